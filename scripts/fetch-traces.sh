@@ -1,0 +1,243 @@
+#!/usr/bin/env bash
+# Fetches traces of the Parallel Workloads Archive and verifies them.
+# Names, addresses and checksums stand in traces/manifest.toml. See usage() below, or --help.
+set -euo pipefail
+export LC_ALL=C
+
+readonly FAILED=1 USAGE=2
+here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
+manifest=${MANIFEST:-$here/../traces/manifest.toml}
+to=$here/../traces
+from=
+names=()
+all=no
+list=no
+
+usage() {
+    cat <<'TEXT'
+Usage: fetch-traces.sh NAME... | --all  [--to DIR] [--from DIR]
+       fetch-traces.sh --list
+
+Fetches traces by name or alias (case does not matter) and verifies them.
+
+  --all        every trace that the archive has or, with --from, that the folder has
+  --to DIR     where they go                  [default: traces/ of the repository]
+  --from DIR   copy from a folder instead of the network
+  --list       the known traces, one per line: name, aliases, records, processors, verification
+  -h, --help   this text
+
+An interrupted download is resumed. A file is moved to its place only when its SHA-256 (or, where
+none is known, its number of records) is right; a file that is there and right is left alone.
+
+Environment: MANIFEST, another list of traces than traces/manifest.toml.
+Exit status: 0 all there and verified, 1 some failed, 2 usage.
+TEXT
+}
+
+say() { printf '%s\n' "$*"; }
+warn() { printf 'fetch-traces: %s\n' "$*" >&2; }
+die() {
+    warn "$1"
+    exit "$USAGE"
+}
+
+# The manifest as lines of name, aliases (comma-separated), url, sha256, records, procs, separated by
+# '|' ('-' where there is none). Reads the plain subset of TOML that the manifest is written in.
+entries() {
+    awk '
+        function flush() {
+            if (name != "") printf "%s|%s|%s|%s|%s|%s\n", name, aliases, url, sum, records, procs
+            name = ""; aliases = url = sum = records = procs = "-"
+        }
+        function value(line) {
+            sub(/^[^=]*=[ \t]*/, "", line)
+            if (line ~ /^"/) { sub(/^"/, "", line); sub(/".*$/, "", line) } else sub(/[ \t]*(#.*)?$/, "", line)
+            return line
+        }
+        BEGIN { flush() }
+        { sub(/\r$/, "") }
+        /^\[\[trace\]\]/ { flush(); next }
+        /^name[ \t]*=/ { name = value($0) }
+        /^url[ \t]*=/ { url = value($0) }
+        /^sha256[ \t]*=/ { sum = value($0) }
+        /^records[ \t]*=/ { records = value($0) }
+        /^procs[ \t]*=/ { procs = value($0) }
+        /^aliases[ \t]*=/ {
+            aliases = $0
+            sub(/^[^[]*\[/, "", aliases); sub(/\].*$/, "", aliases); gsub(/[" \t]/, "", aliases)
+            if (aliases == "") aliases = "-"
+        }
+        END { flush() }
+    ' "$manifest"
+}
+
+# The entries of that name or alias, own names first.
+matching() {
+    awk -F '|' -v want="$1" '
+        BEGIN { want = tolower(want); sub(/\.gz$/, "", want); sub(/\.swf$/, "", want) }
+        tolower($1) == want { own = own $0 "\n"; next }
+        index("," tolower($2) ",", "," want ",") { other = other $0 "\n" }
+        END { printf "%s%s", own, other }
+    ' <<<"$known"
+}
+
+sha256_of() {
+    if command -v sha256sum >/dev/null; then
+        sha256sum -- "$1" | cut -d ' ' -f 1
+    else
+        shasum -a 256 -- "$1" | cut -d ' ' -f 1
+    fi
+}
+
+# verify FILE SUM RECORDS: is the file right? Says why not.
+verify() {
+    local file=$1 sum=$2 records=$3 got
+    if [[ $sum != - ]]; then
+        got=$(sha256_of "$file")
+        [[ $got == "$sum" ]] && return 0
+        warn "$file: SHA-256 is $got, expected $sum"
+        return 1
+    fi
+    if ! gzip -t -- "$file" 2>/dev/null; then
+        warn "$file: not a complete gzip file"
+        return 1
+    fi
+    if [[ $records == - ]]; then
+        warn "$file: neither checksum nor number of records is known: unverified"
+        return 0
+    fi
+    got=$(gzip -dc -- "$file" | awk '!/^[ \t\r]*(;|$)/ { n++ } END { print n + 0 }')
+    [[ $got == "$records" ]] && return 0
+    warn "$file: $got records, expected $records"
+    return 1
+}
+
+# download URL FILE: resumes what is there of FILE.
+download() {
+    if command -v curl >/dev/null; then
+        curl --fail --location --silent --show-error --retry 2 --connect-timeout 20 \
+            --continue-at - --output "$2" -- "$1"
+    elif command -v wget >/dev/null; then
+        wget --quiet --tries 3 --timeout 20 --continue --output-document "$2" -- "$1"
+    else
+        warn "neither curl nor wget is installed"
+        return 1
+    fi
+}
+
+# obtain NAME URL SUM RECORDS
+obtain() {
+    local name=$1 url=$2 sum=$3 records=$4
+    local file=$to/$name.swf.gz part=$to/$name.swf.gz.part
+    if [[ -e $file ]]; then
+        if verify "$file" "$sum" "$records"; then
+            say "$name: already there and verified"
+            return 0
+        fi
+        warn "$name: the file that is there is wrong: remove it and run this again"
+        return 1
+    fi
+    if [[ -n $from ]]; then
+        if [[ ! -f $from/$name.swf.gz ]]; then
+            warn "$name: no $name.swf.gz in $from"
+            return 1
+        fi
+        cp -- "$from/$name.swf.gz" "$part" || return 1
+    elif [[ $url == - ]]; then
+        warn "$name: not in the archive; use --from DIR with a folder that has it"
+        return 1
+    elif [[ -s $part ]] && verify "$part" "$sum" "$records" 2>/dev/null; then
+        # Complete already; a server refuses to resume such a file.
+        :
+    elif ! download "$url" "$part"; then
+        warn "$name: cannot fetch $url"
+        [[ ! -e $part ]] || warn "$name: run this again to go on where it stopped; if that fails, remove $part"
+        return 1
+    fi
+    if ! verify "$part" "$sum" "$records"; then
+        # A wrong file must not be resumed.
+        rm -f -- "$part"
+        return 1
+    fi
+    mv -- "$part" "$file" || return 1
+    say "$name: fetched and verified"
+}
+
+# One name or alias: the first entry that is there already, else the first that can be had.
+resolve() {
+    local candidates line name url
+    candidates=$(matching "$1")
+    [[ -n $candidates ]] || return 1
+    while IFS='|' read -r name _; do
+        if [[ -e $to/$name.swf.gz || (-n $from && -f $from/$name.swf.gz) ]]; then
+            matching "$name" | head -n 1
+            return 0
+        fi
+    done <<<"$candidates"
+    while IFS= read -r line; do
+        IFS='|' read -r name _ url _ <<<"$line"
+        if [[ $url != - ]]; then
+            printf '%s\n' "$line"
+            return 0
+        fi
+    done <<<"$candidates"
+    head -n 1 <<<"$candidates"
+}
+
+while [[ $# -gt 0 ]]; do
+    case $1 in
+        --all) all=yes ;;
+        --list) list=yes ;;
+        --to | --from)
+            [[ $# -ge 2 ]] || die "$1 needs a folder"
+            if [[ $1 == --to ]]; then to=$2; else from=$2; fi
+            shift
+            ;;
+        -h | --help)
+            usage
+            exit 0
+            ;;
+        -*) die "unknown option $1 (see --help)" ;;
+        *) names+=("$1") ;;
+    esac
+    shift
+done
+
+[[ -r $manifest ]] || die "cannot read the list of traces, $manifest"
+known=$(entries)
+[[ -n $known ]] || die "no traces in $manifest"
+
+if [[ $list == yes ]]; then
+    while IFS='|' read -r name aliases url sum records procs; do
+        check=unverified
+        [[ $records != - ]] && check="by records"
+        [[ $sum != - ]] && check=sha256
+        [[ $url == - ]] && check="$check, not in the archive"
+        printf '%-30s %-40s %8s %6s  %s\n' "$name" "$aliases" "$records" "$procs" "$check"
+    done <<<"$known"
+    exit 0
+fi
+if [[ $all == yes ]]; then
+    [[ ${#names[@]} -eq 0 ]] || die "--all takes no names"
+    [[ -z $from || -d $from ]] || die "--from $from: no such folder"
+    while IFS='|' read -r name _ url _; do
+        if [[ -n $from ]]; then
+            if [[ -f $from/$name.swf.gz ]]; then names+=("$name"); fi
+        elif [[ $url != - ]]; then
+            names+=("$name")
+        fi
+    done <<<"$known"
+fi
+[[ -z $from || -d $from ]] || die "--from $from: no such folder"
+[[ ${#names[@]} -gt 0 ]] || die "no trace named (see --help, --list)"
+for name in "${names[@]}"; do
+    [[ -n $(matching "$name") ]] || die "unknown trace $name (see --list)"
+done
+mkdir -p -- "$to" || exit "$FAILED"
+
+status=0
+for wanted in "${names[@]}"; do
+    IFS='|' read -r name _ url sum records _ <<<"$(resolve "$wanted")"
+    obtain "$name" "$url" "$sum" "$records" || status=$FAILED
+done
+exit "$status"

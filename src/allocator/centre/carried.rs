@@ -1,0 +1,86 @@
+use super::{Metric, ShellOrder};
+use crate::topology::{Coord, Grid, NodeId};
+
+/// Takes part of a last shell, with buffers for the work.
+///
+/// The carried order sorts by the distances to all earlier centres, the latest first.
+/// Only the processors on both sides of the cut matter, so instead of sorting the shell
+/// is narrowed, one earlier centre at a time, to those that still compare equal at the
+/// cut; this ends after a few centres.
+#[derive(Clone, Debug, Default)]
+pub struct Cut {
+    undecided: Vec<NodeId>,
+    distances: Vec<u32>,
+    histogram: Vec<u32>,
+}
+
+impl Cut {
+    /// Moves `need` of the processors of `shell`, which stand in scan order, to `chosen`
+    /// (in no particular order). `earlier` are the centres before this one in candidate
+    /// order, the latest first. `coords` are all coordinates by processor number.
+    ///
+    /// [`ShellOrder::Greedy`] is not a question of the last shell alone: the literal
+    /// engine decides it; here it is taken for scan order.
+    #[allow(clippy::too_many_arguments)]
+    pub fn take(
+        &mut self,
+        order: ShellOrder,
+        metric: Metric,
+        grid: &Grid,
+        coords: &[Coord],
+        earlier: impl Iterator<Item = Coord>,
+        shell: &[NodeId],
+        mut need: usize,
+        chosen: &mut Vec<NodeId>,
+    ) {
+        if need == shell.len() || order != ShellOrder::Carried {
+            chosen.extend_from_slice(&shell[..need]);
+            return;
+        }
+        self.undecided.clear();
+        self.undecided.extend_from_slice(shell);
+        for centre in earlier {
+            if need == self.undecided.len() || need == 0 {
+                break;
+            }
+            self.distances.clear();
+            self.distances.extend(
+                self.undecided.iter().map(|p| metric.distance(grid, centre, coords[p.index()])),
+            );
+            let cut = self.distance_at_cut(need);
+            let mut kept = 0;
+            for i in 0..self.undecided.len() {
+                let processor = self.undecided[i];
+                if self.distances[i] < cut {
+                    chosen.push(processor);
+                    need -= 1;
+                } else if self.distances[i] == cut {
+                    self.undecided[kept] = processor;
+                    kept += 1;
+                }
+            }
+            self.undecided.truncate(kept);
+        }
+        chosen.extend_from_slice(&self.undecided[..need]);
+    }
+
+    /// The distance of the `need`-th nearest.
+    fn distance_at_cut(&mut self, need: usize) -> u32 {
+        self.histogram.clear();
+        for &distance in &self.distances {
+            let distance = distance as usize;
+            if distance >= self.histogram.len() {
+                self.histogram.resize(distance + 1, 0);
+            }
+            self.histogram[distance] += 1;
+        }
+        let mut below = 0;
+        for (distance, &count) in self.histogram.iter().enumerate() {
+            below += count as usize;
+            if below >= need {
+                return distance as u32;
+            }
+        }
+        u32::MAX
+    }
+}

@@ -1,0 +1,201 @@
+//! The centre-based family as defined, without shortcuts: every candidate's set is
+//! built by sorting the free list, and scored.
+//!
+//! This is what the fast engines are tested against, and it runs in production where the
+//! definition leaves nothing to shorten (`order=greedy`). Cost per decision: candidates
+//! times free processors, times a logarithm.
+
+use super::{CentreOptions, Metric, ShellOrder, TieVector};
+use crate::machine::Machine;
+use crate::metrics::locality;
+use crate::topology::{Coord, Grid, NodeId};
+
+/// Where candidate centres are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Centres {
+    /// Free processors, in scan order.
+    FreeProcessors,
+    /// Every position whose every coordinate occurs in some free processor; coordinates
+    /// in order of first appearance in the scan-ordered free list, x outermost.
+    CoordinateProduct,
+}
+
+impl Centres {
+    /// The candidate centres for these free processors, in candidate order.
+    pub fn list(self, free: &[Coord]) -> Vec<Coord> {
+        match self {
+            Centres::FreeProcessors => free.to_vec(),
+            Centres::CoordinateProduct => {
+                let [xs, ys, zs] = [0, 1, 2].map(|axis| {
+                    let mut seen: Vec<u16> = Vec::new();
+                    for coord in free {
+                        if !seen.contains(&coord[axis]) {
+                            seen.push(coord[axis]);
+                        }
+                    }
+                    seen
+                });
+                let mut centres = Vec::with_capacity(xs.len() * ys.len() * zs.len());
+                for &x in &xs {
+                    for &y in &ys {
+                        centres.extend(zs.iter().map(|&z| [x, y, z]));
+                    }
+                }
+                centres
+            }
+        }
+    }
+}
+
+/// What the primary score of a set is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Score {
+    /// Sum of shell numbers.
+    ShellSum,
+    /// Sum of pairwise L1 distances.
+    PairwiseL1,
+}
+
+/// A member of the centre-based family.
+#[derive(Clone, Debug)]
+pub struct CentreRule {
+    /// Candidate centres.
+    pub centres: Centres,
+    /// Shape of the shells.
+    pub metric: Metric,
+    /// Primary score.
+    pub score: Score,
+    /// Tie-breaking and open choices.
+    pub options: CentreOptions,
+}
+
+/// A candidate allocation.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Candidate {
+    /// Primary score; lower is better.
+    pub score: u64,
+    /// Tie value; lower is better.
+    pub tie: i64,
+    /// The processors, nearest first.
+    pub nodes: Vec<NodeId>,
+}
+
+impl CentreRule {
+    /// All candidates for `size` processors, in candidate order. `size` must be at least
+    /// one and less than the number of free processors.
+    pub fn candidates(&self, machine: &Machine, grid: &Grid, size: usize) -> Vec<Candidate> {
+        let mut list: Vec<NodeId> = machine.free_nodes().collect();
+        let free: Vec<Coord> = list.iter().map(|&n| grid.coord(n)).collect();
+        let scan = list.clone();
+        let mut candidates = Vec::new();
+        for centre in self.centres.list(&free) {
+            let distance = |n: &NodeId| self.metric.distance(grid, centre, grid.coord(*n));
+            if self.options.order != ShellOrder::Carried {
+                list.clone_from(&scan);
+            }
+            list.sort_by_key(distance);
+            let nodes = match self.options.order {
+                ShellOrder::Greedy => greedy(grid, centre, &scan, &list, size, distance),
+                ShellOrder::Carried | ShellOrder::Scan => list[..size].to_vec(),
+            };
+            let score = match self.score {
+                Score::ShellSum => nodes.iter().map(|n| u64::from(distance(n))).sum(),
+                Score::PairwiseL1 => locality::pairwise_l1(machine.topology(), &nodes),
+            };
+            let tie = self.options.tie.map_or(0, |vector| self.tie_value(machine, grid, vector, centre, &nodes));
+            candidates.push(Candidate { score, tie, nodes });
+        }
+        candidates
+    }
+
+    /// The winner for `size` processors; the same bounds on `size` as
+    /// [`CentreRule::candidates`].
+    pub fn choose(&self, machine: &Machine, grid: &Grid, size: usize) -> Option<Candidate> {
+        let candidates = self.candidates(machine, grid, size);
+        let best = candidates.iter().map(|c| c.score).min()?;
+        let admitted = self.options.admitted(best);
+        // `min_by_key` keeps the first of equals.
+        candidates.into_iter().filter(|c| c.score <= admitted).min_by_key(|c| (c.tie, c.score))
+    }
+
+    /// Number of distinct sets with the best primary score; the same bounds on `size`.
+    pub fn tied_sets(&self, machine: &Machine, grid: &Grid, size: usize) -> u32 {
+        let candidates = self.candidates(machine, grid, size);
+        let best = candidates.iter().map(|c| c.score).min();
+        let tied = candidates.into_iter().filter(|c| Some(c.score) == best).map(|c| {
+            let mut nodes = c.nodes;
+            nodes.sort_unstable();
+            nodes
+        });
+        tied.collect::<std::collections::HashSet<_>>().len() as u32
+    }
+
+    /// Tie value of a candidate set.
+    pub fn tie_value(
+        &self,
+        machine: &Machine,
+        grid: &Grid,
+        vector: TieVector,
+        centre: Coord,
+        nodes: &[NodeId],
+    ) -> i64 {
+        if vector.scan_radius == 0 {
+            return 0;
+        }
+        let distance = |n: NodeId| i64::from(self.metric.distance(grid, centre, grid.coord(n)));
+        let outermost = nodes.iter().map(|&n| distance(n)).max().unwrap_or(0);
+        let max_shell = outermost + i64::from(vector.scan_radius);
+        let mut value = 0;
+        for node in machine.topology().nodes() {
+            let d = distance(node);
+            let weight = max_shell - d + 1;
+            if nodes.contains(&node) {
+                let walls = self.options.wall.weight(grid.walls(grid.coord(node)));
+                value -= i64::from(vector.wall) * i64::from(walls) * weight;
+            } else if machine.is_free(node) && d <= max_shell {
+                value += i64::from(vector.available) * weight;
+            } else if !machine.is_free(node) && d == outermost + 1 {
+                value -= i64::from(vector.border) * weight;
+            }
+        }
+        value
+    }
+}
+
+/// Complete shells, then one by one the free processor of least total L1 distance to
+/// those already chosen. `scan` and `sorted` hold the free processors in scan order and
+/// by distance to the centre.
+fn greedy(
+    grid: &Grid,
+    centre: Coord,
+    scan: &[NodeId],
+    sorted: &[NodeId],
+    size: usize,
+    distance: impl Fn(&NodeId) -> u32,
+) -> Vec<NodeId> {
+    let last_shell = distance(&sorted[size - 1]);
+    let complete = if sorted.get(size).is_some_and(|next| distance(next) == last_shell) {
+        sorted.partition_point(|n| distance(n) < last_shell)
+    } else {
+        size
+    };
+    let mut chosen = sorted[..complete].to_vec();
+    let mut rest: Vec<(u32, u32, NodeId)> = scan
+        .iter()
+        .filter(|n| !chosen.contains(n))
+        .map(|&n| {
+            let p = grid.coord(n);
+            let total = chosen.iter().map(|&c| grid.l1(p, grid.coord(c))).sum();
+            (total, grid.l1(p, centre), n)
+        })
+        .collect();
+    while chosen.len() < size {
+        let Some(nearest) = (0..rest.len()).min_by_key(|&i| rest[i]) else { break };
+        let (_, _, node) = rest.swap_remove(nearest);
+        chosen.push(node);
+        for (total, _, n) in &mut rest {
+            *total += grid.l1(grid.coord(*n), grid.coord(node));
+        }
+    }
+    chosen
+}

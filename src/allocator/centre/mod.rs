@@ -1,0 +1,90 @@
+//! What the centre-based allocators share: MC1x1 (Bender et al. 2008), Gen-Alg (Krumke
+//! et al. 1997) and MM (Bender et al. 2008), in the formulation of Johnson, Bunde, Leung
+//! (sections I, II and IV).
+//!
+//! For each candidate centre a strategy takes the k free processors nearest to it by
+//! whole shells, the last shell possibly in part, and scores the set. The lowest
+//! (score, tie value) wins; the first candidate in candidate order wins a full tie.
+//! [`literal`] is that definition as a program; the fast engines must agree with it.
+
+mod carried;
+pub mod literal;
+mod tie;
+
+pub use carried::Cut;
+pub use tie::{TieVector, WallRule};
+
+use crate::topology::{Coord, Grid};
+
+/// The distance that defines shells.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Metric {
+    /// L-infinity: square shells.
+    Linf,
+    /// L1: diamond shells.
+    L1,
+}
+
+impl Metric {
+    /// Shell number of `p` around `centre`.
+    #[inline]
+    pub fn distance(self, grid: &Grid, centre: Coord, p: Coord) -> u32 {
+        match self {
+            Metric::Linf => grid.linf(centre, p),
+            Metric::L1 => grid.l1(centre, p),
+        }
+    }
+}
+
+/// Who is taken from a last shell that is needed only in part.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum ShellOrder {
+    /// The free list is stably re-sorted by distance to each candidate centre in turn: at
+    /// the i-th centre, processors of equal distance stand in order of their distance to
+    /// centre i - 1, ties of that by distance to centre i - 2, and so on, at last in scan
+    /// order. The order that reproduces the paper.
+    #[default]
+    Carried,
+    /// Scan order.
+    Scan,
+    /// One by one the processor of least total L1 distance to those already chosen, ties
+    /// by L1 distance to the centre, then scan order; any free processor outside the
+    /// complete shells may be chosen.
+    Greedy,
+}
+
+impl ShellOrder {
+    /// Every order.
+    pub const ALL: [ShellOrder; 3] = [ShellOrder::Carried, ShellOrder::Scan, ShellOrder::Greedy];
+
+    /// The name as typed.
+    pub fn name(self) -> &'static str {
+        match self {
+            ShellOrder::Carried => "carried",
+            ShellOrder::Scan => "scan",
+            ShellOrder::Greedy => "greedy",
+        }
+    }
+}
+
+/// Tie-breaking and the choices the papers leave open, common to the family.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct CentreOptions {
+    /// The tie-breaking vector; `None`: the first candidate wins.
+    pub tie: Option<TieVector>,
+    /// How walls count in the tie value.
+    pub wall: WallRule,
+    /// Who is taken from the last shell.
+    pub order: ShellOrder,
+    /// Candidates whose score exceeds the best by no more than this fraction of it also
+    /// compete by tie value, then score, then order. Zero: exact ties only.
+    pub slack: f64,
+}
+
+impl CentreOptions {
+    /// The highest score that still competes when `best` is the lowest.
+    #[inline]
+    pub fn admitted(&self, best: u64) -> u64 {
+        if self.slack == 0.0 { best } else { best.saturating_add((best as f64 * self.slack) as u64) }
+    }
+}

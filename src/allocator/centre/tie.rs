@@ -1,0 +1,136 @@
+use std::fmt;
+use std::str::FromStr;
+
+/// The tie-breaking vector (SR, AF, WF, BF) of Johnson, Bunde, Leung (section II).
+///
+/// L = shell of the outermost chosen processor, M = L + SR, w(p) = M - distance(centre,
+/// p) + 1. The tie value, lower is better, is
+///
+/// ```text
+///   AF * sum of w(p) over free processors outside the candidate with distance <= M
+/// - WF * sum of w(p) over the candidate's own processors that touch a wall
+/// - BF * sum of w(p) over busy processors at distance exactly L + 1
+/// ```
+///
+/// and 0 for every candidate if SR = 0. Busy processors inside the candidate's shells
+/// and positions off the mesh count nowhere.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct TieVector {
+    /// SR: shells examined beyond the outermost one used.
+    pub scan_radius: u32,
+    /// AF: weight of free processors left nearby.
+    pub available: i32,
+    /// WF: weight of own processors along walls.
+    pub wall: i32,
+    /// BF: weight of busy processors just outside.
+    pub border: i32,
+}
+
+impl TieVector {
+    /// The largest magnitude of a weight, and the largest scan radius.
+    pub const MAX: i32 = 1_000_000;
+
+    /// (SR, AF, WF, BF) with the factors divided by their greatest common divisor:
+    /// vectors of one ratio are the same strategy.
+    pub fn reduced(self) -> Self {
+        let gcd = [self.available, self.wall, self.border].iter().fold(0, |g, v| gcd(g, v.unsigned_abs()));
+        if gcd <= 1 {
+            return self;
+        }
+        let divide = |v: i32| v / gcd as i32;
+        Self {
+            available: divide(self.available),
+            wall: divide(self.wall),
+            border: divide(self.border),
+            ..self
+        }
+    }
+
+    /// Whether it gives every candidate the same value.
+    pub fn is_indifferent(&self) -> bool {
+        self.scan_radius == 0 || (self.available, self.wall, self.border) == (0, 0, 0)
+    }
+}
+
+fn gcd(a: u32, b: u32) -> u32 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+impl fmt::Display for TieVector {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{},{},{},{}", self.scan_radius, self.available, self.wall, self.border)
+    }
+}
+
+/// A tie vector that is not four integers in range.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("tie vector \"{0}\": {1} (write SR,AF,WF,BF such as 2,13,20,6)")]
+pub struct TieVectorError(String, &'static str);
+
+impl FromStr for TieVector {
+    type Err = TieVectorError;
+
+    fn from_str(text: &str) -> Result<Self, TieVectorError> {
+        let error = |problem| TieVectorError(text.to_string(), problem);
+        let parts = text
+            .split(',')
+            .map(|part| part.trim().parse::<i32>().map_err(|_| error("not four integers")))
+            .collect::<Result<Vec<_>, _>>()?;
+        let [scan_radius, available, wall, border] = parts[..] else {
+            return Err(error("not four integers"));
+        };
+        if parts.iter().any(|v| v.abs() > Self::MAX) {
+            return Err(error("an entry is beyond 1,000,000"));
+        }
+        let scan_radius = u32::try_from(scan_radius).map_err(|_| error("the scan radius is negative"))?;
+        Ok(Self { scan_radius, available, wall, border })
+    }
+}
+
+/// How a processor's walls count in the tie value.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum WallRule {
+    /// Once if it touches any wall, also in a corner: the rule that reproduces the
+    /// paper's numbers.
+    #[default]
+    Once,
+    /// Once per wall, as the paper's text says.
+    PerWall,
+}
+
+impl WallRule {
+    /// Every rule.
+    pub const ALL: [WallRule; 2] = [WallRule::Once, WallRule::PerWall];
+
+    /// The name as typed.
+    pub fn name(self) -> &'static str {
+        match self {
+            WallRule::Once => "once",
+            WallRule::PerWall => "per-wall",
+        }
+    }
+
+    /// What a processor touching `walls` walls counts.
+    pub fn weight(self, walls: u32) -> u32 {
+        match self {
+            WallRule::Once => walls.min(1),
+            WallRule::PerWall => walls,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn vectors_of_one_ratio_reduce_to_one() {
+        let reduced = |text: &str| text.parse::<TieVector>().map(|v| v.reduced().to_string());
+        assert_eq!(reduced("2,26,40,12").as_deref(), Ok("2,13,20,6"));
+        assert_eq!(reduced("2,0,0,0").as_deref(), Ok("2,0,0,0"));
+        assert_eq!(reduced("4,0,9,0").as_deref(), Ok("4,0,1,0"));
+        for bad in ["", "1,2,3", "1,2,3,4,5", "-1,2,3,4", "a,b,c,d", "1,2,3,99999999"] {
+            assert!(reduced(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! Which processors a job gets.
+//!
+//! A strategy implements [`Allocator`]: it reads the [`Machine`] and names free
+//! processors; it never changes the machine itself. Strategies know nothing of
+//! schedulers, queues or time. Users name them by the grammar of
+//! [`StrategyName`](crate::naming::StrategyName); [`registry`] maps names to code.
+//!
+//! | room | strategies |
+//! |---|---|
+//! | [`mc1x1`] | MC1x1 with tie-breaking, evaluated by box counts |
+//! | [`centred`] | Gen-Alg and MM, evaluated by diamonds |
+//! | [`centre`] | what the centre-based family shares, and its literal definition |
+//! | [`mc`] | MC for jobs with a shape |
+//! | [`curve`] | curves with Best Fit, First Fit, free list, sum of squares |
+//! | [`random`] | uniformly random processors |
+
+pub mod centre;
+pub mod centred;
+pub mod curve;
+pub mod mc;
+pub mod mc1x1;
+pub mod random;
+pub mod registry;
+
+use crate::machine::Machine;
+use crate::topology::NodeId;
+
+/// What a job asks for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Request {
+    /// Number of processors, at least one.
+    pub size: u32,
+    /// Side lengths along x, y, z, if the job came with a shape.
+    pub shape: Option<[u16; 3]>,
+}
+
+impl Request {
+    /// A request for `size` processors of no particular shape.
+    pub fn of_size(size: u32) -> Self {
+        Self { size, shape: None }
+    }
+}
+
+/// Why an allocator chose nothing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum Refusal {
+    /// Fewer processors are free than the job needs.
+    #[error("too few free processors")]
+    TooFewFree,
+    /// Enough processors are free, but the strategy cannot use them for this job
+    /// (external fragmentation).
+    #[error("free processors do not fit the strategy")]
+    Fragmented,
+}
+
+/// A processor allocation strategy on one machine.
+///
+/// An allocator may keep state between calls, but it follows the machine it is shown:
+/// all calls between two [`reset`](Allocator::reset)s concern the same machine.
+pub trait Allocator: Send {
+    /// Appends the chosen processors, all free and distinct, to the empty `chosen`. On
+    /// refusal `chosen` stays empty.
+    ///
+    /// # Errors
+    /// [`Refusal`] if the job cannot have processors now.
+    fn allocate(
+        &mut self,
+        machine: &Machine,
+        request: Request,
+        chosen: &mut Vec<NodeId>,
+    ) -> Result<(), Refusal>;
+
+    /// Number of distinct processor sets that share the best primary score for this
+    /// request, before any tie-breaking; 1 if all free processors are taken. `None` if
+    /// the strategy has no score or the request cannot be served.
+    fn tied_sets(&mut self, machine: &Machine, request: Request) -> Option<u32> {
+        let _ = (machine, request);
+        None
+    }
+
+    /// Whether every request for no more processors than are free is served, so that the
+    /// schedule does not depend on the allocator.
+    fn never_refuses(&self) -> bool {
+        true
+    }
+
+    /// Forgets the machine seen so far; the next call may show another.
+    fn reset(&mut self) {}
+}

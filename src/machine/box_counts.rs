@@ -1,0 +1,396 @@
+//! Box counts from a summed-area table whose innermost dimension is laid out for vectors.
+//!
+//! The fastest dimension of the grid is the *lane* dimension: consecutive entries of a
+//! table row belong to consecutive processors, and each row is padded on both sides so
+//! that a box of any radius around any lane needs no clipping (a wrapped dimension is
+//! continued periodically instead). The count for 16 neighbouring centres is then eight
+//! unaligned vector loads and a few subtractions, which the compiler vectorises. The other
+//! dimensions are clipped, or continued, by an index table.
+//!
+//! All sums wrap modulo 2^16. Differences of wrapped sums are exact because no count
+//! exceeds [`MAX_PROCESSORS`](crate::topology::MAX_PROCESSORS).
+
+use super::Machine;
+use crate::topology::{Axis, Coord, Grid, NodeId};
+
+/// Number of centres counted at a time.
+pub const LANES: usize = 16;
+
+/// A row of centres: all processors that differ only along the lane dimension.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Row(pub usize);
+
+/// Counts of free processors (or of those in a subset) in boxes around processors.
+#[derive(Clone, Debug)]
+pub struct BoxCounts {
+    grid: Grid,
+    /// Which processors count at all; `None`: every free one.
+    subset: Option<Vec<bool>>,
+    /// Outer dimension, middle dimension (3D only) and lane dimension.
+    outer: Spans,
+    middle: Option<Spans>,
+    lane: LaneSpans,
+    /// `table[(a * (middle + 1) + b) * stride + j]`: members with outer position < a,
+    /// middle position < b, padded lane position < j.
+    table: Vec<u16>,
+    /// Prefix sums of each row, padded; `stride` entries a row.
+    prefixes: Vec<u16>,
+    stride: usize,
+    seen: u64,
+    max_radius: u32,
+}
+
+impl BoxCounts {
+    /// Counts of free processors.
+    pub fn new(grid: &Grid) -> Self {
+        Self::of(grid, None)
+    }
+
+    /// Counts of the free processors for which `subset` holds (by processor number).
+    pub fn of_subset(grid: &Grid, subset: Vec<bool>) -> Self {
+        Self::of(grid, Some(subset))
+    }
+
+    fn of(grid: &Grid, subset: Option<Vec<bool>>) -> Self {
+        let axes = &grid.axes()[..grid.dimensions()];
+        let max_radius = axes.iter().map(|axis| u32::from(axis.diameter())).max().unwrap_or(0);
+        let outer = Spans::new(axes[0], max_radius);
+        let middle = (axes.len() == 3).then(|| Spans::new(axes[1], max_radius));
+        let lane = LaneSpans::new(axes[axes.len() - 1], max_radius);
+        let stride = lane.stride;
+        let rows = grid.processors() / lane.extent;
+        let table_rows = (outer.positions + 1) * middle.as_ref().map_or(1, |m| m.positions + 1);
+        Self {
+            table: vec![0; table_rows * stride],
+            prefixes: vec![0; rows * stride],
+            grid: grid.clone(),
+            subset,
+            outer,
+            middle,
+            lane,
+            stride,
+            seen: 0,
+            max_radius,
+        }
+    }
+
+    /// Takes in what has changed on `machine`, whose topology must be this grid.
+    pub fn update(&mut self, machine: &Machine) {
+        if machine.version() == self.seen {
+            return;
+        }
+        let mut first_dirty = None;
+        for (row, &version) in machine.row_versions().iter().enumerate() {
+            if version > self.seen {
+                self.sum_row(row, machine);
+                first_dirty.get_or_insert(row);
+            }
+        }
+        self.seen = machine.version();
+        match (first_dirty, self.middle.is_some()) {
+            (None, _) => {}
+            (Some(row), false) => self.sum_rows(row),
+            (Some(_), true) => self.sum_planes(),
+        }
+    }
+
+    /// Forgets the machine seen last; the next update takes in the whole of its machine.
+    pub fn reset(&mut self) {
+        self.seen = 0;
+    }
+
+    fn sum_row(&mut self, row: usize, machine: &Machine) {
+        let nodes = row * self.lane.extent..(row + 1) * self.lane.extent;
+        let free = &machine.free_map()[nodes.clone()];
+        let subset = self.subset.as_ref().map(|subset| &subset[nodes]);
+        let counts = |lane: usize| u16::from(free[lane] && subset.is_none_or(|subset| subset[lane]));
+        let prefix = &mut self.prefixes[row * self.stride..][..self.stride];
+        let mut sum = 0u16;
+        if self.lane.wrapped {
+            let mut lane = self.lane.extent - self.lane.pad;
+            for entry in prefix {
+                *entry = sum;
+                sum = sum.wrapping_add(counts(lane % self.lane.extent));
+                lane += 1;
+            }
+        } else {
+            let (pad, extent) = (self.lane.pad, self.lane.extent);
+            for (lane, entry) in prefix[pad..pad + extent].iter_mut().enumerate() {
+                *entry = sum;
+                sum += counts(lane);
+            }
+            prefix[pad + extent..].fill(sum);
+        }
+    }
+
+    /// 2D: sums the rows from `first` on (all of them on a wrapped dimension).
+    fn sum_rows(&mut self, first: usize) {
+        let stride = self.stride;
+        let first = if self.outer.wrapped { 0 } else { first };
+        for a in first..self.outer.positions {
+            let (done, rest) = self.table.split_at_mut((a + 1) * stride);
+            let prefix = &self.prefixes[self.outer.position(a) * stride..][..stride];
+            let below = &done[a * stride..];
+            for ((entry, &below), &prefix) in rest[..stride].iter_mut().zip(below).zip(prefix) {
+                *entry = below.wrapping_add(prefix);
+            }
+        }
+    }
+
+    /// 3D: sums everything.
+    fn sum_planes(&mut self) {
+        let Some(middle) = &self.middle else { return };
+        let stride = self.stride;
+        let plane = (middle.positions + 1) * stride;
+        let mut running = vec![0u16; stride];
+        for a in 0..self.outer.positions {
+            running.fill(0);
+            let first_row = self.outer.position(a) * middle.extent;
+            for b in 0..middle.positions {
+                let row = first_row + middle.position(b);
+                let prefix = &self.prefixes[row * stride..][..stride];
+                let (done, rest) = self.table.split_at_mut((a + 1) * plane + (b + 1) * stride);
+                let below = &done[a * plane + (b + 1) * stride..][..stride];
+                for (j, entry) in rest[..stride].iter_mut().enumerate() {
+                    running[j] = running[j].wrapping_add(prefix[j]);
+                    *entry = below[j].wrapping_add(running[j]);
+                }
+            }
+        }
+    }
+
+    /// The largest distance between two processors; larger radii count the same.
+    pub fn max_radius(&self) -> u32 {
+        self.max_radius
+    }
+
+    /// Number of rows of centres.
+    pub fn rows(&self) -> usize {
+        self.prefixes.len() / self.stride
+    }
+
+    /// Number of centres in a row.
+    pub fn row_length(&self) -> usize {
+        self.lane.extent
+    }
+
+    /// Members within L-infinity distance `radius` of 16 centres: those of `row` with lane
+    /// positions `first_lane..first_lane + 16`. `first_lane` is a multiple of 16 below
+    /// the row length; entries past the end of the row mean nothing.
+    #[inline(always)]
+    pub fn lanes(&self, row: Row, radius: u32, first_lane: usize) -> [u16; LANES] {
+        let radius = radius.min(self.max_radius) as usize;
+        let [low, high] = self.lane.spans[radius];
+        let (low, high) = (first_lane + usize::from(low), first_lane + usize::from(high));
+        match &self.middle {
+            None => {
+                let [from, to] = self.outer.span(row.0, radius);
+                sub(self.difference(to, low, high), self.difference(from, low, high))
+            }
+            Some(middle) => {
+                let [from_a, to_a] = self.outer.span(row.0 / middle.extent, radius);
+                let [from_b, to_b] = middle.span(row.0 % middle.extent, radius);
+                let pitch = middle.positions + 1;
+                let strip = |b: usize| {
+                    sub(
+                        self.difference(to_a * pitch + b, low, high),
+                        self.difference(from_a * pitch + b, low, high),
+                    )
+                };
+                sub(strip(to_b), strip(from_b))
+            }
+        }
+    }
+
+    /// `table_row[high..] - table_row[low..]`, 16 entries.
+    #[inline(always)]
+    fn difference(&self, table_row: usize, low: usize, high: usize) -> [u16; LANES] {
+        let row = &self.table[table_row * self.stride..][..self.stride];
+        sub(load(&row[high..]), load(&row[low..]))
+    }
+
+    /// Members within L-infinity distance `radius` of `centre`.
+    #[inline]
+    pub fn count(&self, centre: NodeId, radius: u32) -> u32 {
+        let radius = radius.min(self.max_radius) as usize;
+        let row = centre.index() / self.lane.extent;
+        let lane = centre.index() % self.lane.extent;
+        let [low, high] = self.lane.spans[radius].map(|offset| lane + usize::from(offset));
+        let (outer, middle) = match &self.middle {
+            None => (row, [0, 0]),
+            Some(m) => (row / m.extent, m.span(row % m.extent, radius)),
+        };
+        self.sum(self.outer.span(outer, radius), middle, low, high)
+    }
+
+    /// Members in the box of the given first position and length along each dimension
+    /// ([`Axis::interval`]); the box must lie on the grid, but for wrapped dimensions.
+    pub fn count_box(&self, spans: [(i32, u32); 3]) -> u32 {
+        let lane_axis = self.grid.dimensions() - 1;
+        let (lane_low, lane_length) = spans[lane_axis];
+        let low = (lane_low + self.lane.pad as i32) as usize;
+        let middle = self.middle.as_ref().map_or([0, 0], |m| m.table_span(spans[1]));
+        self.sum(self.outer.table_span(spans[0]), middle, low, low + lane_length as usize)
+    }
+
+    fn sum(&self, outer: [usize; 2], middle: [usize; 2], low: usize, high: usize) -> u32 {
+        let at = |a: usize, b: usize| {
+            let pitch = self.middle.as_ref().map_or(1, |m| m.positions + 1);
+            let row = (a * pitch + b) * self.stride;
+            self.table[row + high].wrapping_sub(self.table[row + low])
+        };
+        let strip = |b: usize| at(outer[1], b).wrapping_sub(at(outer[0], b));
+        u32::from(match self.middle {
+            None => strip(0),
+            Some(_) => strip(middle[1]).wrapping_sub(strip(middle[0])),
+        })
+    }
+
+    /// Number of positions of the grid within L-infinity distance `radius` of `centre`.
+    #[inline]
+    pub fn cells(&self, centre: Coord, radius: u32) -> u32 {
+        (0..self.grid.dimensions())
+            .map(|i| self.grid.axes()[i].interval(centre[i], radius).1)
+            .product()
+    }
+}
+
+#[inline(always)]
+fn load(entries: &[u16]) -> [u16; LANES] {
+    let mut lanes = [0; LANES];
+    lanes.copy_from_slice(&entries[..LANES]);
+    lanes
+}
+
+#[inline(always)]
+fn sub(a: [u16; LANES], b: [u16; LANES]) -> [u16; LANES] {
+    std::array::from_fn(|i| a[i].wrapping_sub(b[i]))
+}
+
+/// Table positions of boxes along a clipped or continued dimension.
+#[derive(Clone, Debug)]
+struct Spans {
+    extent: usize,
+    wrapped: bool,
+    /// Positions in the table: the extent, or nearly two turns of a wrapped dimension.
+    positions: usize,
+    /// Table position of grid position 0.
+    origin: usize,
+    /// `spans[radius * extent + position]`: first table position, and one past the last.
+    spans: Vec<[u16; 2]>,
+}
+
+impl Spans {
+    fn new(axis: Axis, max_radius: u32) -> Self {
+        let extent = usize::from(axis.extent);
+        let (positions, origin) =
+            if axis.wrapped { (2 * extent - 1, (extent - 1) / 2) } else { (extent, 0) };
+        let mut spans = Self { extent, wrapped: axis.wrapped, positions, origin, spans: Vec::new() };
+        for radius in 0..=max_radius {
+            for position in 0..axis.extent {
+                let span = spans.table_span(axis.interval(position, radius));
+                spans.spans.push(span.map(|p| p as u16));
+            }
+        }
+        spans
+    }
+
+    #[inline(always)]
+    fn span(&self, position: usize, radius: usize) -> [usize; 2] {
+        self.spans[radius * self.extent + position].map(usize::from)
+    }
+
+    fn table_span(&self, (low, length): (i32, u32)) -> [usize; 2] {
+        let low = (low + self.origin as i32) as usize;
+        [low, low + length as usize]
+    }
+
+    /// Grid position at a table position.
+    fn position(&self, table: usize) -> usize {
+        (table + self.extent - self.origin) % self.extent
+    }
+}
+
+/// Offsets of boxes along the padded lane dimension, the same for every lane.
+#[derive(Clone, Debug)]
+struct LaneSpans {
+    extent: usize,
+    wrapped: bool,
+    /// Padding before lane 0.
+    pad: usize,
+    stride: usize,
+    /// By radius: offset from the lane of the low and the high end of its box.
+    spans: Vec<[u16; 2]>,
+}
+
+impl LaneSpans {
+    fn new(axis: Axis, max_radius: u32) -> Self {
+        let extent = usize::from(axis.extent);
+        let pad = if axis.wrapped { (extent - 1) / 2 } else { extent - 1 };
+        let span = |radius: u32| {
+            let reach = (radius as usize).min(pad);
+            let length = 2 * radius as usize + 1;
+            let length = if axis.wrapped { length.min(extent) } else { 2 * reach + 1 };
+            [(pad - reach) as u16, (pad - reach + length) as u16]
+        };
+        let spans: Vec<_> = (0..=max_radius).map(span).collect();
+        let widest = spans.iter().map(|s| usize::from(s[1])).max().unwrap_or(0);
+        let stride = widest + extent.next_multiple_of(LANES);
+        Self { extent, wrapped: axis.wrapped, pad, stride, spans }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::topology::Topology;
+    use proptest::prelude::*;
+
+    fn plain(machine: &Machine, grid: &Grid, subset: &[bool], centre: NodeId, radius: u32) -> u32 {
+        let near = |n: &NodeId| grid.linf(grid.coord(centre), grid.coord(*n)) <= radius;
+        machine.free_nodes().filter(|n| subset[n.index()] && near(n)).count() as u32
+    }
+
+    proptest! {
+        #[test]
+        fn counts_agree_with_a_plain_count(
+            extents in proptest::collection::vec(1u16..20, 2..=3),
+            wraps in any::<[bool; 3]>(),
+            seeds in proptest::collection::vec(any::<u64>(), 3),
+            whole: bool,
+        ) {
+            let axes: Vec<_> = extents.iter().zip(wraps)
+                .map(|(&extent, wrapped)| Axis { extent, wrapped }).collect();
+            let grid = Grid::new(&axes).expect("small");
+            prop_assume!(grid.processors() <= 600);
+            let mut machine = Machine::new(Topology::Grid(grid.clone()));
+            let subset: Vec<_> = machine.topology().nodes()
+                .map(|n| whole || grid.walls(grid.coord(n)) > 0).collect();
+            let mut counts = BoxCounts::of(&grid, (!whole).then(|| subset.clone()));
+            for seed in seeds {
+                // Turn a pseudo-random third of the machine over and look again.
+                let turn: Vec<_> = machine.topology().nodes()
+                    .filter(|n| (u64::from(n.0) + 1).wrapping_mul(seed | 1) >> 32 & 3 == 0).collect();
+                let (free, busy): (Vec<_>, Vec<_>) = turn.iter().partition(|&&n| machine.is_free(n));
+                machine.release(&busy);
+                machine.occupy(&free);
+                counts.update(&machine);
+                for centre in machine.topology().nodes() {
+                    for radius in [0, 1, 2, 3, 5, 9, 30] {
+                        let expected = plain(&machine, &grid, &subset, centre, radius);
+                        prop_assert_eq!(counts.count(centre, radius), expected);
+                        let (row, lane) = (centre.index() / counts.row_length(), centre.index() % counts.row_length());
+                        let lanes = counts.lanes(Row(row), radius, lane / LANES * LANES);
+                        prop_assert_eq!(u32::from(lanes[lane % LANES]), expected);
+                        let c = grid.coord(centre);
+                        let spans = [0, 1, 2].map(|i| grid.axes()[i].interval(c[i], radius));
+                        prop_assert_eq!(counts.count_box(spans), expected);
+                        let cells = machine.topology().nodes()
+                            .filter(|&n| grid.linf(c, grid.coord(n)) <= radius).count() as u32;
+                        prop_assert_eq!(counts.cells(c, radius), cells);
+                    }
+                }
+            }
+        }
+    }
+}

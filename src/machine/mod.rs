@@ -1,0 +1,11 @@
+//! Which processors of a machine are free, and how many of them lie in a box.
+//!
+//! [`Machine`] is the state every allocator reads and only the simulation changes.
+//! [`BoxCounts`] answers "how many free processors lie within L-infinity distance r of
+//! this one" in constant time.
+
+mod box_counts;
+mod state;
+
+pub use box_counts::{BoxCounts, LANES, Row};
+pub use state::Machine;

@@ -1,0 +1,2 @@
+//! Measures.
+pub mod locality;

@@ -1,0 +1,71 @@
+//! When jobs start: a queue and a rule. Positions of processors play no part.
+//!
+//! The simulation tells a [`Scheduler`] of arrivals and completions and then asks it
+//! again and again which job to start, until it starts nothing more; one such series of
+//! questions is a *round*. The event order is defined in
+//! [`simulation`](crate::simulation).
+//!
+//! [`registry`] maps names such as `easy` or `priority[order=largest]` to code.
+
+mod conservative;
+mod easy;
+mod order;
+mod profile;
+pub mod registry;
+mod running;
+mod strict;
+
+pub use conservative::Conservative;
+pub use easy::Easy;
+pub use order::QueueOrder;
+pub use running::{Running, RunningJobs};
+pub use strict::Strict;
+
+use crate::workload::JobId;
+
+/// What a scheduler knows of a waiting job.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct QueuedJob {
+    /// The job.
+    pub id: JobId,
+    /// Processors.
+    pub size: u32,
+    /// Estimated run time in seconds.
+    pub estimate: i64,
+}
+
+/// What a scheduler sees of the system when it is asked.
+#[derive(Clone, Copy, Debug)]
+pub struct System<'a> {
+    /// The instant, in trace seconds.
+    pub now: i64,
+    /// Free processors.
+    pub free: u32,
+    /// Number of the round: questions of one round differ only by the jobs started.
+    pub round: u64,
+    /// The running jobs.
+    pub running: &'a RunningJobs,
+}
+
+/// A scheduling discipline with its queue.
+pub trait Scheduler: Send {
+    /// A job joins the queue. Equal arrival times come in file order.
+    fn arrive(&mut self, job: QueuedJob, now: i64);
+
+    /// A running job has completed.
+    fn complete(&mut self, job: JobId, now: i64) {
+        let _ = (job, now);
+    }
+
+    /// The job to start now, removed from the queue; `None` ends the round. Its size must
+    /// not exceed `system.free`.
+    fn next(&mut self, system: System<'_>) -> Option<JobId>;
+
+    /// The next instant at which to be asked even if no job arrives or completes.
+    fn due(&self) -> Option<i64> {
+        None
+    }
+
+    /// Number of waiting jobs.
+    fn waiting(&self) -> usize;
+}

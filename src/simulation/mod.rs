@@ -1,0 +1,26 @@
+//! The event loop.
+//!
+//! # Event order
+//!
+//! Events of one instant happen in this order:
+//!
+//! 1. all completions due now, by job;
+//! 2. all arrivals, in file order;
+//! 3. a *round*: the scheduler is asked again and again until it starts nothing more.
+//!
+//! A job of run time 0 completes at the instant of its start, after the round that
+//! started it, and another round follows. The order is not cosmetic: a scheduler asked
+//! after every single event starts other jobs, and published means change in the fourth
+//! digit.
+//!
+//! # Timeline replay
+//!
+//! An allocator that never refuses does not influence the schedule. [`Timeline`] is
+//! computed once per trace, machine size and scheduler, then [`replay`]ed by any number of
+//! allocators, each with its own machine.
+
+mod replay;
+mod timeline;
+
+pub use replay::{Decision, ReplayError, replay};
+pub use timeline::{Event, Timeline, TimelineError};

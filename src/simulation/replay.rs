@@ -1,0 +1,75 @@
+use super::{Event, Timeline};
+use crate::allocator::{Allocator, Refusal, Request};
+use crate::machine::Machine;
+use crate::topology::{NodeId, Topology};
+use crate::workload::{Job, JobId};
+
+/// An allocation as it is made.
+#[derive(Debug)]
+pub struct Decision<'a> {
+    /// The job.
+    pub job: JobId,
+    /// Its processors.
+    pub nodes: &'a [NodeId],
+    /// Number of distinct processor sets with the best score, if ties were asked for and
+    /// the strategy knows them.
+    pub tied: Option<u32>,
+}
+
+/// A replay that cannot go on.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum ReplayError {
+    /// The allocator refused although the timeline had counted the processors.
+    #[error("the allocator refused job {0}: {1}; such a strategy needs the coupled simulation")]
+    Refused(i64, Refusal),
+}
+
+/// Replays a timeline of `jobs` on a machine of the given topology, which has the
+/// processors the timeline was computed for. `observe` sees every allocation; ties are
+/// counted if `ties`. The loop allocates no memory per decision once its buffers have
+/// grown.
+///
+/// # Errors
+/// [`ReplayError`] if the allocator refuses a job.
+pub fn replay(
+    timeline: &Timeline,
+    jobs: &[Job],
+    topology: &Topology,
+    allocator: &mut dyn Allocator,
+    ties: bool,
+    mut observe: impl FnMut(Decision<'_>),
+) -> Result<(), ReplayError> {
+    let mut machine = Machine::new(topology.clone());
+    let mut held: Vec<Vec<NodeId>> = Vec::new();
+    let mut spare: Vec<u32> = Vec::new();
+    let mut slots = vec![0u32; jobs.len()];
+    allocator.reset();
+    for event in timeline.events() {
+        match *event {
+            Event::Start(id) => {
+                let job = &jobs[id.index()];
+                let request = Request::of_size(job.size);
+                let slot = spare.pop().unwrap_or_else(|| {
+                    held.push(Vec::new());
+                    held.len() as u32 - 1
+                });
+                slots[id.index()] = slot;
+                let nodes = &mut held[slot as usize];
+                nodes.clear();
+                let tied = if ties { allocator.tied_sets(&machine, request) } else { None };
+                allocator
+                    .allocate(&machine, request, nodes)
+                    .map_err(|refusal| ReplayError::Refused(job.number, refusal))?;
+                debug_assert_eq!(nodes.len(), job.size as usize);
+                machine.occupy(nodes);
+                observe(Decision { job: id, nodes, tied });
+            }
+            Event::End(id) => {
+                let slot = slots[id.index()];
+                machine.release(&held[slot as usize]);
+                spare.push(slot);
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,122 @@
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use crate::scheduler::{QueuedJob, Running, RunningJobs, Scheduler, System};
+use crate::workload::{Job, JobId};
+
+/// Who starts and ends when: the part of a simulation that does not depend on positions.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Timeline {
+    events: Vec<Event>,
+    starts: Vec<i64>,
+}
+
+/// A start or an end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Event {
+    /// The job gets processors.
+    Start(JobId),
+    /// The job gives them back.
+    End(JobId),
+}
+
+/// A schedule that cannot be made.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum TimelineError {
+    /// The job can never start.
+    #[error("job {number} (line {line}) needs {size} processors, the machine has {processors}")]
+    TooLarge {
+        /// Job number in the trace.
+        number: i64,
+        /// Line in the trace; 0 if it comes from none.
+        line: u32,
+        /// Processors it needs.
+        size: u32,
+        /// Processors of the machine.
+        processors: u32,
+    },
+    /// The scheduler broke its contract.
+    #[error("the scheduler left {0} jobs waiting for ever")]
+    Starved(usize),
+}
+
+impl Timeline {
+    /// Runs `jobs`, which are in order of submission, through a scheduler with an empty
+    /// queue on a machine of `processors`.
+    ///
+    /// # Errors
+    /// [`TimelineError`] if a job is larger than the machine or never starts.
+    pub fn compute(
+        jobs: &[Job],
+        processors: u32,
+        scheduler: &mut dyn Scheduler,
+    ) -> Result<Self, TimelineError> {
+        if let Some(job) = jobs.iter().find(|job| job.size > processors) {
+            let &Job { number, line, size, .. } = job;
+            return Err(TimelineError::TooLarge { number, line, size, processors });
+        }
+        let mut timeline =
+            Self { events: Vec::with_capacity(2 * jobs.len()), starts: vec![i64::MIN; jobs.len()] };
+        let mut running = RunningJobs::default();
+        let mut completions: BinaryHeap<Reverse<(i64, JobId)>> = BinaryHeap::new();
+        let mut arrivals = jobs.iter().enumerate().peekable();
+        let mut free = processors;
+        let mut round = 0;
+        let mut last = i64::MIN;
+        loop {
+            let next_arrival = arrivals.peek().map(|(_, job)| job.submit);
+            let next_completion = completions.peek().map(|Reverse((end, _))| *end);
+            // What is due already waits for a completion: only the future is an instant of its own.
+            let due = scheduler.due().filter(|&due| due > last);
+            let next = next_arrival.into_iter().chain(next_completion).chain(due);
+            let Some(now) = next.min() else { break };
+            last = now;
+
+            while let Some(&Reverse((end, id))) = completions.peek() {
+                if end > now {
+                    break;
+                }
+                completions.pop();
+                let job = &jobs[id.index()];
+                free += job.size;
+                running.remove(timeline.running(id, job));
+                scheduler.complete(id, now);
+                timeline.events.push(Event::End(id));
+            }
+            while let Some((i, job)) = arrivals.next_if(|(_, job)| job.submit <= now) {
+                let id = JobId(i as u32);
+                scheduler.arrive(QueuedJob { id, size: job.size, estimate: job.estimate }, now);
+            }
+            round += 1;
+            while let Some(id) = scheduler.next(System { now, free, round, running: &running }) {
+                let job = &jobs[id.index()];
+                free -= job.size;
+                timeline.starts[id.index()] = now;
+                running.insert(timeline.running(id, job));
+                completions.push(Reverse((now + job.run, id)));
+                timeline.events.push(Event::Start(id));
+            }
+        }
+        match scheduler.waiting() {
+            0 => Ok(timeline),
+            waiting => Err(TimelineError::Starved(waiting)),
+        }
+    }
+
+    fn running(&self, id: JobId, job: &Job) -> Running {
+        Running { estimated_end: self.starts[id.index()] + job.estimate, id, size: job.size }
+    }
+
+    /// All starts and ends in order of time.
+    pub fn events(&self) -> &[Event] {
+        &self.events
+    }
+
+    /// Start times in trace seconds, by job.
+    pub fn starts(&self) -> &[i64] {
+        &self.starts
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,145 @@
+use super::*;
+use crate::scheduler::registry::SchedulerSpec;
+use proptest::prelude::*;
+
+fn job(submit: i64, run: i64, estimate: i64, size: u32) -> Job {
+    Job { number: 0, submit, run, estimate, size, line: 0 }
+}
+
+fn starts(scheduler: &str, processors: u32, jobs: &[Job]) -> Vec<i64> {
+    let spec: SchedulerSpec = scheduler.parse().expect("known");
+    let timeline = Timeline::compute(jobs, processors, spec.build(processors).as_mut());
+    timeline.expect("schedulable").starts().to_vec()
+}
+
+/// EASY as defined, asked from the head again after every start.
+struct PlainEasy(Vec<QueuedJob>);
+
+impl Scheduler for PlainEasy {
+    fn arrive(&mut self, job: QueuedJob, _now: i64) {
+        self.0.push(job);
+    }
+
+    fn next(&mut self, system: System<'_>) -> Option<JobId> {
+        let head = *self.0.first()?;
+        if head.size <= system.free {
+            return Some(self.0.remove(0).id);
+        }
+        if system.running.iter().any(|job| job.estimated_end == system.now) {
+            return None;
+        }
+        let mut free = system.free;
+        let guarantee = system.running.iter().find_map(|job| {
+            free += job.size;
+            (free >= head.size).then_some(job.estimated_end)
+        })?;
+        let back: u32 =
+            system.running.iter().filter(|r| r.estimated_end <= guarantee).map(|r| r.size).sum();
+        let may = |job: &QueuedJob| {
+            job.size <= system.free
+                && (system.now + job.estimate <= guarantee
+                    || system.free + back >= job.size + head.size)
+        };
+        let at = (1..self.0.len()).find(|&i| may(&self.0[i]))?;
+        Some(self.0.remove(at).id)
+    }
+
+    fn waiting(&self) -> usize {
+        self.0.len()
+    }
+}
+
+#[test]
+fn fcfs_does_not_overtake_and_easy_does() {
+    // The second job must wait for the first; the third would fit beside it.
+    let jobs = [job(0, 10, 10, 3), job(1, 10, 10, 4), job(2, 5, 5, 1)];
+    assert_eq!(starts("fcfs", 4, &jobs), [0, 10, 20]);
+    assert_eq!(starts("easy", 4, &jobs), [0, 10, 2]);
+    assert_eq!(starts("conservative", 4, &jobs), [0, 10, 2]);
+}
+
+#[test]
+fn easy_may_delay_the_second_in_the_queue_and_conservative_not() {
+    // Job 3 fits beside the head at its shadow time and would hold up job 2.
+    let jobs = [job(0, 10, 10, 2), job(0, 10, 10, 3), job(0, 10, 10, 4), job(0, 100, 100, 1)];
+    assert_eq!(starts("easy", 4, &jobs), [0, 10, 100, 0]);
+    assert_eq!(starts("conservative", 4, &jobs), [0, 10, 20, 30]);
+}
+
+#[test]
+fn completions_come_before_arrivals_and_arrivals_before_the_round() {
+    // At 10 the machine is emptied, and both arrivals of that instant compete for it.
+    let jobs = [job(0, 10, 10, 4), job(10, 5, 5, 1), job(10, 5, 5, 4)];
+    assert_eq!(starts("largest", 4, &jobs), [0, 15, 10]);
+}
+
+#[test]
+fn a_job_of_no_run_time_frees_its_processors_at_once() {
+    let jobs = [job(0, 0, 0, 4), job(0, 7, 7, 4)];
+    assert_eq!(starts("fcfs", 4, &jobs), [0, 0]);
+    let timeline = Timeline::compute(&jobs, 4, SchedulerSpec::FCFS.build(4).as_mut());
+    let (a, b) = (JobId(0), JobId(1));
+    let expected = [Event::Start(a), Event::End(a), Event::Start(b), Event::End(b)];
+    assert_eq!(timeline.expect("schedulable").events(), expected);
+}
+
+#[test]
+fn priority_orders_sort_the_queue() {
+    let jobs = [job(0, 10, 10, 4), job(1, 3, 3, 1), job(1, 9, 9, 2), job(1, 5, 5, 4)];
+    assert_eq!(starts("largest", 4, &jobs), [0, 15, 15, 10]);
+    assert_eq!(starts("smallest", 4, &jobs), [0, 10, 10, 19]);
+    assert_eq!(starts("longest", 4, &jobs), [0, 24, 10, 19]);
+    assert_eq!(starts("shortest", 4, &jobs), [0, 10, 18, 13]);
+}
+
+#[test]
+fn a_job_larger_than_the_machine_is_named() {
+    let jobs = [Job { number: 17, line: 42, ..job(0, 1, 1, 5) }];
+    let error = Timeline::compute(&jobs, 4, SchedulerSpec::FCFS.build(4).as_mut());
+    assert_eq!(error.expect_err("too large").to_string(), "job 17 (line 42) needs 5 processors, the machine has 4");
+}
+
+fn workloads() -> impl Strategy<Value = Vec<Job>> {
+    let one = (0i64..4, 0i64..12, 0i64..6, 1u32..9);
+    proptest::collection::vec(one, 1..60).prop_map(|jobs| {
+        let mut now = 0;
+        jobs.into_iter()
+            .map(|(gap, run, over, size)| {
+                now += gap;
+                job(now, run, run + over, size)
+            })
+            .collect()
+    })
+}
+
+proptest! {
+    #[test]
+    fn easy_agrees_with_its_definition(jobs in workloads()) {
+        let plain = Timeline::compute(&jobs, 8, &mut PlainEasy(Vec::new())).expect("schedulable");
+        let fast = Timeline::compute(&jobs, 8, SchedulerSpec::EASY.build(8).as_mut()).expect("schedulable");
+        prop_assert_eq!(fast, plain);
+    }
+
+    #[test]
+    fn no_schedule_uses_more_than_there_is(jobs in workloads(), name in proptest::sample::select(vec!["fcfs", "easy", "conservative", "largest", "shortest", "easy[order=shortest]", "conservative[order=smallest]"])) {
+        let starts = starts(name, 8, &jobs);
+        for (job, &start) in jobs.iter().zip(&starts) {
+            prop_assert!(start >= job.submit);
+            let busy: u32 = jobs.iter().zip(&starts)
+                .filter(|(other, other_start)| **other_start <= start && start < **other_start + other.run)
+                .map(|(other, _)| other.size).sum();
+            prop_assert!(busy <= 8);
+        }
+    }
+
+    /// With exact estimates nobody starts later under conservative backfilling than
+    /// under FCFS, where everybody waits for those before.
+    #[test]
+    fn conservative_delays_nobody_beyond_fcfs(jobs in workloads()) {
+        let exact: Vec<_> = jobs.iter().map(|j| Job { run: j.run.max(1), estimate: j.run.max(1), ..*j }).collect();
+        let (fcfs, conservative) = (starts("fcfs", 8, &exact), starts("conservative", 8, &exact));
+        for (a, b) in conservative.iter().zip(&fcfs) {
+            prop_assert!(a <= b);
+        }
+    }
+}

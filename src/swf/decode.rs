@@ -1,0 +1,186 @@
+//! Plain or gzip'ed input, told apart by content: names lie, magic bytes do not.
+
+use std::fmt;
+use std::io::{self, Chain, Cursor, Read};
+
+use flate2::read::MultiGzDecoder;
+
+const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
+
+/// What is wrong with gzip data. Travels inside an [`io::Error`]; [`GzipFault::of`] finds it there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GzipFault {
+    /// The data end before the stream does.
+    Truncated,
+    /// The data are damaged (header, compressed stream or checksum).
+    Corrupt,
+}
+
+impl GzipFault {
+    /// The fault an input error carries, if it comes from decompression.
+    pub fn of(error: &io::Error) -> Option<GzipFault> {
+        error.get_ref()?.downcast_ref::<GzipFault>().copied()
+    }
+}
+
+impl fmt::Display for GzipFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            GzipFault::Truncated => "the gzip data are cut short (an incomplete download?)",
+            GzipFault::Corrupt => "the gzip data are damaged",
+        })
+    }
+}
+
+impl std::error::Error for GzipFault {}
+
+/// The text of an input: decompressed if the input starts with gzip's magic bytes, else as it is.
+pub struct Decoder<R: Read> {
+    source: Source<R>,
+}
+
+/// An input with the bytes that were looked at put back.
+type Rewound<R> = Chain<Cursor<Vec<u8>>, Watched<R>>;
+
+enum Source<R: Read> {
+    Plain(Rewound<R>),
+    Gzip(Box<MultiGzDecoder<Rewound<R>>>),
+}
+
+impl<R: Read> Decoder<R> {
+    /// Looks at the first two bytes of `inner`.
+    ///
+    /// # Errors
+    /// Those of reading `inner`.
+    pub fn new(inner: R) -> io::Result<Decoder<R>> {
+        let mut inner = Watched { inner };
+        let mut start = Vec::with_capacity(GZIP_MAGIC.len());
+        (&mut inner).take(GZIP_MAGIC.len() as u64).read_to_end(&mut start)?;
+        let gzip = start == GZIP_MAGIC;
+        let rewound = Cursor::new(start).chain(inner);
+        let source = match gzip {
+            true => Source::Gzip(Box::new(MultiGzDecoder::new(rewound))),
+            false => Source::Plain(rewound),
+        };
+        Ok(Decoder { source })
+    }
+
+    /// Is the input compressed?
+    pub fn is_gzip(&self) -> bool {
+        matches!(self.source, Source::Gzip(_))
+    }
+}
+
+impl<R: Read> Read for Decoder<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match &mut self.source {
+            Source::Plain(inner) => inner.read(buffer),
+            Source::Gzip(inner) => inner.read(buffer),
+        }
+        .map_err(gzip_error)
+    }
+}
+
+/// Says whose error it is: one of the device keeps its kind and text, one of the decompressor becomes a [`GzipFault`].
+fn gzip_error(error: io::Error) -> io::Error {
+    if error.get_ref().is_some_and(|inner| inner.is::<DeviceError>()) {
+        return match error.into_inner().map(|inner| inner.downcast::<DeviceError>()) {
+            Some(Ok(device)) => device.0,
+            _ => io::Error::other("input failed"),
+        };
+    }
+    match error.kind() {
+        io::ErrorKind::Interrupted => error,
+        io::ErrorKind::UnexpectedEof => {
+            io::Error::new(io::ErrorKind::UnexpectedEof, GzipFault::Truncated)
+        }
+        _ => io::Error::new(io::ErrorKind::InvalidData, GzipFault::Corrupt),
+    }
+}
+
+/// Marks errors of the device below, so that the decompressor's own can be told from them.
+struct Watched<R> {
+    inner: R,
+}
+
+#[derive(Debug)]
+struct DeviceError(io::Error);
+
+impl fmt::Display for DeviceError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl std::error::Error for DeviceError {}
+
+impl<R: Read> Read for Watched<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.inner.read(buffer).map_err(|error| match error.kind() {
+            io::ErrorKind::Interrupted => error,
+            kind => io::Error::new(kind, DeviceError(error)),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flate2::{Compression, write::GzEncoder};
+    use std::io::Write;
+
+    fn gzip(text: &[u8]) -> Vec<u8> {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+        encoder.write_all(text).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    fn decode(bytes: &[u8]) -> io::Result<Vec<u8>> {
+        let mut text = Vec::new();
+        Decoder::new(bytes)?.read_to_end(&mut text).map(|_| text)
+    }
+
+    #[test]
+    fn content_decides() {
+        assert_eq!(decode(b"").unwrap(), b"");
+        assert_eq!(decode(b"\x1f").unwrap(), b"\x1f");
+        assert_eq!(decode(b"; plain").unwrap(), b"; plain");
+        assert_eq!(decode(&gzip(b"; packed")).unwrap(), b"; packed");
+        let two = [gzip(b"one "), gzip(b"two")].concat();
+        assert_eq!(decode(&two).unwrap(), b"one two");
+    }
+
+    #[test]
+    fn every_truncation_is_an_error() {
+        let packed = gzip(&b"1 2 3 4 5\n".repeat(50));
+        for end in 2..packed.len() {
+            let error = decode(&packed[..end]).unwrap_err();
+            assert_eq!(GzipFault::of(&error), Some(GzipFault::Truncated), "cut to {end}: {error}");
+        }
+    }
+
+    #[test]
+    fn damage_is_an_error() {
+        let mut packed = gzip(&b"1 2 3 4 5\n".repeat(50));
+        let checksum = packed.len() - 8;
+        packed[checksum] ^= 1;
+        assert_eq!(GzipFault::of(&decode(&packed).unwrap_err()), Some(GzipFault::Corrupt));
+    }
+
+    #[test]
+    fn errors_of_the_device_stay_what_they_are() {
+        struct Broken;
+        impl Read for Broken {
+            fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+                Err(io::Error::new(io::ErrorKind::PermissionDenied, "no"))
+            }
+        }
+        let mut decoder =
+            Decoder::new(io::Cursor::new(gzip(b"x")[..5].to_vec()).chain(Broken)).unwrap();
+        let error = decoder.read_to_end(&mut Vec::new()).unwrap_err();
+        assert_eq!(
+            (error.kind(), error.to_string().as_str()),
+            (io::ErrorKind::PermissionDenied, "no")
+        );
+    }
+}

@@ -1,0 +1,220 @@
+//! What can go wrong while a trace is read, each with the place where it did.
+
+use std::fmt;
+use std::io;
+
+use super::snippet::{clip, snippet};
+use super::{ErrorTally, Field};
+
+/// Why a line is not a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Reason {
+    /// The text is no number at all.
+    NotANumber,
+    /// A number with a fraction where the format wants an integer.
+    NotAnInteger,
+    /// Too large: an integer outside 64 bits, or a time of 2^53 seconds and more.
+    OutOfRange,
+    /// The line ends before field 5, the job's size.
+    TooFewFields,
+    /// Text after field 18.
+    TooManyFields,
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Reason::NotANumber => "not a number",
+            Reason::NotAnInteger => "not an integer",
+            Reason::OutOfRange => "out of range",
+            Reason::TooFewFields => "too few fields",
+            Reason::TooManyFields => "too many fields",
+        })
+    }
+}
+
+/// A line that is not a record: where, which field, and the line itself.
+///
+/// Displays as one line for the eye and for editors, then the source line and a caret under the text:
+///
+/// ```text
+/// trace.swf:4711:9: requested time "12x" is not a number (field 9 of 18)
+///   4711 | 1 2 3 4 5 6 7 8 12x 1
+///        |                 ^^^
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{file}:{line}:{column}: {}\n{}", self.message(), snippet(*.line, .source_line, *.column - 1, .text.len()))]
+pub struct RecordError {
+    /// The file as the user named it.
+    pub file: String,
+    /// Line number, 1-based.
+    pub line: u64,
+    /// First byte of the offending text in its line, 1-based.
+    pub column: usize,
+    /// The field concerned; `None` for text after the last one.
+    pub field: Option<Field>,
+    /// What was wrong.
+    pub reason: Reason,
+    /// The offending text, all of it.
+    pub text: Vec<u8>,
+    /// The line, without its line end.
+    pub source_line: Vec<u8>,
+}
+
+impl RecordError {
+    /// Number of the field concerned, 1-based; 19 for text after the last field.
+    pub fn field_number(&self) -> usize {
+        self.field.map_or(Field::COUNT + 1, Field::number)
+    }
+
+    /// What a correct file has at this place.
+    pub fn expected(&self) -> &'static str {
+        match (self.reason, self.field) {
+            (Reason::TooManyFields, _) | (_, None) => "the end of the line",
+            (Reason::NotAnInteger | Reason::OutOfRange, Some(field)) if !is_time(field) => {
+                "a 64-bit integer"
+            }
+            (_, Some(field)) if is_time(field) => "a number of seconds below 2^53",
+            _ => "an integer",
+        }
+    }
+
+    /// The message without place and source line: `requested time "12x" is not a number (field 9 of 18)`.
+    pub fn message(&self) -> String {
+        let text = clip(&self.text);
+        let (name, number) = (self.field.map_or("text", Field::name), self.field_number());
+        let what = match self.reason {
+            Reason::NotANumber => "is not a number",
+            Reason::NotAnInteger => "is not an integer",
+            Reason::OutOfRange => "is out of range",
+            Reason::TooFewFields => {
+                return format!(
+                    "{name} is missing: the line has {} fields, 5 are needed (field {number} of 18)",
+                    number - 1
+                );
+            }
+            Reason::TooManyFields => {
+                return format!("\"{text}\" is one too many: a record has 18 fields");
+            }
+        };
+        format!("{name} \"{text}\" {what} (field {number} of 18)")
+    }
+}
+
+fn is_time(field: Field) -> bool {
+    matches!(
+        field,
+        Field::SubmitTime
+            | Field::WaitTime
+            | Field::RunTime
+            | Field::AverageCpuTime
+            | Field::RequestedTime
+            | Field::ThinkTime
+    )
+}
+
+/// Why reading a trace stopped.
+///
+/// After any of these the reader is at its end: the next read gives no record.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The file cannot be opened, or the operating system failed to read it.
+    #[error("{file}: cannot read: {source}")]
+    Io {
+        /// The file as the user named it.
+        file: String,
+        /// The system's error.
+        source: io::Error,
+    },
+    /// The gzip data are cut short or damaged.
+    #[error("{file}: {fault} (after line {line} of the text)")]
+    Gzip {
+        /// The file as the user named it.
+        file: String,
+        /// Lines read before.
+        line: u64,
+        /// What is wrong with the data.
+        fault: super::GzipFault,
+    },
+    /// Control bytes in the place of a record, or a line without end: this is no trace.
+    #[error("{file}:{line}:{column}: {what}: this is not an SWF trace")]
+    NotText {
+        /// The file as the user named it.
+        file: String,
+        /// Line number, 1-based.
+        line: u64,
+        /// Place in the line, 1-based, bytes.
+        column: usize,
+        /// What was seen.
+        what: String,
+    },
+    /// A line is not a record (strict reading).
+    #[error(transparent)]
+    Record(Box<RecordError>),
+    /// More bad lines than the collecting mode may skip.
+    #[error("{file}: gave up after {} bad lines, {limit} were allowed\n{tally}", .tally.total())]
+    TooMany {
+        /// The file as the user named it.
+        file: String,
+        /// The limit, [`ReadOptions::max_errors`](super::ReadOptions::max_errors).
+        limit: usize,
+        /// What was wrong until then.
+        tally: Box<ErrorTally>,
+    },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn error(
+        source_line: &str,
+        column: usize,
+        text: &str,
+        field: Option<Field>,
+        reason: Reason,
+    ) -> RecordError {
+        let (text, source_line) = (text.as_bytes().to_vec(), source_line.as_bytes().to_vec());
+        RecordError {
+            file: "trace.swf".into(),
+            line: 4711,
+            column,
+            field,
+            reason,
+            text,
+            source_line,
+        }
+    }
+
+    #[test]
+    fn displays_place_line_and_caret() {
+        let shown = error(
+            "1\t2 3 4 5 6 7 8 12x 1",
+            17,
+            "12x",
+            Some(Field::RequestedTime),
+            Reason::NotANumber,
+        )
+        .to_string();
+        assert_eq!(
+            shown,
+            "trace.swf:4711:17: requested time \"12x\" is not a number (field 9 of 18)\n  \
+             4711 | 1 2 3 4 5 6 7 8 12x 1\n       |                 ^^^"
+        );
+    }
+
+    #[test]
+    fn messages_of_count_errors() {
+        let few = error("1 2 3", 6, "", Some(Field::RunTime), Reason::TooFewFields);
+        assert_eq!(
+            few.message(),
+            "run time is missing: the line has 3 fields, 5 are needed (field 4 of 18)"
+        );
+        let many = error("...", 1, "x", None, Reason::TooManyFields);
+        assert_eq!(
+            (many.message().as_str(), many.field_number()),
+            ("\"x\" is one too many: a record has 18 fields", 19)
+        );
+        assert_eq!(many.expected(), "the end of the line");
+    }
+}

@@ -1,0 +1,41 @@
+//! The Standard Workload Format: reader and writer.
+//!
+//! ```text
+//! trace    = { line end-of-line }
+//! line     = blanks | comment | record
+//! comment  = blanks ";" text                      -- `; Key: value`, see [`Header`]
+//! record   = field { blanks field }               -- 5 to 18 fields; those missing are unknown
+//! field    = [ "-" ] digits                       -- -1 = unknown
+//!          | [ "-" ] decimal                      -- in fields 2, 3, 4, 6, 9, 18 (seconds)
+//! ```
+//!
+//! Format: SWF 2.2, Parallel Workloads Archive. A [`Reader`] takes any `BufRead`; [`Reader::open`] takes
+//! a path and decompresses gzip by content. This room knows neither jobs nor machines: it hands out
+//! [`Record`]s as the file has them, and errors with line, column and field.
+//!
+//! Odd on purpose: a line that is no record is an error by default, since a trace that silently loses
+//! lines gives plausible wrong results; a collecting mode ([`ReadOptions`]) skips, counts and gives up.
+//! Binary data are one error, also in the collecting mode.
+
+mod decode;
+mod error;
+mod field;
+mod header;
+mod parse;
+mod reader;
+mod record;
+mod snippet;
+mod tally;
+mod writer;
+
+#[cfg(test)]
+mod tests;
+
+pub use decode::{Decoder, GzipFault};
+pub use error::{Error, Reason, RecordError};
+pub use field::Field;
+pub use header::{Entry, Header};
+pub use reader::Reader;
+pub use record::Record;
+pub use tally::{ErrorTally, ReadOptions};
+pub use writer::Writer;

@@ -1,0 +1,346 @@
+//! From the bytes of one line to a [`Record`], by small nom parsers.
+//!
+//! Digits are read by hand-written loops inside the parsers: nearly every field is a short integer,
+//! and a general number parser would be most of the run time. Anything a loop cannot settle exactly
+//! (exponents, more than fifteen digits) goes to the standard library.
+
+use nom::error::{ErrorKind, ParseError};
+use nom::{IResult, Parser, bytes::complete::take_while, sequence::preceded};
+
+use super::{Field, Reason, Record};
+
+/// Fields a line must have at least: without the size of the job there is nothing to replay.
+pub(super) const REQUIRED_FIELDS: usize = 5;
+
+/// Times are whole numbers of seconds up to here, exactly.
+const EXACT: u64 = 1 << 53;
+
+/// Powers of ten that `f64` holds exactly and that a fast number needs.
+const POWERS: [f64; 16] =
+    [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
+
+/// What is wrong with a line, and where in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Fault {
+    pub(super) reason: Reason,
+    /// The field concerned; `None` for text after the last field.
+    pub(super) field: Option<Field>,
+    /// Byte range of the offending text in the line.
+    pub(super) start: usize,
+    pub(super) end: usize,
+}
+
+/// A token that is no number: why, and the input from which it starts.
+#[derive(Debug)]
+struct Bad<'a> {
+    rest: &'a [u8],
+    reason: Reason,
+}
+
+impl<'a> ParseError<&'a [u8]> for Bad<'a> {
+    fn from_error_kind(rest: &'a [u8], _: ErrorKind) -> Self {
+        Bad { rest, reason: Reason::NotANumber }
+    }
+
+    fn append(_: &'a [u8], _: ErrorKind, other: Self) -> Self {
+        other
+    }
+}
+
+type Parsed<'a, T> = IResult<&'a [u8], T, Bad<'a>>;
+
+/// Reads one line (no line end) into `record`; fields the line does not have become `-1`.
+pub(super) fn record(line: &[u8], record: &mut Record) -> Result<(), Fault> {
+    let mut fields = Fields { line, rest: line, read: 0 };
+    record.job_number = fields.integer(Field::JobNumber)?;
+    record.submit_time = fields.time(Field::SubmitTime)?;
+    record.wait_time = fields.time(Field::WaitTime)?;
+    record.run_time = fields.time(Field::RunTime)?;
+    record.allocated_processors = fields.integer(Field::AllocatedProcessors)?;
+    record.average_cpu_time = fields.time(Field::AverageCpuTime)?;
+    record.used_memory = fields.integer(Field::UsedMemory)?;
+    record.requested_processors = fields.integer(Field::RequestedProcessors)?;
+    record.requested_time = fields.time(Field::RequestedTime)?;
+    record.requested_memory = fields.integer(Field::RequestedMemory)?;
+    record.status = fields.integer(Field::Status)?;
+    record.user = fields.integer(Field::User)?;
+    record.group = fields.integer(Field::Group)?;
+    record.executable = fields.integer(Field::Executable)?;
+    record.queue = fields.integer(Field::Queue)?;
+    record.partition = fields.integer(Field::Partition)?;
+    record.preceding_job = fields.integer(Field::PrecedingJob)?;
+    record.think_time = fields.time(Field::ThinkTime)?;
+    fields.finish()
+}
+
+/// A cursor over the fields of a line.
+struct Fields<'a> {
+    line: &'a [u8],
+    rest: &'a [u8],
+    /// Fields present so far.
+    read: usize,
+}
+
+impl<'a> Fields<'a> {
+    #[inline]
+    fn integer(&mut self, field: Field) -> Result<i64, Fault> {
+        self.next(field, integer, -1)
+    }
+
+    #[inline]
+    fn time(&mut self, field: Field) -> Result<f64, Fault> {
+        self.next(field, time, -1.0)
+    }
+
+    #[inline]
+    fn next<T>(
+        &mut self,
+        field: Field,
+        value: fn(&'a [u8]) -> Parsed<'a, T>,
+        missing: T,
+    ) -> Result<T, Fault> {
+        match preceded(blanks, value).parse(self.rest) {
+            Ok((rest, value)) => {
+                self.rest = rest;
+                self.read += 1;
+                Ok(value)
+            }
+            Err(nom::Err::Error(bad) | nom::Err::Failure(bad)) => {
+                self.rest = bad.rest;
+                if bad.rest.is_empty() {
+                    Ok(missing)
+                } else {
+                    Err(self.fault(bad.reason, Some(field)))
+                }
+            }
+            // The parsers are `complete` ones: they never ask for more input.
+            Err(nom::Err::Incomplete(_)) => Ok(missing),
+        }
+    }
+
+    /// Nothing but blanks may follow, and enough must have been there.
+    fn finish(mut self) -> Result<(), Fault> {
+        if self.read < REQUIRED_FIELDS {
+            return Err(self.fault(Reason::TooFewFields, Some(Field::ALL[self.read])));
+        }
+        self.rest = skip_blanks(self.rest);
+        if self.rest.is_empty() { Ok(()) } else { Err(self.fault(Reason::TooManyFields, None)) }
+    }
+
+    /// A fault at the token where `rest` starts.
+    #[cold]
+    fn fault(&self, reason: Reason, field: Option<Field>) -> Fault {
+        let start = self.line.len() - self.rest.len();
+        Fault { reason, field, start, end: start + token_len(self.rest) }
+    }
+}
+
+/// Is this byte a separator of fields?
+#[inline]
+fn is_blank(byte: u8) -> bool {
+    byte == b' ' || byte == b'\t'
+}
+
+#[inline]
+fn skip_blanks(mut input: &[u8]) -> &[u8] {
+    while let [first, rest @ ..] = input {
+        if !is_blank(*first) {
+            break;
+        }
+        input = rest;
+    }
+    input
+}
+
+#[inline]
+fn blanks(input: &[u8]) -> Parsed<'_, ()> {
+    Ok((skip_blanks(input), ()))
+}
+
+fn token_len(input: &[u8]) -> usize {
+    input.iter().take_while(|&&byte| !is_blank(byte)).count()
+}
+
+/// The whole token, for the slow paths.
+fn token(input: &[u8]) -> Parsed<'_, &[u8]> {
+    take_while(|byte| !is_blank(byte)).parse(input)
+}
+
+fn bad<T>(rest: &[u8], reason: Reason) -> Parsed<'_, T> {
+    Err(nom::Err::Error(Bad { rest, reason }))
+}
+
+/// Leading digits as a number: (value, how many). More than 18 digits wrap; callers look at the count.
+#[inline]
+fn digits(input: &[u8]) -> (u64, usize) {
+    let mut value = 0u64;
+    let mut count = 0;
+    while let Some(digit) = input.get(count).map(|byte| byte.wrapping_sub(b'0')).filter(|&d| d < 10)
+    {
+        value = value.wrapping_mul(10).wrapping_add(u64::from(digit));
+        count += 1;
+    }
+    (value, count)
+}
+
+#[inline]
+fn sign(input: &[u8]) -> (bool, &[u8]) {
+    match input {
+        [b'-', rest @ ..] => (true, rest),
+        _ => (false, input),
+    }
+}
+
+#[inline]
+fn ends_token(rest: &[u8]) -> bool {
+    rest.first().is_none_or(|&byte| is_blank(byte))
+}
+
+#[inline]
+fn integer(input: &[u8]) -> Parsed<'_, i64> {
+    let (negative, unsigned) = sign(input);
+    let (value, count) = digits(unsigned);
+    let rest = &unsigned[count..];
+    if (1..=18).contains(&count) && ends_token(rest) {
+        // Eighteen digits fit in an i64.
+        let value = value as i64;
+        return Ok((rest, if negative { -value } else { value }));
+    }
+    slow_integer(input)
+}
+
+#[cold]
+fn slow_integer(input: &[u8]) -> Parsed<'_, i64> {
+    let (rest, text) = token(input)?;
+    let text = std::str::from_utf8(text).unwrap_or("");
+    match text.parse::<i64>() {
+        Ok(value) if !text.starts_with('+') => Ok((rest, value)),
+        _ if text.strip_prefix('-').unwrap_or(text).bytes().all(|b| b.is_ascii_digit())
+            && text.len() > 1 =>
+        {
+            bad(input, Reason::OutOfRange)
+        }
+        _ if decimal(text).is_some() => bad(input, Reason::NotAnInteger),
+        _ => bad(input, Reason::NotANumber),
+    }
+}
+
+#[inline]
+fn time(input: &[u8]) -> Parsed<'_, f64> {
+    let (negative, unsigned) = sign(input);
+    let (whole, count) = digits(unsigned);
+    let rest = &unsigned[count..];
+    if (1..=15).contains(&count) {
+        if ends_token(rest) {
+            // Below 2^53, so exact; through i64, so that `-0` is plain zero.
+            let value = whole as i64;
+            return Ok((rest, (if negative { -value } else { value }) as f64));
+        }
+        if let [b'.', fraction @ ..] = rest {
+            let (part, places) = digits(fraction);
+            let rest = &fraction[places..];
+            if count + places <= 15 && ends_token(rest) {
+                // One correctly rounded division of two exact numbers: the nearest f64 (Clinger 1990).
+                let scale = POWERS[places];
+                let mantissa = whole as f64 * scale + part as f64;
+                let value = mantissa / scale;
+                return Ok((rest, if negative && mantissa > 0.0 { -value } else { value }));
+            }
+        }
+    }
+    slow_time(input)
+}
+
+#[cold]
+fn slow_time(input: &[u8]) -> Parsed<'_, f64> {
+    let (rest, text) = token(input)?;
+    match std::str::from_utf8(text).ok().and_then(decimal) {
+        // `+ 0.0` turns -0 into 0.
+        Some(value) if value.abs() < EXACT as f64 => Ok((rest, value + 0.0)),
+        Some(_) => bad(input, Reason::OutOfRange),
+        None => bad(input, Reason::NotANumber),
+    }
+}
+
+/// A decimal number, exponents admitted (sloppy writers print `1e+06`), `inf`, `nan` and `+1` not.
+fn decimal(text: &str) -> Option<f64> {
+    let plain =
+        text.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'.' | b'-' | b'+' | b'e' | b'E'));
+    if plain && !text.starts_with('+') { text.parse().ok() } else { None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn parse(line: &str) -> Result<Record, Fault> {
+        let mut out = Record::UNKNOWN;
+        record(line.as_bytes(), &mut out).map(|()| out)
+    }
+
+    #[test]
+    fn a_line_of_the_archive() {
+        let r = parse("    2      465      5   3362   32 489.00   988   32    900  1024  1   3   3   3  1 -1 -1 -1").unwrap();
+        assert_eq!(
+            (r.job_number, r.submit_time, r.run_time, r.allocated_processors),
+            (2, 465.0, 3362.0, 32)
+        );
+        assert_eq!((r.average_cpu_time, r.requested_time, r.status, r.queue), (489.0, 900.0, 1, 1));
+        assert_eq!((r.partition, r.think_time), (-1, -1.0));
+    }
+
+    #[test]
+    fn missing_trailing_fields_are_unknown() {
+        let r = parse("1 2 3 4 5").unwrap();
+        assert_eq!(r.allocated_processors, 5);
+        assert_eq!(r.average_cpu_time, -1.0);
+        let fault = parse("1 2 3 4  ").unwrap_err();
+        assert_eq!(
+            (fault.reason, fault.field),
+            (Reason::TooFewFields, Some(Field::AllocatedProcessors))
+        );
+    }
+
+    #[test]
+    fn faults_name_field_and_place() {
+        let at = |line| {
+            parse(line)
+                .map_err(|f| (f.reason, f.field.map(Field::number), f.start, f.end))
+                .unwrap_err()
+        };
+        assert_eq!(at("1 2 3 4 5 6 7 8 12x 1"), (Reason::NotANumber, Some(9), 16, 19));
+        assert_eq!(at("1 2 3 4 5.5"), (Reason::NotAnInteger, Some(5), 8, 11));
+        assert_eq!(at("1 2 3 4 99999999999999999999"), (Reason::OutOfRange, Some(5), 8, 28));
+        assert_eq!(at("1 9007199254740992 3 4 5"), (Reason::OutOfRange, Some(2), 2, 18));
+        assert_eq!(at("1 nan 3 4 5"), (Reason::NotANumber, Some(2), 2, 5));
+        assert_eq!(at("1 +2 3 4 5"), (Reason::NotANumber, Some(2), 2, 4));
+        assert_eq!(at("- 2 3 4 5"), (Reason::NotANumber, Some(1), 0, 1));
+        let nineteen = "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 xx 20";
+        assert_eq!(at(nineteen), (Reason::TooManyFields, None, 45, 47));
+    }
+
+    proptest! {
+        #[test]
+        fn integers_agree_with_the_standard_library(value: i64) {
+            let line = format!("{value} 0 0 0 {value}");
+            let r = parse(&line).unwrap();
+            prop_assert_eq!((r.job_number, r.allocated_processors), (value, value));
+        }
+
+        #[test]
+        fn times_agree_with_the_standard_library(text in "-?[0-9]{1,9}(\\.[0-9]{0,12})?(e[+-]?[0-3])?") {
+            let r = parse(&format!("1 {text} 0 0 1")).unwrap();
+            let expected: f64 = text.parse().unwrap();
+            prop_assert_eq!(r.submit_time, expected);
+        }
+
+        #[test]
+        fn any_line_gives_a_record_or_a_place_in_it(line in proptest::collection::vec(any::<u8>(), 0..120)) {
+            let mut out = Record::UNKNOWN;
+            if let Err(fault) = record(&line, &mut out) {
+                prop_assert!(fault.start <= fault.end && fault.end <= line.len());
+            }
+        }
+    }
+}

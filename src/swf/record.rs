@@ -1,0 +1,77 @@
+//! One job record, as the file says it.
+
+/// One line of a trace: the eighteen fields of SWF 2.2, `-1` = unknown.
+///
+/// Times are `f64` because the format admits fractions (the archive writes `489.00`); every value the
+/// reader hands out is below 2^53 in magnitude, so whole seconds are exact. Nothing is interpreted
+/// here: what a negative run time or a missing size means is the cleaning policy's business.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Record {
+    /// Field 1. Job number: a counter, usually from 1, not always dense.
+    pub job_number: i64,
+    /// Field 2. Submit time, seconds since the start of the log (`UnixStartTime`).
+    pub submit_time: f64,
+    /// Field 3. Wait time in the queue, seconds.
+    pub wait_time: f64,
+    /// Field 4. Run time (wall clock), seconds.
+    pub run_time: f64,
+    /// Field 5. Processors allocated.
+    pub allocated_processors: i64,
+    /// Field 6. CPU time used, seconds, mean over the processors.
+    pub average_cpu_time: f64,
+    /// Field 7. Memory used, kilobytes, mean over the processors.
+    pub used_memory: i64,
+    /// Field 8. Processors requested.
+    pub requested_processors: i64,
+    /// Field 9. Time requested, seconds: the user's estimate of the run time.
+    pub requested_time: f64,
+    /// Field 10. Memory requested, kilobytes per processor.
+    pub requested_memory: i64,
+    /// Field 11. Status: 0 failed, 1 completed, 2 and 3 partial executions, 4 the last one failed, 5 cancelled.
+    pub status: i64,
+    /// Field 12. User, a number from 1.
+    pub user: i64,
+    /// Field 13. Group, a number from 1.
+    pub group: i64,
+    /// Field 14. Executable (application), a number from 1.
+    pub executable: i64,
+    /// Field 15. Queue, a number; 0 for interactive by convention.
+    pub queue: i64,
+    /// Field 16. Partition, a number from 1.
+    pub partition: i64,
+    /// Field 17. Number of the job which must end before this one is submitted.
+    pub preceding_job: i64,
+    /// Field 18. Seconds from the end of the preceding job to this submission.
+    pub think_time: f64,
+}
+
+impl Record {
+    /// A record of which nothing is known: every field is `-1`.
+    pub const UNKNOWN: Record = Record {
+        job_number: -1,
+        submit_time: -1.0,
+        wait_time: -1.0,
+        run_time: -1.0,
+        allocated_processors: -1,
+        average_cpu_time: -1.0,
+        used_memory: -1,
+        requested_processors: -1,
+        requested_time: -1.0,
+        requested_memory: -1,
+        status: -1,
+        user: -1,
+        group: -1,
+        executable: -1,
+        queue: -1,
+        partition: -1,
+        preceding_job: -1,
+        think_time: -1.0,
+    };
+}
+
+impl Default for Record {
+    /// [`Record::UNKNOWN`].
+    fn default() -> Record {
+        Record::UNKNOWN
+    }
+}

@@ -1,0 +1,60 @@
+//! Strict or collecting: how many bad lines a reader may skip, and what they were.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use super::{Reason, RecordError};
+
+/// How a reader treats lines that are no records.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ReadOptions {
+    /// Bad lines that are skipped and counted before the reader gives up; 0 = strict, the first is an error.
+    pub max_errors: usize,
+}
+
+/// The bad lines a collecting reader skipped.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ErrorTally {
+    errors: Vec<RecordError>,
+    by_reason: BTreeMap<Reason, usize>,
+}
+
+impl ErrorTally {
+    /// Counts an error; keeps it while there are fewer than `keep`.
+    pub(super) fn add(&mut self, error: RecordError, keep: usize) {
+        *self.by_reason.entry(error.reason).or_default() += 1;
+        if self.errors.len() < keep {
+            self.errors.push(error);
+        }
+    }
+
+    /// Bad lines in all.
+    pub fn total(&self) -> usize {
+        self.by_reason.values().sum()
+    }
+
+    /// The first errors, as many as the reader's limit, in file order.
+    pub fn errors(&self) -> &[RecordError] {
+        &self.errors
+    }
+
+    /// Bad lines by reason.
+    pub fn by_reason(&self) -> &BTreeMap<Reason, usize> {
+        &self.by_reason
+    }
+}
+
+impl fmt::Display for ErrorTally {
+    /// `3 bad lines: not a number 2, too few fields 1`, then the first error in full.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let total = self.total();
+        write!(f, "{total} bad line{}", if total == 1 { "" } else { "s" })?;
+        for (index, (reason, count)) in self.by_reason.iter().enumerate() {
+            write!(f, "{} {reason} {count}", if index == 0 { ":" } else { "," })?;
+        }
+        match self.errors.first() {
+            Some(first) => write!(f, "\nfirst: {first}"),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! Linear orders of the processors of a grid.
+//!
+//! Sources: Lo et al. (figure 2) for the row-major, snake and shuffled orders; Leung et
+//! al. (Cluster 2002) for allocation along a Hilbert curve; Johnson, Bunde, Leung
+//! (section IV). "Row" means constant y (and z): a row-major order runs along x first.
+
+mod gilbert;
+mod hilbert;
+mod plain;
+
+use super::{Coord, Grid, NodeId};
+
+/// A way to walk all processors of a grid.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Curve {
+    /// Row after row, each from x = 0.
+    RowMajor,
+    /// Row after row, every other one backwards.
+    Snake,
+    /// Z order: the bits of the coordinates interleaved.
+    ShuffledRowMajor,
+    /// Z order with each 2 x 2 quadrant walked in snake direction.
+    ShuffledSnake,
+    /// Hilbert curve of the enclosing power-of-two cube, processors off the grid dropped.
+    Hilbert,
+    /// Generalised Hilbert curve, which needs no power of two.
+    Gilbert,
+}
+
+impl Curve {
+    /// Every curve.
+    pub const ALL: [Curve; 6] = [
+        Curve::RowMajor,
+        Curve::Snake,
+        Curve::ShuffledRowMajor,
+        Curve::ShuffledSnake,
+        Curve::Hilbert,
+        Curve::Gilbert,
+    ];
+
+    /// The name as typed.
+    pub fn name(self) -> &'static str {
+        match self {
+            Curve::RowMajor => "row-major",
+            Curve::Snake => "snake",
+            Curve::ShuffledRowMajor => "shuffled-row-major",
+            Curve::ShuffledSnake => "shuffled-snake",
+            Curve::Hilbert => "hilbert",
+            Curve::Gilbert => "gilbert",
+        }
+    }
+
+    /// One line for a listing.
+    pub fn about(self) -> &'static str {
+        match self {
+            Curve::RowMajor => "row after row",
+            Curve::Snake => "row after row, every other one backwards",
+            Curve::ShuffledRowMajor => "Z order (bits of the coordinates interleaved)",
+            Curve::ShuffledSnake => "Z order, each 2x2 quadrant in snake direction",
+            Curve::Hilbert => "Hilbert curve of the enclosing power of two, truncated to the grid",
+            Curve::Gilbert => "generalised Hilbert curve for any side lengths",
+        }
+    }
+
+    /// All processors of `grid` in the order of the curve: a permutation.
+    pub fn order(self, grid: &Grid) -> Vec<NodeId> {
+        let nodes = match self {
+            Curve::RowMajor => sorted_by_key(grid, |c| plain::row_major(grid, c)),
+            Curve::Snake => sorted_by_key(grid, |c| plain::snake(grid, c)),
+            Curve::ShuffledRowMajor => sorted_by_key(grid, plain::shuffled_row_major),
+            Curve::ShuffledSnake => sorted_by_key(grid, |c| plain::shuffled_snake(grid, c)),
+            Curve::Hilbert => sorted_by_key(grid, |c| hilbert::rank(grid, c)),
+            Curve::Gilbert => gilbert::walk(grid).into_iter().map(|c| grid.node(c)).collect(),
+        };
+        debug_assert_eq!(nodes.len(), grid.processors());
+        nodes
+    }
+}
+
+fn sorted_by_key(grid: &Grid, rank: impl Fn(Coord) -> u64) -> Vec<NodeId> {
+    let mut nodes: Vec<_> = (0..grid.processors() as u32).map(NodeId).collect();
+    nodes.sort_by_cached_key(|&node| rank(grid.coord(node)));
+    nodes
+}
+
+#[cfg(test)]
+mod tests;

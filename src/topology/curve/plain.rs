@@ -1,0 +1,43 @@
+//! Row-major, snake and the two shuffled orders, as rank functions.
+
+use crate::topology::{Coord, Grid};
+
+pub fn row_major(grid: &Grid, [x, y, z]: Coord) -> u64 {
+    let row = u64::from(z) * grid.extent(1) as u64 + u64::from(y);
+    row * grid.extent(0) as u64 + u64::from(x)
+}
+
+/// Boustrophedon in every dimension: planes alternate in y, rows in x, so that
+/// consecutive processors are always neighbours.
+pub fn snake(grid: &Grid, [x, y, z]: Coord) -> u64 {
+    let mirrored = |p: u16, axis: usize| grid.axes()[axis].extent - 1 - p;
+    let y_walked = if z % 2 == 0 { y } else { mirrored(y, 1) };
+    let row = u64::from(z) * grid.extent(1) as u64 + u64::from(y_walked);
+    let x_walked = if row.is_multiple_of(2) { x } else { mirrored(x, 0) };
+    row * grid.extent(0) as u64 + u64::from(x_walked)
+}
+
+/// The bits of z, y, x interleaved, z's the most significant of each group.
+pub fn shuffled_row_major([x, y, z]: Coord) -> u64 {
+    (0..16).fold(0, |rank, bit| {
+        let digit = bit_of(x, bit) | bit_of(y, bit) << 1 | bit_of(z, bit) << 2;
+        rank | digit << (3 * bit)
+    })
+}
+
+/// As [`shuffled_row_major`], each group of bits replaced by its place on the snake
+/// through the 2 x 2 (x 2) quadrants.
+pub fn shuffled_snake(grid: &Grid, [x, y, z]: Coord) -> u64 {
+    (0..16).fold(0, |rank, bit| {
+        let (x, mut y, z) = (bit_of(x, bit), bit_of(y, bit), bit_of(z, bit));
+        if grid.dimensions() == 3 {
+            y ^= z;
+        }
+        let row = z << 1 | y;
+        rank | (row << 1 | (x ^ (row & 1))) << (3 * bit)
+    })
+}
+
+fn bit_of(value: u16, bit: u32) -> u64 {
+    u64::from(value >> bit & 1)
+}

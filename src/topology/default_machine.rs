@@ -1,0 +1,51 @@
+use std::fmt;
+
+use super::{Grid, MAX_PROCESSORS, Topology};
+
+/// The mesh assumed for a trace whose user named no machine.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct DefaultMachine {
+    /// The mesh.
+    pub topology: Topology,
+    /// How it came about.
+    pub rule: &'static str,
+}
+
+impl fmt::Display for DefaultMachine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({})", self.topology, self.rule)
+    }
+}
+
+/// The 2D mesh for a machine of `processors`: the square if there is one, as in Johnson,
+/// Bunde, Leung (section I), else the factor pair nearest to a square, the longer side
+/// along x. `None` for zero or more than [`MAX_PROCESSORS`].
+pub fn default_machine(processors: usize) -> Option<DefaultMachine> {
+    if processors == 0 || processors > MAX_PROCESSORS {
+        return None;
+    }
+    let short = (1..=processors.isqrt()).rev().find(|side| processors.is_multiple_of(*side))?;
+    let long = processors / short;
+    let rule = if short == long {
+        "square of the header's MaxProcs"
+    } else {
+        "most nearly square factors of the header's MaxProcs"
+    };
+    let grid = Grid::mesh2(u16::try_from(long).ok()?, u16::try_from(short).ok()?)?;
+    Some(DefaultMachine { topology: Topology::Grid(grid), rule })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn square_if_there_is_one_else_the_nearest_factors() {
+        let name = |n| default_machine(n).map(|m| m.topology.to_string());
+        assert_eq!(name(100).as_deref(), Some("10x10"));
+        assert_eq!(name(128).as_deref(), Some("16x8"));
+        assert_eq!(name(338).as_deref(), Some("26x13"));
+        assert_eq!(name(7).as_deref(), Some("7x1"));
+        assert_eq!(name(0), None);
+    }
+}

@@ -1,0 +1,126 @@
+//! Why a trace gives no workload.
+
+use std::fmt;
+
+use super::report::{Change, CleaningReport, DropReason};
+use super::window::WindowError;
+use crate::swf::{self, Field};
+
+/// A record that the cleaning policy does not admit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CleaningError {
+    /// The file, if known.
+    pub file: Option<String>,
+    /// Line of the record, 1-based; 0 for a job that stands in no file.
+    pub line: u64,
+    /// Job number (field 1).
+    pub job: i64,
+    /// The field concerned; for a job found too large after loading, field 5 stands for the size.
+    pub field: Field,
+    /// Name of the policy.
+    pub policy: String,
+    /// What is wrong.
+    pub problem: Problem,
+}
+
+/// What a policy objects to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Problem {
+    /// The record would be dropped, and the policy is strict.
+    Drop(DropReason),
+    /// The record would be changed, and the policy is strict.
+    Change(Change),
+    /// The number of processors does not fit 32 bits.
+    SizeOutOfRange {
+        /// Processors.
+        size: i64,
+    },
+    /// The job is larger than the machine.
+    LargerThanMachine {
+        /// Processors of the job.
+        size: u32,
+        /// Processors of the machine.
+        procs: u32,
+    },
+}
+
+impl CleaningError {
+    /// The same error, with the file's name.
+    #[must_use]
+    pub fn in_file(mut self, file: &str) -> CleaningError {
+        self.file = Some(file.to_owned());
+        self
+    }
+}
+
+impl fmt::Display for CleaningError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.file {
+            Some(file) => write!(f, "{file}:{}: job {} ", self.line, self.job)?,
+            None => write!(f, "line {}: job {} ", self.line, self.job)?,
+        }
+        let (policy, field, number) = (&self.policy, self.field, self.field.number());
+        match self.problem {
+            Problem::Drop(reason) => {
+                write!(
+                    f,
+                    "would be dropped ({reason}; {field}, field {number} of 18): policy {policy} forbids it"
+                )
+            }
+            Problem::Change(change) => {
+                write!(
+                    f,
+                    "would be changed ({change}; {field}, field {number} of 18): policy {policy} forbids it"
+                )
+            }
+            Problem::SizeOutOfRange { size } => {
+                write!(
+                    f,
+                    "has {size} processors, more than 32 bits hold ({field}, field {number} of 18)"
+                )
+            }
+            // The field is left out: after loading nobody knows which of the two it was.
+            Problem::LargerThanMachine { size, procs } => {
+                write!(
+                    f,
+                    "needs {size} processors, the machine has {procs}; drop or clamp such jobs to go on"
+                )
+            }
+        }
+    }
+}
+
+impl std::error::Error for CleaningError {}
+
+/// Why loading a workload failed.
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    /// The trace cannot be read.
+    #[error(transparent)]
+    Read(#[from] swf::Error),
+    /// The policy does not admit a record.
+    #[error(transparent)]
+    Clean(#[from] CleaningError),
+    /// The window cannot be applied.
+    #[error("{file}: {error}")]
+    Window {
+        /// The file as the user named it.
+        file: String,
+        /// What is wrong.
+        error: WindowError,
+    },
+    /// There is no record in the file.
+    #[error("{file}: no job records in the file")]
+    NoRecords {
+        /// The file as the user named it.
+        file: String,
+    },
+    /// Cleaning left no job.
+    #[error("{file}: cleaning leaves no job: {report}")]
+    NoJobs {
+        /// The file as the user named it.
+        file: String,
+        /// What cleaning did.
+        report: Box<CleaningReport>,
+    },
+}

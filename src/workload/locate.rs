@@ -1,0 +1,226 @@
+//! From a trace's name to its file.
+
+use std::ffi::OsStr;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use super::load::strip_extensions;
+use super::manifest::Manifest;
+use super::nearest::nearest;
+
+/// Variable that lists directories of traces, separated as in `PATH`.
+pub const TRACES_VARIABLE: &str = "REPLAY_TRACES";
+
+/// The repository's directory of traces, and the file by which it is recognised.
+const TRACES: &str = "traces";
+const MANIFEST: &str = "manifest.toml";
+
+/// What may follow a trace's name.
+const EXTENSIONS: [&str; 4] = [".swf.gz", ".swf", ".gz", ""];
+
+/// Directories where traces are looked for, in order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SearchPath {
+    dirs: Vec<PathBuf>,
+}
+
+impl SearchPath {
+    /// These directories and no others.
+    pub fn new(dirs: impl IntoIterator<Item = PathBuf>) -> SearchPath {
+        dirs.into_iter().fold(SearchPath::default(), SearchPath::with)
+    }
+
+    /// The directories of `$REPLAY_TRACES`, `traces/` here, and the `traces/` of the repository that the
+    /// current directory or the program stands in.
+    pub fn from_env() -> SearchPath {
+        let variable = std::env::var_os(TRACES_VARIABLE);
+        let here = std::env::current_dir().ok();
+        let program = std::env::current_exe().ok();
+        let starts = [here.as_deref(), program.as_deref()];
+        SearchPath::from_parts(variable.as_deref(), starts.into_iter().flatten())
+    }
+
+    /// [`SearchPath::from_env`] with the environment given: the variable's value, and the places from
+    /// which to walk upwards until a `traces/manifest.toml` is found.
+    pub fn from_parts<'a>(
+        variable: Option<&OsStr>,
+        starts: impl IntoIterator<Item = &'a Path>,
+    ) -> SearchPath {
+        let listed = variable
+            .map(|value| std::env::split_paths(value).collect::<Vec<_>>())
+            .unwrap_or_default();
+        let listed = listed.into_iter().filter(|dir| !dir.as_os_str().is_empty());
+        let path = SearchPath::new(listed).with(TRACES);
+        let repositories = starts.into_iter().filter_map(|start| {
+            start.ancestors().map(|dir| dir.join(TRACES)).find(|dir| dir.join(MANIFEST).is_file())
+        });
+        repositories.fold(path, SearchPath::with)
+    }
+
+    /// One more directory, at the end; nothing if it is there already.
+    #[must_use]
+    pub fn with(mut self, dir: impl Into<PathBuf>) -> SearchPath {
+        let dir = dir.into();
+        if !self.dirs.contains(&dir) {
+            self.dirs.push(dir);
+        }
+        self
+    }
+
+    /// The directories.
+    pub fn dirs(&self) -> &[PathBuf] {
+        &self.dirs
+    }
+
+    /// The file of a trace: an existing path; a file of that name, with or without `.swf` and `.gz`,
+    /// in one of the directories; or a known trace of that name or alias there.
+    ///
+    /// # Errors
+    /// [`NotFound`], which says where it looked, what names are near and how to fetch the trace.
+    pub fn resolve(&self, name: &str, manifest: &Manifest) -> Result<PathBuf, NotFound> {
+        let given = PathBuf::from(name);
+        if given.is_file() {
+            return Ok(given);
+        }
+        let here = PathBuf::new();
+        let stem = strip_extensions(name);
+        if let Some(path) = first_file([&here].into_iter().chain(&self.dirs), name, stem) {
+            return Ok(path);
+        }
+        manifest
+            .matching(name)
+            .find_map(|trace| first_file(&self.dirs, &trace.name, &trace.name))
+            .ok_or_else(|| self.not_found(name, manifest))
+    }
+
+    fn not_found(&self, name: &str, manifest: &Manifest) -> NotFound {
+        let owned = |names: Vec<&str>| names.into_iter().map(str::to_owned).collect::<Vec<_>>();
+        let known = manifest.matching(name).next().is_some();
+        let near = if known {
+            Vec::new()
+        } else {
+            owned(nearest(strip_extensions(name), manifest.names(), 3))
+        };
+        let fetch = near.first().map_or(name, String::as_str);
+        let fetch = manifest
+            .matching(fetch)
+            .find(|trace| trace.url.is_some())
+            .map(|trace| trace.name.clone());
+        NotFound { name: name.to_owned(), looked_in: self.dirs.clone(), near, fetch }
+    }
+}
+
+/// The first file of that name in the directories: as it is written, then with each extension after its stem.
+fn first_file<'a>(
+    dirs: impl IntoIterator<Item = &'a PathBuf>,
+    name: &str,
+    stem: &str,
+) -> Option<PathBuf> {
+    dirs.into_iter().find_map(|dir| {
+        let candidates = EXTENSIONS.iter().map(|extension| dir.join(format!("{stem}{extension}")));
+        std::iter::once(dir.join(name)).chain(candidates).find(|path| path.is_file())
+    })
+}
+
+/// A trace that is nowhere.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NotFound {
+    /// The name asked for.
+    pub name: String,
+    /// The directories that were searched.
+    pub looked_in: Vec<PathBuf>,
+    /// Known names near to it, nearest first; none if the name itself is known.
+    pub near: Vec<String>,
+    /// The trace to fetch: the one meant, or the nearest.
+    pub fetch: Option<String>,
+}
+
+impl fmt::Display for NotFound {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "no trace \"{}\": no such file, and not found in", self.name)?;
+        for (index, dir) in self.looked_in.iter().enumerate() {
+            write!(f, "{} {}", if index == 0 { "" } else { "," }, dir.display())?;
+        }
+        if self.looked_in.is_empty() {
+            f.write_str(" any directory (none was given)")?;
+        }
+        if !self.near.is_empty() {
+            write!(f, "\ndid you mean {}?", self.near.join(", "))?;
+        }
+        match &self.fetch {
+            Some(name) => write!(f, "\nto fetch it: scripts/fetch-traces.sh {name}"),
+            None => f.write_str("\nknown traces: scripts/fetch-traces.sh --list"),
+        }
+    }
+}
+
+impl std::error::Error for NotFound {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    fn fixture(files: &[&str]) -> (tempfile::TempDir, SearchPath, Manifest) {
+        let dir = tempfile::tempdir().unwrap();
+        for file in files {
+            fs::write(dir.path().join(file), "1 0 0 1 1\n").unwrap();
+        }
+        let search = SearchPath::new([dir.path().to_path_buf()]);
+        (dir, search, Manifest::embedded().unwrap())
+    }
+
+    fn found(search: &SearchPath, manifest: &Manifest, name: &str) -> String {
+        let path = search.resolve(name, manifest).unwrap();
+        path.file_name().unwrap().to_string_lossy().into_owned()
+    }
+
+    #[test]
+    fn names_with_and_without_extensions() {
+        let (dir, search, manifest) = fixture(&["mine.swf", "KTH-SP2-1996-2.swf.gz"]);
+        for name in ["mine", "mine.swf", "mine.swf.gz", "mine.gz"] {
+            assert_eq!(found(&search, &manifest, name), "mine.swf");
+        }
+        for name in ["KTH-SP2", "kth-sp2", "kth-sp2-1996-2.SWF", "KTH-SP2-1996-2"] {
+            assert_eq!(found(&search, &manifest, name), "KTH-SP2-1996-2.swf.gz");
+        }
+        let whole = dir.path().join("mine");
+        assert!(search.resolve(&whole.display().to_string(), &manifest).is_ok());
+    }
+
+    #[test]
+    fn an_alias_takes_the_preferred_file_that_is_there() {
+        let (dir, search, manifest) =
+            fixture(&["KTH-SP2-1996-2.1-cln.swf.gz", "SDSC-Par-1995-3.1-cln.rebuilt.swf.gz"]);
+        assert_eq!(found(&search, &manifest, "KTH-SP2"), "KTH-SP2-1996-2.1-cln.swf.gz");
+        assert_eq!(found(&search, &manifest, "SDSC-Par95"), "SDSC-Par-1995-3.1-cln.rebuilt.swf.gz");
+        fs::write(dir.path().join("KTH-SP2-1996-2.swf"), "").unwrap();
+        assert_eq!(found(&search, &manifest, "KTH-SP2"), "KTH-SP2-1996-2.swf");
+    }
+
+    #[test]
+    fn the_error_helps() {
+        let (dir, search, manifest) = fixture(&[]);
+        let place = dir.path().display().to_string();
+        let known = search.resolve("lanl-cm5", &manifest).unwrap_err().to_string();
+        assert!(known.contains(&place) && !known.contains("did you mean"), "{known}");
+        assert!(known.ends_with("scripts/fetch-traces.sh LANL-CM5-1994-4.1-cln"), "{known}");
+        let near = search.resolve("KHT-SP2.swf", &manifest).unwrap_err().to_string();
+        assert!(near.contains("did you mean KTH-SP2"), "{near}");
+        let far = search.resolve("quarks", &manifest).unwrap_err().to_string();
+        assert!(far.ends_with("--list"), "{far}");
+    }
+
+    #[test]
+    fn the_environment_is_a_value() {
+        let dir = tempfile::tempdir().unwrap();
+        let deep = dir.path().join("target/debug/replay");
+        fs::create_dir_all(dir.path().join("traces")).unwrap();
+        fs::write(dir.path().join("traces/manifest.toml"), "").unwrap();
+        let search =
+            SearchPath::from_parts(Some(OsStr::new("/a::/b")), [deep.as_path(), deep.as_path()]);
+        let expected =
+            [PathBuf::from("/a"), "/b".into(), "traces".into(), dir.path().join("traces")];
+        assert_eq!(search.dirs(), expected);
+    }
+}

@@ -1,0 +1,130 @@
+//! How long a job runs (the paper's section on run times).
+
+use super::ParameterError;
+use super::gamma::{GammaParameters, check, check_log_limit, draw_up_to};
+use rand::{Rng, RngExt};
+use rand_distr::{Distribution, Gamma};
+use serde::Serialize;
+
+/// The natural logarithm of the run time in seconds is hyper-gamma: drawn from `short` with a
+/// probability that falls linearly with the job's size, else from `long`.
+///
+/// That slope is the model's correlation of size and run time. It is kept as published on machines of
+/// any size: with the batch constants the probability reaches 0 at 233 processors, and every larger
+/// job is drawn from `long`.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct RunTimeModel {
+    /// a1, b1: log seconds of the mostly short jobs.
+    pub short: GammaParameters,
+    /// a2, b2: log seconds of the mostly long jobs.
+    pub long: GammaParameters,
+    /// pa: change of the probability of `short` per processor; negative.
+    pub slope: f64,
+    /// pb: the probability of `short` at size 0.
+    pub intercept: f64,
+    /// Log seconds of the longest run: longer ones are drawn again. 12 in the program, almost two days.
+    pub log_limit: f64,
+}
+
+impl RunTimeModel {
+    /// The probability of `short` for a job of this size, kept within 0 and 1.
+    #[must_use]
+    pub fn short_probability(&self, size: u32) -> f64 {
+        (self.slope * f64::from(size) + self.intercept).clamp(0.0, 1.0)
+    }
+
+    /// Checks the constants and prepares to draw.
+    pub(super) fn sampler(&self) -> Result<RunTimeSampler, ParameterError> {
+        check("run_times.slope", self.slope, "finite", |_| true)?;
+        check("run_times.intercept", self.intercept, "finite", |_| true)?;
+        check_log_limit("run_times.log_limit", self.log_limit)?;
+        Ok(RunTimeSampler {
+            short: self.short.distribution(["run_times.short.shape", "run_times.short.scale"])?,
+            long: self.long.distribution(["run_times.long.shape", "run_times.long.scale"])?,
+            model: *self,
+        })
+    }
+}
+
+/// A [`RunTimeModel`] whose constants are known to be possible.
+#[derive(Clone, Debug)]
+pub(super) struct RunTimeSampler {
+    short: Gamma<f64>,
+    long: Gamma<f64>,
+    model: RunTimeModel,
+}
+
+impl RunTimeSampler {
+    /// Log seconds of the longest run.
+    pub(super) fn log_limit(&self) -> f64 {
+        self.model.log_limit
+    }
+
+    /// Natural logarithm of the run time in seconds; `None` if the limit is out of reach. A value
+    /// beyond the limit is drawn again with its component, as in the program.
+    pub(super) fn sample_log(&self, size: u32, rng: &mut impl Rng) -> Option<f64> {
+        let short = self.model.short_probability(size);
+        draw_up_to(self.model.log_limit, || {
+            if rng.random::<f64>() < short { self.short.sample(rng) } else { self.long.sample(rng) }
+        })
+    }
+
+    /// Run time in whole seconds, at least 1; `None` if the limit is out of reach.
+    pub(super) fn sample(&self, size: u32, rng: &mut impl Rng) -> Option<i64> {
+        let log = self.sample_log(size, rng)?;
+        Some((log.exp() as i64).max(1))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::JobClass;
+    use super::super::tests::{Moments, truncated_gamma};
+    use super::*;
+    use rand::SeedableRng;
+    use rand_chacha::ChaCha8Rng;
+
+    #[test]
+    fn mean_log_run_time_is_that_of_the_hyper_gamma() {
+        const DRAWS: usize = 200_000;
+        for class in [JobClass::batch(128), JobClass::interactive(128), JobClass::untyped(128)] {
+            let model = class.run_times;
+            let sampler = model.sampler().expect("published constants");
+            let [short, long] =
+                [model.short, model.long].map(|g| truncated_gamma(g, model.log_limit, |x| x));
+            for size in [1, 16, 64, 128] {
+                let p = model.short_probability(size);
+                let expected = Moments::mixture(p, short, long);
+                let mut rng = ChaCha8Rng::seed_from_u64(u64::from(size));
+                let sum: f64 = (0..DRAWS)
+                    .map(|_| sampler.sample_log(size, &mut rng).expect("limit in reach"))
+                    .sum();
+                let mean = sum / DRAWS as f64;
+                let slack = 5.0 * (expected.variance() / DRAWS as f64).sqrt();
+                assert!((mean - expected.mean).abs() < slack, "{size}: {mean} {expected:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn short_probability_falls_with_size_and_stays_a_probability() {
+        let model = JobClass::batch(128).run_times;
+        assert!((model.short_probability(1) - 0.6956).abs() < 1e-12);
+        assert!((model.short_probability(128) - 0.3146).abs() < 1e-12);
+        assert!(model.short_probability(232) > 0.0);
+        assert_eq!(model.short_probability(233), 0.0);
+        let rising = RunTimeModel { slope: 1.0, ..model };
+        assert_eq!(rising.short_probability(5), 1.0);
+    }
+
+    #[test]
+    fn runs_last_at_least_a_second_and_at_most_the_limit() {
+        let model = JobClass::interactive(128).run_times;
+        let sampler = model.sampler().expect("published constants");
+        let mut rng = ChaCha8Rng::seed_from_u64(3);
+        for _ in 0..50_000 {
+            let run = sampler.sample(1, &mut rng).expect("limit in reach");
+            assert!((1..=162_754).contains(&run), "{run}"); // e^12 = 162,754.8
+        }
+    }
+}

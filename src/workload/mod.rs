@@ -1,0 +1,46 @@
+//! From a trace to jobs: cleaning policies, windows, and where traces are found.
+//!
+//! A [`Workload`] is what schedulers replay: [`Job`]s sorted by submit time (stably, so equal arrivals keep
+//! their order in the file), with the trace's header, a digest of its text and a [`CleaningReport`].
+//!
+//! No two SWF readers of the field agree on what to do with a record that lacks something, and few say
+//! what they did. Here a [`Policy`] is a value with one switch per decision; the named ones are constants in
+//! one table ([`Policy::ALL`]), one function applies any of them ([`Policy::apply`]), and every drop
+//! and change is counted by reason.
+//!
+//! ```text
+//! name --SearchPath--> file --swf::Reader--> records --Policy--> jobs --Window--> Workload
+//! ```
+//!
+//! [`lublin`] makes jobs without a trace.
+
+mod clean;
+mod error;
+mod job;
+mod load;
+mod locate;
+pub mod lublin;
+mod manifest;
+mod nearest;
+mod oversize;
+mod policy;
+mod presets;
+mod report;
+mod window;
+
+#[cfg(test)]
+mod tests;
+
+pub use clean::Cleaner;
+pub use error::{CleaningError, LoadError, Problem};
+pub use job::{Job, JobId};
+pub use load::Workload;
+pub use locate::{NotFound, SearchPath, TRACES_VARIABLE};
+pub use manifest::{KnownTrace, Manifest, ManifestError};
+pub use oversize::fit_to_machine;
+pub use policy::{
+    EstimateRule, Oversize, Policy, PolicyRow, Repair, Rounding, SizeSource, UnknownOversize,
+};
+pub use presets::UnknownPolicy;
+pub use report::{Change, CleaningReport, DropReason};
+pub use window::{Outside, Start, Window, WindowError};

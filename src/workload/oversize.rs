@@ -1,0 +1,104 @@
+//! Jobs larger than the machine: a pass of its own, for when the machine is chosen after loading.
+
+use super::error::{CleaningError, Problem};
+use super::job::Job;
+use super::policy::Oversize;
+use super::report::{Change, CleaningReport, DropReason};
+use crate::swf::Field;
+
+/// The size a too large job gets: `None` = it is an error, 0 = it goes.
+pub(super) fn verdict(rule: Oversize, procs: u32) -> Option<u32> {
+    match rule {
+        Oversize::Error => None,
+        // A machine without processors cannot take a job, however small it is made.
+        Oversize::Drop => Some(0),
+        Oversize::Clamp => Some(procs),
+    }
+}
+
+/// Applies `rule` to the jobs that need more than `procs` processors and books it in the report.
+///
+/// A job that is clamped counts as one more changed job unless cleaning had changed jobs already up
+/// to the number kept: the report does not remember which jobs they were, so it is an upper bound.
+///
+/// # Errors
+/// [`CleaningError`] for the first such job under [`Oversize::Error`]; nothing is changed then.
+pub fn fit_to_machine(
+    jobs: &mut Vec<Job>,
+    procs: u32,
+    rule: Oversize,
+    report: &mut CleaningReport,
+) -> Result<(), CleaningError> {
+    let Some(first) = jobs.iter().find(|job| job.size > procs) else { return Ok(()) };
+    let Some(size) = verdict(rule, procs) else {
+        return Err(CleaningError {
+            file: (!report.name.is_empty()).then(|| report.name.clone()),
+            line: u64::from(first.line),
+            job: first.number,
+            field: Field::AllocatedProcessors,
+            policy: report.policy.clone(),
+            problem: Problem::LargerThanMachine { size: first.size, procs },
+        });
+    };
+    let before = jobs.len();
+    let mut clamped = 0u64;
+    jobs.retain_mut(|job| {
+        if job.size > procs {
+            job.size = size;
+            clamped += u64::from(size > 0);
+        }
+        job.size > 0
+    });
+    let dropped = (before - jobs.len()) as u64;
+    if dropped > 0 {
+        *report.drops.entry(DropReason::LargerThanMachine).or_default() += dropped;
+        report.kept -= dropped.min(report.kept);
+    }
+    if clamped > 0 {
+        *report.changes.entry(Change::SizeClamped).or_default() += clamped;
+        report.changed = (report.changed + clamped).min(report.kept);
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn jobs() -> (Vec<Job>, CleaningReport) {
+        let job = |number, size| Job {
+            number,
+            submit: 0,
+            run: 1,
+            estimate: 1,
+            size,
+            line: number as u32 + 10,
+        };
+        let report =
+            CleaningReport { name: "t.swf".into(), read: 3, kept: 3, ..Default::default() };
+        (vec![job(1, 4), job(2, 9), job(3, 16)], report)
+    }
+
+    #[test]
+    fn each_rule() {
+        let (mut kept, mut report) = jobs();
+        let error = fit_to_machine(&mut kept, 8, Oversize::Error, &mut report).unwrap_err();
+        assert!(error.to_string().starts_with("t.swf:12: job 2 needs 9 processors"), "{error}");
+        assert_eq!(kept.len(), 3);
+
+        fit_to_machine(&mut kept, 10, Oversize::Drop, &mut report).unwrap();
+        assert_eq!(kept.iter().map(|job| job.number).collect::<Vec<_>>(), [1, 2]);
+        assert_eq!((report.kept, report.dropped()), (2, 1));
+
+        fit_to_machine(&mut kept, 8, Oversize::Clamp, &mut report).unwrap();
+        assert_eq!(kept.iter().map(|job| job.size).collect::<Vec<_>>(), [4, 8]);
+        assert_eq!((report.changed, report.changes[&Change::SizeClamped]), (1, 1));
+    }
+
+    #[test]
+    fn no_processors_no_jobs() {
+        let (mut kept, mut report) = jobs();
+        fit_to_machine(&mut kept, 0, Oversize::Clamp, &mut report).unwrap();
+        assert!(kept.is_empty() && report.dropped() == 3);
+    }
+}

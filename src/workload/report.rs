@@ -1,0 +1,214 @@
+//! What a cleaning policy did to a trace: counts by reason.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::Serialize;
+
+/// Why a record gave no job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DropReason {
+    /// No positive number of processors.
+    SizeUnknown,
+    /// Cancelled before it ran.
+    Cancelled,
+    /// Run time below 0.
+    RunNegative,
+    /// Run time 0.
+    RunZero,
+    /// Estimate not above the run time.
+    EstimateTight,
+    /// Submit time below 0.
+    SubmitNegative,
+    /// More processors than the machine has.
+    LargerThanMachine,
+}
+
+/// What of a record was changed on the way to a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Change {
+    /// Size taken from the policy's second choice of field.
+    SizeFallback,
+    /// Negative run time became 0.
+    RunToZero,
+    /// Run time lengthened to the policy's grain.
+    RunLengthened,
+    /// Estimate unknown (or not used): computed from the run time.
+    EstimateFromRun,
+    /// Estimate below the run time: raised to it.
+    EstimateRaised,
+    /// Estimate below a policy's multiple of the run time: raised to it.
+    EstimateMultiplied,
+    /// Negative submit time became 0.
+    SubmitToZero,
+    /// A time lost its fraction.
+    TimeRounded,
+    /// Size cut to the machine's.
+    SizeClamped,
+    /// New job number.
+    Renumbered,
+}
+
+impl Change {
+    /// All changes, in the order of reports.
+    pub const ALL: [Change; 10] = [
+        Change::SizeFallback,
+        Change::RunToZero,
+        Change::RunLengthened,
+        Change::EstimateFromRun,
+        Change::EstimateRaised,
+        Change::EstimateMultiplied,
+        Change::SubmitToZero,
+        Change::TimeRounded,
+        Change::SizeClamped,
+        Change::Renumbered,
+    ];
+
+    /// Place of this change in a set of them.
+    pub(super) const fn bit(self) -> u16 {
+        1 << self as u16
+    }
+}
+
+impl fmt::Display for DropReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            DropReason::SizeUnknown => "size not positive",
+            DropReason::Cancelled => "cancelled before it ran",
+            DropReason::RunNegative => "negative run time",
+            DropReason::RunZero => "zero run time",
+            DropReason::EstimateTight => "estimate not above run time",
+            DropReason::SubmitNegative => "negative submit time",
+            DropReason::LargerThanMachine => "larger than the machine",
+        })
+    }
+}
+
+impl fmt::Display for Change {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Change::SizeFallback => "size from the other field",
+            Change::RunToZero => "negative run time zeroed",
+            Change::RunLengthened => "run time lengthened",
+            Change::EstimateFromRun => "estimate set from run time",
+            Change::EstimateRaised => "estimate raised to run time",
+            Change::EstimateMultiplied => "estimate raised to a multiple of run time",
+            Change::SubmitToZero => "negative submit time zeroed",
+            Change::TimeRounded => "time rounded to a second",
+            Change::SizeClamped => "size cut to the machine",
+            Change::Renumbered => "job renumbered",
+        })
+    }
+}
+
+/// What cleaning did. Counts are jobs (records).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct CleaningReport {
+    /// Name of the workload.
+    pub name: String,
+    /// Name of the policy.
+    pub policy: String,
+    /// Records read.
+    pub read: u64,
+    /// Jobs kept, before any window.
+    pub kept: u64,
+    /// Jobs kept of which something was changed.
+    pub changed: u64,
+    /// Dropped, by reason.
+    pub drops: BTreeMap<DropReason, u64>,
+    /// Changed, by reason; a job may count under several.
+    pub changes: BTreeMap<Change, u64>,
+    /// Lines that were no records and were skipped, by reason (collecting mode).
+    pub malformed: BTreeMap<String, u64>,
+    /// Jobs kept by cleaning that were submitted before the window.
+    pub before_window: u64,
+    /// Jobs kept by cleaning that come after the window.
+    pub after_window: u64,
+}
+
+impl CleaningReport {
+    /// Records dropped, for any reason.
+    pub fn dropped(&self) -> u64 {
+        self.drops.values().sum()
+    }
+
+    /// Jobs outside the window.
+    pub fn outside_window(&self) -> u64 {
+        self.before_window + self.after_window
+    }
+}
+
+impl fmt::Display for CleaningReport {
+    /// One line, e.g.
+    /// `KTH-SP2-1996-2: 28,489 records, 28,489 jobs kept; 0 dropped; 475 changed (estimate raised to run time 475)`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (read, kept) = (grouped(self.read), grouped(self.kept));
+        write!(f, "{}: {read} records, {kept} jobs kept; ", self.name)?;
+        write!(f, "{} dropped{}; ", grouped(self.dropped()), by_reason(&self.drops))?;
+        write!(f, "{} changed{}", grouped(self.changed), by_reason(&self.changes))?;
+        if !self.malformed.is_empty() {
+            let lines: u64 = self.malformed.values().sum();
+            write!(f, "; {} bad lines skipped{}", grouped(lines), by_reason(&self.malformed))?;
+        }
+        if self.outside_window() > 0 {
+            let (before, after) = (grouped(self.before_window), grouped(self.after_window));
+            write!(
+                f,
+                "; {} outside the window ({before} before, {after} after)",
+                grouped(self.outside_window())
+            )?;
+        }
+        Ok(())
+    }
+}
+
+/// ` (reason 2, reason 1)`, nothing if there are none.
+fn by_reason<R: fmt::Display>(counts: &BTreeMap<R, u64>) -> String {
+    let parts: Vec<String> =
+        counts.iter().map(|(reason, &count)| format!("{reason} {}", grouped(count))).collect();
+    if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) }
+}
+
+/// Digits in groups of three: 28,489.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_line() {
+        let mut report = CleaningReport {
+            name: "T".into(),
+            read: 1_234_567,
+            kept: 1_234_564,
+            changed: 4,
+            ..Default::default()
+        };
+        report.drops.insert(DropReason::SizeUnknown, 3);
+        report.changes.insert(Change::EstimateRaised, 4);
+        report.changes.insert(Change::RunToZero, 1);
+        let expected = "T: 1,234,567 records, 1,234,564 jobs kept; 3 dropped (size not positive 3); \
+                        4 changed (negative run time zeroed 1, estimate raised to run time 4)";
+        assert_eq!(report.to_string(), expected);
+        report.after_window = 1000;
+        assert!(report.to_string().ends_with("; 1,000 outside the window (0 before, 1,000 after)"));
+    }
+
+    #[test]
+    fn groups_of_three() {
+        assert_eq!([0, 999, 1000, 100_000].map(grouped), ["0", "999", "1,000", "100,000"]);
+    }
+}

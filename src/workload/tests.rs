@@ -1,0 +1,233 @@
+//! Policies against records, and whole loads.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::swf::{self, ReadOptions, Record};
+
+/// A record of which submit, run, allocated, requested processors, requested time and status matter.
+fn record(submit: f64, run: f64, allocated: i64, requested: i64, time: f64, status: i64) -> Record {
+    Record {
+        job_number: 7,
+        submit_time: submit,
+        run_time: run,
+        allocated_processors: allocated,
+        requested_processors: requested,
+        requested_time: time,
+        status,
+        ..Record::UNKNOWN
+    }
+}
+
+/// `(submit, run, estimate, size, number)`, or the reason of the drop.
+type Outcome = Result<(i64, i64, i64, u32, i64), DropReason>;
+
+fn outcome(policy: &Policy, record: Record) -> Outcome {
+    let (jobs, report) = policy.apply([(3, record)], None).unwrap();
+    match jobs.first() {
+        Some(job) => Ok((job.submit, job.run, job.estimate, job.size, job.number)),
+        None => Err(*report.drops.keys().next().unwrap()),
+    }
+}
+
+#[test]
+fn one_table_of_rules() {
+    use Policy as P;
+    let plain = record(5.0, 100.0, 4, 8, 300.0, 1);
+    let low_estimate = record(5.0, 100.0, 4, 8, 60.0, 1);
+    let no_estimate = record(5.0, 100.0, 4, 8, -1.0, 1);
+    let no_size = record(5.0, 100.0, -1, 8, 300.0, 1);
+    let no_run = record(5.0, -1.0, 4, 8, 300.0, 1);
+    let cancelled = record(5.0, 0.0, 4, 8, 300.0, 5);
+    let zero_run = record(5.0, 0.0, 4, 8, 0.0, 1);
+    let early = record(-1.0, 100.0, 4, 8, 300.0, 1);
+    let fraction = record(5.75, 100.5, 4, 8, 300.0, 1);
+    let table: [(&Policy, Record, Outcome); 29] = [
+        (&P::JOHNSON, plain, Ok((5, 100, 300, 4, 7))),
+        (&P::JOHNSON, low_estimate, Ok((5, 100, 100, 4, 7))),
+        (&P::JOHNSON, no_estimate, Ok((5, 100, 100, 4, 7))),
+        (&P::JOHNSON, no_size, Err(DropReason::SizeUnknown)),
+        (&P::JOHNSON, no_run, Ok((5, 0, 300, 4, 7))),
+        (&P::JOHNSON, cancelled, Ok((5, 0, 300, 4, 7))),
+        (&P::JOHNSON, early, Ok((0, 100, 300, 4, 7))),
+        (&P::JOHNSON, fraction, Ok((5, 100, 300, 4, 7))),
+        (&P::STRICT, plain, Ok((5, 100, 300, 4, 7))),
+        (&P::PWA, plain, Ok((5, 100, 300, 4, 7))),
+        (&P::PWA, no_size, Ok((5, 100, 300, 8, 7))),
+        (&P::PWA, no_run, Err(DropReason::RunNegative)),
+        (&P::PWA, cancelled, Err(DropReason::Cancelled)),
+        (&P::PWA, zero_run, Ok((5, 0, 0, 4, 7))),
+        (&P::PWA, early, Err(DropReason::SubmitNegative)),
+        (&P::PWA, fraction, Ok((6, 101, 300, 4, 7))),
+        (&P::SST, low_estimate, Ok((5, 100, 60, 4, 7))),
+        (&P::SST, no_estimate, Ok((5, 100, 200, 4, 7))),
+        (&P::SST, no_run, Err(DropReason::RunNegative)),
+        (&P::SST, no_size, Err(DropReason::SizeUnknown)),
+        (&P::BATSIM, plain, Ok((5, 101, 300, 4, 0))),
+        (&P::BATSIM, low_estimate, Ok((5, 101, 200, 4, 0))),
+        (&P::BATSIM, zero_run, Err(DropReason::RunZero)),
+        (&P::BATSIM, no_run, Err(DropReason::RunNegative)),
+        (&P::BATSIM, early, Ok((0, 101, 300, 4, 0))),
+        (&P::ACCASIM, plain, Ok((5, 100, 100, 8, 7))),
+        (&P::ACCASIM, no_size, Ok((5, 100, 100, 8, 7))),
+        (&P::ACCASIM, record(5.0, 9.0, 4, -1, -1.0, 1), Ok((5, 9, 9, 4, 7))),
+        (&P::ACCASIM, record(5.0, 9.0, 0, -1, -1.0, 1), Err(DropReason::SizeUnknown)),
+    ];
+    for (policy, record, expected) in table {
+        assert_eq!(outcome(policy, record), expected, "{} on {record:?}", policy.name);
+    }
+}
+
+#[test]
+fn strict_names_line_and_field() {
+    let error = Policy::STRICT
+        .apply([(17, record(0.0, 100.0, 4, 4, 60.0, 1))], None)
+        .unwrap_err()
+        .in_file("t.swf");
+    let expected = "t.swf:17: job 7 would be changed (estimate raised to run time; requested time, field 9 of 18): \
+                    policy strict forbids it";
+    assert_eq!(error.to_string(), expected);
+    let error = Policy::STRICT.apply([(18, Record::UNKNOWN)], None).unwrap_err();
+    assert_eq!(
+        (error.line, error.field, error.problem),
+        (18, swf::Field::AllocatedProcessors, Problem::Drop(DropReason::SizeUnknown))
+    );
+}
+
+#[test]
+fn jobs_larger_than_the_machine() {
+    let records = [(1, record(0.0, 1.0, 4, 4, 1.0, 1)), (2, record(0.0, 1.0, 64, 4, 1.0, 1))];
+    let error = Policy::JOHNSON.apply(records, Some(16)).unwrap_err();
+    assert_eq!(
+        (error.line, error.problem),
+        (2, Problem::LargerThanMachine { size: 64, procs: 16 })
+    );
+    let with = |oversize| Policy { oversize, ..Policy::JOHNSON }.apply(records, Some(16)).unwrap();
+    let (jobs, report) = with(Oversize::Drop);
+    assert_eq!((jobs.len(), report.drops[&DropReason::LargerThanMachine]), (1, 1));
+    let (jobs, report) = with(Oversize::Clamp);
+    assert_eq!((jobs[1].size, report.changes[&Change::SizeClamped]), (16, 1));
+    let huge = [(1, record(0.0, 1.0, 1 << 40, 4, 1.0, 1))];
+    assert!(matches!(
+        Policy::JOHNSON.apply(huge, None).unwrap_err().problem,
+        Problem::SizeOutOfRange { .. }
+    ));
+}
+
+#[test]
+fn policies_have_names_and_descriptions() {
+    for policy in Policy::ALL {
+        assert_eq!(Policy::by_name(&policy.name.to_uppercase()), Ok(policy));
+        assert!(policy.describe().iter().all(|row| !row.setting.is_empty()));
+    }
+    let rows: Vec<_> = Policy::ALL.iter().map(|policy| policy.describe()).collect();
+    for (index, row) in rows.iter().enumerate() {
+        assert!(!rows[..index].contains(row), "two policies read alike: {row:?}");
+    }
+    assert!(
+        Policy::by_name("quarks")
+            .unwrap_err()
+            .to_string()
+            .ends_with("there are: johnson, strict, pwa, sst, batsim, accasim")
+    );
+    let json = serde_json::to_value(&Policy::SST).unwrap();
+    assert_eq!(
+        (json["name"].as_str(), json["estimate"]["missing"].as_u64()),
+        (Some("sst"), Some(2))
+    );
+}
+
+fn load(text: &[u8], window: &Window) -> Result<Workload, LoadError> {
+    Workload::from_reader(
+        text,
+        "dir/t.swf.gz",
+        &Policy::JOHNSON,
+        window,
+        ReadOptions { max_errors: 1 },
+    )
+}
+
+#[test]
+fn loading_sorts_hashes_and_reports() {
+    let text = b"; UnixStartTime: 0\n1 9 0 5 2\nbad\n2 3 0 5 2\n3 9 0 5 0\n4 3 0 5 2\n";
+    let workload = load(text, &Window::parse(Some("3"), Some(2), None).unwrap()).unwrap();
+    assert_eq!(
+        (workload.name.as_str(), workload.digest.as_str()),
+        ("t", blake3::hash(text).to_hex().as_str())
+    );
+    assert_eq!(
+        workload.jobs.iter().map(|job| (job.number, job.line)).collect::<Vec<_>>(),
+        [(2, 4), (4, 6)]
+    );
+    assert_eq!(
+        workload.report.to_string(),
+        "t: 4 records, 3 jobs kept; 1 dropped (size not positive 1); 3 changed (estimate set from run time 3); \
+         1 bad lines skipped (not a number 1); 1 outside the window (0 before, 1 after)"
+    );
+    let json = serde_json::to_value(&workload.report).unwrap();
+    assert_eq!(json["drops"]["size-unknown"], 1);
+    let mut workload = workload;
+    let error = workload.fit_to_machine(1, Oversize::Error).unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .starts_with("dir/t.swf.gz:4: job 2 needs 2 processors, the machine has 1"),
+        "{error}"
+    );
+}
+
+#[test]
+fn loads_that_give_nothing_say_why() {
+    assert!(matches!(load(b"", &Window::ALL), Err(LoadError::NoRecords { .. })));
+    assert!(matches!(load(b"1 0 0 5 0\n", &Window::ALL), Err(LoadError::NoJobs { .. })));
+    let late = Window { from: Some(Start::Seconds(99)), ..Window::ALL };
+    let error = load(b"1 0 0 5 1\n", &late).unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "dir/t.swf.gz: the window holds none of the 1 jobs, which were submitted from second 0 to 0"
+    );
+    let missing =
+        Workload::load("no/such.swf", &Policy::JOHNSON, &Window::ALL, ReadOptions::default())
+            .unwrap_err();
+    assert!(missing.to_string().starts_with("no/such.swf: cannot read: "), "{missing}");
+}
+
+fn any_record() -> impl Strategy<Value = Record> {
+    let time =
+        || prop_oneof![Just(-1.0), Just(0.0), -5.0..500.0f64, (0..500i64).prop_map(|n| n as f64)];
+    (time(), time(), -1i64..40, -1i64..40, time(), -1i64..6)
+        .prop_map(|(s, r, a, q, t, status)| record(s, r, a, q, t, status))
+}
+
+proptest! {
+    #[test]
+    fn books_balance_and_jobs_are_sound(
+        records in proptest::collection::vec(any_record(), 0..60),
+        which in 0usize..Policy::ALL.len(),
+        procs in proptest::option::of(1u32..50),
+        oversize in prop_oneof![Just(Oversize::Drop), Just(Oversize::Clamp)],
+    ) {
+        let policy = Policy { oversize, strict: false, ..Policy::ALL[which].clone() };
+        let numbered = records.iter().enumerate().map(|(index, record)| (index as u64 + 1, *record));
+        let (jobs, report) = policy.apply(numbered, procs).unwrap();
+        prop_assert_eq!(report.read, report.kept + report.dropped());
+        prop_assert_eq!(report.kept, jobs.len() as u64);
+        prop_assert!(report.changed <= report.kept);
+        prop_assert!(report.changed <= report.changes.values().sum::<u64>());
+        for job in &jobs {
+            prop_assert!(job.size >= 1 && procs.is_none_or(|procs| job.size <= procs));
+            prop_assert!(job.submit >= 0 && job.run >= 0 && job.estimate >= 0);
+            prop_assert!(policy.estimate.floor == 0 || job.estimate >= job.run);
+        }
+        for pair in jobs.windows(2) {
+            prop_assert!((pair[0].submit, pair[0].line) < (pair[1].submit, pair[1].line), "order is stable");
+        }
+    }
+
+    #[test]
+    fn strict_admits_exactly_what_johnson_leaves_alone(record in any_record()) {
+        let (_, report) = Policy::JOHNSON.apply([(1, record)], None).unwrap();
+        let untouched = report.changed == 0 && report.dropped() == 0;
+        prop_assert_eq!(Policy::STRICT.apply([(1, record)], None).is_ok(), untouched);
+    }
+}

@@ -194,30 +194,33 @@ pub fn split_list(text: &str) -> Vec<&str> {
     parts
 }
 
-/// The candidate most like `word`, if one is like it at all: at most a third of the
-/// letters differ (Levenshtein distance), or one begins with the other.
+/// The candidate most like `word`, if one is like it at all.
 pub fn nearest<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let close = |candidate: &str| {
-        let distance = levenshtein(word, candidate);
-        let prefix = word.len() >= 2 && (candidate.starts_with(word) || word.starts_with(candidate));
-        (prefix || 3 * distance <= word.len().max(candidate.len())).then_some(distance)
-    };
-    candidates.filter_map(|c| close(c).map(|d| (d, c))).min().map(|(_, c)| c)
+    nearest_few(word, candidates, 1).first().copied()
 }
 
-fn levenshtein(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, ca) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, &cb) in b.iter().enumerate() {
-            let substituted = diagonal + usize::from(ca != cb);
-            diagonal = row[j + 1];
-            row[j + 1] = substituted.min(diagonal + 1).min(row[j] + 1);
+/// Up to `count` candidates like `word`, the most alike first: at most a third of the
+/// letters (but two in any word) differ, or one contains the other. Case does not matter; equally near
+/// candidates keep their order.
+pub fn nearest_few<'a>(
+    word: &str,
+    candidates: impl Iterator<Item = &'a str>,
+    count: usize,
+) -> Vec<&'a str> {
+    let word = word.to_lowercase();
+    let reach = (word.chars().count() / 3).max(2);
+    let mut near: Vec<(usize, &str)> = Vec::new();
+    for candidate in candidates {
+        let lower = candidate.to_lowercase();
+        let contained = word.len() >= 3 && (lower.contains(&word) || word.contains(&lower));
+        let distance = strsim::osa_distance(&word, &lower);
+        if distance <= reach || contained {
+            near.push((distance.min(reach), candidate));
         }
     }
-    row[b.len()]
+    near.sort_by_key(|&(distance, _)| distance);
+    near.dedup_by_key(|&mut (_, candidate)| candidate);
+    near.into_iter().take(count).map(|(_, candidate)| candidate).collect()
 }
 
 /// A parameter of a strategy, for listings and help.

@@ -1,1 +1,259 @@
-//! curve
+//! Curve-based allocation: a linear order of the processors and a way to pick from it.
+//!
+//! Sources: Leung et al. 2002 (orders from space-filling curves, Best Fit, First Fit, Sum
+//! of Squares adapted from bin packing); Lo et al. 1997 (Paging with one-processor pages,
+//! here `free-list`); Johnson, Bunde, Leung (section IV, Fig. 18). An *interval* is a
+//! maximal run of free processors with consecutive ranks. Cost per decision: one pass
+//! over the processors.
+
+use super::registry::Strategy;
+use super::{Allocator, Refusal, Request};
+use crate::machine::Machine;
+use crate::naming::{NameError, StrategyName};
+use crate::topology::curve::Curve;
+use crate::topology::{Grid, NodeId};
+
+/// How processors are picked from the order.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Fit {
+    /// The smallest interval that holds the job, the lowest-ranked among equals.
+    BestFit,
+    /// The first interval that holds the job.
+    FirstFit,
+    /// The free processors of lowest rank, intervals or not.
+    FreeList,
+    /// The interval after whose use the sum over lengths of (number of intervals of that
+    /// length) squared is least, the lowest-ranked among equals (Csirik et al., after
+    /// Leung et al. 2002).
+    SumOfSquares,
+}
+
+impl Fit {
+    /// Every fit.
+    pub const ALL: [Fit; 4] = [Fit::BestFit, Fit::FirstFit, Fit::FreeList, Fit::SumOfSquares];
+
+    /// The name as typed.
+    pub fn name(self) -> &'static str {
+        match self {
+            Fit::BestFit => "best-fit",
+            Fit::FirstFit => "first-fit",
+            Fit::FreeList => "free-list",
+            Fit::SumOfSquares => "sum-of-squares",
+        }
+    }
+
+    fn about(self) -> &'static str {
+        match self {
+            Fit::BestFit => "the smallest run of free processors that holds the job",
+            Fit::FirstFit => "the first run of free processors that holds the job",
+            Fit::FreeList => "the free processors of lowest rank",
+            Fit::SumOfSquares => "the run after whose use run lengths are most varied",
+        }
+    }
+}
+
+/// Allocation along a curve.
+#[derive(Debug)]
+pub struct CurveAllocator {
+    order: Vec<NodeId>,
+    fit: Fit,
+    intervals: Vec<Interval>,
+    /// Number of intervals by length, for [`Fit::SumOfSquares`].
+    lengths: Vec<u32>,
+    ranks: Vec<u32>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Interval {
+    first: usize,
+    length: usize,
+}
+
+impl CurveAllocator {
+    /// An allocator for `grid`.
+    pub fn new(grid: &Grid, curve: Curve, fit: Fit) -> Self {
+        Self {
+            order: curve.order(grid),
+            fit,
+            intervals: Vec::new(),
+            lengths: vec![0; grid.processors() + 1],
+            ranks: Vec::new(),
+        }
+    }
+
+    fn find_intervals(&mut self, machine: &Machine) {
+        self.intervals.clear();
+        let free = machine.free_map();
+        let mut open: Option<usize> = None;
+        for (rank, node) in self.order.iter().enumerate() {
+            match (free[node.index()], open) {
+                (true, None) => open = Some(rank),
+                (false, Some(first)) => {
+                    self.intervals.push(Interval { first, length: rank - first });
+                    open = None;
+                }
+                _ => {}
+            }
+        }
+        if let Some(first) = open {
+            self.intervals.push(Interval { first, length: self.order.len() - first });
+        }
+    }
+
+    /// Rank of the first processor of the chosen interval, if one holds `size`.
+    fn choose(&mut self, size: usize) -> Option<usize> {
+        let holds = self.intervals.iter().filter(|interval| interval.length >= size);
+        let chosen = match self.fit {
+            Fit::FreeList => None,
+            Fit::FirstFit => holds.copied().next(),
+            // `min_by_key` keeps the first of equals.
+            Fit::BestFit => holds.copied().min_by_key(|interval| interval.length),
+            Fit::SumOfSquares => {
+                self.lengths.fill(0);
+                for interval in &self.intervals {
+                    self.lengths[interval.length] += 1;
+                }
+                let number = |length: usize| i64::from(self.lengths[length]);
+                holds.copied().min_by_key(|interval| {
+                    let rest = interval.length - size;
+                    let gained = if rest == 0 { 0 } else { 2 * number(rest) + 1 };
+                    gained - 2 * number(interval.length) + 1
+                })
+            }
+        };
+        chosen.map(|interval| interval.first)
+    }
+
+    /// No interval holds the job: of all windows of `size` consecutive free processors
+    /// the one of least span, the first among equals.
+    fn least_span(&mut self, size: usize) -> usize {
+        self.ranks.clear();
+        for interval in &self.intervals {
+            self.ranks.extend((interval.first..interval.first + interval.length).map(|r| r as u32));
+        }
+        let span = |first: &usize| self.ranks[first + size - 1] - self.ranks[*first];
+        (0..=self.ranks.len() - size).min_by_key(span).unwrap_or(0)
+    }
+}
+
+impl Allocator for CurveAllocator {
+    fn allocate(
+        &mut self,
+        machine: &Machine,
+        request: Request,
+        chosen: &mut Vec<NodeId>,
+    ) -> Result<(), Refusal> {
+        let size = request.size as usize;
+        if size > machine.free_count() {
+            return Err(Refusal::TooFewFree);
+        }
+        if self.fit == Fit::FreeList {
+            let free = self.order.iter().copied().filter(|&node| machine.is_free(node));
+            chosen.extend(free.take(size));
+            return Ok(());
+        }
+        self.find_intervals(machine);
+        match self.choose(size) {
+            Some(first) => chosen.extend_from_slice(&self.order[first..first + size]),
+            None => {
+                let first = self.least_span(size);
+                let ranks = &self.ranks[first..first + size];
+                chosen.extend(ranks.iter().map(|&rank| self.order[rank as usize]));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// One strategy per curve and fit, named `hilbert-best-fit` and so on.
+pub fn strategies() -> Vec<Strategy> {
+    let pairs = Curve::ALL.into_iter().flat_map(|curve| Fit::ALL.map(|fit| (curve, fit)));
+    pairs
+        .map(|(curve, fit)| Strategy {
+            name: format!("{}-{}", curve.name(), fit.name()),
+            aliases: &[],
+            about: format!("{}: {}.", curve.about(), fit.about()),
+            source: "Leung et al. 2002; Lo et al. 1997",
+            parameters: Vec::new,
+            canonical: |name| {
+                name.expect_keys("allocator", &[])?;
+                Ok(name.clone())
+            },
+            build: |name, topology, _seed| {
+                let (curve, fit) = parts(name)?;
+                let grid = topology.grid().ok_or_else(|| name.error("allocator", "needs a mesh or torus"))?;
+                Ok(Box::new(CurveAllocator::new(grid, curve, fit)))
+            },
+        })
+        .collect()
+}
+
+fn parts(name: &StrategyName) -> Result<(Curve, Fit), NameError> {
+    let pairs = Curve::ALL.into_iter().flat_map(|curve| Fit::ALL.map(|fit| (curve, fit)));
+    pairs
+        .into_iter()
+        .find(|(curve, fit)| name.name == format!("{}-{}", curve.name(), fit.name()))
+        .ok_or_else(|| name.error("allocator", "unknown curve or fit"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::topology::Topology;
+    use proptest::prelude::*;
+
+    /// A 12 x 1 row with the marked processors busy.
+    fn row(busy: &str) -> (Machine, Grid) {
+        let topology: Topology = format!("{}x1", busy.len()).parse().expect("a mesh");
+        let grid = topology.grid().expect("a grid").clone();
+        let mut machine = Machine::new(topology);
+        let taken: Vec<_> =
+            (0..).map(NodeId).zip(busy.chars()).filter(|(_, c)| *c == '#').map(|(n, _)| n).collect();
+        machine.occupy(&taken);
+        (machine, grid)
+    }
+
+    fn pick(fit: Fit, busy: &str, size: u32) -> Vec<u32> {
+        let (machine, grid) = row(busy);
+        let mut chosen = Vec::new();
+        CurveAllocator::new(&grid, Curve::RowMajor, fit)
+            .allocate(&machine, Request::of_size(size), &mut chosen)
+            .expect("enough are free");
+        chosen.iter().map(|n| n.0).collect()
+    }
+
+    #[test]
+    fn each_fit_on_one_row() {
+        //             0123456789ab
+        let machine = "...#..##..#.";
+        assert_eq!(pick(Fit::FirstFit, machine, 2), [0, 1]);
+        assert_eq!(pick(Fit::BestFit, machine, 2), [4, 5]);
+        assert_eq!(pick(Fit::FreeList, machine, 4), [0, 1, 2, 4]);
+        // Using the run of three would leave a second run of one (cost 2 * 1 + 1 - 2 + 1
+        // = 2); using up one of the two runs of two is better (-2 * 2 + 1 = -3).
+        assert_eq!(pick(Fit::SumOfSquares, machine, 2), [4, 5]);
+        // No run of four: of the windows 0 1 2 4, 1 2 4 5, 2 4 5 8, ... the first is shortest.
+        assert_eq!(pick(Fit::BestFit, machine, 4), [0, 1, 2, 4]);
+    }
+
+    proptest! {
+        #[test]
+        fn every_fit_serves_whatever_is_free(busy in "[.#]{1,40}", share in 0.0..1.0f64) {
+            let (machine, grid) = row(&busy);
+            prop_assume!(machine.free_count() > 0);
+            let size = 1 + ((machine.free_count() - 1) as f64 * share) as u32;
+            for curve in Curve::ALL {
+                for fit in Fit::ALL {
+                    let mut chosen = Vec::new();
+                    let served = CurveAllocator::new(&grid, curve, fit)
+                        .allocate(&machine, Request::of_size(size), &mut chosen);
+                    prop_assert_eq!(served, Ok(()));
+                    chosen.sort();
+                    chosen.dedup();
+                    prop_assert_eq!(chosen.len(), size as usize);
+                    prop_assert!(chosen.iter().all(|&n| machine.is_free(n)));
+                }
+            }
+        }
+    }
+}

@@ -1,1 +1,252 @@
-//! mc
+//! MC (Mache, Lo, Windisch 1997): MC1x1 for jobs with a shape.
+//!
+//! Shell 0 is the requested box itself, shell i + 1 the ring around shell i. Every free
+//! processor is a candidate: the box is laid with its lowest corner there, or, where it
+//! would stick out of a mesh, shifted back until it lies on it. The score is the sum of
+//! shell numbers, the first candidate in scan order wins a tie, and a last shell needed
+//! only in part is cut in carried order. A job without a shape gets one by a
+//! [`ShapeRule`]. Cost per decision: free processors times shells, a box count each.
+
+use super::centre::Cut;
+use super::registry::Strategy;
+use super::shape::ShapeRule;
+use super::{Allocator, Refusal, Request};
+use crate::machine::{BoxCounts, Machine};
+use crate::naming::{NameError, Parameter, StrategyName};
+use crate::topology::{Axis, Coord, Grid, NodeId};
+
+/// The MC allocator.
+#[derive(Debug)]
+pub struct Mc {
+    grid: Grid,
+    coords: Vec<Coord>,
+    rule: ShapeRule,
+    counts: BoxCounts,
+    cut: Cut,
+    shell: Vec<NodeId>,
+}
+
+/// A box: first position and length along each dimension; on a wrapped dimension it may
+/// run past the end.
+type Extent = [(i32, u32); 3];
+
+impl Mc {
+    /// An allocator for `grid`.
+    pub fn new(grid: &Grid, rule: ShapeRule) -> Self {
+        Self {
+            coords: grid.coords(),
+            counts: BoxCounts::new(grid),
+            grid: grid.clone(),
+            rule,
+            cut: Cut::default(),
+            shell: Vec::new(),
+        }
+    }
+
+    /// Sum of shell numbers of the `size` free processors nearest to the box, or `None`
+    /// if it is at least `limit`.
+    fn score(&self, laid: Extent, size: u32, limit: u64) -> Option<u64> {
+        let mut score = 0;
+        for radius in 0.. {
+            let grown = [0, 1, 2].map(|i| grow(&self.grid.axes()[i], laid[i], radius));
+            let count = self.counts.count_box(grown);
+            if count >= size {
+                break;
+            }
+            score += u64::from(size - count);
+            if score >= limit {
+                return None;
+            }
+        }
+        (score < limit).then_some(score)
+    }
+}
+
+impl Allocator for Mc {
+    fn allocate(
+        &mut self,
+        machine: &Machine,
+        request: Request,
+        chosen: &mut Vec<NodeId>,
+    ) -> Result<(), Refusal> {
+        let size = request.size;
+        if size as usize > machine.free_count() {
+            return Err(Refusal::TooFewFree);
+        }
+        if size as usize == machine.free_count() {
+            chosen.extend(machine.free_nodes());
+            return Ok(());
+        }
+        let shape = request.shape.or_else(|| self.rule.shape(size, &self.grid));
+        let shape = shape.ok_or(Refusal::Fragmented)?;
+        self.counts.update(machine);
+        let mut best: Option<(u64, NodeId)> = None;
+        for base in machine.free_nodes() {
+            let limit = best.map_or(u64::MAX, |(score, _)| score);
+            if let Some(score) = self.score(laid(&self.grid, self.coords[base.index()], shape), size, limit) {
+                best = Some((score, base));
+            }
+        }
+        let (_, base) = best.ok_or(Refusal::Fragmented)?;
+        let winner = laid(&self.grid, self.coords[base.index()], shape);
+        let distance = |laid: &Extent, p: NodeId| {
+            let coord = self.coords[p.index()];
+            let along = |i: usize| gap(&self.grid.axes()[i], laid[i], coord[i]);
+            along(0).max(along(1)).max(along(2))
+        };
+        let last = (0..).find(|&radius| {
+            let grown = [0, 1, 2].map(|i| grow(&self.grid.axes()[i], winner[i], radius));
+            self.counts.count_box(grown) >= size
+        });
+        let last = last.unwrap_or(0);
+        self.shell.clear();
+        for node in machine.free_nodes() {
+            match distance(&winner, node) {
+                d if d < last => chosen.push(node),
+                d if d == last => self.shell.push(node),
+                _ => {}
+            }
+        }
+        let earlier = machine.free_nodes().rev().filter(|n| *n < base);
+        let earlier = earlier.map(|n| laid(&self.grid, self.coords[n.index()], shape));
+        let need = size as usize - chosen.len();
+        self.cut.take_by(earlier, distance, &self.shell, need, chosen);
+        Ok(())
+    }
+
+    fn reset(&mut self) {
+        self.counts.reset();
+    }
+}
+
+/// The box of the candidate at `base`.
+fn laid(grid: &Grid, base: Coord, shape: [u16; 3]) -> Extent {
+    [0, 1, 2].map(|i| {
+        let axis = &grid.axes()[i];
+        let last = i32::from(axis.extent) - i32::from(shape[i]);
+        let low = i32::from(base[i]);
+        (if axis.wrapped { low } else { low.min(last) }, u32::from(shape[i]))
+    })
+}
+
+/// The interval with `radius` more positions on both sides, cut to the dimension.
+fn grow(axis: &Axis, (low, length): (i32, u32), radius: u32) -> (i32, u32) {
+    let (extent, r) = (i32::from(axis.extent), radius as i32);
+    let high = low + length as i32;
+    if !axis.wrapped {
+        let (low, high) = ((low - r).max(0), (high + r).min(extent));
+        return (low, (high - low) as u32);
+    }
+    let length = length as i32 + 2 * r;
+    if length >= extent {
+        return (0, extent as u32);
+    }
+    // Where the table continues the dimension: not before -(extent - 1) / 2.
+    let low = (low - r).rem_euclid(extent);
+    let end = 2 * extent - 1 - (extent - 1) / 2;
+    (if low + length > end { low - extent } else { low }, length as u32)
+}
+
+/// Distance of a position from an interval of one dimension; 0 inside.
+fn gap(axis: &Axis, (low, length): (i32, u32), p: u16) -> u32 {
+    let (p, length, extent) = (i32::from(p), length as i32, i32::from(axis.extent));
+    if axis.wrapped {
+        let beyond = (p - low).rem_euclid(extent) - (length - 1);
+        beyond.min(extent - length + 1 - beyond).max(0) as u32
+    } else {
+        (low - p).max(p - (low + length - 1)).max(0) as u32
+    }
+}
+
+/// `mc`.
+pub fn strategies() -> Vec<Strategy> {
+    fn rule(name: &StrategyName) -> Result<ShapeRule, NameError> {
+        name.expect_keys("allocator", &["shape"])?;
+        name.choice("allocator", "shape", ShapeRule::default(), &ShapeRule::ALL)
+    }
+    vec![Strategy {
+        name: "mc".to_string(),
+        aliases: &[],
+        about: "Shells around the requested box, laid at every free processor; least sum of shell numbers."
+            .to_string(),
+        source: "Mache, Lo, Windisch 1997",
+        parameters: || {
+            vec![Parameter {
+                key: "shape",
+                values: ShapeRule::ALL.map(|(name, _)| name).join("|"),
+                default: "near-square",
+                about: "side lengths of a job that comes without: least total side length, or exact factors",
+            }]
+        },
+        canonical: |name| {
+            let mut canonical = StrategyName::plain(&name.name);
+            if rule(name)? == ShapeRule::Factors {
+                canonical.set("shape", "factors");
+            }
+            Ok(canonical)
+        },
+        build: |name, topology, _seed| {
+            let grid = topology.grid().ok_or_else(|| name.error("allocator", "needs a mesh or torus"))?;
+            Ok(Box::new(Mc::new(grid, rule(name)?)))
+        },
+    }]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::topology::Topology;
+    use proptest::prelude::*;
+
+    /// The definition: every candidate's set by stable re-sorting of the free list.
+    fn literal(mc: &Mc, machine: &Machine, size: usize, shape: [u16; 3]) -> Vec<NodeId> {
+        let mut list: Vec<_> = machine.free_nodes().collect();
+        let mut best: Option<(u32, Vec<NodeId>)> = None;
+        for base in machine.free_nodes() {
+            let laid = laid(&mc.grid, mc.coords[base.index()], shape);
+            let inside: Vec<Coord> = mc.coords.iter().copied().filter(|c| {
+                (0..3).all(|i| {
+                    let (low, length) = laid[i];
+                    let extent = i32::from(mc.grid.axes()[i].extent);
+                    (i32::from(c[i]) - low).rem_euclid(extent) < length as i32
+                })
+            }).collect();
+            let distance = |n: &NodeId| {
+                inside.iter().map(|&c| mc.grid.linf(c, mc.coords[n.index()])).min().unwrap_or(0)
+            };
+            list.sort_by_key(distance);
+            let score = list[..size].iter().map(distance).sum();
+            if best.as_ref().is_none_or(|(least, _)| score < *least) {
+                best = Some((score, list[..size].to_vec()));
+            }
+        }
+        best.map(|(_, set)| set).unwrap_or_default()
+    }
+
+    proptest! {
+        #[test]
+        fn agrees_with_the_definition(
+            machine in proptest::sample::select(vec!["6x7", "torus:6x7", "torus[y]:5x8", "3x4x4", "torus:4x3x5"]),
+            occupied in proptest::collection::vec(any::<bool>(), 64),
+            share in 0.0..1.0f64,
+            side in 1u16..5,
+        ) {
+            let topology: Topology = machine.parse().expect("a machine");
+            let mut mc = Mc::new(topology.grid().expect("a grid"), ShapeRule::NearSquare);
+            let mut machine = Machine::new(topology);
+            let taken: Vec<_> = machine.topology().nodes().filter(|n| occupied[n.index()]).collect();
+            machine.occupy(&taken);
+            prop_assume!(machine.free_count() > 1);
+            let size = 1 + ((machine.free_count() - 2) as f64 * share) as u32;
+            let shape = if side < 4 { [side.min(3), side.min(3), 1] } else {
+                ShapeRule::NearSquare.shape(size, &mc.grid).expect("it fits")
+            };
+            let mut chosen = Vec::new();
+            mc.allocate(&machine, Request { size, shape: Some(shape) }, &mut chosen).expect("enough are free");
+            let mut expected = literal(&mc, &machine, size as usize, shape);
+            chosen.sort();
+            expected.sort();
+            prop_assert_eq!(chosen, expected);
+        }
+    }
+}

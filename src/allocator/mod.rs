@@ -13,6 +13,7 @@
 //! | [`mc`] | MC for jobs with a shape |
 //! | [`curve`] | curves with Best Fit, First Fit, free list, sum of squares |
 //! | [`random`] | uniformly random processors |
+//! | [`shape`] | side lengths for jobs that come without |
 
 pub mod centre;
 pub mod centred;
@@ -21,6 +22,7 @@ pub mod mc;
 pub mod mc1x1;
 pub mod random;
 pub mod registry;
+pub mod shape;
 
 use crate::machine::Machine;
 use crate::topology::NodeId;

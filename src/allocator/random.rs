@@ -1,1 +1,100 @@
-//! random
+//! Random: processors drawn uniformly from the free ones (Lo et al., section 4).
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use super::registry::Strategy;
+use super::{Allocator, Refusal, Request};
+use crate::machine::Machine;
+use crate::topology::NodeId;
+
+/// The Random allocator. Its draws depend on the seed and on the requests before.
+#[derive(Debug)]
+pub struct Random {
+    seed: u64,
+    rng: ChaCha8Rng,
+    free: Vec<NodeId>,
+}
+
+impl Random {
+    /// An allocator that draws from a stream of its own.
+    pub fn new(seed: u64) -> Self {
+        Self { seed, rng: ChaCha8Rng::seed_from_u64(seed), free: Vec::new() }
+    }
+}
+
+impl Allocator for Random {
+    fn allocate(
+        &mut self,
+        machine: &Machine,
+        request: Request,
+        chosen: &mut Vec<NodeId>,
+    ) -> Result<(), Refusal> {
+        let size = request.size as usize;
+        if size > machine.free_count() {
+            return Err(Refusal::TooFewFree);
+        }
+        self.free.clear();
+        self.free.extend(machine.free_nodes());
+        // The first `size` steps of a Fisher-Yates shuffle; u32 draws are the same on
+        // every platform.
+        for i in 0..size {
+            let j = self.rng.random_range(i as u32..self.free.len() as u32);
+            self.free.swap(i, j as usize);
+        }
+        chosen.extend_from_slice(&self.free[..size]);
+        Ok(())
+    }
+
+    fn reset(&mut self) {
+        self.rng = ChaCha8Rng::seed_from_u64(self.seed);
+    }
+}
+
+/// `random`.
+pub fn strategies() -> Vec<Strategy> {
+    vec![Strategy {
+        name: "random".to_string(),
+        aliases: &[],
+        about: "Processors drawn uniformly from the free ones; --seed chooses the stream.".to_string(),
+        source: "Lo et al. 1997, section 4",
+        parameters: Vec::new,
+        canonical: |name| {
+            name.expect_keys("allocator", &[])?;
+            Ok(name.clone())
+        },
+        build: |_name, _topology, seed| Ok(Box::new(Random::new(seed))),
+    }]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn draw(seed: u64) -> Vec<u32> {
+        let machine = Machine::new("10x10".parse().expect("a mesh"));
+        let mut chosen = Vec::new();
+        Random::new(seed).allocate(&machine, Request::of_size(5), &mut chosen).expect("all are free");
+        chosen.iter().map(|n| n.0).collect()
+    }
+
+    #[test]
+    fn the_stream_of_a_seed_never_changes() {
+        assert_eq!(draw(1), draw(1));
+        assert_ne!(draw(1), draw(2));
+    }
+
+    #[test]
+    fn every_processor_is_drawn_equally_often() {
+        let machine = Machine::new("4x5".parse().expect("a mesh"));
+        let mut random = Random::new(7);
+        let mut hits = [0u32; 20];
+        for _ in 0..10_000 {
+            let mut chosen = Vec::new();
+            random.allocate(&machine, Request::of_size(6), &mut chosen).expect("all are free");
+            chosen.iter().for_each(|n| hits[n.index()] += 1);
+        }
+        // 3000 expected each, standard deviation 46.
+        assert!(hits.iter().all(|&n| (2750..3250).contains(&n)), "{hits:?}");
+    }
+}

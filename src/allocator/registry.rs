@@ -1,1 +1,143 @@
-//! registry
+//! Names of allocation strategies.
+//!
+//! A strategy is one file with a `strategies` function and one line in [`all`].
+
+use std::sync::LazyLock;
+
+use super::centre::TieVector;
+use super::{Allocator, centre, curve, mc, random};
+use crate::naming::{Description, NameError, Parameter, StrategyName, nearest};
+use crate::topology::Topology;
+
+/// A strategy the registry knows.
+pub struct Strategy {
+    /// The name as typed.
+    pub name: String,
+    /// Other names that are understood.
+    pub aliases: &'static [&'static str],
+    /// What it does.
+    pub about: String,
+    /// Where it was defined.
+    pub source: &'static str,
+    /// Its parameters.
+    pub parameters: fn() -> Vec<Parameter>,
+    /// The one way to write a set of parameters: defaults left out, keys in order.
+    pub canonical: fn(&StrategyName) -> Result<StrategyName, NameError>,
+    /// Builds the allocator for a machine; the seed is for strategies that draw.
+    pub build: fn(&StrategyName, &Topology, u64) -> Result<Box<dyn Allocator>, NameError>,
+}
+
+static STRATEGIES: LazyLock<Vec<Strategy>> =
+    LazyLock::new(|| [centre::strategies(), mc::strategies(), curve::strategies(), random::strategies()].into_iter().flatten().collect());
+
+/// Every strategy.
+pub fn all() -> &'static [Strategy] {
+    &STRATEGIES
+}
+
+/// Every strategy's entry in a listing.
+pub fn descriptions() -> Vec<Description> {
+    let describe = |strategy: &Strategy| Description {
+        name: strategy.name.clone(),
+        aliases: strategy.aliases.to_vec(),
+        about: strategy.about.clone(),
+        source: strategy.source,
+        parameters: (strategy.parameters)(),
+    };
+    all().iter().map(describe).collect()
+}
+
+/// An allocation strategy as chosen by a user: checked and canonical.
+#[derive(Clone)]
+pub struct AllocatorSpec {
+    name: StrategyName,
+    strategy: &'static Strategy,
+}
+
+impl AllocatorSpec {
+    /// The canonical name.
+    pub fn name(&self) -> &StrategyName {
+        &self.name
+    }
+
+    /// Whether the strategy breaks ties by a vector.
+    pub fn takes_tie(&self) -> bool {
+        (self.strategy.parameters)().iter().any(|parameter| parameter.key == "tie")
+    }
+
+    /// The tie vector, as it was written.
+    pub fn tie(&self) -> Option<&str> {
+        self.name.get("tie")
+    }
+
+    /// The canonical name without the tie vector.
+    pub fn without_tie(&self) -> StrategyName {
+        let mut name = self.name.clone();
+        name.parameters.retain(|(key, _)| key != "tie");
+        name
+    }
+
+    /// The same strategy with another tie vector; unchanged if it takes none.
+    ///
+    /// # Errors
+    /// None that the strategy itself did not have.
+    pub fn with_tie(&self, tie: Option<TieVector>) -> Result<Self, NameError> {
+        if !self.takes_tie() {
+            return Ok(self.clone());
+        }
+        let mut name = self.without_tie();
+        if let Some(tie) = tie {
+            name.set("tie", tie.to_string());
+        }
+        Self::try_from(&name)
+    }
+
+    /// The allocator for a machine.
+    ///
+    /// # Errors
+    /// [`NameError`] if the strategy does not work on such a machine.
+    pub fn build(&self, topology: &Topology, seed: u64) -> Result<Box<dyn Allocator>, NameError> {
+        (self.strategy.build)(&self.name, topology, seed)
+    }
+}
+
+impl TryFrom<&StrategyName> for AllocatorSpec {
+    type Error = NameError;
+
+    fn try_from(name: &StrategyName) -> Result<Self, NameError> {
+        let known = |s: &&Strategy| s.name == name.name || s.aliases.contains(&name.name.as_str());
+        let strategy = all().iter().find(known).ok_or_else(|| {
+            let hint = match nearest(&name.name, all().iter().map(|s| s.name.as_str())) {
+                Some(near) => format!("unknown; did you mean \"{near}\"? (replay list allocators)"),
+                None => "unknown (replay list allocators)".to_string(),
+            };
+            name.error("allocator", hint)
+        })?;
+        let named = StrategyName { name: strategy.name.clone(), parameters: name.parameters.clone() };
+        Ok(Self { name: (strategy.canonical)(&named)?, strategy })
+    }
+}
+
+impl std::str::FromStr for AllocatorSpec {
+    type Err = NameError;
+
+    fn from_str(text: &str) -> Result<Self, NameError> {
+        let name: StrategyName = text.parse().map_err(|e: NameError| NameError { kind: "allocator", ..e })?;
+        Self::try_from(&name)
+    }
+}
+
+impl std::fmt::Display for AllocatorSpec {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.name.fmt(f)
+    }
+}
+
+impl std::fmt::Debug for AllocatorSpec {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "AllocatorSpec({self})")
+    }
+}
+
+#[cfg(test)]
+mod tests;

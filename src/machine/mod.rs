@@ -5,7 +5,9 @@
 //! this one" in constant time.
 
 mod box_counts;
+mod diamond_counts;
 mod state;
 
 pub use box_counts::{BoxCounts, LANES, Row};
+pub use diamond_counts::DiamondCounts;
 pub use state::Machine;

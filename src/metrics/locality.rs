@@ -1,48 +1,260 @@
 //! How close together the processors of an allocation are.
 
-use crate::topology::{Grid, NodeId, Topology};
+use crate::topology::{Coord, Grid, NodeId, Topology};
 
-/// Sum of hop distances over all unordered pairs of processors: pairwise L1 on a mesh
-/// (with wrap-around on a torus), Hamming on a hypercube. Zero for one processor.
-pub fn pairwise_l1(topology: &Topology, nodes: &[NodeId]) -> u64 {
-    match topology {
-        Topology::Grid(grid) => {
-            let mut histogram = Vec::new();
-            let axes = 0..grid.dimensions();
-            axes.map(|axis| along_axis(grid, axis, nodes, &mut histogram)).sum()
+/// Where the processors of one job are.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Placement {
+    /// Sum of hop distances over unordered pairs (pairwise L1).
+    pub pairwise_l1: u64,
+    /// Largest L-infinity distance of two processors.
+    pub diameter: u32,
+    /// Sides of the smallest enclosing box; on a wrapped dimension the shortest arc. On
+    /// a hypercube: (processors of the smallest enclosing subcube, 1, 1).
+    pub bounding_box: [u32; 3],
+    /// Share of the bounding box that belongs to others or is free: (volume - k) /
+    /// volume. Lo et al., section 5; 0 for a contiguous allocation.
+    pub dispersal: f64,
+    /// Dispersal times k. Lo et al., section 5.
+    pub weighted_dispersal: f64,
+    /// Number of connected components.
+    pub components: u32,
+}
+
+/// Measures placements on one machine, with buffers for the work.
+#[derive(Clone, Debug)]
+pub struct Locality {
+    topology: Topology,
+    coords: Vec<Coord>,
+    /// Histograms of coordinates, one per axis.
+    histograms: [Vec<u32>; 3],
+    /// By processor: the visit in which it was last marked.
+    marks: Vec<u64>,
+    visit: u64,
+    stack: Vec<NodeId>,
+}
+
+impl Locality {
+    /// A measurer for `topology`.
+    pub fn new(topology: &Topology) -> Self {
+        let grid = topology.grid();
+        Self {
+            topology: topology.clone(),
+            coords: grid.map(Grid::coords).unwrap_or_default(),
+            histograms: [0, 1, 2].map(|axis| vec![0; grid.map_or(0, |grid| grid.extent(axis))]),
+            marks: vec![0; topology.processors()],
+            visit: 0,
+            stack: Vec::new(),
         }
-        Topology::Hypercube(cube) => (0..cube.dimensions())
-            .map(|bit| {
-                let ones = nodes.iter().filter(|n| n.0 >> bit & 1 == 1).count() as u64;
-                ones * (nodes.len() as u64 - ones)
-            })
-            .sum(),
+    }
+
+    /// Sum of hop distances over all unordered pairs of processors: pairwise L1 on a mesh
+    /// (with wrap-around on a torus), Hamming on a hypercube. Zero for one processor.
+    pub fn pairwise_l1(&mut self, nodes: &[NodeId]) -> u64 {
+        if nodes.len() < 2 {
+            return 0;
+        }
+        match &self.topology {
+            Topology::Grid(grid) => {
+                let axes = grid.dimensions();
+                for histogram in &mut self.histograms[..axes] {
+                    histogram.fill(0);
+                }
+                for &node in nodes {
+                    let coord = self.coords[node.index()];
+                    for (histogram, p) in self.histograms[..axes].iter_mut().zip(coord) {
+                        histogram[usize::from(p)] += 1;
+                    }
+                }
+                let sum = |axis: usize| {
+                    along_axis(&self.histograms[axis], grid.axes()[axis].wrapped, nodes.len())
+                };
+                (0..axes).map(sum).sum()
+            }
+            Topology::Hypercube(cube) => (0..cube.dimensions())
+                .map(|bit| {
+                    let ones = nodes.iter().filter(|n| n.0 >> bit & 1 == 1).count() as u64;
+                    ones * (nodes.len() as u64 - ones)
+                })
+                .sum(),
+        }
+    }
+
+    /// All measures of an allocation of at least one processor.
+    pub fn placement(&mut self, nodes: &[NodeId]) -> Placement {
+        let pairwise_l1 = self.pairwise_l1(nodes);
+        let (diameter, bounding_box) = match &self.topology {
+            Topology::Grid(grid) => {
+                for (axis, histogram) in self.histograms.iter_mut().enumerate() {
+                    histogram.fill(0);
+                    for &node in nodes {
+                        histogram[usize::from(self.coords[node.index()][axis])] += 1;
+                    }
+                }
+                let wrapped = |axis: usize| grid.axes()[axis].wrapped;
+                let reach = [0, 1, 2].map(|axis| reach(&self.histograms[axis], wrapped(axis)));
+                let span = [0, 1, 2].map(|axis| span(&self.histograms[axis], wrapped(axis)));
+                (reach.into_iter().max().unwrap_or(0), span)
+            }
+            Topology::Hypercube(_) => {
+                let first = nodes.first().map_or(0, |n| n.0);
+                let differing = nodes.iter().fold(0, |bits, n| bits | (n.0 ^ first));
+                (u32::from(differing != 0), [1 << differing.count_ones(), 1, 1])
+            }
+        };
+        let volume = bounding_box.iter().map(|&side| f64::from(side)).product::<f64>();
+        let dispersal = (volume - nodes.len() as f64) / volume;
+        Placement {
+            pairwise_l1,
+            diameter,
+            bounding_box,
+            dispersal,
+            weighted_dispersal: dispersal * nodes.len() as f64,
+            components: self.components(nodes),
+        }
+    }
+
+    fn components(&mut self, nodes: &[NodeId]) -> u32 {
+        let (member, reached) = (self.visit + 1, self.visit + 2);
+        self.visit = reached;
+        for node in nodes {
+            self.marks[node.index()] = member;
+        }
+        let mut components = 0;
+        for &start in nodes {
+            if self.marks[start.index()] == reached {
+                continue;
+            }
+            components += 1;
+            self.marks[start.index()] = reached;
+            self.stack.push(start);
+            while let Some(node) = self.stack.pop() {
+                let (marks, stack) = (&mut self.marks, &mut self.stack);
+                self.topology.for_neighbours(node, |neighbour| {
+                    if marks[neighbour.index()] == member {
+                        marks[neighbour.index()] = reached;
+                        stack.push(neighbour);
+                    }
+                });
+            }
+        }
+        components
     }
 }
 
-fn along_axis(grid: &Grid, axis: usize, nodes: &[NodeId], histogram: &mut Vec<u64>) -> u64 {
-    histogram.clear();
-    histogram.resize(grid.extent(axis), 0);
-    for &node in nodes {
-        histogram[usize::from(grid.coord(node)[axis])] += 1;
-    }
-    if grid.axes()[axis].wrapped {
+/// [`Locality::pairwise_l1`] for a single set.
+pub fn pairwise_l1(topology: &Topology, nodes: &[NodeId]) -> u64 {
+    Locality::new(topology).pairwise_l1(nodes)
+}
+
+/// Sum of distances along one dimension over pairs of `all` processors.
+fn along_axis(histogram: &[u32], wrapped: bool, all: usize) -> u64 {
+    if wrapped {
         let n = histogram.len();
         (1..n)
             .map(|step| {
-                let pairs: u64 = (0..n - step).map(|i| histogram[i] * histogram[i + step]).sum();
-                pairs * step.min(n - step) as u64
+                let pairs = |i: usize| u64::from(histogram[i]) * u64::from(histogram[i + step]);
+                (0..n - step).map(pairs).sum::<u64>() * step.min(n - step) as u64
             })
             .sum()
     } else {
         // Every cut between neighbouring positions is crossed by one path per pair with
         // an end on each side.
-        let (mut before, all) = (0, nodes.len() as u64);
+        let (mut before, all) = (0, all as u64);
         let mut sum = 0;
-        for &count in histogram.iter() {
-            before += count;
+        for &count in histogram {
+            before += u64::from(count);
             sum += before * (all - before);
         }
         sum
+    }
+}
+
+/// Occupied positions, ascending.
+fn occupied(histogram: &[u32]) -> impl DoubleEndedIterator<Item = u32> + Clone + '_ {
+    (0..histogram.len() as u32).filter(|&p| histogram[p as usize] > 0)
+}
+
+/// Largest distance of two occupied positions.
+fn reach(histogram: &[u32], wrapped: bool) -> u32 {
+    let mut positions = occupied(histogram);
+    if !wrapped {
+        let first = positions.next().unwrap_or(0);
+        return positions.next_back().unwrap_or(first) - first;
+    }
+    let n = histogram.len() as u32;
+    let pairs = positions.clone().flat_map(|a| positions.clone().map(move |b| a.abs_diff(b)));
+    pairs.map(|d| d.min(n - d)).max().unwrap_or(0)
+}
+
+/// Length of the shortest interval that holds all occupied positions.
+fn span(histogram: &[u32], wrapped: bool) -> u32 {
+    let mut positions = occupied(histogram);
+    let Some(first) = positions.next() else { return 0 };
+    let last = positions.next_back().unwrap_or(first);
+    let direct = last - first + 1;
+    if !wrapped {
+        return direct;
+    }
+    // A full turn less the widest gap.
+    let n = histogram.len() as u32;
+    let mut widest = n - direct;
+    let mut before = first;
+    for p in occupied(histogram).skip(1) {
+        widest = widest.max(p - before - 1);
+        before = p;
+    }
+    n - widest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn nodes(grid: &Grid, coords: &[(u16, u16)]) -> Vec<NodeId> {
+        coords.iter().map(|&(x, y)| grid.node([x, y, 0])).collect()
+    }
+
+    fn measure(machine: &str, coords: &[(u16, u16)]) -> Placement {
+        let topology: Topology = machine.parse().expect("a machine");
+        let nodes = nodes(topology.grid().expect("a grid"), coords);
+        Locality::new(&topology).placement(&nodes)
+    }
+
+    #[test]
+    fn a_two_by_two_block() {
+        let block = measure("4x4", &[(1, 1), (1, 2), (2, 1), (2, 2)]);
+        assert_eq!((block.pairwise_l1, block.diameter, block.components), (8, 1, 1));
+        assert_eq!((block.bounding_box, block.dispersal), ([2, 2, 1], 0.0));
+    }
+
+    #[test]
+    fn two_corners() {
+        let corners = measure("4x4", &[(0, 0), (3, 3)]);
+        assert_eq!((corners.pairwise_l1, corners.diameter, corners.components), (6, 3, 2));
+        assert_eq!(corners.bounding_box, [4, 4, 1]);
+        assert_eq!((corners.dispersal, corners.weighted_dispersal), (14.0 / 16.0, 28.0 / 16.0));
+        let around = measure("torus:4x4", &[(0, 0), (3, 3)]);
+        assert_eq!((around.pairwise_l1, around.diameter), (2, 1));
+        assert_eq!(around.bounding_box, [2, 2, 1]);
+    }
+
+    proptest! {
+        #[test]
+        fn agrees_with_the_sum_over_pairs(
+            machine in proptest::sample::select(vec!["5x7", "torus:6x5", "torus[y]:4x5", "3x4x5", "torus:3x5x4", "hypercube:5"]),
+            members in proptest::collection::vec(any::<bool>(), 64),
+        ) {
+            let topology: Topology = machine.parse().expect("a machine");
+            let nodes: Vec<_> = topology.nodes().filter(|n| members[n.index()]).collect();
+            prop_assume!(!nodes.is_empty());
+            let placement = Locality::new(&topology).placement(&nodes);
+            let pairs = || nodes.iter().enumerate().flat_map(|(i, &a)| nodes[..i].iter().map(move |&b| (a, b)));
+            prop_assert_eq!(placement.pairwise_l1, pairs().map(|(a, b)| u64::from(topology.hops(a, b))).sum::<u64>());
+            prop_assert_eq!(placement.diameter, pairs().map(|(a, b)| topology.chebyshev(a, b)).max().unwrap_or(0));
+            prop_assert!((0.0..1.0).contains(&placement.dispersal));
+            prop_assert!(placement.components as usize <= nodes.len());
+        }
     }
 }

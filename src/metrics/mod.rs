@@ -1,2 +1,21 @@
-//! Measures.
+//! Every measure with its unit and source.
+//!
+//! | file | measures |
+//! |---|---|
+//! | [`locality`] | how close together the processors of one job are |
+//! | [`run`] | means, percentiles, utilization, makespan, slowdown of one run |
+//! | [`by_size`] | the same means by job size, and the improvement of one run on another |
+//! | [`ties`] | how often and how widely the best score is shared |
+//! | [`series`] | busy processors and queue length over time |
+
+pub mod by_size;
 pub mod locality;
+pub mod run;
+pub mod series;
+pub mod ties;
+
+pub use by_size::{SizeChange, SizeRow};
+pub use locality::{Locality, Placement};
+pub use run::{JobMeasures, RunMetrics};
+pub use series::Series;
+pub use ties::TieStatistics;

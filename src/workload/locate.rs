@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::load::strip_extensions;
 use super::manifest::Manifest;
-use super::nearest::nearest;
+use crate::naming::nearest_few;
 
 /// Variable that lists directories of traces, separated as in `PATH`.
 pub const TRACES_VARIABLE: &str = "REPLAY_TRACES";
@@ -99,7 +99,7 @@ impl SearchPath {
         let near = if known {
             Vec::new()
         } else {
-            owned(nearest(strip_extensions(name), manifest.names(), 3))
+            owned(nearest_few(strip_extensions(name), manifest.names().into_iter(), 3))
         };
         let fetch = near.first().map_or(name, String::as_str);
         let fetch = manifest

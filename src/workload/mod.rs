@@ -21,7 +21,6 @@ mod load;
 mod locate;
 pub mod lublin;
 mod manifest;
-mod nearest;
 mod oversize;
 mod policy;
 mod presets;

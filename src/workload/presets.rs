@@ -106,7 +106,7 @@ impl Policy {
         Policy::ALL.into_iter().find(|policy| policy.name.eq_ignore_ascii_case(name)).ok_or_else(
             || {
                 let names = Policy::ALL.map(|policy| policy.name);
-                let nearest = super::nearest::nearest(name, names, 1).first().copied();
+                let nearest = crate::naming::nearest(name, names.into_iter());
                 UnknownPolicy { name: name.to_owned(), nearest, known: names.join(", ") }
             },
         )

@@ -30,13 +30,26 @@ impl Cut {
         coords: &[Coord],
         earlier: impl Iterator<Item = Coord>,
         shell: &[NodeId],
+        need: usize,
+        chosen: &mut Vec<NodeId>,
+    ) {
+        if order == ShellOrder::Carried {
+            let distance = |&centre: &Coord, p: NodeId| metric.distance(grid, centre, coords[p.index()]);
+            self.take_by(earlier, distance, shell, need, chosen);
+        } else {
+            chosen.extend_from_slice(&shell[..need]);
+        }
+    }
+
+    /// [`Cut::take`] in carried order for any centres and distances from them.
+    pub fn take_by<C>(
+        &mut self,
+        earlier: impl Iterator<Item = C>,
+        distance: impl Fn(&C, NodeId) -> u32,
+        shell: &[NodeId],
         mut need: usize,
         chosen: &mut Vec<NodeId>,
     ) {
-        if need == shell.len() || order != ShellOrder::Carried {
-            chosen.extend_from_slice(&shell[..need]);
-            return;
-        }
         self.undecided.clear();
         self.undecided.extend_from_slice(shell);
         for centre in earlier {
@@ -44,9 +57,7 @@ impl Cut {
                 break;
             }
             self.distances.clear();
-            self.distances.extend(
-                self.undecided.iter().map(|p| metric.distance(grid, centre, coords[p.index()])),
-            );
+            self.distances.extend(self.undecided.iter().map(|&p| distance(&centre, p)));
             let cut = self.distance_at_cut(need);
             let mut kept = 0;
             for i in 0..self.undecided.len() {

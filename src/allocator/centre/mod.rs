@@ -8,10 +8,12 @@
 //! [`literal`] is that definition as a program; the fast engines must agree with it.
 
 mod carried;
+mod names;
 pub mod literal;
 mod tie;
 
 pub use carried::Cut;
+pub use names::strategies;
 pub use tie::{TieVector, WallRule};
 
 use crate::topology::{Coord, Grid};

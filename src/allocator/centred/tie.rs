@@ -1,0 +1,55 @@
+use crate::allocator::centre::{TieVector, WallRule};
+use crate::machine::Machine;
+use crate::topology::{Coord, Grid, NodeId};
+
+/// Tie values with diamond shells; the definition is at
+/// [`TieVector`](crate::allocator::centre::TieVector).
+#[derive(Debug)]
+pub struct TieValues {
+    vector: TieVector,
+    /// By processor: what it counts as a wall processor.
+    walls: Vec<u8>,
+}
+
+impl TieValues {
+    pub fn new(grid: &Grid, coords: &[Coord], vector: TieVector, rule: WallRule) -> Self {
+        let weight = |&coord: &Coord| rule.weight(grid.walls(coord)) as u8;
+        Self { vector, walls: coords.iter().map(weight).collect() }
+    }
+
+    /// The tie value of the processors `chosen` around `centre`, the outermost of them in
+    /// shell `last`.
+    pub fn value(
+        &self,
+        grid: &Grid,
+        coords: &[Coord],
+        machine: &Machine,
+        centre: Coord,
+        last: u32,
+        chosen: &[NodeId],
+    ) -> i64 {
+        let TieVector { scan_radius, available, wall, border } = self.vector;
+        let max_shell = i64::from(last) + i64::from(scan_radius);
+        let weight = |coord: Coord| max_shell - i64::from(grid.l1(centre, coord)) + 1;
+        // Free processors nearby, less the candidate's own.
+        let mut nearby = 0;
+        let mut touching = 0;
+        for node in chosen {
+            let weight = weight(coords[node.index()]);
+            nearby -= weight;
+            touching += weight * i64::from(self.walls[node.index()]);
+        }
+        let mut outside = 0;
+        if available != 0 || border != 0 {
+            for (&coord, &free) in coords.iter().zip(machine.free_map()) {
+                let weight = weight(coord);
+                if free {
+                    nearby += weight.max(0);
+                } else if weight == i64::from(scan_radius) {
+                    outside += weight;
+                }
+            }
+        }
+        i64::from(available) * nearby - i64::from(wall) * touching - i64::from(border) * outside
+    }
+}

@@ -1,0 +1,74 @@
+use super::*;
+use crate::allocator::Request;
+use crate::machine::Machine;
+use crate::topology::NodeId;
+use proptest::prelude::*;
+
+fn canonical(text: &str) -> Result<String, String> {
+    text.parse::<AllocatorSpec>().map(|spec| spec.to_string()).map_err(|e| e.to_string())
+}
+
+#[test]
+fn names_have_one_canonical_form() {
+    assert_eq!(canonical("MC1x1").as_deref(), Ok("mc1x1"));
+    assert_eq!(canonical("mc1x1[order=carried,tie=2,26,40,12]").as_deref(), Ok("mc1x1[tie=2,26,40,12]"));
+    assert_eq!(canonical("mc1x1[wall=per-wall,tie=1,2,3,4]").as_deref(), Ok("mc1x1[tie=1,2,3,4,wall=per-wall]"));
+    assert_eq!(canonical("genalg").as_deref(), Ok("gen-alg"));
+    assert_eq!(canonical("mc[shape=near-square]").as_deref(), Ok("mc"));
+    for spec in all() {
+        assert_eq!(canonical(&spec.name).as_ref(), Ok(&spec.name));
+    }
+}
+
+#[test]
+fn mistakes_get_advice() {
+    let error = canonical("mc1x2").expect_err("unknown");
+    assert!(error.contains("did you mean \"mc1x1\""), "{error}");
+    let error = canonical("mm[tei=1,2,3,4]").expect_err("unknown key");
+    assert!(error.contains("did you mean \"tie\""), "{error}");
+    let error = canonical("mc1x1[order=sideways]").expect_err("unknown value");
+    assert!(error.contains("carried, scan, greedy"), "{error}");
+    assert!(canonical("mc1x1[tie=1,2]").is_err());
+    assert!(canonical("mc1x1[slack=-1]").is_err());
+    assert!(canonical("random[tie=1,2,3,4]").is_err());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// Through a random history of starts and ends every strategy names exactly as many
+    /// distinct free processors as asked for, and serves whatever is free.
+    #[test]
+    fn every_strategy_keeps_the_contract(
+        machine in proptest::sample::select(vec!["10x10", "7x5", "torus:6x6", "4x3x5", "torus[z]:3x3x4"]),
+        history in proptest::collection::vec((0.0..1.0f64, any::<bool>()), 1..30),
+        tie in proptest::sample::select(vec![None, Some("2,13,20,6")]),
+    ) {
+        let topology: Topology = machine.parse().expect("a machine");
+        for strategy in all() {
+            let spec: AllocatorSpec = strategy.name.parse().expect("known");
+            let spec = spec.with_tie(tie.map(|t| t.parse().expect("a vector"))).expect("legal");
+            let mut allocator = spec.build(&topology, 1).expect("a grid");
+            let mut machine = Machine::new(topology.clone());
+            let mut held: Vec<Vec<NodeId>> = Vec::new();
+            for &(share, end) in &history {
+                if end && !held.is_empty() {
+                    let ended = held.swap_remove((share * held.len() as f64) as usize);
+                    machine.release(&ended);
+                }
+                if machine.free_count() == 0 { continue; }
+                let size = 1 + ((machine.free_count() - 1) as f64 * share * share) as u32;
+                let mut chosen = Vec::new();
+                prop_assert_eq!(allocator.allocate(&machine, Request::of_size(size), &mut chosen), Ok(()));
+                prop_assert_eq!(chosen.len(), size as usize, "{}", spec);
+                // `occupy` panics if a processor is busy or named twice.
+                machine.occupy(&chosen);
+                held.push(chosen);
+            }
+            let mut chosen = Vec::new();
+            let too_many = Request::of_size(machine.free_count() as u32 + 1);
+            prop_assert!(allocator.allocate(&machine, too_many, &mut chosen).is_err());
+            prop_assert!(chosen.is_empty());
+        }
+    }
+}

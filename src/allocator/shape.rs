@@ -1,0 +1,75 @@
+//! Shapes for jobs that come without one.
+
+use crate::topology::Grid;
+
+/// How a number of processors becomes side lengths.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum ShapeRule {
+    /// The box of least total side length that holds the job, of least volume among
+    /// those; it may hold more processors than asked for.
+    #[default]
+    NearSquare,
+    /// The box of exactly that volume and least total side length; where none fits the
+    /// machine, as `NearSquare`.
+    Factors,
+}
+
+impl ShapeRule {
+    /// Every rule with its name.
+    pub const ALL: [(&'static str, ShapeRule); 2] =
+        [("near-square", ShapeRule::NearSquare), ("factors", ShapeRule::Factors)];
+
+    /// Side lengths for `size` processors on `grid`: within its extents, longest first
+    /// where the extents allow. `None` if the grid has fewer processors.
+    pub fn shape(self, size: u32, grid: &Grid) -> Option<[u16; 3]> {
+        let fitting = || boxes(size, grid);
+        let compact = |shape: &[u16; 3]| {
+            let [x, y, z] = shape.map(u64::from);
+            (x + y + z, x * y * z, std::cmp::Reverse((x, y)))
+        };
+        let volume = |shape: &[u16; 3]| shape.iter().map(|&side| u64::from(side)).product::<u64>();
+        let exact = match self {
+            ShapeRule::Factors => {
+                fitting().filter(|shape| volume(shape) == u64::from(size)).min_by_key(compact)
+            }
+            ShapeRule::NearSquare => None,
+        };
+        exact.or_else(|| fitting().min_by_key(compact))
+    }
+}
+
+/// Boxes within the grid that hold `size` and would not with a smaller last side.
+fn boxes(size: u32, grid: &Grid) -> impl Iterator<Item = [u16; 3]> {
+    let [x, y, z] = grid.axes().map(|axis| axis.extent);
+    let flat = grid.dimensions() == 2;
+    let pairs = (1..=x).flat_map(move |a| (1..=if flat { 1 } else { y }).map(move |b| (a, b)));
+    pairs.filter_map(move |(a, b)| {
+        let rest = size.div_ceil(u32::from(a) * u32::from(b));
+        let rest = u16::try_from(rest).ok()?;
+        if flat { (rest <= y).then_some([a, rest, 1]) } else { (rest <= z).then_some([a, b, rest]) }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::topology::Topology;
+
+    fn shape(rule: ShapeRule, size: u32, machine: &str) -> Option<[u16; 3]> {
+        let topology: Topology = machine.parse().expect("a machine");
+        rule.shape(size, topology.grid().expect("a grid"))
+    }
+
+    #[test]
+    fn shapes_are_compact_and_fit() {
+        use ShapeRule::{Factors, NearSquare};
+        assert_eq!(shape(NearSquare, 7, "10x10"), Some([4, 2, 1]));
+        assert_eq!(shape(NearSquare, 9, "10x10"), Some([3, 3, 1]));
+        assert_eq!(shape(NearSquare, 20, "10x10"), Some([5, 4, 1]));
+        assert_eq!(shape(NearSquare, 20, "3x10"), Some([3, 7, 1]));
+        assert_eq!(shape(NearSquare, 27, "8x8x8"), Some([3, 3, 3]));
+        assert_eq!(shape(Factors, 7, "10x10"), Some([7, 1, 1]));
+        assert_eq!(shape(Factors, 13, "10x10"), shape(NearSquare, 13, "10x10"));
+        assert_eq!(shape(NearSquare, 101, "10x10"), None);
+    }
+}

@@ -1,0 +1,209 @@
+use std::io::{self, Write};
+
+use clap::{Args, ValueEnum};
+
+use super::exit::{Exit, Failure};
+use crate::naming::Description;
+use crate::published::SUITES;
+use crate::report::{Align, Sheet, grouped};
+use crate::workload::{Manifest, Policy, SearchPath};
+use crate::{allocator, scheduler};
+
+/// Arguments of `replay list`.
+#[derive(Clone, Debug, Args)]
+pub struct ListArgs {
+    /// What to list [default: everything but columns].
+    what: Option<Listing>,
+
+    /// Format of the listing.
+    #[arg(long, value_enum, default_value_t)]
+    format: ListFormat,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Listing {
+    /// Allocation strategies and their parameters.
+    Allocators,
+    /// Scheduling disciplines and their definitions.
+    Schedulers,
+    /// Known traces, and which of them are here.
+    Traces,
+    /// Cleaning policies, rule by rule.
+    Policies,
+    /// Suites of published numbers.
+    Suites,
+    /// Columns of the result tables, with their units.
+    Columns,
+}
+
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+enum ListFormat {
+    /// Text for people.
+    #[default]
+    Table,
+    /// One JSON object per entry and line.
+    Json,
+}
+
+/// Lists what can be named.
+pub fn run(args: &ListArgs) -> Result<Exit, Failure> {
+    let all = [Listing::Allocators, Listing::Schedulers, Listing::Policies, Listing::Traces, Listing::Suites];
+    let wanted = args.what.map_or(all.to_vec(), |one| vec![one]);
+    let mut out = io::stdout().lock();
+    for (i, what) in wanted.iter().enumerate() {
+        if i > 0 && matches!(args.format, ListFormat::Table) {
+            writeln!(out).map_err(|e| Failure::output("standard output", e))?;
+        }
+        let entries = entries(*what)?;
+        let written = match args.format {
+            ListFormat::Table => entries.text.iter().try_for_each(|line| writeln!(out, "{line}")),
+            ListFormat::Json => entries.json.iter().try_for_each(|entry| writeln!(out, "{entry}")),
+        };
+        written.map_err(|e| Failure::output("standard output", e))?;
+    }
+    Ok(Exit::Done)
+}
+
+struct Entries {
+    text: Vec<String>,
+    json: Vec<serde_json::Value>,
+}
+
+fn entries(what: Listing) -> Result<Entries, Failure> {
+    Ok(match what {
+        Listing::Allocators => described("allocators", &allocator::registry::descriptions()),
+        Listing::Schedulers => described("schedulers", &scheduler::registry::descriptions()),
+        Listing::Policies => policies(),
+        Listing::Traces => traces()?,
+        Listing::Suites => suites(),
+        Listing::Columns => columns(),
+    })
+}
+
+/// Width of running text.
+const WIDTH: usize = 96;
+
+fn described(kind: &str, descriptions: &[Description]) -> Entries {
+    let mut text = vec![format!("{kind}:")];
+    for entry in descriptions {
+        let aliases = if entry.aliases.is_empty() { String::new() } else { format!(" (or {})", entry.aliases.join(", ")) };
+        text.push(format!("  {}{aliases}", entry.name));
+        let source = if entry.source.is_empty() { String::new() } else { format!(" [{}]", entry.source) };
+        text.extend(wrapped(&format!("{}{source}", entry.about), 6));
+        for p in &entry.parameters {
+            text.extend(wrapped(&format!("{}={} [{}]: {}", p.key, p.values, p.default, p.about), 8));
+        }
+    }
+    Entries { text, json: json(kind, descriptions) }
+}
+
+fn json<T: serde::Serialize>(kind: &str, entries: &[T]) -> Vec<serde_json::Value> {
+    let object = |entry: &T| {
+        let mut value = serde_json::to_value(entry).unwrap_or_default();
+        if let Some(object) = value.as_object_mut() {
+            object.insert("kind".to_string(), kind.trim_end_matches('s').into());
+        }
+        value
+    };
+    entries.iter().map(object).collect()
+}
+
+fn policies() -> Entries {
+    let mut text = vec!["policies:".to_string()];
+    for policy in Policy::ALL {
+        text.push(format!("  {}", policy.name));
+        text.extend(wrapped(policy.summary, 6));
+        for row in policy.describe() {
+            text.push(format!("        {}: {}", row.rule, row.setting));
+        }
+    }
+    Entries { text, json: json("policy", &Policy::ALL) }
+}
+
+fn traces() -> Result<Entries, Failure> {
+    let manifest = Manifest::embedded().map_err(Failure::usage)?;
+    let search = SearchPath::from_env();
+    let mut sheet = Sheet::new(&[
+        ("  name", Align::Left),
+        ("aliases", Align::Left),
+        ("jobs", Align::Right),
+        ("processors", Align::Right),
+        ("machine", Align::Left),
+        ("here", Align::Left),
+    ]);
+    let mut entries = Vec::new();
+    for trace in &manifest.traces {
+        let here = search.resolve(&trace.name, &manifest).ok();
+        let dash = || "-".to_string();
+        sheet.push(vec![
+            format!("  {}", trace.name),
+            trace.aliases.join(", "),
+            trace.jobs.map_or_else(dash, grouped),
+            grouped(trace.procs),
+            trace.mesh.clone().unwrap_or_else(dash),
+            here.as_ref().map_or_else(dash, |path| path.display().to_string()),
+        ]);
+        entries.push(serde_json::json!({
+            "kind": "trace", "name": trace.name, "aliases": trace.aliases, "jobs": trace.jobs,
+            "processors": trace.procs, "machine": trace.mesh, "note": trace.note, "url": trace.url,
+            "path": here.map(|path| path.display().to_string()),
+        }));
+    }
+    let mut plain = Vec::new();
+    sheet.write_plain(&mut plain).map_err(|e| Failure::output("a table", e))?;
+    let mut text = vec!["traces (scripts/fetch-traces.sh NAME fetches one):".to_string()];
+    text.extend(String::from_utf8_lossy(&plain).lines().map(str::to_string));
+    Ok(Entries { text, json: entries })
+}
+
+fn suites() -> Entries {
+    let mut text = vec!["suites of published numbers:".to_string()];
+    let mut json = Vec::new();
+    for suite in SUITES {
+        text.push(format!("  {}", suite.name));
+        text.extend(wrapped(suite.about, 6));
+        json.push(serde_json::json!({"kind": "suite", "name": suite.name, "about": suite.about}));
+    }
+    Entries { text, json }
+}
+
+#[cfg(feature = "frame")]
+fn columns() -> Entries {
+    use crate::frame::{Table, describe};
+    let mut text = Vec::new();
+    let mut json = Vec::new();
+    for table in Table::ALL {
+        text.push(format!("{}: {}", table.name(), table.about()));
+        for column in describe(table) {
+            let unit = if column.unit.is_empty() { String::new() } else { format!(" [{}]", column.unit) };
+            text.push(format!("  {}{unit}: {}", column.name, column.about));
+            json.push(serde_json::json!({
+                "kind": "column", "table": table.name(), "name": column.name, "unit": column.unit,
+                "about": column.about,
+            }));
+        }
+    }
+    Entries { text, json }
+}
+
+#[cfg(not(feature = "frame"))]
+fn columns() -> Entries {
+    Entries { text: vec!["this program was built without result tables".to_string()], json: Vec::new() }
+}
+
+/// Lines of at most [`WIDTH`] characters, indented.
+fn wrapped(text: &str, indent: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace() {
+        let line = lines.last_mut().filter(|line| line.is_empty() || line.len() + 1 + word.len() <= WIDTH - indent);
+        match line {
+            Some(line) if line.is_empty() => line.push_str(word),
+            Some(line) => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            None => lines.push(word.to_string()),
+        }
+    }
+    lines.into_iter().map(|line| format!("{}{line}", " ".repeat(indent))).collect()
+}

@@ -1,0 +1,39 @@
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+use super::exit::Failure;
+use crate::swf::{self, ReadOptions};
+use crate::workload::{LoadError, Manifest, Policy, SearchPath, Window, Workload};
+
+/// Loads traces by path or name, in parallel, and says on standard error what cleaning
+/// did to each.
+pub fn load_traces(
+    names: &[String],
+    policy: &Policy,
+    window: &Window,
+    max_errors: usize,
+    quiet: bool,
+) -> Result<Vec<Arc<Workload>>, Failure> {
+    let manifest = Manifest::embedded().map_err(Failure::usage)?;
+    let search = SearchPath::from_env();
+    let resolve = |name: &String| search.resolve(name, &manifest).map_err(Failure::usage);
+    let paths: Vec<PathBuf> = names.iter().map(resolve).collect::<Result<_, _>>()?;
+    let options = ReadOptions { max_errors };
+    let load = |path: &PathBuf| Workload::load(path, policy, window, options);
+    let loaded: Vec<_> = paths.par_iter().map(load).collect();
+    let mut workloads = Vec::new();
+    for outcome in loaded {
+        let workload = outcome.map_err(|error| match error {
+            // The file is there, but not for us.
+            LoadError::Read(swf::Error::Io { .. }) | LoadError::Window { .. } => Failure::usage(error),
+            _ => Failure::data(error),
+        })?;
+        if !quiet {
+            eprintln!("{}", workload.report);
+        }
+        workloads.push(Arc::new(workload));
+    }
+    Ok(workloads)
+}

@@ -1,0 +1,165 @@
+//! Where results go: standard output at once, files in `--out`.
+
+use std::ffi::OsString;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use super::exit::Failure;
+use super::plan::Plan;
+use super::run::{FormatArg, RunArgs};
+use crate::experiment::RunResult;
+use crate::report::manifest::{
+    Configuration, Host, Manifest, RunRecord, TraceRecord, begin_and_elapsed, peak_memory_bytes,
+};
+use crate::report::{full_row, json_line, summary};
+
+/// The outputs of one run of the program.
+pub struct Output {
+    format: FormatArg,
+    dir: Option<PathBuf>,
+    jobs: bool,
+    plots: bool,
+    ties: bool,
+    command: Vec<String>,
+    started: SystemTime,
+    tables: Option<crate::frame::Tables>,
+    /// Without their jobs: what the summary and the plots need.
+    results: Vec<RunResult>,
+    csv_header_written: bool,
+}
+
+impl Output {
+    /// Checks that the folder can be written, before any work is done.
+    pub fn open(args: &RunArgs, command: &[OsString], started: SystemTime) -> Result<Self, Failure> {
+        if let Some(dir) = &args.out {
+            probe(dir).map_err(|e| Failure::output(format!("into --out {}", dir.display()), e))?;
+        }
+        Ok(Self {
+            format: args.format,
+            dir: args.out.clone(),
+            jobs: args.out.is_some() && !args.no_jobs,
+            plots: args.out.is_some() && !args.no_plots,
+            ties: args.ties,
+            command: command.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
+            started,
+            tables: None,
+            results: Vec::new(),
+            csv_header_written: false,
+        })
+    }
+
+    /// Creates the result files.
+    pub fn begin(&mut self, plan: &Plan) -> Result<(), Failure> {
+        if let Some(dir) = &self.dir {
+            let configuration = serde_json::to_string(&self.configuration(plan))
+                .map_err(|e| Failure::output("the configuration", e))?;
+            let metadata = [
+                ("program", "replay"),
+                ("version", env!("CARGO_PKG_VERSION")),
+                ("commit", env!("REPLAY_COMMIT")),
+                ("configuration", &configuration),
+            ];
+            let metadata = metadata.map(|(key, value)| (key.to_string(), value.to_string()));
+            let tables = crate::frame::Tables::create(dir, &metadata, self.jobs);
+            self.tables = Some(tables.map_err(|e| Failure::output(dir.display(), e))?);
+        }
+        Ok(())
+    }
+
+    /// Takes in one result, in grid order.
+    pub fn take(&mut self, mut result: RunResult) -> Result<(), Failure> {
+        if let Some(tables) = &mut self.tables {
+            tables.write(&result).map_err(|e| Failure::output("results", e))?;
+        }
+        let mut out = io::stdout().lock();
+        let written = match self.format {
+            FormatArg::Json => writeln!(out, "{}", json_line(&full_row(&result))),
+            FormatArg::Csv => {
+                let header = !std::mem::replace(&mut self.csv_header_written, true);
+                crate::report::write_csv_rows([full_row(&result)], header, &mut out)
+            }
+            // A table is laid out when all its rows are known.
+            FormatArg::Table | FormatArg::Md => Ok(()),
+        };
+        written.map_err(|e| Failure::output("standard output", e))?;
+        result.jobs = Vec::new();
+        self.results.push(result);
+        Ok(())
+    }
+
+    /// Completes the files, draws the plots and prints the table.
+    pub fn finish(mut self, plan: &Plan, failed: Vec<String>) -> Result<(), Failure> {
+        let sheet = summary(&self.results);
+        let mut out = io::stdout().lock();
+        let printed = match self.format {
+            FormatArg::Table if !sheet.is_empty() => sheet.write_plain(&mut out),
+            FormatArg::Md if !sheet.is_empty() => sheet.write_markdown(&mut out),
+            _ => Ok(()),
+        };
+        let mut files = Vec::new();
+        if let Some(tables) = self.tables.take() {
+            files.extend(tables.finish().map_err(|e| Failure::output("results", e))?);
+        }
+        if let Some(dir) = &self.dir {
+            if self.plots {
+                let drawn = crate::plot::gallery(&dir.join("plots"), &self.results);
+                files.extend(drawn.map_err(|e| Failure::output("plots", e))?);
+            }
+            self.manifest(plan, failed, dir, &files)
+                .write(dir)
+                .map_err(|e| Failure::output(dir.join("manifest.json").display(), e))?;
+        }
+        // Only now: a closed pipe must not cost the files.
+        printed.map_err(|e| Failure::output("standard output", e))
+    }
+
+    fn configuration(&self, plan: &Plan) -> Configuration {
+        let traces = plan.traces.iter().map(|trace| TraceRecord {
+            name: trace.workload.name.clone(),
+            source: trace.workload.source.display().to_string(),
+            digest: trace.workload.digest.clone(),
+            topology: trace.topology.to_string(),
+            jobs: trace.workload.jobs.len(),
+            cleaning: trace.workload.report.clone(),
+        });
+        Configuration {
+            traces: traces.collect(),
+            schedulers: plan.schedulers.iter().map(ToString::to_string).collect(),
+            allocators: plan.allocators.iter().map(ToString::to_string).collect(),
+            seeds: plan.seeds.clone(),
+            policy: plan.policy.name.to_string(),
+            policy_rules: plan.policy.describe(),
+            ties: self.ties,
+        }
+    }
+
+    fn manifest(&self, plan: &Plan, failed: Vec<String>, dir: &Path, files: &[PathBuf]) -> Manifest {
+        let (started_unix, elapsed_seconds) = begin_and_elapsed(self.started);
+        let record = |r: &RunResult| RunRecord { run: r.run, key: r.key.clone(), seconds: r.seconds };
+        let relative = |path: &PathBuf| path.strip_prefix(dir).unwrap_or(path).display().to_string();
+        Manifest {
+            program: "replay",
+            version: env!("CARGO_PKG_VERSION"),
+            commit: env!("REPLAY_COMMIT"),
+            command: self.command.clone(),
+            configuration: self.configuration(plan),
+            runs: self.results.iter().map(record).collect(),
+            failed,
+            threads: rayon::current_num_threads(),
+            host: Host::this(),
+            started_unix,
+            elapsed_seconds,
+            peak_memory_bytes: peak_memory_bytes(),
+            files: files.iter().map(relative).collect(),
+        }
+    }
+}
+
+/// Creates the folder if need be and writes a file into it.
+fn probe(dir: &Path) -> io::Result<()> {
+    std::fs::create_dir_all(dir)?;
+    let file = dir.join("manifest.json.part");
+    std::fs::write(&file, b"")?;
+    std::fs::remove_file(&file)
+}

@@ -1,0 +1,184 @@
+//! From arguments to cells.
+
+use std::sync::Arc;
+
+use super::exit::Failure;
+use super::load::load_traces;
+use super::run::{OversizeArg, RunArgs};
+use crate::allocator::registry::AllocatorSpec;
+use crate::experiment::{Cell, Trace};
+use crate::naming::split_list;
+use crate::scheduler::registry::SchedulerSpec;
+use crate::topology::{Topology, default_machine};
+use crate::workload::{Oversize, Policy, Window, Workload};
+
+/// The trace that comes with the project.
+pub const OWN_TRACE: &str = "lublin-10x10";
+
+/// What a run comes down to.
+#[derive(Debug)]
+pub struct Plan {
+    /// Every trace on every machine.
+    pub traces: Vec<Arc<Trace>>,
+    /// Scheduling disciplines.
+    pub schedulers: Vec<SchedulerSpec>,
+    /// Allocation strategies with their tie vectors.
+    pub allocators: Vec<AllocatorSpec>,
+    /// Seeds.
+    pub seeds: Vec<u64>,
+    /// Cleaning policy.
+    pub policy: &'static Policy,
+    /// Part of the traces.
+    pub window: Window,
+}
+
+impl Plan {
+    /// Resolves arguments and loads the traces. All names are checked before any trace is
+    /// read.
+    pub fn resolve(args: &RunArgs) -> Result<Self, Failure> {
+        let policy = Policy::by_name(&args.policy).map_err(Failure::usage)?;
+        let window =
+            Window::parse(args.from.as_deref(), args.jobs, args.days).map_err(Failure::usage)?;
+        let schedulers = parse_list::<SchedulerSpec>(&args.sched, "fcfs")?;
+        let main_job = args.trace.is_empty() && args.alloc.is_empty() && args.tie.is_empty();
+        let (alloc, tie) = if main_job {
+            (vec![MAIN_JOB_ALLOCATORS.to_string()], MAIN_JOB_TIES.map(str::to_string).to_vec())
+        } else {
+            (args.alloc.clone(), args.tie.clone())
+        };
+        let allocators = with_ties(parse_list(&alloc, "mc1x1")?, &tie)?;
+        let machines = args
+            .mesh
+            .iter()
+            .map(|text| text.parse::<Topology>().map_err(Failure::usage))
+            .collect::<Result<Vec<_>, _>>()?;
+        for machine in &machines {
+            for allocator in &allocators {
+                // A strategy that does not work on a machine is found before any work.
+                allocator.build(machine, 0).map_err(|e| Failure::usage_message(format!("{e} (machine {machine})")))?;
+            }
+        }
+        let seeds = if args.seed.is_empty() { vec![0] } else { args.seed.clone() };
+        let names = if args.trace.is_empty() { vec![OWN_TRACE.to_string()] } else { args.trace.clone() };
+        let workloads = load_traces(&names, policy, &window, args.max_errors, args.quiet)?;
+        let oversize = args.oversize.map_or(policy.oversize, |rule| match rule {
+            OversizeArg::Error => Oversize::Error,
+            OversizeArg::Drop => Oversize::Drop,
+            OversizeArg::Clamp => Oversize::Clamp,
+        });
+        let mut traces = Vec::new();
+        for workload in workloads {
+            let machines = if machines.is_empty() {
+                vec![machine_of(&workload, args.quiet)?]
+            } else {
+                machines.clone()
+            };
+            for machine in machines {
+                let workload = fitted(&workload, &machine, oversize, args.quiet)?;
+                traces.push(Arc::new(Trace::new(workload, machine, policy.name, &schedulers)));
+            }
+        }
+        Ok(Self { traces, schedulers, allocators, seeds, policy, window })
+    }
+
+    /// Every combination, traces outermost; equal cells once.
+    pub fn cells(&self) -> Vec<Cell> {
+        let mut seen = std::collections::HashSet::new();
+        let mut cells = Vec::new();
+        for trace in &self.traces {
+            for &scheduler in &self.schedulers {
+                for allocator in &self.allocators {
+                    for &seed in &self.seeds {
+                        let allocator = allocator.clone();
+                        let cell = Cell { trace: trace.clone(), scheduler, allocator, seed };
+                        if seen.insert(cell.key()) {
+                            cells.push(cell);
+                        }
+                    }
+                }
+            }
+        }
+        cells
+    }
+}
+
+const MAIN_JOB_ALLOCATORS: &str = "mc1x1,mm,gen-alg,hilbert-best-fit,snake-best-fit,random";
+const MAIN_JOB_TIES: [&str; 2] = ["none", "2,13,20,6"];
+
+fn parse_list<T>(lists: &[String], default: &str) -> Result<Vec<T>, Failure>
+where
+    T: std::str::FromStr,
+    T::Err: std::error::Error + Send + Sync + 'static,
+{
+    let default = [default.to_string()];
+    let lists = if lists.is_empty() { &default[..] } else { lists };
+    let names = lists.iter().flat_map(|list| split_list(list));
+    names.map(|name| name.parse().map_err(Failure::usage)).collect()
+}
+
+/// Every allocator with every tie vector. A strategy that takes none, or that was written
+/// with its own, stays one.
+fn with_ties(allocators: Vec<AllocatorSpec>, ties: &[String]) -> Result<Vec<AllocatorSpec>, Failure> {
+    if ties.is_empty() {
+        return Ok(allocators);
+    }
+    let vectors = ties
+        .iter()
+        .map(|text| match text.trim() {
+            "none" => Ok(None),
+            text => text.parse().map(Some).map_err(Failure::usage),
+        })
+        .collect::<Result<Vec<_>, _>>()?;
+    if !allocators.iter().any(AllocatorSpec::takes_tie) {
+        return Err(Failure::usage_message("--tie: none of these allocators breaks ties by a vector"));
+    }
+    let mut all = Vec::new();
+    for allocator in allocators {
+        if allocator.takes_tie() && allocator.tie().is_none() {
+            for &vector in &vectors {
+                all.push(allocator.with_tie(vector).map_err(Failure::usage)?);
+            }
+        } else {
+            all.push(allocator);
+        }
+    }
+    Ok(all)
+}
+
+fn machine_of(workload: &Workload, quiet: bool) -> Result<Topology, Failure> {
+    let processors = workload.header.max_procs().or_else(|| workload.header.max_nodes());
+    let processors = processors.and_then(|n| usize::try_from(n).ok());
+    let machine = processors.and_then(default_machine).ok_or_else(|| {
+        Failure::usage_message(format!(
+            "{}: the header has no usable MaxProcs; say which machine with --mesh",
+            workload.source.display()
+        ))
+    })?;
+    if !quiet {
+        eprintln!("{}: machine {machine}", workload.name);
+    }
+    Ok(machine.topology)
+}
+
+fn fitted(
+    workload: &Arc<Workload>,
+    machine: &Topology,
+    rule: Oversize,
+    quiet: bool,
+) -> Result<Arc<Workload>, Failure> {
+    let processors = machine.processors() as u32;
+    if workload.jobs.iter().all(|job| job.size <= processors) {
+        return Ok(workload.clone());
+    }
+    let mut fitted = Workload::clone(workload);
+    fitted.fit_to_machine(processors, rule).map_err(|e| {
+        Failure::data(anyhow::Error::new(e).context(format!("machine {machine} (--oversize drop or clamp, or a larger --mesh)")))
+    })?;
+    if fitted.jobs.is_empty() {
+        return Err(Failure::usage_message(format!("{}: no job fits {machine}", workload.name)));
+    }
+    if !quiet {
+        eprintln!("{} on {machine}", fitted.report);
+    }
+    Ok(Arc::new(fitted))
+}

@@ -1,0 +1,41 @@
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::experiment::Cell;
+
+/// Progress on standard error: cells done, jobs per second, time left. Nothing is drawn
+/// off a terminal or if the user wants quiet.
+pub struct Progress {
+    bar: ProgressBar,
+}
+
+impl Progress {
+    /// Progress of these cells, counted in jobs.
+    pub fn new(quiet: bool, cells: &[Cell]) -> Self {
+        let jobs = cells.iter().map(|cell| cell.trace.workload.jobs.len() as u64).sum();
+        let target = if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
+        let bar = ProgressBar::with_draw_target(Some(jobs), target);
+        let template = "{wide_bar} {human_pos}/{human_len} jobs, {per_sec}, {eta} left";
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            bar.set_style(style);
+        }
+        bar.enable_steady_tick(Duration::from_millis(250));
+        Self { bar }
+    }
+
+    /// A cell of so many jobs is done.
+    pub fn advance(&self, jobs: u64) {
+        self.bar.inc(jobs);
+    }
+
+    /// A line above the bar.
+    pub fn say(&self, line: &str) {
+        self.bar.suspend(|| eprintln!("{line}"));
+    }
+
+    /// All cells are done.
+    pub fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
+}

@@ -1,0 +1,186 @@
+//! `replay --trace ...`: the main job.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::SystemTime;
+
+use clap::{Args, ValueEnum};
+
+use super::exit::{Exit, Failure};
+use super::output::Output;
+use super::plan::Plan;
+use super::progress::Progress;
+use crate::experiment::{Measure, run_cells};
+use crate::report::Format;
+
+/// Arguments of the main job, as typed.
+#[derive(Clone, Debug, Args)]
+pub struct RunArgs {
+    /// Trace: a file, or the name of a known one (replay list traces).
+    ///
+    /// A name is looked up as a path, then as a file or alias, with or without .swf and
+    /// .gz, in $REPLAY_TRACES, in traces/, and in the traces/ of the checkout.
+    #[arg(long, short, value_name = "TRACE", value_delimiter = ',', help_heading = "Grid")]
+    pub trace: Vec<String>,
+
+    /// Machine: 10x10, 8x8x8, torus:16x16, hypercube:7 [default: from the trace].
+    ///
+    /// The default is the square mesh of the header's MaxProcs, or its most nearly square
+    /// factors if it is no square.
+    #[arg(long, alias = "machine", value_name = "MACHINE", value_delimiter = ',', help_heading = "Grid")]
+    pub mesh: Vec<String>,
+
+    /// Scheduler: fcfs, easy, conservative, largest, ... [default: fcfs].
+    #[arg(long, short, value_name = "NAME[KEY=VALUE,..]", help_heading = "Grid")]
+    pub sched: Vec<String>,
+
+    /// Allocator: mc1x1, mm, gen-alg, hilbert-best-fit, ... [default: mc1x1].
+    #[arg(long, short, value_name = "NAME[KEY=VALUE,..]", help_heading = "Grid")]
+    pub alloc: Vec<String>,
+
+    /// Tie vector SR,AF,WF,BF or none; repeat for several. Only for strategies that take one.
+    #[arg(long, value_name = "SR,AF,WF,BF", allow_hyphen_values = true, help_heading = "Grid")]
+    pub tie: Vec<String>,
+
+    /// Seed of allocators that draw random numbers [default: 0].
+    #[arg(long, value_name = "N", value_delimiter = ',', help_heading = "Grid")]
+    pub seed: Vec<u64>,
+
+    /// Cleaning policy (replay list policies).
+    #[arg(long, alias = "clean", value_name = "NAME", default_value = "johnson", help_heading = "Trace")]
+    pub policy: String,
+
+    /// What to do with a job larger than the machine [default: the policy's rule].
+    #[arg(long, value_enum, value_name = "RULE", help_heading = "Trace")]
+    pub oversize: Option<OversizeArg>,
+
+    /// Begin here: seconds of the trace, or a date YYYY-MM-DD.
+    #[arg(long, value_name = "TIME", help_heading = "Trace")]
+    pub from: Option<String>,
+
+    /// At most this many jobs.
+    #[arg(long, value_name = "N", help_heading = "Trace")]
+    pub jobs: Option<usize>,
+
+    /// At most this many days.
+    #[arg(long, value_name = "DAYS", help_heading = "Trace")]
+    pub days: Option<f64>,
+
+    /// Skip up to this many malformed lines instead of stopping at the first.
+    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Trace")]
+    pub max_errors: usize,
+
+    /// Count tied decisions (several times the cost).
+    #[arg(long, help_heading = "Output")]
+    pub ties: bool,
+
+    /// Format of the results on standard output.
+    #[arg(long, value_enum, default_value_t, help_heading = "Output")]
+    pub format: FormatArg,
+
+    /// Write tables (Parquet, CSV), plots and a manifest into this folder.
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    pub out: Option<PathBuf>,
+
+    /// Draw plots [default with --out].
+    #[arg(long, overrides_with = "no_plots", requires = "out", help_heading = "Output")]
+    pub plots: bool,
+
+    /// Draw no plots.
+    #[arg(long, overrides_with = "plots", help_heading = "Output")]
+    pub no_plots: bool,
+
+    /// Write no table of every job (jobs.parquet), the largest one.
+    #[arg(long, help_heading = "Output")]
+    pub no_jobs: bool,
+
+    /// Threads [default: all processors]. Results do not depend on it.
+    #[arg(long, value_name = "N", help_heading = "Output")]
+    pub threads: Option<usize>,
+
+    /// Nothing on standard error but errors.
+    #[arg(long, short, help_heading = "Output")]
+    pub quiet: bool,
+}
+
+/// `--format`.
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+pub enum FormatArg {
+    /// Aligned columns for people.
+    #[default]
+    Table,
+    /// One JSON object per run and line, full precision.
+    Json,
+    /// Comma-separated values, full precision.
+    Csv,
+    /// A Markdown table.
+    Md,
+}
+
+impl From<FormatArg> for Format {
+    fn from(format: FormatArg) -> Self {
+        match format {
+            FormatArg::Table => Format::Table,
+            FormatArg::Json => Format::Json,
+            FormatArg::Csv => Format::Csv,
+            FormatArg::Md => Format::Markdown,
+        }
+    }
+}
+
+/// `--oversize`.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum OversizeArg {
+    /// Stop with the line of the job.
+    Error,
+    /// Drop the job.
+    Drop,
+    /// Give it the whole machine.
+    Clamp,
+}
+
+/// Sets the number of threads for everything that follows; without a number, all
+/// processors.
+pub fn set_threads(threads: Option<usize>) -> Result<(), Failure> {
+    if threads == Some(0) {
+        return Err(Failure::usage_message("--threads must be at least 1"));
+    }
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.unwrap_or(0));
+    pool.build_global().map_err(Failure::usage)
+}
+
+/// Runs the main job.
+pub fn run(args: &RunArgs, command: &[OsString]) -> Result<Exit, Failure> {
+    let started = SystemTime::now();
+    set_threads(args.threads)?;
+    let mut output = Output::open(args, command, started)?;
+    let plan = Plan::resolve(args)?;
+    let cells = plan.cells();
+    let measure = Measure { ties: args.ties, placements: args.out.is_some(), jobs: args.out.is_some() && !args.no_jobs };
+    let progress = Progress::new(args.quiet, &cells);
+    output.begin(&plan)?;
+    let mut failure = None;
+    let mut failed = Vec::new();
+    run_cells(&cells, measure, |outcome| {
+        match outcome {
+            Ok(result) => {
+                progress.advance(result.metrics.jobs);
+                if let Err(error) = output.take(result) {
+                    failure = Some(error);
+                }
+            }
+            Err(error) => {
+                progress.say(&format!("replay: cell failed: {error}"));
+                failed.push(error.to_string());
+            }
+        }
+        failure.is_none()
+    });
+    progress.finish();
+    if let Some(error) = failure {
+        return Err(error);
+    }
+    let exit = if failed.is_empty() { Exit::Done } else { Exit::Differs };
+    output.finish(&plan, failed)?;
+    Ok(exit)
+}

@@ -1,0 +1,86 @@
+use std::io::{self, Write};
+
+use clap::Args;
+
+use super::exit::{Exit, Failure};
+use super::run::{FormatArg, set_threads};
+use crate::naming::nearest;
+use crate::published::{Check, SUITES, Selection, Suite, Verdict, VerifyError};
+use crate::report::json_line;
+use crate::workload::SearchPath;
+
+/// Arguments of `replay verify`.
+#[derive(Clone, Debug, Args)]
+pub struct VerifyArgs {
+    /// Suites (replay list suites) [default: all].
+    #[arg(value_name = "SUITE")]
+    suites: Vec<String>,
+
+    /// Only these published traces.
+    #[arg(long, short, value_name = "TRACE", value_delimiter = ',')]
+    trace: Vec<String>,
+
+    /// Format of the checks on standard output.
+    #[arg(long, value_enum, default_value_t)]
+    format: FormatArg,
+
+    /// Threads [default: all processors].
+    #[arg(long, value_name = "N")]
+    threads: Option<usize>,
+
+    /// Nothing on standard error but errors.
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+/// Runs suites of published numbers and prints ours beside them.
+pub fn run(args: &VerifyArgs) -> Result<Exit, Failure> {
+    set_threads(args.threads)?;
+    let suites = if args.suites.is_empty() {
+        SUITES.to_vec()
+    } else {
+        args.suites.iter().map(|name| suite(name)).collect::<Result<_, _>>()?
+    };
+    let selection = Selection { traces: SearchPath::from_env(), only: args.trace.clone() };
+    let mut checks = Vec::new();
+    for suite in suites {
+        let mut progress = |line: &str| {
+            if !args.quiet {
+                eprintln!("{}: {line}", suite.name);
+            }
+        };
+        checks.extend((suite.verify)(&selection, &mut progress).map_err(|error| match error {
+            VerifyError::Load(_) => Failure::data(error),
+            _ => Failure::usage(error),
+        })?);
+    }
+    if checks.is_empty() {
+        return Err(Failure::usage_message("no published number is about such a trace (replay list suites)"));
+    }
+    print(&checks, args.format).map_err(|e| Failure::output("standard output", e))?;
+    let count = |which: fn(&Verdict) -> bool| checks.iter().filter(|c| which(&c.verdict())).count();
+    let differ = count(|v| *v == Verdict::Differs);
+    let (same, within) = (count(|v| *v == Verdict::Same), count(|v| *v == Verdict::Within));
+    eprintln!("{same} same, {within} within, {differ} differ, {} not run", checks.len() - same - within - differ);
+    Ok(if differ > 0 { Exit::Differs } else { Exit::Done })
+}
+
+fn suite(name: &str) -> Result<Suite, Failure> {
+    SUITES.iter().find(|suite| suite.name == name).copied().ok_or_else(|| {
+        let known = SUITES.iter().map(|suite| suite.name);
+        let hint = nearest(name, known).map_or(String::new(), |near| format!("; did you mean \"{near}\"?"));
+        Failure::usage_message(format!("unknown suite \"{name}\"{hint} (replay list suites)"))
+    })
+}
+
+fn print(checks: &[Check], format: FormatArg) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    match format {
+        FormatArg::Table => Check::sheet(checks).write_plain(&mut out),
+        FormatArg::Md => Check::sheet(checks).write_markdown(&mut out),
+        FormatArg::Json => {
+            checks.iter().try_for_each(|check| writeln!(out, "{}", json_line(&check.full_row())))
+        }
+        FormatArg::Csv => crate::report::write_csv(checks.iter().map(Check::full_row), &mut out),
+    }
+}

@@ -1,0 +1,89 @@
+use std::sync::{Arc, OnceLock};
+
+use super::RunKey;
+use crate::allocator::registry::AllocatorSpec;
+use crate::metrics::Series;
+use crate::scheduler::registry::SchedulerSpec;
+use crate::simulation::{Timeline, TimelineError};
+use crate::topology::Topology;
+use crate::workload::Workload;
+
+/// A workload on one machine, with the timeline of each scheduler that cells ask for.
+#[derive(Debug)]
+pub struct Trace {
+    /// The jobs, none larger than the machine.
+    pub workload: Arc<Workload>,
+    /// The machine.
+    pub topology: Topology,
+    /// Name of the cleaning policy.
+    pub policy: String,
+    schedules: Vec<(SchedulerSpec, OnceLock<Result<Schedule, TimelineError>>)>,
+}
+
+/// A timeline and the load over time that follows from it.
+#[derive(Clone, Debug)]
+pub struct Schedule {
+    /// Starts and ends.
+    pub timeline: Arc<Timeline>,
+    /// Busy processors and queue length.
+    pub series: Arc<Series>,
+}
+
+impl Trace {
+    /// A trace on a machine, to be scheduled by any of `schedulers`.
+    pub fn new(
+        workload: Arc<Workload>,
+        topology: Topology,
+        policy: impl Into<String>,
+        schedulers: &[SchedulerSpec],
+    ) -> Self {
+        let schedules = schedulers.iter().map(|&spec| (spec, OnceLock::new())).collect();
+        Self { workload, topology, policy: policy.into(), schedules }
+    }
+
+    /// The schedule under a scheduler, computed at the first call.
+    ///
+    /// # Errors
+    /// [`TimelineError`] if a job is larger than the machine.
+    pub fn schedule(&self, scheduler: SchedulerSpec) -> Result<Schedule, TimelineError> {
+        let compute = || {
+            let processors = self.topology.processors() as u32;
+            let jobs = &self.workload.jobs;
+            let timeline = Timeline::compute(jobs, processors, scheduler.build(processors).as_mut())?;
+            let series = Series::new(jobs, timeline.starts());
+            Ok(Schedule { timeline: Arc::new(timeline), series: Arc::new(series) })
+        };
+        match self.schedules.iter().find(|(spec, _)| *spec == scheduler) {
+            Some((_, cached)) => cached.get_or_init(compute).clone(),
+            None => compute(),
+        }
+    }
+}
+
+/// One cell of a grid.
+#[derive(Clone, Debug)]
+pub struct Cell {
+    /// The jobs and the machine.
+    pub trace: Arc<Trace>,
+    /// Who starts when.
+    pub scheduler: SchedulerSpec,
+    /// Who gets which processors.
+    pub allocator: AllocatorSpec,
+    /// Seed of allocators that draw random numbers.
+    pub seed: u64,
+}
+
+impl Cell {
+    /// What identifies the cell.
+    pub fn key(&self) -> RunKey {
+        RunKey {
+            trace: self.trace.workload.name.clone(),
+            topology: self.trace.topology.to_string(),
+            scheduler: self.scheduler.to_string(),
+            allocator: self.allocator.without_tie().to_string(),
+            tie: self.allocator.tie().map(str::to_string),
+            policy: self.trace.policy.clone(),
+            seed: self.seed,
+        }
+    }
+}

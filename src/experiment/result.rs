@@ -1,0 +1,53 @@
+use std::sync::Arc;
+
+use crate::metrics::{JobMeasures, RunMetrics, Series, SizeRow};
+
+/// What identifies one cell of a grid, as text that parses back.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, serde::Serialize)]
+pub struct RunKey {
+    /// Name of the trace: its file without `.swf` and `.gz`.
+    pub trace: String,
+    /// Machine, such as `10x10`.
+    pub topology: String,
+    /// Scheduler, canonical.
+    pub scheduler: String,
+    /// Allocator, canonical, without its tie vector.
+    pub allocator: String,
+    /// Tie vector `SR,AF,WF,BF`; `None` if there is none or the strategy takes none.
+    pub tie: Option<String>,
+    /// Cleaning policy.
+    pub policy: String,
+    /// Seed of strategies that draw random numbers.
+    pub seed: u64,
+}
+
+impl RunKey {
+    /// Allocator and tie vector as one short label.
+    pub fn strategy(&self) -> String {
+        match &self.tie {
+            Some(tie) => format!("{} ({tie})", self.allocator),
+            None => self.allocator.clone(),
+        }
+    }
+}
+
+/// One finished cell.
+#[derive(Clone, Debug)]
+pub struct RunResult {
+    /// Its place in the grid, from 0; also the `run` column that joins the tables.
+    pub run: u32,
+    /// What ran.
+    pub key: RunKey,
+    /// Processors of the machine.
+    pub processors: usize,
+    /// What it comes to.
+    pub metrics: RunMetrics,
+    /// Means by job size, ascending.
+    pub by_size: Vec<SizeRow>,
+    /// Every job in order of submission; empty unless asked for.
+    pub jobs: Vec<JobMeasures>,
+    /// Load over time, shared by the cells of one timeline.
+    pub series: Arc<Series>,
+    /// Wall-clock seconds of the replay itself.
+    pub seconds: f64,
+}

@@ -1,0 +1,122 @@
+use std::fs::{self, File};
+use std::io::BufWriter;
+use std::path::{Path, PathBuf};
+
+use polars::io::parquet::write::BatchedWriter;
+use polars::prelude::{CsvWriter, DataFrame, KeyValueMetadata, ParquetWriter, SerWriter};
+
+use super::build::frame;
+use super::column::Column;
+use super::{FrameError, Table};
+use crate::experiment::RunResult;
+
+/// One table as open files: Parquet, and CSV if asked for. They are written under
+/// `NAME.part` and get their names in [`Sheet::finish`], so that a torn file never has
+/// the name of a whole one.
+pub(super) struct Sheet<Row: 'static> {
+    columns: &'static [Column<Row>],
+    parquet: Parquet,
+    csv: Option<Csv>,
+}
+
+struct Parquet {
+    path: PathBuf,
+    writer: BatchedWriter<BufWriter<File>>,
+}
+
+struct Csv {
+    path: PathBuf,
+    file: File,
+}
+
+impl<Row> Sheet<Row> {
+    /// Creates the files in `dir`. The Parquet metadata gets the columns' units and
+    /// meanings as `unit:NAME` and `about:NAME`, and `metadata`.
+    pub fn create(
+        dir: &Path,
+        table: Table,
+        columns: &'static [Column<Row>],
+        metadata: &[(String, String)],
+        csv: bool,
+    ) -> Result<Self, FrameError> {
+        let empty = |path: &Path| frame(columns, &[]).map_err(FrameError::frame(path));
+        let path = dir.join(format!("{}.parquet", table.name()));
+        let part = part(&path);
+        let file = File::create(&part).map_err(FrameError::io(&part))?;
+        let writer = ParquetWriter::new(BufWriter::new(file))
+            .with_key_value_metadata(Some(key_values(table, columns, metadata)))
+            // One thread: results are many and small, and the runs need the cores.
+            .set_parallel(false)
+            .batched(empty(&path)?.schema())
+            .map_err(FrameError::frame(&part))?;
+        let parquet = Parquet { path, writer };
+        let csv = if csv { Some(Csv::create(dir, table, &mut empty(dir)?)?) } else { None };
+        Ok(Self { columns, parquet, csv })
+    }
+
+    /// Appends rows as one Parquet row group.
+    pub fn append(&mut self, rows: &[(&RunResult, &Row)]) -> Result<(), FrameError> {
+        if rows.is_empty() {
+            return Ok(());
+        }
+        let path = &self.parquet.path;
+        let mut frame = frame(self.columns, rows).map_err(FrameError::frame(path))?;
+        self.parquet.writer.write_batch(&frame).map_err(FrameError::frame(path))?;
+        self.csv.as_mut().map_or(Ok(()), |csv| csv.append(&mut frame, false))
+    }
+
+    /// Completes the files and gives them their names.
+    pub fn finish(self) -> Result<Vec<PathBuf>, FrameError> {
+        let Parquet { path, writer } = self.parquet;
+        writer.finish().map_err(FrameError::frame(&path))?;
+        drop(writer);
+        let mut paths = vec![path];
+        paths.extend(self.csv.map(|csv| csv.path));
+        for path in &paths {
+            fs::rename(part(path), path).map_err(FrameError::io(path))?;
+        }
+        Ok(paths)
+    }
+}
+
+impl Csv {
+    fn create(dir: &Path, table: Table, empty: &mut DataFrame) -> Result<Self, FrameError> {
+        let path = dir.join(format!("{}.csv", table.name()));
+        let part = part(&path);
+        let file = File::create(&part).map_err(FrameError::io(&part))?;
+        let mut csv = Self { path, file };
+        csv.append(empty, true)?;
+        Ok(csv)
+    }
+
+    fn append(&mut self, frame: &mut DataFrame, header: bool) -> Result<(), FrameError> {
+        CsvWriter::new(&mut self.file)
+            .include_header(header)
+            .finish(frame)
+            .map_err(FrameError::frame(&self.path))
+    }
+}
+
+/// Where a file is written before it is whole.
+fn part(path: &Path) -> PathBuf {
+    let mut part = path.as_os_str().to_owned();
+    part.push(".part");
+    part.into()
+}
+
+fn key_values<Row>(
+    table: Table,
+    columns: &[Column<Row>],
+    metadata: &[(String, String)],
+) -> KeyValueMetadata {
+    let mut pairs = vec![
+        ("table".to_string(), table.name().to_string()),
+        ("about".to_string(), table.about().to_string()),
+    ];
+    for column in columns {
+        pairs.push((format!("unit:{}", column.name), column.unit.to_string()));
+        pairs.push((format!("about:{}", column.name), column.about.to_string()));
+    }
+    pairs.extend_from_slice(metadata);
+    KeyValueMetadata::from_static(pairs)
+}

@@ -1,0 +1,103 @@
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::build::{inner_rows, run_rows};
+use super::sheet::Sheet;
+use super::{FrameError, Table, by_size, jobs, runs};
+use crate::experiment::RunResult;
+use crate::metrics::{JobMeasures, SizeRow};
+
+/// Rows of the table of job sizes that are held back to fill a Parquet row group.
+const HELD_ROWS: usize = 1 << 16;
+
+/// The result files of a grid, written as results arrive.
+///
+/// Jobs go out at once, one row group per run, so that memory stays flat; the small rows
+/// of runs and sizes are held back and go out together. If the value is dropped without
+/// [`finish`](Tables::finish), what was written stays under `NAME.part`.
+pub struct Tables {
+    runs: Sheet<()>,
+    by_size: Sheet<SizeRow>,
+    jobs: Option<Sheet<JobMeasures>>,
+    held: Vec<RunResult>,
+    held_rows: usize,
+}
+
+impl Tables {
+    /// Creates the folder `dir` and all files in it, so that a bad path fails before any
+    /// work is done. `metadata` goes into every Parquet file beside the columns'
+    /// documentation. Without `with_jobs` there is no `jobs.parquet`; one that an earlier
+    /// grid left in `dir` is not touched.
+    ///
+    /// # Errors
+    /// [`FrameError`] if the folder or a file cannot be created.
+    pub fn create(
+        dir: &Path,
+        metadata: &[(String, String)],
+        with_jobs: bool,
+    ) -> Result<Self, FrameError> {
+        fs::create_dir_all(dir).map_err(FrameError::io(dir))?;
+        let jobs = if with_jobs {
+            Some(Sheet::create(dir, Table::Jobs, jobs::COLUMNS, metadata, false)?)
+        } else {
+            None
+        };
+        Ok(Self {
+            runs: Sheet::create(dir, Table::Runs, runs::COLUMNS, metadata, true)?,
+            by_size: Sheet::create(dir, Table::BySize, by_size::COLUMNS, metadata, true)?,
+            jobs,
+            held: Vec::new(),
+            held_rows: 0,
+        })
+    }
+
+    /// Takes in one result. Rows stand in the files in the order of the calls.
+    ///
+    /// # Errors
+    /// [`FrameError`] if a file cannot be written.
+    pub fn write(&mut self, result: &RunResult) -> Result<(), FrameError> {
+        if let Some(jobs) = &mut self.jobs {
+            jobs.append(&inner_rows(std::slice::from_ref(result), |run| &run.jobs))?;
+        }
+        self.held_rows += 1 + result.by_size.len();
+        self.held.push(without_jobs(result));
+        if self.held_rows >= HELD_ROWS { self.flush() } else { Ok(()) }
+    }
+
+    fn flush(&mut self) -> Result<(), FrameError> {
+        self.runs.append(&run_rows(&self.held))?;
+        self.by_size.append(&inner_rows(&self.held, |run| &run.by_size))?;
+        self.held.clear();
+        self.held_rows = 0;
+        Ok(())
+    }
+
+    /// Completes the files and gives them their names. Returns their paths: runs, job
+    /// sizes, jobs.
+    ///
+    /// # Errors
+    /// [`FrameError`] if a file cannot be written or renamed.
+    pub fn finish(mut self) -> Result<Vec<PathBuf>, FrameError> {
+        self.flush()?;
+        let mut paths = self.runs.finish()?;
+        paths.extend(self.by_size.finish()?);
+        if let Some(jobs) = self.jobs {
+            paths.extend(jobs.finish()?);
+        }
+        Ok(paths)
+    }
+}
+
+/// A copy of what the small tables need.
+fn without_jobs(result: &RunResult) -> RunResult {
+    RunResult {
+        run: result.run,
+        key: result.key.clone(),
+        processors: result.processors,
+        metrics: result.metrics.clone(),
+        by_size: result.by_size.clone(),
+        jobs: Vec::new(),
+        series: Default::default(),
+        seconds: result.seconds,
+    }
+}

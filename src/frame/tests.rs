@@ -1,0 +1,186 @@
+use std::collections::HashSet;
+use std::fs::{self, File};
+use std::path::Path;
+
+use polars::prelude::{CsvReadOptions, DataFrame, ParquetReader, SerReader};
+use proptest::prelude::*;
+
+use super::*;
+use crate::experiment::{RunKey, RunResult};
+use crate::metrics::run::PlacementMeans;
+use crate::metrics::{JobMeasures, Placement, RunMetrics, TieStatistics, by_size};
+use crate::workload::Job;
+
+/// A run of jobs of these sizes on 16 processors, one after another.
+fn run(number: u32, tie: Option<&str>, sizes: &[u32]) -> RunResult {
+    let job = |(i, &size): (usize, &u32)| Job {
+        number: i as i64 + 1,
+        submit: 7 * i as i64,
+        run: 11,
+        estimate: 20,
+        size,
+        line: 0,
+    };
+    let jobs: Vec<Job> = sizes.iter().enumerate().map(job).collect();
+    let starts: Vec<i64> = (0..jobs.len() as i64).map(|i| 11 * i).collect();
+    let pairwise: Vec<u64> = sizes.iter().map(|&size| u64::from(size * (size - 1))).collect();
+    let mut ties = TieStatistics::default();
+    sizes.iter().for_each(|&size| ties.record(size));
+    let placement = |size: u32| Placement {
+        pairwise_l1: u64::from(size * (size - 1)),
+        diameter: size - 1,
+        bounding_box: [size, 1, 1],
+        dispersal: 1.0 / 3.0,
+        weighted_dispersal: f64::from(size) / 3.0,
+        components: 1,
+    };
+    let measures = jobs.iter().zip(&starts).map(|(job, &start)| JobMeasures {
+        number: job.number,
+        submit: job.submit,
+        start,
+        run: job.run,
+        size: job.size,
+        placement: placement(job.size),
+        tied: tie.is_none().then_some(job.size),
+    });
+    RunResult {
+        run: number,
+        key: RunKey {
+            trace: "made, by \"hand\"".to_string(),
+            topology: "4x4".to_string(),
+            scheduler: "fcfs".to_string(),
+            allocator: "mc1x1".to_string(),
+            tie: tie.map(str::to_string),
+            policy: "plain".to_string(),
+            seed: 1,
+        },
+        processors: 16,
+        metrics: RunMetrics::new(
+            &jobs,
+            &starts,
+            16,
+            pairwise.iter().sum(),
+            &PlacementMeans::default(),
+            tie.is_none().then_some(ties),
+        ),
+        by_size: by_size::by_size(&jobs, &starts, &pairwise),
+        jobs: measures.collect(),
+        series: Default::default(),
+        seconds: f64::from(number),
+    }
+}
+
+fn write(dir: &Path, results: &[RunResult], with_jobs: bool) -> Vec<String> {
+    let metadata = [("command".to_string(), "replay run".to_string())];
+    let mut tables = Tables::create(dir, &metadata, with_jobs).expect("a folder to write in");
+    for result in results {
+        tables.write(result).expect("written");
+    }
+    let paths = tables.finish().expect("finished");
+    let name = |path: &std::path::PathBuf| path.file_name()?.to_str().map(str::to_string);
+    paths.iter().filter_map(name).collect()
+}
+
+fn read(path: &Path) -> DataFrame {
+    ParquetReader::new(File::open(path).expect("the file")).finish().expect("Parquet")
+}
+
+#[test]
+fn columns_are_documented_once_each() {
+    for table in Table::ALL {
+        let columns = describe(table);
+        let names: HashSet<_> = columns.iter().map(|column| column.name).collect();
+        assert_eq!(names.len(), columns.len());
+        assert!(columns.iter().all(|column| !column.about.is_empty()));
+        assert_eq!(markdown(table).lines().count(), 6 + columns.len());
+    }
+}
+
+#[test]
+fn every_metric_is_a_column() {
+    let metrics = serde_json::to_value(&run(0, None, &[1]).metrics).expect("JSON");
+    let names: HashSet<_> = describe(Table::Runs).iter().map(|column| column.name).collect();
+    let fields = metrics.as_object().expect("an object");
+    assert!(fields.keys().all(|field| names.contains(field.as_str())), "{fields:?}");
+}
+
+#[test]
+fn files_are_whole_named_and_documented() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let results = [run(0, None, &[1, 2, 2, 16]), run(1, Some("2,13,20,6"), &[3, 1])];
+    let names = write(dir.path(), &results, true);
+    let expected = ["runs.parquet", "runs.csv", "by_size.parquet", "by_size.csv", "jobs.parquet"];
+    assert_eq!(names, expected);
+    assert_eq!(fs::read_dir(dir.path()).expect("the folder").count(), expected.len());
+
+    let file = File::open(dir.path().join("jobs.parquet")).expect("the file");
+    let mut reader = ParquetReader::new(file);
+    let metadata = reader.get_metadata().expect("metadata").clone();
+    assert_eq!(metadata.row_groups.len(), 2);
+    let pairs = metadata.key_value_metadata().clone().expect("pairs");
+    let value = |key: &str| pairs.iter().find(|pair| pair.key == key)?.value.clone();
+    assert_eq!(value("command").as_deref(), Some("replay run"));
+    assert_eq!(value("unit:wait").as_deref(), Some("s"));
+    assert_eq!(value("about:job").as_deref(), Some("job number in the trace"));
+}
+
+#[test]
+fn csv_has_full_precision() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let results = [run(0, None, &[1, 2, 16]), run(1, Some("2,13,20,6"), &[2])];
+    write(dir.path(), &results, false);
+    let csv = CsvReadOptions::default()
+        .try_into_reader_with_file_path(Some(dir.path().join("runs.csv")))
+        .and_then(SerReader::finish)
+        .expect("CSV");
+    let frame = runs_frame(&results).expect("a frame");
+    for name in ["mean_pairwise_l1", "mean_wait", "utilization", "tied_percent"] {
+        let column = |frame: &DataFrame| {
+            frame.column(name).and_then(|c| c.f64().cloned()).expect(name).to_vec()
+        };
+        assert_eq!(column(&csv), column(&frame), "{name}");
+    }
+    assert_eq!(csv.column("trace").expect("trace"), frame.column("trace").expect("trace"));
+}
+
+#[test]
+fn a_bad_path_fails_at_once() {
+    let file = tempfile::NamedTempFile::new().expect("a file");
+    let problem = Tables::create(&file.path().join("below"), &[], false).err();
+    assert!(problem.is_some_and(|problem| problem.to_string().starts_with("cannot write")));
+}
+
+#[test]
+fn an_unfinished_file_does_not_have_the_final_name() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let mut tables = Tables::create(dir.path(), &[], true).expect("a folder to write in");
+    tables.write(&run(0, None, &[1])).expect("written");
+    drop(tables);
+    assert!(dir.path().join("jobs.parquet.part").exists());
+    assert!(!dir.path().join("jobs.parquet").exists());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+    #[test]
+    fn what_is_written_is_read_back_and_the_bytes_repeat(
+        runs in proptest::collection::vec(
+            (proptest::option::of("[0-9]{1,2}(,[0-9]{1,2}){3}"), proptest::collection::vec(1u32..17, 1..20)),
+            0..4,
+        ),
+    ) {
+        let results: Vec<_> = (0..).zip(&runs).map(|(i, (tie, sizes))| run(i, tie.as_deref(), sizes)).collect();
+        let (a, b) = (tempfile::tempdir()?, tempfile::tempdir()?);
+        let names = write(a.path(), &results, true);
+        write(b.path(), &results, true);
+        for name in &names {
+            prop_assert_eq!(fs::read(a.path().join(name))?, fs::read(b.path().join(name))?);
+        }
+        let frames = [runs_frame(&results), by_size_frame(&results), jobs_frame(&results)];
+        for (table, frame) in Table::ALL.into_iter().zip(frames) {
+            let path = a.path().join(format!("{}.parquet", table.name()));
+            let frame = frame.expect("a frame");
+            prop_assert!(read(&path).equals_missing(&frame));
+        }
+    }
+}

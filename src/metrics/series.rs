@@ -1,0 +1,79 @@
+use crate::workload::Job;
+
+/// Busy processors and waiting jobs as step functions of time.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Series {
+    /// Instants in trace seconds, ascending and distinct.
+    pub times: Vec<i64>,
+    /// Busy processors from each instant to the next.
+    pub busy: Vec<u32>,
+    /// Jobs submitted but not started, from each instant to the next.
+    pub waiting: Vec<u32>,
+}
+
+impl Series {
+    /// The series of `jobs` started at `starts`.
+    pub fn new(jobs: &[Job], starts: &[i64]) -> Self {
+        // (time, change of busy, change of waiting)
+        let mut changes: Vec<(i64, i64, i64)> = Vec::with_capacity(3 * jobs.len());
+        for (job, &start) in jobs.iter().zip(starts) {
+            let size = i64::from(job.size);
+            changes.push((job.submit, 0, 1));
+            changes.push((start, size, -1));
+            changes.push((start + job.run, -size, 0));
+        }
+        changes.sort_unstable();
+        let mut series = Self::default();
+        let (mut busy, mut waiting) = (0, 0);
+        for instant in changes.chunk_by(|a, b| a.0 == b.0) {
+            busy += instant.iter().map(|change| change.1).sum::<i64>();
+            waiting += instant.iter().map(|change| change.2).sum::<i64>();
+            series.times.push(instant[0].0);
+            series.busy.push(busy as u32);
+            series.waiting.push(waiting as u32);
+        }
+        series
+    }
+
+    /// Time-weighted means over `buckets` equal spans: (begin of the span in trace
+    /// seconds, mean busy processors, mean waiting jobs).
+    pub fn buckets(&self, buckets: usize) -> Vec<(f64, f64, f64)> {
+        let (Some(&begin), Some(&end)) = (self.times.first(), self.times.last()) else {
+            return Vec::new();
+        };
+        if end == begin || buckets == 0 {
+            return Vec::new();
+        }
+        let width = (end - begin) as f64 / buckets as f64;
+        let mut sums = vec![(0.0, 0.0); buckets];
+        for i in 0..self.times.len() - 1 {
+            let (mut from, to) = ((self.times[i] - begin) as f64, (self.times[i + 1] - begin) as f64);
+            let mut bucket = ((from / width) as usize).min(buckets - 1);
+            while from < to {
+                let edge = if bucket + 1 == buckets { to } else { ((bucket + 1) as f64 * width).min(to) };
+                sums[bucket].0 += (edge - from) * f64::from(self.busy[i]);
+                sums[bucket].1 += (edge - from) * f64::from(self.waiting[i]);
+                from = edge;
+                bucket = (bucket + 1).min(buckets - 1);
+            }
+        }
+        (0..buckets)
+            .map(|b| (begin as f64 + b as f64 * width, sums[b].0 / width, sums[b].1 / width))
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_and_buckets_of_two_jobs() {
+        let job = |submit, run, size| Job { number: 0, submit, run, estimate: run, size, line: 0 };
+        let series = Series::new(&[job(0, 10, 4), job(5, 10, 2)], &[0, 10]);
+        assert_eq!(series.times, [0, 5, 10, 20]);
+        assert_eq!(series.busy, [4, 4, 2, 0]);
+        assert_eq!(series.waiting, [0, 1, 0, 0]);
+        assert_eq!(series.buckets(2), [(0.0, 4.0, 0.5), (10.0, 2.0, 0.0)]);
+    }
+}

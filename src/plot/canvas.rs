@@ -1,0 +1,252 @@
+use plotters::coord::Shift;
+use plotters::element::{Circle, PathElement, Polygon, Rectangle};
+use plotters::prelude::{DrawingArea, DrawingBackend};
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+use plotters::style::{FontDesc, FontFamily, FontStyle, FontTransform, RGBColor, ShapeStyle};
+
+use super::style::{CAP_HEIGHT, Colour, FONT, INK, LINE_HEIGHT};
+use super::{PlotError, raster};
+
+/// A page to draw on. Lengths are points; y grows downwards from the top edge.
+pub struct Canvas<DB: DrawingBackend> {
+    area: DrawingArea<DB, Shift>,
+    scale: f64,
+    ink: Ink,
+}
+
+/// How a back end draws, where the two differ.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ink {
+    Vector,
+    Pixels,
+}
+
+impl Ink {
+    /// The library's font size per em.
+    fn size(self) -> f64 {
+        match self {
+            Ink::Vector => 1.24,
+            Ink::Pixels => LINE_HEIGHT,
+        }
+    }
+
+    /// From the library's top of a text down to its baseline, in ems.
+    fn baseline(self) -> f64 {
+        match self {
+            Ink::Vector => 0.76,
+            Ink::Pixels => LINE_HEIGHT / 2.0,
+        }
+    }
+}
+
+/// Which part of a text is at its x.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Align {
+    /// Its begin.
+    Left,
+    /// Its middle.
+    Centre,
+    /// Its end.
+    Right,
+}
+
+/// How a text looks.
+#[derive(Clone, Copy, Debug)]
+pub struct Text {
+    /// Em size in points.
+    pub size: f64,
+    /// Bold or regular.
+    pub bold: bool,
+    /// Colour.
+    pub colour: Colour,
+    /// What is at x.
+    pub align: Align,
+    /// Reads upwards.
+    pub upwards: bool,
+}
+
+impl Text {
+    /// Regular text of a size in the colour of ink, beginning at x.
+    pub fn of_size(size: f64) -> Self {
+        Self { size, bold: false, colour: INK, align: Align::Left, upwards: false }
+    }
+
+    /// The same, aligned.
+    pub fn align(self, align: Align) -> Self {
+        Self { align, ..self }
+    }
+
+    /// The same, coloured.
+    pub fn colour(self, colour: Colour) -> Self {
+        Self { colour, ..self }
+    }
+
+    /// The same, bold.
+    pub fn bold(self) -> Self {
+        Self { bold: true, ..self }
+    }
+
+    /// The same, reading upwards.
+    pub fn upwards(self) -> Self {
+        Self { upwards: true, ..self }
+    }
+
+    fn style(self) -> FontStyle {
+        if self.bold { FontStyle::Bold } else { FontStyle::Normal }
+    }
+
+    /// Width of a text in points.
+    ///
+    /// # Errors
+    /// [`PlotError::Draw`] if the font is missing.
+    pub fn width(self, text: &str) -> Result<f64, PlotError> {
+        // Measured large, for the library rounds to whole pixels.
+        const MEASURE: f64 = 1000.0;
+        let font = FontDesc::new(FontFamily::Name(FONT), MEASURE * LINE_HEIGHT, self.style());
+        let (width, _) = font.box_size(text).map_err(PlotError::draw)?;
+        Ok(f64::from(width) / MEASURE * self.size)
+    }
+}
+
+impl<DB: DrawingBackend> Canvas<DB> {
+    /// A page on a back end with `scale` pixels to the point.
+    pub(super) fn new(area: DrawingArea<DB, Shift>, scale: f64, ink: Ink) -> Self {
+        Self { area, scale, ink }
+    }
+
+    fn at(&self, (x, y): (f64, f64)) -> (i32, i32) {
+        ((x * self.scale).round() as i32, (y * self.scale).round() as i32)
+    }
+
+    fn stroke(&self, width: f64, colour: Colour) -> ShapeStyle {
+        let stroke_width = (width * self.scale).round().max(1.0) as u32;
+        ShapeStyle { stroke_width, ..ShapeStyle::from(RGBColor::from(colour)) }
+    }
+
+    fn fill(colour: Colour) -> ShapeStyle {
+        ShapeStyle::from(RGBColor::from(colour)).filled()
+    }
+
+    /// A filled rectangle between two corners in any order, at least a hair wide and high.
+    ///
+    /// # Errors
+    /// [`PlotError::Draw`] if the back end fails; so for all that follow.
+    pub fn rectangle(&self, a: (f64, f64), b: (f64, f64), colour: Colour) -> Result<(), PlotError> {
+        let (a, b) = (self.at(a), self.at(b));
+        let upper_left = (a.0.min(b.0), a.1.min(b.1));
+        let lower_right = (a.0.max(b.0).max(upper_left.0 + 1), a.1.max(b.1).max(upper_left.1 + 1));
+        let rectangle = Rectangle::new([upper_left, lower_right], Self::fill(colour));
+        self.area.draw(&rectangle).map_err(PlotError::draw)
+    }
+
+    /// A line through points.
+    ///
+    /// # Errors
+    /// [`PlotError::Draw`]
+    pub fn line(&self, points: &[(f64, f64)], width: f64, colour: Colour) -> Result<(), PlotError> {
+        let mut pixels: Vec<_> = points.iter().map(|&point| self.at(point)).collect();
+        pixels.dedup();
+        let style = self.stroke(width, colour);
+        if self.ink == Ink::Vector {
+            return self.area.draw(&PathElement::new(pixels, style)).map_err(PlotError::draw);
+        }
+        // The library rasters wide paths with spikes in sharp corners and some slopes too
+        // thin: here each segment is filled row by row and the joints are round, as in
+        // the SVG.
+        for pair in pixels.windows(2) {
+            for (upper_left, lower_right) in raster::segment(pair[0], pair[1], style.stroke_width) {
+                let row = Rectangle::new([upper_left, lower_right], Self::fill(colour));
+                self.area.draw(&row).map_err(PlotError::draw)?;
+            }
+        }
+        for &joint in pixels.iter().skip(1).rev().skip(1) {
+            let round = Circle::new(joint, (style.stroke_width / 2) as i32, Self::fill(colour));
+            self.area.draw(&round).map_err(PlotError::draw)?;
+        }
+        Ok(())
+    }
+
+    /// A dashed straight line.
+    ///
+    /// # Errors
+    /// [`PlotError::Draw`]
+    pub fn dashes(
+        &self,
+        from: (f64, f64),
+        to: (f64, f64),
+        width: f64,
+        colour: Colour,
+    ) -> Result<(), PlotError> {
+        const DASH: f64 = 5.0;
+        let length = (to.0 - from.0).hypot(to.1 - from.1);
+        let along = |distance: f64| {
+            let share = (distance / length).min(1.0);
+            (from.0 + (to.0 - from.0) * share, from.1 + (to.1 - from.1) * share)
+        };
+        for dash in 0..(length / (2.0 * DASH)).ceil() as usize {
+            let begin = 2.0 * DASH * dash as f64;
+            self.line(&[along(begin), along(begin + DASH)], width, colour)?;
+        }
+        Ok(())
+    }
+
+    /// A filled polygon.
+    ///
+    /// # Errors
+    /// [`PlotError::Draw`]
+    pub fn polygon(&self, points: &[(f64, f64)], colour: Colour) -> Result<(), PlotError> {
+        let pixels: Vec<_> = points.iter().map(|&point| self.at(point)).collect();
+        self.area.draw(&Polygon::new(pixels, Self::fill(colour))).map_err(PlotError::draw)
+    }
+
+    /// A filled disc.
+    ///
+    /// # Errors
+    /// [`PlotError::Draw`]
+    pub fn disc(&self, centre: (f64, f64), radius: f64, colour: Colour) -> Result<(), PlotError> {
+        let radius = (radius * self.scale).round() as i32;
+        let disc = Circle::new(self.at(centre), radius, Self::fill(colour));
+        self.area.draw(&disc).map_err(PlotError::draw)
+    }
+
+    /// An upright cross with arms of this length and of this half thickness.
+    ///
+    /// # Errors
+    /// [`PlotError::Draw`]
+    pub fn cross(
+        &self,
+        (x, y): (f64, f64),
+        arm: f64,
+        half: f64,
+        colour: Colour,
+    ) -> Result<(), PlotError> {
+        self.rectangle((x - arm, y - half), (x + arm, y + half), colour)?;
+        self.rectangle((x - half, y - arm), (x + half, y + arm), colour)
+    }
+
+    /// A text at x whose digits and capitals are centred on y; upwards, with the roles of
+    /// x and y exchanged.
+    ///
+    /// # Errors
+    /// [`PlotError::Draw`]
+    pub fn text(&self, text: &str, (x, y): (f64, f64), look: Text) -> Result<(), PlotError> {
+        let up = (self.ink.baseline() - CAP_HEIGHT / 2.0) * look.size;
+        let at = if look.upwards { (x - up, y) } else { (x, y - up) };
+        let horizontal = match look.align {
+            Align::Left => HPos::Left,
+            Align::Centre => HPos::Center,
+            Align::Right => HPos::Right,
+        };
+        let turn = if look.upwards { FontTransform::Rotate270 } else { FontTransform::None };
+        let size = look.size * self.scale * self.ink.size();
+        let font = FontDesc::new(FontFamily::Name(FONT), size, look.style()).transform(turn);
+        let colour = RGBColor::from(look.colour);
+        let style = font.color(&colour).pos(Pos::new(horizontal, VPos::Top));
+        self.area.draw_text(text, &style, self.at(at)).map_err(PlotError::draw)
+    }
+
+    /// Completes the page.
+    pub(super) fn present(&self) -> Result<(), PlotError> {
+        self.area.present().map_err(PlotError::draw)
+    }
+}

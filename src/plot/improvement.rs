@@ -1,0 +1,135 @@
+use plotters::prelude::DrawingBackend;
+
+use super::header::{Mark, header};
+use super::number::grouped;
+use super::panel::{BOTTOM_ROOM, LEFT_ROOM, Panel, RIGHT_ROOM};
+use super::scale::Scale;
+use super::style::{AXIS_LINE, BLUE, INK, VERMILION, WHITE};
+use super::{Canvas, Figure, PlotError, Table};
+use crate::metrics::SizeChange;
+
+/// What the x axis of an [`Improvement`] is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Order {
+    /// Job size in processors (Johnson, Bunde, Leung, Figs. 9, 11, 13).
+    Size,
+    /// Rank of the size by number of jobs (Figs. 10, 12, 14).
+    Rank,
+}
+
+/// How much closer together the jobs of each size are than in a baseline: bars from the
+/// zero line, with the number of jobs of the size as crosses on a second, logarithmic
+/// axis.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Improvement {
+    /// Trace, machine, scheduler, strategies: whatever says what is compared.
+    pub subtitle: Vec<String>,
+    /// The x axis.
+    pub order: Order,
+    /// The changes by size.
+    pub changes: Vec<SizeChange>,
+}
+
+impl Improvement {
+    fn x(&self, change: &SizeChange) -> f64 {
+        f64::from(match self.order {
+            Order::Size => change.size,
+            Order::Rank => change.rank,
+        })
+    }
+
+    /// What no allocator can change, in percent of the jobs.
+    fn fixed(&self) -> Option<String> {
+        let jobs = |fixed: bool| {
+            self.changes.iter().filter(|c| c.fixed || !fixed).map(|c| c.jobs).sum::<u64>() as f64
+        };
+        (jobs(true) > 0.0).then(|| {
+            let percent = grouped(100.0 * jobs(true) / jobs(false), 1);
+            format!("{percent} % of jobs (one processor or the whole machine) cannot change")
+        })
+    }
+}
+
+impl Figure for Improvement {
+    fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), PlotError> {
+        let (title, x_title) = match self.order {
+            Order::Size => ("Improvement by job size", "Job size (processors)"),
+            Order::Rank => {
+                ("Improvement by rank of job size", "Rank of the job size by number of jobs")
+            }
+        };
+        let mut subtitle = self.subtitle.clone();
+        subtitle.extend(self.fixed());
+        let legend = [
+            (Mark::Box(BLUE), "closer together (left axis)".to_string()),
+            (Mark::Box(VERMILION), "farther apart (left axis)".to_string()),
+            (Mark::Cross(INK), "jobs of the size (right axis)".to_string()),
+        ];
+        let top = header(canvas, title, &subtitle, &legend)?;
+
+        let percent = |c: &SizeChange| c.improvement_percent;
+        let low = self.changes.iter().map(percent).fold(0.0, f64::min);
+        let high = self.changes.iter().map(percent).fold(0.0, f64::max);
+        let most = self.changes.iter().map(|c| c.jobs).max().unwrap_or(1) as f64;
+        // Crosses of single jobs and of the most frequent size stay off the edges.
+        let jobs = Scale::log(0.7, (most * 1.5).max(10.0));
+        let mut xs: Vec<f64> = self.changes.iter().map(|c| self.x(c)).collect();
+        xs.sort_by(f64::total_cmp);
+        let last = xs.last().copied().unwrap_or(1.0);
+        let pad = last * 0.01 + 0.5;
+        let first = match self.order {
+            Order::Size => -pad,
+            Order::Rank => 1.0 - pad,
+        };
+        let panel = Panel {
+            left: LEFT_ROOM,
+            top,
+            right: super::style::PAGE.0 - RIGHT_ROOM,
+            bottom: self.height() - BOTTOM_ROOM,
+            x: Scale::linear(first, last + pad),
+            y: Scale::round(low, high, 7),
+        };
+        let gap = xs.windows(2).map(|pair| pair[1] - pair[0]).fold(last.max(1.0), f64::min);
+        let half = ((panel.at_x(gap) - panel.at_x(0.0)) * 0.35).clamp(0.8, 9.0);
+
+        panel.grid_y(canvas)?;
+        for change in &self.changes {
+            let (x, y) = panel.at(self.x(change), percent(change));
+            let colour = if percent(change) < 0.0 { VERMILION } else { BLUE };
+            if percent(change) != 0.0 {
+                canvas.rectangle((x - half, panel.at_y(0.0)), (x + half, y), colour)?;
+            }
+        }
+        canvas.line(
+            &[panel.at(panel.x.range().0, 0.0), panel.at(panel.x.range().1, 0.0)],
+            AXIS_LINE,
+            INK,
+        )?;
+        // All white edges first, so that none covers a neighbour's cross.
+        for (arm, half, colour) in [(5.0, 1.75, WHITE), (4.0, 0.75, INK)] {
+            for change in &self.changes {
+                let centre = (panel.at_x(self.x(change)), panel.y_on(jobs, change.jobs as f64));
+                canvas.cross(centre, arm, half, colour)?;
+            }
+        }
+        panel.axis_bottom(canvas, x_title)?;
+        panel.axis_left(canvas, "Improvement of mean pairwise L₁ (%)")?;
+        panel.axis_right(canvas, jobs, "Jobs of the size")
+    }
+
+    fn table(&self) -> Table {
+        let mut table = Table::new(&["size", "rank", "jobs", "improvement_percent", "fixed"]);
+        let mut changes: Vec<_> = self.changes.iter().collect();
+        changes.sort_by(|a, b| self.x(a).total_cmp(&self.x(b)));
+        for c in changes {
+            table.row(&[
+                c.size.to_string(),
+                c.rank.to_string(),
+                c.jobs.to_string(),
+                c.improvement_percent.to_string(),
+                c.fixed.to_string(),
+            ]);
+        }
+        table
+    }
+}

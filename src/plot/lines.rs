@@ -1,0 +1,157 @@
+use plotters::prelude::DrawingBackend;
+
+use super::header::{Mark, header};
+use super::panel::{BOTTOM_ROOM, LEFT_ROOM, Panel};
+use super::scale::Scale;
+use super::style::{AXIS_LINE, Colour, DATA_LINE, PAGE, PALETTE};
+use super::{Canvas, Figure, PlotError, Table};
+
+/// Named lines over a common x axis.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Lines {
+    /// Title.
+    pub title: String,
+    /// What else a reader must know.
+    pub subtitle: Vec<String>,
+    /// Title of the x axis with its unit.
+    pub x_title: String,
+    /// Title of the y axis with its unit.
+    pub y_title: String,
+    /// Whether the x axis is logarithmic; points that are not positive are left out then.
+    pub log_x: bool,
+    /// Whether the y axis is logarithmic; points that are not positive are left out then.
+    pub log_y: bool,
+    /// The lines.
+    pub lines: Vec<Line>,
+}
+
+/// One line of [`Lines`].
+#[derive(Clone, PartialEq, Debug)]
+pub struct Line {
+    /// Its name in the legend.
+    pub name: String,
+    /// Its points in the order in which they are joined. What is not finite interrupts
+    /// nothing; it is left out.
+    pub points: Vec<Point>,
+}
+
+/// One point of a [`Line`].
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Point {
+    /// x
+    pub x: f64,
+    /// y
+    pub y: f64,
+    /// Ends of the error bar.
+    pub error: Option<(f64, f64)>,
+}
+
+impl Point {
+    /// A point without an error bar.
+    pub fn new(x: f64, y: f64) -> Self {
+        Self { x, y, error: None }
+    }
+
+    fn ys(self) -> impl Iterator<Item = f64> {
+        let (low, high) = self.error.unwrap_or((self.y, self.y));
+        [self.y, low, high].into_iter()
+    }
+}
+
+impl Lines {
+    fn fits(&self, point: &Point) -> bool {
+        let (x, y) = (point.x, point.y);
+        x.is_finite() && y.is_finite() && (!self.log_x || x > 0.0) && (!self.log_y || y > 0.0)
+    }
+
+    fn points<'a>(&'a self, line: &'a Line) -> impl Iterator<Item = Point> + 'a {
+        line.points.iter().copied().filter(|point| self.fits(point))
+    }
+}
+
+/// A scale that covers the values. A linear one begins at 0 if the values come near it.
+fn covering(values: impl Iterator<Item = f64>, log: bool, steps: usize, round: bool) -> Scale {
+    let values = values.filter(|v| v.is_finite() && (!log || *v > 0.0));
+    let (low, high) =
+        values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| (low.min(v), high.max(v)));
+    if low > high {
+        return Scale::linear(0.0, 1.0);
+    }
+    match (log, round) {
+        (true, true) => Scale::log_round(low, high),
+        (true, false) => Scale::log(low * 0.92, high * 1.08),
+        (false, _) if low >= 0.0 && low < 0.4 * high => Scale::round(0.0, high, steps),
+        (false, _) => Scale::round(low, high, steps),
+    }
+}
+
+impl Figure for Lines {
+    fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), PlotError> {
+        let colour = |i: usize| PALETTE[i % PALETTE.len()];
+        let entry = |(i, line): (usize, &Line)| (Mark::Line(colour(i)), line.name.clone());
+        let legend: Vec<_> = self.lines.iter().enumerate().map(entry).collect();
+        let top = header(canvas, &self.title, &self.subtitle, &legend)?;
+        let all = || self.lines.iter().flat_map(|line| self.points(line));
+        let panel = Panel {
+            left: LEFT_ROOM,
+            top,
+            right: PAGE.0 - 40.0,
+            bottom: self.height() - BOTTOM_ROOM,
+            x: covering(all().map(|point| point.x), self.log_x, 8, false),
+            y: covering(all().flat_map(Point::ys), self.log_y, 7, true),
+        };
+        panel.grid_x(canvas)?;
+        panel.grid_y(canvas)?;
+        panel.axis_bottom(canvas, &self.x_title)?;
+        panel.axis_left(canvas, &self.y_title)?;
+        for (i, line) in self.lines.iter().enumerate() {
+            let at: Vec<_> = self.points(line).map(|point| panel.at(point.x, point.y)).collect();
+            canvas.line(&at, DATA_LINE, colour(i))?;
+            for point in self.points(line) {
+                error_bar(canvas, &panel, point, colour(i))?;
+            }
+            // Dots on many points would only make the line fat.
+            if at.len() <= 60 {
+                for &centre in &at {
+                    canvas.disc(centre, 4.0, colour(i))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn table(&self) -> Table {
+        let mut table = Table::new(&["line", "x", "y", "low", "high"]);
+        for line in &self.lines {
+            for point in &line.points {
+                let end = |value: Option<f64>| value.map(|v| v.to_string()).unwrap_or_default();
+                table.row(&[
+                    line.name.clone(),
+                    point.x.to_string(),
+                    point.y.to_string(),
+                    end(point.error.map(|e| e.0)),
+                    end(point.error.map(|e| e.1)),
+                ]);
+            }
+        }
+        table
+    }
+}
+
+fn error_bar<DB: DrawingBackend>(
+    canvas: &Canvas<DB>,
+    panel: &Panel,
+    point: Point,
+    colour: Colour,
+) -> Result<(), PlotError> {
+    const CAP: f64 = 5.0;
+    let Some((low, high)) = point.error else { return Ok(()) };
+    // A lower end that a logarithmic axis cannot show goes down to the axis.
+    let ends = [low, high].map(|end| panel.at_y(end).clamp(panel.top, panel.bottom));
+    let x = panel.at_x(point.x);
+    canvas.line(&[(x, ends[0]), (x, ends[1])], AXIS_LINE, colour)?;
+    for y in ends {
+        canvas.line(&[(x - CAP, y), (x + CAP, y)], AXIS_LINE, colour)?;
+    }
+    Ok(())
+}

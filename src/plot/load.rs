@@ -1,0 +1,133 @@
+use plotters::prelude::DrawingBackend;
+
+use super::header::{Mark, header};
+use super::panel::{BOTTOM_ROOM, LEFT_ROOM, Panel};
+use super::scale::Scale;
+use super::style::{BLUE, Colour, INK, PAGE, VERMILION, WHITE};
+use super::{Canvas, Figure, PlotError, Table};
+use crate::metrics::Series;
+
+/// Utilization and queue length over the time of a trace: two panels with one time axis.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Load {
+    /// Trace, machine, scheduler.
+    pub subtitle: Vec<String>,
+    /// Means over equal spans of time, in order.
+    pub spans: Vec<Span>,
+    /// Length of a span in days.
+    pub days: f64,
+    /// Mean utilization of the whole, in percent.
+    pub utilization: f64,
+}
+
+/// Means over one span of time.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Span {
+    /// Begin of the span in days since the first submission.
+    pub day: f64,
+    /// Mean utilization in percent.
+    pub utilization: f64,
+    /// Mean number of waiting jobs.
+    pub waiting: f64,
+}
+
+/// Seconds of a day.
+const DAY: f64 = 86_400.0;
+/// Spans to the page's width.
+const SPANS: usize = 400;
+
+impl Load {
+    /// The load of a run on a machine of `processors`; its mean `utilization` is from 0
+    /// to 1.
+    pub fn new(
+        subtitle: Vec<String>,
+        series: &Series,
+        processors: usize,
+        utilization: f64,
+    ) -> Self {
+        let buckets = series.buckets(SPANS);
+        let begin = buckets.first().map_or(0.0, |bucket| bucket.0);
+        let days = buckets.get(1).map_or(0.0, |bucket| (bucket.0 - begin) / DAY);
+        let span = |&(time, busy, waiting): &(f64, f64, f64)| Span {
+            day: (time - begin) / DAY,
+            utilization: 100.0 * busy / processors as f64,
+            waiting,
+        };
+        let spans = buckets.iter().map(span).collect();
+        Self { subtitle, spans, days, utilization: 100.0 * utilization }
+    }
+
+    /// A step line of one value over a lightly filled area.
+    fn steps<DB: DrawingBackend>(
+        &self,
+        canvas: &Canvas<DB>,
+        panel: &Panel,
+        value: impl Fn(&Span) -> f64,
+        colour: Colour,
+    ) -> Result<(), PlotError> {
+        let mut steps = Vec::with_capacity(2 * self.spans.len());
+        for span in &self.spans {
+            let y = panel.at_y(value(span));
+            steps.push((panel.at_x(span.day), y));
+            steps.push((panel.at_x(span.day + self.days), y));
+        }
+        let (Some(first), Some(last)) = (steps.first(), steps.last()) else { return Ok(()) };
+        let mut area = vec![(first.0, panel.bottom)];
+        area.extend_from_slice(&steps);
+        area.push((last.0, panel.bottom));
+        canvas.polygon(&area, colour.towards(WHITE, 0.75))?;
+        canvas.line(&steps, 1.25, colour)
+    }
+}
+
+impl Figure for Load {
+    fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), PlotError> {
+        let mean = format!("mean utilization {:.1} %", self.utilization);
+        let legend = [
+            (Mark::Box(BLUE), "utilization".to_string()),
+            (Mark::Dashes(INK), mean),
+            (Mark::Box(VERMILION), "waiting jobs".to_string()),
+        ];
+        let mut subtitle = self.subtitle.clone();
+        subtitle.push(format!("means over spans of {:.1} hours", 24.0 * self.days));
+        let top = header(canvas, "Load over time", &subtitle, &legend)?;
+        let bottom = self.height() - BOTTOM_ROOM;
+        let middle = (top + bottom) / 2.0;
+        let longest = self.spans.iter().map(|span| span.waiting).fold(0.0, f64::max);
+        let end = self.spans.last().map_or(1.0, |span| span.day + self.days);
+        let upper = Panel {
+            left: LEFT_ROOM,
+            top,
+            right: PAGE.0 - 36.0,
+            bottom: middle - 16.0,
+            x: Scale::linear(0.0, end),
+            y: Scale::round(0.0, 100.0, 4),
+        };
+        let lower = Panel {
+            top: middle + 16.0,
+            bottom,
+            y: Scale::round(0.0, longest.max(1.0), 4),
+            ..upper
+        };
+        for panel in [&upper, &lower] {
+            panel.grid_x(canvas)?;
+            panel.grid_y(canvas)?;
+        }
+        self.steps(canvas, &upper, |span| span.utilization, BLUE)?;
+        self.steps(canvas, &lower, |span| span.waiting, VERMILION)?;
+        let y = upper.at_y(self.utilization);
+        canvas.dashes((upper.left, y), (upper.right, y), 1.25, INK)?;
+        upper.axis_left(canvas, "Utilization (%)")?;
+        upper.line_bottom(canvas)?;
+        lower.axis_left(canvas, "Waiting jobs")?;
+        lower.axis_bottom(canvas, "Time since the first submission (days)")
+    }
+
+    fn table(&self) -> Table {
+        let mut table = Table::new(&["day", "utilization_percent", "waiting_jobs"]);
+        for span in &self.spans {
+            table.row(&[span.day, span.utilization, span.waiting]);
+        }
+        table
+    }
+}

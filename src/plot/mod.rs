@@ -1,0 +1,59 @@
+//! Figures: every plot as SVG and PNG, with its data beside it as CSV.
+//!
+//! [`gallery`] draws what a set of results gives; each figure is also a plain value that
+//! can be filled by hand and [`save`]d:
+//!
+//! | figure | shows |
+//! |---|---|
+//! | [`Improvement`] | tie-breaking against none, by job size or by rank of the size |
+//! | [`Strategies`] | mean pairwise L1 by strategy |
+//! | [`Ties`] | how often and how widely the best score is shared |
+//! | [`Load`] | utilization and queue length over time |
+//! | [`Lines`] | named lines, linear or logarithmic, with error bars |
+//! | [`HeatMap`] | a matrix of values with a colour bar |
+//!
+//! # The house
+//!
+//! A [`Figure`] draws on a [`Canvas`], which hides the back end: lengths are points on a
+//! page 1000 wide, whether the page is an SVG or a PNG of twice that. Axes, grids and
+//! legends are drawn by `panel` and `header` rather than by the chart builder of the
+//! plotting library, which has no second logarithmic axis beside bars and no control over
+//! where labels meet. Sizes and colours are all in `style`. The font is inside the binary.
+
+mod canvas;
+mod error;
+mod figure;
+mod gallery;
+mod header;
+mod heat_map;
+mod improvement;
+mod lines;
+mod load;
+mod name;
+mod number;
+mod panel;
+mod raster;
+mod rows;
+mod save;
+mod scale;
+mod strategies;
+mod style;
+mod table;
+mod ties;
+
+pub use canvas::{Align, Canvas, Text};
+pub use error::PlotError;
+pub use figure::Figure;
+pub use gallery::gallery;
+pub use heat_map::HeatMap;
+pub use improvement::{Improvement, Order};
+pub use lines::{Line, Lines, Point};
+pub use load::{Load, Span};
+pub use save::save;
+pub use strategies::{Strategies, Strategy};
+pub use style::{Colour, PALETTE};
+pub use table::Table;
+pub use ties::{TieRow, Ties};
+
+#[cfg(test)]
+mod tests;

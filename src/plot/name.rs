@@ -1,0 +1,66 @@
+use crate::experiment::RunKey;
+
+/// Text as part of a file name: letters, digits, dots, signs and underscores stay,
+/// everything else becomes one hyphen; `*`-like marks at the ends go.
+pub fn slug(text: &str) -> String {
+    let mut slug = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c.is_ascii_alphanumeric() || matches!(c, '.' | '_') {
+            slug.push(c);
+        } else if !slug.ends_with('-') {
+            slug.push('-');
+        }
+    }
+    slug.trim_matches(['-', '.']).to_string()
+}
+
+/// A machine as figures show it: `10×10`.
+pub fn machine(topology: &str) -> String {
+    let bytes = topology.as_bytes();
+    let digit = |i: Option<usize>| i.and_then(|i| bytes.get(i)).is_some_and(u8::is_ascii_digit);
+    let is_times = |i: usize, c: char| c == 'x' && digit(i.checked_sub(1)) && digit(Some(i + 1));
+    topology.char_indices().map(|(i, c)| if is_times(i, c) { '×' } else { c }).collect()
+}
+
+/// Trace, machine and scheduler for a subtitle.
+pub fn setting(key: &RunKey) -> Vec<String> {
+    vec![key.trace.clone(), machine(&key.topology), key.scheduler.clone()]
+}
+
+/// File names of a gallery, none given twice.
+#[derive(Default)]
+pub struct Stems {
+    given: Vec<String>,
+}
+
+impl Stems {
+    /// The parts as one stem, numbered if it was given before.
+    pub fn give(&mut self, parts: &[&str]) -> String {
+        let parts: Vec<String> = parts.iter().map(|part| slug(part)).collect();
+        let stem = parts.join("--");
+        let numbered = (2..).map(|i| format!("{stem}--{i}"));
+        let free = std::iter::once(stem.clone()).chain(numbered).find(|s| !self.given.contains(s));
+        let free = free.unwrap_or(stem);
+        self.given.push(free.clone());
+        free
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_readable_and_distinct() {
+        assert_eq!(slug("mc1x1[order=scan] (2,13,20,6)"), "mc1x1-order-scan-2-13-20-6");
+        assert_eq!(slug("../torus:16x16"), "torus-16x16");
+        let mut stems = Stems::default();
+        assert_eq!(stems.give(&["load", "a:b"]), "load--a-b");
+        assert_eq!(stems.give(&["load", "a/b"]), "load--a-b--2");
+    }
+
+    #[test]
+    fn only_the_x_between_numbers_is_a_times_sign() {
+        assert_eq!(machine("torus[x]:16x24"), "torus[x]:16×24");
+    }
+}

@@ -1,0 +1,73 @@
+/// A number with a comma between thousands and a true minus sign: `−12,345.60`.
+pub fn grouped(value: f64, decimals: usize) -> String {
+    let plain = format!("{:.decimals$}", value.abs());
+    let (whole, fraction) = plain.split_once('.').unwrap_or((&plain, ""));
+    let mut text = String::new();
+    // No minus before what was rounded to zero.
+    if value < 0.0 && plain.bytes().any(|b| (b'1'..=b'9').contains(&b)) {
+        text.push('\u{2212}');
+    }
+    for (i, digit) in whole.char_indices() {
+        if i > 0 && (whole.len() - i) % 3 == 0 {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    if !fraction.is_empty() {
+        text.push('.');
+        text.push_str(fraction);
+    }
+    text
+}
+
+/// A number with about four significant digits, for labels at data.
+pub fn significant(value: f64) -> String {
+    let decimals = match value.abs() {
+        v if v >= 1000.0 => 0,
+        v if v >= 100.0 => 1,
+        v if v >= 10.0 || v == 0.0 => 2,
+        v if v >= 0.001 => 3,
+        _ => return power(value),
+    };
+    grouped(value, if value == 0.0 { 0 } else { decimals })
+}
+
+/// A number as a digit and a power of ten: `3×10⁻⁵`, and `10⁶` for a plain power.
+pub fn power(value: f64) -> String {
+    let exponent = value.abs().log10().floor();
+    let digit = (value / 10f64.powf(exponent)).round();
+    let raised: String = format!("{exponent}")
+        .chars()
+        .map(|c| match c {
+            '-' => '\u{207B}',
+            '1' => '\u{B9}',
+            '2' => '\u{B2}',
+            '3' => '\u{B3}',
+            '0' | '4'..='9' => char::from_u32(0x2070 + u32::from(c) - u32::from('0')).unwrap_or(c),
+            _ => c,
+        })
+        .collect();
+    if digit == 1.0 { format!("10{raised}") } else { format!("{digit}×10{raised}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thousands_are_grouped_and_zero_has_no_sign() {
+        assert_eq!(grouped(1234567.25, 2), "1,234,567.25");
+        assert_eq!(grouped(-999.6, 0), "\u{2212}1,000");
+        assert_eq!(grouped(-0.004, 2), "0.00");
+        assert_eq!(grouped(100.0, 0), "100");
+    }
+
+    #[test]
+    fn labels_have_four_digits_or_a_power() {
+        assert_eq!(significant(564.8649), "564.9");
+        assert_eq!(significant(210310.8), "210,311");
+        assert_eq!(significant(0.25), "0.250");
+        assert_eq!(significant(0.0), "0");
+        assert_eq!((power(1e6), power(2e-7)), ("10⁶".to_string(), "2×10⁻⁷".to_string()));
+    }
+}

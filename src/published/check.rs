@@ -1,0 +1,206 @@
+use std::fmt;
+
+use crate::report::{Align, Sheet, Value, fixed};
+
+/// How far ours may be from the published value.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Tolerance {
+    /// By no more than this.
+    Absolute(f64),
+    /// By no more than this fraction of the published value.
+    Relative(f64),
+    /// Ours must be below the published value.
+    Below,
+}
+
+impl Tolerance {
+    /// Whether `ours` is near enough. The bounds allow for the rounding of binary
+    /// fractions, nothing more.
+    pub fn admits(self, published: f64, ours: f64) -> bool {
+        let slop = 1e-9 * published.abs().max(1.0);
+        match self {
+            Tolerance::Absolute(by) => (ours - published).abs() <= by + slop,
+            Tolerance::Relative(by) => (ours - published).abs() <= by * published.abs() + slop,
+            Tolerance::Below => ours < published,
+        }
+    }
+}
+
+impl fmt::Display for Tolerance {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Tolerance::Absolute(by) => write!(f, "{by}"),
+            Tolerance::Relative(by) => write!(f, "{} %", (by * 1e6).round() / 1e4),
+            Tolerance::Below => f.write_str("below"),
+        }
+    }
+}
+
+/// What a check comes to.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Verdict {
+    /// To the last printed digit.
+    Same,
+    /// Within the tolerance.
+    Within,
+    /// Beyond the tolerance.
+    Differs,
+    /// Not judged, and why.
+    NotRun(String),
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Verdict::Same => f.write_str("same"),
+            Verdict::Within => f.write_str("within"),
+            Verdict::Differs => f.write_str("differs"),
+            Verdict::NotRun(why) => write!(f, "not run: {why}"),
+        }
+    }
+}
+
+/// A published number beside ours.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Check {
+    /// Figure or table.
+    pub figure: String,
+    /// Trace of the paper.
+    pub trace: String,
+    /// Log that ran, if one did.
+    pub log: Option<String>,
+    /// What the number is.
+    pub what: String,
+    /// The number as printed.
+    pub printed: String,
+    /// The number compared with: as printed, unless it is a known misprint.
+    pub published: f64,
+    /// Our number.
+    pub ours: Option<f64>,
+    /// How far they may be apart.
+    pub tolerance: Tolerance,
+    /// Why it was not judged, if it was not.
+    pub not_run: Option<String>,
+    /// Anything else to know.
+    pub note: String,
+}
+
+impl Check {
+    /// Digits after the decimal point in print.
+    fn decimals(&self) -> usize {
+        self.printed.split_once('.').map_or(0, |(_, fraction)| fraction.len())
+    }
+
+    /// The verdict.
+    pub fn verdict(&self) -> Verdict {
+        if let Some(why) = &self.not_run {
+            return Verdict::NotRun(why.clone());
+        }
+        match self.ours {
+            None => Verdict::NotRun("no value".to_string()),
+            Some(ours) => {
+                let printed = |value: f64| format!("{value:.*}", self.decimals());
+                if self.tolerance != Tolerance::Below && printed(ours) == printed(self.published) {
+                    Verdict::Same
+                } else if self.tolerance.admits(self.published, ours) {
+                    Verdict::Within
+                } else {
+                    Verdict::Differs
+                }
+            }
+        }
+    }
+
+    /// Ours less published, in percent of published where the tolerance is relative.
+    fn difference(&self) -> Option<String> {
+        let (ours, published) = (self.ours?, self.published);
+        Some(match self.tolerance {
+            Tolerance::Relative(_) => format!("{:+.3} %", 100.0 * (ours - published) / published),
+            Tolerance::Absolute(_) => format!("{:+.*}", self.decimals(), ours - published),
+            Tolerance::Below => return None,
+        })
+    }
+
+    /// The check as named values at full precision.
+    pub fn full_row(&self) -> Vec<(&'static str, Value)> {
+        vec![
+            ("figure", Value::from(self.figure.as_str())),
+            ("trace", Value::from(self.trace.as_str())),
+            ("log", self.log.as_deref().map_or(Value::Missing, Value::from)),
+            ("what", Value::from(self.what.as_str())),
+            ("printed", Value::from(self.printed.as_str())),
+            ("published", Value::Real(self.published)),
+            ("ours", Value::from(self.ours)),
+            ("difference", Value::from(self.ours.map(|ours| ours - self.published))),
+            ("tolerance", Value::Text(self.tolerance.to_string())),
+            ("verdict", Value::Text(self.verdict().to_string())),
+            ("note", Value::from(self.note.as_str())),
+        ]
+    }
+
+    /// The checks as a table for people.
+    pub fn sheet(checks: &[Check]) -> Sheet {
+        let mut sheet = Sheet::new(&[
+            ("figure", Align::Left),
+            ("trace", Align::Left),
+            ("what", Align::Left),
+            ("published", Align::Right),
+            ("ours", Align::Right),
+            ("difference", Align::Right),
+            ("tolerance", Align::Right),
+            ("verdict", Align::Left),
+            ("log that ran", Align::Left),
+            ("note", Align::Left),
+        ]);
+        for check in checks {
+            let dash = || "-".to_string();
+            sheet.push(vec![
+                check.figure.clone(),
+                check.trace.clone(),
+                check.what.clone(),
+                fixed(check.published, check.decimals()),
+                check.ours.map_or_else(dash, |ours| fixed(ours, check.decimals())),
+                check.difference().unwrap_or_else(dash),
+                check.tolerance.to_string(),
+                check.verdict().to_string(),
+                check.log.clone().unwrap_or_else(dash),
+                check.note.clone(),
+            ]);
+        }
+        sheet
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(printed: &str, ours: f64, tolerance: Tolerance) -> Verdict {
+        Check {
+            figure: String::new(),
+            trace: String::new(),
+            log: None,
+            what: String::new(),
+            printed: printed.to_string(),
+            published: printed.parse().expect("a number"),
+            ours: Some(ours),
+            tolerance,
+            not_run: None,
+            note: String::new(),
+        }
+        .verdict()
+    }
+
+    #[test]
+    fn verdicts_follow_print_and_tolerance() {
+        assert_eq!(check("575.399", 575.3994, Tolerance::Absolute(0.001)), Verdict::Same);
+        assert_eq!(check("575.399", 575.3998, Tolerance::Absolute(0.001)), Verdict::Within);
+        assert_eq!(check("575.399", 575.4011, Tolerance::Absolute(0.001)), Verdict::Differs);
+        assert_eq!(check("17611", 17610.0, Tolerance::Absolute(1.0)), Verdict::Within);
+        assert_eq!(check("17611", 17609.0, Tolerance::Absolute(1.0)), Verdict::Differs);
+        assert_eq!(check("1000", 1008.0, Tolerance::Relative(0.008)), Verdict::Within);
+        assert_eq!(check("1000", 1008.1, Tolerance::Relative(0.008)), Verdict::Differs);
+        assert_eq!(check("1", 0.9, Tolerance::Below), Verdict::Within);
+        assert_eq!(check("1", 1.0, Tolerance::Below), Verdict::Differs);
+    }
+}

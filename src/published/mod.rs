@@ -1,0 +1,81 @@
+//! Published numbers, and whether ours agree.
+//!
+//! A [`Suite`] knows the numbers of one work, what has to be run for them, and the rule
+//! for each tolerance. [`Check`] is one number beside ours. The numbers stand in CSV
+//! files next to the code, as printed.
+
+mod check;
+pub mod johnson;
+
+pub use check::{Check, Tolerance, Verdict};
+
+use crate::workload::SearchPath;
+
+/// What to verify, and where the traces are.
+#[derive(Clone, Debug)]
+pub struct Selection {
+    /// Where traces are looked for.
+    pub traces: SearchPath,
+    /// Only published traces whose name matches one of these, ignoring case and
+    /// punctuation; all if empty.
+    pub only: Vec<String>,
+}
+
+impl Selection {
+    /// Whether a published trace is asked for.
+    pub fn includes(&self, trace: &str) -> bool {
+        let plain = |text: &str| -> String {
+            text.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect()
+        };
+        // SDSC-Par95 means SDSC-Par-1995.
+        let names = [plain(trace), plain(&trace.replace("-19", ""))];
+        self.only.is_empty()
+            || self.only.iter().any(|name| names.iter().any(|trace| trace.starts_with(&plain(name))))
+    }
+}
+
+/// The numbers of one work.
+#[derive(Clone, Copy, Debug)]
+pub struct Suite {
+    /// Name as typed.
+    pub name: &'static str,
+    /// What it reproduces.
+    pub about: &'static str,
+    /// Runs what is needed and compares; progress lines go to the callback.
+    pub verify: fn(&Selection, &mut dyn FnMut(&str)) -> Result<Vec<Check>, VerifyError>,
+}
+
+/// Every suite.
+pub const SUITES: [Suite; 1] = [johnson::SUITE];
+
+/// A suite that cannot be run at all.
+#[derive(Debug, thiserror::Error)]
+pub enum VerifyError {
+    /// A trace is there but cannot be used.
+    #[error(transparent)]
+    Load(#[from] crate::workload::LoadError),
+    /// A published row that cannot be read: a defect of the program.
+    #[error("published numbers: {0}")]
+    Table(String),
+    /// A run failed.
+    #[error(transparent)]
+    Cell(#[from] crate::experiment::CellError),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn traces_are_selected_by_any_of_their_names() {
+        let select = |name: &str| Selection {
+            traces: SearchPath::new([]),
+            only: vec![name.to_string()],
+        };
+        assert!(select("KTH-SP2").includes("KTH-SP2-1996-2"));
+        assert!(select("sdsc-par95").includes("SDSC-Par-1995-2.1-cln"));
+        assert!(select("SDSC-Par-1995").includes("SDSC-Par-1995-2.1-cln"));
+        assert!(!select("SDSC-Par96").includes("SDSC-Par-1995-2.1-cln"));
+        assert!(Selection { traces: SearchPath::new([]), only: vec![] }.includes("anything"));
+    }
+}

@@ -1,0 +1,14 @@
+//! Results as text: a table for people, JSON lines, CSV, Markdown.
+//!
+//! All four are made from rows of named [`Value`]s, so that they agree on names and
+//! order. Tables for people round and leave out; the other formats carry everything at
+//! full precision.
+
+mod format;
+pub mod manifest;
+mod number;
+mod runs;
+
+pub use format::{Align, Format, Sheet, Value, json_line, write_csv, write_csv_rows};
+pub use number::{fixed, grouped};
+pub use runs::{full_row, summary};

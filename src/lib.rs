@@ -1,11 +1,45 @@
-//! replay
+//! Replays job traces of real supercomputers through schedulers and processor allocators.
+//!
+//! A trace in the Standard Workload Format is read ([`swf`]) and cleaned by a named policy
+//! into jobs ([`workload`]); a scheduling discipline decides who starts when
+//! ([`scheduler`]), an allocation strategy which processors of a mesh or torus a job gets
+//! ([`allocator`], [`topology`], [`machine`]). Strategies that never refuse do not
+//! influence the schedule, so one timeline serves any number of them ([`simulation`]).
+//! [`experiment`] runs grids of such cells in parallel; [`metrics`] says what they come
+//! to; [`published`] holds printed numbers to compare with.
+//!
+//! ```text
+//! .swf[.gz] --swf--> records --workload--> jobs --scheduler--> timeline
+//!     --allocator--> processors --metrics--> measures --frame, plot, report--> files
+//! ```
+//!
+//! Imports run along this line and never back. The published strategy in five lines:
+//!
+//! ```
+//! use replay::{allocator::registry::AllocatorSpec, experiment::*, scheduler::registry::SchedulerSpec};
+//! use replay::workload::{Policy, Window, Workload};
+//! use std::sync::Arc;
+//!
+//! let swf = "; MaxProcs: 16\n1 0 -1 60 4\n2 5 -1 30 8\n3 9 -1 10 6\n";
+//! let jobs = Workload::from_reader(swf.as_bytes(), "tiny.swf", &Policy::JOHNSON, &Window::ALL, Default::default())?;
+//! let trace = Trace::new(Arc::new(jobs), "4x4".parse()?, "johnson", &[SchedulerSpec::EASY]);
+//! let allocator: AllocatorSpec = "mc1x1[tie=2,13,20,6]".parse()?;
+//! let cell = Cell { trace: Arc::new(trace), scheduler: SchedulerSpec::EASY, allocator, seed: 0 };
+//! let result = run_cell(0, &cell, Measure::default())?;
+//! assert_eq!(result.metrics.jobs, 3);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
 pub mod allocator;
+#[cfg(all(feature = "frame", feature = "plot"))]
 pub mod cli;
 pub mod experiment;
+#[cfg(feature = "frame")]
 pub mod frame;
 pub mod machine;
 pub mod metrics;
 pub mod naming;
+#[cfg(feature = "plot")]
 pub mod plot;
 pub mod published;
 pub mod report;

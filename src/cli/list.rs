@@ -167,7 +167,6 @@ fn suites() -> Entries {
     Entries { text, json }
 }
 
-#[cfg(feature = "frame")]
 fn columns() -> Entries {
     use crate::frame::{Table, describe};
     let mut text = Vec::new();
@@ -184,11 +183,6 @@ fn columns() -> Entries {
         }
     }
     Entries { text, json }
-}
-
-#[cfg(not(feature = "frame"))]
-fn columns() -> Entries {
-    Entries { text: vec!["this program was built without result tables".to_string()], json: Vec::new() }
 }
 
 /// Lines of at most [`WIDTH`] characters, indented.

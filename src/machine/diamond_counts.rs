@@ -128,25 +128,29 @@ impl DiamondCounts {
     /// [`strip_y`](Self::strip_y) of 16 lanes from `lane` on, a multiple of 16 below the
     /// height; entries past the end of the row mean nothing.
     #[inline(always)]
-    pub fn strips_y(&self, x: usize, lane: usize, reach: usize) -> [u16; LANES] {
+    pub fn strips_y(&self, x: usize, lane: usize, reach: usize) -> Shorts {
         let reach = reach.min(self.pad);
-        let row = &self.along_y[x * self.stride + self.pad + lane - reach..][..2 * reach + 1 + LANES];
-        sub(load(&row[2 * reach + 1..]), load(row))
+        let from = x * self.stride + self.pad + lane - reach;
+        let window = &self.along_y[from..from + 2 * reach + 1 + LANES];
+        // Lanes never borrow: the higher sum is not the smaller.
+        let [low, high] = [window, &window[2 * reach + 1..]].map(shorts);
+        std::array::from_fn(|i| high[i] - low[i])
     }
 
     /// Of 16 lanes from `lane` on: 1 where (x, y) is free, 0 where it is busy.
     #[inline(always)]
-    pub fn free_lanes(&self, x: usize, lane: usize) -> [u8; LANES] {
-        load(&self.free[x * self.stride + self.pad + lane..])
+    pub fn free_lanes(&self, x: usize, lane: usize) -> Bytes {
+        bytes(&self.free[x * self.stride + self.pad + lane..])
     }
 
-    /// Of 16 lanes from `lane` on: 1 where (x, y - `reach`) and where (x, y + `reach`) is
-    /// free, 0 where it is busy or beyond the mesh; `reach` must be less than the height.
+    /// Of 16 lanes from `lane` on: how many of (x, y - `reach`) and (x, y + `reach`) are
+    /// free; `reach` must be at least 1 and less than the height.
     #[inline(always)]
-    pub fn free_pair(&self, x: usize, lane: usize, reach: usize) -> [[u8; LANES]; 2] {
+    pub fn free_pairs(&self, x: usize, lane: usize, reach: usize) -> Bytes {
         let from = x * self.stride + self.pad + lane - reach;
         let window = &self.free[from..from + 2 * reach + LANES];
-        [load(window), load(&window[2 * reach..])]
+        let [left, right] = [window, &window[2 * reach..]].map(bytes);
+        [left[0] + right[0], left[1] + right[1]]
     }
 
     /// First table row and one past the last of |x' - x| <= reach, clipped.
@@ -156,16 +160,30 @@ impl DiamondCounts {
     }
 }
 
+/// 16 lanes of a byte each, the first lane lowest. As long as no lane overflows, they add
+/// as plain integers, which spares the compiler the question how to vectorise them.
+pub type Bytes = [u64; 2];
+
+/// 16 lanes of 16 bits each, likewise.
+pub type Shorts = [u64; 4];
+
 #[inline(always)]
-fn load<T: Copy + Default>(entries: &[T]) -> [T; LANES] {
-    let mut lanes = [T::default(); LANES];
-    lanes.copy_from_slice(&entries[..LANES]);
-    lanes
+fn bytes(entries: &[u8]) -> Bytes {
+    let word = |i: usize| {
+        let mut word = [0; 8];
+        word.copy_from_slice(&entries[8 * i..8 * i + 8]);
+        u64::from_le_bytes(word)
+    };
+    [word(0), word(1)]
 }
 
 #[inline(always)]
-fn sub(a: [u16; LANES], b: [u16; LANES]) -> [u16; LANES] {
-    std::array::from_fn(|i| a[i].wrapping_sub(b[i]))
+fn shorts(entries: &[u16]) -> Shorts {
+    let entries = &entries[..LANES];
+    std::array::from_fn(|i| {
+        let lane = |j: usize| u64::from(entries[4 * i + j]) << (16 * j);
+        lane(0) | lane(1) | lane(2) | lane(3)
+    })
 }
 
 #[cfg(test)]
@@ -173,6 +191,14 @@ mod tests {
     use super::*;
     use crate::topology::{NodeId, Topology};
     use proptest::prelude::*;
+
+    fn byte(lanes: Bytes, i: usize) -> u8 {
+        (lanes[i / 8] >> (8 * (i % 8))) as u8
+    }
+
+    fn short(lanes: Shorts, i: usize) -> u16 {
+        (lanes[i / 4] >> (16 * (i % 4))) as u16
+    }
 
     proptest! {
         #[test]
@@ -202,13 +228,13 @@ mod tests {
                             let along_y = (-r..=r).filter(|d| is_free(x, y + d)).count() as u16;
                             let along_x = (-r..=r).filter(|d| is_free(x + d, y)).count() as u16;
                             prop_assert_eq!(counts.strip_y(ux, uy, reach), along_y);
-                            prop_assert_eq!(counts.strips_y(ux, lane, reach)[i], along_y);
+                            prop_assert_eq!(short(counts.strips_y(ux, lane, reach), i), along_y);
                             prop_assert_eq!(counts.strip_x(ux, uy, reach), along_x);
                         }
-                        prop_assert_eq!(counts.free_lanes(ux, lane)[i] == 1, is_free(x, y));
+                        prop_assert_eq!(byte(counts.free_lanes(ux, lane), i), u8::from(is_free(x, y)));
                         for reach in [1, h / 2, h - 1].into_iter().filter(|&reach| reach < h) {
-                            let pair = counts.free_pair(ux, lane, reach as usize).map(|lanes| lanes[i] == 1);
-                            prop_assert_eq!(pair, [is_free(x, y - reach), is_free(x, y + reach)]);
+                            let pairs = u8::from(is_free(x, y - reach)) + u8::from(is_free(x, y + reach));
+                            prop_assert_eq!(byte(counts.free_pairs(ux, lane, reach as usize), i), pairs);
                         }
                         for offset in [-50, 1 - h, -1, 0, 1, h - 1, 50] {
                             prop_assert_eq!(counts.is_free(ux, uy, offset), is_free(x, y + offset));

@@ -1,3 +1,5 @@
+use std::cmp::Reverse;
+
 use serde::Serialize;
 
 use crate::workload::Job;
@@ -9,7 +11,8 @@ pub struct SizeRow {
     pub size: u32,
     /// Jobs of this size.
     pub jobs: u64,
-    /// Rank by number of jobs, 1 for the most frequent size; equal counts by size.
+    /// Rank by number of jobs, 1 for the most frequent size; of equally frequent sizes the
+    /// larger comes first (as the paper's rank 49 for size 42 on KTH implies).
     pub rank: u32,
     /// Mean pairwise L1 sum.
     pub mean_pairwise_l1: f64,
@@ -50,7 +53,7 @@ pub fn by_size(jobs: &[Job], starts: &[i64], pairwise: &[u64]) -> Vec<SizeRow> {
         })
         .collect();
     let mut by_frequency: Vec<usize> = (0..rows.len()).collect();
-    by_frequency.sort_by_key(|&i| (std::cmp::Reverse(rows[i].jobs), rows[i].size));
+    by_frequency.sort_by_key(|&i| (Reverse(rows[i].jobs), Reverse(rows[i].size)));
     for (rank, i) in (1..).zip(by_frequency) {
         rows[i].rank = rank;
     }
@@ -99,7 +102,7 @@ mod tests {
         let job = |size, run| Job { number: 0, submit: 0, run, estimate: run, size, line: 0 };
         let jobs = [job(2, 10), job(4, 1), job(2, 20), job(1, 5)];
         let rows = by_size(&jobs, &[0, 0, 6, 0], &[1, 8, 3, 0]);
-        assert_eq!(rows.iter().map(|r| (r.size, r.jobs, r.rank)).collect::<Vec<_>>(), [(1, 1, 2), (2, 2, 1), (4, 1, 3)]);
+        assert_eq!(rows.iter().map(|r| (r.size, r.jobs, r.rank)).collect::<Vec<_>>(), [(1, 1, 3), (2, 2, 1), (4, 1, 2)]);
         assert_eq!((rows[1].mean_pairwise_l1, rows[1].mean_wait, rows[1].mean_turnaround), (2.0, 3.0, 18.0));
         let better = by_size(&jobs, &[0; 4], &[1, 8, 1, 0]);
         let change = improvement(&rows, &better, 4);

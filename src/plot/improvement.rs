@@ -79,7 +79,8 @@ impl Figure for Improvement {
         let pad = last * 0.01 + 0.5;
         let first = match self.order {
             Order::Size => -pad,
-            Order::Rank => 1.0 - pad,
+            // There is no rank 0 to label.
+            Order::Rank => 1.0 - pad.min(0.9),
         };
         let panel = Panel {
             left: LEFT_ROOM,

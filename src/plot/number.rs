@@ -23,20 +23,33 @@ pub fn grouped(value: f64, decimals: usize) -> String {
 /// A number with about four significant digits, for labels at data.
 pub fn significant(value: f64) -> String {
     let decimals = match value.abs() {
+        v if v >= 1e9 => return power(value, 2),
         v if v >= 1000.0 => 0,
         v if v >= 100.0 => 1,
         v if v >= 10.0 || v == 0.0 => 2,
         v if v >= 0.001 => 3,
-        _ => return power(value),
+        _ => return power(value, 2),
     };
     grouped(value, if value == 0.0 { 0 } else { decimals })
 }
 
-/// A number as a digit and a power of ten: `3×10⁻⁵`, and `10⁶` for a plain power.
-pub fn power(value: f64) -> String {
-    let exponent = value.abs().log10().floor();
-    let digit = (value / 10f64.powf(exponent)).round();
-    let raised: String = format!("{exponent}")
+/// A multiple of `step` with as many digits as tell it from its neighbours.
+pub fn stepped(value: f64, step: f64) -> String {
+    let place = step.log10().floor();
+    if value == 0.0 {
+        grouped(0.0, if (-6.0..0.0).contains(&place) { -place as usize } else { 0 })
+    } else if place < -6.0 || value.abs() >= 1e9 {
+        power(value, (value.abs().log10().floor() - place).clamp(0.0, 9.0) as usize)
+    } else {
+        grouped(value, (-place).max(0.0) as usize)
+    }
+}
+
+/// A number as digits and a power of ten: `3×10⁻⁵`, and `10⁶` for a plain power.
+pub fn power(value: f64, decimals: usize) -> String {
+    let text = format!("{value:.decimals$e}");
+    let Some((digits, exponent)) = text.split_once('e') else { return text };
+    let raised: String = exponent
         .chars()
         .map(|c| match c {
             '-' => '\u{207B}',
@@ -47,7 +60,10 @@ pub fn power(value: f64) -> String {
             _ => c,
         })
         .collect();
-    if digit == 1.0 { format!("10{raised}") } else { format!("{digit}×10{raised}") }
+    match digits.replace('-', "\u{2212}").as_str() {
+        "1" => format!("10{raised}"),
+        digits => format!("{digits}×10{raised}"),
+    }
 }
 
 #[cfg(test)]
@@ -68,6 +84,17 @@ mod tests {
         assert_eq!(significant(210310.8), "210,311");
         assert_eq!(significant(0.25), "0.250");
         assert_eq!(significant(0.0), "0");
-        assert_eq!((power(1e6), power(2e-7)), ("10⁶".to_string(), "2×10⁻⁷".to_string()));
+        assert_eq!((power(1e6, 0), power(2e-7, 0)), ("10⁶".to_string(), "2×10⁻⁷".to_string()));
+    }
+
+    #[test]
+    fn ticks_differ_however_small_their_step() {
+        assert_eq!((stepped(0.4, 0.2), stepped(0.0, 0.2)), ("0.4".to_string(), "0.0".to_string()));
+        assert_eq!(stepped(-2.1e-8, 1e-9), "\u{2212}2.1×10⁻⁸");
+        assert_eq!(stepped(1.25e12, 5e10), "1.25×10¹²");
+        assert_eq!(
+            (stepped(3e-300, 1e-300), stepped(0.0, 1e-300)),
+            ("3×10⁻³⁰⁰".to_string(), "0".to_string())
+        );
     }
 }

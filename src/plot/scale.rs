@@ -1,4 +1,4 @@
-use super::number::{grouped, power};
+use super::number::{grouped, power, stepped};
 
 /// A linear or logarithmic range of an axis.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -76,12 +76,11 @@ impl Scale {
 
     fn linear_ticks(self, about: usize) -> Vec<Tick> {
         let step = self.step.unwrap_or_else(|| step(self.max - self.min, about));
-        let decimals = (-step.log10().floor()).max(0.0) as usize;
         let first = (self.min / step - 1e-6).ceil() as i64;
         let last = (self.max / step + 1e-6).floor() as i64;
         let tick = |i: i64| {
             let value = i as f64 * step;
-            Tick { value, label: grouped(value, decimals) }
+            Tick { value, label: stepped(value, step) }
         };
         (first..=last).map(tick).collect()
     }
@@ -93,7 +92,7 @@ impl Scale {
         let every = (decades / about as f64).ceil().max(1.0) as i32;
         let inside = |value: f64| value >= self.min * 0.999 && value <= self.max * 1.001;
         let label = |value: f64| match value {
-            v if !(0.001..1e6).contains(&v) => power(v),
+            v if !(0.001..1e6).contains(&v) => power(v, 0),
             v => grouped(v, (-v.log10().floor()).max(0.0) as usize),
         };
         (first..=last)
@@ -130,7 +129,7 @@ mod tests {
 
     #[test]
     fn ticks_are_round() {
-        assert_eq!(Scale::round(-3.9, 9.1, 6).range(), (-5.0, 10.0));
+        assert_eq!(Scale::round(-3.9, 9.1, 6).range(), (-4.0, 10.0));
         assert_eq!(
             labels(Scale::linear(0.0, 1000.0), 5),
             ["0", "200", "400", "600", "800", "1,000"]

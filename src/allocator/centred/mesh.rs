@@ -48,19 +48,16 @@ impl Diamond {
         self.need = need;
         self.pairs =
             cuts(&mut self.by_x, last, x, counts.width(), inner, |row, reach| counts.strip_y(row, y, reach));
-        super::stat(0);
         if !open(self.pairs + least_pairs(need)) {
             dead(self.pairs + (need * (need - 1) / 2) as u64);
             return false;
         }
-        super::stat(1);
         self.pairs +=
             cuts(&mut self.by_y, last, y, counts.height(), inner, |column, reach| counts.strip_x(x, column, reach));
         if !open(self.pairs + least_pairs(need)) {
             dead(self.pairs + (need * (need - 1) / 2) as u64);
             return false;
         }
-        super::stat(2);
         costs(&mut self.by_x, inner as u32);
         costs(&mut self.by_y, inner as u32);
         let any = self.pairs + u64::from(self.cheapest(last)) * need as u64 + (need * (need - 1) / 2) as u64;
@@ -68,7 +65,6 @@ impl Diamond {
         if !open(any + (least_pairs(need) - (need * (need - 1) / 2) as u64)) {
             return false;
         }
-        super::stat(3);
         self.gather(counts, x, y, last);
         let cheapest = self.costs.iter().copied().min().unwrap_or(0);
         if !open(self.pairs + u64::from(cheapest) * need as u64 + least_pairs(need)) {
@@ -152,21 +148,21 @@ fn cuts(
     strip: impl Fn(usize, usize) -> u16,
 ) -> u64 {
     strips.clear();
-    let first = (centre + 1).saturating_sub(last);
-    strips.resize(first + last - centre, 0);
-    let (mut before, mut sum) = (0, 0);
-    let mut enter = |count: u16| {
-        strips.push(u32::from(count));
-        before += u64::from(count);
-        sum += before * (all as u64 - before);
-    };
-    for row in first..centre {
-        enter(strip(row, row + last - 1 - centre));
-    }
-    for row in centre..(centre + last).min(extent) {
-        enter(strip(row, centre + last - 1 - row));
-    }
     strips.resize(2 * last + 1, 0);
+    let (first, end) = ((centre + 1).saturating_sub(last), (centre + last).min(extent));
+    let (left, right) = strips[first + last - centre..].split_at_mut(centre - first.min(centre));
+    let (all, mut before, mut sum) = (all as u64, 0, 0);
+    let mut enter = |slot: &mut u32, count: u16| {
+        *slot = u32::from(count);
+        before += u64::from(count);
+        sum += before * (all - before);
+    };
+    for (slot, row) in left.iter_mut().zip(first..centre) {
+        enter(slot, strip(row, row + last - 1 - centre));
+    }
+    for (slot, row) in right.iter_mut().zip(centre..end) {
+        enter(slot, strip(row, centre + last - 1 - row));
+    }
     sum
 }
 

@@ -130,7 +130,6 @@ impl Centred {
                     if !mesh.diamond.look(&mesh.counts, (x, y), reach, need, |least| contest.is_open(least, i), |least| mesh.dead[x * mesh.counts.height() + y] = contest.limit() < least) {
                         continue;
                     }
-                    stat(4);
                     self.part.clear();
                     if options.order == ShellOrder::Carried {
                         let coords = &self.coords;
@@ -209,10 +208,6 @@ impl Mesh {
         x > 0 && near(x - 1, y) || x + 1 < w && near(x + 1, y) || y > 0 && near(x, y - 1) || y + 1 < h && near(x, y + 1)
     }
 }
-/// TEMP
-pub static STATS: [std::sync::atomic::AtomicU64; 5] = [const { std::sync::atomic::AtomicU64::new(0) }; 5];
-fn stat(i: usize) { STATS[i].fetch_add(1, std::sync::atomic::Ordering::Relaxed); }
-
 impl Allocator for Centred {
     fn allocate(
         &mut self,

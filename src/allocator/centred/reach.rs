@@ -38,9 +38,12 @@ impl Reaches {
             // No centre of the row reaches less far than this.
             let mut at_least = smallest_reach(size);
             for x in 0..counts.width() {
-                let wanted = if free_only { counts.free_lanes(x, lane) } else { [1; LANES] };
-                if wanted[..lanes].contains(&1) {
-                    let (outermost, inner) = reach(counts, x, lane, lanes, &wanted, at_least, size);
+                let free = counts.free_lanes(x, lane).map(u64::to_le_bytes);
+                let wanted: [bool; LANES] = std::array::from_fn(|i| {
+                    i < lanes && (!free_only || free[i / 8][i % 8] == 1)
+                });
+                if wanted.contains(&true) {
+                    let (outermost, inner) = reach(counts, x, lane, &wanted, at_least, size);
                     let at = x * self.pitch + lane;
                     self.outermost[at..at + LANES].copy_from_slice(&outermost);
                     self.inner[at..at + LANES].copy_from_slice(&inner);
@@ -70,25 +73,26 @@ fn smallest_reach(size: u16) -> usize {
 }
 
 /// Outermost shell, at least `at_least`, and number of processors within it, of 16
-/// centres; of these the first `lanes` are on the mesh. For those not wanted the
-/// outermost shell is a lower bound.
+/// centres. For those not wanted the outermost shell is a lower bound.
 #[inline(always)]
 fn reach(
     counts: &DiamondCounts,
     x: usize,
     lane: usize,
-    lanes: usize,
-    wanted: &[u8; LANES],
+    wanted: &[bool; LANES],
     at_least: usize,
     size: u16,
 ) -> ([u16; LANES], [u16; LANES]) {
-    let mut within = [0u16; LANES];
+    let mut strips = [0u64; 4];
     if let Some(radius) = at_least.checked_sub(1) {
         for row in x.saturating_sub(radius)..(x + radius + 1).min(counts.width()) {
             let strip = counts.strips_y(row, lane, radius - row.abs_diff(x));
-            within.iter_mut().zip(strip).for_each(|(within, strip)| *within += strip);
+            for i in 0..4 {
+                strips[i] += strip[i];
+            }
         }
     }
+    let mut within: [u16; LANES] = std::array::from_fn(|i| (strips[i / 4] >> (16 * (i % 4))) as u16);
     let (mut outermost, mut inner) = ([0u16; LANES], [0u16; LANES]);
     let mut radius = at_least;
     loop {
@@ -100,7 +104,7 @@ fn reach(
             outermost[i] = if open { radius as u16 } else { outermost[i] };
             inner[i] = if open { within[i] } else { inner[i] };
             within[i] += shell[i];
-            wanting |= u8::from(within[i] < size) & wanted[i] & u8::from(i < lanes);
+            wanting |= u8::from(within[i] < size) & u8::from(wanted[i]);
         }
         if wanting == 0 {
             return (outermost, inner);
@@ -125,7 +129,7 @@ fn shell(counts: &DiamondCounts, x: usize, lane: usize, radius: usize) -> [u16; 
     while first <= last {
         // Four processors for each reach: the sum of 60 fits a byte.
         let end = (last + 1).min(first + 60);
-        let mut bytes = [0u8; LANES];
+        let mut bytes = [0; 2];
         for reach in first..end {
             let distance = radius - reach;
             if distance <= x {
@@ -142,16 +146,16 @@ fn shell(counts: &DiamondCounts, x: usize, lane: usize, radius: usize) -> [u16; 
 }
 
 #[inline(always)]
-fn pair(bytes: &mut [u8; LANES], counts: &DiamondCounts, row: usize, lane: usize, reach: usize) {
-    let [left, right] = counts.free_pair(row, lane, reach);
-    for i in 0..LANES {
-        bytes[i] += left[i] + right[i];
-    }
+fn pair(sum: &mut [u64; 2], counts: &DiamondCounts, row: usize, lane: usize, reach: usize) {
+    let [low, high] = counts.free_pairs(row, lane, reach);
+    sum[0] += low;
+    sum[1] += high;
 }
 
 #[inline(always)]
-fn add(sum: &mut [u16; LANES], bytes: &[u8; LANES]) {
+fn add(sum: &mut [u16; LANES], bytes: &[u64; 2]) {
+    let bytes = bytes.map(u64::to_le_bytes);
     for i in 0..LANES {
-        sum[i] += u16::from(bytes[i]);
+        sum[i] += u16::from(bytes[i / 8][i % 8]);
     }
 }

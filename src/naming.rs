@@ -131,7 +131,8 @@ impl FromStr for StrategyName {
         };
         let word = |s: &str| {
             let legal = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
-            (!s.is_empty() && s.chars().all(legal)).then(|| s.to_ascii_lowercase().replace('_', "-"))
+            (!s.is_empty() && s.chars().all(legal))
+                .then(|| s.to_ascii_lowercase().replace('_', "-"))
         };
         let name = word(name.trim()).ok_or_else(|| error("a name is letters, digits and \"-\""))?;
         let mut strategy = Self { name, parameters: Vec::new() };
@@ -258,7 +259,18 @@ mod tests {
 
     #[test]
     fn malformed_names_are_refused() {
-        for bad in ["", "[a=b]", "a[", "a[b]", "a[b=]", "a[=c]", "a[b=c,b=d]", "a[b=c]]", "a b", "a[b=[c]]"] {
+        for bad in [
+            "",
+            "[a=b]",
+            "a[",
+            "a[b]",
+            "a[b=]",
+            "a[=c]",
+            "a[b=c,b=d]",
+            "a[b=c]]",
+            "a b",
+            "a[b=[c]]",
+        ] {
             assert!(bad.parse::<StrategyName>().is_err(), "{bad}");
         }
     }

@@ -181,7 +181,9 @@ pub fn strategies() -> Vec<Strategy> {
             },
             build: |name, topology, _seed| {
                 let (curve, fit) = parts(name)?;
-                let grid = topology.grid().ok_or_else(|| name.error("allocator", "needs a mesh or torus"))?;
+                let grid = topology
+                    .grid()
+                    .ok_or_else(|| name.error("allocator", "needs a mesh or torus"))?;
                 Ok(Box::new(CurveAllocator::new(grid, curve, fit)))
             },
         })
@@ -207,8 +209,12 @@ mod tests {
         let topology: Topology = format!("{}x1", busy.len()).parse().expect("a mesh");
         let grid = topology.grid().expect("a grid").clone();
         let mut machine = Machine::new(topology);
-        let taken: Vec<_> =
-            (0..).map(NodeId).zip(busy.chars()).filter(|(_, c)| *c == '#').map(|(n, _)| n).collect();
+        let taken: Vec<_> = (0..)
+            .map(NodeId)
+            .zip(busy.chars())
+            .filter(|(_, c)| *c == '#')
+            .map(|(n, _)| n)
+            .collect();
         machine.occupy(&taken);
         (machine, grid)
     }

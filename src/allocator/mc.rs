@@ -83,7 +83,9 @@ impl Allocator for Mc {
         let mut best: Option<(u64, NodeId)> = None;
         for base in machine.free_nodes() {
             let limit = best.map_or(u64::MAX, |(score, _)| score);
-            if let Some(score) = self.score(laid(&self.grid, self.coords[base.index()], shape), size, limit) {
+            if let Some(score) =
+                self.score(laid(&self.grid, self.coords[base.index()], shape), size, limit)
+            {
                 best = Some((score, base));
             }
         }
@@ -204,13 +206,18 @@ mod tests {
         let mut best: Option<(u32, Vec<NodeId>)> = None;
         for base in machine.free_nodes() {
             let laid = laid(&mc.grid, mc.coords[base.index()], shape);
-            let inside: Vec<Coord> = mc.coords.iter().copied().filter(|c| {
-                (0..3).all(|i| {
-                    let (low, length) = laid[i];
-                    let extent = i32::from(mc.grid.axes()[i].extent);
-                    (i32::from(c[i]) - low).rem_euclid(extent) < length as i32
+            let inside: Vec<Coord> = mc
+                .coords
+                .iter()
+                .copied()
+                .filter(|c| {
+                    (0..3).all(|i| {
+                        let (low, length) = laid[i];
+                        let extent = i32::from(mc.grid.axes()[i].extent);
+                        (i32::from(c[i]) - low).rem_euclid(extent) < length as i32
+                    })
                 })
-            }).collect();
+                .collect();
             let distance = |n: &NodeId| {
                 inside.iter().map(|&c| mc.grid.linf(c, mc.coords[n.index()])).min().unwrap_or(0)
             };

@@ -56,7 +56,8 @@ pub fn strategies() -> Vec<Strategy> {
     vec![Strategy {
         name: "random".to_string(),
         aliases: &[],
-        about: "Processors drawn uniformly from the free ones; --seed chooses the stream.".to_string(),
+        about: "Processors drawn uniformly from the free ones; --seed chooses the stream."
+            .to_string(),
         source: "Lo et al. 1997, section 4",
         parameters: Vec::new,
         canonical: |name| {
@@ -74,7 +75,9 @@ mod tests {
     fn draw(seed: u64) -> Vec<u32> {
         let machine = Machine::new("10x10".parse().expect("a mesh"));
         let mut chosen = Vec::new();
-        Random::new(seed).allocate(&machine, Request::of_size(5), &mut chosen).expect("all are free");
+        Random::new(seed)
+            .allocate(&machine, Request::of_size(5), &mut chosen)
+            .expect("all are free");
         chosen.iter().map(|n| n.0).collect()
     }
 

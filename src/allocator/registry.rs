@@ -27,8 +27,12 @@ pub struct Strategy {
     pub build: fn(&StrategyName, &Topology, u64) -> Result<Box<dyn Allocator>, NameError>,
 }
 
-static STRATEGIES: LazyLock<Vec<Strategy>> =
-    LazyLock::new(|| [centre::strategies(), mc::strategies(), curve::strategies(), random::strategies()].into_iter().flatten().collect());
+static STRATEGIES: LazyLock<Vec<Strategy>> = LazyLock::new(|| {
+    [centre::strategies(), mc::strategies(), curve::strategies(), random::strategies()]
+        .into_iter()
+        .flatten()
+        .collect()
+});
 
 /// Every strategy.
 pub fn all() -> &'static [Strategy] {
@@ -113,7 +117,8 @@ impl TryFrom<&StrategyName> for AllocatorSpec {
             };
             name.error("allocator", hint)
         })?;
-        let named = StrategyName { name: strategy.name.clone(), parameters: name.parameters.clone() };
+        let named =
+            StrategyName { name: strategy.name.clone(), parameters: name.parameters.clone() };
         Ok(Self { name: (strategy.canonical)(&named)?, strategy })
     }
 }
@@ -122,7 +127,8 @@ impl std::str::FromStr for AllocatorSpec {
     type Err = NameError;
 
     fn from_str(text: &str) -> Result<Self, NameError> {
-        let name: StrategyName = text.parse().map_err(|e: NameError| NameError { kind: "allocator", ..e })?;
+        let name: StrategyName =
+            text.parse().map_err(|e: NameError| NameError { kind: "allocator", ..e })?;
         Self::try_from(&name)
     }
 }

@@ -1,5 +1,5 @@
 use std::fmt::Display;
-use std::io;
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 /// How the program ends; see the table in [`cli`](crate::cli).
@@ -24,6 +24,12 @@ impl From<Exit> for ExitCode {
             Exit::Data => 3,
         })
     }
+}
+
+/// A line on standard error. Where nobody can read it, the run goes on all the same;
+/// `eprintln!` would panic.
+pub fn tell(line: impl Display) {
+    let _ = writeln!(io::stderr(), "{line}");
 }
 
 /// Why the program cannot go on.
@@ -54,17 +60,28 @@ impl Failure {
         Self::usage(cause.into().context(format!("cannot write {what}")))
     }
 
+    /// The cause and its causes. Some of our errors quote theirs; nothing is said twice.
+    fn message(&self) -> String {
+        self.cause.chain().fold(String::new(), |message, cause| {
+            let cause = cause.to_string();
+            match message.as_str() {
+                "" => cause,
+                said if said.contains(&cause) => message,
+                said => format!("{said}: {cause}"),
+            }
+        })
+    }
+
     /// Tells the user and gives the exit code. A reader that has closed the pipe has
     /// seen enough: that is success.
     pub fn report(self) -> ExitCode {
-        let closed_pipe = self
-            .cause
-            .chain()
-            .any(|e| e.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe));
+        let closed_pipe = self.cause.chain().any(|e| {
+            e.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe)
+        });
         if closed_pipe {
             return Exit::Done.into();
         }
-        eprintln!("replay: {:#}", self.cause);
+        tell(format_args!("replay: {}", self.message()));
         self.exit.into()
     }
 }

@@ -47,7 +47,13 @@ enum ListFormat {
 
 /// Lists what can be named.
 pub fn run(args: &ListArgs) -> Result<Exit, Failure> {
-    let all = [Listing::Allocators, Listing::Schedulers, Listing::Policies, Listing::Traces, Listing::Suites];
+    let all = [
+        Listing::Allocators,
+        Listing::Schedulers,
+        Listing::Policies,
+        Listing::Traces,
+        Listing::Suites,
+    ];
     let wanted = args.what.map_or(all.to_vec(), |one| vec![one]);
     let mut out = io::stdout().lock();
     for (i, what) in wanted.iter().enumerate() {
@@ -86,12 +92,20 @@ const WIDTH: usize = 96;
 fn described(kind: &str, descriptions: &[Description]) -> Entries {
     let mut text = vec![format!("{kind}:")];
     for entry in descriptions {
-        let aliases = if entry.aliases.is_empty() { String::new() } else { format!(" (or {})", entry.aliases.join(", ")) };
+        let aliases = if entry.aliases.is_empty() {
+            String::new()
+        } else {
+            format!(" (or {})", entry.aliases.join(", "))
+        };
         text.push(format!("  {}{aliases}", entry.name));
-        let source = if entry.source.is_empty() { String::new() } else { format!(" [{}]", entry.source) };
+        let source =
+            if entry.source.is_empty() { String::new() } else { format!(" [{}]", entry.source) };
         text.extend(wrapped(&format!("{}{source}", entry.about), 6));
         for p in &entry.parameters {
-            text.extend(wrapped(&format!("{}={} [{}]: {}", p.key, p.values, p.default, p.about), 8));
+            text.extend(wrapped(
+                &format!("{}={} [{}]: {}", p.key, p.values, p.default, p.about),
+                8,
+            ));
         }
     }
     Entries { text, json: json(kind, descriptions) }
@@ -174,7 +188,8 @@ fn columns() -> Entries {
     for table in Table::ALL {
         text.push(format!("{}: {}", table.name(), table.about()));
         for column in describe(table) {
-            let unit = if column.unit.is_empty() { String::new() } else { format!(" [{}]", column.unit) };
+            let unit =
+                if column.unit.is_empty() { String::new() } else { format!(" [{}]", column.unit) };
             text.push(format!("  {}{unit}: {}", column.name, column.about));
             json.push(serde_json::json!({
                 "kind": "column", "table": table.name(), "name": column.name, "unit": column.unit,
@@ -189,7 +204,9 @@ fn columns() -> Entries {
 fn wrapped(text: &str, indent: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {
-        let line = lines.last_mut().filter(|line| line.is_empty() || line.len() + 1 + word.len() <= WIDTH - indent);
+        let line = lines
+            .last_mut()
+            .filter(|line| line.is_empty() || line.len() + 1 + word.len() <= WIDTH - indent);
         match line {
             Some(line) if line.is_empty() => line.push_str(word),
             Some(line) => {

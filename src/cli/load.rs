@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::exit::Failure;
+use super::exit::{Failure, tell};
 use crate::swf::{self, ReadOptions};
 use crate::workload::{LoadError, Manifest, Policy, SearchPath, Window, Workload};
 
@@ -27,11 +27,13 @@ pub fn load_traces(
     for outcome in loaded {
         let workload = outcome.map_err(|error| match error {
             // The file is there, but not for us.
-            LoadError::Read(swf::Error::Io { .. }) | LoadError::Window { .. } => Failure::usage(error),
+            LoadError::Read(swf::Error::Io { .. }) | LoadError::Window { .. } => {
+                Failure::usage(error)
+            }
             _ => Failure::data(error),
         })?;
         if !quiet {
-            eprintln!("{}", workload.report);
+            tell(&workload.report);
         }
         workloads.push(Arc::new(workload));
     }

@@ -90,7 +90,8 @@ enum Command {
 /// Runs the program with these arguments and returns its exit code.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
-    let parsed = Cli::command().try_get_matches_from(&arguments).and_then(|m| Cli::from_arg_matches(&m));
+    let parsed =
+        Cli::command().try_get_matches_from(&arguments).and_then(|m| Cli::from_arg_matches(&m));
     let cli = match parsed {
         Ok(cli) => cli,
         Err(error) => {

@@ -27,11 +27,17 @@ pub struct Output {
     /// Without their jobs: what the summary and the plots need.
     results: Vec<RunResult>,
     csv_header_written: bool,
+    /// The reader of standard output has closed the pipe.
+    unread: bool,
 }
 
 impl Output {
     /// Checks that the folder can be written, before any work is done.
-    pub fn open(args: &RunArgs, command: &[OsString], started: SystemTime) -> Result<Self, Failure> {
+    pub fn open(
+        args: &RunArgs,
+        command: &[OsString],
+        started: SystemTime,
+    ) -> Result<Self, Failure> {
         if let Some(dir) = &args.out {
             probe(dir).map_err(|e| Failure::output(format!("into --out {}", dir.display()), e))?;
         }
@@ -46,6 +52,7 @@ impl Output {
             tables: None,
             results: Vec::new(),
             csv_header_written: false,
+            unread: false,
         })
     }
 
@@ -74,6 +81,7 @@ impl Output {
         }
         let mut out = io::stdout().lock();
         let written = match self.format {
+            _ if self.unread => Ok(()),
             FormatArg::Json => writeln!(out, "{}", json_line(&full_row(&result))),
             FormatArg::Csv => {
                 let header = !std::mem::replace(&mut self.csv_header_written, true);
@@ -82,7 +90,13 @@ impl Output {
             // A table is laid out when all its rows are known.
             FormatArg::Table | FormatArg::Md => Ok(()),
         };
-        written.map_err(|e| Failure::output("standard output", e))?;
+        match written {
+            // A closed pipe must not cost the files.
+            Err(e) if e.kind() == io::ErrorKind::BrokenPipe && self.dir.is_some() => {
+                self.unread = true
+            }
+            written => written.map_err(|e| Failure::output("standard output", e))?,
+        }
         result.jobs = Vec::new();
         self.results.push(result);
         Ok(())
@@ -134,10 +148,18 @@ impl Output {
         }
     }
 
-    fn manifest(&self, plan: &Plan, failed: Vec<String>, dir: &Path, files: &[PathBuf]) -> Manifest {
+    fn manifest(
+        &self,
+        plan: &Plan,
+        failed: Vec<String>,
+        dir: &Path,
+        files: &[PathBuf],
+    ) -> Manifest {
         let (started_unix, elapsed_seconds) = begin_and_elapsed(self.started);
-        let record = |r: &RunResult| RunRecord { run: r.run, key: r.key.clone(), seconds: r.seconds };
-        let relative = |path: &PathBuf| path.strip_prefix(dir).unwrap_or(path).display().to_string();
+        let record =
+            |r: &RunResult| RunRecord { run: r.run, key: r.key.clone(), seconds: r.seconds };
+        let relative =
+            |path: &PathBuf| path.strip_prefix(dir).unwrap_or(path).display().to_string();
         Manifest {
             program: "replay",
             version: env!("CARGO_PKG_VERSION"),

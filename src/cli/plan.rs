@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::exit::Failure;
+use super::exit::{Failure, tell};
 use super::load::load_traces;
 use super::run::{OversizeArg, RunArgs};
 use crate::allocator::registry::AllocatorSpec;
@@ -55,11 +55,14 @@ impl Plan {
         for machine in &machines {
             for allocator in &allocators {
                 // A strategy that does not work on a machine is found before any work.
-                allocator.build(machine, 0).map_err(|e| Failure::usage_message(format!("{e} (machine {machine})")))?;
+                allocator
+                    .build(machine, 0)
+                    .map_err(|e| Failure::usage_message(format!("{e} (machine {machine})")))?;
             }
         }
         let seeds = if args.seed.is_empty() { vec![0] } else { args.seed.clone() };
-        let names = if args.trace.is_empty() { vec![OWN_TRACE.to_string()] } else { args.trace.clone() };
+        let names =
+            if args.trace.is_empty() { vec![OWN_TRACE.to_string()] } else { args.trace.clone() };
         let workloads = load_traces(&names, policy, &window, args.max_errors, args.quiet)?;
         let oversize = args.oversize.map_or(policy.oversize, |rule| match rule {
             OversizeArg::Error => Oversize::Error,
@@ -118,7 +121,10 @@ where
 
 /// Every allocator with every tie vector. A strategy that takes none, or that was written
 /// with its own, stays one.
-fn with_ties(allocators: Vec<AllocatorSpec>, ties: &[String]) -> Result<Vec<AllocatorSpec>, Failure> {
+fn with_ties(
+    allocators: Vec<AllocatorSpec>,
+    ties: &[String],
+) -> Result<Vec<AllocatorSpec>, Failure> {
     if ties.is_empty() {
         return Ok(allocators);
     }
@@ -130,7 +136,9 @@ fn with_ties(allocators: Vec<AllocatorSpec>, ties: &[String]) -> Result<Vec<Allo
         })
         .collect::<Result<Vec<_>, _>>()?;
     if !allocators.iter().any(AllocatorSpec::takes_tie) {
-        return Err(Failure::usage_message("--tie: none of these allocators breaks ties by a vector"));
+        return Err(Failure::usage_message(
+            "--tie: none of these allocators breaks ties by a vector",
+        ));
     }
     let mut all = Vec::new();
     for allocator in allocators {
@@ -155,7 +163,7 @@ fn machine_of(workload: &Workload, quiet: bool) -> Result<Topology, Failure> {
         ))
     })?;
     if !quiet {
-        eprintln!("{}: machine {machine}", workload.name);
+        tell(format_args!("{}: machine {machine}", workload.name));
     }
     Ok(machine.topology)
 }
@@ -172,13 +180,17 @@ fn fitted(
     }
     let mut fitted = Workload::clone(workload);
     fitted.fit_to_machine(processors, rule).map_err(|e| {
-        Failure::data(anyhow::Error::new(e).context(format!("machine {machine} (--oversize drop or clamp, or a larger --mesh)")))
+        Failure::data(
+            anyhow::Error::new(e).context(format!(
+                "machine {machine} (--oversize drop or clamp, or a larger --mesh)"
+            )),
+        )
     })?;
     if fitted.jobs.is_empty() {
         return Err(Failure::usage_message(format!("{}: no job fits {machine}", workload.name)));
     }
     if !quiet {
-        eprintln!("{} on {machine}", fitted.report);
+        tell(format_args!("{} on {machine}", fitted.report));
     }
     Ok(Arc::new(fitted))
 }

@@ -2,6 +2,7 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use super::exit::tell;
 use crate::experiment::Cell;
 
 /// Progress on standard error: cells done, jobs per second, time left. Nothing is drawn
@@ -14,7 +15,8 @@ impl Progress {
     /// Progress of these cells, counted in jobs.
     pub fn new(quiet: bool, cells: &[Cell]) -> Self {
         let jobs = cells.iter().map(|cell| cell.trace.workload.jobs.len() as u64).sum();
-        let target = if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
+        let target =
+            if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
         let bar = ProgressBar::with_draw_target(Some(jobs), target);
         let template = "{wide_bar} {human_pos}/{human_len} jobs, {per_sec}, {eta} left";
         if let Ok(style) = ProgressStyle::with_template(template) {
@@ -31,7 +33,7 @@ impl Progress {
 
     /// A line above the bar.
     pub fn say(&self, line: &str) {
-        self.bar.suspend(|| eprintln!("{line}"));
+        self.bar.suspend(|| tell(line));
     }
 
     /// All cells are done.

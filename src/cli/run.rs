@@ -27,7 +27,13 @@ pub struct RunArgs {
     ///
     /// The default is the square mesh of the header's MaxProcs, or its most nearly square
     /// factors if it is no square.
-    #[arg(long, alias = "machine", value_name = "MACHINE", value_delimiter = ',', help_heading = "Grid")]
+    #[arg(
+        long,
+        alias = "machine",
+        value_name = "MACHINE",
+        value_delimiter = ',',
+        help_heading = "Grid"
+    )]
     pub mesh: Vec<String>,
 
     /// Scheduler: fcfs, easy, conservative, largest, ... [default: fcfs].
@@ -47,7 +53,13 @@ pub struct RunArgs {
     pub seed: Vec<u64>,
 
     /// Cleaning policy (replay list policies).
-    #[arg(long, alias = "clean", value_name = "NAME", default_value = "johnson", help_heading = "Trace")]
+    #[arg(
+        long,
+        alias = "clean",
+        value_name = "NAME",
+        default_value = "johnson",
+        help_heading = "Trace"
+    )]
     pub policy: String,
 
     /// What to do with a job larger than the machine [default: the policy's rule].
@@ -156,7 +168,11 @@ pub fn run(args: &RunArgs, command: &[OsString]) -> Result<Exit, Failure> {
     let mut output = Output::open(args, command, started)?;
     let plan = Plan::resolve(args)?;
     let cells = plan.cells();
-    let measure = Measure { ties: args.ties, placements: args.out.is_some(), jobs: args.out.is_some() && !args.no_jobs };
+    let measure = Measure {
+        ties: args.ties,
+        placements: args.out.is_some(),
+        jobs: args.out.is_some() && !args.no_jobs,
+    };
     let progress = Progress::new(args.quiet, &cells);
     output.begin(&plan)?;
     let mut failure = None;

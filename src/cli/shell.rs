@@ -22,7 +22,9 @@ pub fn completions(args: &CompletionArgs, command: &mut clap::Command) -> Result
 /// Prints the manual page.
 pub fn man(command: clap::Command) -> Result<Exit, Failure> {
     let mut page = Vec::new();
-    clap_mangen::Man::new(command).render(&mut page).map_err(|e| Failure::output("the manual page", e))?;
+    clap_mangen::Man::new(command)
+        .render(&mut page)
+        .map_err(|e| Failure::output("the manual page", e))?;
     write(&page)
 }
 

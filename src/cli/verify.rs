@@ -2,7 +2,7 @@ use std::io::{self, Write};
 
 use clap::Args;
 
-use super::exit::{Exit, Failure};
+use super::exit::{Exit, Failure, tell};
 use super::run::{FormatArg, set_threads};
 use crate::naming::nearest;
 use crate::published::{Check, SUITES, Selection, Suite, Verdict, VerifyError};
@@ -46,7 +46,7 @@ pub fn run(args: &VerifyArgs) -> Result<Exit, Failure> {
     for suite in suites {
         let mut progress = |line: &str| {
             if !args.quiet {
-                eprintln!("{}: {line}", suite.name);
+                tell(format_args!("{}: {line}", suite.name));
             }
         };
         checks.extend((suite.verify)(&selection, &mut progress).map_err(|error| match error {
@@ -55,20 +55,26 @@ pub fn run(args: &VerifyArgs) -> Result<Exit, Failure> {
         })?);
     }
     if checks.is_empty() {
-        return Err(Failure::usage_message("no published number is about such a trace (replay list suites)"));
+        return Err(Failure::usage_message(
+            "no published number is about such a trace (replay list suites)",
+        ));
     }
     print(&checks, args.format).map_err(|e| Failure::output("standard output", e))?;
     let count = |which: fn(&Verdict) -> bool| checks.iter().filter(|c| which(&c.verdict())).count();
     let differ = count(|v| *v == Verdict::Differs);
     let (same, within) = (count(|v| *v == Verdict::Same), count(|v| *v == Verdict::Within));
-    eprintln!("{same} same, {within} within, {differ} differ, {} not run", checks.len() - same - within - differ);
+    if !args.quiet {
+        let not_run = checks.len() - same - within - differ;
+        tell(format_args!("{same} same, {within} within, {differ} differ, {not_run} not run"));
+    }
     Ok(if differ > 0 { Exit::Differs } else { Exit::Done })
 }
 
 fn suite(name: &str) -> Result<Suite, Failure> {
     SUITES.iter().find(|suite| suite.name == name).copied().ok_or_else(|| {
         let known = SUITES.iter().map(|suite| suite.name);
-        let hint = nearest(name, known).map_or(String::new(), |near| format!("; did you mean \"{near}\"?"));
+        let hint = nearest(name, known)
+            .map_or(String::new(), |near| format!("; did you mean \"{near}\"?"));
         Failure::usage_message(format!("unknown suite \"{name}\"{hint} (replay list suites)"))
     })
 }

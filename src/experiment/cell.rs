@@ -49,7 +49,8 @@ impl Trace {
         let compute = || {
             let processors = self.topology.processors() as u32;
             let jobs = &self.workload.jobs;
-            let timeline = Timeline::compute(jobs, processors, scheduler.build(processors).as_mut())?;
+            let timeline =
+                Timeline::compute(jobs, processors, scheduler.build(processors).as_mut())?;
             let series = Series::new(jobs, timeline.starts());
             Ok(Schedule { timeline: Arc::new(timeline), series: Arc::new(series) })
         };

@@ -62,7 +62,8 @@ fn measured(run: u32, cell: &Cell, measure: Measure) -> Result<RunResult, CellPr
     let mut pairwise = vec![0u64; jobs.len()];
     let mut ties = TieStatistics::default();
     let mut means = PlacementMeans::default();
-    let mut measured: Vec<JobMeasures> = Vec::with_capacity(if measure.jobs { jobs.len() } else { 0 });
+    let mut measured: Vec<JobMeasures> =
+        Vec::with_capacity(if measure.jobs { jobs.len() } else { 0 });
     let begin = Instant::now();
     replay(&schedule.timeline, jobs, topology, allocator.as_mut(), measure.ties, |decision| {
         let id = decision.job.index();
@@ -97,7 +98,14 @@ fn measured(run: u32, cell: &Cell, measure: Measure) -> Result<RunResult, CellPr
         run,
         key: cell.key(),
         processors: topology.processors(),
-        metrics: RunMetrics::new(jobs, starts, topology.processors(), pairwise.iter().sum(), &means, counted),
+        metrics: RunMetrics::new(
+            jobs,
+            starts,
+            topology.processors(),
+            pairwise.iter().sum(),
+            &means,
+            counted,
+        ),
         by_size: by_size(jobs, starts, &pairwise),
         jobs: measured,
         series: schedule.series,

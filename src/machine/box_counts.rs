@@ -11,7 +11,7 @@
 //! exceeds [`MAX_PROCESSORS`](crate::topology::MAX_PROCESSORS).
 
 use super::Machine;
-use crate::topology::{Axis, Coord, Grid, NodeId};
+use crate::topology::{Axis, Grid, NodeId};
 
 /// Number of centres counted at a time.
 pub const LANES: usize = 16;
@@ -24,8 +24,8 @@ pub struct Row(pub usize);
 #[derive(Clone, Debug)]
 pub struct BoxCounts {
     grid: Grid,
-    /// Which processors count at all; `None`: every free one.
-    subset: Option<Vec<bool>>,
+    /// Which processors count at all.
+    subset: Vec<bool>,
     /// Outer dimension, middle dimension (3D only) and lane dimension.
     outer: Spans,
     middle: Option<Spans>,
@@ -43,15 +43,11 @@ pub struct BoxCounts {
 impl BoxCounts {
     /// Counts of free processors.
     pub fn new(grid: &Grid) -> Self {
-        Self::of(grid, None)
+        Self::of_subset(grid, vec![true; grid.processors()])
     }
 
     /// Counts of the free processors for which `subset` holds (by processor number).
     pub fn of_subset(grid: &Grid, subset: Vec<bool>) -> Self {
-        Self::of(grid, Some(subset))
-    }
-
-    fn of(grid: &Grid, subset: Option<Vec<bool>>) -> Self {
         let axes = &grid.axes()[..grid.dimensions()];
         let max_radius = axes.iter().map(|axis| u32::from(axis.diameter())).max().unwrap_or(0);
         let outer = Spans::new(axes[0], max_radius);
@@ -75,6 +71,7 @@ impl BoxCounts {
     }
 
     /// Takes in what has changed on `machine`, whose topology must be this grid.
+    #[inline(always)]
     pub fn update(&mut self, machine: &Machine) {
         if machine.version() == self.seen {
             return;
@@ -99,31 +96,34 @@ impl BoxCounts {
         self.seen = 0;
     }
 
+    #[inline(always)]
     fn sum_row(&mut self, row: usize, machine: &Machine) {
         let nodes = row * self.lane.extent..(row + 1) * self.lane.extent;
         let free = &machine.free_map()[nodes.clone()];
-        let subset = self.subset.as_ref().map(|subset| &subset[nodes]);
-        let counts = |lane: usize| u16::from(free[lane] && subset.is_none_or(|subset| subset[lane]));
+        let subset = &self.subset[nodes];
         let prefix = &mut self.prefixes[row * self.stride..][..self.stride];
         let mut sum = 0u16;
         if self.lane.wrapped {
             let mut lane = self.lane.extent - self.lane.pad;
             for entry in prefix {
                 *entry = sum;
-                sum = sum.wrapping_add(counts(lane % self.lane.extent));
+                let counted = free[lane % self.lane.extent] & subset[lane % self.lane.extent];
+                sum = sum.wrapping_add(u16::from(counted));
                 lane += 1;
             }
         } else {
             let (pad, extent) = (self.lane.pad, self.lane.extent);
-            for (lane, entry) in prefix[pad..pad + extent].iter_mut().enumerate() {
+            let members = free.iter().zip(subset);
+            for (entry, (free, member)) in prefix[pad..pad + extent].iter_mut().zip(members) {
                 *entry = sum;
-                sum += counts(lane);
+                sum += u16::from(free & member);
             }
             prefix[pad + extent..].fill(sum);
         }
     }
 
     /// 2D: sums the rows from `first` on (all of them on a wrapped dimension).
+    #[inline(always)]
     fn sum_rows(&mut self, first: usize) {
         let stride = self.stride;
         let first = if self.outer.wrapped { 0 } else { first };
@@ -202,11 +202,28 @@ impl BoxCounts {
         }
     }
 
+    /// Positions of the grid within L-infinity distance `radius` of 16 centres, as
+    /// [`BoxCounts::lanes`].
+    #[inline(always)]
+    pub fn lane_cells(&self, row: Row, radius: u32, first_lane: usize) -> [u16; LANES] {
+        let radius = radius.min(self.max_radius) as usize;
+        let extent = |[from, to]: [usize; 2]| (to - from) as u16;
+        let across = match &self.middle {
+            None => extent(self.outer.span(row.0, radius)),
+            Some(middle) => {
+                extent(self.outer.span(row.0 / middle.extent, radius))
+                    * extent(middle.span(row.0 % middle.extent, radius))
+            }
+        };
+        let lengths = &self.lane.lengths[radius * self.lane.pitch() + first_lane..];
+        load(lengths).map(|length| length * across)
+    }
+
     /// `table_row[high..] - table_row[low..]`, 16 entries.
     #[inline(always)]
     fn difference(&self, table_row: usize, low: usize, high: usize) -> [u16; LANES] {
-        let row = &self.table[table_row * self.stride..][..self.stride];
-        sub(load(&row[high..]), load(&row[low..]))
+        let row = table_row * self.stride;
+        sub(load(&self.table[row + high..]), load(&self.table[row + low..]))
     }
 
     /// Members within L-infinity distance `radius` of `centre`.
@@ -245,21 +262,12 @@ impl BoxCounts {
             Some(_) => strip(middle[1]).wrapping_sub(strip(middle[0])),
         })
     }
-
-    /// Number of positions of the grid within L-infinity distance `radius` of `centre`.
-    #[inline]
-    pub fn cells(&self, centre: Coord, radius: u32) -> u32 {
-        (0..self.grid.dimensions())
-            .map(|i| self.grid.axes()[i].interval(centre[i], radius).1)
-            .product()
-    }
 }
 
 #[inline(always)]
 fn load(entries: &[u16]) -> [u16; LANES] {
-    let mut lanes = [0; LANES];
-    lanes.copy_from_slice(&entries[..LANES]);
-    lanes
+    // The tables are padded, so that there are always enough.
+    entries.first_chunk().copied().unwrap_or_default()
 }
 
 #[inline(always)]
@@ -285,7 +293,8 @@ impl Spans {
         let extent = usize::from(axis.extent);
         let (positions, origin) =
             if axis.wrapped { (2 * extent - 1, (extent - 1) / 2) } else { (extent, 0) };
-        let mut spans = Self { extent, wrapped: axis.wrapped, positions, origin, spans: Vec::new() };
+        let mut spans =
+            Self { extent, wrapped: axis.wrapped, positions, origin, spans: Vec::new() };
         for radius in 0..=max_radius {
             for position in 0..axis.extent {
                 let span = spans.table_span(axis.interval(position, radius));
@@ -321,6 +330,8 @@ struct LaneSpans {
     stride: usize,
     /// By radius: offset from the lane of the low and the high end of its box.
     spans: Vec<[u16; 2]>,
+    /// `lengths[radius * pitch + lane]`: positions of the dimension within the radius.
+    lengths: Vec<u16>,
 }
 
 impl LaneSpans {
@@ -335,8 +346,25 @@ impl LaneSpans {
         };
         let spans: Vec<_> = (0..=max_radius).map(span).collect();
         let widest = spans.iter().map(|s| usize::from(s[1])).max().unwrap_or(0);
-        let stride = widest + extent.next_multiple_of(LANES);
-        Self { extent, wrapped: axis.wrapped, pad, stride, spans }
+        let pitch = extent.next_multiple_of(LANES);
+        let length = |radius: u32, lane: usize| match u16::try_from(lane) {
+            Ok(lane) if lane < axis.extent => axis.interval(lane, radius).1 as u16,
+            _ => 0,
+        };
+        let lengths = (0..=max_radius).flat_map(|r| (0..pitch).map(move |lane| length(r, lane)));
+        Self {
+            extent,
+            wrapped: axis.wrapped,
+            pad,
+            stride: (widest + pitch).next_multiple_of(8),
+            spans,
+            lengths: lengths.collect(),
+        }
+    }
+
+    /// Lanes in a row, padded to whole vectors.
+    fn pitch(&self) -> usize {
+        self.extent.next_multiple_of(LANES)
     }
 }
 
@@ -366,7 +394,7 @@ mod tests {
             let mut machine = Machine::new(Topology::Grid(grid.clone()));
             let subset: Vec<_> = machine.topology().nodes()
                 .map(|n| whole || grid.walls(grid.coord(n)) > 0).collect();
-            let mut counts = BoxCounts::of(&grid, (!whole).then(|| subset.clone()));
+            let mut counts = if whole { BoxCounts::new(&grid) } else { BoxCounts::of_subset(&grid, subset.clone()) };
             for seed in seeds {
                 // Turn a pseudo-random third of the machine over and look again.
                 let turn: Vec<_> = machine.topology().nodes()
@@ -386,8 +414,9 @@ mod tests {
                         let spans = [0, 1, 2].map(|i| grid.axes()[i].interval(c[i], radius));
                         prop_assert_eq!(counts.count_box(spans), expected);
                         let cells = machine.topology().nodes()
-                            .filter(|&n| grid.linf(c, grid.coord(n)) <= radius).count() as u32;
-                        prop_assert_eq!(counts.cells(c, radius), cells);
+                            .filter(|&n| grid.linf(c, grid.coord(n)) <= radius).count();
+                        let lanes = counts.lane_cells(Row(row), radius, lane / LANES * LANES);
+                        prop_assert_eq!(usize::from(lanes[lane % LANES]), cells);
                     }
                 }
             }

@@ -9,5 +9,5 @@ mod diamond_counts;
 mod state;
 
 pub use box_counts::{BoxCounts, LANES, Row};
-pub use diamond_counts::DiamondCounts;
+pub use diamond_counts::{Bytes, DiamondCounts, Shorts};
 pub use state::Machine;

@@ -88,7 +88,13 @@ pub fn improvement(baseline: &[SizeRow], run: &[SizeRow], processors: usize) -> 
             0.0
         };
         let fixed = row.size == 1 || row.size as usize == processors;
-        Some(SizeChange { size: row.size, jobs: row.jobs, rank: row.rank, improvement_percent, fixed })
+        Some(SizeChange {
+            size: row.size,
+            jobs: row.jobs,
+            rank: row.rank,
+            improvement_percent,
+            fixed,
+        })
     };
     run.iter().filter_map(change).collect()
 }
@@ -102,11 +108,20 @@ mod tests {
         let job = |size, run| Job { number: 0, submit: 0, run, estimate: run, size, line: 0 };
         let jobs = [job(2, 10), job(4, 1), job(2, 20), job(1, 5)];
         let rows = by_size(&jobs, &[0, 0, 6, 0], &[1, 8, 3, 0]);
-        assert_eq!(rows.iter().map(|r| (r.size, r.jobs, r.rank)).collect::<Vec<_>>(), [(1, 1, 3), (2, 2, 1), (4, 1, 2)]);
-        assert_eq!((rows[1].mean_pairwise_l1, rows[1].mean_wait, rows[1].mean_turnaround), (2.0, 3.0, 18.0));
+        assert_eq!(
+            rows.iter().map(|r| (r.size, r.jobs, r.rank)).collect::<Vec<_>>(),
+            [(1, 1, 3), (2, 2, 1), (4, 1, 2)]
+        );
+        assert_eq!(
+            (rows[1].mean_pairwise_l1, rows[1].mean_wait, rows[1].mean_turnaround),
+            (2.0, 3.0, 18.0)
+        );
         let better = by_size(&jobs, &[0; 4], &[1, 8, 1, 0]);
         let change = improvement(&rows, &better, 4);
-        assert_eq!(change.iter().map(|c| c.improvement_percent).collect::<Vec<_>>(), [0.0, 50.0, 0.0]);
+        assert_eq!(
+            change.iter().map(|c| c.improvement_percent).collect::<Vec<_>>(),
+            [0.0, 50.0, 0.0]
+        );
         assert_eq!(change.iter().map(|c| c.fixed).collect::<Vec<_>>(), [true, false, true]);
     }
 }

@@ -146,10 +146,17 @@ impl RunMetrics {
         ties: Option<TieStatistics>,
     ) -> Self {
         let count = jobs.len().max(1) as f64;
-        let mean = |values: &[i64]| values.iter().map(|&v| i128::from(v)).sum::<i128>() as f64 / count;
-        let mut waits: Vec<i64> = jobs.iter().zip(starts).map(|(job, start)| start - job.submit).collect();
-        let slowdown = jobs.iter().zip(&waits).map(|(job, &wait)| bounded_slowdown(wait, job.run)).sum::<f64>();
-        let mut turnarounds: Vec<i64> = jobs.iter().zip(&waits).map(|(job, wait)| wait + job.run).collect();
+        let mean =
+            |values: &[i64]| values.iter().map(|&v| i128::from(v)).sum::<i128>() as f64 / count;
+        let mut waits: Vec<i64> =
+            jobs.iter().zip(starts).map(|(job, start)| start - job.submit).collect();
+        let slowdown = jobs
+            .iter()
+            .zip(&waits)
+            .map(|(job, &wait)| bounded_slowdown(wait, job.run))
+            .sum::<f64>();
+        let mut turnarounds: Vec<i64> =
+            jobs.iter().zip(&waits).map(|(job, wait)| wait + job.run).collect();
         let begin = jobs.iter().map(|job| job.submit).min().unwrap_or(0);
         let end = jobs.iter().zip(starts).map(|(job, start)| start + job.run).max().unwrap_or(0);
         let work: i128 = jobs.iter().map(|job| i128::from(job.size) * i128::from(job.run)).sum();

@@ -47,10 +47,12 @@ impl Series {
         let width = (end - begin) as f64 / buckets as f64;
         let mut sums = vec![(0.0, 0.0); buckets];
         for i in 0..self.times.len() - 1 {
-            let (mut from, to) = ((self.times[i] - begin) as f64, (self.times[i + 1] - begin) as f64);
+            let (mut from, to) =
+                ((self.times[i] - begin) as f64, (self.times[i + 1] - begin) as f64);
             let mut bucket = ((from / width) as usize).min(buckets - 1);
             while from < to {
-                let edge = if bucket + 1 == buckets { to } else { ((bucket + 1) as f64 * width).min(to) };
+                let edge =
+                    if bucket + 1 == buckets { to } else { ((bucket + 1) as f64 * width).min(to) };
                 sums[bucket].0 += (edge - from) * f64::from(self.busy[i]);
                 sums[bucket].1 += (edge - from) * f64::from(self.waiting[i]);
                 from = edge;

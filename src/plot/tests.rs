@@ -104,8 +104,8 @@ fn the_data_beside_an_improvement_is_the_one_drawn() {
     let rows = [
         "size,rank,jobs,improvement_percent,fixed".to_string(),
         format!("4,1,2,{percent},false"),
-        "1,2,1,0,true".to_string(),
-        "16,3,1,0,true".to_string(),
+        "16,2,1,0,true".to_string(),
+        "1,3,1,0,true".to_string(),
     ];
     assert_eq!(figure.table().csv().lines().collect::<Vec<_>>(), rows);
     register().expect("the font");

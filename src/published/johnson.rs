@@ -47,11 +47,22 @@ struct Row {
 
 impl Row {
     fn strategy(&self) -> String {
-        if self.tie.is_empty() { self.allocator.clone() } else { format!("{}[tie={}]", self.allocator, self.tie) }
+        if self.tie.is_empty() {
+            self.allocator.clone()
+        } else {
+            format!("{}[tie={}]", self.allocator, self.tie)
+        }
     }
 
     fn is_by_size(&self) -> bool {
-        !matches!(self.metric.as_str(), "mean_pairwise_l1" | "tied_decisions" | "tied_percent" | "mean_tied" | "jobs_of_fixed_size")
+        !matches!(
+            self.metric.as_str(),
+            "mean_pairwise_l1"
+                | "tied_decisions"
+                | "tied_percent"
+                | "mean_tied"
+                | "jobs_of_fixed_size"
+        )
     }
 
     fn needs_ties(&self) -> bool {
@@ -67,7 +78,9 @@ impl Row {
         match (self.metric.as_str(), own_log) {
             ("worsening_of_next_size", _) => Tolerance::Below,
             ("jobs_of_fixed_size", _) => Tolerance::Absolute(0.0),
-            ("mean_pairwise_l1" | "worst_worsening" | "worsening_of_size_2", true) => Tolerance::Absolute(0.001),
+            ("mean_pairwise_l1" | "worst_worsening" | "worsening_of_size_2", true) => {
+                Tolerance::Absolute(0.001)
+            }
             ("tied_decisions", true) => Tolerance::Absolute(1.0),
             ("tied_percent" | "mean_tied", true) => Tolerance::Absolute(0.05),
             ("mean_pairwise_l1", false) if self.tie.is_empty() => Tolerance::Relative(0.002),
@@ -80,7 +93,8 @@ impl Row {
 }
 
 fn rows() -> Result<Vec<Row>, VerifyError> {
-    let rows: Result<_, csv::Error> = csv::Reader::from_reader(TABLE.as_bytes()).into_deserialize().collect();
+    let rows: Result<_, csv::Error> =
+        csv::Reader::from_reader(TABLE.as_bytes()).into_deserialize().collect();
     rows.map_err(|e| VerifyError::Table(e.to_string()))
 }
 
@@ -99,7 +113,8 @@ fn find(trace: &str, jobs: usize, selection: &Selection) -> Result<Log, VerifyEr
         "SDSC-Par" => "SDSC-Par96",
         stem => stem,
     };
-    let path: Option<PathBuf> = [trace, alias].iter().find_map(|name| selection.traces.resolve(name, &manifest).ok());
+    let path: Option<PathBuf> =
+        [trace, alias].iter().find_map(|name| selection.traces.resolve(name, &manifest).ok());
     let Some(path) = path else {
         return Ok(Log::Absent(format!("trace absent (scripts/fetch-traces.sh {alias})")));
     };
@@ -110,7 +125,10 @@ fn find(trace: &str, jobs: usize, selection: &Selection) -> Result<Log, VerifyEr
     Ok(Log::Found(Arc::new(workload)))
 }
 
-fn verify(selection: &Selection, progress: &mut dyn FnMut(&str)) -> Result<Vec<Check>, VerifyError> {
+fn verify(
+    selection: &Selection,
+    progress: &mut dyn FnMut(&str),
+) -> Result<Vec<Check>, VerifyError> {
     let rows: Vec<Row> = rows()?.into_iter().filter(|row| selection.includes(&row.trace)).collect();
     let mut traces: Vec<&Row> = Vec::new();
     for row in &rows {
@@ -131,7 +149,12 @@ fn verify(selection: &Selection, progress: &mut dyn FnMut(&str)) -> Result<Vec<C
         };
         let Some(workload) = workload else {
             progress(&format!("{}: not run: {not_run}", first.trace));
-            checks.extend(of_trace.iter().map(|row| check(row, None, None, Some(not_run.clone()))).collect::<Result<Vec<_>, _>>()?);
+            checks.extend(
+                of_trace
+                    .iter()
+                    .map(|row| check(row, None, None, Some(not_run.clone())))
+                    .collect::<Result<Vec<_>, _>>()?,
+            );
             continue;
         };
         progress(&format!("{}: running {}", first.trace, workload.name));
@@ -139,7 +162,8 @@ fn verify(selection: &Selection, progress: &mut dyn FnMut(&str)) -> Result<Vec<C
         let own_log = workload.name == first.trace;
         for row in of_trace {
             let ours = value(row, &results, &workload);
-            let not_run = (row.is_by_size() && !own_log).then(|| "judged on the paper's own log only".to_string());
+            let not_run = (row.is_by_size() && !own_log)
+                .then(|| "judged on the paper's own log only".to_string());
             checks.push(check(row, Some((&workload.name, own_log)), ours, not_run)?);
         }
     }
@@ -169,11 +193,13 @@ fn run_all(rows: &[&Row], workload: Arc<Workload>) -> Result<Results, VerifyErro
         }
     }
     let schedulers = rows.iter().map(|row| row.scheduler.parse()).collect::<Result<Vec<_>, _>>();
-    let trace = Trace::new(workload, topology, Policy::JOHNSON.name, &schedulers.map_err(|e| table(&e))?);
+    let trace =
+        Trace::new(workload, topology, Policy::JOHNSON.name, &schedulers.map_err(|e| table(&e))?);
     let trace = Arc::new(trace);
     let mut results = Results::new();
     for ties in [true, false] {
-        let batch: Vec<_> = wanted.iter().filter(|(_, wants)| **wants == ties).map(|(key, _)| key).collect();
+        let batch: Vec<_> =
+            wanted.iter().filter(|(_, wants)| **wants == ties).map(|(key, _)| key).collect();
         let cell = |(scheduler, strategy): &&(String, String)| {
             Ok(Cell {
                 trace: trace.clone(),
@@ -223,12 +249,18 @@ fn value(row: &Row, results: &Results, workload: &Workload) -> Option<f64> {
 
 /// What the paper says of single job sizes (section III, Figs. 9 to 14). Sizes that no
 /// allocator can change are neither improved nor worsened.
-fn by_size_value(metric: &str, baseline: &[SizeRow], run: &[SizeRow], processors: usize) -> Option<f64> {
+fn by_size_value(
+    metric: &str,
+    baseline: &[SizeRow],
+    run: &[SizeRow],
+    processors: usize,
+) -> Option<f64> {
     let mut changes = improvement(baseline, run, processors);
     changes.sort_by_key(|change| change.rank);
     let improved = |change: &SizeChange| change.fixed || change.improvement_percent > 0.0;
     let top = changes.iter().take_while(|change| improved(change)).count();
-    let worst = changes.iter().min_by(|a, b| a.improvement_percent.total_cmp(&b.improvement_percent))?;
+    let worst =
+        changes.iter().min_by(|a, b| a.improvement_percent.total_cmp(&b.improvement_percent))?;
     let worsening = |change: &SizeChange| -change.improvement_percent;
     Some(match metric {
         "top_sizes_improved" => top as f64,
@@ -252,7 +284,8 @@ fn check(
     not_run: Option<String>,
 ) -> Result<Check, VerifyError> {
     let compared = if row.corrected.is_empty() { &row.printed } else { &row.corrected };
-    let published = compared.parse().map_err(|_| VerifyError::Table(format!("\"{compared}\" is no number")))?;
+    let published =
+        compared.parse().map_err(|_| VerifyError::Table(format!("\"{compared}\" is no number")))?;
     Ok(Check {
         figure: row.figure.clone(),
         trace: row.trace.clone(),

@@ -25,12 +25,18 @@ impl Selection {
     /// Whether a published trace is asked for.
     pub fn includes(&self, trace: &str) -> bool {
         let plain = |text: &str| -> String {
-            text.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect()
+            text.chars()
+                .filter(char::is_ascii_alphanumeric)
+                .map(|c| c.to_ascii_lowercase())
+                .collect()
         };
         // SDSC-Par95 means SDSC-Par-1995.
         let names = [plain(trace), plain(&trace.replace("-19", ""))];
         self.only.is_empty()
-            || self.only.iter().any(|name| names.iter().any(|trace| trace.starts_with(&plain(name))))
+            || self
+                .only
+                .iter()
+                .any(|name| names.iter().any(|trace| trace.starts_with(&plain(name))))
     }
 }
 
@@ -68,10 +74,8 @@ mod tests {
 
     #[test]
     fn traces_are_selected_by_any_of_their_names() {
-        let select = |name: &str| Selection {
-            traces: SearchPath::new([]),
-            only: vec![name.to_string()],
-        };
+        let select =
+            |name: &str| Selection { traces: SearchPath::new([]), only: vec![name.to_string()] };
         assert!(select("KTH-SP2").includes("KTH-SP2-1996-2"));
         assert!(select("sdsc-par95").includes("SDSC-Par-1995-2.1-cln"));
         assert!(select("SDSC-Par-1995").includes("SDSC-Par-1995-2.1-cln"));

@@ -88,7 +88,10 @@ pub struct Sheet {
 impl Sheet {
     /// A table with these columns.
     pub fn new(header: &[(&str, Align)]) -> Self {
-        Self { header: header.iter().map(|(name, a)| (name.to_string(), *a)).collect(), rows: Vec::new() }
+        Self {
+            header: header.iter().map(|(name, a)| (name.to_string(), *a)).collect(),
+            rows: Vec::new(),
+        }
     }
 
     /// Adds a row with one field per column.
@@ -200,7 +203,9 @@ pub fn write_csv_rows<'a>(
 
 /// One JSON object on one line, keys in the order given.
 pub fn json_line(row: &[(&str, Value)]) -> String {
-    let field = |(key, value): &(&str, Value)| format!("{}:{}", serde_json::Value::from(*key), value.json());
+    let field = |(key, value): &(&str, Value)| {
+        format!("{}:{}", serde_json::Value::from(*key), value.json())
+    };
     format!("{{{}}}", row.iter().map(field).collect::<Vec<_>>().join(","))
 }
 
@@ -228,7 +233,8 @@ mod tests {
 
     #[test]
     fn json_keeps_order_and_precision() {
-        let row = [("z", Value::Real(0.1 + 0.2)), ("a", Value::Missing), ("t", Value::from("\"q\""))];
+        let row =
+            [("z", Value::Real(0.1 + 0.2)), ("a", Value::Missing), ("t", Value::from("\"q\""))];
         assert_eq!(json_line(&row), r#"{"z":0.30000000000000004,"a":null,"t":"\"q\""}"#);
     }
 }

@@ -59,7 +59,16 @@ impl TryFrom<&StrategyName> for SchedulerSpec {
                     name.expect_keys(KIND, &[])?;
                     return Ok(Self { rule: Rule::Strict, order });
                 }
-                let known = ["fcfs", "easy", "conservative", "priority", "largest", "smallest", "longest", "shortest"];
+                let known = [
+                    "fcfs",
+                    "easy",
+                    "conservative",
+                    "priority",
+                    "largest",
+                    "smallest",
+                    "longest",
+                    "shortest",
+                ];
                 let hint = nearest(other, known.into_iter())
                     .map(|near| format!("unknown; did you mean \"{near}\"?"))
                     .unwrap_or_else(|| format!("unknown; known are {}", known.join(", ")));
@@ -73,7 +82,9 @@ impl std::str::FromStr for SchedulerSpec {
     type Err = NameError;
 
     fn from_str(text: &str) -> Result<Self, NameError> {
-        Self::try_from(&text.parse::<StrategyName>()?)
+        let name: StrategyName =
+            text.parse().map_err(|e: NameError| NameError { kind: KIND, ..e })?;
+        Self::try_from(&name)
     }
 }
 
@@ -100,13 +111,14 @@ pub fn descriptions() -> Vec<Description> {
         default: "fifo",
         about,
     };
-    let entry = |name: &str, aliases: &[&'static str], source, about: &str, parameters| Description {
-        name: name.to_string(),
-        aliases: aliases.to_vec(),
-        about: about.to_string(),
-        source,
-        parameters,
-    };
+    let entry =
+        |name: &str, aliases: &[&'static str], source, about: &str, parameters| Description {
+            name: name.to_string(),
+            aliases: aliases.to_vec(),
+            about: about.to_string(),
+            source,
+            parameters,
+        };
     vec![
         entry(
             "fcfs",
@@ -141,7 +153,9 @@ pub fn descriptions() -> Vec<Description> {
             "",
             "Strict head of a priority queue, ties in arrival order; priority[order=largest] may be \
              written largest, and so on.",
-            vec![order("who stands first: most or fewest processors, longest or shortest estimate")],
+            vec![order(
+                "who stands first: most or fewest processors, longest or shortest estimate",
+            )],
         ),
     ]
 }

@@ -5,7 +5,9 @@ use super::{Axis, Grid, Hypercube, MAX_PROCESSORS, Topology};
 
 /// A machine description that cannot be used.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("machine \"{text}\": {problem} (write 10x10, 8x8x8, torus:16x16, torus[x]:16x24 or hypercube:7)")]
+#[error(
+    "machine \"{text}\": {problem} (write 10x10, 8x8x8, torus:16x16, torus[x]:16x24 or hypercube:7)"
+)]
 pub struct TopologyError {
     text: String,
     problem: String,
@@ -25,7 +27,8 @@ fn parse(text: &str) -> Result<Topology, String> {
         None => ("mesh", text),
     };
     if kind == "hypercube" {
-        let dimensions = sizes.parse().map_err(|_| format!("\"{sizes}\" is not a number of dimensions"))?;
+        let dimensions =
+            sizes.parse().map_err(|_| format!("\"{sizes}\" is not a number of dimensions"))?;
         return Hypercube::new(dimensions)
             .map(Topology::Hypercube)
             .ok_or_else(|| format!("at most {} dimensions", Hypercube::MAX_DIMENSIONS));
@@ -33,8 +36,13 @@ fn parse(text: &str) -> Result<Topology, String> {
     let wrapped = wrapped_axes(kind)?;
     let extents = sizes
         .split('x')
-        .map(|size| size.trim().parse::<u16>().map_err(|_| format!("\"{size}\" is not a side length")))
+        .map(|size| {
+            size.trim().parse::<u16>().map_err(|_| format!("\"{size}\" is not a side length"))
+        })
         .collect::<Result<Vec<_>, _>>()?;
+    if extents.len() > AXES.len() {
+        return Err(format!("{} sides; there are three dimensions at most", extents.len()));
+    }
     if let Some(missing) = (extents.len()..3).find(|&i| wrapped[i] && kind != "torus") {
         return Err(format!("there is no dimension {} to wrap", AXES[missing]));
     }
@@ -81,8 +89,12 @@ impl fmt::Display for Grid {
             if axes.iter().all(|axis| axis.wrapped || !wrappable(axis)) {
                 f.write_str("torus:")?;
             } else {
-                let names: String =
-                    AXES.iter().zip(axes).filter(|(_, axis)| axis.wrapped).map(|(c, _)| c).collect();
+                let names: String = AXES
+                    .iter()
+                    .zip(axes)
+                    .filter(|(_, axis)| axis.wrapped)
+                    .map(|(c, _)| c)
+                    .collect();
                 write!(f, "torus[{names}]:")?;
             }
         }
@@ -104,7 +116,18 @@ mod tests {
         assert_eq!(count("10x10"), Ok(100));
         assert_eq!(count(" 8x8x8 "), Ok(512));
         assert_eq!(count("hypercube:7"), Ok(128));
-        for bad in ["", "10", "10x", "0x4", "ring:4x4", "torus[w]:4x4", "torus[z]:4x4", "400x400", "hypercube:x", "hypercube:99"] {
+        for bad in [
+            "",
+            "10",
+            "10x",
+            "0x4",
+            "ring:4x4",
+            "torus[w]:4x4",
+            "torus[z]:4x4",
+            "400x400",
+            "hypercube:x",
+            "hypercube:99",
+        ] {
             assert!(count(bad).is_err(), "{bad}");
         }
     }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::report::{Change, CleaningReport, DropReason};
 use super::window::WindowError;
-use crate::swf::{self, Field};
+use crate::swf::{self, ErrorTally, Field};
 
 /// A record that the cleaning policy does not admit.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -92,6 +92,11 @@ impl fmt::Display for CleaningError {
 
 impl std::error::Error for CleaningError {}
 
+/// The bad lines on lines of their own, nothing if there are none.
+fn skipped(tally: &ErrorTally) -> String {
+    if tally.total() == 0 { String::new() } else { format!("\n{tally}") }
+}
+
 /// Why loading a workload failed.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
@@ -110,10 +115,12 @@ pub enum LoadError {
         error: WindowError,
     },
     /// There is no record in the file.
-    #[error("{file}: no job records in the file")]
+    #[error("{file}: no job records in the file{}", skipped(.tally))]
     NoRecords {
         /// The file as the user named it.
         file: String,
+        /// Lines that were no records and were skipped (collecting mode).
+        tally: Box<ErrorTally>,
     },
     /// Cleaning left no job.
     #[error("{file}: cleaning leaves no job: {report}")]

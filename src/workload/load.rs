@@ -96,7 +96,7 @@ impl Workload {
             .map(|(reason, &count)| (reason.to_string(), count as u64))
             .collect();
         if report.read == 0 {
-            return Err(LoadError::NoRecords { file });
+            return Err(LoadError::NoRecords { file, tally: Box::new(tally) });
         }
         if jobs.is_empty() {
             return Err(LoadError::NoJobs { file, report: Box::new(report) });

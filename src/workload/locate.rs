@@ -96,6 +96,7 @@ impl SearchPath {
     fn not_found(&self, name: &str, manifest: &Manifest) -> NotFound {
         let owned = |names: Vec<&str>| names.into_iter().map(str::to_owned).collect::<Vec<_>>();
         let known = manifest.matching(name).next().is_some();
+        let directory = Path::new(name).is_dir();
         let near = if known {
             Vec::new()
         } else {
@@ -106,7 +107,7 @@ impl SearchPath {
             .matching(fetch)
             .find(|trace| trace.url.is_some())
             .map(|trace| trace.name.clone());
-        NotFound { name: name.to_owned(), looked_in: self.dirs.clone(), near, fetch }
+        NotFound { name: name.to_owned(), looked_in: self.dirs.clone(), near, fetch, directory }
     }
 }
 
@@ -133,10 +134,15 @@ pub struct NotFound {
     pub near: Vec<String>,
     /// The trace to fetch: the one meant, or the nearest.
     pub fetch: Option<String>,
+    /// Whether there is a directory of that name.
+    pub directory: bool,
 }
 
 impl fmt::Display for NotFound {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.directory {
+            return write!(f, "no trace \"{}\": it is a directory; name a file in it", self.name);
+        }
         write!(f, "no trace \"{}\": no such file, and not found in", self.name)?;
         for (index, dir) in self.looked_in.iter().enumerate() {
             write!(f, "{} {}", if index == 0 { "" } else { "," }, dir.display())?;

@@ -53,6 +53,7 @@ pub fn fit_to_machine(
     if dropped > 0 {
         *report.drops.entry(DropReason::LargerThanMachine).or_default() += dropped;
         report.kept -= dropped.min(report.kept);
+        report.changed = report.changed.min(report.kept);
     }
     if clamped > 0 {
         *report.changes.entry(Change::SizeClamped).or_default() += clamped;

@@ -34,7 +34,8 @@ impl Cut {
         chosen: &mut Vec<NodeId>,
     ) {
         if order == ShellOrder::Carried {
-            let distance = |&centre: &Coord, p: NodeId| metric.distance(grid, centre, coords[p.index()]);
+            let distance =
+                |&centre: &Coord, p: NodeId| metric.distance(grid, centre, coords[p.index()]);
             self.take_by(earlier, distance, shell, need, chosen);
         } else {
             chosen.extend_from_slice(&shell[..need]);

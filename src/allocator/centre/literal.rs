@@ -102,7 +102,10 @@ impl CentreRule {
                 Score::ShellSum => nodes.iter().map(|n| u64::from(distance(n))).sum(),
                 Score::PairwiseL1 => locality::pairwise_l1(machine.topology(), &nodes),
             };
-            let tie = self.options.tie.map_or(0, |vector| self.tie_value(machine, grid, vector, centre, &nodes));
+            let tie = self
+                .options
+                .tie
+                .map_or(0, |vector| self.tie_value(machine, grid, vector, centre, &nodes));
             candidates.push(Candidate { score, tie, nodes });
         }
         candidates

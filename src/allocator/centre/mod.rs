@@ -8,8 +8,8 @@
 //! [`literal`] is that definition as a program; the fast engines must agree with it.
 
 mod carried;
-mod names;
 pub mod literal;
+mod names;
 mod tie;
 
 pub use carried::Cut;
@@ -87,6 +87,10 @@ impl CentreOptions {
     /// The highest score that still competes when `best` is the lowest.
     #[inline]
     pub fn admitted(&self, best: u64) -> u64 {
-        if self.slack == 0.0 { best } else { best.saturating_add((best as f64 * self.slack) as u64) }
+        if self.slack == 0.0 {
+            best
+        } else {
+            best.saturating_add((best as f64 * self.slack) as u64)
+        }
     }
 }

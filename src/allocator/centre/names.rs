@@ -95,7 +95,12 @@ fn options(name: &StrategyName) -> Result<CentreOptions, NameError> {
     Ok(CentreOptions {
         tie,
         wall: name.choice(KIND, "wall", WallRule::Once, &WallRule::ALL.map(|w| (w.name(), w)))?,
-        order: name.choice(KIND, "order", ShellOrder::Carried, &ShellOrder::ALL.map(|o| (o.name(), o)))?,
+        order: name.choice(
+            KIND,
+            "order",
+            ShellOrder::Carried,
+            &ShellOrder::ALL.map(|o| (o.name(), o)),
+        )?,
         slack,
     })
 }

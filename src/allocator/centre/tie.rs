@@ -33,7 +33,9 @@ impl TieVector {
     /// (SR, AF, WF, BF) with the factors divided by their greatest common divisor:
     /// vectors of one ratio are the same strategy.
     pub fn reduced(self) -> Self {
-        let gcd = [self.available, self.wall, self.border].iter().fold(0, |g, v| gcd(g, v.unsigned_abs()));
+        let gcd = [self.available, self.wall, self.border]
+            .iter()
+            .fold(0, |g, v| gcd(g, v.unsigned_abs()));
         if gcd <= 1 {
             return self;
         }
@@ -82,7 +84,8 @@ impl FromStr for TieVector {
         if parts.iter().any(|v| v.abs() > Self::MAX) {
             return Err(error("an entry is beyond 1,000,000"));
         }
-        let scan_radius = u32::try_from(scan_radius).map_err(|_| error("the scan radius is negative"))?;
+        let scan_radius =
+            u32::try_from(scan_radius).map_err(|_| error("the scan radius is negative"))?;
         Ok(Self { scan_radius, available, wall, border })
     }
 }

@@ -1,6 +1,6 @@
 use crate::allocator::centre::literal::Centres;
 use crate::machine::Machine;
-use crate::topology::{Coord, Grid, NodeId};
+use crate::topology::{Coord, Grid};
 
 /// The candidate centres of one decision, in candidate order.
 ///
@@ -15,6 +15,7 @@ pub struct Candidates {
 }
 
 impl Candidates {
+    /// Room for the candidates of one strategy on `grid`.
     pub fn new(centres: Centres, grid: &Grid) -> Self {
         Self {
             centres,
@@ -47,11 +48,10 @@ impl Candidates {
         self.positions.iter_mut().for_each(Vec::clear);
         self.seen.iter_mut().for_each(|seen| seen.fill(false));
         for coord in free {
-            for axis in 0..3 {
-                let seen = &mut self.seen[axis][usize::from(coord[axis])];
-                if !*seen {
-                    *seen = true;
-                    self.positions[axis].push(coord[axis]);
+            let axes = self.seen.iter_mut().zip(&mut self.positions);
+            for ((seen, positions), position) in axes.zip(coord) {
+                if !std::mem::replace(&mut seen[usize::from(position)], true) {
+                    positions.push(position);
                 }
             }
         }
@@ -76,10 +76,4 @@ impl Candidates {
     pub fn may_be_busy(&self) -> bool {
         self.centres == Centres::CoordinateProduct
     }
-}
-
-/// Numbers of processors as an aid to those who think in coordinates.
-pub fn index(grid: &Grid, coord: Coord) -> usize {
-    let NodeId(id) = grid.node(coord);
-    id as usize
 }

@@ -11,7 +11,8 @@ pub struct Contest {
 impl Contest {
     /// Begins anew.
     pub fn start(&mut self, keep_all: bool) {
-        *self = Self { keep_all, limit: u64::MAX, best: None, kept: std::mem::take(&mut self.kept) };
+        *self =
+            Self { keep_all, limit: u64::MAX, best: None, kept: std::mem::take(&mut self.kept) };
         self.kept.clear();
     }
 

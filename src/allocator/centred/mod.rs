@@ -1,26 +1,33 @@
 //! Gen-Alg (Krumke et al. 1997) and MM (Bender et al. 2008) with the tie-breaking of
-//! Johnson, Bunde, Leung.
+//! Johnson, Bunde, Leung (sections I, II and IV).
 //!
 //! Shells are L1 shells and the score is the sum of pairwise L1 distances. Gen-Alg's
 //! candidate centres are the free processors; MM's are all positions whose every
-//! coordinate occurs in some free processor.
+//! coordinate occurs in some free processor, in order of first appearance.
+//!
+//! Two engines give the same scores. `Mesh` serves 2D meshes: it knows from tables how
+//! far each centre reaches, and rules out most centres by lower bounds before the order
+//! inside a shell is asked for. `Survey` serves every grid, 3D and wrapped ones too: it
+//! passes over the free processors once per candidate. A winner's processors are
+//! collected by the latter in both cases. Only the best score and its candidate are kept;
+//! with a tie vector all that are admitted, and of these the tie values are computed.
 
 mod candidates;
 mod contest;
+mod diamond;
 mod mesh;
 mod reach;
 mod survey;
 mod tie;
 
 use super::centre::literal::{CentreRule, Centres, Score};
-use super::centre::{CentreOptions, Cut, Metric, ShellOrder};
+use super::centre::{CentreOptions, Metric, ShellOrder};
 use super::{Allocator, Refusal, Request};
-use crate::machine::{DiamondCounts, Machine};
-use crate::topology::{Coord, Grid, NodeId};
+use crate::machine::Machine;
+use crate::topology::{Grid, NodeId};
 use candidates::Candidates;
 use contest::Contest;
-use mesh::Diamond;
-use reach::Reaches;
+use mesh::Mesh;
 use survey::Survey;
 use tie::TieValues;
 
@@ -28,25 +35,12 @@ use tie::TieValues;
 #[derive(Debug)]
 pub struct Centred {
     grid: Grid,
-    coords: Vec<Coord>,
     rule: CentreRule,
     candidates: Candidates,
     contest: Contest,
     mesh: Option<Mesh>,
     survey: Survey,
     tie: Option<TieValues>,
-    cut: Cut,
-    part: Vec<NodeId>,
-}
-
-/// What makes a 2D mesh faster.
-#[derive(Debug)]
-struct Mesh {
-    counts: DiamondCounts,
-    reaches: Reaches,
-    diamond: Diamond,
-    order: Vec<u64>,
-    dead: Vec<bool>,
 }
 
 impl Centred {
@@ -75,139 +69,72 @@ impl Centred {
     }
 
     fn new(grid: &Grid, rule: CentreRule) -> Self {
-        let coords = grid.coords();
         let vector = rule.options.tie.filter(|vector| !vector.is_indifferent());
         Self {
             candidates: Candidates::new(rule.centres, grid),
             contest: Contest::default(),
-            mesh: DiamondCounts::new(grid).map(|counts| Mesh {
-                reaches: Reaches::new(&counts),
-                counts,
-                diamond: Diamond::default(),
-                order: Vec::new(),
-                dead: Vec::new(),
-            }),
-            survey: Survey::default(),
-            tie: vector.map(|vector| TieValues::new(grid, &coords, vector, rule.options.wall)),
-            cut: Cut::default(),
-            part: Vec::new(),
+            mesh: Mesh::new(grid),
+            survey: Survey::new(grid, rule.options.order),
+            tie: vector.map(|vector| TieValues::new(grid, vector, rule.options.wall)),
             grid: grid.clone(),
-            coords,
             rule,
         }
     }
 
     /// Scores the candidates for `size` processors, which are less than are free.
-    fn compete(&mut self, machine: &Machine, size: usize, keep_all: bool, slack: bool) {
-        self.candidates.list(machine, &self.coords);
-        self.contest.start(keep_all);
-        let options = self.rule.options;
-        let admitted = |best| if slack { options.admitted(best) } else { best };
-        match &mut self.mesh {
-            Some(mesh) => {
-                mesh.counts.update(machine);
-                mesh.reaches.compute(&mesh.counts, size as u16, !self.candidates.may_be_busy());
-                mesh.order.clear();
-                for i in 0..self.candidates.len() {
-                    let [x, y, _] = self.candidates.centre(i).map(usize::from);
-                    let reach = mesh.reaches.of(x, y);
-                    mesh.order.push((reach.outermost as u64) << 48 | ((65535 - reach.inner) as u64) << 32 | i as u64);
-                }
-                mesh.order.sort_unstable();
-                mesh.dead.clear();
-                mesh.dead.resize(self.coords.len(), false);
-                for &key in &mesh.order {
-                    let i = key as u32 as usize;
-                    let [x, y, _] = self.candidates.centre(i).map(usize::from);
-                    let reach = mesh.reaches.of(x, y);
-                    
-                    if mesh.dead_near(x, y, reach.outermost) {
-                        mesh.dead[x * mesh.counts.height() + y] = true;
-                        continue;
-                    }
-                    let need = size - reach.inner;
-                    let contest = &self.contest;
-                    if !mesh.diamond.look(&mesh.counts, (x, y), reach, need, |least| contest.is_open(least, i), |least| mesh.dead[x * mesh.counts.height() + y] = contest.limit() < least) {
-                        continue;
-                    }
-                    self.part.clear();
-                    if options.order == ShellOrder::Carried {
-                        let coords = &self.coords;
-                        let distance = |c: &Coord, node: NodeId| {
-                            let p = coords[node.index()];
-                            u32::from(c[0].abs_diff(p[0]) + c[1].abs_diff(p[1]))
-                        };
-                        let earlier = self.candidates.earlier(i);
-                        self.cut.take_by(earlier, distance, &mesh.diamond.shell, need, &mut self.part);
-                    } else {
-                        self.part.extend_from_slice(&mesh.diamond.shell[..need]);
-                    }
-                    let score = mesh.diamond.score(&self.coords, &self.part, x, y);
-                    self.contest.enter(score, i, admitted);
-                }
-            }
-            None => {
-                for i in 0..self.candidates.len() {
-                    let centre = self.candidates.centre(i);
-                    let survey = &mut self.survey;
-                    survey.look(&self.grid, &self.coords, machine, centre, size, None);
-                    self.part.clear();
-                    self.cut.take(
-                        options.order, Metric::L1, &self.grid, &self.coords,
-                        self.candidates.earlier(i), &survey.shell, survey.need, &mut self.part,
-                    );
-                    for node in &self.part {
-                        survey.add(self.coords[node.index()]);
-                    }
-                    self.contest.enter(survey.pairwise_l1(&self.grid), i, admitted);
-                }
+    /// `admitted` gives the highest score that counts from the best, if more than the
+    /// first of the best count.
+    fn compete(
+        &mut self,
+        machine: &Machine,
+        size: usize,
+        admitted: Option<fn(&CentreOptions, u64) -> u64>,
+    ) {
+        let Self { candidates, contest, survey, rule, .. } = self;
+        candidates.list(machine, survey.coords());
+        contest.start(admitted.is_some());
+        let admitted = |best| admitted.map_or(best, |admitted| admitted(&rule.options, best));
+        if let Some(mesh) = &mut self.mesh {
+            mesh.compete(machine, candidates, rule.options.order, size, contest, admitted);
+        } else {
+            for index in 0..candidates.len() {
+                let earlier = candidates.earlier(index);
+                let score = survey.score(machine, candidates.centre(index), earlier, size);
+                contest.enter(score, index, admitted);
             }
         }
     }
 
-    /// The `size` processors around a candidate; returns their outermost shell.
-    fn collect(&mut self, machine: &Machine, index: usize, size: usize, chosen: &mut Vec<NodeId>) -> u32 {
-        let centre = self.candidates.centre(index);
-        self.survey.look(&self.grid, &self.coords, machine, centre, size, Some(chosen));
-        self.cut.take(
-            self.rule.options.order, Metric::L1, &self.grid, &self.coords,
-            self.candidates.earlier(index), &self.survey.shell, self.survey.need, chosen,
-        );
-        self.survey.outermost
-    }
-
-    /// The winning candidate.
+    /// The winning candidate; `set` is room for work.
     fn winner(&mut self, machine: &Machine, size: usize, set: &mut Vec<NodeId>) -> Option<usize> {
-        let Some(tie) = self.tie.take() else {
-            self.compete(machine, size, false, false);
+        if self.tie.is_none() {
+            self.compete(machine, size, None);
             return self.contest.best().map(|(_, index)| index);
-        };
-        self.compete(machine, size, true, true);
-        let admitted = self.contest.admitted().to_vec();
-        let mut winner = None;
-        for (score, index) in admitted {
-            set.clear();
-            let last = self.collect(machine, index, size, set);
-            let centre = self.candidates.centre(index);
-            let value = tie.value(&self.grid, &self.coords, machine, centre, last, set);
-            let rank = (value, score, index);
-            if winner.is_none_or(|best| rank < best) {
-                winner = Some(rank);
-            }
         }
+        self.compete(machine, size, Some(CentreOptions::admitted));
+        let Self { grid, candidates, survey, tie: Some(tie), .. } = self else { return None };
+        let admitted = self.contest.admitted();
+        if let [(_, only)] = admitted {
+            return Some(*only);
+        }
+        let ranked = admitted.iter().map(|&(score, index)| {
+            let centre = candidates.centre(index);
+            set.clear();
+            let outermost = survey.collect(machine, centre, candidates.earlier(index), size, set);
+            (tie.value(grid, survey.coords(), machine, centre, outermost, set), score, index)
+        });
+        let winner = ranked.min();
         set.clear();
-        self.tie = Some(tie);
         winner.map(|(_, _, index)| index)
     }
-}
 
-impl Mesh {
-    fn dead_near(&self, x: usize, y: usize, last: usize) -> bool {
-        let (w, h) = (self.counts.width(), self.counts.height());
-        let near = |x: usize, y: usize| self.dead[x * h + y] && self.reaches.of(x, y).outermost + 1 == last;
-        x > 0 && near(x - 1, y) || x + 1 < w && near(x + 1, y) || y > 0 && near(x, y - 1) || y + 1 < h && near(x, y + 1)
+    /// The `size` processors around a candidate.
+    fn collect(&mut self, machine: &Machine, index: usize, size: usize, chosen: &mut Vec<NodeId>) {
+        let earlier = self.candidates.earlier(index);
+        self.survey.collect(machine, self.candidates.centre(index), earlier, size, chosen);
     }
 }
+
 impl Allocator for Centred {
     fn allocate(
         &mut self,
@@ -239,12 +166,19 @@ impl Allocator for Centred {
         if self.rule.options.order == ShellOrder::Greedy {
             return Some(self.rule.tied_sets(machine, &self.grid, size));
         }
-        self.compete(machine, size, true, false);
-        let tied = self.contest.admitted().to_vec();
+        self.compete(machine, size, Some(|_, best| best));
+        let Self { candidates, contest, survey, .. } = self;
+        let tied = contest.admitted();
         let mut sets = std::collections::HashSet::with_capacity(tied.len());
-        for (_, index) in tied {
+        for &(_, index) in tied {
             let mut set = Vec::with_capacity(size);
-            self.collect(machine, index, size, &mut set);
+            survey.collect(
+                machine,
+                candidates.centre(index),
+                candidates.earlier(index),
+                size,
+                &mut set,
+            );
             set.sort_unstable();
             sets.insert(set);
         }
@@ -253,7 +187,7 @@ impl Allocator for Centred {
 
     fn reset(&mut self) {
         if let Some(mesh) = &mut self.mesh {
-            mesh.counts.reset();
+            mesh.reset();
         }
     }
 }

@@ -24,6 +24,7 @@ pub struct Reaches {
 }
 
 impl Reaches {
+    /// Room for the centres of a mesh.
     pub fn new(counts: &DiamondCounts) -> Self {
         let pitch = counts.height().next_multiple_of(LANES);
         let entries = counts.width() * pitch;
@@ -39,9 +40,8 @@ impl Reaches {
             let mut at_least = smallest_reach(size);
             for x in 0..counts.width() {
                 let free = counts.free_lanes(x, lane).map(u64::to_le_bytes);
-                let wanted: [bool; LANES] = std::array::from_fn(|i| {
-                    i < lanes && (!free_only || free[i / 8][i % 8] == 1)
-                });
+                let wanted: [bool; LANES] =
+                    std::array::from_fn(|i| i < lanes && (!free_only || free[i / 8][i % 8] == 1));
                 if wanted.contains(&true) {
                     let (outermost, inner) = reach(counts, x, lane, &wanted, at_least, size);
                     let at = x * self.pitch + lane;
@@ -92,7 +92,8 @@ fn reach(
             }
         }
     }
-    let mut within: [u16; LANES] = std::array::from_fn(|i| (strips[i / 4] >> (16 * (i % 4))) as u16);
+    let mut within: [u16; LANES] =
+        std::array::from_fn(|i| (strips[i / 4] >> (16 * (i % 4))) as u16);
     let (mut outermost, mut inner) = ([0u16; LANES], [0u16; LANES]);
     let mut radius = at_least;
     loop {

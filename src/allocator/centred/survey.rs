@@ -1,87 +1,146 @@
+use crate::allocator::centre::{Cut, Metric, ShellOrder};
 use crate::machine::Machine;
 use crate::topology::{Coord, Grid, NodeId};
 
 /// What surrounds one centre: the complete shells, and the last one.
 ///
 /// This works on every grid and costs a few steps per free processor and centre.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Survey {
-    /// Shell number of the outermost processor taken.
-    pub outermost: u32,
-    /// How many processors of the last shell are taken, at least one.
-    pub need: usize,
-    /// The free processors of the last shell, in scan order.
-    pub shell: Vec<NodeId>,
-    /// By axis and position: processors of the complete shells.
-    pub histograms: [Vec<u32>; 3],
+    grid: Grid,
+    coords: Vec<Coord>,
+    order: ShellOrder,
+    cut: Cut,
+    /// Distance from the centre, by free processor.
     distances: Vec<u32>,
+    /// Free processors by distance.
     shells: Vec<u32>,
+    /// The free processors of the last shell, in scan order, and how many of them are
+    /// taken, at least one.
+    shell: Vec<NodeId>,
+    need: usize,
+    part: Vec<NodeId>,
+    /// By axis and position: processors taken.
+    histograms: [Vec<u32>; 3],
 }
 
 impl Survey {
-    /// Looks around `centre` for `size` processors; at least so many are free. `coords`
-    /// are all coordinates by processor number. Those of the complete shells are put into
-    /// `inside`, too.
-    pub fn look(
+    /// For `grid`; of the last shell, processors are taken in `order`.
+    pub fn new(grid: &Grid, order: ShellOrder) -> Self {
+        let diameter: usize = grid.axes().iter().map(|axis| usize::from(axis.diameter())).sum();
+        Self {
+            coords: grid.coords(),
+            grid: grid.clone(),
+            order,
+            cut: Cut::default(),
+            distances: Vec::new(),
+            shells: vec![0; diameter + 1],
+            shell: Vec::new(),
+            need: 0,
+            part: Vec::new(),
+            histograms: [0, 1, 2].map(|axis| vec![0; grid.extent(axis)]),
+        }
+    }
+
+    /// Coordinates by processor number.
+    pub fn coords(&self) -> &[Coord] {
+        &self.coords
+    }
+
+    /// Sum of pairwise L1 distances of the `size` processors around `centre`; at least so
+    /// many are free. `earlier` are the candidates before it, the latest first.
+    pub fn score(
         &mut self,
-        grid: &Grid,
-        coords: &[Coord],
+        machine: &Machine,
+        centre: Coord,
+        earlier: impl Iterator<Item = Coord>,
+        size: usize,
+    ) -> u64 {
+        self.histograms.iter_mut().for_each(|histogram| histogram.fill(0));
+        let mut histograms = std::mem::take(&mut self.histograms);
+        let mut count = |coord: Coord| {
+            for (histogram, position) in histograms.iter_mut().zip(coord) {
+                histogram[usize::from(position)] += 1;
+            }
+        };
+        self.look(machine, centre, size, |_, coord| count(coord));
+        let mut part = std::mem::take(&mut self.part);
+        part.clear();
+        self.take(earlier, &mut part);
+        part.iter().for_each(|node| count(self.coords[node.index()]));
+        self.part = part;
+        self.histograms = histograms;
+        let axes = self.histograms.iter().zip(self.grid.axes());
+        axes.map(
+            |(histogram, axis)| if axis.wrapped { around(histogram) } else { along(histogram) },
+        )
+        .sum()
+    }
+
+    /// Appends the `size` processors around `centre` to `chosen`; returns the shell number
+    /// of the outermost. `earlier` as in [`Survey::score`].
+    pub fn collect(
+        &mut self,
+        machine: &Machine,
+        centre: Coord,
+        earlier: impl Iterator<Item = Coord>,
+        size: usize,
+        chosen: &mut Vec<NodeId>,
+    ) -> u32 {
+        let outermost = self.look(machine, centre, size, |node, _| chosen.push(node));
+        self.take(earlier, chosen);
+        outermost
+    }
+
+    /// Visits the processors of the complete shells, gathers the last one and returns its
+    /// number.
+    fn look(
+        &mut self,
         machine: &Machine,
         centre: Coord,
         size: usize,
-        mut inside: Option<&mut Vec<NodeId>>,
-    ) {
-        let diameter: u32 = grid.axes().iter().map(|axis| u32::from(axis.diameter())).sum();
-        self.shells.clear();
-        self.shells.resize(diameter as usize + 1, 0);
-        self.distances.clear();
+        mut inside: impl FnMut(NodeId, Coord),
+    ) -> u32 {
+        let coords = &self.coords;
         let free = || machine.free_nodes().map(|node| (node, coords[node.index()]));
+        self.shells.fill(0);
+        self.distances.clear();
         for (_, coord) in free() {
-            let distance = grid.l1(centre, coord);
+            let distance = self.grid.l1(centre, coord);
             self.distances.push(distance);
             self.shells[distance as usize] += 1;
         }
-        let (mut within, mut outermost) = (0, 0);
+        let mut within = 0;
+        let mut outermost = 0;
         while within + (self.shells[outermost] as usize) < size {
             within += self.shells[outermost] as usize;
             outermost += 1;
         }
-        self.outermost = outermost as u32;
         self.need = size - within;
-
+        let outermost = outermost as u32;
         self.shell.clear();
-        for (axis, histogram) in self.histograms.iter_mut().enumerate() {
-            histogram.clear();
-            histogram.resize(grid.extent(axis), 0);
-        }
         for ((node, coord), &distance) in free().zip(&self.distances) {
-            if distance == self.outermost {
+            if distance < outermost {
+                inside(node, coord);
+            } else if distance == outermost {
                 self.shell.push(node);
-            } else if distance < self.outermost {
-                count(&mut self.histograms, coord);
-                if let Some(inside) = &mut inside {
-                    inside.push(node);
-                }
             }
         }
+        outermost
     }
 
-    /// Counts one more processor as taken.
-    pub fn add(&mut self, coord: Coord) {
-        count(&mut self.histograms, coord);
-    }
-
-    /// Sum of pairwise L1 distances of the processors taken.
-    pub fn pairwise_l1(&self, grid: &Grid) -> u64 {
-        let axes = self.histograms.iter().zip(grid.axes());
-        axes.map(|(histogram, axis)| if axis.wrapped { around(histogram) } else { along(histogram) })
-            .sum()
-    }
-}
-
-fn count(histograms: &mut [Vec<u32>; 3], coord: Coord) {
-    for (histogram, position) in histograms.iter_mut().zip(coord) {
-        histogram[usize::from(position)] += 1;
+    /// Takes the needed part of the last shell.
+    fn take(&mut self, earlier: impl Iterator<Item = Coord>, chosen: &mut Vec<NodeId>) {
+        self.cut.take(
+            self.order,
+            Metric::L1,
+            &self.grid,
+            &self.coords,
+            earlier,
+            &self.shell,
+            self.need,
+            chosen,
+        );
     }
 }
 
@@ -106,7 +165,11 @@ fn around(histogram: &[u32]) -> u64 {
     let mut sum = 0;
     for start in 0..histogram.len() {
         sum += arc * (all - arc);
-        let end = if start + half < histogram.len() { start + half } else { start + half - histogram.len() };
+        let end = if start + half < histogram.len() {
+            start + half
+        } else {
+            start + half - histogram.len()
+        };
         arc += u64::from(histogram[end]);
         arc -= u64::from(histogram[start]);
     }

@@ -12,9 +12,10 @@ pub struct TieValues {
 }
 
 impl TieValues {
-    pub fn new(grid: &Grid, coords: &[Coord], vector: TieVector, rule: WallRule) -> Self {
+    /// Tie values of one vector and wall rule.
+    pub fn new(grid: &Grid, vector: TieVector, rule: WallRule) -> Self {
         let weight = |&coord: &Coord| rule.weight(grid.walls(coord)) as u8;
-        Self { vector, walls: coords.iter().map(weight).collect() }
+        Self { vector, walls: grid.coords().iter().map(weight).collect() }
     }
 
     /// The tie value of the processors `chosen` around `centre`, the outermost of them in

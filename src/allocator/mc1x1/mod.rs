@@ -12,16 +12,18 @@
 //! stop as soon as all of them exceed the best so far. Cost per decision: free
 //! processors times L / 16 vector steps, plus the tie values of those that tie.
 
+mod lane;
 mod scores;
 mod tie;
 
 use super::centre::literal::{CentreRule, Centres, Score};
 use super::centre::{CentreOptions, Cut, Metric, ShellOrder};
 use super::{Allocator, Refusal, Request};
-use crate::machine::{BoxCounts, Machine};
+use crate::machine::{BoxCounts, LANES, Machine};
 use crate::topology::{Coord, Grid, NodeId};
+use lane::Lane;
 use scores::Scores;
-use tie::TieTerms;
+use tie::{Rest, TieTerms, Value};
 
 /// The MC1x1 allocator.
 #[derive(Debug)]
@@ -33,7 +35,11 @@ pub struct Mc1x1 {
     scores: Scores,
     tie: Option<TieTerms>,
     shell: Vec<NodeId>,
+    taken: Vec<NodeId>,
     cut: Cut,
+    /// Centres whose tie value is known only to be at least something: (bound, score,
+    /// centre) and what would settle it.
+    unsettled: Vec<((i64, u64, NodeId), Rest)>,
 }
 
 impl Mc1x1 {
@@ -48,7 +54,9 @@ impl Mc1x1 {
             grid: grid.clone(),
             options,
             shell: Vec::new(),
+            taken: Vec::new(),
             cut: Cut::default(),
+            unsettled: Vec::new(),
         }
     }
 
@@ -64,33 +72,89 @@ impl Mc1x1 {
 
     /// The winning centre; `size` is less than the number of free processors.
     fn best_centre(&mut self, machine: &Machine, size: u32) -> Option<NodeId> {
+        #[cfg(target_arch = "x86_64")]
+        if std::is_x86_feature_detected!("avx2") {
+            // SAFETY: the only obligation of the call is that the processor has AVX2,
+            // which the line above has asked it.
+            #[allow(unsafe_code)]
+            return unsafe { self.best_centre_avx2(machine, size) };
+        }
+        self.best_centre_portable(machine, size)
+    }
+
+    /// The same code compiled for wider vectors. Everything below that works on lanes is
+    /// inlined into it, and works on integers, so that the result cannot differ.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2")]
+    fn best_centre_avx2(&mut self, machine: &Machine, size: u32) -> Option<NodeId> {
+        self.best_centre_portable(machine, size)
+    }
+
+    #[inline(always)]
+    fn best_centre_portable(&mut self, machine: &Machine, size: u32) -> Option<NodeId> {
         self.free.update(machine);
         let Some(tie) = &mut self.tie else {
-            return self.scores.first_best(&self.free, machine, size);
+            return self.scores.first_best(&self.free, size);
         };
-        let best = self.scores.compute(&self.free, machine, size, |best| self.options.admitted(best));
+        let best = self.scores.compute(&self.free, size, |best| self.options.admitted(best));
         let admitted = self.options.admitted(best);
-        let mut candidates = self.scores.at_most(admitted);
-        let first = candidates.next()?;
-        let Some(second) = candidates.next() else { return Some(first) };
+        if let Some(only) = self.scores.only(admitted) {
+            return Some(only);
+        }
         tie.update(machine);
+        if tie.is_narrow(&self.free, machine.processors()) {
+            self.least_tie::<u16>(machine, size, admitted)
+        } else {
+            self.least_tie::<u32>(machine, size, admitted)
+        }
+    }
+
+    /// The centre of least (tie value, score) among those with scores up to `admitted`.
+    #[inline(always)]
+    fn least_tie<L: Lane>(
+        &mut self,
+        machine: &Machine,
+        size: u32,
+        admitted: u64,
+    ) -> Option<NodeId> {
+        let tie = self.tie.as_ref()?;
         let mut ring = Ring {
             grid: &self.grid,
             coords: &self.coords,
             order: self.options.order,
             shell: &mut self.shell,
+            taken: &mut self.taken,
             cut: &mut self.cut,
         };
-        let mut winner = None;
-        for centre in [first, second].into_iter().chain(candidates) {
-            let score = self.scores.of(centre);
-            // A later candidate must be strictly better in (tie value, score).
-            let beat = winner.map(|(tie, best, _)| if score < best { tie } else { tie - 1 });
-            if let Some(value) = tie.value(&self.free, machine, centre, size, beat, &mut ring) {
-                winner = Some((value, score, centre));
+        // Processor numbers are in candidate order, so that the least of these is the winner.
+        let mut best: Option<(i64, u64, NodeId)> = None;
+        self.unsettled.clear();
+        for chunk in self.scores.chunks(admitted) {
+            let mut wanted = [false; LANES];
+            chunk.at_most(admitted).for_each(|i| wanted[i] = true);
+            let terms = tie.terms::<L>(&self.free, chunk, size, &wanted);
+            for i in (0..LANES).filter(|&i| wanted[i]) {
+                let (score, centre) = (u64::from(chunk.scores[i]), chunk.node(i));
+                let beats =
+                    |best: Option<_>, value| best.is_none_or(|best| (value, score, centre) < best);
+                match tie.value(&terms, i, size) {
+                    Value::Exact(value) if beats(best, value) => {
+                        best = Some((value, score, centre))
+                    }
+                    Value::AtLeast(bound, rest) if beats(best, bound) => {
+                        self.unsettled.push(((bound, score, centre), rest));
+                    }
+                    _ => {}
+                }
             }
         }
-        winner.map(|(_, _, centre)| centre)
+        for ((bound, score, centre), rest) in &self.unsettled {
+            if best.is_none_or(|best| (*bound, *score, *centre) < best) {
+                let settled = (tie.settle(rest, machine, *centre, &mut ring), *score, *centre);
+                best = Some(best.map_or(settled, |best| best.min(settled)));
+            }
+        }
+        best.map(|(_, _, centre)| centre)
     }
 
     /// The `size` processors around a winning centre.
@@ -102,6 +166,7 @@ impl Mc1x1 {
             coords: &self.coords,
             order: self.options.order,
             shell: &mut self.shell,
+            taken: &mut self.taken,
             cut: &mut self.cut,
         };
         ring.gather(machine, centre, outermost, Some(chosen));
@@ -142,7 +207,7 @@ impl Allocator for Mc1x1 {
             return Some(Self::rule(self.options).tied_sets(machine, &self.grid, size));
         }
         self.free.update(machine);
-        let best = self.scores.compute(&self.free, machine, request.size, |best| best);
+        let best = self.scores.compute(&self.free, request.size, |best| best);
         let tied: Vec<NodeId> = self.scores.at_most(best).collect();
         let mut sets = std::collections::HashSet::with_capacity(tied.len());
         for centre in tied {
@@ -168,6 +233,7 @@ struct Ring<'a> {
     coords: &'a [Coord],
     order: ShellOrder,
     shell: &'a mut Vec<NodeId>,
+    taken: &'a mut Vec<NodeId>,
     cut: &'a mut Cut,
 }
 
@@ -183,23 +249,34 @@ impl Ring<'_> {
     ) {
         self.shell.clear();
         let c = self.coords[centre.index()];
-        let [xs, ys, zs] = [0, 1, 2].map(|i| self.grid.axes()[i].interval(c[i], outermost));
-        let free = machine.free_map();
-        for x in positions(self.grid, 0, xs) {
-            for y in positions(self.grid, 1, ys) {
-                let row = self.grid.node([x, y, 0]).index();
-                let row_distance = self.grid.linf(c, [x, y, c[2]]);
-                for z in positions(self.grid, 2, zs) {
-                    let node = row + usize::from(z);
-                    if !free[node] {
-                        continue;
-                    }
-                    let distance = row_distance.max(self.grid.axes()[2].distance(c[2], z));
-                    if distance == outermost {
-                        self.shell.push(NodeId(node as u32));
-                    } else if let Some(inside) = &mut inside {
-                        inside.push(NodeId(node as u32));
-                    }
+        let lane_axis = self.grid.dimensions() - 1;
+        let [outer, lane] = [0, lane_axis].map(|i| self.grid.axes()[i].interval(c[i], outermost));
+        let middle =
+            if lane_axis == 2 { self.grid.axes()[1].interval(c[1], outermost) } else { (0, 1) };
+        for x in positions(self.grid, 0, outer) {
+            for y in positions(self.grid, 1, middle) {
+                let (first, across) = if lane_axis == 2 {
+                    ([x, y, 0], self.grid.linf([c[0], c[1], 0], [x, y, 0]))
+                } else {
+                    ([x, 0, 0], self.grid.axes()[0].distance(c[0], x))
+                };
+                let first = self.grid.node(first).index();
+                let row = &machine.free_map()[first..first + self.grid.extent(lane_axis)];
+                let node = |p: u16| NodeId((first + usize::from(p)) as u32);
+                let is_free = |p: &u16| row[usize::from(*p)];
+                let all = positions(self.grid, lane_axis, lane);
+                if across == outermost {
+                    self.shell.extend(all.filter(is_free).map(node));
+                    continue;
+                }
+                let on_shell =
+                    |p: &u16| self.grid.axes()[lane_axis].distance(c[lane_axis], *p) == outermost;
+                let (low, length) = (lane.0, lane.1 as i32);
+                let [from, to] = [low, low + length - 1].map(|p| wrap(self.grid, lane_axis, p));
+                let ends = [from, to].into_iter().take(if from == to { 1 } else { 2 });
+                self.shell.extend(ends.filter(on_shell).filter(is_free).map(node));
+                if let Some(inside) = &mut inside {
+                    inside.extend(all.filter(|p| !on_shell(p)).filter(is_free).map(node));
                 }
             }
         }
@@ -227,9 +304,22 @@ impl Ring<'_> {
 }
 
 /// The positions of an interval of one dimension, wrapped into range.
+#[inline(always)]
 fn positions(grid: &Grid, axis: usize, (low, length): (i32, u32)) -> impl Iterator<Item = u16> {
+    (low..low + length as i32).map(move |p| wrap(grid, axis, p))
+}
+
+/// A position at most one turn out of range, wrapped into it.
+#[inline(always)]
+fn wrap(grid: &Grid, axis: usize, p: i32) -> u16 {
     let extent = grid.extent(axis) as i32;
-    (low..low + length as i32).map(move |p| (if p < 0 { p + extent } else if p >= extent { p - extent } else { p }) as u16)
+    (if p < 0 {
+        p + extent
+    } else if p >= extent {
+        p - extent
+    } else {
+        p
+    }) as u16
 }
 
 #[cfg(test)]

@@ -1,71 +1,118 @@
-use crate::machine::{BoxCounts, LANES, Machine, Row};
+use super::lane::Lane;
+use crate::machine::{BoxCounts, LANES, Row};
 use crate::topology::{Grid, NodeId};
 
-/// MC1x1 scores of all centres for one request.
+/// MC1x1 scores of all centres for one request, 16 neighbouring centres at a time.
 #[derive(Debug)]
 pub struct Scores {
-    /// By row and padded lane; `u32::MAX` for busy processors. A score above the limit
-    /// it was computed under is only a lower bound.
-    scores: Vec<u32>,
+    /// Chunks that may hold a centre with one of the best scores, in scan order.
+    chunks: Vec<Chunk>,
     row_length: usize,
-    pitch: usize,
+    chunks_per_row: usize,
     max_radius: u32,
 }
 
+/// 16 neighbouring centres.
+#[derive(Clone, Copy, Debug)]
+pub struct Chunk {
+    /// Their row.
+    pub row: Row,
+    /// Lane of the first.
+    pub first_lane: usize,
+    /// Number of the first as a processor.
+    pub first_node: usize,
+    /// The lowest score.
+    pub lowest: u32,
+    /// Their scores; `u32::MAX` for busy processors and past the end of the row. A score
+    /// above the limit it was computed under is only a lower bound.
+    pub scores: [u32; LANES],
+}
+
+impl Chunk {
+    /// The lanes with scores up to `limit`.
+    #[inline(always)]
+    pub fn at_most(&self, limit: u64) -> impl Iterator<Item = usize> + '_ {
+        let limit = u32::try_from(limit).unwrap_or(u32::MAX - 1);
+        (0..LANES).filter(move |&i| self.scores[i] <= limit)
+    }
+
+    /// The processor in a lane.
+    pub fn node(&self, lane: usize) -> NodeId {
+        NodeId((self.first_node + lane) as u32)
+    }
+}
+
 impl Scores {
-    /// Room for the centres of `grid`.
+    /// For the centres of `grid`.
     pub fn new(grid: &Grid) -> Self {
-        let row_length = grid.extent(grid.dimensions() - 1);
-        let pitch = row_length.next_multiple_of(LANES);
-        let rows = grid.processors() / row_length;
         let diameter = grid.axes().iter().map(|axis| u32::from(axis.diameter())).max();
+        let row_length = grid.extent(grid.dimensions() - 1);
         Self {
-            scores: vec![0; rows * pitch],
+            chunks: Vec::new(),
             row_length,
-            pitch,
+            chunks_per_row: row_length.div_ceil(LANES),
             max_radius: diameter.unwrap_or(0),
         }
     }
 
-    /// Computes the score of every free centre for `size` processors and returns the
-    /// best. Scores that exceed `admitted(best)` may be lower bounds.
-    pub fn compute(
-        &mut self,
-        counts: &BoxCounts,
-        machine: &Machine,
-        size: u32,
-        admitted: impl Fn(u64) -> u64,
-    ) -> u64 {
+    /// Computes the scores of the free centres for `size` processors and returns the
+    /// best. Those up to `admitted(best)` are then found in [`Scores::chunks`].
+    #[inline(always)]
+    pub fn compute(&mut self, counts: &BoxCounts, size: u32, admitted: impl Fn(u64) -> u64) -> u64 {
         let limit = |best: u32| u32::try_from(admitted(u64::from(best))).unwrap_or(u32::MAX);
         let mut best = u32::MAX;
+        self.chunks.clear();
         for row in 0..counts.rows() {
-            for lane in (0..self.row_length).step_by(LANES) {
-                let at = row * self.pitch + lane;
-                let Some(busy) = self.busy(machine, row, lane) else {
-                    self.scores[at..at + LANES].fill(u32::MAX);
+            for index in 0..self.chunks_per_row {
+                let Some(chunk) = self.chunk(counts, row, index, size, limit(best)) else {
                     continue;
                 };
-                let chunk = self.chunk(counts, Row(row), lane, size, &busy, limit(best));
-                best = chunk.iter().fold(best, |best, &score| best.min(score));
-                self.scores[at..at + LANES].copy_from_slice(&chunk);
+                if chunk.lowest <= limit(best) {
+                    best = best.min(chunk.lowest);
+                    self.chunks.push(chunk);
+                }
             }
         }
         u64::from(best)
     }
 
+    /// The chunks of the last [`Scores::compute`] that hold a centre with a score up to
+    /// `limit`, in scan order.
+    pub fn chunks(&self, limit: u64) -> impl Iterator<Item = &Chunk> {
+        self.chunks.iter().filter(move |chunk| u64::from(chunk.lowest) <= limit)
+    }
+
+    /// The centres of the last [`Scores::compute`] with scores up to `limit`, in scan order.
+    pub fn at_most(&self, limit: u64) -> impl Iterator<Item = NodeId> + '_ {
+        self.chunks(limit).flat_map(move |chunk| chunk.at_most(limit).map(|i| chunk.node(i)))
+    }
+
+    /// The centre with a score up to `limit`, if there is just one.
+    #[inline(always)]
+    pub fn only(&self, limit: u64) -> Option<NodeId> {
+        let mut chunks = self.chunks(limit);
+        let chunk = chunks.next()?;
+        if chunks.next().is_some() {
+            return None;
+        }
+        let mut lanes = chunk.at_most(limit);
+        let only = chunk.node(lanes.next()?);
+        lanes.next().is_none().then_some(only)
+    }
+
     /// The first free centre, in scan order, with the best score for `size` processors.
-    pub fn first_best(&mut self, counts: &BoxCounts, machine: &Machine, size: u32) -> Option<NodeId> {
+    #[inline(always)]
+    pub fn first_best(&self, counts: &BoxCounts, size: u32) -> Option<NodeId> {
         let (mut best, mut first) = (u32::MAX, None);
         for row in 0..counts.rows() {
-            for lane in (0..self.row_length).step_by(LANES) {
-                let Some(busy) = self.busy(machine, row, lane) else { continue };
+            for index in 0..self.chunks_per_row {
                 // Only strictly better scores matter from here on.
-                let chunk = self.chunk(counts, Row(row), lane, size, &busy, best - 1);
-                let lowest = chunk.iter().fold(u32::MAX, |low, &score| low.min(score));
-                if lowest < best {
-                    best = lowest;
-                    let at = chunk.iter().position(|&score| score == lowest);
-                    first = at.map(|i| NodeId((row * self.row_length + lane + i) as u32));
+                let Some(chunk) = self.chunk(counts, row, index, size, best - 1) else {
+                    continue;
+                };
+                if chunk.lowest < best {
+                    best = chunk.lowest;
+                    first = chunk.at_most(u64::from(best)).next().map(|i| chunk.node(i));
                 }
             }
             if best == 0 {
@@ -75,106 +122,61 @@ impl Scores {
         first
     }
 
-    /// The centres with scores up to `limit`, in scan order.
-    pub fn at_most(&self, limit: u64) -> impl Iterator<Item = NodeId> + '_ {
-        let limit = u32::try_from(limit).unwrap_or(u32::MAX - 1).min(u32::MAX - 1);
-        self.scores.chunks_exact(self.pitch).enumerate().flat_map(move |(row, scores)| {
-            let lanes = scores[..self.row_length].iter().enumerate();
-            lanes
-                .filter(move |(_, score)| **score <= limit)
-                .map(move |(lane, _)| NodeId((row * self.row_length + lane) as u32))
-        })
-    }
-
-    /// The score last computed for a centre.
-    pub fn of(&self, centre: NodeId) -> u64 {
-        let (row, lane) = (centre.index() / self.row_length, centre.index() % self.row_length);
-        u64::from(self.scores[row * self.pitch + lane])
-    }
-
-    /// Which of 16 lanes are busy or past the end of the row; `None` if all are.
-    #[inline(always)]
-    fn busy(&self, machine: &Machine, row: usize, lane: usize) -> Option<[bool; LANES]> {
-        let first = row * self.row_length + lane;
-        let lanes = LANES.min(self.row_length - lane);
-        let mut busy = [true; LANES];
-        let mut any = false;
-        for (busy, &free) in busy.iter_mut().zip(&machine.free_map()[first..first + lanes]) {
-            *busy = !free;
-            any |= free;
-        }
-        any.then_some(busy)
-    }
-
+    /// A chunk, or `None` if no centre of it is free.
     #[inline(always)]
     fn chunk(
         &self,
         counts: &BoxCounts,
-        row: Row,
-        lane: usize,
+        row: usize,
+        index: usize,
         size: u32,
-        busy: &[bool; LANES],
         limit: u32,
-    ) -> [u32; LANES] {
-        // No score exceeds size times the largest distance; most machines are small
-        // enough for 16 bits, which doubles the lanes a vector holds.
+    ) -> Option<Chunk> {
+        // No score exceeds size times the largest distance.
         if u64::from(size) * u64::from(self.max_radius) < u64::from(u16::MAX) {
-            let limit = limit.min(u32::from(u16::MAX - 1)) as u16;
-            self.chunk16(counts, row, lane, size as u16, busy, limit)
+            self.sums::<u16>(counts, row, index * LANES, size, limit)
         } else {
-            self.chunk32(counts, row, lane, size as u16, busy, limit)
+            self.sums::<u32>(counts, row, index * LANES, size, limit)
         }
     }
 
+    /// Sums over r of max(0, size - cnt(r)), stopped when all exceed `limit`.
     #[inline(always)]
-    fn chunk16(
+    fn sums<L: Lane>(
         &self,
         counts: &BoxCounts,
-        row: Row,
-        lane: usize,
-        size: u16,
-        busy: &[bool; LANES],
-        limit: u16,
-    ) -> [u32; LANES] {
-        let mut scores = busy.map(|busy| if busy { u16::MAX } else { 0 });
-        for radius in 0..=self.max_radius {
-            let count = counts.lanes(row, radius, lane);
-            let mut alive = 0;
-            for i in 0..LANES {
-                let deficit = size.saturating_sub(count[i]);
-                scores[i] = scores[i].saturating_add(deficit);
-                alive |= if scores[i] <= limit { deficit } else { 0 };
-            }
-            if alive == 0 {
-                break;
-            }
-        }
-        scores.map(|score| if score == u16::MAX { u32::MAX } else { u32::from(score) })
-    }
-
-    #[inline(always)]
-    fn chunk32(
-        &self,
-        counts: &BoxCounts,
-        row: Row,
-        lane: usize,
-        size: u16,
-        busy: &[bool; LANES],
+        row: usize,
+        first_lane: usize,
+        size: u32,
         limit: u32,
-    ) -> [u32; LANES] {
-        let mut scores = busy.map(|busy| if busy { u32::MAX } else { 0 });
-        for radius in 0..=self.max_radius {
-            let count = counts.lanes(row, radius, lane);
-            let mut alive = 0;
+    ) -> Option<Chunk> {
+        let (size, limit) = (L::clamp_from(size), L::clamp_from(limit));
+        let lanes = L::clamp_from((self.row_length - first_lane) as u32);
+        // A box of radius 0 holds one free processor or none.
+        let count = counts.lanes(Row(row), 0, first_lane);
+        let busy: [L; LANES] =
+            std::array::from_fn(|i| L::mask(count[i] == 0) | L::mask(L::from(i as u16) >= lanes));
+        if busy.iter().fold(L::MAX, |all, &busy| all & busy) == L::MAX {
+            return None;
+        }
+        let first = size.saturating_minus(L::from(1));
+        let mut scores = busy.map(|busy| busy | first);
+        for radius in 1..=self.max_radius {
+            let count = counts.lanes(Row(row), radius, first_lane);
+            let mut alive = L::default();
             for i in 0..LANES {
-                let deficit = u32::from(size.saturating_sub(count[i]));
-                scores[i] = scores[i].saturating_add(deficit);
-                alive |= if scores[i] <= limit { deficit } else { 0 };
+                let deficit = size.saturating_minus(L::from(count[i]));
+                scores[i] = scores[i].saturating_plus(deficit);
+                alive = alive | (deficit & L::mask(scores[i] <= limit) & !busy[i]);
             }
-            if alive == 0 {
+            if alive == L::default() {
                 break;
             }
         }
-        scores
+        let lowest = scores.iter().fold(L::MAX, |low, &score| low.min(score)).into();
+        let scores =
+            std::array::from_fn(|i| if busy[i] == L::MAX { u32::MAX } else { scores[i].into() });
+        let first_node = row * self.row_length + first_lane;
+        Some(Chunk { row: Row(row), first_lane, first_node, lowest, scores })
     }
 }

@@ -5,7 +5,8 @@ use proptest::prelude::*;
 
 /// A grid of up to 120 processors, each dimension wrapped or not.
 fn grids() -> impl Strategy<Value = Grid> {
-    let axis = |max| (1u16..max, any::<bool>()).prop_map(|(extent, wrapped)| Axis { extent, wrapped });
+    let axis =
+        |max| (1u16..max, any::<bool>()).prop_map(|(extent, wrapped)| Axis { extent, wrapped });
     prop_oneof![
         3 => proptest::collection::vec(axis(12), 2),
         1 => proptest::collection::vec(axis(6), 3),

@@ -9,16 +9,20 @@
 //!   taken at all. How many are taken of a partly used last shell is a count, too, if
 //!   all or none of its processors touch a wall; else it lies between two bounds, and
 //!   only if these cannot exclude the candidate is the shell gathered and cut.
+//!
+//! All but the last is computed for 16 neighbouring centres at a time, each with its own
+//! L: a lane takes part in a sum while its mask says so.
 
 use super::Ring;
+use super::lane::Lane;
+use super::scores::Chunk;
 use crate::allocator::centre::{CentreOptions, TieVector};
-use crate::machine::{BoxCounts, Machine};
+use crate::machine::{BoxCounts, LANES, Machine};
 use crate::topology::{Grid, NodeId};
 
 /// Evaluates tie values on one grid.
 #[derive(Debug)]
 pub struct TieTerms {
-    grid: Grid,
     vector: TieVector,
     /// `walls[i]`: counts of the free processors whose wall weight exceeds i, so that the
     /// weights in a box are the sum of these counts.
@@ -26,88 +30,181 @@ pub struct TieTerms {
     weights: Vec<u8>,
 }
 
+/// The counts behind the tie values of 16 neighbouring centres.
+pub struct Terms<L> {
+    /// Outermost shell L.
+    last: [L; LANES],
+    /// Free processors in complete shells.
+    inner: [L; LANES],
+    /// Free processors within L.
+    within: [L; LANES],
+    /// Sum over r = L..=M of (cnt(r) - k).
+    nearby: [L; LANES],
+    /// Positions in ring L + 1 that are not free.
+    busy: [L; LANES],
+    /// By level of wall weight.
+    walls: [WallTerms<L>; 3],
+}
+
+/// Wall weights: sum over r < L, in complete shells, and in the last shell.
+#[derive(Clone, Copy, Default)]
+struct WallTerms<L> {
+    inside: [L; LANES],
+    complete: [L; LANES],
+    last_shell: [L; LANES],
+}
+
+/// A tie value, or a bound of it.
+pub enum Value {
+    /// The value.
+    Exact(i64),
+    /// It is no less than this; the rest tells how to find it.
+    AtLeast(i64, Rest),
+}
+
+/// What is missing of a tie value: the wall weights of the processors taken of a partly
+/// used last shell.
+#[derive(Clone, Copy, Debug)]
+pub struct Rest {
+    /// The value without them.
+    value: i64,
+    /// The last shell.
+    last: u32,
+    /// How many are taken of it.
+    need: u32,
+}
+
 impl TieTerms {
     pub fn new(grid: &Grid, vector: TieVector, options: CentreOptions) -> Self {
-        let weights: Vec<u8> = grid
-            .coords()
-            .into_iter()
-            .map(|c| options.wall.weight(grid.walls(c)) as u8)
-            .collect();
-        let heaviest = if vector.wall == 0 { 0 } else { weights.iter().copied().max().unwrap_or(0) };
+        let weight = |c| options.wall.weight(grid.walls(c)) as u8;
+        let weights: Vec<u8> = grid.coords().into_iter().map(weight).collect();
+        let heaviest =
+            if vector.wall == 0 { 0 } else { weights.iter().copied().max().unwrap_or(0) };
         let walls = (0..heaviest)
             .map(|level| BoxCounts::of_subset(grid, weights.iter().map(|&w| w > level).collect()))
             .collect();
-        Self { grid: grid.clone(), vector, walls, weights }
+        Self { vector, walls, weights }
     }
 
+    #[inline(always)]
     pub fn update(&mut self, machine: &Machine) {
-        self.walls.iter_mut().for_each(|walls| walls.update(machine));
+        for walls in &mut self.walls {
+            walls.update(machine);
+        }
     }
 
     pub fn reset(&mut self) {
         self.walls.iter_mut().for_each(BoxCounts::reset);
     }
 
-    /// The tie value of `centre` for `size` processors, or `None` if it is greater than
-    /// `at_most`.
-    pub fn value(
+    /// Whether all sums for `size` processors fit 16 bits.
+    pub fn is_narrow(&self, counts: &BoxCounts, processors: usize) -> bool {
+        let radii = counts.max_radius().max(self.vector.scan_radius + 1);
+        u64::from(radii) * (processors as u64) < u64::from(u16::MAX)
+    }
+
+    /// The terms of the centres of a chunk that are `wanted`; those of the others mean
+    /// nothing.
+    #[inline(always)]
+    pub fn terms<L: Lane>(
         &self,
         counts: &BoxCounts,
+        chunk: &Chunk,
+        size: u32,
+        wanted: &[bool; LANES],
+    ) -> Terms<L> {
+        let (zero, one, two) = (L::default(), L::from(1), L::from(2));
+        let (row, first_lane, size) = (chunk.row, chunk.first_lane, L::clamp_from(size));
+        // A lane is finished when it has seen M, and L + 1.
+        let enough = L::clamp_from(self.vector.scan_radius.max(1) + 1);
+        let reach = L::clamp_from(self.vector.scan_radius + 1);
+        let wanted = wanted.map(L::mask);
+        let mut t = Terms {
+            last: [zero; LANES],
+            inner: [zero; LANES],
+            within: [zero; LANES],
+            nearby: [zero; LANES],
+            busy: [zero; LANES],
+            walls: [WallTerms::default(); 3],
+        };
+        // Radii from L on that a lane has seen.
+        let mut seen = [zero; LANES];
+        for radius in 0.. {
+            let count = counts.lanes(row, radius, first_lane).map(L::from);
+            let cells = counts.lane_cells(row, radius, first_lane).map(L::from);
+            let (mut unfinished, mut filling) = (zero, zero);
+            for i in 0..LANES {
+                let full = L::mask(count[i] >= size);
+                seen[i] = seen[i].minus(full);
+                let (at_last, beyond) = (L::mask(seen[i] == one), L::mask(seen[i] == two));
+                t.last[i] = t.last[i].plus(!full & one);
+                t.inner[i] = (count[i] & !full) | (t.inner[i] & full);
+                t.within[i] = t.within[i] | (count[i] & at_last);
+                let in_reach = full & L::mask(seen[i] <= reach);
+                t.nearby[i] = t.nearby[i].plus(count[i].minus(size) & in_reach);
+                let not_free = cells[i].minus(count[i]);
+                t.busy[i] = t.busy[i].plus(not_free & beyond).minus(not_free & at_last);
+                unfinished = unfinished | (wanted[i] & L::mask(seen[i] < enough));
+                filling = filling | (wanted[i] & (!full | at_last));
+            }
+            if filling != zero {
+                for (walls, t) in self.walls.iter().zip(&mut t.walls) {
+                    let wall = walls.lanes(row, radius, first_lane).map(L::from);
+                    for i in 0..LANES {
+                        let filling = L::mask(seen[i] == zero);
+                        t.inside[i] = t.inside[i].plus(wall[i] & filling);
+                        t.complete[i] = (wall[i] & filling) | (t.complete[i] & !filling);
+                        let shell = wall[i].minus(t.complete[i]);
+                        t.last_shell[i] = t.last_shell[i] | (shell & L::mask(seen[i] == one));
+                    }
+                }
+            }
+            if unfinished == zero {
+                break;
+            }
+        }
+        t
+    }
+
+    /// The tie value of the centre in lane `i` of the terms for `size` processors, as far
+    /// as counts tell.
+    #[inline(always)]
+    pub fn value<L: Lane>(&self, terms: &Terms<L>, i: usize, size: u32) -> Value {
+        let TieVector { scan_radius, available, wall, border } = self.vector;
+        let lane = |lanes: &[L; LANES]| -> u32 { lanes[i].into() };
+        let value = i64::from(available) * i64::from(lane(&terms.nearby))
+            - i64::from(border) * i64::from(scan_radius) * i64::from(lane(&terms.busy));
+        if self.walls.is_empty() {
+            return Value::Exact(value);
+        }
+        let (inner, last) = (lane(&terms.inner), lane(&terms.last));
+        let need = size - inner;
+        let shell = lane(&terms.within) - inner;
+        let (mut inside, mut complete, mut least, mut most) = (0, 0, 0, 0);
+        for walls in &terms.walls[..self.walls.len()] {
+            inside += lane(&walls.inside);
+            complete += lane(&walls.complete);
+            let along_wall = lane(&walls.last_shell);
+            least += need.saturating_sub(shell - along_wall);
+            most += need.min(along_wall);
+        }
+        let weight = i64::from(wall) * i64::from(scan_radius + 1);
+        let value = value - i64::from(wall) * i64::from(inside) - weight * i64::from(complete);
+        let (a, b) = (value - weight * i64::from(least), value - weight * i64::from(most));
+        if a == b { Value::Exact(a) } else { Value::AtLeast(a.min(b), Rest { value, last, need }) }
+    }
+
+    /// The value that counts alone did not tell.
+    pub fn settle(
+        &self,
+        rest: &Rest,
         machine: &Machine,
         centre: NodeId,
-        size: u32,
-        at_most: Option<i64>,
         ring: &mut Ring<'_>,
-    ) -> Option<i64> {
-        let TieVector { scan_radius, available, wall, border } = self.vector;
-        let (mut last, mut inner) = (0, 0);
-        let mut within = counts.count(centre, 0);
-        while within < size {
-            last += 1;
-            inner = within;
-            within = counts.count(centre, last);
-        }
-
-        let mut value = 0;
-        if available != 0 {
-            let nearby: u32 =
-                (last + 1..=last + scan_radius).map(|r| counts.count(centre, r) - size).sum();
-            value += i64::from(available) * i64::from(nearby + within - size);
-        }
-        if border != 0 {
-            let c = self.grid.coord(centre);
-            let positions = counts.cells(c, last + 1) - counts.cells(c, last);
-            let busy = positions - (counts.count(centre, last + 1) - within);
-            value -= i64::from(border) * i64::from(scan_radius) * i64::from(busy);
-        }
-        if !self.walls.is_empty() {
-            let mut taken_at_least = 0;
-            let mut taken_at_most = 0;
-            let mut inside = 0;
-            let need = size - inner;
-            for walls in &self.walls {
-                inside += (0..last).map(|r| walls.count(centre, r)).sum::<u32>();
-                let complete = if last == 0 { 0 } else { walls.count(centre, last - 1) };
-                let along_wall = walls.count(centre, last) - complete;
-                let elsewhere = within - inner - along_wall;
-                taken_at_least += complete + need.saturating_sub(elsewhere);
-                taken_at_most += complete + need.min(along_wall);
-            }
-            let weight = i64::from(scan_radius + 1);
-            let term = |taken: u32| i64::from(wall) * (i64::from(inside) + weight * i64::from(taken));
-            let lowest = value - term(taken_at_least).max(term(taken_at_most));
-            if at_most.is_some_and(|at_most| lowest > at_most) {
-                return None;
-            }
-            let taken = if taken_at_least == taken_at_most {
-                taken_at_least
-            } else {
-                self.wall_weight_taken(machine, centre, last, need, ring)
-                    + if last == 0 { 0 } else { self.walls.iter().map(|w| w.count(centre, last - 1)).sum() }
-            };
-            value -= term(taken);
-        }
-        at_most.is_none_or(|at_most| value <= at_most).then_some(value)
+    ) -> i64 {
+        let weight = i64::from(self.vector.wall) * i64::from(self.vector.scan_radius + 1);
+        let taken = self.wall_weight_taken(machine, centre, rest.last, rest.need, ring);
+        rest.value - weight * i64::from(taken)
     }
 
     /// Wall weights of the `need` processors that would be taken of the last shell.
@@ -119,9 +216,12 @@ impl TieTerms {
         need: u32,
         ring: &mut Ring<'_>,
     ) -> u32 {
-        let mut taken = Vec::with_capacity(need as usize);
         ring.gather(machine, centre, last, None);
+        let mut taken = std::mem::take(ring.taken);
+        taken.clear();
         ring.take(machine, centre, need as usize, &mut taken);
-        taken.iter().map(|n| u32::from(self.weights[n.index()])).sum()
+        let weight = taken.iter().map(|n| u32::from(self.weights[n.index()])).sum();
+        *ring.taken = taken;
+        weight
     }
 }

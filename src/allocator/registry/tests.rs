@@ -11,8 +11,14 @@ fn canonical(text: &str) -> Result<String, String> {
 #[test]
 fn names_have_one_canonical_form() {
     assert_eq!(canonical("MC1x1").as_deref(), Ok("mc1x1"));
-    assert_eq!(canonical("mc1x1[order=carried,tie=2,26,40,12]").as_deref(), Ok("mc1x1[tie=2,26,40,12]"));
-    assert_eq!(canonical("mc1x1[wall=per-wall,tie=1,2,3,4]").as_deref(), Ok("mc1x1[tie=1,2,3,4,wall=per-wall]"));
+    assert_eq!(
+        canonical("mc1x1[order=carried,tie=2,26,40,12]").as_deref(),
+        Ok("mc1x1[tie=2,26,40,12]")
+    );
+    assert_eq!(
+        canonical("mc1x1[wall=per-wall,tie=1,2,3,4]").as_deref(),
+        Ok("mc1x1[tie=1,2,3,4,wall=per-wall]")
+    );
     assert_eq!(canonical("genalg").as_deref(), Ok("gen-alg"));
     assert_eq!(canonical("mc[shape=near-square]").as_deref(), Ok("mc"));
     for spec in all() {

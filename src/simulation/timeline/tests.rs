@@ -96,7 +96,10 @@ fn priority_orders_sort_the_queue() {
 fn a_job_larger_than_the_machine_is_named() {
     let jobs = [Job { number: 17, line: 42, ..job(0, 1, 1, 5) }];
     let error = Timeline::compute(&jobs, 4, SchedulerSpec::FCFS.build(4).as_mut());
-    assert_eq!(error.expect_err("too large").to_string(), "job 17 (line 42) needs 5 processors, the machine has 4");
+    assert_eq!(
+        error.expect_err("too large").to_string(),
+        "job 17 (line 42) needs 5 processors, the machine has 4"
+    );
 }
 
 fn workloads() -> impl Strategy<Value = Vec<Job>> {

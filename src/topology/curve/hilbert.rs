@@ -65,9 +65,10 @@ fn rank3(order: u32, coord: Coord) -> u64 {
     }
     p[1] ^= p[0];
     p[2] ^= p[1];
-    let flip = (1..order).rev().filter(|bit| p[2] >> bit & 1 == 1).fold(0, |t, bit| t ^ ((1 << bit) - 1));
+    let flip =
+        (1..order).rev().filter(|bit| p[2] >> bit & 1 == 1).fold(0, |t, bit| t ^ ((1 << bit) - 1));
     p = p.map(|v| v ^ flip);
-    (0..order).rev().fold(0, |rank, bit| {
-        p.iter().fold(rank, |rank, v| rank << 1 | u64::from(v >> bit & 1))
-    })
+    (0..order)
+        .rev()
+        .fold(0, |rank, bit| p.iter().fold(rank, |rank, v| rank << 1 | u64::from(v >> bit & 1)))
 }

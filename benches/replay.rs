@@ -1,0 +1,62 @@
+//! Time of whole replays, the trace parsed and the timeline computed: what a sweep pays
+//! per parameter vector. Traces that are not here are named and left out.
+
+use std::hint::black_box;
+use std::sync::Arc;
+use std::time::Duration;
+
+use criterion::{Criterion, criterion_group, criterion_main};
+use replay::allocator::registry::AllocatorSpec;
+use replay::experiment::{Cell, Measure, Trace, run_cell};
+use replay::scheduler::registry::SchedulerSpec;
+use replay::workload::{Manifest, Policy, SearchPath, Window, Workload};
+
+/// (trace, mesh, strategies)
+const RUNS: [(&str, &str, &[&str]); 3] = [
+    (
+        "lublin-10x10",
+        "10x10",
+        &["mc1x1", "mc1x1[tie=2,13,20,6]", "mm", "gen-alg", "hilbert-best-fit"],
+    ),
+    (
+        "KTH-SP2",
+        "10x10",
+        &["mc1x1", "mc1x1[tie=2,13,20,6]", "mm", "gen-alg", "mc", "hilbert-best-fit", "random"],
+    ),
+    (
+        "LANL-CM5",
+        "32x32",
+        &["mc1x1", "mc1x1[tie=12,42,41,15]", "mm", "gen-alg", "mc", "hilbert-best-fit", "random"],
+    ),
+];
+
+fn replays(criterion: &mut Criterion) {
+    let search = SearchPath::from_env().with("../shared/traces");
+    let manifest = Manifest::embedded().expect("the manifest is sound");
+    for (name, mesh, strategies) in RUNS {
+        let Ok(path) = search.resolve(name, &manifest) else {
+            eprintln!("{name}: left out, the trace is not here");
+            continue;
+        };
+        let jobs = Workload::load(path, &Policy::JOHNSON, &Window::ALL, Default::default());
+        let jobs = Arc::new(jobs.expect("a sound trace"));
+        let topology = mesh.parse().expect("a mesh");
+        let trace = Arc::new(Trace::new(jobs, topology, "johnson", &[SchedulerSpec::FCFS]));
+        trace.schedule(SchedulerSpec::FCFS).expect("schedulable");
+        let mut group = criterion.benchmark_group(name);
+        group.sample_size(10).measurement_time(Duration::from_secs(5));
+        for strategy in strategies {
+            let allocator: AllocatorSpec = strategy.parse().expect("known");
+            let cell =
+                Cell { trace: trace.clone(), scheduler: SchedulerSpec::FCFS, allocator, seed: 0 };
+            group.bench_function(*strategy, |bencher| {
+                bencher
+                    .iter(|| black_box(run_cell(0, &cell, Measure::default()).expect("it runs")));
+            });
+        }
+        group.finish();
+    }
+}
+
+criterion_group!(benches, replays);
+criterion_main!(benches);

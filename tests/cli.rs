@@ -1,0 +1,43 @@
+//! The program as a user meets it: exit codes, both streams, and the files it leaves.
+//!
+//! Every test starts the real binary in a directory of its own; see [`cli::dir`]. A test
+//! that needs what is not here (a trace of the archive, Python) is shown as ignored, with
+//! the reason in brackets.
+
+use std::process::ExitCode;
+
+use libtest_mimic::Arguments;
+
+mod cli {
+    #[macro_use]
+    pub mod dir;
+    pub mod begin;
+    pub mod grid;
+    pub mod input;
+    pub mod listing;
+    pub mod machine;
+    pub mod names;
+    pub mod out;
+    pub mod python;
+    pub mod streams;
+    pub mod synth;
+    pub mod traces;
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::from_args();
+    let trials = [
+        cli::begin::trials(),
+        cli::input::trials(),
+        cli::names::trials(),
+        cli::machine::trials(),
+        cli::streams::trials(),
+        cli::grid::trials(),
+        cli::out::trials(),
+        cli::listing::trials(),
+        cli::synth::trials(),
+        cli::traces::trials(),
+        cli::python::trials(&arguments),
+    ];
+    libtest_mimic::run(&arguments, trials.into_iter().flatten().collect()).exit_code()
+}

@@ -1,0 +1,102 @@
+//! The first minute: no arguments, help, completions, the manual page.
+
+use super::dir::{Dir, checkout};
+
+trials!(
+    no_arguments_in_a_checkout,
+    a_program_in_a_checkout_works_anywhere,
+    a_program_alone_says_where_it_looked,
+    short_help_fits_a_screen,
+    long_help_tells_all,
+    version_is_the_packages,
+    completions_name_every_command,
+    the_manual_page_renders,
+);
+
+/// The main job in grid order: strategies that break ties stand twice.
+const MAIN_JOB: [&str; 9] = [
+    "mc1x1 -",
+    "mc1x1 2,13,20,6",
+    "mm -",
+    "mm 2,13,20,6",
+    "gen-alg -",
+    "gen-alg 2,13,20,6",
+    "hilbert-best-fit -",
+    "snake-best-fit -",
+    "random -",
+];
+
+fn is_main_job(stdout: &str) -> bool {
+    let rows: Vec<Vec<&str>> =
+        stdout.lines().skip(2).map(|line| line.split_whitespace().collect()).collect();
+    let names: Vec<String> = rows.iter().map(|row| row[4..6].join(" ")).collect();
+    rows.iter().all(|row| row[..4] == ["lublin-10x10", "5,000", "10x10", "fcfs"])
+        && names == MAIN_JOB
+}
+
+fn no_arguments_in_a_checkout() {
+    // Not the program's place but the current directory leads to the trace.
+    let outcome = Dir::with_program().replay_in(checkout(), "").code(0);
+    outcome.demand(is_main_job(&outcome.stdout), "the main job");
+    let report = "lublin-10x10: 5,000 records, 5,000 jobs kept; 0 dropped; 0 changed\n";
+    outcome.says(report).says("lublin-10x10: machine 10x10 (square of the header's MaxProcs)\n");
+}
+
+fn a_program_in_a_checkout_works_anywhere() {
+    let checkout = Dir::with_program()
+        .file("traces/lublin-10x10.swf", super::dir::shipped_trace())
+        .file("traces/manifest.toml", "");
+    let elsewhere = Dir::new();
+    let outcome = checkout.replay_in(&elsewhere.path(""), "").code(0);
+    outcome.demand(is_main_job(&outcome.stdout), "the main job");
+}
+
+fn a_program_alone_says_where_it_looked() {
+    Dir::with_program().replay("").fails(2, 2, &["lublin-10x10", "not found in traces\n"]);
+}
+
+fn short_help_fits_a_screen() {
+    let help = Dir::new().replay("-h").code(0).says_nothing().prints("Usage: replay");
+    help.demand(help.stdout.lines().count() <= 60, "at most 60 lines");
+    help.demand(help.stdout.lines().all(|line| line.chars().count() <= 100), "at most 100 columns");
+}
+
+fn long_help_tells_all() {
+    let help = Dir::new().replay("--help").code(0).says_nothing();
+    let help = help.prints("Exit codes: 0 done; 1 done, but").prints("Examples:").prints("Units:");
+    for command in ["verify", "list", "synth"] {
+        Dir::new()
+            .replay(&format!("{command} --help"))
+            .code(0)
+            .says_nothing()
+            .prints("Usage: replay");
+        help.demand(help.stdout.contains(command), command);
+    }
+}
+
+fn version_is_the_packages() {
+    let version = Dir::new().replay("--version").code(0).says_nothing();
+    version
+        .demand(version.stdout == concat!("replay ", env!("CARGO_PKG_VERSION"), "\n"), "version");
+}
+
+fn completions_name_every_command() {
+    for (shell, mark) in [
+        ("bash", "complete -F _replay"),
+        ("zsh", "#compdef replay"),
+        ("fish", "complete -c replay"),
+    ] {
+        let script = Dir::new().replay(&format!("completions {shell}")).code(0).says_nothing();
+        let script = script.prints(mark);
+        for word in ["verify", "list", "synth", "oversize", "no-plots"] {
+            script.demand(script.stdout.contains(word), word);
+        }
+    }
+    Dir::new().replay("completions csh").refused(&["csh", "bash", "zsh", "fish"]);
+}
+
+fn the_manual_page_renders() {
+    let page = Dir::new().replay("man").code(0).says_nothing();
+    let page = page.prints(".TH replay 1").prints(".SH SYNOPSIS").prints("\\-\\-oversize");
+    page.demand(page.stdout.contains("Exit codes"), "the exit codes");
+}

@@ -1,0 +1,85 @@
+//! Grids: which cells, how often, in what order.
+
+use super::dir::{Dir, TINY};
+
+trials!(
+    every_combination_in_order,
+    strategies_without_ties_appear_once,
+    a_strategy_keeps_its_own_ties,
+    equal_cells_appear_once,
+    machines_and_seeds_are_axes_too,
+    aliases_and_defaults_are_one_name,
+    lists_may_be_repeated_or_joined,
+);
+
+const CELL: [&str; 5] = ["trace", "topology", "scheduler", "allocator", "tie"];
+
+fn every_combination_in_order() {
+    let dir = Dir::with_trace().file("tiny.swf", TINY);
+    let grid = "--trace lublin,tiny.swf --sched fcfs,easy --alloc mc1x1,mm,snake-best-fit \
+                --tie none --tie 2,13,20,6 --jobs 100 --format json";
+    let run = dir.replay(grid).code(0);
+    let mut expected = Vec::new();
+    for trace in ["lublin-10x10 10x10", "tiny 2x2"] {
+        for scheduler in ["fcfs", "easy"] {
+            for strategy in
+                ["mc1x1 -", "mc1x1 2,13,20,6", "mm -", "mm 2,13,20,6", "snake-best-fit -"]
+            {
+                expected.push(format!("{trace} {scheduler} {strategy}"));
+            }
+        }
+    }
+    run.demand(run.fields(&CELL) == expected, &format!("expected {expected:#?}"));
+    // A tie vector and an allocator change where jobs stand, never when they start.
+    let waits = run.fields(&["mean_wait"]);
+    run.demand(waits[..5].iter().all(|wait| *wait == waits[0]), "one schedule for all allocators");
+    run.demand(waits[5] != waits[0], "another for EASY");
+}
+
+fn strategies_without_ties_appear_once() {
+    let grid =
+        "--jobs 20 --alloc random,mc1x1,hilbert-best-fit --tie 1,1,1,1 --tie 2,2,2,2 --tie 3,3,3,3";
+    let run = Dir::with_trace().replay(&format!("{grid} --format json")).code(0);
+    let expected =
+        ["random -", "mc1x1 1,1,1,1", "mc1x1 2,2,2,2", "mc1x1 3,3,3,3", "hilbert-best-fit -"];
+    run.demand(run.fields(&["allocator", "tie"]) == expected, "one, three, one");
+}
+
+fn a_strategy_keeps_its_own_ties() {
+    let grid = "--jobs 20 --alloc mc1x1[tie=1,1,1,1],mm --tie none --tie 2,13,20,6 --format json";
+    let run = Dir::with_trace().replay(grid).code(0);
+    let expected = ["mc1x1 1,1,1,1", "mm -", "mm 2,13,20,6"];
+    run.demand(run.fields(&["allocator", "tie"]) == expected, "its own, and both");
+}
+
+fn equal_cells_appear_once() {
+    let grid = "--jobs 20 --trace lublin,lublin-10x10 --sched fcfs,fcfs --alloc mc1x1,mc1x1[tie=1,1,1,1] \
+                --alloc mc1x1[tie=1,1,1,1] --format json";
+    let run = Dir::with_trace().replay(grid).code(0);
+    run.demand(run.fields(&["allocator", "tie"]) == ["mc1x1 -", "mc1x1 1,1,1,1"], "two cells");
+}
+
+fn machines_and_seeds_are_axes_too() {
+    let grid = "--jobs 50 --mesh 10x10,16x8 --alloc random --seed 3,1 --format json";
+    let run = Dir::with_trace().replay(grid).code(0);
+    let expected = ["10x10 3", "10x10 1", "16x8 3", "16x8 1"];
+    run.demand(run.fields(&["topology", "seed"]) == expected, "in the order typed");
+    let means = run.fields(&["mean_pairwise_l1"]);
+    run.demand(means[0] != means[1], "another seed, another draw");
+    let again = Dir::with_trace().replay(grid).fields(&["mean_pairwise_l1"]);
+    assert_eq!(means, again, "the same seeds, the same draws");
+}
+
+fn aliases_and_defaults_are_one_name() {
+    let grid = "--jobs 20 --alloc MC-1x1,gen_alg,genalg --format json";
+    let run = Dir::with_trace().replay(grid).code(0);
+    run.demand(run.fields(&["allocator"]) == ["mc1x1", "gen-alg"], "canonical names");
+}
+
+fn lists_may_be_repeated_or_joined() {
+    let dir = Dir::with_trace();
+    let joined = dir.replay("--jobs 20 --alloc mm,random --sched easy,fcfs --format json").code(0);
+    let repeated = "-a mm -a random -s easy -s fcfs --jobs 20 --format json";
+    assert_eq!(joined.fields(&CELL), dir.replay(repeated).code(0).fields(&CELL));
+    assert_eq!(joined.fields(&CELL).len(), 4);
+}

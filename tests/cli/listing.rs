@@ -1,0 +1,142 @@
+//! `replay list`, and that what it lists is so.
+
+use serde_json::Value;
+
+use super::dir::{Dir, Outcome};
+
+trials!(
+    every_kind_in_both_formats,
+    everything_at_once,
+    every_allocator_runs,
+    every_scheduler_runs,
+    every_policy_runs,
+    parameters_are_described,
+    traces_say_where_they_are,
+    columns_are_those_of_the_files,
+);
+
+/// What can be listed, what an entry is called, and a name that must be there.
+const KINDS: [(&str, &str, &str); 6] = [
+    ("allocators", "allocator", "mc1x1"),
+    ("schedulers", "scheduler", "easy"),
+    ("traces", "trace", "KTH-SP2-1996-2"),
+    ("policies", "policy", "johnson"),
+    ("suites", "suite", "johnson"),
+    ("columns", "column", "mean_pairwise_l1"),
+];
+
+fn list(what: &str) -> Outcome {
+    Dir::with_trace().replay(&format!("list {what} --format json")).code(0).says_nothing()
+}
+
+fn names(what: &str) -> Vec<String> {
+    let names = list(what).fields(&["name"]);
+    assert!(names.len() > 1 || what == "suites", "{names:?}");
+    names
+}
+
+fn every_kind_in_both_formats() {
+    for (what, kind, known) in KINDS {
+        let entries = list(what);
+        let lines = entries.fields(&["kind", "name"]);
+        entries.demand(lines.iter().all(|line| line.starts_with(&format!("{kind} "))), "the kind");
+        entries.demand(lines.contains(&format!("{kind} {known}")), known);
+        let text = Dir::with_trace().replay(&format!("list {what}")).code(0).says_nothing();
+        for name in entries.fields(&["name"]) {
+            text.demand(text.stdout.contains(&name), &name);
+        }
+        text.demand(text.stdout.lines().count() >= lines.len(), "as many entries");
+    }
+}
+
+fn everything_at_once() {
+    let all = Dir::with_trace().replay("list").code(0).says_nothing();
+    for (what, _, known) in KINDS.iter().filter(|kind| kind.0 != "columns") {
+        all.demand(all.stdout.contains(what), what);
+        all.demand(all.stdout.contains(known), known);
+    }
+    let kinds = list("").fields(&["kind"]);
+    assert!(kinds.contains(&"suite".to_string()) && !kinds.contains(&"column".to_string()));
+}
+
+fn every_allocator_runs() {
+    let names = names("allocators");
+    // The first jobs are small; a machine they fill shows more.
+    let arguments = format!("--jobs 200 --format json --alloc {}", names.join(","));
+    let run = Dir::with_trace().replay(&arguments).code(0);
+    run.demand(run.fields(&["allocator"]) == names, "the listed name is the canonical one");
+    run.demand(run.fields(&["jobs"]).iter().all(|jobs| jobs == "200"), "200 jobs each");
+}
+
+fn every_scheduler_runs() {
+    let dir = Dir::with_trace();
+    let run = |name: &str| {
+        let run = dir.replay(&format!("--jobs 200 --alloc random --format json --sched {name}"));
+        run.code(0).fields(&["scheduler"])
+    };
+    for entry in list("schedulers").objects() {
+        let name = entry["name"].as_str().expect("a name");
+        // A queue without an order of its own is first come, first served.
+        let canonical = if name == "priority" { "fcfs" } else { name };
+        assert_eq!(run(name), [canonical]);
+        for alias in entry["aliases"].as_array().expect("aliases") {
+            let alias = alias.as_str().expect("a name");
+            let ordered = format!("priority[order={alias}]");
+            let meant = if name == "priority" { ordered.as_str() } else { name };
+            assert_eq!(run(alias), [meant]);
+        }
+    }
+}
+
+fn every_policy_runs() {
+    let names = names("policies");
+    let dir = Dir::with_trace();
+    for name in names {
+        let arguments = format!("--jobs 50 --alloc random --format json --policy {name}");
+        let run = dir.replay(&arguments).code(0);
+        run.demand(run.fields(&["policy"]) == [name], "the policy as listed");
+    }
+}
+
+fn parameters_are_described() {
+    let filled = |value: &Value, key: &str| {
+        let text = value[key].as_str();
+        assert!(text.is_some_and(|text| !text.is_empty()), "{key} of {value}");
+    };
+    let allocators = list("allocators").objects();
+    allocators.iter().for_each(|entry| filled(entry, "source"));
+    for entry in allocators.iter().chain(&list("schedulers").objects()) {
+        filled(entry, "about");
+        for parameter in entry["parameters"].as_array().expect("parameters") {
+            for key in ["key", "values", "default", "about"] {
+                filled(parameter, key);
+            }
+        }
+    }
+}
+
+fn traces_say_where_they_are() {
+    let traces = Dir::with_program().replay("list traces --format json").code(0);
+    traces.demand(traces.fields(&["path"]).iter().all(|path| path == "-"), "none is here");
+    let own = list("traces").fields(&["name", "jobs", "processors", "path"]);
+    assert_eq!(
+        own.last().map(String::as_str),
+        Some("lublin-10x10 5000 100 traces/lublin-10x10.swf")
+    );
+    let text = Dir::with_trace().replay("list traces").code(0);
+    text.prints("traces/lublin-10x10.swf").prints("fetch-traces.sh");
+}
+
+fn columns_are_those_of_the_files() {
+    let dir = Dir::with_trace();
+    dir.replay("--jobs 20 --out results --no-plots").code(0);
+    let columns = list("columns").fields(&["table", "name"]);
+    for table in ["runs", "by_size"] {
+        let file = String::from_utf8(dir.read(&format!("results/{table}.csv"))).expect("text");
+        let header = file.lines().next().expect("a header").split(',');
+        let header: Vec<String> = header.map(|name| format!("{table} {name}")).collect();
+        let listed: Vec<_> =
+            columns.iter().filter(|line| line.starts_with(&format!("{table} "))).collect();
+        assert!(listed.into_iter().eq(&header), "{table}");
+    }
+}

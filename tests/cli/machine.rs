@@ -1,0 +1,68 @@
+//! Machines: the default, the given, and strategies that do not work on one.
+
+use super::dir::{Dir, TINY};
+
+trials!(
+    the_header_gives_the_machine,
+    no_processors_in_the_header,
+    bad_machines,
+    a_hypercube_needs_a_strategy_for_it,
+    every_kind_of_machine,
+);
+
+fn the_header_gives_the_machine() {
+    for (processors, machine) in [(4, "2x2"), (6, "3x2"), (7, "7x1"), (338, "26x13")] {
+        let dir = Dir::new().file("t.swf", format!("; MaxProcs: {processors}\n1 0 0 5 2\n"));
+        let run = dir.replay("--trace t.swf --format json").code(0);
+        run.demand(run.fields(&["topology"]) == [machine], machine);
+        run.says(&format!("t: machine {machine} ("));
+    }
+}
+
+fn no_processors_in_the_header() {
+    for head in ["", "; MaxProcs: 0\n", "; MaxProcs: -1\n", "; MaxProcs: many\n"] {
+        let dir = Dir::new().file("t.swf", format!("{head}1 0 0 5 2\n"));
+        let message = "t.swf: the header has no usable MaxProcs; say which machine with --mesh";
+        dir.replay("--trace t.swf -q").fails(2, 1, &[message]);
+        let run = dir.replay("--trace t.swf -q --mesh 2x2 --format json").code(0).says_nothing();
+        run.demand(run.fields(&["jobs", "topology"]) == ["1 2x2"], "the machine as given");
+    }
+}
+
+fn bad_machines() {
+    let dir = Dir::new().file("tiny.swf", TINY);
+    for (machine, problem) in [
+        ("10", "needs two or three sides"),
+        ("10x", "\"\" is not a side length"),
+        ("0x4", "needs two or three sides of at least 1"),
+        ("-4x4", "\"-4\" is not a side length"),
+        ("400x400", "at most 65535 processors"),
+        ("2x2x2x2", "sides"),
+        ("ring:4x4", "unknown kind \"ring\""),
+        ("torus[z]:4x4", "no dimension z"),
+        ("hypercube:99", "dimensions"),
+        ("hypercube:x", "not a number of dimensions"),
+    ] {
+        let words = [&format!("machine \"{machine}\""), problem, "write 10x10, 8x8x8"];
+        dir.replay(&format!("--trace tiny.swf --mesh={machine}")).fails(2, 1, &words);
+    }
+}
+
+fn a_hypercube_needs_a_strategy_for_it() {
+    let dir = Dir::with_trace();
+    let words = ["allocator \"mc1x1\": needs a mesh or torus", "machine hypercube:7"];
+    dir.replay("--mesh hypercube:7 --alloc mc1x1").fails(2, 1, &words);
+    // Found before the trace is even looked for.
+    dir.replay("--trace nothing --mesh 16x8,hypercube:7 --alloc random,mc1x1").fails(2, 1, &words);
+    let run = dir.replay("--mesh hypercube:7 --alloc random --format json").code(0);
+    run.demand(run.fields(&["jobs", "topology"]) == ["5000 hypercube:7"], "random works");
+}
+
+fn every_kind_of_machine() {
+    let machines = ["10x10", "5x5x4", "torus:10x10", "torus[x]:10x10", "torus:5x5x4"];
+    let arguments = format!("--jobs 100 --alloc mc1x1 --format json --mesh {}", machines.join(","));
+    let run = Dir::with_trace().replay(&arguments).code(0);
+    run.demand(run.fields(&["topology"]) == machines, "each machine in order");
+    let means = run.fields(&["mean_pairwise_l1"]);
+    run.demand(means[0] > means[2], "wrapping brings processors nearer");
+}

@@ -1,0 +1,161 @@
+//! Names, tie vectors, windows and numbers that are not right: code 2, with advice.
+
+use super::dir::{Dir, TINY};
+
+trials!(
+    unknown_names_get_a_suggestion,
+    names_come_before_traces,
+    unknown_parameters_get_a_suggestion,
+    malformed_names,
+    bad_tie_vectors,
+    tie_values_out_of_range,
+    ties_for_strategies_that_take_none,
+    no_threads,
+    bad_windows,
+    windows_choose_jobs,
+    dates_need_a_start_time,
+    bad_words,
+);
+
+fn unknown_names_get_a_suggestion() {
+    let dir = Dir::with_trace();
+    for (arguments, unknown, near) in [
+        ("--alloc mc1x2", "\"mc1x2\"", "did you mean \"mc1x1\"?"),
+        ("--alloc mm,hilbert-bestfit", "\"hilbert-bestfit\"", "did you mean \"hilbert-best-fit\"?"),
+        ("--sched esay", "\"esay\"", "did you mean \"easy\"?"),
+        ("--policy jonson", "\"jonson\"", "did you mean \"johnson\"?"),
+        ("verify jonson", "\"jonson\"", "did you mean \"johnson\"?"),
+    ] {
+        dir.replay(arguments).fails(2, 1, &[unknown, near]);
+    }
+    dir.replay("--alloc quarks").fails(2, 1, &["allocator \"quarks\"", "replay list allocators"]);
+    dir.replay("--sched quarks").fails(2, 1, &["scheduler \"quarks\": unknown", "fcfs, easy"]);
+    dir.replay("list polices").refused(&["'polices'", "'policies'"]);
+    dir.replay("verfy").refused(&["'verfy'", "'verify'"]);
+}
+
+fn names_come_before_traces() {
+    let dir = Dir::new();
+    for arguments in ["--alloc mc1x2", "--sched esay", "--policy jonson", "--tie x", "--mesh 10"] {
+        let failed = dir.replay(&format!("--trace nothing {arguments}")).code(2);
+        failed.demand(!failed.stderr.contains("no trace"), "the name, not the trace");
+    }
+}
+
+fn unknown_parameters_get_a_suggestion() {
+    let dir = Dir::with_trace();
+    let near = ["unknown parameter \"tei\"", "did you mean \"tie\"?"];
+    dir.replay("--alloc mc1x1[tei=1,2,3,4]").fails(2, 1, &near);
+    let known = ["unknown parameter \"quark\"", "it has order"];
+    dir.replay("--sched easy[quark=1]").fails(2, 1, &known);
+    dir.replay("--alloc random[quark=1]").fails(2, 1, &["unknown parameter", "it has none"]);
+    dir.replay("--alloc mc1x1[order=diagonal]").fails(2, 1, &["order=\"diagonal\"", "scan"]);
+}
+
+fn malformed_names() {
+    let dir = Dir::with_trace();
+    for (name, problem) in [
+        ("mc1x1[tie=1,2,3,4", "the bracket is not closed"),
+        ("mc1x1[tie=1,2,3,4]]", "no legal value"),
+        ("mc1x1[1,2,3,4]", "key=value"),
+        ("mc1x1[tie=1,1,1,1,tie=2,2,2,2]", "given twice"),
+        ("mc1x1,,mm", "a name is"),
+    ] {
+        dir.replay(&format!("--alloc {name}")).fails(2, 1, &["allocator \"", problem]);
+    }
+    let words = ["scheduler \"easy[order=largest\"", "the bracket is not closed"];
+    dir.replay("--sched easy[order=largest").fails(2, 1, &words);
+}
+
+fn bad_tie_vectors() {
+    let dir = Dir::with_trace();
+    for vector in ["1,2,3", "1,2,3,4,5", "x", "1.5,2,3,4", "99999999999999999999,1,1,1", "None"] {
+        let words = [&format!("tie vector \"{vector}\""), "write SR,AF,WF,BF such as 2,13,20,6"];
+        dir.replay(&format!("--tie {vector}")).fails(2, 1, &words);
+    }
+    dir.replay("--alloc mc1x1[tie=1,2,3]").fails(2, 1, &["allocator \"mc1x1[tie=1,2,3]\"", "tie"]);
+}
+
+fn tie_values_out_of_range() {
+    let dir = Dir::with_trace();
+    // Weights may be negative, a radius cannot be.
+    let run = dir.replay("--alloc mc1x1 --tie 1,2,3,-4 --jobs 10 --format json").code(0);
+    run.demand(run.fields(&["tie"]) == ["1,2,3,-4"], "the vector as written");
+    dir.replay("--tie -1,2,3,4").fails(2, 1, &["\"-1,2,3,4\"", "the scan radius is negative"]);
+    dir.replay("--tie 1,2,3,2000000000").fails(2, 1, &["an entry is beyond 1,000,000"]);
+}
+
+fn ties_for_strategies_that_take_none() {
+    let dir = Dir::with_trace();
+    let message = "--tie: none of these allocators breaks ties by a vector";
+    for tie in ["2,13,20,6", "none"] {
+        let arguments = format!("--alloc random,hilbert-best-fit --tie {tie}");
+        dir.replay(&arguments).fails(2, 1, &[message]);
+    }
+    dir.replay("--alloc random[tie=1,2,3,4]").fails(2, 1, &["unknown parameter \"tie\""]);
+}
+
+fn no_threads() {
+    let dir = Dir::with_trace();
+    for arguments in ["--threads 0", "verify --threads 0"] {
+        dir.replay(arguments).fails(2, 1, &["--threads must be at least 1"]);
+    }
+    dir.replay("--threads=-1").refused(&["--threads"]);
+}
+
+fn bad_windows() {
+    let dir = Dir::with_trace();
+    for date in ["1996-13-01", "1996-02-30", "yesterday", "12h"] {
+        let words = [&format!("\"{date}\" is neither seconds"), "nor a date like 1996-09-23"];
+        dir.replay(&format!("--from {date}")).fails(2, 1, &words);
+    }
+    for days in ["0", "nan", "inf"] {
+        dir.replay(&format!("--days {days}")).fails(2, 1, &["the number must be positive"]);
+    }
+    dir.replay("--days=-1").fails(2, 1, &["a window of -1 days"]);
+    for nothing in ["--from 99999999", "--jobs 0", "--from 1 --days 0.0001"] {
+        let words = ["lublin-10x10.swf: the window holds none of the 5000 jobs", "from second 75 "];
+        dir.replay(nothing).fails(2, 1, &words);
+    }
+}
+
+fn windows_choose_jobs() {
+    let dir = Dir::with_trace();
+    // The trace begins: 75, 145, 169, 198, 398, 463, 655, 710, 3455 ... s.
+    for (window, jobs, said) in [
+        ("--jobs 7", "7", "4,993 outside the window (0 before, 4,993 after)"),
+        ("--from 145 --jobs 7", "7", "(1 before, 4,992 after)"),
+        ("--from 146 --days 0.01", "6", "(2 before, 4,992 after)"),
+        ("--days 0.005", "6", "(0 before, 4,994 after)"),
+    ] {
+        let run = dir.replay(&format!("--alloc mc1x1 {window} --format json")).code(0);
+        run.demand(run.fields(&["jobs"]) == [jobs], jobs);
+        run.says(said);
+    }
+}
+
+fn dates_need_a_start_time() {
+    let dated = format!("; UnixStartTime: 822182400\n{TINY}3 90000 0 5 4\n");
+    let dir = Dir::new().file("dated.swf", dated).file("tiny.swf", TINY);
+    // The log starts on 1996-01-21 at midnight; its third job comes a day and an hour later.
+    for (window, jobs) in [
+        ("--from 1996-01-22", "1"),
+        ("--from 1996-01-21", "3"),
+        ("--from 1996-01-21 --days 1", "2"),
+    ] {
+        let run = dir.replay(&format!("--trace dated.swf {window} --format json")).code(0);
+        run.demand(run.fields(&["jobs"]) == [jobs], jobs);
+    }
+    let words = ["dated.swf: the window holds none of the 3 jobs"];
+    dir.replay("--trace dated.swf --from 1997-01-01").fails(2, 1, &words);
+    let words = ["tiny.swf: a window from a date needs UnixStartTime"];
+    dir.replay("--trace tiny.swf --from 1996-01-21").fails(2, 1, &words);
+}
+
+fn bad_words() {
+    let dir = Dir::with_trace();
+    dir.replay("--seed x").refused(&["--seed", "'x'"]);
+    dir.replay("--format jsn").refused(&["'jsn'", "json"]);
+    dir.replay("--plots").refused(&["--out"]);
+    dir.replay("--mash 4x4").refused(&["--mash", "--mesh"]);
+}

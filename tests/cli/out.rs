@@ -1,0 +1,196 @@
+//! Result files: which, whole or not at all, and the same for any number of threads.
+
+use serde_json::Value;
+
+use super::dir::{Dir, Outcome};
+
+trials!(
+    all_files_are_there,
+    the_manifest_tells_what_ran,
+    files_can_be_left_out,
+    tables_and_stdout_agree,
+    results_do_not_depend_on_threads,
+    a_second_run_replaces_the_first,
+    a_file_in_the_way_fails_first,
+    a_closed_pipe_costs_no_file,
+    a_failed_trace_leaves_no_result,
+);
+
+const GRID: &str =
+    "--jobs 400 --sched fcfs,easy --alloc mc1x1,mm,random --tie none --tie 2,13,20,6 --ties";
+const TABLES: [&str; 5] =
+    ["by_size.csv", "by_size.parquet", "jobs.parquet", "runs.csv", "runs.parquet"];
+
+fn all_files_are_there() {
+    let dir = Dir::with_trace();
+    let run = dir.replay(&format!("{GRID} --out deep/results")).code(0);
+    run.demand(run.stdout.lines().count() == 12, "the table is printed all the same");
+    let files = dir.files("deep/results");
+    for table in TABLES.iter().chain(&["manifest.json"]) {
+        run.demand(files.iter().any(|file| file == table), table);
+    }
+    for kind in ["improvement-by-size", "improvement-by-rank", "strategies", "ties", "load"] {
+        for extension in ["svg", "png", "csv"] {
+            let is_it = |file: &&String| {
+                file.starts_with(&format!("plots/{kind}")) && file.ends_with(extension)
+            };
+            run.demand(
+                files.iter().any(|file| is_it(&file)),
+                &format!("{kind} {extension}: {files:?}"),
+            );
+        }
+    }
+    run.demand(!files.iter().any(|file| file.ends_with(".part")), "nothing is half done");
+    for file in files {
+        let bytes = dir.read(&format!("deep/results/{file}"));
+        let mark: &[u8] = match file.rsplit('.').next() {
+            Some("parquet") => b"PAR1",
+            Some("png") => b"\x89PNG",
+            Some("svg") => b"<svg",
+            Some("json") => b"{",
+            _ => b"",
+        };
+        run.demand(bytes.len() > 20 && bytes.starts_with(mark), &file);
+    }
+}
+
+fn manifest(dir: &Dir, out: &str) -> Value {
+    serde_json::from_slice(&dir.read(&format!("{out}/manifest.json"))).expect("JSON")
+}
+
+fn the_manifest_tells_what_ran() {
+    let dir = Dir::with_trace();
+    dir.replay(&format!("{GRID} --out results --threads 2")).code(0);
+    let manifest = manifest(&dir, "results");
+    let typed: Vec<&str> = GRID.split(' ').chain(["--out", "results", "--threads", "2"]).collect();
+    let command = manifest["command"].as_array().expect("words");
+    assert!(command.iter().skip(1).eq(&typed), "{command:?}");
+    assert_eq!(manifest["program"], "replay");
+    assert_eq!(manifest["version"], env!("CARGO_PKG_VERSION"));
+    assert_eq!(manifest["threads"], 2);
+    assert_eq!(manifest["failed"], serde_json::json!([]));
+    assert_eq!(manifest["runs"].as_array().map(Vec::len), Some(10));
+    let trace = &manifest["configuration"]["traces"][0];
+    assert_eq!((&trace["name"], &trace["jobs"]), (&"lublin-10x10".into(), &400.into()));
+    let digest = blake3::hash(&super::dir::shipped_trace());
+    assert_eq!(trace["digest"], digest.to_hex().as_str());
+    assert_eq!(trace["cleaning"]["read"], 5000);
+    assert_eq!(manifest["configuration"]["policy"], "johnson");
+    assert!(manifest["elapsed_seconds"].as_f64() > Some(0.0));
+    let mut listed: Vec<String> = serde_json::from_value(manifest["files"].clone()).expect("names");
+    listed.push("manifest.json".to_string());
+    listed.sort();
+    assert_eq!(listed, dir.files("results"), "every file is listed");
+}
+
+fn files_can_be_left_out() {
+    let dir = Dir::with_trace();
+    dir.replay("--jobs 50 --out a --no-jobs --no-plots").code(0);
+    let without_jobs =
+        ["by_size.csv", "by_size.parquet", "manifest.json", "runs.csv", "runs.parquet"];
+    assert_eq!(dir.files("a"), without_jobs);
+    dir.replay("--jobs 50 --out b --no-plots").code(0);
+    assert_eq!(dir.files("b").len(), 6);
+    dir.replay("--jobs 50 --out c --no-plots --plots --no-jobs").code(0);
+    assert!(dir.files("c").iter().any(|file| file.starts_with("plots/")), "the last word counts");
+}
+
+fn tables_and_stdout_agree() {
+    let dir = Dir::with_trace();
+    let run = dir.replay(&format!("{GRID} --out results --no-plots --format csv")).code(0);
+    let table = String::from_utf8(dir.read("results/runs.csv")).expect("text");
+    let columns = |text: &str, names: &[&str]| -> Vec<String> {
+        let mut reader = csv::Reader::from_reader(text.as_bytes());
+        let header = reader.headers().expect("a header").clone();
+        let at = |name: &&str| header.iter().position(|column| column == *name).expect("a column");
+        let places: Vec<usize> = names.iter().map(at).collect();
+        let line = |record: csv::StringRecord| {
+            places.iter().map(|&place| &record[place]).collect::<Vec<_>>().join(" ")
+        };
+        reader.records().map(|record| line(record.expect("a record"))).collect()
+    };
+    let names = ["trace", "scheduler", "allocator", "tie", "jobs", "makespan", "tied_decisions"];
+    assert_eq!(columns(&table, &names), columns(&run.stdout, &names));
+    let reals = ["mean_pairwise_l1", "utilization", "mean_wait", "mean_components", "p90_wait"];
+    for name in reals {
+        let numbers = |text: &str| -> Vec<Option<f64>> {
+            columns(text, &[name]).iter().map(|field| field.parse().ok()).collect()
+        };
+        run.demand(numbers(&table).iter().all(Option::is_some), "measured with --out");
+        assert_eq!(numbers(&table), numbers(&run.stdout), "{name}");
+    }
+}
+
+/// Stdout of a JSON run without wall-clock time.
+fn timeless(run: &Outcome) -> Vec<Value> {
+    let mut objects = run.objects();
+    for object in &mut objects {
+        let seconds = object.as_object_mut().and_then(|object| object.remove("seconds"));
+        run.demand(seconds.is_some(), "seconds");
+    }
+    objects
+}
+
+fn results_do_not_depend_on_threads() {
+    let dir = Dir::with_trace();
+    let run = |threads: u32| {
+        let arguments =
+            format!("{GRID} --seed 0,1 --format json --threads {threads} --out {threads}");
+        timeless(&dir.replay(&arguments).code(0))
+    };
+    assert_eq!(run(1), run(2));
+    let files = dir.files("1");
+    assert_eq!(files, dir.files("2"));
+    assert!(files.len() > 20, "{files:?}");
+    for file in files.iter().filter(|file| *file != "manifest.json") {
+        let same = dir.read(&format!("1/{file}")) == dir.read(&format!("2/{file}"));
+        assert!(same, "{file} depends on the number of threads");
+    }
+    assert_eq!(manifest(&dir, "1")["configuration"], manifest(&dir, "2")["configuration"]);
+}
+
+fn a_second_run_replaces_the_first() {
+    let dir = Dir::with_trace();
+    dir.replay("--jobs 50 --alloc random --out results --no-plots").code(0);
+    dir.replay("--jobs 60 --alloc mc1x1 --out results --no-plots").code(0);
+    let table = String::from_utf8(dir.read("results/runs.csv")).expect("text");
+    assert!(table.contains(",mc1x1,") && !table.contains("random"), "{table}");
+    assert_eq!(manifest(&dir, "results")["configuration"]["traces"][0]["jobs"], 60);
+}
+
+fn a_file_in_the_way_fails_first() {
+    let dir = Dir::with_trace().file("taken", "mine");
+    // With a trace that is missing: the output is looked at before it.
+    for out in ["taken", "taken/below"] {
+        let words = [&format!("cannot write into --out {out}: "), "(os error "];
+        dir.replay(&format!("--trace nothing --out {out}")).fails(2, 1, &words);
+        // Not even the line about cleaning.
+        dir.replay(&format!("--out {out}")).fails(2, 1, &words);
+    }
+    assert_eq!(dir.read("taken"), b"mine");
+    // A name that a table needs is taken by a folder.
+    let dir = Dir::with_trace().file("results/runs.parquet.part/inside", "");
+    let failed = dir.replay("-q --jobs 20 --out results");
+    failed.fails(2, 1, &["cannot write results", "runs.parquet.part"]);
+}
+
+fn a_closed_pipe_costs_no_file() {
+    let dir = Dir::with_trace();
+    for format in ["table", "json", "csv", "md"] {
+        let arguments = format!("-q --jobs 50 --alloc mc1x1,mm --format {format} --out {format}");
+        let mut child = dir.start(&arguments);
+        drop(child.stdout.take());
+        let output = child.wait_with_output().expect("the program ends");
+        let outcome = Outcome::new(&arguments, output).code(0).says_nothing();
+        let files = dir.files(format);
+        for table in TABLES.iter().chain(&["manifest.json"]) {
+            outcome.demand(files.iter().any(|file| file == table), &format!("{table}: {files:?}"));
+        }
+    }
+}
+
+fn a_failed_trace_leaves_no_result() {
+    let dir = Dir::new().file("bad.swf", "; MaxProcs: 4\n1 0 0 5 x\n");
+    dir.replay("--trace bad.swf --out results").fails(3, 3, &["bad.swf:2:9: "]);
+    assert_eq!(dir.files("results"), [""; 0]);
+}

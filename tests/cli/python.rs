@@ -1,0 +1,85 @@
+//! The Parquet files, read by the Python libraries that users read them with.
+//!
+//! The packages are installed once, at the versions of `requirements.txt`, into a virtual
+//! environment in the target directory; without Python or a network the test is ignored.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use libtest_mimic::{Arguments, Trial};
+
+use super::dir::{Dir, checkout, ignored};
+
+const NAME: &str = "results_read_by_pandas_and_polars";
+
+/// The test of this file, or why there is none. Only a run that asks for it pays for the
+/// environment.
+pub fn trials(arguments: &Arguments) -> Vec<Trial> {
+    let title = format!("python::{NAME}");
+    let asked = arguments.filter.as_ref().is_none_or(|filter| title.contains(filter));
+    if !asked || arguments.list {
+        return vec![ignored(module_path!(), NAME, "not asked for")];
+    }
+    vec![match environment() {
+        Ok(python) => Trial::test(title, move || {
+            results_read_by_pandas_and_polars(&python);
+            Ok(())
+        }),
+        Err(why) => ignored(module_path!(), NAME, &why),
+    }]
+}
+
+fn results_read_by_pandas_and_polars(python: &Path) {
+    let dir = Dir::with_trace().file("tiny.swf", super::dir::TINY);
+    let grid = "--trace lublin,tiny.swf --jobs 300 --sched fcfs,easy --alloc mc1x1,random \
+                --tie none --tie 2,13,20,6";
+    for (ties, folder) in [("", "plain"), ("--ties", "ties")] {
+        dir.replay(&format!("-q {grid} {ties} --no-plots --out {folder}")).code(0);
+        let read = Command::new(python)
+            .arg(checkout().join("tests/python/read_results.py"))
+            .arg(dir.path(folder))
+            .output()
+            .expect("Python starts");
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let (stdout, stderr) = (text(&read.stdout), text(&read.stderr));
+        assert!(read.status.success(), "{folder}: {stdout}{stderr}");
+        // Two traces, two schedulers, three strategies; 300 jobs of one trace, two of the other.
+        assert_eq!(stdout, "runs: 12 rows\nby_size: agree\njobs: 1812 rows\n");
+    }
+}
+
+/// The interpreter of the virtual environment, made if it is not there or is of other
+/// versions.
+fn environment() -> Result<PathBuf, String> {
+    let wanted = checkout().join("tests/python/requirements.txt");
+    let venv = target().join("python-venv");
+    let python = venv.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" });
+    // Copied last: it says that everything before it went well.
+    let done = venv.join("installed.txt");
+    let (wanted_text, done_text) = (fs::read(&wanted), fs::read(&done));
+    if done_text.is_ok() && done_text.ok() == wanted_text.ok() {
+        return Ok(python);
+    }
+    quietly(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&venv), "no python3 venv")?;
+    let pip =
+        "-m pip install --quiet --disable-pip-version-check --only-binary=:all: --retries 1 -r";
+    let mut install = Command::new(&python);
+    install.args(pip.split(' ')).arg(&wanted);
+    quietly(&mut install, "Python packages not to be had")?;
+    fs::copy(&wanted, &done).map_err(|error| error.to_string())?;
+    Ok(python)
+}
+
+fn quietly(command: &mut Command, why: &str) -> Result<(), String> {
+    match command.output() {
+        Ok(output) if output.status.success() => Ok(()),
+        _ => Err(why.to_string()),
+    }
+}
+
+/// The target directory, above the directory that Cargo gives tests to write into.
+fn target() -> &'static Path {
+    let tmp = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    tmp.parent().unwrap_or(tmp)
+}

@@ -1,0 +1,202 @@
+//! Standard output holds data and nothing else; a closed pipe is no failure.
+
+use std::fs::OpenOptions;
+use std::io::{BufRead, BufReader, Read};
+use std::process::Child;
+
+use super::dir::{Dir, Outcome};
+
+trials!(
+    json_is_one_object_per_line,
+    json_counts_ties_on_request,
+    csv_has_the_same_columns,
+    markdown_is_a_table,
+    the_table_is_the_default,
+    data_are_the_same_in_all_formats,
+    quiet_is_quiet,
+    a_reader_that_has_seen_enough,
+    a_reader_that_never_looks,
+    nobody_reads_the_messages,
+    a_full_disk_is_a_failure,
+);
+
+/// What scripts may rely on.
+const KEYS: [&str; 16] = [
+    "trace",
+    "jobs",
+    "topology",
+    "scheduler",
+    "allocator",
+    "tie",
+    "mean_pairwise_l1",
+    "tied_decisions",
+    "tied_percent",
+    "mean_tied",
+    "utilization",
+    "makespan",
+    "mean_wait",
+    "mean_turnaround",
+    "mean_bounded_slowdown",
+    "seconds",
+];
+
+const PAIR: &str = "--jobs 200 --alloc mc1x1 --tie none --tie 2,13,20,6";
+
+fn json_is_one_object_per_line() {
+    let run = Dir::with_trace().replay(&format!("{PAIR} --format json")).code(0);
+    let objects = run.objects();
+    run.demand(objects.len() == 2, "two lines");
+    for object in &objects {
+        for key in KEYS {
+            run.demand(object.get(key).is_some(), &format!("no {key}"));
+        }
+        let number = |key: &str| object[key].as_f64().unwrap_or(f64::NAN);
+        run.demand(number("jobs") == 200.0 && number("makespan") > 0.0, "numbers are numbers");
+        run.demand((0.0..=1.0).contains(&number("utilization")), "utilization is a fraction");
+        run.demand(number("mean_turnaround") > number("mean_wait"), "jobs take time");
+        run.demand(object["tied_decisions"].is_null(), "ties are not counted unasked");
+    }
+    run.demand(run.fields(&["tie"]) == ["-", "2,13,20,6"], "null without tie-breaking");
+    let order: Vec<_> = KEYS.map(|key| run.stdout.find(&format!("\"{key}\":"))).into();
+    run.demand(order.is_sorted(), "the keys in their order");
+}
+
+fn json_counts_ties_on_request() {
+    let run =
+        Dir::with_trace().replay("--jobs 200 --alloc mc1x1,random --ties --format json").code(0);
+    let objects = run.objects();
+    let number = |key: &str| objects[0][key].as_f64().unwrap_or(f64::NAN);
+    let (decisions, percent) = (number("tied_decisions"), number("tied_percent"));
+    run.demand(decisions > 0.0 && (percent - decisions / 2.0).abs() < 1e-9, "percent of 200");
+    run.demand(number("mean_tied") >= 2.0, "a tie has two at least");
+    run.demand(objects[1]["tied_decisions"].is_null(), "a draw has no ties");
+}
+
+fn csv_has_the_same_columns() {
+    let dir = Dir::with_trace();
+    let run = dir.replay(&format!("{PAIR} --format csv")).code(0);
+    let mut reader = csv::Reader::from_reader(run.stdout.as_bytes());
+    let header = reader.headers().expect("a header").clone();
+    run.demand(header.iter().take(KEYS.len()).eq(KEYS), "the header");
+    let objects = dir.replay(&format!("{PAIR} --format json")).objects();
+    let keys = objects[0].as_object().expect("an object");
+    run.demand(header.iter().all(|key| keys.contains_key(key)), "the keys of JSON");
+    run.demand(header.len() == keys.len(), "as many as in JSON");
+    let records: Vec<_> = reader.records().map(|record| record.expect("a record")).collect();
+    run.demand(records.len() == 2, "two records under one header");
+    run.demand(records[0][5].is_empty() && &records[1][5] == "2,13,20,6", "tie quoted, or empty");
+}
+
+fn markdown_is_a_table() {
+    let run = Dir::with_trace().replay(&format!("{PAIR} --format md")).code(0);
+    let lines: Vec<&str> = run.stdout.lines().collect();
+    run.demand(lines.len() == 4, "header, rule, two rows");
+    run.demand(lines.iter().all(|l| l.starts_with("| ") && l.ends_with(" |")), "pipes");
+    let columns = |line: &str| line.matches('|').count();
+    run.demand(lines.iter().all(|line| columns(line) == columns(lines[0])), "equal columns");
+    run.demand(lines[1].chars().all(|c| "|-: ".contains(c)), "the rule");
+}
+
+fn the_table_is_the_default() {
+    let dir = Dir::with_trace();
+    let plain = |run: Outcome| {
+        let run = run.code(0);
+        let lines = run.stdout.lines();
+        // All but the last column, which is wall-clock time.
+        lines
+            .map(|line| line.rsplit_once("  ").map(|l| l.0.trim_end().to_string()))
+            .collect::<Vec<_>>()
+    };
+    let table = plain(dir.replay(&format!("{PAIR} --format table")));
+    assert_eq!(plain(dir.replay(PAIR)), table);
+    assert_eq!(table.len(), 4);
+}
+
+fn data_are_the_same_in_all_formats() {
+    let dir = Dir::with_trace();
+    let mean =
+        dir.replay(&format!("{PAIR} --format json")).objects()[1]["mean_pairwise_l1"].clone();
+    let exact = mean.to_string();
+    dir.replay(&format!("{PAIR} --format csv")).prints(&format!(",\"2,13,20,6\",{exact},"));
+    let rounded = format!(" {:.3} ", mean.as_f64().expect("a number"));
+    dir.replay(PAIR).prints(&rounded);
+    dir.replay(&format!("{PAIR} --format md")).prints(&rounded);
+}
+
+fn quiet_is_quiet() {
+    let dir = Dir::with_trace();
+    for arguments in ["-q --jobs 50", "--quiet --jobs 50 --out results --no-plots", "list"] {
+        let run = dir.replay(arguments).code(0).says_nothing();
+        run.demand(!run.stdout.is_empty(), "data");
+    }
+    let run = dir.replay("--jobs 50 --oversize drop --mesh 4x4 -q").code(0).says_nothing();
+    run.demand(!run.stdout.is_empty(), "data");
+    // Quiet is not mute.
+    dir.replay("-q --trace nothing").code(2).says("no trace \"nothing\"");
+    // Without it, what was read is told, and never on stdout.
+    let told = dir.replay("--jobs 50 --format json").code(0).says("5,000 records");
+    told.demand(told.objects().len() == 9, "nothing but data");
+}
+
+/// Two hundred cells: more lines than a pipe holds.
+fn long_grid(more: &str) -> String {
+    let seeds: Vec<String> = (0..200).map(|seed| seed.to_string()).collect();
+    format!("--alloc random --jobs 20 --seed {} {more}", seeds.join(","))
+}
+
+/// What became of a program whose stdout was closed.
+fn ended(arguments: &str, child: Child) -> Outcome {
+    Outcome::new(arguments, child.wait_with_output().expect("the program ends"))
+}
+
+fn a_reader_that_has_seen_enough() {
+    let dir = Dir::with_trace();
+    for (arguments, begin) in [
+        (long_grid("-q --format json"), "{\"trace\":"),
+        (long_grid("-q --format csv"), "trace,jobs,"),
+        ("synth --jobs 20000".to_string(), "; Version: 2.2"),
+    ] {
+        let mut child = dir.start(&arguments);
+        let mut line = String::new();
+        let stdout = child.stdout.take().expect("a pipe");
+        BufReader::with_capacity(1, stdout).read_line(&mut line).expect("a line");
+        assert!(line.starts_with(begin), "{line}");
+        ended(&arguments, child).code(0).says_nothing();
+    }
+}
+
+fn a_reader_that_never_looks() {
+    let dir = Dir::with_trace();
+    let formats = ["table", "json", "csv", "md"].map(|format| format!("-q --format {format}"));
+    let others = ["list", "man", "completions zsh", "-h", "--help"].map(str::to_string);
+    for arguments in formats.into_iter().chain(others) {
+        let mut child = dir.start(&arguments);
+        drop(child.stdout.take());
+        ended(&arguments, child).code(0).says_nothing();
+    }
+}
+
+fn nobody_reads_the_messages() {
+    let dir = Dir::with_trace();
+    let arguments = "--jobs 50 --format json";
+    let mut child = dir.start(arguments);
+    drop(child.stderr.take());
+    let mut stdout = String::new();
+    child.stdout.take().expect("a pipe").read_to_string(&mut stdout).expect("text");
+    let outcome = ended(arguments, child).code(0);
+    outcome.demand(stdout.lines().count() == 9, "all data, though no message can be written");
+}
+
+fn a_full_disk_is_a_failure() {
+    // Only there is a disk that is always full.
+    if !cfg!(target_os = "linux") {
+        return;
+    }
+    let disk = OpenOptions::new().write(true).open("/dev/full").expect("a full disk");
+    let dir = Dir::with_trace();
+    for arguments in ["-q --jobs 50", "-q --jobs 50 --format json", "list", "man"] {
+        let outcome = dir.replay_onto(disk.try_clone().expect("a handle"), arguments);
+        outcome.fails(2, 1, &["cannot write standard output"]);
+    }
+    dir.replay("synth --write /dev/full").fails(2, 1, &["cannot write /dev/full"]);
+}

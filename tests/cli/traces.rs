@@ -1,0 +1,126 @@
+//! Published numbers: a real trace where there is one, and what is said where there is none.
+
+use std::path::Path;
+
+use libtest_mimic::Trial;
+use replay::workload::{Manifest, SearchPath};
+
+use super::dir::{Dir, TINY, ignored, trial};
+
+/// The log whose numbers are printed in the paper.
+const KTH: &str = "KTH-SP2-1996-2";
+
+/// A test of the program where the log is found.
+type RealTest = fn(&Dir);
+
+/// The tests of this file; those of the real trace only if it is found where the library
+/// looks for it.
+pub fn trials() -> Vec<Trial> {
+    let absent: [(&str, fn()); 6] = [
+        ("absent_traces_are_not_run", absent_traces_are_not_run),
+        ("verify_in_every_format", verify_in_every_format),
+        ("quiet_verify_is_quiet", quiet_verify_is_quiet),
+        ("nothing_to_verify", nothing_to_verify),
+        ("numbers_that_differ", numbers_that_differ),
+        ("another_or_no_log", another_or_no_log),
+    ];
+    let real: [(&str, RealTest); 3] = [
+        ("the_first_line_a_user_types", the_first_line_a_user_types),
+        ("kth_verifies", kth_verifies),
+        ("names_of_a_trace", names_of_a_trace),
+    ];
+    let mut trials: Vec<Trial> =
+        absent.into_iter().map(|(name, test)| trial(module_path!(), name, test)).collect();
+    let manifest = Manifest::embedded().expect("the list of traces");
+    let file = SearchPath::from_env().resolve(KTH, &manifest).ok();
+    let folder = file.and_then(|file| file.canonicalize().ok()?.parent().map(Path::to_path_buf));
+    for (name, test) in real {
+        trials.push(match folder.clone() {
+            Some(folder) => Trial::test(format!("traces::{name}"), move || {
+                test(&Dir::with_program().variable("REPLAY_TRACES", &folder));
+                Ok(())
+            }),
+            None => ignored(module_path!(), name, "trace absent"),
+        });
+    }
+    trials
+}
+
+fn the_first_line_a_user_types(dir: &Dir) {
+    let line = "--trace KTH-SP2.swf --alloc mc1x1 --tie 2,13,20,6";
+    let run = dir.replay(line).code(0).prints(" 564.865 ").prints("  28,489  10x10 ");
+    run.says("KTH-SP2-1996-2: 28,489 records, 28,489 jobs kept; 0 dropped; 475 changed");
+    let run = dir.replay(&format!("{line} --format json")).code(0);
+    let mean = run.objects()[0]["mean_pairwise_l1"].as_f64().unwrap_or(f64::NAN);
+    run.demand(format!("{mean:.3}") == "564.865", "the paper's mean (Fig. 8)");
+}
+
+fn kth_verifies(dir: &Dir) {
+    let run = dir.replay("verify johnson --trace KTH-SP2 --format json").code(0);
+    let verdicts = run.fields(&["trace", "verdict"]);
+    let good = |line: &String| ["same", "within"].map(|v| format!("{KTH} {v}")).contains(line);
+    run.demand(verdicts.len() > 10 && verdicts.iter().all(good), "all the same, or within");
+    run.says("0 differ, 0 not run");
+}
+
+fn names_of_a_trace(dir: &Dir) {
+    for name in ["KTH-SP2", "kth", "KTH-SP2-1996-2.swf.gz", "kth-sp2-1996-2"] {
+        let run = dir.replay(&format!("-q --jobs 10 --format json --trace {name}")).code(0);
+        run.demand(run.fields(&["trace"]) == [KTH], name);
+    }
+}
+
+fn absent_traces_are_not_run() {
+    let run = Dir::with_program().replay("verify").code(0);
+    let rows = run.stdout.lines().skip(2);
+    run.demand(rows.clone().count() > 50, "every published number has its row");
+    run.demand(rows.clone().all(|row| row.contains("not run: trace absent")), "none was run");
+    let run = run.prints("scripts/fetch-traces.sh KTH-SP2");
+    run.says("0 same, 0 within, 0 differ, ").says(" not run\n");
+}
+
+fn verify_in_every_format() {
+    let dir = Dir::with_program();
+    let run = dir.replay("verify johnson --trace LANL-CM5 --format json").code(0);
+    let (objects, names) = (run.objects().len(), run.fields(&["trace", "ours"]));
+    run.demand(names.iter().all(|name| name == "LANL-CM5-1994-3.1-cln -"), "LANL alone");
+    for (format, more) in [("csv", 1), ("md", 2), ("table", 2)] {
+        let run = dir.replay(&format!("verify johnson --trace LANL-CM5 --format {format}")).code(0);
+        run.demand(run.stdout.lines().count() == objects + more, format);
+    }
+}
+
+fn quiet_verify_is_quiet() {
+    Dir::with_program().replay("verify --trace LANL-CM5 --quiet").code(0).says_nothing();
+}
+
+fn nothing_to_verify() {
+    let dir = Dir::with_program();
+    dir.replay("verify --trace quarks").fails(2, 1, &["no published number is about such a trace"]);
+    dir.replay("verify johnson quarks").fails(
+        2,
+        1,
+        &["unknown suite \"quarks\"", "replay list suites"],
+    );
+}
+
+fn numbers_that_differ() {
+    // A log of the right name and length with other jobs in it.
+    let dir = Dir::with_program().file("traces/README", "");
+    let made = format!("synth --jobs 28489 --load 0.7 --write traces/{KTH}.swf");
+    dir.replay(&made).code(0);
+    let run = dir.replay("verify johnson --trace KTH-SP2 --format json").code(1);
+    let verdicts = run.fields(&["verdict"]);
+    run.demand(verdicts.iter().any(|verdict| verdict == "differs"), "a number that differs");
+    run.demand(verdicts.iter().all(|verdict| !verdict.starts_with("not run")), "all were run");
+    run.says(" differ, 0 not run\n");
+}
+
+fn another_or_no_log() {
+    let dir = Dir::with_program().file(&format!("traces/{KTH}.swf"), TINY);
+    let run = dir.replay("verify johnson --trace KTH-SP2").code(0);
+    run.prints("not run: KTH-SP2-1996-2 has 2 jobs, the paper's log 28489");
+    let dir = dir.file(&format!("traces/{KTH}.swf"), "1 0 0 5 x\n");
+    let failed = dir.replay("verify johnson --trace KTH-SP2 -q");
+    failed.fails(3, 3, &["KTH-SP2-1996-2.swf:1:9: "]);
+}

@@ -1,0 +1,139 @@
+"""Reads a folder of results as users do, with pandas and with polars, and checks what it finds.
+
+Usage: read_results.py FOLDER
+
+Prints one line per table; on the first thing that is wrong it ends with an AssertionError.
+"""
+
+import json
+import sys
+from pathlib import Path
+
+import pandas as pd
+import polars as pl
+import pyarrow.parquet as pq
+from pandas.testing import assert_frame_equal
+
+# Columns in order, by type: t text, u unsigned, i signed, f float.
+TABLES = {
+    "runs": """run:u trace:t jobs:u topology:t processors:u scheduler:t allocator:t tie:t policy:t seed:u
+        mean_pairwise_l1:f total_pairwise_l1:u tied_decisions:u tied_percent:f mean_tied:f mean_diameter:f
+        mean_dispersal:f mean_weighted_dispersal:f mean_components:f contiguous_percent:f utilization:f
+        makespan:i mean_wait:f median_wait:f p90_wait:f p99_wait:f max_wait:i mean_turnaround:f
+        median_turnaround:f p90_turnaround:f p99_turnaround:f mean_bounded_slowdown:f""",
+    "by_size": """run:u trace:t topology:t scheduler:t allocator:t tie:t size:u jobs:u rank:u
+        mean_pairwise_l1:f mean_wait:f mean_turnaround:f""",
+    "jobs": """run:u job:i submit:i start:i run_time:i end:i size:u wait:i turnaround:i bounded_slowdown:f
+        pairwise_l1:u mean_pairwise_l1:f diameter:u dispersal:f weighted_dispersal:f components:u
+        box_x:u box_y:u box_z:u tied:u""",
+}
+POLARS = {"t": pl.String, "u": pl.UInt64, "i": pl.Int64, "f": pl.Float64}
+PANDAS = {"u": "uint64", "i": "int64", "f": "float64"}
+
+
+def schema(table):
+    """Column names and type letters of a table."""
+    return dict(word.split(":") for word in TABLES[table].split())
+
+
+def check_types(table, pandas, polars):
+    """Both libraries see the same columns, of the right types, and the same values."""
+    columns = schema(table)
+    assert polars.schema == {name: POLARS[kind] for name, kind in columns.items()}, polars.schema
+    assert list(pandas.columns) == list(columns), pandas.columns
+    for name, kind in columns.items():
+        # pandas turns integers with nulls into floats, and has two kinds of text.
+        if kind in PANDAS and not pandas[name].isna().any():
+            assert pandas[name].dtype == PANDAS[kind], (name, pandas[name].dtype)
+        theirs = [None if pd.isna(value) else value for value in pandas[name].tolist()]
+        assert theirs == polars[name].to_list(), name
+
+
+def check_metadata(table, path):
+    """The file says what it is, in which units, and what made it."""
+    found = pq.read_metadata(path).metadata or {}
+    found = {key.decode(): value.decode() for key, value in found.items()}
+    assert found["table"] == table and found["about"], found
+    assert found["program"] == "replay" and found["version"] and found["commit"], found
+    for name in schema(table):
+        assert found[f"about:{name}"] and f"unit:{name}" in found, name
+    units = {"mean_pairwise_l1": "hops", "mean_wait": "s", "wait": "s", "size": "processors"}
+    for name, unit in units.items():
+        assert found.get(f"unit:{name}", unit) == unit, name
+    return json.loads(found["configuration"])
+
+
+def check_csv(folder, table, polars):
+    """The CSV twin holds the same values, to the last digit."""
+    dtypes = {name: POLARS[kind] for name, kind in schema(table).items()}
+    twin = pl.read_csv(folder / f"{table}.csv", schema=dtypes)
+    assert polars.equals(twin), f"{table}: CSV and Parquet differ"
+    text = [name for name, kind in schema(table).items() if kind == "t"]
+    floats = [name for name, kind in schema(table).items() if kind == "f"]
+    pandas = pd.read_csv(folder / f"{table}.csv", dtype={name: "str" for name in text}, float_precision="round_trip")
+    for name in floats:
+        assert pandas[name].astype("float64").equals(pd.Series(polars[name].to_list(), name=name, dtype="float64")), name
+
+
+def check_jobs(runs, jobs):
+    """What is said of runs follows from their jobs."""
+    assert (jobs["wait"] == jobs["start"] - jobs["submit"]).all()
+    assert (jobs["turnaround"] == jobs["end"] - jobs["submit"]).all()
+    assert (jobs["wait"] >= 0).all() and jobs["dispersal"].between(0, 1).all()
+    assert (jobs["box_x"] * jobs["box_y"] * jobs["box_z"] >= jobs["size"]).all()
+    assert jobs.groupby("run")["submit"].apply(lambda times: times.is_monotonic_increasing).all()
+    groups = jobs.groupby("run")
+    ours = pd.DataFrame({
+        "jobs": groups.size().astype("uint64"),
+        "total_pairwise_l1": groups["pairwise_l1"].sum(),
+        "mean_pairwise_l1": groups["pairwise_l1"].mean(),
+        "mean_wait": groups["wait"].mean(),
+        "median_wait": groups["wait"].median(),
+        "p90_wait": groups["wait"].quantile(0.9),
+        "max_wait": groups["wait"].max(),
+        "mean_turnaround": groups["turnaround"].mean(),
+        "mean_bounded_slowdown": groups["bounded_slowdown"].mean(),
+    })
+    theirs = runs.set_index("run")[list(ours.columns)]
+    assert_frame_equal(ours, theirs, check_exact=False, rtol=1e-12, check_names=False)
+
+
+def check_sizes(jobs, sizes):
+    """What is said of job sizes follows from the jobs."""
+    groups = jobs.groupby(["run", "size"])
+    ours = pd.DataFrame({
+        "jobs": groups.size().astype("uint64"),
+        "mean_pairwise_l1": groups["pairwise_l1"].mean(),
+        "mean_wait": groups["wait"].mean(),
+        "mean_turnaround": groups["turnaround"].mean(),
+    })
+    theirs = sizes.set_index(["run", "size"])[list(ours.columns)]
+    assert_frame_equal(ours, theirs, check_exact=False, rtol=1e-12, check_names=False)
+
+
+def main(folder):
+    pandas, configurations = {}, []
+    for table in TABLES:
+        path = folder / f"{table}.parquet"
+        pandas[table], polars = pd.read_parquet(path), pl.read_parquet(path)
+        check_types(table, pandas[table], polars)
+        configurations.append(check_metadata(table, path))
+        if table != "jobs":
+            check_csv(folder, table, polars)
+    manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+    assert all(found == manifest["configuration"] for found in configurations)
+    runs, sizes, jobs = pandas["runs"], pandas["by_size"], pandas["jobs"]
+    assert runs["run"].tolist() == [run["run"] for run in manifest["runs"]]
+    check_jobs(runs, jobs)
+    print(f"runs: {len(runs)} rows")
+    check_sizes(jobs, sizes)
+    print("by_size: agree")
+    # Ties are counted where asked for, and only by strategies that have them.
+    counted = runs["tied_decisions"].notna()
+    assert (counted == ((runs["allocator"] == "mc1x1") & manifest["configuration"]["ties"])).all()
+    assert jobs["tied"].notna().equals(jobs["run"].map(runs.set_index("run")["tied_decisions"].notna()))
+    print(f"jobs: {len(jobs)} rows")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

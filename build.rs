@@ -12,9 +12,9 @@ fn main() {
     println!("cargo:rerun-if-changed=build.rs");
     // The reflog grows with every commit; a path that does not exist would mean a rebuild
     // every time.
-    if let Some(log) = git(&["rev-parse", "--git-path", "logs/HEAD"]) {
-        if std::path::Path::new(&log).exists() {
-            println!("cargo:rerun-if-changed={log}");
-        }
+    if let Some(log) = git(&["rev-parse", "--git-path", "logs/HEAD"])
+        && std::path::Path::new(&log).exists()
+    {
+        println!("cargo:rerun-if-changed={log}");
     }
 }

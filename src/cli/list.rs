@@ -138,7 +138,7 @@ fn traces() -> Result<Entries, Failure> {
     let manifest = Manifest::embedded().map_err(Failure::usage)?;
     let search = SearchPath::from_env();
     let mut sheet = Sheet::new(&[
-        ("  name", Align::Left),
+        ("name", Align::Left),
         ("aliases", Align::Left),
         ("jobs", Align::Right),
         ("processors", Align::Right),
@@ -150,7 +150,7 @@ fn traces() -> Result<Entries, Failure> {
         let here = search.resolve(&trace.name, &manifest).ok();
         let dash = || "-".to_string();
         sheet.push(vec![
-            format!("  {}", trace.name),
+            trace.name.clone(),
             trace.aliases.join(", "),
             trace.jobs.map_or_else(dash, grouped),
             grouped(trace.procs),
@@ -166,7 +166,7 @@ fn traces() -> Result<Entries, Failure> {
     let mut plain = Vec::new();
     sheet.write_plain(&mut plain).map_err(|e| Failure::output("a table", e))?;
     let mut text = vec!["traces (scripts/fetch-traces.sh NAME fetches one):".to_string()];
-    text.extend(String::from_utf8_lossy(&plain).lines().map(str::to_string));
+    text.extend(String::from_utf8_lossy(&plain).lines().map(|line| format!("  {line}")));
     Ok(Entries { text, json: entries })
 }
 

@@ -7,8 +7,13 @@ use super::exit::{Failure, tell};
 use crate::swf::{self, ReadOptions};
 use crate::workload::{LoadError, Manifest, Policy, SearchPath, Window, Workload};
 
+/// The trace that comes with the project; it is part of the program, so that the main job
+/// needs nothing else.
+const OWN_TRACE: &[u8] = include_bytes!("../../traces/lublin-10x10.swf");
+const OWN_TRACE_NAME: &str = "lublin-10x10.swf";
+
 /// Loads traces by path or name, in parallel, and says on standard error what cleaning
-/// did to each.
+/// did to each. Without names, the trace that comes with the project.
 pub fn load_traces(
     names: &[String],
     policy: &Policy,
@@ -22,7 +27,11 @@ pub fn load_traces(
     let paths: Vec<PathBuf> = names.iter().map(resolve).collect::<Result<_, _>>()?;
     let options = ReadOptions { max_errors };
     let load = |path: &PathBuf| Workload::load(path, policy, window, options);
-    let loaded: Vec<_> = paths.par_iter().map(load).collect();
+    let loaded: Vec<_> = if names.is_empty() {
+        vec![Workload::from_reader(OWN_TRACE, OWN_TRACE_NAME, policy, window, options)]
+    } else {
+        paths.par_iter().map(load).collect()
+    };
     let mut workloads = Vec::new();
     for outcome in loaded {
         let workload = outcome.map_err(|error| match error {

@@ -12,9 +12,6 @@ use crate::scheduler::registry::SchedulerSpec;
 use crate::topology::{Topology, default_machine};
 use crate::workload::{Oversize, Policy, Window, Workload};
 
-/// The trace that comes with the project.
-pub const OWN_TRACE: &str = "lublin-10x10";
-
 /// What a run comes down to.
 #[derive(Debug)]
 pub struct Plan {
@@ -61,9 +58,7 @@ impl Plan {
             }
         }
         let seeds = if args.seed.is_empty() { vec![0] } else { args.seed.clone() };
-        let names =
-            if args.trace.is_empty() { vec![OWN_TRACE.to_string()] } else { args.trace.clone() };
-        let workloads = load_traces(&names, policy, &window, args.max_errors, args.quiet)?;
+        let workloads = load_traces(&args.trace, policy, &window, args.max_errors, args.quiet)?;
         let oversize = args.oversize.map_or(policy.oversize, |rule| match rule {
             OversizeArg::Error => Oversize::Error,
             OversizeArg::Drop => Oversize::Drop,

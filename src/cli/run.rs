@@ -67,7 +67,7 @@ pub struct RunArgs {
     pub oversize: Option<OversizeArg>,
 
     /// Begin here: seconds of the trace, or a date YYYY-MM-DD.
-    #[arg(long, value_name = "TIME", help_heading = "Trace")]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, help_heading = "Trace")]
     pub from: Option<String>,
 
     /// At most this many jobs.
@@ -75,7 +75,7 @@ pub struct RunArgs {
     pub jobs: Option<usize>,
 
     /// At most this many days.
-    #[arg(long, value_name = "DAYS", help_heading = "Trace")]
+    #[arg(long, value_name = "DAYS", allow_hyphen_values = true, help_heading = "Trace")]
     pub days: Option<f64>,
 
     /// Skip up to this many malformed lines instead of stopping at the first.
@@ -107,12 +107,17 @@ pub struct RunArgs {
     pub no_jobs: bool,
 
     /// Threads [default: all processors]. Results do not depend on it.
-    #[arg(long, value_name = "N", help_heading = "Output")]
-    pub threads: Option<usize>,
+    #[arg(long, value_name = "N", value_parser = threads(), help_heading = "Output")]
+    pub threads: Option<u64>,
 
     /// Nothing on standard error but errors.
     #[arg(long, short, help_heading = "Output")]
     pub quiet: bool,
+}
+
+/// Legal numbers of threads.
+pub fn threads() -> clap::builder::RangedU64ValueParser {
+    clap::value_parser!(u64).range(1..=1024)
 }
 
 /// `--format`.
@@ -153,11 +158,8 @@ pub enum OversizeArg {
 
 /// Sets the number of threads for everything that follows; without a number, all
 /// processors.
-pub fn set_threads(threads: Option<usize>) -> Result<(), Failure> {
-    if threads == Some(0) {
-        return Err(Failure::usage_message("--threads must be at least 1"));
-    }
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.unwrap_or(0));
+pub fn set_threads(threads: Option<u64>) -> Result<(), Failure> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.unwrap_or(0) as usize);
     pool.build_global().map_err(Failure::usage)
 }
 

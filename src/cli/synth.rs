@@ -11,8 +11,8 @@ use crate::workload::lublin::{LublinFeitelson, write_swf};
 #[derive(Clone, Debug, Args)]
 pub struct SynthArgs {
     /// Number of jobs.
-    #[arg(long, value_name = "N", default_value_t = 5000)]
-    jobs: usize,
+    #[arg(long, value_name = "N", default_value_t = 5000, value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
+    jobs: u64,
 
     /// Processors of the machine; no job is larger.
     #[arg(long, value_name = "N", default_value_t = 100)]
@@ -37,7 +37,7 @@ pub fn run(args: &SynthArgs) -> Result<Exit, Failure> {
     if let Some(load) = args.load {
         model = model.with_load(load);
     }
-    let jobs = model.generate(args.jobs, args.seed).map_err(Failure::usage)?;
+    let jobs = model.generate(args.jobs as usize, args.seed).map_err(Failure::usage)?;
     let load = args.load.map_or("as the model gives it".to_string(), |load| load.to_string());
     let note = format!(
         "Synthetic: {} jobs of the Lublin-Feitelson model (batch and interactive), seed {}, offered load {load}",

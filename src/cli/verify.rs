@@ -3,7 +3,7 @@ use std::io::{self, Write};
 use clap::Args;
 
 use super::exit::{Exit, Failure, tell};
-use super::run::{FormatArg, set_threads};
+use super::run::{FormatArg, set_threads, threads};
 use crate::naming::nearest;
 use crate::published::{Check, SUITES, Selection, Suite, Verdict, VerifyError};
 use crate::report::json_line;
@@ -25,8 +25,8 @@ pub struct VerifyArgs {
     format: FormatArg,
 
     /// Threads [default: all processors].
-    #[arg(long, value_name = "N")]
-    threads: Option<usize>,
+    #[arg(long, value_name = "N", value_parser = threads())]
+    threads: Option<u64>,
 
     /// Nothing on standard error but errors.
     #[arg(long, short)]

@@ -2,7 +2,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::RunKey;
 use crate::allocator::registry::AllocatorSpec;
-use crate::metrics::Series;
+use crate::metrics::{ScheduleMetrics, Series};
 use crate::scheduler::registry::SchedulerSpec;
 use crate::simulation::{Timeline, TimelineError};
 use crate::topology::Topology;
@@ -27,6 +27,8 @@ pub struct Schedule {
     pub timeline: Arc<Timeline>,
     /// Busy processors and queue length.
     pub series: Arc<Series>,
+    /// What follows from the schedule alone.
+    pub metrics: Arc<ScheduleMetrics>,
 }
 
 impl Trace {
@@ -51,8 +53,11 @@ impl Trace {
             let jobs = &self.workload.jobs;
             let timeline =
                 Timeline::compute(jobs, processors, scheduler.build(processors).as_mut())?;
-            let series = Series::new(jobs, timeline.starts());
-            Ok(Schedule { timeline: Arc::new(timeline), series: Arc::new(series) })
+            Ok(Schedule {
+                series: Arc::new(Series::new(jobs, timeline.starts())),
+                metrics: Arc::new(ScheduleMetrics::new(jobs, timeline.starts(), processors as usize)),
+                timeline: Arc::new(timeline),
+            })
         };
         match self.schedules.iter().find(|(spec, _)| *spec == scheduler) {
             Some((_, cached)) => cached.get_or_init(compute).clone(),

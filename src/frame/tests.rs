@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::experiment::{RunKey, RunResult};
 use crate::metrics::run::PlacementMeans;
-use crate::metrics::{JobMeasures, Placement, RunMetrics, TieStatistics, by_size};
+use crate::metrics::{JobMeasures, Placement, RunMetrics, ScheduleMetrics, TieStatistics, by_size};
 use crate::workload::Job;
 
 /// A run of jobs of these sizes on 16 processors, one after another.
@@ -55,10 +55,7 @@ fn run(number: u32, tie: Option<&str>, sizes: &[u32]) -> RunResult {
             seed: 1,
         },
         processors: 16,
-        metrics: RunMetrics::new(
-            &jobs,
-            &starts,
-            16,
+        metrics: RunMetrics::new(&ScheduleMetrics::new(&jobs, &starts, 16),
             pairwise.iter().sum(),
             &PlacementMeans::default(),
             tie.is_none().then_some(ties),

@@ -50,8 +50,8 @@ impl BoxCounts {
     pub fn of_subset(grid: &Grid, subset: Vec<bool>) -> Self {
         let axes = &grid.axes()[..grid.dimensions()];
         let max_radius = axes.iter().map(|axis| u32::from(axis.diameter())).max().unwrap_or(0);
-        let outer = Spans::new(axes[0], max_radius);
-        let middle = (axes.len() == 3).then(|| Spans::new(axes[1], max_radius));
+        let outer = Spans::new(axes[0]);
+        let middle = (axes.len() == 3).then(|| Spans::new(axes[1]));
         let lane = LaneSpans::new(axes[axes.len() - 1], max_radius);
         let stride = lane.stride;
         let rows = grid.processors() / lane.extent;
@@ -181,7 +181,7 @@ impl BoxCounts {
     pub fn lanes(&self, row: Row, radius: u32, first_lane: usize) -> [u16; LANES] {
         let radius = radius.min(self.max_radius) as usize;
         let [low, high] = self.lane.spans[radius];
-        let (low, high) = (first_lane + usize::from(low), first_lane + usize::from(high));
+        let (low, high) = (first_lane + low as usize, first_lane + high as usize);
         match &self.middle {
             None => {
                 let [from, to] = self.outer.span(row.0, radius);
@@ -215,8 +215,7 @@ impl BoxCounts {
                     * extent(middle.span(row.0 % middle.extent, radius))
             }
         };
-        let lengths = &self.lane.lengths[radius * self.lane.pitch() + first_lane..];
-        load(lengths).map(|length| length * across)
+        self.lane.lengths(radius, first_lane).map(|length| length.wrapping_mul(across))
     }
 
     /// `table_row[high..] - table_row[low..]`, 16 entries.
@@ -232,7 +231,7 @@ impl BoxCounts {
         let radius = radius.min(self.max_radius) as usize;
         let row = centre.index() / self.lane.extent;
         let lane = centre.index() % self.lane.extent;
-        let [low, high] = self.lane.spans[radius].map(|offset| lane + usize::from(offset));
+        let [low, high] = self.lane.spans[radius].map(|offset| lane + offset as usize);
         let (outer, middle) = match &self.middle {
             None => (row, [0, 0]),
             Some(m) => (row / m.extent, m.span(row % m.extent, radius)),
@@ -278,37 +277,33 @@ fn sub(a: [u16; LANES], b: [u16; LANES]) -> [u16; LANES] {
 /// Table positions of boxes along a clipped or continued dimension.
 #[derive(Clone, Debug)]
 struct Spans {
+    axis: Axis,
     extent: usize,
     wrapped: bool,
     /// Positions in the table: the extent, or nearly two turns of a wrapped dimension.
     positions: usize,
     /// Table position of grid position 0.
     origin: usize,
-    /// `spans[radius * extent + position]`: first table position, and one past the last.
-    spans: Vec<[u16; 2]>,
 }
 
 impl Spans {
-    fn new(axis: Axis, max_radius: u32) -> Self {
+    fn new(axis: Axis) -> Self {
         let extent = usize::from(axis.extent);
         let (positions, origin) =
             if axis.wrapped { (2 * extent - 1, (extent - 1) / 2) } else { (extent, 0) };
-        let mut spans =
-            Self { extent, wrapped: axis.wrapped, positions, origin, spans: Vec::new() };
-        for radius in 0..=max_radius {
-            for position in 0..axis.extent {
-                let span = spans.table_span(axis.interval(position, radius));
-                spans.spans.push(span.map(|p| p as u16));
-            }
+        Self { axis, extent, wrapped: axis.wrapped, positions, origin }
+    }
+
+    /// First table position, and one past the last, of the box around a grid position.
+    #[inline(always)]
+    fn span(&self, position: usize, radius: usize) -> [usize; 2] {
+        if self.wrapped {
+            return self.table_span(self.axis.interval(position as u16, radius as u32));
         }
-        spans
+        [position.saturating_sub(radius), (position + radius + 1).min(self.extent)]
     }
 
     #[inline(always)]
-    fn span(&self, position: usize, radius: usize) -> [usize; 2] {
-        self.spans[radius * self.extent + position].map(usize::from)
-    }
-
     fn table_span(&self, (low, length): (i32, u32)) -> [usize; 2] {
         let low = (low + self.origin as i32) as usize;
         [low, low + length as usize]
@@ -329,9 +324,7 @@ struct LaneSpans {
     pad: usize,
     stride: usize,
     /// By radius: offset from the lane of the low and the high end of its box.
-    spans: Vec<[u16; 2]>,
-    /// `lengths[radius * pitch + lane]`: positions of the dimension within the radius.
-    lengths: Vec<u16>,
+    spans: Vec<[u32; 2]>,
 }
 
 impl LaneSpans {
@@ -342,29 +335,27 @@ impl LaneSpans {
             let reach = (radius as usize).min(pad);
             let length = 2 * radius as usize + 1;
             let length = if axis.wrapped { length.min(extent) } else { 2 * reach + 1 };
-            [(pad - reach) as u16, (pad - reach + length) as u16]
+            [(pad - reach) as u32, (pad - reach + length) as u32]
         };
         let spans: Vec<_> = (0..=max_radius).map(span).collect();
-        let widest = spans.iter().map(|s| usize::from(s[1])).max().unwrap_or(0);
-        let pitch = extent.next_multiple_of(LANES);
-        let length = |radius: u32, lane: usize| match u16::try_from(lane) {
-            Ok(lane) if lane < axis.extent => axis.interval(lane, radius).1 as u16,
-            _ => 0,
-        };
-        let lengths = (0..=max_radius).flat_map(|r| (0..pitch).map(move |lane| length(r, lane)));
-        Self {
-            extent,
-            wrapped: axis.wrapped,
-            pad,
-            stride: (widest + pitch).next_multiple_of(8),
-            spans,
-            lengths: lengths.collect(),
-        }
+        let widest = spans.iter().map(|s| s[1] as usize).max().unwrap_or(0);
+        let stride = (widest + extent.next_multiple_of(LANES)).next_multiple_of(8);
+        Self { extent, wrapped: axis.wrapped, pad, stride, spans }
     }
 
-    /// Lanes in a row, padded to whole vectors.
-    fn pitch(&self) -> usize {
-        self.extent.next_multiple_of(LANES)
+    /// Positions of the dimension within `radius` of 16 lanes. A lane past the end of the
+    /// row has none that mean anything.
+    #[inline(always)]
+    fn lengths(&self, radius: usize, first_lane: usize) -> [u16; LANES] {
+        let (radius, extent) = (radius as u16, self.extent as u16);
+        if self.wrapped {
+            return [radius.saturating_mul(2).saturating_add(1).min(extent); LANES];
+        }
+        std::array::from_fn(|i| {
+            let lane = (first_lane + i) as u16;
+            let last = lane.saturating_add(radius).min(extent - 1);
+            last.wrapping_sub(lane.saturating_sub(radius)).wrapping_add(1)
+        })
     }
 }
 

@@ -1,3 +1,5 @@
+//! Means by job size, and how one run changes them against another.
+
 use std::cmp::Reverse;
 
 use serde::Serialize;

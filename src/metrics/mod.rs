@@ -16,6 +16,6 @@ pub mod ties;
 
 pub use by_size::{SizeChange, SizeRow};
 pub use locality::{Locality, Placement};
-pub use run::{JobMeasures, RunMetrics};
+pub use run::{JobMeasures, RunMetrics, ScheduleMetrics};
 pub use series::Series;
 pub use ties::TieStatistics;

@@ -1,3 +1,5 @@
+//! What single jobs and whole runs come to.
+
 use serde::Serialize;
 
 use super::Placement;
@@ -134,39 +136,73 @@ impl PlacementMeans {
     }
 }
 
-impl RunMetrics {
-    /// Metrics of `jobs` (at least one) started at `starts`, on a machine of
-    /// `processors`, with what was summed while they were allocated.
-    pub fn new(
-        jobs: &[Job],
-        starts: &[i64],
-        processors: usize,
-        total_pairwise_l1: u64,
-        placements: &PlacementMeans,
-        ties: Option<TieStatistics>,
-    ) -> Self {
+/// What follows from the schedule alone and is the same for every allocator that never
+/// refuses. Units as in [`RunMetrics`].
+#[derive(Clone, PartialEq, Debug)]
+pub struct ScheduleMetrics {
+    jobs: u64,
+    utilization: f64,
+    makespan: i64,
+    mean_wait: f64,
+    waits: Percentiles,
+    mean_turnaround: f64,
+    turnarounds: Percentiles,
+    mean_bounded_slowdown: f64,
+}
+
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Percentiles {
+    median: f64,
+    p90: f64,
+    p99: f64,
+    max: i64,
+}
+
+impl Percentiles {
+    fn of(mut values: Vec<i64>) -> Self {
+        values.sort_unstable();
+        let at = |percent| percentile(&values, percent);
+        Self { median: at(50.0), p90: at(90.0), p99: at(99.0), max: values.last().copied().unwrap_or(0) }
+    }
+}
+
+impl ScheduleMetrics {
+    /// Metrics of `jobs` (at least one) started at `starts` on a machine of `processors`.
+    pub fn new(jobs: &[Job], starts: &[i64], processors: usize) -> Self {
         let count = jobs.len().max(1) as f64;
-        let mean =
-            |values: &[i64]| values.iter().map(|&v| i128::from(v)).sum::<i128>() as f64 / count;
-        let mut waits: Vec<i64> =
-            jobs.iter().zip(starts).map(|(job, start)| start - job.submit).collect();
-        let slowdown = jobs
-            .iter()
-            .zip(&waits)
-            .map(|(job, &wait)| bounded_slowdown(wait, job.run))
-            .sum::<f64>();
-        let mut turnarounds: Vec<i64> =
-            jobs.iter().zip(&waits).map(|(job, wait)| wait + job.run).collect();
+        let mean = |values: &[i64]| values.iter().map(|&v| i128::from(v)).sum::<i128>() as f64 / count;
+        let waits: Vec<i64> = jobs.iter().zip(starts).map(|(job, start)| start - job.submit).collect();
+        let turnarounds: Vec<i64> = jobs.iter().zip(&waits).map(|(job, wait)| wait + job.run).collect();
+        let slowdowns = jobs.iter().zip(&waits).map(|(job, &wait)| bounded_slowdown(wait, job.run));
         let begin = jobs.iter().map(|job| job.submit).min().unwrap_or(0);
         let end = jobs.iter().zip(starts).map(|(job, start)| start + job.run).max().unwrap_or(0);
         let work: i128 = jobs.iter().map(|job| i128::from(job.size) * i128::from(job.run)).sum();
         let makespan = end - begin;
         let capacity = processors as f64 * makespan as f64;
-        waits.sort_unstable();
-        turnarounds.sort_unstable();
         Self {
             jobs: jobs.len() as u64,
-            mean_pairwise_l1: total_pairwise_l1 as f64 / count,
+            utilization: if capacity > 0.0 { work as f64 / capacity } else { 0.0 },
+            makespan,
+            mean_wait: mean(&waits),
+            mean_turnaround: mean(&turnarounds),
+            mean_bounded_slowdown: slowdowns.sum::<f64>() / count,
+            waits: Percentiles::of(waits),
+            turnarounds: Percentiles::of(turnarounds),
+        }
+    }
+}
+
+impl RunMetrics {
+    /// Metrics of a run on the schedule, with what was summed while jobs were allocated.
+    pub fn new(
+        schedule: &ScheduleMetrics,
+        total_pairwise_l1: u64,
+        placements: &PlacementMeans,
+        ties: Option<TieStatistics>,
+    ) -> Self {
+        Self {
+            jobs: schedule.jobs,
+            mean_pairwise_l1: total_pairwise_l1 as f64 / schedule.jobs.max(1) as f64,
             total_pairwise_l1,
             tied_decisions: ties.map(|ties| ties.tied),
             tied_percent: ties.map(|ties| ties.tied_percent()),
@@ -176,18 +212,18 @@ impl RunMetrics {
             mean_weighted_dispersal: placements.mean(placements.weighted_dispersal),
             mean_components: placements.mean(placements.components as f64),
             contiguous_percent: placements.mean(100.0 * placements.contiguous as f64),
-            utilization: if capacity > 0.0 { work as f64 / capacity } else { 0.0 },
-            makespan,
-            mean_wait: mean(&waits),
-            median_wait: percentile(&waits, 50.0),
-            p90_wait: percentile(&waits, 90.0),
-            p99_wait: percentile(&waits, 99.0),
-            max_wait: waits.last().copied().unwrap_or(0),
-            mean_turnaround: mean(&turnarounds),
-            median_turnaround: percentile(&turnarounds, 50.0),
-            p90_turnaround: percentile(&turnarounds, 90.0),
-            p99_turnaround: percentile(&turnarounds, 99.0),
-            mean_bounded_slowdown: slowdown / count,
+            utilization: schedule.utilization,
+            makespan: schedule.makespan,
+            mean_wait: schedule.mean_wait,
+            median_wait: schedule.waits.median,
+            p90_wait: schedule.waits.p90,
+            p99_wait: schedule.waits.p99,
+            max_wait: schedule.waits.max,
+            mean_turnaround: schedule.mean_turnaround,
+            median_turnaround: schedule.turnarounds.median,
+            p90_turnaround: schedule.turnarounds.p90,
+            p99_turnaround: schedule.turnarounds.p99,
+            mean_bounded_slowdown: schedule.mean_bounded_slowdown,
         }
     }
 }
@@ -216,7 +252,7 @@ mod tests {
     fn a_hand_made_run() {
         let job = |submit, run, size| Job { number: 0, submit, run, estimate: run, size, line: 0 };
         let jobs = [job(0, 100, 4), job(10, 5, 4)];
-        let run = RunMetrics::new(&jobs, &[0, 100], 4, 16, &PlacementMeans::default(), None);
+        let run = RunMetrics::new(&ScheduleMetrics::new(&jobs, &[0, 100], 4), 16, &PlacementMeans::default(), None);
         assert_eq!((run.makespan, run.utilization, run.mean_pairwise_l1), (105, 1.0, 8.0));
         assert_eq!((run.mean_wait, run.mean_turnaround), (45.0, 97.5));
         // 95 s for a job of 5 s counts against the bound of 10 s.

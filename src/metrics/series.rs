@@ -1,3 +1,5 @@
+//! Load over time.
+
 use crate::workload::Job;
 
 /// Busy processors and waiting jobs as step functions of time.

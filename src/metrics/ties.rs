@@ -1,3 +1,5 @@
+//! Ties between candidate allocations.
+
 use serde::Serialize;
 
 /// How often the best primary score is shared (Johnson, Bunde, Leung, Fig. 4). A decision

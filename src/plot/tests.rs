@@ -11,7 +11,7 @@ use super::style::{Colour, register, sequential};
 use super::*;
 use crate::experiment::{RunKey, RunResult};
 use crate::metrics::run::PlacementMeans;
-use crate::metrics::{RunMetrics, Series, TieStatistics, by_size};
+use crate::metrics::{RunMetrics, ScheduleMetrics, Series, TieStatistics, by_size};
 use crate::workload::Job;
 
 /// A run of four jobs on 16 processors with these pairwise L1 sums.
@@ -43,7 +43,7 @@ fn run(scheduler: &str, tie: Option<&str>, seed: u64, pairwise: [u64; 4]) -> Run
         run: 0,
         key,
         processors: 16,
-        metrics: RunMetrics::new(&jobs, &starts, 16, total, &PlacementMeans::default(), ties),
+        metrics: RunMetrics::new(&ScheduleMetrics::new(&jobs, &starts, 16), total, &PlacementMeans::default(), ties),
         by_size: by_size::by_size(&jobs, &starts, &pairwise),
         jobs: Vec::new(),
         series: Arc::new(Series::new(&jobs, &starts)),

@@ -25,6 +25,9 @@ pub struct KnownTrace {
     pub procs: u32,
     /// Mesh it is usually replayed on, e.g. `10x10`.
     pub mesh: Option<String>,
+    /// Whether the trace comes with the project.
+    #[serde(default)]
+    pub shipped: bool,
     /// What else matters.
     #[serde(default)]
     pub note: String,
@@ -106,7 +109,7 @@ mod tests {
             let name = &trace.name;
             assert_eq!(manifest.matching(name).next(), Some(trace), "{name} stands twice");
             assert!(
-                trace.url.is_some() || trace.sha256.is_some(),
+                trace.url.is_some() || trace.sha256.is_some() || trace.shipped,
                 "{name} can be neither fetched nor checked"
             );
             if let Some(url) = &trace.url {

@@ -130,7 +130,7 @@ impl std::str::FromStr for Policy {
 
 /// A name that is no policy's.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("no cleaning policy is called \"{name}\"{}; there are: {known}", suggestion(.nearest))]
+#[error("no cleaning policy is called \"{name}\"{} (known: {known})", suggestion(.nearest))]
 pub struct UnknownPolicy {
     /// The name.
     pub name: String,

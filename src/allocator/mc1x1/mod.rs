@@ -6,9 +6,9 @@
 //!
 //! * score(c) = sum over r >= 0 of max(0, k - cnt(c, r)), and the outermost shell L is
 //!   the first r with cnt(c, r) >= k;
-//! * the terms of the tie value follow from counts as well ([`tie`]).
+//! * the terms of the tie value follow from counts as well.
 //!
-//! Scores are computed for 16 neighbouring centres at a time ([`scores`]); the sums
+//! Scores are computed for 16 neighbouring centres at a time; the sums
 //! stop as soon as all of them exceed the best so far. Cost per decision: free
 //! processors times L / 16 vector steps, plus the tie values of those that tie.
 

@@ -24,8 +24,11 @@ pub struct Strategy {
     /// The one way to write a set of parameters: defaults left out, keys in order.
     pub canonical: fn(&StrategyName) -> Result<StrategyName, NameError>,
     /// Builds the allocator for a machine; the seed is for strategies that draw.
-    pub build: fn(&StrategyName, &Topology, u64) -> Result<Box<dyn Allocator>, NameError>,
+    pub build: Build,
 }
+
+/// From a canonical name, a machine and a seed to an allocator.
+pub type Build = fn(&StrategyName, &Topology, u64) -> Result<Box<dyn Allocator>, NameError>;
 
 static STRATEGIES: LazyLock<Vec<Strategy>> = LazyLock::new(|| {
     [centre::strategies(), mc::strategies(), curve::strategies(), random::strategies()]

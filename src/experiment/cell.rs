@@ -55,7 +55,11 @@ impl Trace {
                 Timeline::compute(jobs, processors, scheduler.build(processors).as_mut())?;
             Ok(Schedule {
                 series: Arc::new(Series::new(jobs, timeline.starts())),
-                metrics: Arc::new(ScheduleMetrics::new(jobs, timeline.starts(), processors as usize)),
+                metrics: Arc::new(ScheduleMetrics::new(
+                    jobs,
+                    timeline.starts(),
+                    processors as usize,
+                )),
                 timeline: Arc::new(timeline),
             })
         };

@@ -55,7 +55,8 @@ fn run(number: u32, tie: Option<&str>, sizes: &[u32]) -> RunResult {
             seed: 1,
         },
         processors: 16,
-        metrics: RunMetrics::new(&ScheduleMetrics::new(&jobs, &starts, 16),
+        metrics: RunMetrics::new(
+            &ScheduleMetrics::new(&jobs, &starts, 16),
             pairwise.iter().sum(),
             &PlacementMeans::default(),
             tie.is_none().then_some(ties),

@@ -104,12 +104,11 @@ impl BoxCounts {
         let prefix = &mut self.prefixes[row * self.stride..][..self.stride];
         let mut sum = 0u16;
         if self.lane.wrapped {
-            let mut lane = self.lane.extent - self.lane.pad;
-            for entry in prefix {
+            let first = self.lane.extent - self.lane.pad;
+            for (lane, entry) in (first..).zip(prefix) {
                 *entry = sum;
                 let counted = free[lane % self.lane.extent] & subset[lane % self.lane.extent];
                 sum = sum.wrapping_add(u16::from(counted));
-                lane += 1;
             }
         } else {
             let (pad, extent) = (self.lane.pad, self.lane.extent);

@@ -162,7 +162,12 @@ impl Percentiles {
     fn of(mut values: Vec<i64>) -> Self {
         values.sort_unstable();
         let at = |percent| percentile(&values, percent);
-        Self { median: at(50.0), p90: at(90.0), p99: at(99.0), max: values.last().copied().unwrap_or(0) }
+        Self {
+            median: at(50.0),
+            p90: at(90.0),
+            p99: at(99.0),
+            max: values.last().copied().unwrap_or(0),
+        }
     }
 }
 
@@ -170,9 +175,12 @@ impl ScheduleMetrics {
     /// Metrics of `jobs` (at least one) started at `starts` on a machine of `processors`.
     pub fn new(jobs: &[Job], starts: &[i64], processors: usize) -> Self {
         let count = jobs.len().max(1) as f64;
-        let mean = |values: &[i64]| values.iter().map(|&v| i128::from(v)).sum::<i128>() as f64 / count;
-        let waits: Vec<i64> = jobs.iter().zip(starts).map(|(job, start)| start - job.submit).collect();
-        let turnarounds: Vec<i64> = jobs.iter().zip(&waits).map(|(job, wait)| wait + job.run).collect();
+        let mean =
+            |values: &[i64]| values.iter().map(|&v| i128::from(v)).sum::<i128>() as f64 / count;
+        let waits: Vec<i64> =
+            jobs.iter().zip(starts).map(|(job, start)| start - job.submit).collect();
+        let turnarounds: Vec<i64> =
+            jobs.iter().zip(&waits).map(|(job, wait)| wait + job.run).collect();
         let slowdowns = jobs.iter().zip(&waits).map(|(job, &wait)| bounded_slowdown(wait, job.run));
         let begin = jobs.iter().map(|job| job.submit).min().unwrap_or(0);
         let end = jobs.iter().zip(starts).map(|(job, start)| start + job.run).max().unwrap_or(0);
@@ -252,7 +260,12 @@ mod tests {
     fn a_hand_made_run() {
         let job = |submit, run, size| Job { number: 0, submit, run, estimate: run, size, line: 0 };
         let jobs = [job(0, 100, 4), job(10, 5, 4)];
-        let run = RunMetrics::new(&ScheduleMetrics::new(&jobs, &[0, 100], 4), 16, &PlacementMeans::default(), None);
+        let run = RunMetrics::new(
+            &ScheduleMetrics::new(&jobs, &[0, 100], 4),
+            16,
+            &PlacementMeans::default(),
+            None,
+        );
         assert_eq!((run.makespan, run.utilization, run.mean_pairwise_l1), (105, 1.0, 8.0));
         assert_eq!((run.mean_wait, run.mean_turnaround), (45.0, 97.5));
         // 95 s for a job of 5 s counts against the bound of 10 s.

@@ -1,6 +1,6 @@
 use plotters::prelude::DrawingBackend;
 
-use super::scale::Scale;
+use super::scale::{Scale, Tick};
 use super::style::{AXIS_LINE, GRID, GRID_LINE, INK, LABEL, MUTED, TICK};
 use super::{Align, Canvas, PlotError, Text};
 
@@ -24,6 +24,8 @@ pub struct Panel {
 /// Distance of tick labels from their axis, and length of the ticks.
 const GAP: f64 = 8.0;
 const TICK_LENGTH: f64 = 4.0;
+/// Least room between labels side by side.
+const LABEL_GAP: f64 = 12.0;
 /// Room for an axis: from the panel's edge to the page's, title included.
 pub const LEFT_ROOM: f64 = 92.0;
 pub const RIGHT_ROOM: f64 = 92.0;
@@ -50,8 +52,23 @@ impl Panel {
         (self.at_x(x), self.at_y(y))
     }
 
-    fn x_steps(&self) -> usize {
-        ((self.right - self.left) / 70.0).max(2.0) as usize
+    /// Ticks of the x axis: as many as have room for their labels.
+    fn x_ticks(&self) -> Result<Vec<Tick>, PlotError> {
+        let look = Text::of_size(TICK);
+        let mut steps = ((self.right - self.left) / 70.0).max(2.0) as usize;
+        loop {
+            let ticks = self.x.ticks(steps);
+            let mut crowded = false;
+            for pair in ticks.windows(2) {
+                let widths = look.width(&pair[0].label)? + look.width(&pair[1].label)?;
+                crowded |=
+                    self.at_x(pair[1].value) - self.at_x(pair[0].value) < widths / 2.0 + LABEL_GAP;
+            }
+            if !crowded || steps <= 2 {
+                return Ok(ticks);
+            }
+            steps -= 1;
+        }
     }
 
     fn y_steps(&self) -> usize {
@@ -60,7 +77,7 @@ impl Panel {
 
     /// Vertical grid lines.
     pub fn grid_x<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), PlotError> {
-        for tick in self.x.ticks(self.x_steps()) {
+        for tick in self.x_ticks()? {
             let x = self.at_x(tick.value);
             canvas.line(&[(x, self.top), (x, self.bottom)], GRID_LINE, GRID)?;
         }
@@ -89,7 +106,7 @@ impl Panel {
     ) -> Result<(), PlotError> {
         self.line_bottom(canvas)?;
         let look = Text::of_size(TICK).align(Align::Centre);
-        for tick in self.x.ticks(self.x_steps()) {
+        for tick in self.x_ticks()? {
             let x = self.at_x(tick.value);
             canvas.line(&[(x, self.bottom), (x, self.bottom + TICK_LENGTH)], AXIS_LINE, INK)?;
             canvas.text(&tick.label, (x, self.bottom + GAP + 7.0), look)?;

@@ -91,9 +91,11 @@ impl Scale {
         let factors: &[f64] = if decades * 3.0 <= about as f64 { &[1.0, 2.0, 5.0] } else { &[1.0] };
         let every = (decades / about as f64).ceil().max(1.0) as i32;
         let inside = |value: f64| value >= self.min * 0.999 && value <= self.max * 1.001;
-        let label = |value: f64| match value {
-            v if !(0.001..1e6).contains(&v) => power(v, 0),
-            v => grouped(v, (-v.log10().floor()).max(0.0) as usize),
+        // All ticks of an axis are written alike.
+        let plain = self.min >= 0.001 && self.max < 1e5;
+        let label = |v: f64| match plain {
+            true => grouped(v, (-v.log10().floor()).max(0.0) as usize),
+            false => power(v, 0),
         };
         (first..=last)
             .filter(|exponent| exponent.rem_euclid(every) == 0)

@@ -43,7 +43,12 @@ fn run(scheduler: &str, tie: Option<&str>, seed: u64, pairwise: [u64; 4]) -> Run
         run: 0,
         key,
         processors: 16,
-        metrics: RunMetrics::new(&ScheduleMetrics::new(&jobs, &starts, 16), total, &PlacementMeans::default(), ties),
+        metrics: RunMetrics::new(
+            &ScheduleMetrics::new(&jobs, &starts, 16),
+            total,
+            &PlacementMeans::default(),
+            ties,
+        ),
         by_size: by_size::by_size(&jobs, &starts, &pairwise),
         jobs: Vec::new(),
         series: Arc::new(Series::new(&jobs, &starts)),

@@ -48,8 +48,11 @@ pub struct Suite {
     /// What it reproduces.
     pub about: &'static str,
     /// Runs what is needed and compares; progress lines go to the callback.
-    pub verify: fn(&Selection, &mut dyn FnMut(&str)) -> Result<Vec<Check>, VerifyError>,
+    pub verify: Verify,
 }
+
+/// Runs a suite; progress lines go to the callback.
+pub type Verify = fn(&Selection, &mut dyn FnMut(&str)) -> Result<Vec<Check>, VerifyError>;
 
 /// Every suite.
 pub const SUITES: [Suite; 1] = [johnson::SUITE];

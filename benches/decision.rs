@@ -1,0 +1,87 @@
+//! Cost of one allocation decision against the side of the mesh, 8 to 128.
+//!
+//! Jobs of the Lublin-Feitelson model at load 0.8 fill a square mesh under FCFS; the time
+//! of the replay (allocation, release, pairwise L1) is divided by the number of jobs. The
+//! number of jobs doubles until a replay takes long enough to be timed.
+//!
+//! `cargo bench --bench decision -- results/benchmarks` writes `decision.csv` and a plot
+//! of it into that folder.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use replay::allocator::registry::AllocatorSpec;
+use replay::experiment::{Cell, Measure, Trace, run_cell};
+use replay::plot::{Line, Lines, Point, save};
+use replay::scheduler::registry::SchedulerSpec;
+use replay::workload::lublin::{LublinFeitelson, write_swf};
+use replay::workload::{Policy, Window, Workload};
+
+const SIDES: [u32; 5] = [8, 16, 32, 64, 128];
+const STRATEGIES: [&str; 7] =
+    ["mc1x1", "mc1x1[tie=2,13,20,6]", "mm", "gen-alg", "mc", "hilbert-best-fit", "random"];
+/// A replay shorter than this is repeated with twice the jobs.
+const LONG_ENOUGH: f64 = 0.5;
+const MOST_JOBS: usize = 64_000;
+
+fn workload(side: u32, jobs: usize) -> Result<Workload, Box<dyn std::error::Error>> {
+    let processors = side * side;
+    let model = LublinFeitelson::batch_and_interactive(processors).with_load(0.8);
+    let mut text = Vec::new();
+    write_swf(&model.generate(jobs, 1)?, processors, &[], &mut text)?;
+    let (policy, window) = (&Policy::JOHNSON, &Window::ALL);
+    Ok(Workload::from_reader(text.as_slice(), "lublin.swf", policy, window, Default::default())?)
+}
+
+/// Nanoseconds per decision, and the jobs it was measured over.
+fn measure(strategy: &str, side: u32) -> Result<(f64, usize), Box<dyn std::error::Error>> {
+    let mut jobs = 250;
+    loop {
+        let topology = format!("{side}x{side}").parse()?;
+        let trace = Trace::new(Arc::new(workload(side, jobs)?), topology, "johnson", &[]);
+        let allocator: AllocatorSpec = strategy.parse()?;
+        let cell =
+            Cell { trace: Arc::new(trace), scheduler: SchedulerSpec::FCFS, allocator, seed: 0 };
+        let seconds = run_cell(0, &cell, Measure::default())?.seconds;
+        if seconds >= LONG_ENOUGH || jobs >= MOST_JOBS {
+            return Ok((1e9 * seconds / jobs as f64, jobs));
+        }
+        jobs *= 2;
+    }
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    // `cargo bench` adds flags of its own.
+    let dir = std::env::args().skip(1).find(|argument| !argument.starts_with("--"));
+    let mut plot = Lines {
+        title: "Cost of a decision against mesh side".to_string(),
+        subtitle: vec![
+            "square mesh, Lublin-Feitelson jobs at load 0.8, FCFS, one thread".to_string(),
+        ],
+        x_title: "side of the mesh (processors)".to_string(),
+        y_title: "time per decision (ns)".to_string(),
+        log_x: true,
+        log_y: true,
+        lines: Vec::new(),
+    };
+    let mut table = String::from("strategy,side,processors,jobs,ns_per_decision\n");
+    for strategy in STRATEGIES {
+        let mut line = Line { name: strategy.to_string(), points: Vec::new() };
+        for side in SIDES {
+            let (nanoseconds, jobs) = measure(strategy, side)?;
+            println!("{strategy:<22} {side:>4} {nanoseconds:>14.0} ns ({jobs} jobs)");
+            let quoted =
+                if strategy.contains(',') { format!("\"{strategy}\"") } else { strategy.into() };
+            table += &format!("{quoted},{side},{},{jobs},{nanoseconds:.0}\n", side * side);
+            line.points.push(Point { x: f64::from(side), y: nanoseconds, error: None });
+        }
+        plot.lines.push(line);
+    }
+    if let Some(dir) = dir {
+        let dir = Path::new(&dir);
+        save(dir, "decision", &plot)?;
+        // The plot's own table is by line; this one has the job counts as well.
+        std::fs::write(dir.join("decision.csv"), table)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# Makes everything under results/ again: published numbers beside ours, and the gallery.
+#
+#   scripts/results.sh [PROGRAM]      PROGRAM: the replay binary [target/release/replay]
+#
+# Traces are looked for as the program does ($REPLAY_TRACES, traces/); what needs an absent
+# trace is reported as not run. Timings are not made here but by the benches, see
+# results/benchmarks/README.md.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+replay=${1:-target/release/replay}
+
+verified=0
+"$replay" verify --format md > results/verify.md.part || verified=$?
+"$replay" verify --format csv --quiet > results/verify.csv.part || verified=$?
+for file in verify.md verify.csv; do mv "results/$file.part" "results/$file"; done
+
+# The paper's figures from its own log: Figs. 4, 9, 10, 16 and 18 in kind.
+gallery=$(mktemp -d)
+trap 'rm -rf "$gallery"' EXIT
+"$replay" --trace KTH-SP2 --sched fcfs,easy \
+    --alloc mc1x1,mm,gen-alg,hilbert-best-fit,snake-best-fit,random \
+    --tie none --tie 2,13,20,6 --ties --no-jobs --out "$gallery" > /dev/null
+mkdir -p results/gallery
+for figure in \
+    improvement-by-size--KTH-SP2-1996-2--10x10--fcfs--mc1x1-2-13-20-6 \
+    improvement-by-rank--KTH-SP2-1996-2--10x10--fcfs--mc1x1-2-13-20-6 \
+    strategies--KTH-SP2-1996-2--10x10--fcfs \
+    strategies--KTH-SP2-1996-2--10x10--easy \
+    load--KTH-SP2-1996-2--10x10--fcfs \
+    load--KTH-SP2-1996-2--10x10--easy \
+    ties; do
+    cp "$gallery/plots/$figure".{png,csv} results/gallery/
+done
+cp "$gallery"/{runs,by_size}.csv results/gallery/
+
+# The main job on the trace that ships: the pictures of the README.
+"$replay" --sched fcfs,easy --no-jobs --out "$gallery/own" --quiet > /dev/null
+for figure in \
+    improvement-by-size--lublin-10x10--10x10--easy--mc1x1-2-13-20-6 \
+    strategies--lublin-10x10--10x10--easy; do
+    cp "$gallery/own/plots/$figure".{png,csv} results/gallery/
+done
+exit "$verified"

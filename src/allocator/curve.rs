@@ -6,7 +6,7 @@
 //! maximal run of free processors with consecutive ranks. Cost per decision: one pass
 //! over the processors.
 
-use super::registry::Strategy;
+use super::strategy::Strategy;
 use super::{Allocator, Refusal, Request};
 use crate::machine::Machine;
 use crate::naming::{NameError, StrategyName};

@@ -8,9 +8,9 @@
 //! [`ShapeRule`]. Cost per decision: free processors times shells, a box count each.
 
 use super::centre::Cut;
-use super::registry::Strategy;
 use super::shape::ShapeRule;
-use super::{Allocator, Refusal, Request};
+use super::strategy::Strategy;
+use super::{Allocator, Refusal, Request, settled_by_count};
 use crate::machine::{BoxCounts, Machine};
 use crate::naming::{NameError, Parameter, StrategyName};
 use crate::topology::{Axis, Coord, Grid, NodeId};
@@ -70,11 +70,7 @@ impl Allocator for Mc {
         chosen: &mut Vec<NodeId>,
     ) -> Result<(), Refusal> {
         let size = request.size;
-        if size as usize > machine.free_count() {
-            return Err(Refusal::TooFewFree);
-        }
-        if size as usize == machine.free_count() {
-            chosen.extend(machine.free_nodes());
+        if settled_by_count(machine, size as usize, chosen)? {
             return Ok(());
         }
         let shape = request.shape.or_else(|| self.rule.shape(size, &self.grid));

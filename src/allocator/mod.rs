@@ -23,6 +23,7 @@ pub mod mc1x1;
 pub mod random;
 pub mod registry;
 pub mod shape;
+pub mod strategy;
 
 use crate::machine::Machine;
 use crate::topology::NodeId;
@@ -53,6 +54,23 @@ pub enum Refusal {
     /// (external fragmentation).
     #[error("free processors do not fit the strategy")]
     Fragmented,
+}
+
+/// What the number of free processors alone decides: with fewer than `size` nobody can
+/// serve the request, with exactly `size` everybody takes all. `true` if that settled it.
+fn settled_by_count(
+    machine: &Machine,
+    size: usize,
+    chosen: &mut Vec<NodeId>,
+) -> Result<bool, Refusal> {
+    match machine.free_count().checked_sub(size) {
+        None => Err(Refusal::TooFewFree),
+        Some(0) => {
+            chosen.extend(machine.free_nodes());
+            Ok(true)
+        }
+        Some(_) => Ok(false),
+    }
 }
 
 /// A processor allocation strategy on one machine.

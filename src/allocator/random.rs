@@ -3,7 +3,7 @@
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::registry::Strategy;
+use super::strategy::Strategy;
 use super::{Allocator, Refusal, Request};
 use crate::machine::Machine;
 use crate::topology::NodeId;

@@ -5,30 +5,10 @@
 use std::sync::LazyLock;
 
 use super::centre::TieVector;
+use super::strategy::Strategy;
 use super::{Allocator, centre, curve, mc, random};
-use crate::naming::{Description, NameError, Parameter, StrategyName, nearest};
+use crate::naming::{Description, NameError, StrategyName, nearest};
 use crate::topology::Topology;
-
-/// A strategy the registry knows.
-pub struct Strategy {
-    /// The name as typed.
-    pub name: String,
-    /// Other names that are understood.
-    pub aliases: &'static [&'static str],
-    /// What it does.
-    pub about: String,
-    /// Where it was defined.
-    pub source: &'static str,
-    /// Its parameters.
-    pub parameters: fn() -> Vec<Parameter>,
-    /// The one way to write a set of parameters: defaults left out, keys in order.
-    pub canonical: fn(&StrategyName) -> Result<StrategyName, NameError>,
-    /// Builds the allocator for a machine; the seed is for strategies that draw.
-    pub build: Build,
-}
-
-/// From a canonical name, a machine and a seed to an allocator.
-pub type Build = fn(&StrategyName, &Topology, u64) -> Result<Box<dyn Allocator>, NameError>;
 
 static STRATEGIES: LazyLock<Vec<Strategy>> = LazyLock::new(|| {
     [centre::strategies(), mc::strategies(), curve::strategies(), random::strategies()]

@@ -1,6 +1,6 @@
 //! The command line.
 //!
-//! Arguments as typed ([`run::RunArgs`] and its like) are resolved into values
+//! Arguments as typed ([`args::RunArgs`] and its like) are resolved into values
 //! ([`plan::Plan`]) before anything is computed; what they resolve to is written into the
 //! manifest of every result. Data goes to standard output, everything else to standard
 //! error.
@@ -14,13 +14,14 @@
 //! | 2 | usage or configuration |
 //! | 3 | bad input data |
 
+mod args;
 mod exit;
 mod list;
 mod load;
 mod output;
-pub mod plan;
+mod plan;
 mod progress;
-pub mod run;
+mod run;
 mod shell;
 mod synth;
 mod verify;
@@ -70,7 +71,7 @@ struct Cli {
     command: Option<Command>,
 
     #[command(flatten)]
-    run: run::RunArgs,
+    run: args::RunArgs,
 }
 
 #[derive(Debug, Subcommand)]

@@ -5,9 +5,9 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use super::args::{FormatArg, RunArgs};
 use super::exit::Failure;
 use super::plan::Plan;
-use super::run::{FormatArg, RunArgs};
 use crate::experiment::RunResult;
 use crate::report::manifest::{
     Configuration, Host, Manifest, RunRecord, TraceRecord, begin_and_elapsed, peak_memory_bytes,
@@ -142,6 +142,7 @@ impl Output {
             schedulers: plan.schedulers.iter().map(ToString::to_string).collect(),
             allocators: plan.allocators.iter().map(ToString::to_string).collect(),
             seeds: plan.seeds.clone(),
+            window: plan.window.clone(),
             policy: plan.policy.name.to_string(),
             policy_rules: plan.policy.describe(),
             ties: self.ties,

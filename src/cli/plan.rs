@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
+use super::args::{OversizeArg, RunArgs};
 use super::exit::{Failure, tell};
 use super::load::load_traces;
-use super::run::{OversizeArg, RunArgs};
 use crate::allocator::registry::AllocatorSpec;
 use crate::experiment::{Cell, Trace};
 use crate::naming::split_list;
+use crate::report::manifest::WindowRecord;
 use crate::scheduler::registry::SchedulerSpec;
 use crate::topology::{Topology, default_machine};
 use crate::workload::{Oversize, Policy, Window, Workload};
@@ -25,8 +26,8 @@ pub struct Plan {
     pub seeds: Vec<u64>,
     /// Cleaning policy.
     pub policy: &'static Policy,
-    /// Part of the traces.
-    pub window: Window,
+    /// Part of the traces, as it was asked for.
+    pub window: WindowRecord,
 }
 
 impl Plan {
@@ -76,6 +77,7 @@ impl Plan {
                 traces.push(Arc::new(Trace::new(workload, machine, policy.name, &schedulers)));
             }
         }
+        let window = WindowRecord { from: args.from.clone(), jobs: args.jobs, days: args.days };
         Ok(Self { traces, schedulers, allocators, seeds, policy, window })
     }
 

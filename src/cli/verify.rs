@@ -2,8 +2,9 @@ use std::io::{self, Write};
 
 use clap::Args;
 
+use super::args::{FormatArg, threads};
 use super::exit::{Exit, Failure, tell};
-use super::run::{FormatArg, set_threads, threads};
+use super::run::set_threads;
 use crate::naming::nearest;
 use crate::published::{Check, SUITES, Selection, Suite, Verdict, VerifyError};
 use crate::report::json_line;

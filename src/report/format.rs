@@ -1,20 +1,6 @@
 use std::fmt;
 use std::io::{self, Write};
 
-/// How results are written to standard output.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Format {
-    /// Aligned columns for people.
-    #[default]
-    Table,
-    /// One JSON object per row and line.
-    Json,
-    /// Comma-separated values with a header line.
-    Csv,
-    /// A Markdown table.
-    Markdown,
-}
-
 /// A field of a row.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Value {

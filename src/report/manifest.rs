@@ -52,12 +52,25 @@ pub struct Configuration {
     pub allocators: Vec<String>,
     /// Seeds.
     pub seeds: Vec<u64>,
+    /// Part of the traces that was replayed.
+    pub window: WindowRecord,
     /// Cleaning policy.
     pub policy: String,
     /// Its rules.
     pub policy_rules: Vec<PolicyRow>,
     /// Whether ties were counted.
     pub ties: bool,
+}
+
+/// A window of a trace as it was asked for; all `None` for the whole.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct WindowRecord {
+    /// Begin: seconds of the trace, or a date.
+    pub from: Option<String>,
+    /// Most jobs.
+    pub jobs: Option<usize>,
+    /// Most days.
+    pub days: Option<f64>,
 }
 
 /// A trace on a machine.

@@ -3,7 +3,7 @@
 use super::{CentreOptions, ShellOrder, TieVector, WallRule};
 use crate::allocator::centred::Centred;
 use crate::allocator::mc1x1::Mc1x1;
-use crate::allocator::registry::Strategy;
+use crate::allocator::strategy::Strategy;
 use crate::naming::{NameError, Parameter, StrategyName};
 use crate::topology::{Grid, Topology};
 

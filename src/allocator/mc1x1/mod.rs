@@ -13,15 +13,17 @@
 //! processors times L / 16 vector steps, plus the tie values of those that tie.
 
 mod lane;
+mod ring;
 mod scores;
 mod tie;
 
 use super::centre::literal::{CentreRule, Centres, Score};
-use super::centre::{CentreOptions, Cut, Metric, ShellOrder};
-use super::{Allocator, Refusal, Request};
+use super::centre::{CentreOptions, Metric, ShellOrder};
+use super::{Allocator, Refusal, Request, settled_by_count};
 use crate::machine::{BoxCounts, LANES, Machine};
-use crate::topology::{Coord, Grid, NodeId};
+use crate::topology::{Grid, NodeId};
 use lane::Lane;
+use ring::Ring;
 use scores::Scores;
 use tie::{Rest, TieTerms, Value};
 
@@ -29,14 +31,11 @@ use tie::{Rest, TieTerms, Value};
 #[derive(Debug)]
 pub struct Mc1x1 {
     grid: Grid,
-    coords: Vec<Coord>,
     options: CentreOptions,
     free: BoxCounts,
     scores: Scores,
     tie: Option<TieTerms>,
-    shell: Vec<NodeId>,
-    taken: Vec<NodeId>,
-    cut: Cut,
+    ring: Ring,
     /// Centres whose tie value is known only to be at least something: (bound, score,
     /// centre) and what would settle it.
     unsettled: Vec<((i64, u64, NodeId), Rest)>,
@@ -47,15 +46,12 @@ impl Mc1x1 {
     pub fn new(grid: &Grid, options: CentreOptions) -> Self {
         let vector = options.tie.filter(|vector| !vector.is_indifferent());
         Self {
-            coords: grid.coords(),
             free: BoxCounts::new(grid),
             scores: Scores::new(grid),
             tie: vector.map(|vector| TieTerms::new(grid, vector, options)),
             grid: grid.clone(),
             options,
-            shell: Vec::new(),
-            taken: Vec::new(),
-            cut: Cut::default(),
+            ring: Ring::new(grid, options.order),
             unsettled: Vec::new(),
         }
     }
@@ -117,22 +113,14 @@ impl Mc1x1 {
         size: u32,
         admitted: u64,
     ) -> Option<NodeId> {
-        let tie = self.tie.as_ref()?;
-        let mut ring = Ring {
-            grid: &self.grid,
-            coords: &self.coords,
-            order: self.options.order,
-            shell: &mut self.shell,
-            taken: &mut self.taken,
-            cut: &mut self.cut,
-        };
+        let Self { tie: Some(tie), free, scores, ring, unsettled, .. } = self else { return None };
         // Processor numbers are in candidate order, so that the least of these is the winner.
         let mut best: Option<(i64, u64, NodeId)> = None;
-        self.unsettled.clear();
-        for chunk in self.scores.chunks(admitted) {
+        unsettled.clear();
+        for chunk in scores.chunks(admitted) {
             let mut wanted = [false; LANES];
             chunk.at_most(admitted).for_each(|i| wanted[i] = true);
-            let terms = tie.terms::<L>(&self.free, chunk, size, &wanted);
+            let terms = tie.terms::<L>(free, chunk, size, &wanted);
             for i in (0..LANES).filter(|&i| wanted[i]) {
                 let (score, centre) = (u64::from(chunk.scores[i]), chunk.node(i));
                 let beats =
@@ -142,15 +130,15 @@ impl Mc1x1 {
                         best = Some((value, score, centre))
                     }
                     Value::AtLeast(bound, rest) if beats(best, bound) => {
-                        self.unsettled.push(((bound, score, centre), rest));
+                        unsettled.push(((bound, score, centre), rest));
                     }
                     _ => {}
                 }
             }
         }
-        for ((bound, score, centre), rest) in &self.unsettled {
+        for ((bound, score, centre), rest) in unsettled.iter() {
             if best.is_none_or(|best| (*bound, *score, *centre) < best) {
-                let settled = (tie.settle(rest, machine, *centre, &mut ring), *score, *centre);
+                let settled = (tie.settle(rest, machine, *centre, ring), *score, *centre);
                 best = Some(best.map_or(settled, |best| best.min(settled)));
             }
         }
@@ -161,17 +149,9 @@ impl Mc1x1 {
     fn collect(&mut self, machine: &Machine, centre: NodeId, size: u32, chosen: &mut Vec<NodeId>) {
         let outermost = (0..=self.free.max_radius()).find(|&r| self.free.count(centre, r) >= size);
         let outermost = outermost.unwrap_or(self.free.max_radius());
-        let mut ring = Ring {
-            grid: &self.grid,
-            coords: &self.coords,
-            order: self.options.order,
-            shell: &mut self.shell,
-            taken: &mut self.taken,
-            cut: &mut self.cut,
-        };
-        ring.gather(machine, centre, outermost, Some(chosen));
+        self.ring.gather(machine, centre, outermost, Some(chosen));
         let need = size as usize - chosen.len();
-        ring.take(machine, centre, need, chosen);
+        self.ring.take(machine, centre, need, chosen);
     }
 }
 
@@ -183,12 +163,10 @@ impl Allocator for Mc1x1 {
         chosen: &mut Vec<NodeId>,
     ) -> Result<(), Refusal> {
         let size = request.size as usize;
-        if size > machine.free_count() {
-            return Err(Refusal::TooFewFree);
+        if settled_by_count(machine, size, chosen)? {
+            return Ok(());
         }
-        if size == machine.free_count() {
-            chosen.extend(machine.free_nodes());
-        } else if self.options.order == ShellOrder::Greedy {
+        if self.options.order == ShellOrder::Greedy {
             let winner = Self::rule(self.options).choose(machine, &self.grid, size);
             chosen.extend(winner.ok_or(Refusal::Fragmented)?.nodes);
         } else {
@@ -225,101 +203,6 @@ impl Allocator for Mc1x1 {
             tie.reset();
         }
     }
-}
-
-/// Gathers a shell and takes part of it.
-struct Ring<'a> {
-    grid: &'a Grid,
-    coords: &'a [Coord],
-    order: ShellOrder,
-    shell: &'a mut Vec<NodeId>,
-    taken: &'a mut Vec<NodeId>,
-    cut: &'a mut Cut,
-}
-
-impl Ring<'_> {
-    /// Puts the free processors at distance `outermost` into the shell, in scan order,
-    /// and those nearer into `inside`.
-    fn gather(
-        &mut self,
-        machine: &Machine,
-        centre: NodeId,
-        outermost: u32,
-        mut inside: Option<&mut Vec<NodeId>>,
-    ) {
-        self.shell.clear();
-        let c = self.coords[centre.index()];
-        let lane_axis = self.grid.dimensions() - 1;
-        let [outer, lane] = [0, lane_axis].map(|i| self.grid.axes()[i].interval(c[i], outermost));
-        let middle =
-            if lane_axis == 2 { self.grid.axes()[1].interval(c[1], outermost) } else { (0, 1) };
-        for x in positions(self.grid, 0, outer) {
-            for y in positions(self.grid, 1, middle) {
-                let (first, across) = if lane_axis == 2 {
-                    ([x, y, 0], self.grid.linf([c[0], c[1], 0], [x, y, 0]))
-                } else {
-                    ([x, 0, 0], self.grid.axes()[0].distance(c[0], x))
-                };
-                let first = self.grid.node(first).index();
-                let row = &machine.free_map()[first..first + self.grid.extent(lane_axis)];
-                let node = |p: u16| NodeId((first + usize::from(p)) as u32);
-                let is_free = |p: &u16| row[usize::from(*p)];
-                let all = positions(self.grid, lane_axis, lane);
-                if across == outermost {
-                    self.shell.extend(all.filter(is_free).map(node));
-                    continue;
-                }
-                let on_shell =
-                    |p: &u16| self.grid.axes()[lane_axis].distance(c[lane_axis], *p) == outermost;
-                let (low, length) = (lane.0, lane.1 as i32);
-                let [from, to] = [low, low + length - 1].map(|p| wrap(self.grid, lane_axis, p));
-                let ends = [from, to].into_iter().take(if from == to { 1 } else { 2 });
-                self.shell.extend(ends.filter(on_shell).filter(is_free).map(node));
-                if let Some(inside) = &mut inside {
-                    inside.extend(all.filter(|p| !on_shell(p)).filter(is_free).map(node));
-                }
-            }
-        }
-        if self.grid.is_wrapped() {
-            self.shell.sort_unstable();
-        }
-    }
-
-    /// Moves `need` processors of the gathered shell around `centre` to `chosen`.
-    fn take(&mut self, machine: &Machine, centre: NodeId, need: usize, chosen: &mut Vec<NodeId>) {
-        let free = &machine.free_map()[..centre.index()];
-        let earlier = free.iter().enumerate().rev().filter(|(_, free)| **free);
-        let earlier = earlier.map(|(id, _)| self.coords[id]);
-        self.cut.take(
-            self.order,
-            Metric::Linf,
-            self.grid,
-            self.coords,
-            earlier,
-            self.shell,
-            need,
-            chosen,
-        );
-    }
-}
-
-/// The positions of an interval of one dimension, wrapped into range.
-#[inline(always)]
-fn positions(grid: &Grid, axis: usize, (low, length): (i32, u32)) -> impl Iterator<Item = u16> {
-    (low..low + length as i32).map(move |p| wrap(grid, axis, p))
-}
-
-/// A position at most one turn out of range, wrapped into it.
-#[inline(always)]
-fn wrap(grid: &Grid, axis: usize, p: i32) -> u16 {
-    let extent = grid.extent(axis) as i32;
-    (if p < 0 {
-        p + extent
-    } else if p >= extent {
-        p - extent
-    } else {
-        p
-    }) as u16
 }
 
 #[cfg(test)]

@@ -13,8 +13,8 @@
 //! All but the last is computed for 16 neighbouring centres at a time, each with its own
 //! L: a lane takes part in a sum while its mask says so.
 
-use super::Ring;
 use super::lane::Lane;
+use super::ring::Ring;
 use super::scores::Chunk;
 use crate::allocator::centre::{CentreOptions, TieVector};
 use crate::machine::{BoxCounts, LANES, Machine};
@@ -28,6 +28,8 @@ pub struct TieTerms {
     /// weights in a box are the sum of these counts.
     walls: Vec<BoxCounts>,
     weights: Vec<u8>,
+    /// Room for the processors taken of a last shell.
+    taken: Vec<NodeId>,
 }
 
 /// The counts behind the tie values of 16 neighbouring centres.
@@ -83,7 +85,7 @@ impl TieTerms {
         let walls = (0..heaviest)
             .map(|level| BoxCounts::of_subset(grid, weights.iter().map(|&w| w > level).collect()))
             .collect();
-        Self { vector, walls, weights }
+        Self { vector, walls, weights, taken: Vec::new() }
     }
 
     #[inline(always)]
@@ -194,34 +196,19 @@ impl TieTerms {
         if a == b { Value::Exact(a) } else { Value::AtLeast(a.min(b), Rest { value, last, need }) }
     }
 
-    /// The value that counts alone did not tell.
+    /// The value that counts alone did not tell: gathers the last shell and cuts it.
     pub fn settle(
-        &self,
+        &mut self,
         rest: &Rest,
         machine: &Machine,
         centre: NodeId,
-        ring: &mut Ring<'_>,
+        ring: &mut Ring,
     ) -> i64 {
+        self.taken.clear();
+        ring.gather(machine, centre, rest.last, None);
+        ring.take(machine, centre, rest.need as usize, &mut self.taken);
+        let taken: u32 = self.taken.iter().map(|n| u32::from(self.weights[n.index()])).sum();
         let weight = i64::from(self.vector.wall) * i64::from(self.vector.scan_radius + 1);
-        let taken = self.wall_weight_taken(machine, centre, rest.last, rest.need, ring);
         rest.value - weight * i64::from(taken)
-    }
-
-    /// Wall weights of the `need` processors that would be taken of the last shell.
-    fn wall_weight_taken(
-        &self,
-        machine: &Machine,
-        centre: NodeId,
-        last: u32,
-        need: u32,
-        ring: &mut Ring<'_>,
-    ) -> u32 {
-        ring.gather(machine, centre, last, None);
-        let mut taken = std::mem::take(ring.taken);
-        taken.clear();
-        ring.take(machine, centre, need as usize, &mut taken);
-        let weight = taken.iter().map(|n| u32::from(self.weights[n.index()])).sum();
-        *ring.taken = taken;
-        weight
     }
 }

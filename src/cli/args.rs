@@ -1,0 +1,137 @@
+//! The main job's arguments, as typed.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+/// Arguments of the main job, as typed.
+#[derive(Clone, Debug, Args)]
+pub struct RunArgs {
+    /// Trace: a file, or the name of a known one (replay list traces).
+    ///
+    /// A name is looked up as a path, then as a file or alias, with or without .swf and
+    /// .gz, in $REPLAY_TRACES, in traces/, and in the traces/ of the checkout.
+    #[arg(long, short, value_name = "TRACE", value_delimiter = ',', help_heading = "Grid")]
+    pub trace: Vec<String>,
+
+    /// Machine: 10x10, 8x8x8, torus:16x16, hypercube:7 [default: from the trace].
+    ///
+    /// The default is the square mesh of the header's MaxProcs, or its most nearly square
+    /// factors if it is no square.
+    #[arg(
+        long,
+        alias = "machine",
+        value_name = "MACHINE",
+        value_delimiter = ',',
+        help_heading = "Grid"
+    )]
+    pub mesh: Vec<String>,
+
+    /// Scheduler: fcfs, easy, conservative, largest, ... [default: fcfs].
+    #[arg(long, short, value_name = "NAME[KEY=VALUE,..]", help_heading = "Grid")]
+    pub sched: Vec<String>,
+
+    /// Allocator: mc1x1, mm, gen-alg, hilbert-best-fit, ... [default: mc1x1].
+    #[arg(long, short, value_name = "NAME[KEY=VALUE,..]", help_heading = "Grid")]
+    pub alloc: Vec<String>,
+
+    /// Tie vector SR,AF,WF,BF or none; repeat for several. Only for strategies that take one.
+    #[arg(long, value_name = "SR,AF,WF,BF", allow_hyphen_values = true, help_heading = "Grid")]
+    pub tie: Vec<String>,
+
+    /// Seed of allocators that draw random numbers [default: 0].
+    #[arg(long, value_name = "N", value_delimiter = ',', help_heading = "Grid")]
+    pub seed: Vec<u64>,
+
+    /// Cleaning policy (replay list policies).
+    #[arg(
+        long,
+        alias = "clean",
+        value_name = "NAME",
+        default_value = "johnson",
+        help_heading = "Trace"
+    )]
+    pub policy: String,
+
+    /// What to do with a job larger than the machine [default: the policy's rule].
+    #[arg(long, value_enum, value_name = "RULE", help_heading = "Trace")]
+    pub oversize: Option<OversizeArg>,
+
+    /// Begin here: seconds of the trace, or a date YYYY-MM-DD.
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, help_heading = "Trace")]
+    pub from: Option<String>,
+
+    /// At most this many jobs.
+    #[arg(long, value_name = "N", help_heading = "Trace")]
+    pub jobs: Option<usize>,
+
+    /// At most this many days.
+    #[arg(long, value_name = "DAYS", allow_hyphen_values = true, help_heading = "Trace")]
+    pub days: Option<f64>,
+
+    /// Skip up to this many malformed lines instead of stopping at the first.
+    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Trace")]
+    pub max_errors: usize,
+
+    /// Count tied decisions (several times the cost).
+    #[arg(long, help_heading = "Output")]
+    pub ties: bool,
+
+    /// Format of the results on standard output.
+    #[arg(long, value_enum, default_value_t, help_heading = "Output")]
+    pub format: FormatArg,
+
+    /// Write tables (Parquet, CSV), plots and a manifest into this folder.
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    pub out: Option<PathBuf>,
+
+    /// Draw plots [default with --out].
+    #[arg(long, overrides_with = "no_plots", requires = "out", help_heading = "Output")]
+    pub plots: bool,
+
+    /// Draw no plots.
+    #[arg(long, overrides_with = "plots", help_heading = "Output")]
+    pub no_plots: bool,
+
+    /// Write no table of every job (jobs.parquet), the largest one.
+    #[arg(long, help_heading = "Output")]
+    pub no_jobs: bool,
+
+    /// Threads [default: all processors]. Results do not depend on it.
+    #[arg(long, value_name = "N", value_parser = threads(), help_heading = "Output")]
+    pub threads: Option<u64>,
+
+    /// Nothing on standard error but errors.
+    #[arg(long, short, help_heading = "Output")]
+    pub quiet: bool,
+}
+
+/// Legal numbers of threads.
+pub fn threads() -> clap::builder::RangedU64ValueParser {
+    clap::value_parser!(u64).range(1..=1024)
+}
+
+/// `--format`.
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+pub enum FormatArg {
+    /// Aligned columns for people.
+    #[default]
+    Table,
+    /// One JSON object per run and line, full precision.
+    Json,
+    /// Comma-separated values, full precision.
+    Csv,
+    /// A Markdown table.
+    Md,
+}
+
+/// `--oversize`.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum OversizeArg {
+    /// Stop with the line of the job.
+    Error,
+    /// Drop the job.
+    Drop,
+    /// Give it the whole machine.
+    Clamp,
+}

@@ -4,8 +4,9 @@ use clap::{Args, ValueEnum};
 
 use super::exit::{Exit, Failure};
 use crate::naming::Description;
+use crate::number::grouped;
 use crate::published::SUITES;
-use crate::report::{Align, Sheet, grouped};
+use crate::report::{Align, Sheet};
 use crate::workload::{Manifest, Policy, SearchPath};
 use crate::{allocator, scheduler};
 

@@ -1,23 +1,8 @@
+use crate::number::fixed;
+
 /// A number with a comma between thousands and a true minus sign: `−12,345.60`.
 pub fn grouped(value: f64, decimals: usize) -> String {
-    let plain = format!("{:.decimals$}", value.abs());
-    let (whole, fraction) = plain.split_once('.').unwrap_or((&plain, ""));
-    let mut text = String::new();
-    // No minus before what was rounded to zero.
-    if value < 0.0 && plain.bytes().any(|b| (b'1'..=b'9').contains(&b)) {
-        text.push('\u{2212}');
-    }
-    for (i, digit) in whole.char_indices() {
-        if i > 0 && (whole.len() - i) % 3 == 0 {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    if !fraction.is_empty() {
-        text.push('.');
-        text.push_str(fraction);
-    }
-    text
+    fixed(value, decimals).replace('-', "\u{2212}")
 }
 
 /// A number with about four significant digits, for labels at data.

@@ -1,6 +1,7 @@
 use std::fmt;
 
-use crate::report::{Align, Sheet, Value, fixed};
+use crate::number::fixed;
+use crate::report::{Align, Sheet, Value};
 
 /// How far ours may be from the published value.
 #[derive(Clone, Copy, PartialEq, Debug)]

@@ -6,9 +6,7 @@
 
 mod format;
 pub mod manifest;
-mod number;
 mod runs;
 
 pub use format::{Align, Sheet, Value, json_line, write_csv, write_csv_rows};
-pub use number::{fixed, grouped};
 pub use runs::{full_row, summary};

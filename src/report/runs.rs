@@ -1,6 +1,6 @@
 use super::format::{Align, Sheet, Value};
-use super::number::{fixed, grouped};
 use crate::experiment::RunResult;
+use crate::number::{fixed, grouped};
 
 /// Everything known of a run, as named values in a fixed order; the first sixteen keys
 /// are a promise to scripts.

@@ -5,6 +5,8 @@ use std::fmt;
 
 use serde::Serialize;
 
+use crate::number::grouped;
+
 /// Why a record gave no job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -171,19 +173,6 @@ fn by_reason<R: fmt::Display>(counts: &BTreeMap<R, u64>) -> String {
     if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) }
 }
 
-/// Digits in groups of three: 28,489.
-fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -205,10 +194,5 @@ mod tests {
         assert_eq!(report.to_string(), expected);
         report.after_window = 1000;
         assert!(report.to_string().ends_with("; 1,000 outside the window (0 before, 1,000 after)"));
-    }
-
-    #[test]
-    fn groups_of_three() {
-        assert_eq!([0, 999, 1000, 100_000].map(grouped), ["0", "999", "1,000", "100,000"]);
     }
 }

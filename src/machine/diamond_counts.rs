@@ -1,23 +1,26 @@
-//! Counts of free processors in the rows and columns of diamonds on a 2D mesh.
+//! Counts of free processors in diamonds on a 2D mesh, and in their rows and columns.
 //!
-//! The processors within L1 distance r of a centre form a diamond; the part of it in the
-//! row (or column) at distance d is a strip that reaches r - d to both sides. A strip is
-//! the difference of two prefix sums along the row (or column).
+//! The processors within L1 distance r of a centre form a diamond. The part of it in the
+//! row (or column) at distance d is a strip that reaches r - d to both sides, the
+//! difference of two prefix sums along the row (or column).
 //!
-//! As in [`BoxCounts`](super::BoxCounts), everything is laid out so that the answer for 16
-//! neighbouring centres is a few vector loads: y is the *lane* dimension, each table row
-//! belongs to one x and is padded on both sides, so that strips around any lane need no
-//! clipping. Rows beyond the mesh are the caller's to leave out.
+//! A whole diamond is a square in the coordinates x + y and x - y, hence four entries of
+//! a summed-area table over these. Its entries are here stored by their *apex*: the cone
+//! of (x, y) holds all (x', y') with x' <= x and |y' - y| <= x - x', and the odd cone of
+//! (x, y) that with its apex at (x - 1/2, y + 1/2). The corners of the diamond lie in row
+//! x (odd cones) and in rows x + r and x - r - 1 (cones), all at lanes that move with y:
+//! as in [`BoxCounts`](super::BoxCounts), the answer for 16 neighbouring centres is a few
+//! vector loads, y being the *lane* dimension.
 
 use super::{LANES, Machine};
 use crate::topology::Grid;
 
-/// Strip counts of free processors on one 2D mesh without wrap-around.
+/// Counts of free processors on one 2D mesh without wrap-around.
 #[derive(Clone, Debug)]
 pub struct DiamondCounts {
     width: usize,
     height: usize,
-    /// Lanes before y = 0.
+    /// Lanes before y = 0, at least height - 1: strips around any lane need no clipping.
     pad: usize,
     stride: usize,
     /// `free[x * stride + pad + y]`: 1 if (x, y) is free; padding is 0.
@@ -27,6 +30,16 @@ pub struct DiamondCounts {
     /// `along_x[x * stride + pad + y]`: free processors of column y before x; one row
     /// more than the mesh has.
     along_x: Vec<u16>,
+    /// Lanes of cones before y = 0. A cone of row x < width is empty at more than width
+    /// lanes from the mesh, and below, what lies outside the table spoils one lane more
+    /// each row, which never gets to the mesh.
+    margin: usize,
+    pitch: usize,
+    /// `cones[(x + 1) * pitch + margin + y]`, from x = -1, where they are empty, to the
+    /// first row where each holds the whole mesh.
+    cones: Vec<u16>,
+    /// The same of odd cones.
+    odd_cones: Vec<u16>,
     seen: u64,
 }
 
@@ -39,6 +52,9 @@ impl DiamondCounts {
         let (width, height) = (grid.extent(0), grid.extent(1));
         let pad = height - 1;
         let stride = pad + height + height.next_multiple_of(LANES);
+        let margin = width.max((width + height) / 2) + LANES;
+        let pitch = 2 * margin + height.next_multiple_of(LANES);
+        let cones = vec![0; (width + height) * pitch];
         Some(Self {
             width,
             height,
@@ -47,6 +63,10 @@ impl DiamondCounts {
             free: vec![0; width * stride],
             along_y: vec![0; width * stride],
             along_x: vec![0; (width + 1) * stride],
+            margin,
+            pitch,
+            odd_cones: cones.clone(),
+            cones,
             seen: 0,
         })
     }
@@ -75,12 +95,40 @@ impl DiamondCounts {
             sums[height..].fill(sum);
         }
         self.seen = machine.version();
-        for x in first_dirty.unwrap_or(self.width)..self.width {
+        let Some(first_dirty) = first_dirty else { return };
+        for x in first_dirty..self.width {
             let (done, rest) = self.along_x.split_at_mut((x + 1) * stride);
             let below = &done[x * stride..];
             let free = &self.free[x * stride..][..stride];
             for ((entry, &below), &free) in rest[..stride].iter_mut().zip(below).zip(free) {
                 *entry = below + u16::from(free);
+            }
+        }
+        for x in first_dirty..self.width + self.height - 1 {
+            self.extend_cones(x);
+        }
+    }
+
+    /// Computes row x of the cones from row x - 1. Sums and differences wrap around, only
+    /// that of four entries is a count.
+    fn extend_cones(&mut self, x: usize) {
+        let (pitch, margin) = (self.pitch, self.margin);
+        let (before, cones) = self.cones.split_at_mut((x + 1) * pitch);
+        let (odd_before, odd_cones) = self.odd_cones.split_at_mut((x + 1) * pitch);
+        let (before, odd_before) = (&before[x * pitch..], &odd_before[x * pitch..]);
+        let (cones, odd_cones) = (&mut cones[..pitch], &mut odd_cones[..pitch]);
+        let sides = before.iter().zip(&before[1..]).zip(odd_before);
+        for (odd, ((&left, &right), &both)) in odd_cones.iter_mut().zip(sides) {
+            *odd = left.wrapping_add(right).wrapping_sub(both);
+        }
+        let sides = odd_cones.iter().zip(&odd_cones[1..]).zip(&before[1..]);
+        for (cone, ((&left, &right), &both)) in cones[1..].iter_mut().zip(sides) {
+            *cone = left.wrapping_add(right).wrapping_sub(both);
+        }
+        if x < self.width {
+            let free = &self.free[x * self.stride + self.pad..][..self.height];
+            for (cone, &free) in cones[margin..].iter_mut().zip(free) {
+                *cone = cone.wrapping_add(u16::from(free));
             }
         }
     }
@@ -125,32 +173,28 @@ impl DiamondCounts {
             && self.free[(x * self.stride + self.pad + y).wrapping_add_signed(offset)] != 0
     }
 
-    /// [`strip_y`](Self::strip_y) of 16 lanes from `lane` on, a multiple of 16 below the
-    /// height; entries past the end of the row mean nothing.
+    /// Of 16 lanes from `lane` on, a multiple of 16 below the height: free processors
+    /// within distance `radius` of (x, y); entries past the end of the row mean nothing.
     #[inline(always)]
-    pub fn strips_y(&self, x: usize, lane: usize, reach: usize) -> Shorts {
-        let reach = reach.min(self.pad);
-        let from = x * self.stride + self.pad + lane - reach;
-        let window = &self.along_y[from..from + 2 * reach + 1 + LANES];
-        // Lanes never borrow: the higher sum is not the smaller.
-        let [low, high] = [window, &window[2 * reach + 1..]].map(shorts);
-        std::array::from_fn(|i| high[i] - low[i])
+    pub fn within(&self, x: usize, lane: usize, radius: usize) -> Shorts {
+        let highest = self.width + self.height - 1;
+        let row = |table, row, lane| shorts(table, row * self.pitch + lane);
+        // Cones beyond the first row of the table are empty, those beyond the last as it.
+        let far = row(&self.cones, (x + radius + 1).min(highest), self.margin + lane);
+        let near = row(&self.cones, x.saturating_sub(radius), self.margin + lane);
+        // Likewise, odd cones of this row are empty on both edges of the table.
+        let last = self.pitch - LANES;
+        let right = row(&self.odd_cones, x + 1, (self.margin + lane + radius).min(last));
+        let left = row(&self.odd_cones, x + 1, (self.margin + lane).saturating_sub(radius + 1));
+        std::array::from_fn(|i| {
+            far[i].wrapping_add(near[i]).wrapping_sub(right[i]).wrapping_sub(left[i])
+        })
     }
 
     /// Of 16 lanes from `lane` on: 1 where (x, y) is free, 0 where it is busy.
     #[inline(always)]
     pub fn free_lanes(&self, x: usize, lane: usize) -> Bytes {
         bytes(&self.free[x * self.stride + self.pad + lane..])
-    }
-
-    /// Of 16 lanes from `lane` on: how many of (x, y - `reach`) and (x, y + `reach`) are
-    /// free; `reach` must be at least 1 and less than the height.
-    #[inline(always)]
-    pub fn free_pairs(&self, x: usize, lane: usize, reach: usize) -> Bytes {
-        let from = x * self.stride + self.pad + lane - reach;
-        let window = &self.free[from..from + 2 * reach + LANES];
-        let [left, right] = [window, &window[2 * reach..]].map(bytes);
-        [left[0] + right[0], left[1] + right[1]]
     }
 
     /// First table row and one past the last of |x' - x| <= reach, clipped.
@@ -164,8 +208,8 @@ impl DiamondCounts {
 /// as plain integers, which spares the compiler the question how to vectorise them.
 pub type Bytes = [u64; 2];
 
-/// 16 lanes of 16 bits each, likewise.
-pub type Shorts = [u64; 4];
+/// 16 lanes of 16 bits each.
+pub type Shorts = [u16; LANES];
 
 #[inline(always)]
 fn bytes(entries: &[u8]) -> Bytes {
@@ -178,70 +222,11 @@ fn bytes(entries: &[u8]) -> Bytes {
 }
 
 #[inline(always)]
-fn shorts(entries: &[u16]) -> Shorts {
-    let entries = &entries[..LANES];
-    std::array::from_fn(|i| {
-        let lane = |j: usize| u64::from(entries[4 * i + j]) << (16 * j);
-        lane(0) | lane(1) | lane(2) | lane(3)
-    })
+fn shorts(entries: &[u16], from: usize) -> Shorts {
+    let mut lanes = [0; LANES];
+    lanes.copy_from_slice(&entries[from..from + LANES]);
+    lanes
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::topology::{NodeId, Topology};
-    use proptest::prelude::*;
-
-    fn byte(lanes: Bytes, i: usize) -> u8 {
-        (lanes[i / 8] >> (8 * (i % 8))) as u8
-    }
-
-    fn short(lanes: Shorts, i: usize) -> u16 {
-        (lanes[i / 4] >> (16 * (i % 4))) as u16
-    }
-
-    proptest! {
-        #[test]
-        fn strips_agree_with_a_plain_count(
-            width in 1u16..20, height in 1u16..40, seeds in proptest::collection::vec(any::<u64>(), 3),
-        ) {
-            let grid = Grid::mesh2(width, height).expect("small");
-            let mut machine = Machine::new(Topology::Grid(grid.clone()));
-            let mut counts = DiamondCounts::new(&grid).expect("a 2D mesh");
-            for seed in seeds {
-                // Turn a pseudo-random quarter of the machine over and look again.
-                let turn: Vec<_> = machine.topology().nodes()
-                    .filter(|n| (u64::from(n.0) + 1).wrapping_mul(seed | 1) >> 32 & 3 == 0).collect();
-                let (free, busy): (Vec<_>, Vec<_>) = turn.into_iter().partition(|&n| machine.is_free(n));
-                machine.occupy(&free);
-                machine.release(&busy);
-                counts.update(&machine);
-                let (w, h) = (isize::from(width as i16), isize::from(height as i16));
-                let is_free = |x: isize, y: isize| x >= 0 && x < w && y >= 0 && y < h
-                    && machine.is_free(NodeId((x * h + y) as u32));
-                for x in 0..w {
-                    for y in 0..h {
-                        let (ux, uy) = (x as usize, y as usize);
-                        let (lane, i) = (uy / LANES * LANES, uy % LANES);
-                        for reach in [0, 1, 2, 5, 17, 60] {
-                            let r = reach as isize;
-                            let along_y = (-r..=r).filter(|d| is_free(x, y + d)).count() as u16;
-                            let along_x = (-r..=r).filter(|d| is_free(x + d, y)).count() as u16;
-                            prop_assert_eq!(counts.strip_y(ux, uy, reach), along_y);
-                            prop_assert_eq!(short(counts.strips_y(ux, lane, reach), i), along_y);
-                            prop_assert_eq!(counts.strip_x(ux, uy, reach), along_x);
-                        }
-                        prop_assert_eq!(byte(counts.free_lanes(ux, lane), i), u8::from(is_free(x, y)));
-                        for reach in [1, h / 2, h - 1].into_iter().filter(|&reach| reach < h) {
-                            let pairs = u8::from(is_free(x, y - reach)) + u8::from(is_free(x, y + reach));
-                            prop_assert_eq!(byte(counts.free_pairs(ux, lane, reach as usize), i), pairs);
-                        }
-                        for offset in [-50, 1 - h, -1, 0, 1, h - 1, 50] {
-                            prop_assert_eq!(counts.is_free(ux, uy, offset), is_free(x, y + offset));
-                        }
-                    }
-                }
-            }
-        }
-    }
-}
+mod tests;

@@ -1,7 +1,7 @@
 use super::reach::Reach;
 use super::survey::along;
+use super::window::Window;
 use crate::machine::DiamondCounts;
-use crate::topology::{Coord, NodeId};
 
 /// The diamond around one centre of a 2D mesh, and bounds of the score there.
 ///
@@ -16,16 +16,22 @@ use crate::topology::{Coord, NodeId};
 /// the sum of a term of x and a term of y.
 #[derive(Debug, Default)]
 pub struct Diamond {
-    shell: Vec<NodeId>,
-    /// Of each processor of the shell.
-    costs: Vec<u64>,
-    /// From x - L to x + L: first the processors of S in each row, then the term of D.
-    by_x: Vec<u64>,
-    /// The same of columns, around y.
-    by_y: Vec<u64>,
-    cheapest: Vec<u64>,
+    window: Window,
+    /// The free processors of the shell, in scan order.
+    shell: Vec<[u16; 2]>,
+    /// Of each of them.
+    costs: Vec<u32>,
+    /// By row of the window: first the processors of S in it, then the term of D.
+    by_x: Vec<u32>,
+    /// The same of columns.
+    by_y: Vec<u32>,
     histogram: Vec<u32>,
     pairs: u64,
+    /// The least D of the shell and beyond.
+    least_cost: u64,
+    /// The shell number, if S lacks no position and the shell lies on the mesh: all such
+    /// diamonds are alike.
+    complete: Option<usize>,
 }
 
 /// What a look at a centre tells.
@@ -51,7 +57,7 @@ impl Diamond {
         limit: u64,
         open: impl Fn(u64) -> bool,
     ) -> Outlook {
-        let Reach { outermost: last, inner } = reach;
+        let Reach { outermost: last, inner, .. } = reach;
         let (any_part, shell_part) = (least_pairs_anywhere(need), least_pairs_in_shell(need));
         let decide =
             |at_least: u64| match (at_least + any_part > limit, open(at_least + shell_part)) {
@@ -60,82 +66,118 @@ impl Diamond {
                 (false, true) => None,
             };
 
-        let strip = |row, reach| counts.strip_y(row, y, reach);
-        self.pairs = cuts(&mut self.by_x, last, x, counts.width(), inner, strip);
-        if let Some(outlook) = decide(self.pairs) {
+        self.window = Window::new(counts, (x, y), last);
+        let complete =
+            (inner == positions_before(last) && self.window.has_all(last)).then_some(last);
+        if complete.is_none() || complete != self.complete {
+            self.complete = None;
+            let strip = |row, reach| counts.strip_y(row, y, reach);
+            self.pairs = cuts(&mut self.by_x, last, x, self.window.x(), inner, strip);
+            let strip = |column, reach| counts.strip_x(x, column, reach);
+            self.pairs += cuts(&mut self.by_y, last, y, self.window.y(), inner, strip);
+            if let Some(outlook) = decide(self.pairs) {
+                return outlook;
+            }
+            costs(&mut self.by_x, inner as u32);
+            costs(&mut self.by_y, inner as u32);
+            self.least_cost = self.find_least_cost(x, y, last);
+            self.complete = complete;
+        }
+        if let Some(outlook) = decide(self.pairs + need as u64 * self.least_cost) {
             return outlook;
         }
-        let strip = |column, reach| counts.strip_x(x, column, reach);
-        self.pairs += cuts(&mut self.by_y, last, y, counts.height(), inner, strip);
-        if let Some(outlook) = decide(self.pairs) {
-            return outlook;
-        }
-        costs(&mut self.by_x, inner as u64);
-        costs(&mut self.by_y, inner as u64);
-        if let Some(outlook) = decide(self.pairs + need as u64 * self.least_cost(last)) {
-            return outlook;
-        }
-        // From here on only processors of this very shell count, so that a bound says
-        // nothing of other sets.
-        self.gather(counts, x, y, last);
-        self.cheapest.clone_from(&self.costs);
-        if need < self.cheapest.len() {
-            self.cheapest.select_nth_unstable(need);
-        }
-        let costs: u64 = self.cheapest[..need].iter().sum();
-        if open(self.pairs + costs + shell_part) { Outlook::Open } else { Outlook::Closed }
+        Outlook::Open
     }
 
-    /// The least D of all positions in the last shell, free or not, on the mesh or not,
-    /// which is also the least beyond: of the two steps from a position outside S towards
-    /// the centre, one does not raise D, or more than half of S would lie beyond in x and
-    /// more than half in y, hence some of S beyond in both.
-    fn least_cost(&self, last: usize) -> u64 {
-        let least =
-            |terms: &[u64], distance: usize| terms[last - distance].min(terms[last + distance]);
-        let costs = (0..=last).map(|d| least(&self.by_x, d) + least(&self.by_y, last - d));
-        costs.min().unwrap_or(0)
+    /// Looks closer after an open look: whether the score can still be `open` if the part
+    /// is of this very shell. Such a bound says nothing of other sets.
+    pub fn is_open(
+        &mut self,
+        counts: &DiamondCounts,
+        (x, y): (usize, usize),
+        last: usize,
+        need: usize,
+        open: impl Fn(u64) -> bool,
+    ) -> bool {
+        self.gather(counts, x, y, last);
+        if need < self.costs.len() {
+            self.costs.select_nth_unstable(need);
+        }
+        let costs: u64 = self.costs[..need].iter().map(|&cost| u64::from(cost)).sum();
+        open(self.pairs + costs + least_pairs_in_shell(need))
+    }
+
+    /// The least D of all positions in the last shell, free or not, which is also the
+    /// least beyond: of the two steps from a position outside S towards the centre, one
+    /// does not raise D, or more than half of S would lie beyond in x and more than half
+    /// in y, hence some of S beyond in both.
+    fn find_least_cost(&self, x: usize, y: usize, last: usize) -> u64 {
+        let [left, right] = self.window.y().map(usize::from);
+        let mut least = u32::MAX;
+        for (row, &cost) in (usize::from(self.window.x()[0])..).zip(&self.by_x) {
+            let reach = last - row.abs_diff(x);
+            if let Some(column) = y.checked_sub(reach).filter(|&column| column >= left) {
+                least = least.min(cost + self.by_y[column - left]);
+            }
+            if y + reach <= right {
+                least = least.min(cost + self.by_y[y + reach - left]);
+            }
+        }
+        u64::from(least)
     }
 
     fn gather(&mut self, counts: &DiamondCounts, x: usize, y: usize, last: usize) {
+        let left = usize::from(self.window.y()[0]);
         self.shell.clear();
         self.costs.clear();
-        for row in x.saturating_sub(last)..(x + last + 1).min(counts.width()) {
+        for (row, &cost) in (usize::from(self.window.x()[0])..).zip(&self.by_x) {
             let reach = last - row.abs_diff(x);
-            let cost = self.by_x[row + last - x];
-            let middle = row * counts.height() + y;
             if reach > 0 && counts.is_free(row, y, -(reach as isize)) {
-                self.shell.push(NodeId((middle - reach) as u32));
-                self.costs.push(cost + self.by_y[last - reach]);
+                self.shell.push([row as u16, (y - reach) as u16]);
+                self.costs.push(cost + self.by_y[y - reach - left]);
             }
             if counts.is_free(row, y, reach as isize) {
-                self.shell.push(NodeId((middle + reach) as u32));
-                self.costs.push(cost + self.by_y[last + reach]);
+                self.shell.push([row as u16, (y + reach) as u16]);
+                self.costs.push(cost + self.by_y[y + reach - left]);
             }
         }
     }
 
-    /// The free processors of the last shell, in scan order, after an open look.
-    pub fn shell(&self) -> &[NodeId] {
+    /// The free processors of the last shell, in scan order, after a closer look.
+    pub fn shell(&self) -> &[[u16; 2]] {
         &self.shell
     }
 
-    /// The score around (x, y) if `part` is taken of the last shell, after an open look.
-    pub fn score(&mut self, coords: &[Coord], part: &[NodeId], x: usize, y: usize) -> u64 {
-        let width = self.by_x.len();
-        let last = width / 2;
+    /// Whether S lacks no position and the shell lies on the mesh, after an open look.
+    pub fn is_complete(&self) -> bool {
+        self.complete.is_some()
+    }
+
+    /// What the shell is within.
+    pub fn window(&self) -> Window {
+        self.window
+    }
+
+    /// The score if `part` is taken of the last shell, after a closer look.
+    pub fn score(&mut self, part: &[[u16; 2]]) -> u64 {
+        let rows = self.by_x.len();
         let mut sum = self.pairs;
         self.histogram.clear();
-        self.histogram.resize(2 * width, 0);
-        for node in part {
-            let p = coords[node.index()];
-            let [dx, dy] = [usize::from(p[0]) + last - x, usize::from(p[1]) + last - y];
-            sum += self.by_x[dx] + self.by_y[dy];
-            self.histogram[dx] += 1;
-            self.histogram[width + dy] += 1;
+        self.histogram.resize(rows + self.by_y.len(), 0);
+        for p in part {
+            let [row, column] =
+                [p[0] - self.window.x()[0], p[1] - self.window.y()[0]].map(usize::from);
+            sum += u64::from(self.by_x[row]) + u64::from(self.by_y[column]);
+            self.histogram[row] += 1;
+            self.histogram[rows + column] += 1;
         }
-        sum + along(&self.histogram[..width]) + along(&self.histogram[width..])
+        sum + along(&self.histogram[..rows]) + along(&self.histogram[rows..])
     }
+}
+
+/// Number of positions nearer than shell `last`.
+fn positions_before(last: usize) -> usize {
+    2 * last * last.saturating_sub(1) + usize::from(last > 0)
 }
 
 /// Lower bound of the pairwise sum of `m` distinct processors of one shell. Any two are
@@ -151,32 +193,35 @@ fn least_pairs_anywhere(m: usize) -> u64 {
     (m * m.saturating_sub(1) / 2) as u64
 }
 
-/// Fills in the strips of a diamond of radius `last` - 1, from `centre` - `last` to
-/// `centre` + `last`, 0 beyond the mesh. Returns how many pairs of its `all` processors
-/// are parted by the cuts between neighbouring strips: their distances along this axis.
+/// Fills in the strips of a diamond of radius `last` - 1 around `centre` from `first` to
+/// `end`, which are no farther than `last` away. Returns how many pairs of its `all`
+/// processors are parted by the cuts between neighbouring strips: their distances along
+/// this axis.
 #[inline(always)]
 fn cuts(
-    strips: &mut Vec<u64>,
+    strips: &mut Vec<u32>,
     last: usize,
     centre: usize,
-    extent: usize,
+    span: [u16; 2],
     all: usize,
     strip: impl Fn(usize, usize) -> u16,
 ) -> u64 {
+    let [first, end] = span.map(usize::from);
     strips.clear();
-    strips.resize(2 * last + 1, 0);
-    let (first, end) = ((centre + 1).saturating_sub(last).min(centre), (centre + last).min(extent));
-    let (left, right) = strips[first + last - centre..].split_at_mut(centre - first);
-    let (all, mut before, mut sum) = (all as u64, 0, 0);
-    let mut enter = |slot: &mut u64, count: u16| {
-        *slot = u64::from(count);
+    strips.resize(end + 1 - first, 0);
+    let (left, right) = strips.split_at_mut(centre - first);
+    let (all, mut before, mut sum) = (all as u32, 0, 0);
+    let mut enter = |slot: &mut u32, count: u16| {
+        *slot = u32::from(count);
         before += *slot;
-        sum += before * (all - before);
+        sum += u64::from(before) * u64::from(all - before);
     };
-    for (slot, row) in left.iter_mut().zip(first..centre) {
+    // At distance `last` the diamond has no strip.
+    let skipped = usize::from(last > 0 && centre - first == last);
+    for (slot, row) in left[skipped..].iter_mut().zip(first + skipped..centre) {
         enter(slot, strip(row, row + last - 1 - centre));
     }
-    for (slot, row) in right.iter_mut().zip(centre..end) {
+    for (slot, row) in right.iter_mut().zip(centre..(centre + last).min(end + 1)) {
         enter(slot, strip(row, centre + last - 1 - row));
     }
     sum
@@ -184,12 +229,12 @@ fn cuts(
 
 /// Replaces the number of processors at each position by the sum of the distances of all
 /// of them to it.
-fn costs(strips: &mut [u64], all: u64) {
-    let mut cost: u64 = strips.iter().zip(0..).map(|(&strip, i)| strip * i).sum();
+fn costs(strips: &mut [u32], all: u32) {
+    let mut cost: u32 = strips.iter().zip(0..).map(|(&strip, i)| strip * i).sum();
     let mut before = 0;
     for strip in strips {
         before += *strip;
         *strip = cost;
-        cost = cost + 2 * before - all;
+        cost = cost.wrapping_add(2 * before).wrapping_sub(all);
     }
 }

@@ -1,10 +1,12 @@
+use super::arc::Arc;
 use super::candidates::Candidates;
 use super::contest::Contest;
 use super::diamond::{Diamond, Outlook};
 use super::reach::Reaches;
-use crate::allocator::centre::{Cut, ShellOrder};
+use super::whole::Whole;
+use crate::allocator::centre::ShellOrder;
 use crate::machine::{DiamondCounts, Machine};
-use crate::topology::{Coord, Grid, NodeId};
+use crate::topology::Grid;
 
 /// Scores candidates on a 2D mesh without wrap-around.
 ///
@@ -14,16 +16,19 @@ use crate::topology::{Coord, Grid, NodeId};
 /// win, neither can the centre's, and nothing more need be known of it.
 #[derive(Debug)]
 pub struct Mesh {
-    coords: Vec<Coord>,
     counts: DiamondCounts,
     reaches: Reaches,
     diamond: Diamond,
-    /// (outermost shell, 65535 - processors within, index), packed.
-    queue: Vec<u64>,
-    /// By processor.
-    hopeless: Vec<bool>,
-    cut: Cut,
-    part: Vec<NodeId>,
+    /// Candidates by outermost shell, those of the same in candidate order.
+    queue: Vec<u32>,
+    /// By outermost shell: where in the queue its next candidate goes.
+    places: Vec<u32>,
+    /// By position, with a border around the mesh: one more than the outermost shell if
+    /// it is hopeless, else 0.
+    beyond_hopeless: Vec<u16>,
+    arc: Arc,
+    whole: Whole,
+    part: Vec<[u16; 2]>,
 }
 
 impl Mesh {
@@ -31,13 +36,14 @@ impl Mesh {
     pub fn new(grid: &Grid) -> Option<Self> {
         let counts = DiamondCounts::new(grid)?;
         Some(Self {
-            coords: grid.coords(),
             reaches: Reaches::new(&counts),
             counts,
             diamond: Diamond::default(),
             queue: Vec::new(),
-            hopeless: Vec::new(),
-            cut: Cut::default(),
+            places: Vec::new(),
+            beyond_hopeless: Vec::new(),
+            arc: Arc::default(),
+            whole: Whole::default(),
             part: Vec::new(),
         })
     }
@@ -61,13 +67,16 @@ impl Mesh {
         self.reaches.compute(&self.counts, size as u16, !candidates.may_be_busy());
         self.line_up(candidates);
         for at in 0..self.queue.len() {
-            let index = (self.queue[at] & u64::from(u32::MAX)) as usize;
+            let index = self.queue[at] as usize;
             let centre = candidates.centre(index);
             let (x, y) = (usize::from(centre[0]), usize::from(centre[1]));
             let reach = self.reaches.of(x, y);
-            let here = x * self.counts.height() + y;
-            if self.is_beyond_hopeless(x, y, reach.outermost) {
-                self.hopeless[here] = true;
+            let pitch = self.counts.height() + 2;
+            let here = (x + 1) * pitch + y + 1;
+            let neighbours = [here - pitch, here - 1, here + 1, here + pitch];
+            let beyond = reach.outermost as u16;
+            if beyond > 0 && neighbours.iter().any(|&n| self.beyond_hopeless[n] == beyond) {
+                self.beyond_hopeless[here] = beyond + 1;
                 continue;
             }
             let need = size - reach.inner;
@@ -76,49 +85,60 @@ impl Mesh {
                 Outlook::Open => {}
                 Outlook::Closed => continue,
                 Outlook::Hopeless => {
-                    self.hopeless[here] = true;
+                    self.beyond_hopeless[here] = beyond + 1;
                     continue;
                 }
             }
-            self.part.clear();
-            if order == ShellOrder::Carried {
-                let coords = &self.coords;
-                let distance = |centre: &Coord, node: NodeId| {
-                    let p = coords[node.index()];
-                    u32::from(centre[0].abs_diff(p[0])) + u32::from(centre[1].abs_diff(p[1]))
-                };
-                let earlier = candidates.earlier(index);
-                self.cut.take_by(earlier, distance, self.diamond.shell(), need, &mut self.part);
-            } else {
-                self.part.extend_from_slice(&self.diamond.shell()[..need]);
+            let window = self.diamond.window();
+            let earlier = || candidates.earlier(index);
+            let kind = (reach.outermost, need);
+            let whole = order == ShellOrder::Carried
+                && self.diamond.is_complete()
+                && reach.within - reach.inner == 4 * reach.outermost;
+            if whole && let Some(score) = self.whole.recall(kind, centre, window, earlier()) {
+                contest.enter(score, index, &admitted);
+                continue;
             }
-            let score = self.diamond.score(&self.coords, &self.part, x, y);
+            if !self.diamond.is_open(&self.counts, (x, y), reach.outermost, need, open) {
+                continue;
+            }
+            let shell = self.diamond.shell();
+            if order == ShellOrder::Carried {
+                self.arc.take(earlier(), window, shell, need, &mut self.part);
+            } else {
+                self.part.clear();
+                self.part.extend_from_slice(&shell[..need]);
+            }
+            let score = self.diamond.score(&self.part);
+            if whole {
+                self.whole.remember(kind, centre, self.arc.heard(), score);
+            }
             contest.enter(score, index, &admitted);
         }
     }
 
     fn line_up(&mut self, candidates: &Candidates) {
-        self.queue.clear();
-        for index in 0..candidates.len() {
-            let [x, y, _] = candidates.centre(index).map(usize::from);
-            let reach = self.reaches.of(x, y);
-            let fullness = usize::from(u16::MAX) - reach.inner;
-            self.queue
-                .push((reach.outermost as u64) << 48 | (fullness as u64) << 32 | index as u64);
-        }
-        self.queue.sort_unstable();
-        self.hopeless.clear();
-        self.hopeless.resize(self.coords.len(), false);
-    }
-
-    fn is_beyond_hopeless(&self, x: usize, y: usize, outermost: usize) -> bool {
         let (width, height) = (self.counts.width(), self.counts.height());
-        let from = |x: usize, y: usize| {
-            self.hopeless[x * height + y] && self.reaches.of(x, y).outermost + 1 == outermost
+        self.beyond_hopeless.clear();
+        self.beyond_hopeless.resize((width + 2) * (height + 2), 0);
+        let outermost = |index: usize| {
+            let [x, y, _] = candidates.centre(index).map(usize::from);
+            self.reaches.outermost(x, y)
         };
-        x > 0 && from(x - 1, y)
-            || x + 1 < width && from(x + 1, y)
-            || y > 0 && from(x, y - 1)
-            || y + 1 < height && from(x, y + 1)
+        self.places.clear();
+        self.places.resize(width + height, 0);
+        for index in 0..candidates.len() {
+            self.places[outermost(index) + 1] += 1;
+        }
+        for shell in 1..self.places.len() {
+            self.places[shell] += self.places[shell - 1];
+        }
+        self.queue.clear();
+        self.queue.resize(candidates.len(), 0);
+        for index in 0..candidates.len() {
+            let place = &mut self.places[outermost(index)];
+            self.queue[*place as usize] = index as u32;
+            *place += 1;
+        }
     }
 }

@@ -6,12 +6,13 @@
 //! coordinate occurs in some free processor, in order of first appearance.
 //!
 //! Two engines give the same scores. `Mesh` serves 2D meshes: it knows from tables how
-//! far each centre reaches, and rules out most centres by lower bounds before the order
-//! inside a shell is asked for. `Survey` serves every grid, 3D and wrapped ones too: it
+//! far each centre reaches, rules out most centres by lower bounds before the order
+//! inside a shell is asked for, and scores all surroundings without a gap only once. `Survey` serves every grid, 3D and wrapped ones too: it
 //! passes over the free processors once per candidate. A winner's processors are
 //! collected by the latter in both cases. Only the best score and its candidate are kept;
 //! with a tie vector all that are admitted, and of these the tie values are computed.
 
+mod arc;
 mod candidates;
 mod contest;
 mod diamond;
@@ -19,6 +20,8 @@ mod mesh;
 mod reach;
 mod survey;
 mod tie;
+mod whole;
+mod window;
 
 use super::centre::literal::{CentreRule, Centres, Score};
 use super::centre::{CentreOptions, Metric, ShellOrder};

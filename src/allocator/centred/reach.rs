@@ -1,10 +1,10 @@
 //! How far each centre of a 2D mesh must reach, 16 centres at a time.
 //!
 //! The shell numbers of two neighbouring centres differ by at most one, so the search
-//! for a centre's outermost shell begins just below that of the row before: one count of
-//! a whole diamond from strips, then shell by shell.
+//! for a centre's outermost shell begins just below that of the row before, and goes on
+//! diamond by diamond.
 
-use crate::machine::{DiamondCounts, LANES};
+use crate::machine::{DiamondCounts, LANES, Shorts};
 
 /// Where the shells around a centre end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -13,6 +13,8 @@ pub struct Reach {
     pub outermost: usize,
     /// Number of processors in the complete shells before it.
     pub inner: usize,
+    /// The same with the outermost shell.
+    pub within: usize,
 }
 
 /// The reaches of all centres for one request.
@@ -21,6 +23,7 @@ pub struct Reaches {
     pitch: usize,
     outermost: Vec<u16>,
     inner: Vec<u16>,
+    within: Vec<u16>,
 }
 
 impl Reaches {
@@ -28,7 +31,8 @@ impl Reaches {
     pub fn new(counts: &DiamondCounts) -> Self {
         let pitch = counts.height().next_multiple_of(LANES);
         let entries = counts.width() * pitch;
-        Self { pitch, outermost: vec![0; entries], inner: vec![0; entries] }
+        let [outermost, inner, within] = [(); 3].map(|()| vec![0; entries]);
+        Self { pitch, outermost, inner, within }
     }
 
     /// Computes the reaches for `size` processors, of which more are free; if `free_only`,
@@ -40,13 +44,16 @@ impl Reaches {
             let mut at_least = smallest_reach(size);
             for x in 0..counts.width() {
                 let free = counts.free_lanes(x, lane).map(u64::to_le_bytes);
-                let wanted: [bool; LANES] =
-                    std::array::from_fn(|i| i < lanes && (!free_only || free[i / 8][i % 8] == 1));
-                if wanted.contains(&true) {
-                    let (outermost, inner) = reach(counts, x, lane, &wanted, at_least, size);
+                let wanted = std::array::from_fn(|i| {
+                    u16::from(i < lanes && (!free_only || free[i / 8][i % 8] == 1))
+                });
+                if wanted.contains(&1) {
+                    let [outermost, inner, within] =
+                        reach(counts, x, lane, &wanted, at_least, size);
                     let at = x * self.pitch + lane;
                     self.outermost[at..at + LANES].copy_from_slice(&outermost);
                     self.inner[at..at + LANES].copy_from_slice(&inner);
+                    self.within[at..at + LANES].copy_from_slice(&within);
                     let least = outermost[..lanes].iter().fold(u16::MAX, |least, &l| least.min(l));
                     at_least = at_least.max(usize::from(least));
                 }
@@ -55,11 +62,19 @@ impl Reaches {
         }
     }
 
+    /// The outermost shell alone.
+    #[inline]
+    pub fn outermost(&self, x: usize, y: usize) -> usize {
+        usize::from(self.outermost[x * self.pitch + y])
+    }
+
     /// The reach of one centre.
     #[inline]
     pub fn of(&self, x: usize, y: usize) -> Reach {
         let at = x * self.pitch + y;
-        Reach { outermost: usize::from(self.outermost[at]), inner: usize::from(self.inner[at]) }
+        let [outermost, inner, within] =
+            [&self.outermost, &self.inner, &self.within].map(|table| usize::from(table[at]));
+        Reach { outermost, inner, within }
     }
 }
 
@@ -72,91 +87,36 @@ fn smallest_reach(size: u16) -> usize {
     radius
 }
 
-/// Outermost shell, at least `at_least`, and number of processors within it, of 16
-/// centres. For those not wanted the outermost shell is a lower bound.
+/// Outermost shell, at least `at_least`, and numbers of processors without it and with
+/// it, of 16 centres. For those not wanted the outermost shell is a lower bound.
 #[inline(always)]
 fn reach(
     counts: &DiamondCounts,
     x: usize,
     lane: usize,
-    wanted: &[bool; LANES],
+    wanted: &[u16; LANES],
     at_least: usize,
     size: u16,
-) -> ([u16; LANES], [u16; LANES]) {
-    let mut strips = [0u64; 4];
-    if let Some(radius) = at_least.checked_sub(1) {
-        for row in x.saturating_sub(radius)..(x + radius + 1).min(counts.width()) {
-            let strip = counts.strips_y(row, lane, radius - row.abs_diff(x));
-            for i in 0..4 {
-                strips[i] += strip[i];
-            }
-        }
-    }
-    let mut within: [u16; LANES] =
-        std::array::from_fn(|i| (strips[i / 4] >> (16 * (i % 4))) as u16);
-    let (mut outermost, mut inner) = ([0u16; LANES], [0u16; LANES]);
+) -> [Shorts; 3] {
+    let mut inner = at_least.checked_sub(1).map_or([0; LANES], |r| counts.within(x, lane, r));
+    let mut outermost = [at_least as u16; LANES];
+    let mut filled = [0; LANES];
     let mut radius = at_least;
     loop {
-        let shell = shell(counts, x, lane, radius);
+        let within = counts.within(x, lane, radius);
         let mut wanting = 0;
         for i in 0..LANES {
             // A lane is open until it holds enough.
-            let open = within[i] < size;
-            outermost[i] = if open { radius as u16 } else { outermost[i] };
-            inner[i] = if open { within[i] } else { inner[i] };
-            within[i] += shell[i];
-            wanting |= u8::from(within[i] < size) & u8::from(wanted[i]);
+            let open = if within[i] < size { u16::MAX } else { 0 };
+            outermost[i] = outermost[i].wrapping_sub(open);
+            inner[i] = within[i] & open | inner[i] & !open;
+            let fills = !open & if filled[i] == 0 { u16::MAX } else { 0 };
+            filled[i] |= within[i] & fills;
+            wanting |= open & wanted[i];
         }
         if wanting == 0 {
-            return (outermost, inner);
+            return [outermost, inner, filled];
         }
         radius += 1;
-    }
-}
-
-/// Number of free processors at distance `radius` of 16 centres.
-#[inline(always)]
-fn shell(counts: &DiamondCounts, x: usize, lane: usize, radius: usize) -> [u16; LANES] {
-    let mut sum = [0u16; LANES];
-    // The two tips of the diamond in x, which may be one.
-    for row in [x.checked_sub(radius), (radius > 0).then_some(x + radius)].into_iter().flatten() {
-        if row < counts.width() {
-            add(&mut sum, &counts.free_lanes(row, lane));
-        }
-    }
-    // Elsewhere a row has two processors in the shell, at plus and minus its reach.
-    let last = radius.min(counts.height() - 1);
-    let mut first = 1;
-    while first <= last {
-        // Four processors for each reach: the sum of 60 fits a byte.
-        let end = (last + 1).min(first + 60);
-        let mut bytes = [0; 2];
-        for reach in first..end {
-            let distance = radius - reach;
-            if distance <= x {
-                pair(&mut bytes, counts, x - distance, lane, reach);
-            }
-            if distance > 0 && x + distance < counts.width() {
-                pair(&mut bytes, counts, x + distance, lane, reach);
-            }
-        }
-        add(&mut sum, &bytes);
-        first = end;
-    }
-    sum
-}
-
-#[inline(always)]
-fn pair(sum: &mut [u64; 2], counts: &DiamondCounts, row: usize, lane: usize, reach: usize) {
-    let [low, high] = counts.free_pairs(row, lane, reach);
-    sum[0] += low;
-    sum[1] += high;
-}
-
-#[inline(always)]
-fn add(sum: &mut [u16; LANES], bytes: &[u64; 2]) {
-    let bytes = bytes.map(u64::to_le_bytes);
-    for i in 0..LANES {
-        sum[i] += u16::from(bytes[i / 8][i % 8]);
     }
 }

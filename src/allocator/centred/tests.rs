@@ -46,7 +46,8 @@ proptest! {
         grid in grids(),
         product: bool,
         options in options(),
-        busy in 0.0..0.95f64,
+        // Hardly any busy: complete diamonds are alike, and scored once.
+        busy in prop_oneof![1 => Just(0.0), 1 => 0.0..0.03f64, 6 => 0.0..0.95f64],
         occupied in proptest::collection::vec(0.0..1.0f64, 600),
         sizes in proptest::collection::vec(0.0..1.0f64, 3),
     ) {

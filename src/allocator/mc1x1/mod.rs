@@ -98,7 +98,7 @@ impl Mc1x1 {
             return Some(only);
         }
         tie.update(machine);
-        if tie.is_narrow(&self.free, machine.processors()) {
+        if TieTerms::is_narrow(&self.free, machine.processors()) {
             self.least_tie::<u16>(machine, size, admitted)
         } else {
             self.least_tie::<u32>(machine, size, admitted)
@@ -116,6 +116,7 @@ impl Mc1x1 {
         let Self { tie: Some(tie), free, scores, ring, unsettled, .. } = self else { return None };
         // Processor numbers are in candidate order, so that the least of these is the winner.
         let mut best: Option<(i64, u64, NodeId)> = None;
+        let free_count = machine.free_count() as u32;
         unsettled.clear();
         for chunk in scores.chunks(admitted) {
             let mut wanted = [false; LANES];
@@ -125,7 +126,7 @@ impl Mc1x1 {
                 let (score, centre) = (u64::from(chunk.scores[i]), chunk.node(i));
                 let beats =
                     |best: Option<_>, value| best.is_none_or(|best| (value, score, centre) < best);
-                match tie.value(&terms, i, size) {
+                match tie.value(&terms, i, size, free_count) {
                     Value::Exact(value) if beats(best, value) => {
                         best = Some((value, score, centre))
                     }

@@ -107,16 +107,18 @@ impl Scores {
         for row in 0..counts.rows() {
             for index in 0..self.chunks_per_row {
                 // Only strictly better scores matter from here on.
-                let Some(chunk) = self.chunk(counts, row, index, size, best - 1) else {
+                let Some(chunk) = self.chunk(counts, row, index, size, best.saturating_sub(1))
+                else {
                     continue;
                 };
+                if chunk.lowest == 0 {
+                    // Nothing is better than the processor asked for.
+                    return chunk.at_most(0).next().map(|i| chunk.node(i));
+                }
                 if chunk.lowest < best {
                     best = chunk.lowest;
                     first = chunk.at_most(u64::from(best)).next().map(|i| chunk.node(i));
                 }
-            }
-            if best == 0 {
-                break;
             }
         }
         first

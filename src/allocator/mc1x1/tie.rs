@@ -40,7 +40,9 @@ pub struct Terms<L> {
     inner: [L; LANES],
     /// Free processors within L.
     within: [L; LANES],
-    /// Sum over r = L..=M of (cnt(r) - k).
+    /// Radii from L on that the sums have seen.
+    seen: [L; LANES],
+    /// Sum over r = L..=M of (cnt(r) - k), as far as the machine reaches.
     nearby: [L; LANES],
     /// Positions in ring L + 1 that are not free.
     busy: [L; LANES],
@@ -99,10 +101,10 @@ impl TieTerms {
         self.walls.iter_mut().for_each(BoxCounts::reset);
     }
 
-    /// Whether all sums for `size` processors fit 16 bits.
-    pub fn is_narrow(&self, counts: &BoxCounts, processors: usize) -> bool {
-        let radii = counts.max_radius().max(self.vector.scan_radius + 1);
-        u64::from(radii) * (processors as u64) < u64::from(u16::MAX)
+    /// Whether all sums on a machine of `processors` fit 16 bits. They always fit 32.
+    pub fn is_narrow(counts: &BoxCounts, processors: usize) -> bool {
+        let radii = u64::from(counts.max_radius()) + 2;
+        radii * (processors as u64) < u64::from(u16::MAX)
     }
 
     /// The terms of the centres of a chunk that are `wanted`; those of the others mean
@@ -118,38 +120,39 @@ impl TieTerms {
         let (zero, one, two) = (L::default(), L::from(1), L::from(2));
         let (row, first_lane, size) = (chunk.row, chunk.first_lane, L::clamp_from(size));
         // A lane is finished when it has seen M, and L + 1.
-        let enough = L::clamp_from(self.vector.scan_radius.max(1) + 1);
-        let reach = L::clamp_from(self.vector.scan_radius + 1);
+        let enough = L::clamp_from(self.vector.scan_radius.max(1).saturating_add(1));
+        let reach = L::clamp_from(self.vector.scan_radius.saturating_add(1));
         let wanted = wanted.map(L::mask);
         let mut t = Terms {
             last: [zero; LANES],
             inner: [zero; LANES],
             within: [zero; LANES],
+            seen: [zero; LANES],
             nearby: [zero; LANES],
             busy: [zero; LANES],
             walls: [WallTerms::default(); 3],
         };
-        // Radii from L on that a lane has seen.
-        let mut seen = [zero; LANES];
-        for radius in 0.. {
+        // Beyond the machine nothing changes: `value` adds what is left of the scan radius.
+        for radius in 0..=counts.max_radius() + 1 {
             let count = counts.lanes(row, radius, first_lane).map(L::from);
             let cells = counts.lane_cells(row, radius, first_lane).map(L::from);
             let (mut unfinished, mut filling) = (zero, zero);
             for i in 0..LANES {
                 let full = L::mask(count[i] >= size);
-                seen[i] = seen[i].minus(full);
-                let (at_last, beyond) = (L::mask(seen[i] == one), L::mask(seen[i] == two));
+                t.seen[i] = t.seen[i].minus(full);
+                let (at_last, beyond) = (L::mask(t.seen[i] == one), L::mask(t.seen[i] == two));
                 t.last[i] = t.last[i].plus(!full & one);
                 t.inner[i] = (count[i] & !full) | (t.inner[i] & full);
                 t.within[i] = t.within[i] | (count[i] & at_last);
-                let in_reach = full & L::mask(seen[i] <= reach);
+                let in_reach = full & L::mask(t.seen[i] <= reach);
                 t.nearby[i] = t.nearby[i].plus(count[i].minus(size) & in_reach);
                 let not_free = cells[i].minus(count[i]);
                 t.busy[i] = t.busy[i].plus(not_free & beyond).minus(not_free & at_last);
-                unfinished = unfinished | (wanted[i] & L::mask(seen[i] < enough));
+                unfinished = unfinished | (wanted[i] & L::mask(t.seen[i] < enough));
                 filling = filling | (wanted[i] & (!full | at_last));
             }
             if filling != zero {
+                let seen = &t.seen;
                 for (walls, t) in self.walls.iter().zip(&mut t.walls) {
                     let wall = walls.lanes(row, radius, first_lane).map(L::from);
                     for i in 0..LANES {
@@ -168,13 +171,15 @@ impl TieTerms {
         t
     }
 
-    /// The tie value of the centre in lane `i` of the terms for `size` processors, as far
-    /// as counts tell.
+    /// The tie value of the centre in lane `i` of the terms for `size` processors out of
+    /// `free`, as far as counts tell.
     #[inline(always)]
-    pub fn value<L: Lane>(&self, terms: &Terms<L>, i: usize, size: u32) -> Value {
+    pub fn value<L: Lane>(&self, terms: &Terms<L>, i: usize, size: u32, free: u32) -> Value {
         let TieVector { scan_radius, available, wall, border } = self.vector;
         let lane = |lanes: &[L; LANES]| -> u32 { lanes[i].into() };
-        let value = i64::from(available) * i64::from(lane(&terms.nearby))
+        let unseen = (scan_radius + 1).saturating_sub(lane(&terms.seen));
+        let nearby = i64::from(lane(&terms.nearby)) + i64::from(unseen) * i64::from(free - size);
+        let value = i64::from(available) * nearby
             - i64::from(border) * i64::from(scan_radius) * i64::from(lane(&terms.busy));
         if self.walls.is_empty() {
             return Value::Exact(value);

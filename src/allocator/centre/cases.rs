@@ -1,0 +1,66 @@
+//! Random states for the tests that compare a fast engine with the definition.
+
+use proptest::prelude::*;
+
+use super::{CentreOptions, ShellOrder, TieVector, WallRule};
+use crate::machine::Machine;
+use crate::topology::{Axis, Grid, NodeId, Topology};
+
+/// A grid, each dimension wrapped or not; half of them 2D meshes, some long and narrow.
+pub fn grids() -> impl Strategy<Value = Grid> {
+    let axis =
+        |max| (1u16..max, any::<bool>()).prop_map(|(extent, wrapped)| Axis { extent, wrapped });
+    let open = |max| (1u16..max).prop_map(|extent| Axis { extent, wrapped: false });
+    prop_oneof![
+        4 => proptest::collection::vec(open(20), 2),
+        1 => (open(4), open(150)).prop_map(|(a, b)| vec![a, b]),
+        1 => (open(150), open(4)).prop_map(|(a, b)| vec![a, b]),
+        3 => proptest::collection::vec(axis(12), 2),
+        2 => proptest::collection::vec(axis(6), 3),
+    ]
+    .prop_map(|axes| Grid::new(&axes).expect("small"))
+}
+
+/// A grid of some thousand processors: sums that 16 bits cannot hold.
+pub fn wide_grids() -> impl Strategy<Value = Grid> {
+    prop_oneof![
+        (1u16..4, 900u16..1500, any::<bool>(), any::<bool>()),
+        (50u16..60, 50u16..60, any::<bool>(), any::<bool>()),
+    ]
+    .prop_map(|(x, y, wrap_x, wrap_y)| {
+        let axes = [Axis { extent: x, wrapped: wrap_x }, Axis { extent: y, wrapped: wrap_y }];
+        Grid::new(&axes).expect("small")
+    })
+}
+
+/// All choices the family offers, scan radii far beyond the machine among them.
+pub fn options() -> impl Strategy<Value = CentreOptions> {
+    let scan_radius = prop_oneof![9 => 0u32..6, 1 => 6u32..60, 1 => Just(1_000_000)];
+    let weight = |low, high| prop_oneof![9 => low..high, 1 => Just(TieVector::MAX)];
+    let vector = (scan_radius, weight(0, 15), weight(-3, 25), weight(0, 9)).prop_map(
+        |(scan_radius, available, wall, border)| TieVector { scan_radius, available, wall, border },
+    );
+    (
+        proptest::option::weighted(0.8, vector),
+        proptest::sample::select(WallRule::ALL.to_vec()),
+        proptest::sample::select(ShellOrder::ALL.to_vec()),
+        proptest::sample::select(vec![0.0, 0.0, 0.1, 0.29, 1.0]),
+    )
+        .prop_map(|(tie, wall, order, slack)| CentreOptions { tie, wall, order, slack })
+}
+
+/// A machine on which about `busy` of the processors, chosen by `seed`, are busy.
+pub fn machine(grid: &Grid, busy: f64, seed: u64) -> Machine {
+    use rand::{RngExt, SeedableRng};
+    let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(seed);
+    let mut machine = Machine::new(Topology::Grid(grid.clone()));
+    let taken: Vec<_> = machine.topology().nodes().filter(|_| rng.random_bool(busy)).collect();
+    machine.occupy(&taken);
+    machine
+}
+
+/// Nothing but the set: two candidates are one if they hold the same processors.
+pub fn sorted(mut nodes: Vec<NodeId>) -> Vec<NodeId> {
+    nodes.sort();
+    nodes
+}

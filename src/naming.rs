@@ -134,6 +134,9 @@ impl FromStr for StrategyName {
             (!s.is_empty() && s.chars().all(legal))
                 .then(|| s.to_ascii_lowercase().replace('_', "-"))
         };
+        if trimmed.is_empty() {
+            return Err(error("it is empty (a stray comma?)"));
+        }
         let name = word(name.trim()).ok_or_else(|| error("a name is letters, digits and \"-\""))?;
         let mut strategy = Self { name, parameters: Vec::new() };
         if inside.trim().is_empty() {

@@ -6,7 +6,7 @@
 //! maximal run of free processors with consecutive ranks. Cost per decision: one pass
 //! over the processors.
 
-use super::strategy::Strategy;
+use super::strategy::{Strategy, needs_grid};
 use super::{Allocator, Refusal, Request};
 use crate::machine::Machine;
 use crate::naming::{NameError, StrategyName};
@@ -72,12 +72,17 @@ struct Interval {
 impl CurveAllocator {
     /// An allocator for `grid`.
     pub fn new(grid: &Grid, curve: Curve, fit: Fit) -> Self {
+        Self::along(curve.order(grid), fit)
+    }
+
+    /// An allocator along any order of all processors of a machine.
+    pub fn along(order: Vec<NodeId>, fit: Fit) -> Self {
         Self {
-            order: curve.order(grid),
             fit,
             intervals: Vec::new(),
-            lengths: vec![0; grid.processors() + 1],
+            lengths: vec![0; order.len() + 1],
             ranks: Vec::new(),
+            order,
         }
     }
 
@@ -181,10 +186,14 @@ pub fn strategies() -> Vec<Strategy> {
             },
             build: |name, topology, _seed| {
                 let (curve, fit) = parts(name)?;
-                let grid = topology
-                    .grid()
-                    .ok_or_else(|| name.error("allocator", "needs a mesh or torus"))?;
-                Ok(Box::new(CurveAllocator::new(grid, curve, fit)))
+                Ok(Box::new(match topology.grid() {
+                    Some(grid) => CurveAllocator::new(grid, curve, fit),
+                    // The processors of a hypercube have one order: their numbers.
+                    None if curve == Curve::RowMajor => {
+                        CurveAllocator::along(topology.nodes().collect(), fit)
+                    }
+                    None => return Err(needs_grid(name)),
+                }))
             },
         })
         .collect()

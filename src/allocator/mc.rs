@@ -9,7 +9,7 @@
 
 use super::centre::Cut;
 use super::shape::ShapeRule;
-use super::strategy::Strategy;
+use super::strategy::{Strategy, needs_grid};
 use super::{Allocator, Refusal, Request, settled_by_count};
 use crate::machine::{BoxCounts, Machine};
 use crate::naming::{NameError, Parameter, StrategyName};
@@ -184,7 +184,7 @@ pub fn strategies() -> Vec<Strategy> {
             Ok(canonical)
         },
         build: |name, topology, _seed| {
-            let grid = topology.grid().ok_or_else(|| name.error("allocator", "needs a mesh or torus"))?;
+            let grid = topology.grid().ok_or_else(|| needs_grid(name))?;
             Ok(Box::new(Mc::new(grid, rule(name)?)))
         },
     }]

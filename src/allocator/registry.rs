@@ -57,6 +57,20 @@ impl AllocatorSpec {
         self.name.get("tie")
     }
 
+    /// What tells strategies apart: two specifications with the same text always choose
+    /// the same processors. Tie vectors of one ratio are one, and a vector that gives
+    /// every candidate the same value is none.
+    pub fn strategy(&self) -> String {
+        let mut name = self.name.clone();
+        if let Some(tie) = self.tie().and_then(|tie| tie.parse::<TieVector>().ok()) {
+            name.parameters.retain(|(key, _)| key != "tie");
+            if !tie.is_indifferent() {
+                name.set("tie", tie.reduced().to_string());
+            }
+        }
+        name.to_string()
+    }
+
     /// The canonical name without the tie vector.
     pub fn without_tie(&self) -> StrategyName {
         let mut name = self.name.clone();

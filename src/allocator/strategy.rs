@@ -24,3 +24,11 @@ pub struct Strategy {
 
 /// From a canonical name, a machine and a seed to an allocator.
 pub type Build = fn(&StrategyName, &Topology, u64) -> Result<Box<dyn Allocator>, NameError>;
+
+/// The error of a strategy that works on grids only.
+pub fn needs_grid(name: &StrategyName) -> NameError {
+    name.error(
+        "allocator",
+        "needs a mesh or torus; on a hypercube there are random and row-major-best-fit, ...",
+    )
+}

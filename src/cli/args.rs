@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use crate::workload::Oversize;
+
 /// Arguments of the main job, as typed.
 #[derive(Clone, Debug, Args)]
 pub struct RunArgs {
@@ -11,20 +13,14 @@ pub struct RunArgs {
     ///
     /// A name is looked up as a path, then as a file or alias, with or without .swf and
     /// .gz, in $REPLAY_TRACES, in traces/, and in the traces/ of the checkout.
-    #[arg(long, short, value_name = "TRACE", value_delimiter = ',', help_heading = "Grid")]
+    #[arg(long, short, value_name = "TRACE", help_heading = "Grid")]
     pub trace: Vec<String>,
 
     /// Machine: 10x10, 8x8x8, torus:16x16, hypercube:7 [default: from the trace].
     ///
     /// The default is the square mesh of the header's MaxProcs, or its most nearly square
     /// factors if it is no square.
-    #[arg(
-        long,
-        alias = "machine",
-        value_name = "MACHINE",
-        value_delimiter = ',',
-        help_heading = "Grid"
-    )]
+    #[arg(long, alias = "machine", value_name = "MACHINE", help_heading = "Grid")]
     pub mesh: Vec<String>,
 
     /// Scheduler: fcfs, easy, conservative, largest, ... [default: fcfs].
@@ -40,7 +36,13 @@ pub struct RunArgs {
     pub tie: Vec<String>,
 
     /// Seed of allocators that draw random numbers [default: 0].
-    #[arg(long, value_name = "N", value_delimiter = ',', help_heading = "Grid")]
+    #[arg(
+        long,
+        value_name = "N",
+        value_delimiter = ',',
+        help_heading = "Grid",
+        hide_short_help = true
+    )]
     pub seed: Vec<u64>,
 
     /// Cleaning policy (replay list policies).
@@ -54,23 +56,41 @@ pub struct RunArgs {
     pub policy: String,
 
     /// What to do with a job larger than the machine [default: the policy's rule].
-    #[arg(long, value_enum, value_name = "RULE", help_heading = "Trace")]
+    #[arg(long, value_enum, value_name = "RULE", help_heading = "Trace", hide_short_help = true)]
     pub oversize: Option<OversizeArg>,
 
     /// Begin here: seconds of the trace, or a date YYYY-MM-DD.
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true, help_heading = "Trace")]
+    #[arg(
+        long,
+        value_name = "TIME",
+        allow_hyphen_values = true,
+        help_heading = "Trace",
+        hide_short_help = true
+    )]
     pub from: Option<String>,
 
     /// At most this many jobs.
-    #[arg(long, value_name = "N", help_heading = "Trace")]
+    #[arg(long, value_name = "N", help_heading = "Trace", hide_short_help = true)]
     pub jobs: Option<usize>,
 
     /// At most this many days.
-    #[arg(long, value_name = "DAYS", allow_hyphen_values = true, help_heading = "Trace")]
+    #[arg(
+        long,
+        value_name = "DAYS",
+        allow_hyphen_values = true,
+        help_heading = "Trace",
+        hide_short_help = true
+    )]
     pub days: Option<f64>,
 
     /// Skip up to this many malformed lines instead of stopping at the first.
-    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Trace")]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 0,
+        help_heading = "Trace",
+        hide_short_help = true
+    )]
     pub max_errors: usize,
 
     /// Count tied decisions (several times the cost).
@@ -86,15 +106,21 @@ pub struct RunArgs {
     pub out: Option<PathBuf>,
 
     /// Draw plots [default with --out].
-    #[arg(long, overrides_with = "no_plots", requires = "out", help_heading = "Output")]
+    #[arg(
+        long,
+        overrides_with = "no_plots",
+        requires = "out",
+        help_heading = "Output",
+        hide_short_help = true
+    )]
     pub plots: bool,
 
     /// Draw no plots.
-    #[arg(long, overrides_with = "plots", help_heading = "Output")]
+    #[arg(long, overrides_with = "plots", help_heading = "Output", hide_short_help = true)]
     pub no_plots: bool,
 
     /// Write no table of every job (jobs.parquet), the largest one.
-    #[arg(long, help_heading = "Output")]
+    #[arg(long, help_heading = "Output", hide_short_help = true)]
     pub no_jobs: bool,
 
     /// Threads [default: all processors]. Results do not depend on it.
@@ -134,4 +160,14 @@ pub enum OversizeArg {
     Drop,
     /// Give it the whole machine.
     Clamp,
+}
+
+impl From<OversizeArg> for Oversize {
+    fn from(rule: OversizeArg) -> Self {
+        match rule {
+            OversizeArg::Error => Oversize::Error,
+            OversizeArg::Drop => Oversize::Drop,
+            OversizeArg::Clamp => Oversize::Clamp,
+        }
+    }
 }

@@ -13,6 +13,8 @@ pub enum Exit {
     Usage,
     /// Bad input data.
     Data,
+    /// Interrupted; what was done is written.
+    Interrupted,
 }
 
 impl From<Exit> for ExitCode {
@@ -22,6 +24,7 @@ impl From<Exit> for ExitCode {
             Exit::Differs => 1,
             Exit::Usage => 2,
             Exit::Data => 3,
+            Exit::Interrupted => 130,
         })
     }
 }

@@ -13,6 +13,7 @@
 //! | 1 | done, but a published number differs or some cells failed |
 //! | 2 | usage or configuration |
 //! | 3 | bad input data |
+//! | 130 | interrupted; what was done is written |
 
 mod args;
 mod exit;
@@ -62,7 +63,7 @@ Without --trace the synthetic trace that comes with the project is replayed.",
       Published numbers beside ours.
 
 Exit codes: 0 done; 1 done, but a published number differs or some cells failed; 2 usage or
-configuration; 3 bad input data.
+configuration; 3 bad input data; 130 interrupted, what was done is written.
 
 Units: times are seconds of the trace, distances are hops, sizes are processors."
 )]

@@ -68,6 +68,7 @@ impl Output {
                 ("configuration", &configuration),
             ];
             let metadata = metadata.map(|(key, value)| (key.to_string(), value.to_string()));
+            remove_earlier(dir).map_err(|e| Failure::output(dir.display(), e))?;
             let tables = crate::frame::Tables::create(dir, &metadata, self.jobs);
             self.tables = Some(tables.map_err(|e| Failure::output(dir.display(), e))?);
         }
@@ -177,6 +178,25 @@ impl Output {
             files: files.iter().map(relative).collect(),
         }
     }
+}
+
+/// Removes the result files of an earlier run, which its manifest lists, so that no old
+/// figure stands beside new ones; then the manifest. Nothing else is touched.
+fn remove_earlier(dir: &Path) -> io::Result<()> {
+    let manifest = dir.join("manifest.json");
+    let Ok(text) = std::fs::read_to_string(&manifest) else { return Ok(()) };
+    let listed: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
+    let files = listed["files"].as_array().into_iter().flatten();
+    for file in files.filter_map(|file| file.as_str()).map(Path::new) {
+        // Only what lies inside the folder.
+        if file.components().all(|part| matches!(part, std::path::Component::Normal(_))) {
+            match std::fs::remove_file(dir.join(file)) {
+                Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(e),
+                _ => {}
+            }
+        }
+    }
+    std::fs::remove_file(manifest)
 }
 
 /// Creates the folder if need be and writes a file into it.

@@ -1,8 +1,9 @@
 //! From arguments to cells.
 
+use std::path::Path;
 use std::sync::Arc;
 
-use super::args::{OversizeArg, RunArgs};
+use super::args::RunArgs;
 use super::exit::{Failure, tell};
 use super::load::load_traces;
 use crate::allocator::registry::AllocatorSpec;
@@ -10,7 +11,7 @@ use crate::experiment::{Cell, Trace};
 use crate::naming::split_list;
 use crate::report::manifest::WindowRecord;
 use crate::scheduler::registry::SchedulerSpec;
-use crate::topology::{Topology, default_machine};
+use crate::topology::{DefaultMachine, MAX_PROCESSORS, Topology, default_machine};
 use crate::workload::{Oversize, Policy, Window, Workload};
 
 /// What a run comes down to.
@@ -25,7 +26,7 @@ pub struct Plan {
     /// Seeds.
     pub seeds: Vec<u64>,
     /// Cleaning policy.
-    pub policy: &'static Policy,
+    pub policy: Policy,
     /// Part of the traces, as it was asked for.
     pub window: WindowRecord,
 }
@@ -34,7 +35,10 @@ impl Plan {
     /// Resolves arguments and loads the traces. All names are checked before any trace is
     /// read.
     pub fn resolve(args: &RunArgs) -> Result<Self, Failure> {
-        let policy = Policy::by_name(&args.policy).map_err(Failure::usage)?;
+        let mut policy = Policy::by_name(&args.policy).map_err(Failure::usage)?.clone();
+        if let Some(rule) = args.oversize {
+            policy.oversize = rule.into();
+        }
         let window =
             Window::parse(args.from.as_deref(), args.jobs, args.days).map_err(Failure::usage)?;
         let schedulers = parse_list::<SchedulerSpec>(&args.sched, "fcfs")?;
@@ -48,6 +52,7 @@ impl Plan {
         let machines = args
             .mesh
             .iter()
+            .flat_map(|list| split_list(list))
             .map(|text| text.parse::<Topology>().map_err(Failure::usage))
             .collect::<Result<Vec<_>, _>>()?;
         for machine in &machines {
@@ -59,21 +64,17 @@ impl Plan {
             }
         }
         let seeds = if args.seed.is_empty() { vec![0] } else { args.seed.clone() };
-        let workloads = load_traces(&args.trace, policy, &window, args.max_errors, args.quiet)?;
-        let oversize = args.oversize.map_or(policy.oversize, |rule| match rule {
-            OversizeArg::Error => Oversize::Error,
-            OversizeArg::Drop => Oversize::Drop,
-            OversizeArg::Clamp => Oversize::Clamp,
-        });
+        let workloads =
+            load_traces(&trace_names(&args.trace), &policy, &window, args.max_errors, args.quiet)?;
         let mut traces = Vec::new();
-        for workload in workloads {
+        for workload in told_apart(workloads) {
             let machines = if machines.is_empty() {
                 vec![machine_of(&workload, args.quiet)?]
             } else {
                 machines.clone()
             };
             for machine in machines {
-                let workload = fitted(&workload, &machine, oversize, args.quiet)?;
+                let workload = fitted(&workload, &machine, policy.oversize, args.quiet)?;
                 traces.push(Arc::new(Trace::new(workload, machine, policy.name, &schedulers)));
             }
         }
@@ -85,13 +86,13 @@ impl Plan {
     pub fn cells(&self) -> Vec<Cell> {
         let mut seen = std::collections::HashSet::new();
         let mut cells = Vec::new();
-        for trace in &self.traces {
+        for (place, trace) in self.traces.iter().enumerate() {
             for &scheduler in &self.schedulers {
                 for allocator in &self.allocators {
                     for &seed in &self.seeds {
                         let allocator = allocator.clone();
                         let cell = Cell { trace: trace.clone(), scheduler, allocator, seed };
-                        if seen.insert(cell.key()) {
+                        if seen.insert((place, scheduler, cell.allocator.strategy(), seed)) {
                             cells.push(cell);
                         }
                     }
@@ -150,15 +151,55 @@ fn with_ties(
     Ok(all)
 }
 
+/// The traces of all lists. A file may have a comma in its name.
+fn trace_names(lists: &[String]) -> Vec<String> {
+    let names = lists.iter().flat_map(|list| match Path::new(list).exists() {
+        true => vec![list.as_str()],
+        false => list.split(',').map(str::trim).collect(),
+    });
+    names.map(str::to_string).collect()
+}
+
+/// Tells apart different traces of one file name by the beginning of their digests, and
+/// drops a trace that was named twice.
+fn told_apart(workloads: Vec<Arc<Workload>>) -> Vec<Arc<Workload>> {
+    let mut distinct: Vec<Arc<Workload>> = Vec::new();
+    for workload in workloads {
+        if !distinct
+            .iter()
+            .any(|other| other.digest == workload.digest && other.name == workload.name)
+        {
+            distinct.push(workload);
+        }
+    }
+    let clashes = |name: &str| distinct.iter().filter(|other| other.name == name).count() > 1;
+    let renamed = distinct.iter().map(|workload| {
+        if !clashes(&workload.name) {
+            return workload.clone();
+        }
+        let name = format!("{}~{}", workload.name, &workload.digest[..8]);
+        Arc::new(Workload { name, ..Workload::clone(workload) })
+    });
+    renamed.collect()
+}
+
 fn machine_of(workload: &Workload, quiet: bool) -> Result<Topology, Failure> {
-    let processors = workload.header.max_procs().or_else(|| workload.header.max_nodes());
-    let processors = processors.and_then(|n| usize::try_from(n).ok());
-    let machine = processors.and_then(default_machine).ok_or_else(|| {
+    let of_header =
+        [("MaxProcs", workload.header.max_procs()), ("MaxNodes", workload.header.max_nodes())];
+    let of_header =
+        of_header.into_iter().find_map(|(key, value)| Some((key, usize::try_from(value?).ok()?)));
+    let source = workload.source.display();
+    let Some((key, processors)) = of_header else {
+        let message =
+            format!("{source}: the header has no usable MaxProcs; say which machine with --mesh");
+        return Err(Failure::usage_message(message));
+    };
+    let machine = default_machine(processors).ok_or_else(|| {
         Failure::usage_message(format!(
-            "{}: the header has no usable MaxProcs; say which machine with --mesh",
-            workload.source.display()
+            "{source}: the header's {key} is {processors}; a machine has 1 to {MAX_PROCESSORS} processors"
         ))
     })?;
+    let machine = DefaultMachine { rule: machine.rule.replace("MaxProcs", key), ..machine };
     if !quiet {
         tell(format_args!("{}: machine {machine}", workload.name));
     }
@@ -171,6 +212,14 @@ fn fitted(
     rule: Oversize,
     quiet: bool,
 ) -> Result<Arc<Workload>, Failure> {
+    let times = workload.jobs.iter().map(|job| i128::from(job.run.max(job.estimate)));
+    let latest = workload.jobs.iter().map(|job| i128::from(job.submit)).max().unwrap_or(0);
+    if latest + times.sum::<i128>() > i128::from(i64::MAX / 4) {
+        let source = workload.source.display();
+        return Err(Failure::data(anyhow::anyhow!(
+            "{source}: its times add up to more than can be counted"
+        )));
+    }
     let processors = machine.processors() as u32;
     if workload.jobs.iter().all(|job| job.size <= processors) {
         return Ok(workload.clone());

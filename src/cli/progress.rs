@@ -9,6 +9,8 @@ use crate::experiment::Cell;
 /// off a terminal or if the user wants quiet.
 pub struct Progress {
     bar: ProgressBar,
+    cells: usize,
+    done: std::cell::Cell<usize>,
 }
 
 impl Progress {
@@ -18,16 +20,20 @@ impl Progress {
         let target =
             if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
         let bar = ProgressBar::with_draw_target(Some(jobs), target);
-        let template = "{wide_bar} {human_pos}/{human_len} jobs, {per_sec}, {eta} left";
+        let template =
+            "{wide_bar} {msg} cells, {human_pos}/{human_len} jobs, {per_sec}, {eta} left";
         if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style);
         }
         bar.enable_steady_tick(Duration::from_millis(250));
-        Self { bar }
+        bar.set_message(format!("0/{}", cells.len()));
+        Self { bar, cells: cells.len(), done: std::cell::Cell::new(0) }
     }
 
     /// A cell of so many jobs is done.
     pub fn advance(&self, jobs: u64) {
+        self.done.set(self.done.get() + 1);
+        self.bar.set_message(format!("{}/{}", self.done.get(), self.cells));
         self.bar.inc(jobs);
     }
 

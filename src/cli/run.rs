@@ -1,10 +1,12 @@
 //! `replay --trace ...`: the main job.
 
 use std::ffi::OsString;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::SystemTime;
 
 use super::args::RunArgs;
-use super::exit::{Exit, Failure};
+use super::exit::{Exit, Failure, tell};
 use super::output::Output;
 use super::plan::Plan;
 use super::progress::Progress;
@@ -15,6 +17,20 @@ use crate::experiment::{Measure, run_cells};
 pub fn set_threads(threads: Option<u64>) -> Result<(), Failure> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.unwrap_or(0) as usize);
     pool.build_global().map_err(Failure::usage)
+}
+
+/// A flag that Ctrl-C raises: running cells end, no further ones start. A second Ctrl-C
+/// ends the program at once.
+fn interruption() -> Result<Arc<AtomicBool>, Failure> {
+    let flag = Arc::new(AtomicBool::new(false));
+    let raised = flag.clone();
+    let handler = move || {
+        if raised.swap(true, Ordering::Relaxed) {
+            std::process::exit(130);
+        }
+    };
+    ctrlc::set_handler(handler).map_err(Failure::usage)?;
+    Ok(flag)
 }
 
 /// Runs the main job.
@@ -31,6 +47,7 @@ pub fn run(args: &RunArgs, command: &[OsString]) -> Result<Exit, Failure> {
     };
     let progress = Progress::new(args.quiet, &cells);
     output.begin(&plan)?;
+    let interrupted = interruption()?;
     let mut failure = None;
     let mut failed = Vec::new();
     run_cells(&cells, measure, |outcome| {
@@ -46,13 +63,20 @@ pub fn run(args: &RunArgs, command: &[OsString]) -> Result<Exit, Failure> {
                 failed.push(error.to_string());
             }
         }
-        failure.is_none()
+        failure.is_none() && !interrupted.load(Ordering::Relaxed)
     });
     progress.finish();
     if let Some(error) = failure {
         return Err(error);
     }
-    let exit = if failed.is_empty() { Exit::Done } else { Exit::Differs };
+    let exit = if interrupted.load(Ordering::Relaxed) {
+        tell("replay: interrupted; what was done is written");
+        Exit::Interrupted
+    } else if failed.is_empty() {
+        Exit::Done
+    } else {
+        Exit::Differs
+    };
     output.finish(&plan, failed)?;
     Ok(exit)
 }

@@ -21,6 +21,10 @@ pub struct VerifyArgs {
     #[arg(long, short, value_name = "TRACE", value_delimiter = ',')]
     trace: Vec<String>,
 
+    /// Fail as well if a number could not be checked because its trace is absent.
+    #[arg(long)]
+    complete: bool,
+
     /// Format of the checks on standard output.
     #[arg(long, value_enum, default_value_t)]
     format: FormatArg,
@@ -68,7 +72,12 @@ pub fn run(args: &VerifyArgs) -> Result<Exit, Failure> {
         let not_run = checks.len() - same - within - differ;
         tell(format_args!("{same} same, {within} within, {differ} differ, {not_run} not run"));
     }
-    Ok(if differ > 0 { Exit::Differs } else { Exit::Done })
+    let absent = count(|v| matches!(v, Verdict::NotRun(why) if why.contains("absent")));
+    if same + within + differ == 0 {
+        tell("replay: nothing was compared: no trace is here");
+    }
+    let incomplete = args.complete && absent > 0;
+    Ok(if differ > 0 || incomplete { Exit::Differs } else { Exit::Done })
 }
 
 fn suite(name: &str) -> Result<Suite, Failure> {

@@ -44,7 +44,12 @@ pub struct DiamondCounts {
 }
 
 impl DiamondCounts {
-    /// Tables for `grid`; `None` unless it is a 2D mesh without wrap-around.
+    /// Most entries of a cone table. They grow with the square of the longer side, so
+    /// that a mesh of thousands by one would fill the memory.
+    const MOST_ENTRIES: usize = 1 << 24;
+
+    /// Tables for `grid`; `None` unless it is a 2D mesh without wrap-around, and not so
+    /// long and narrow that its tables would be out of proportion.
     pub fn new(grid: &Grid) -> Option<Self> {
         if grid.dimensions() != 2 || grid.is_wrapped() {
             return None;
@@ -54,6 +59,9 @@ impl DiamondCounts {
         let stride = pad + height + height.next_multiple_of(LANES);
         let margin = width.max((width + height) / 2) + LANES;
         let pitch = 2 * margin + height.next_multiple_of(LANES);
+        if (width + height) * pitch > Self::MOST_ENTRIES {
+            return None;
+        }
         let cones = vec![0; (width + height) * pitch];
         Some(Self {
             width,

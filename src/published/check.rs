@@ -32,7 +32,7 @@ impl fmt::Display for Tolerance {
         match self {
             Tolerance::Absolute(by) => write!(f, "{by}"),
             Tolerance::Relative(by) => write!(f, "{} %", (by * 1e6).round() / 1e4),
-            Tolerance::Below => f.write_str("below"),
+            Tolerance::Below => f.write_str("less"),
         }
     }
 }
@@ -90,6 +90,11 @@ impl Check {
     /// Digits after the decimal point in print.
     fn decimals(&self) -> usize {
         self.printed.split_once('.').map_or(0, |(_, fraction)| fraction.len())
+    }
+
+    /// Digits after the decimal point to show of ours: a bound says nothing of its digits.
+    fn decimals_shown(&self) -> usize {
+        if self.tolerance == Tolerance::Below { 3 } else { self.decimals() }
     }
 
     /// The verdict.
@@ -160,7 +165,7 @@ impl Check {
                 check.trace.clone(),
                 check.what.clone(),
                 fixed(check.published, check.decimals()),
-                check.ours.map_or_else(dash, |ours| fixed(ours, check.decimals())),
+                check.ours.map_or_else(dash, |ours| fixed(ours, check.decimals_shown())),
                 check.difference().unwrap_or_else(dash),
                 check.tolerance.to_string(),
                 check.verdict().to_string(),

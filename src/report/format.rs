@@ -8,6 +8,8 @@ pub enum Value {
     Text(String),
     /// An integer.
     Integer(i64),
+    /// An integer that is never negative.
+    Unsigned(u64),
     /// A real number.
     Real(f64),
     /// Nothing: `null` in JSON, empty in CSV, a dash in tables.
@@ -22,7 +24,7 @@ impl From<Option<f64>> for Value {
 
 impl From<Option<u64>> for Value {
     fn from(value: Option<u64>) -> Self {
-        value.map_or(Value::Missing, |v| Value::Integer(v as i64))
+        value.map_or(Value::Missing, Value::Unsigned)
     }
 }
 
@@ -37,6 +39,7 @@ impl Value {
         match self {
             Value::Text(text) => serde_json::Value::from(text.as_str()),
             Value::Integer(value) => serde_json::Value::from(*value),
+            Value::Unsigned(value) => serde_json::Value::from(*value),
             Value::Real(value) => serde_json::Value::from(*value),
             Value::Missing => serde_json::Value::Null,
         }
@@ -49,6 +52,7 @@ impl fmt::Display for Value {
         match self {
             Value::Text(text) => f.write_str(text),
             Value::Integer(value) => write!(f, "{value}"),
+            Value::Unsigned(value) => write!(f, "{value}"),
             Value::Real(value) => write!(f, "{value}"),
             Value::Missing => Ok(()),
         }

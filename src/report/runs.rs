@@ -8,7 +8,7 @@ pub fn full_row(result: &RunResult) -> Vec<(&'static str, Value)> {
     let (key, m) = (&result.key, &result.metrics);
     vec![
         ("trace", Value::from(key.trace.as_str())),
-        ("jobs", Value::Integer(m.jobs as i64)),
+        ("jobs", Value::Unsigned(m.jobs)),
         ("topology", Value::from(key.topology.as_str())),
         ("scheduler", Value::from(key.scheduler.as_str())),
         ("allocator", Value::from(key.allocator.as_str())),
@@ -23,9 +23,9 @@ pub fn full_row(result: &RunResult) -> Vec<(&'static str, Value)> {
         ("mean_turnaround", Value::Real(m.mean_turnaround)),
         ("mean_bounded_slowdown", Value::Real(m.mean_bounded_slowdown)),
         ("seconds", Value::Real(result.seconds)),
-        ("processors", Value::Integer(result.processors as i64)),
+        ("processors", Value::Unsigned(result.processors as u64)),
         ("policy", Value::from(key.policy.as_str())),
-        ("seed", Value::Integer(key.seed as i64)),
+        ("seed", Value::Unsigned(key.seed)),
         ("mean_diameter", Value::from(m.mean_diameter)),
         ("mean_dispersal", Value::from(m.mean_dispersal)),
         ("mean_weighted_dispersal", Value::from(m.mean_weighted_dispersal)),

@@ -51,9 +51,14 @@ impl TryFrom<&StrategyName> for SchedulerSpec {
             }
             "priority" => with_order(Rule::Strict),
             "easy" => with_order(Rule::Easy),
+            "backfill" | "easy-backfill" => with_order(Rule::Easy),
             "conservative" | "cons" => with_order(Rule::Conservative),
             other => {
-                let short = other.strip_suffix("-first").unwrap_or(other);
+                let short = match other {
+                    "sjf" | "shortest-job-first" => "shortest",
+                    "ljf" => "longest",
+                    other => other.strip_suffix("-first").unwrap_or(other),
+                };
                 let by_order = QueueOrder::ALL.iter().skip(1).find(|(order, _)| *order == short);
                 if let Some(&(_, order)) = by_order {
                     name.expect_keys(KIND, &[])?;

@@ -8,7 +8,7 @@ pub struct DefaultMachine {
     /// The mesh.
     pub topology: Topology,
     /// How it came about.
-    pub rule: &'static str,
+    pub rule: String,
 }
 
 impl fmt::Display for DefaultMachine {
@@ -32,7 +32,7 @@ pub fn default_machine(processors: usize) -> Option<DefaultMachine> {
         "most nearly square factors of the header's MaxProcs"
     };
     let grid = Grid::mesh2(u16::try_from(long).ok()?, u16::try_from(short).ok()?)?;
-    Some(DefaultMachine { topology: Topology::Grid(grid), rule })
+    Some(DefaultMachine { topology: Topology::Grid(grid), rule: rule.to_string() })
 }
 
 #[cfg(test)]

@@ -35,7 +35,7 @@ fn parse(text: &str) -> Result<Topology, String> {
     }
     let wrapped = wrapped_axes(kind)?;
     let extents = sizes
-        .split('x')
+        .split(['x', 'X'])
         .map(|size| {
             size.trim().parse::<u16>().map_err(|_| format!("\"{size}\" is not a side length"))
         })
@@ -64,6 +64,7 @@ fn wrapped_axes(kind: &str) -> Result<[bool; 3], String> {
                 .strip_prefix("torus[")
                 .and_then(|rest| rest.strip_suffix(']'))
                 .ok_or_else(|| format!("unknown kind \"{kind}\""))?;
+            let names: String = names.chars().filter(|c| !matches!(c, ',' | ' ')).collect();
             if let Some(other) = names.chars().find(|c| !AXES.contains(c)) {
                 return Err(format!("unknown dimension \"{other}\""));
             }

@@ -5,7 +5,7 @@ use super::dir::{Dir, checkout};
 trials!(
     no_arguments_in_a_checkout,
     a_program_in_a_checkout_works_anywhere,
-    a_program_alone_says_where_it_looked,
+    a_program_alone_runs_the_main_job,
     short_help_fits_a_screen,
     long_help_tells_all,
     version_is_the_packages,
@@ -43,21 +43,26 @@ fn no_arguments_in_a_checkout() {
 }
 
 fn a_program_in_a_checkout_works_anywhere() {
+    // The trace of the checkout, found by name from another folder: cut short, so that it
+    // cannot be the one inside the program.
+    let text = String::from_utf8_lossy(&super::dir::shipped_trace()).into_owned();
+    let short: String = text.lines().take(30).map(|line| format!("{line}\n")).collect();
     let checkout = Dir::with_program()
-        .file("traces/lublin-10x10.swf", super::dir::shipped_trace())
+        .file("traces/lublin-10x10.swf", short.as_bytes())
         .file("traces/manifest.toml", "");
     let elsewhere = Dir::new();
-    let outcome = checkout.replay_in(&elsewhere.path(""), "").code(0);
-    outcome.demand(is_main_job(&outcome.stdout), "the main job");
+    let outcome = checkout.replay_in(&elsewhere.path(""), "--trace lublin-10x10").code(0);
+    outcome.says("lublin-10x10: 21 records, 21 jobs kept");
 }
 
-fn a_program_alone_says_where_it_looked() {
-    Dir::with_program().replay("").fails(2, 2, &["lublin-10x10", "not found in traces\n"]);
+fn a_program_alone_runs_the_main_job() {
+    let outcome = Dir::with_program().replay("").code(0);
+    outcome.demand(is_main_job(&outcome.stdout), "the main job");
 }
 
 fn short_help_fits_a_screen() {
     let help = Dir::new().replay("-h").code(0).says_nothing().prints("Usage: replay");
-    help.demand(help.stdout.lines().count() <= 60, "at most 60 lines");
+    help.demand(help.stdout.lines().count() <= 46, "at most 46 lines");
     help.demand(help.stdout.lines().all(|line| line.chars().count() <= 100), "at most 100 columns");
 }
 

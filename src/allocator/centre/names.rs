@@ -3,7 +3,7 @@
 use super::{CentreOptions, ShellOrder, TieVector, WallRule};
 use crate::allocator::centred::Centred;
 use crate::allocator::mc1x1::Mc1x1;
-use crate::allocator::strategy::Strategy;
+use crate::allocator::strategy::{Strategy, needs_grid};
 use crate::naming::{NameError, Parameter, StrategyName};
 use crate::topology::{Grid, Topology};
 
@@ -89,8 +89,8 @@ fn options(name: &StrategyName) -> Result<CentreOptions, NameError> {
         Some(text) => Some(text.parse::<TieVector>().map_err(|e| name.error(KIND, e.to_string()))?),
     };
     let slack = name.value(KIND, "slack", 0.0)?;
-    if !(0.0..=1.0).contains(&slack) {
-        return Err(name.error(KIND, format!("slack={slack} is not between 0 and 1")));
+    if !(slack == 0.0 || (1e-6..=1.0).contains(&slack)) {
+        return Err(name.error(KIND, "slack is 0 or between 0.000001 and 1"));
     }
     Ok(CentreOptions {
         tie,
@@ -124,5 +124,5 @@ fn canonical(name: &StrategyName) -> Result<StrategyName, NameError> {
 }
 
 fn grid<'a>(name: &StrategyName, topology: &'a Topology) -> Result<&'a Grid, NameError> {
-    topology.grid().ok_or_else(|| name.error(KIND, "needs a mesh or torus"))
+    topology.grid().ok_or_else(|| needs_grid(name))
 }

@@ -25,7 +25,7 @@ mod window;
 
 use super::centre::literal::{CentreRule, Centres, Score};
 use super::centre::{CentreOptions, Metric, ShellOrder};
-use super::{Allocator, Refusal, Request};
+use super::{Allocator, Refusal, Request, settled_by_count};
 use crate::machine::Machine;
 use crate::topology::{Grid, NodeId};
 use candidates::Candidates;
@@ -146,12 +146,10 @@ impl Allocator for Centred {
         chosen: &mut Vec<NodeId>,
     ) -> Result<(), Refusal> {
         let size = request.size as usize;
-        if size > machine.free_count() {
-            return Err(Refusal::TooFewFree);
+        if settled_by_count(machine, size, chosen)? {
+            return Ok(());
         }
-        if size == machine.free_count() {
-            chosen.extend(machine.free_nodes());
-        } else if self.rule.options.order == ShellOrder::Greedy {
+        if self.rule.options.order == ShellOrder::Greedy {
             let winner = self.rule.choose(machine, &self.grid, size);
             chosen.extend(winner.ok_or(Refusal::Fragmented)?.nodes);
         } else {

@@ -73,7 +73,7 @@ pub fn run(args: &VerifyArgs) -> Result<Exit, Failure> {
         tell(format_args!("{same} same, {within} within, {differ} differ, {not_run} not run"));
     }
     let absent = count(|v| matches!(v, Verdict::NotRun(why) if why.contains("absent")));
-    if same + within + differ == 0 {
+    if same + within + differ == 0 && !args.quiet {
         tell("replay: nothing was compared: no trace is here");
     }
     let incomplete = args.complete && absent > 0;

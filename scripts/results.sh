@@ -11,7 +11,14 @@ cd "$(dirname "$0")/.."
 replay=${1:-target/release/replay}
 
 verified=0
-"$replay" verify --format md > results/verify.md.part || verified=$?
+{
+    echo "# Published numbers beside ours"
+    echo
+    echo "Made by \`scripts/results.sh\` with $("$replay" --version), commit $(git rev-parse --short=12 HEAD 2> /dev/null || echo unknown):"
+    echo "\`replay verify --format md\`. The same at full precision: verify.csv."
+    echo
+    "$replay" verify --format md || verified=$?
+} > results/verify.md.part
 "$replay" verify --format csv --quiet > results/verify.csv.part || verified=$?
 for file in verify.md verify.csv; do mv "results/$file.part" "results/$file"; done
 
@@ -41,4 +48,23 @@ for figure in \
     strategies--lublin-10x10--10x10--easy; do
     cp "$gallery/own/plots/$figure".{png,csv} results/gallery/
 done
+cat > results/gallery/README.md << 'TXT'
+# Figures
+
+Made by `scripts/results.sh`; beside each picture the numbers it shows.
+
+The log of the tie-breaking paper, `replay --trace KTH-SP2 --sched fcfs,easy --alloc
+mc1x1,mm,gen-alg,hilbert-best-fit,snake-best-fit,random --tie none --tie 2,13,20,6 --ties --out DIR`
+(`runs.csv`, `by_size.csv` are its tables):
+
+| figure | in the paper |
+|---|---|
+| improvement-by-size, fcfs, mc1x1 | Fig. 9 |
+| improvement-by-rank, fcfs, mc1x1 | Fig. 10 |
+| strategies, fcfs and easy | Fig. 18, there for LLNL-T3D |
+| ties | Fig. 4 |
+| load, fcfs and easy | - |
+
+The trace that comes with the project, `replay --sched fcfs,easy --out DIR`: the figures named lublin-10x10.
+TXT
 exit "$verified"

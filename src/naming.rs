@@ -204,7 +204,7 @@ pub fn nearest<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> Opt
 }
 
 /// Up to `count` candidates like `word`, the most alike first: at most a third of the
-/// letters (but two in any word) differ, or one contains the other. Case does not matter; equally near
+/// letters differ (one in a short word, two in a longer one), or one contains the other. Case does not matter; equally near
 /// candidates keep their order.
 pub fn nearest_few<'a>(
     word: &str,
@@ -212,7 +212,9 @@ pub fn nearest_few<'a>(
     count: usize,
 ) -> Vec<&'a str> {
     let word = word.to_lowercase();
-    let reach = (word.chars().count() / 3).max(2);
+    // In a short word two other letters are another word.
+    let letters = word.chars().count();
+    let reach = if letters <= 4 { 1 } else { (letters / 3).max(2) };
     let mut near: Vec<(usize, &str)> = Vec::new();
     for candidate in candidates {
         let lower = candidate.to_lowercase();

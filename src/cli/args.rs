@@ -106,13 +106,7 @@ pub struct RunArgs {
     pub out: Option<PathBuf>,
 
     /// Draw plots [default with --out].
-    #[arg(
-        long,
-        overrides_with = "no_plots",
-        requires = "out",
-        help_heading = "Output",
-        hide_short_help = true
-    )]
+    #[arg(long, overrides_with = "no_plots", help_heading = "Output", hide_short_help = true)]
     pub plots: bool,
 
     /// Draw no plots.

@@ -78,6 +78,9 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Compare our numbers with published ones.
+    ///
+    /// Each suite runs the traces, strategies and vectors of its paper; only which suites
+    /// and which of their traces can be chosen.
     Verify(verify::VerifyArgs),
     /// List what can be named: allocators, schedulers, traces, policies, suites, columns.
     List(list::ListArgs),

@@ -38,6 +38,9 @@ impl Output {
         command: &[OsString],
         started: SystemTime,
     ) -> Result<Self, Failure> {
+        if args.plots && args.out.is_none() {
+            return Err(Failure::usage_message("--plots needs --out DIR"));
+        }
         if let Some(dir) = &args.out {
             probe(dir).map_err(|e| Failure::output(format!("into --out {}", dir.display()), e))?;
         }

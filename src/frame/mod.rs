@@ -26,7 +26,7 @@ mod tables;
 pub use build::{by_size_frame, jobs_frame, runs_frame};
 pub use column::{ColumnInfo, Kind};
 pub use error::FrameError;
-pub use table::{Table, describe, markdown};
+pub use table::{Table, describe};
 pub use tables::Tables;
 
 #[cfg(test)]

@@ -1,5 +1,3 @@
-use std::fmt::Write;
-
 use super::column::{Column, ColumnInfo};
 use super::{by_size, jobs, runs};
 
@@ -47,15 +45,4 @@ pub fn describe(table: Table) -> Vec<ColumnInfo> {
         Table::BySize => infos(by_size::COLUMNS),
         Table::Jobs => infos(jobs::COLUMNS),
     }
-}
-
-/// The documentation of a table: a heading and a table of its columns, in Markdown.
-pub fn markdown(table: Table) -> String {
-    let mut text = format!("## {}\n\n{}\n\n", table.name(), table.about());
-    text.push_str("| column | type | unit | meaning |\n|---|---|---|---|\n");
-    for ColumnInfo { name, kind, unit, about } in describe(table) {
-        // Writing to a string cannot fail.
-        let _ = writeln!(text, "| `{name}` | {} | {unit} | {about} |", kind.name());
-    }
-    text
 }

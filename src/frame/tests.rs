@@ -90,7 +90,6 @@ fn columns_are_documented_once_each() {
         let names: HashSet<_> = columns.iter().map(|column| column.name).collect();
         assert_eq!(names.len(), columns.len());
         assert!(columns.iter().all(|column| !column.about.is_empty()));
-        assert_eq!(markdown(table).lines().count(), 6 + columns.len());
     }
 }
 

@@ -135,19 +135,6 @@ impl Sheet {
         Ok(())
     }
 
-    /// Comma-separated values, quoted where needed.
-    ///
-    /// # Errors
-    /// Those of the writer.
-    pub fn write_csv(&self, out: &mut dyn Write) -> io::Result<()> {
-        let mut writer = csv::Writer::from_writer(out);
-        writer.write_record(self.header.iter().map(|(name, _)| name))?;
-        for row in &self.rows {
-            writer.write_record(row)?;
-        }
-        writer.flush()
-    }
-
     fn line(&self, row: &[String], widths: &[usize], gap: &str) -> String {
         let field = |((text, (_, align)), &width): ((&String, &(String, Align)), &usize)| {
             let pad = " ".repeat(width - text.chars().count().min(width));
@@ -213,12 +200,11 @@ mod tests {
     }
 
     #[test]
-    fn the_same_sheet_in_three_formats() {
+    fn the_same_sheet_in_two_formats() {
         let plain = "name      n\n----  -----\na,b       7\né     1,234\n";
         assert_eq!(written(|s, out| s.write_plain(out)), plain);
         let markdown = "| name |     n |\n| ---- | ----: |\n| a,b  |     7 |\n| é    | 1,234 |\n";
         assert_eq!(written(|s, out| s.write_markdown(out)), markdown);
-        assert_eq!(written(|s, out| s.write_csv(out)), "name,n\n\"a,b\",7\né,\"1,234\"\n");
     }
 
     #[test]

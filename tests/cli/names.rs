@@ -156,6 +156,6 @@ fn bad_words() {
     let dir = Dir::with_trace();
     dir.replay("--seed x").refused(&["--seed", "'x'"]);
     dir.replay("--format jsn").refused(&["'jsn'", "json"]);
-    dir.replay("--plots").refused(&["--out"]);
+    dir.replay("--plots").fails(2, 1, &["--plots needs --out DIR"]);
     dir.replay("--mash 4x4").refused(&["--mash", "--mesh"]);
 }

@@ -1,5 +1,8 @@
 //! Result files: which, whole or not at all, and the same for any number of threads.
 
+use std::io::{BufRead, BufReader};
+use std::process::Command;
+
 use serde_json::Value;
 
 use super::dir::{Dir, Outcome};
@@ -11,6 +14,8 @@ trials!(
     tables_and_stdout_agree,
     results_do_not_depend_on_threads,
     a_second_run_replaces_the_first,
+    no_old_figure_stays_beside_new_ones,
+    an_interrupted_run_keeps_what_is_done,
     a_file_in_the_way_fails_first,
     a_closed_pipe_costs_no_file,
     a_failed_trace_leaves_no_result,
@@ -156,6 +161,36 @@ fn a_second_run_replaces_the_first() {
     let table = String::from_utf8(dir.read("results/runs.csv")).expect("text");
     assert!(table.contains(",mc1x1,") && !table.contains("random"), "{table}");
     assert_eq!(manifest(&dir, "results")["configuration"]["traces"][0]["jobs"], 60);
+}
+
+fn no_old_figure_stays_beside_new_ones() {
+    let dir = Dir::with_trace().file("results/mine.txt", "keep");
+    dir.replay(&format!("{GRID} --out results")).code(0);
+    dir.replay("--jobs 60 --alloc mc1x1 --no-jobs --out results").code(0);
+    let files = dir.files("results");
+    let stale = |file: &&String| file.contains("improvement") || file.contains("jobs.parquet");
+    assert_eq!(files.iter().find(stale), None);
+    assert_eq!(dir.read("results/mine.txt"), b"keep");
+}
+
+fn an_interrupted_run_keeps_what_is_done() {
+    let dir = Dir::with_trace();
+    // Many cells of some tenths of a second each.
+    let seeds: Vec<_> = (0..200).map(|seed: u32| seed.to_string()).collect();
+    let grid = format!("--mesh 40x40 --alloc random,mm --seed {} --threads 1", seeds.join(","));
+    let mut child = dir.start(&format!("{grid} --format json --no-jobs --out results"));
+    // The first line of results says that it is running.
+    let mut first = String::new();
+    let mut lines = BufReader::new(child.stdout.take().expect("a pipe"));
+    lines.read_line(&mut first).expect("a line");
+    let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    assert!(kill.expect("kill runs").success());
+    let rest = lines.lines().count();
+    assert_eq!(child.wait().expect("it ends").code(), Some(130));
+    assert!(rest < 399, "all cells ran");
+    let runs = manifest(&dir, "results")["runs"].as_array().map(Vec::len);
+    assert_eq!(runs, Some(1 + rest));
+    assert!(!dir.files("results").iter().any(|file| file.ends_with(".part")));
 }
 
 fn a_file_in_the_way_fails_first() {

@@ -148,11 +148,13 @@ impl CentreRule {
         let distance = |n: NodeId| i64::from(self.metric.distance(grid, centre, grid.coord(n)));
         let outermost = nodes.iter().map(|&n| distance(n)).max().unwrap_or(0);
         let max_shell = outermost + i64::from(vector.scan_radius);
+        let mut member = vec![false; machine.processors()];
+        nodes.iter().for_each(|n| member[n.index()] = true);
         let mut value = 0;
         for node in machine.topology().nodes() {
             let d = distance(node);
             let weight = max_shell - d + 1;
-            if nodes.contains(&node) {
+            if member[node.index()] {
                 let walls = self.options.wall.weight(grid.walls(grid.coord(node)));
                 value -= i64::from(vector.wall) * i64::from(walls) * weight;
             } else if machine.is_free(node) && d <= max_shell {

@@ -1,0 +1,132 @@
+#!/usr/bin/env bash
+# Measures how fast replay is on this machine and writes results/benchmarks/.
+#
+#   scripts/benchmark.sh
+#
+# Wants the traces KTH-SP2 and LANL-CM5 ($REPLAY_TRACES, traces/), GNU time, and a machine
+# with nothing else to do. Replays are timed by the program itself (trace parsed, timeline
+# computed), the least of several runs; whole processes from outside, with their memory.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+cargo build --release --quiet
+replay=${CARGO_TARGET_DIR:-target}/release/replay
+out=results/benchmarks
+mkdir -p "$out"
+
+# Least seconds of the replay over RUNS runs: best RUNS ARGUMENTS...
+best() {
+    local runs=$1
+    shift
+    for _ in $(seq "$runs"); do
+        "$replay" "$@" --threads 1 --quiet --format json
+    done | sed 's/.*"seconds":\([0-9.e-]*\).*/\1/' | sort -g | head -n 1
+}
+
+replays() {
+    echo "| trace | mesh | strategy | seconds | microseconds per job |"
+    echo "|---|---|---|---:|---:|"
+    local trace mesh jobs runs alloc tie
+    while read -r trace mesh jobs runs alloc tie; do
+        best "$runs" --trace "$trace" --mesh "$mesh" --alloc "$alloc" ${tie:+--tie "$tie"} |
+            awk -v t="$trace" -v m="$mesh" -v j="$jobs" -v a="$alloc${tie:+ ($tie)}" \
+                '{ printf "| %s | %s | %s | %.4f | %.2f |\n", t, m, a, $1, 1e6 * $1 / j }'
+    done << 'RUNS'
+KTH-SP2 10x10 28489 20 mc1x1
+KTH-SP2 10x10 28489 20 mc1x1 2,13,20,6
+KTH-SP2 10x10 28489 5 mm
+KTH-SP2 10x10 28489 5 gen-alg
+KTH-SP2 10x10 28489 5 hilbert-best-fit
+LANL-CM5 32x32 122057 5 mc1x1
+LANL-CM5 32x32 122057 5 mc1x1 12,42,41,15
+LANL-CM5 32x32 122057 2 mm
+LANL-CM5 32x32 122057 2 gen-alg
+LANL-CM5 32x32 122057 3 hilbert-best-fit
+RUNS
+}
+
+processes() {
+    echo "| command | wall seconds | peak memory, MiB |"
+    echo "|---|---:|---:|"
+    local arguments
+    while read -r arguments; do
+        # shellcheck disable=SC2086 # the arguments are words
+        for _ in 1 2 3; do
+            /usr/bin/time -f '%e %M' "$replay" $arguments --quiet 2>&1 > /dev/null
+        done | sort -g | head -n 1 |
+            awk -v a="$arguments" '{ printf "| `replay %s` | %.2f | %.0f |\n", a, $1, $2 / 1024 }'
+    done << 'RUNS'
+--trace KTH-SP2 --alloc mc1x1 --tie 2,13,20,6
+--trace LANL-CM5 --alloc mc1x1 --threads 1
+--trace LANL-CM5 --alloc mc1x1 --tie 12,42,41,15 --threads 1
+--trace LANL-CM5 --sched easy --alloc mc1x1 --threads 1
+verify
+RUNS
+}
+
+reader() {
+    cargo bench --quiet --bench swf 2> /dev/null |
+        awk '/^swf\//{ name = $1 } /time:/ && $1 ~ /^swf/{ name = $1 } /thrpt:/{ gsub(/[][]/, ""); print "| `" name "` | " $4 " " $5 " |" }'
+}
+
+{
+    cat << TXT
+# How fast
+
+Made by \`scripts/benchmark.sh\`, one thread unless said otherwise.
+
+| | |
+|---|---|
+| processor | $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $(nproc) logical processors |
+| system | $(uname -sr) |
+| compiler | $(rustc --version) |
+| commit | $(git rev-parse --short=12 HEAD) |
+| date | $(date -u +%Y-%m-%d) |
+
+## Replays
+
+FCFS, the trace parsed and the timeline computed: what each further parameter vector of a search costs. Least of
+several runs.
+
+$(replays)
+
+## Whole processes
+
+Reading the gzip'ed trace, scheduling, replaying, printing. Least wall time of three runs.
+
+$(processes)
+
+## Reading a trace
+
+LANL-CM5 from memory, uncompressed (11.35 MB): \`read\` parses, \`load\` also cleans, hashes and sorts.
+
+| bench | rate |
+|---|---|
+$(reader)
+
+## Cost of a decision
+
+![Cost of a decision against mesh side](decision.png)
+
+TXT
+    cargo bench --quiet --bench decision -- "$out" 2> /dev/null > /dev/null
+    echo "Nanoseconds per decision by side of a square mesh (decision.csv has the job counts):"
+    echo
+    awk -F, 'NR > 1 {
+        n = NF; side = $(n - 3); name = $1
+        for (i = 2; i <= n - 4; i++) name = name "," $i
+        gsub(/"/, "", name)
+        if (!(name in seen)) { order[++k] = name; seen[name] = 1 }
+        value[name, side] = $n; sides[side] = 1
+    }
+    END {
+        print "| strategy | 8 | 16 | 32 | 64 | 128 |"
+        print "|---|---:|---:|---:|---:|---:|"
+        split("8 16 32 64 128", s, " ")
+        for (i = 1; i <= k; i++) {
+            line = "| " order[i]
+            for (j = 1; j <= 5; j++) line = line " | " value[order[i], s[j]]
+            print line " |"
+        }
+    }' "$out/decision.csv"
+} > "$out/README.md.part"
+mv "$out/README.md.part" "$out/README.md"

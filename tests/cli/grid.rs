@@ -7,6 +7,9 @@ trials!(
     strategies_without_ties_appear_once,
     a_strategy_keeps_its_own_ties,
     equal_cells_appear_once,
+    vectors_of_one_ratio_are_one_cell,
+    different_traces_of_one_name_are_told_apart,
+    dimensions_may_be_named_with_commas,
     machines_and_seeds_are_axes_too,
     aliases_and_defaults_are_one_name,
     lists_may_be_repeated_or_joined,
@@ -82,4 +85,25 @@ fn lists_may_be_repeated_or_joined() {
     let repeated = "-a mm -a random -s easy -s fcfs --jobs 20 --format json";
     assert_eq!(joined.fields(&CELL), dir.replay(repeated).code(0).fields(&CELL));
     assert_eq!(joined.fields(&CELL).len(), 4);
+}
+
+fn vectors_of_one_ratio_are_one_cell() {
+    let ties = "--tie 2,13,20,6 --tie 2,26,40,12 --tie none --tie 0,1,1,1 --tie 3,0,0,0";
+    let run = Dir::with_trace().replay(&format!("--jobs 20 {ties} --format json")).code(0);
+    run.demand(run.fields(&["tie"]) == ["2,13,20,6", "-"], "the first of each");
+}
+
+fn different_traces_of_one_name_are_told_apart() {
+    let more = format!("{TINY}99 1000 -1 5 1\n");
+    let dir = Dir::with_trace().file("a/x.swf", TINY).file("b/x.swf", more.as_str());
+    let run = dir.replay("--trace a/x.swf --trace b/x.swf --trace a/x.swf --format json").code(0);
+    let names = run.fields(&["trace"]);
+    run.demand(names.len() == 2 && names[0] != names[1], "two runs of two names");
+    run.demand(names.iter().all(|name| name.starts_with("x~")), "with the digest");
+}
+
+fn dimensions_may_be_named_with_commas() {
+    let machines = "--mesh torus[x,y]:10X10,10x10 --alloc mc1x1 --jobs 20 --format json";
+    let run = Dir::with_trace().replay(machines).code(0);
+    run.demand(run.fields(&["topology"]) == ["torus:10x10", "10x10"], "two machines");
 }

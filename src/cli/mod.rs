@@ -1,9 +1,8 @@
 //! The command line.
 //!
-//! Arguments as typed ([`args::RunArgs`] and its like) are resolved into values
-//! ([`plan::Plan`]) before anything is computed; what they resolve to is written into the
-//! manifest of every result. Data goes to standard output, everything else to standard
-//! error.
+//! Arguments as typed are resolved into values before anything is computed; what they
+//! resolve to is written into the manifest of every result. Data goes to standard output,
+//! everything else to standard error.
 //!
 //! # Exit codes
 //!

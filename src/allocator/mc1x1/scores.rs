@@ -163,7 +163,9 @@ impl Scores {
         }
         let first = size.saturating_minus(L::from(1));
         let mut scores = busy.map(|busy| busy | first);
-        for radius in 1..=self.max_radius {
+        // One processor is found in shell 0.
+        let max_radius = if first == L::default() { 0 } else { self.max_radius };
+        for radius in 1..=max_radius {
             let count = counts.lanes(Row(row), radius, first_lane);
             let mut alive = L::default();
             for i in 0..LANES {

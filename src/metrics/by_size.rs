@@ -14,7 +14,7 @@ pub struct SizeRow {
     /// Jobs of this size.
     pub jobs: u64,
     /// Rank by number of jobs, 1 for the most frequent size; of equally frequent sizes the
-    /// larger comes first (as the paper's rank 49 for size 42 on KTH implies).
+    /// larger comes first (chosen so that size 42 on KTH has the paper's rank 49).
     pub rank: u32,
     /// Mean pairwise L1 sum.
     pub mean_pairwise_l1: f64,

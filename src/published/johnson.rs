@@ -7,7 +7,8 @@
 //! round to it. The archive has since converted some logs anew: the same jobs with
 //! slightly different times. On those, means without tie-breaking must agree within
 //! 0.2 %, means with tie-breaking and everything about ties within 0.8 %; how single job
-//! sizes fare hangs on single decisions and is shown but not judged. A log with another
+//! sizes fare is shown but not judged: on the newer SDSC log it comes out far from print,
+//! and why is not known. A log with another
 //! number of jobs than the paper's is not compared.
 
 use std::collections::BTreeMap;

@@ -2,7 +2,9 @@
 
 use proptest::prelude::*;
 
+use super::literal::CentreRule;
 use super::{CentreOptions, ShellOrder, TieVector, WallRule};
+use crate::allocator::{Allocator, Request};
 use crate::machine::Machine;
 use crate::topology::{Axis, Grid, NodeId, Topology};
 
@@ -59,8 +61,42 @@ pub fn machine(grid: &Grid, busy: f64, seed: u64) -> Machine {
     machine
 }
 
+/// Compares a fast engine with the definition on a machine and on the states that follow
+/// from its own decisions: the processors it chooses, and how many sets tie. `shares` are
+/// the sizes asked for, as shares of what is free.
+///
+/// Under [`ShellOrder::Greedy`] the engines run the definition itself, so that this shows
+/// only that they pass the request on rightly.
+pub fn agrees(
+    fast: &mut dyn Allocator,
+    rule: &CentreRule,
+    grid: &Grid,
+    mut machine: Machine,
+    shares: &[f64],
+) -> Result<(), TestCaseError> {
+    for share in shares {
+        let free = machine.free_count();
+        if free == 0 {
+            break;
+        }
+        let size = 1 + ((free - 1) as f64 * share) as usize;
+        let request = Request::of_size(size as u32);
+        let mut chosen = Vec::new();
+        prop_assert_eq!(fast.allocate(&machine, request, &mut chosen), Ok(()));
+        if size < free {
+            let expected = rule.choose(&machine, grid, size).map(|winner| sorted(winner.nodes));
+            prop_assert_eq!(Some(sorted(chosen.clone())), expected);
+            let tied = rule.tied_sets(&machine, grid, size);
+            prop_assert_eq!(fast.tied_sets(&machine, request), Some(tied));
+        }
+        // The next decision follows on the state this one leaves.
+        machine.occupy(&chosen);
+    }
+    Ok(())
+}
+
 /// Nothing but the set: two candidates are one if they hold the same processors.
-pub fn sorted(mut nodes: Vec<NodeId>) -> Vec<NodeId> {
+fn sorted(mut nodes: Vec<NodeId>) -> Vec<NodeId> {
     nodes.sort();
     nodes
 }

@@ -14,6 +14,7 @@
 //! | [`curve`] | curves with Best Fit, First Fit, free list, sum of squares |
 //! | [`random`] | uniformly random processors |
 //! | [`shape`] | side lengths for jobs that come without |
+//! | [`submesh`] | boxes of processors |
 
 pub mod centre;
 pub mod centred;
@@ -24,6 +25,7 @@ pub mod random;
 pub mod registry;
 pub mod shape;
 pub mod strategy;
+pub mod submesh;
 
 use crate::machine::Machine;
 use crate::topology::NodeId;
@@ -73,13 +75,34 @@ fn settled_by_count(
     }
 }
 
+/// What a strategy of sub-meshes, buddy blocks or pages counts since its last
+/// [`reset`](Allocator::reset). Strategies of single processors count nothing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Census {
+    /// Units (sub-meshes, buddy blocks, pages) in the last allocation. A job is allocated
+    /// contiguously iff it has one (Bani-Mohammad 2008, section 4.4).
+    pub blocks: u32,
+    /// Entries of the busy list now: one for each unit that is handed out.
+    pub busy_list: u32,
+    /// Searches for a sub-mesh after the first of a request (GABL's Step 6), successful or
+    /// not.
+    pub searches: u64,
+    /// Elementary operations; the strategy says which it counts.
+    pub operations: u64,
+}
+
 /// A processor allocation strategy on one machine.
 ///
 /// An allocator may keep state between calls, but it follows the machine it is shown:
-/// all calls between two [`reset`](Allocator::reset)s concern the same machine.
+/// all calls between two [`reset`](Allocator::reset)s concern the same machine, which has
+/// no busy processor at the first. Every successful [`allocate`](Allocator::allocate) is
+/// followed by [`Machine::occupy`] of the same processors, every [`Machine::release`] by
+/// [`released`](Allocator::released).
 pub trait Allocator: Send {
-    /// Appends the chosen processors, all free and distinct, to the empty `chosen`. On
-    /// refusal `chosen` stays empty.
+    /// Appends the chosen processors, all free and distinct, to the empty `chosen`: unit
+    /// by unit in the order of allocation, and within a unit row-major from its base. The
+    /// first `request.size` of them run the job's processes; any more are lost to internal
+    /// fragmentation. On refusal `chosen` stays empty.
     ///
     /// # Errors
     /// [`Refusal`] if the job cannot have processors now.
@@ -90,6 +113,16 @@ pub trait Allocator: Send {
         chosen: &mut Vec<NodeId>,
     ) -> Result<(), Refusal>;
 
+    /// A job that held `nodes`, as they were chosen, has given them back to `machine`.
+    fn released(&mut self, machine: &Machine, nodes: &[NodeId]) {
+        let _ = (machine, nodes);
+    }
+
+    /// What the strategy counts.
+    fn census(&self) -> Census {
+        Census::default()
+    }
+
     /// Number of distinct processor sets that share the best primary score for this
     /// request, before any tie-breaking; 1 if all free processors are taken. `None` if
     /// the strategy has no score or the request cannot be served.
@@ -98,8 +131,8 @@ pub trait Allocator: Send {
         None
     }
 
-    /// Whether every request for no more processors than are free is served, so that the
-    /// schedule does not depend on the allocator.
+    /// Whether every request for no more processors than are free is served with exactly
+    /// as many as it asks for, so that the schedule does not depend on the allocator.
     fn never_refuses(&self) -> bool {
         true
     }

@@ -66,7 +66,9 @@ pub fn replay(
             }
             Event::End(id) => {
                 let slot = slots[id.index()];
-                machine.release(&held[slot as usize]);
+                let nodes = &held[slot as usize];
+                machine.release(nodes);
+                allocator.released(&machine, nodes);
                 spare.push(slot);
             }
         }

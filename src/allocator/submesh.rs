@@ -1,0 +1,89 @@
+//! Sub-meshes: boxes of processors.
+//!
+//! Papers on contiguous allocation write a 2D sub-mesh `<x, y, w, h>` or
+//! `(x, y, x', y')`; here it is a base and sides in three dimensions, the third of a 2D
+//! grid being 0 and 1.
+
+use crate::topology::{Coord, Grid, NodeId};
+
+/// A box of processors. On a wrapped dimension it may run past the last position.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct SubMesh {
+    /// The lowest corner.
+    pub base: Coord,
+    /// Processors along x, y, z; at least one each.
+    pub sides: [u16; 3],
+}
+
+impl SubMesh {
+    /// The box with these corners, both inside.
+    pub fn spanning(base: Coord, end: Coord) -> Self {
+        Self { base, sides: std::array::from_fn(|i| end[i] - base[i] + 1) }
+    }
+
+    /// The highest corner, inside; it may lie past the last position of a wrapped
+    /// dimension.
+    pub fn end(&self) -> Coord {
+        std::array::from_fn(|i| self.base[i] + self.sides[i] - 1)
+    }
+
+    /// Number of processors.
+    pub fn volume(&self) -> u32 {
+        volume(self.sides)
+    }
+
+    /// Whether the two share a processor of a mesh.
+    pub fn overlaps(&self, other: &Self) -> bool {
+        let (end, other_end) = (self.end(), other.end());
+        (0..3).all(|i| self.base[i] <= other_end[i] && other.base[i] <= end[i])
+    }
+
+    /// Appends the processors row-major: x fastest, then y, then z.
+    pub fn append_to(&self, grid: &Grid, nodes: &mut Vec<NodeId>) {
+        let at = |i: usize, offset: u16| (self.base[i] + offset) % grid.axes()[i].extent;
+        let [w, d, h] = self.sides;
+        nodes.reserve(self.volume() as usize);
+        for z in 0..h {
+            for y in 0..d {
+                nodes.extend((0..w).map(|x| grid.node([at(0, x), at(1, y), at(2, z)])));
+            }
+        }
+    }
+}
+
+/// Number of processors in a box of these sides.
+pub fn volume(sides: [u16; 3]) -> u32 {
+    sides.into_iter().map(u32::from).product()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::topology::Topology;
+
+    fn nodes(machine: &str, base: Coord, sides: [u16; 3]) -> Vec<Coord> {
+        let topology: Topology = machine.parse().expect("a machine");
+        let grid = topology.grid().expect("a grid");
+        let mut nodes = Vec::new();
+        SubMesh { base, sides }.append_to(grid, &mut nodes);
+        nodes.into_iter().map(|node| grid.coord(node)).collect()
+    }
+
+    #[test]
+    fn processors_come_row_by_row() {
+        assert_eq!(
+            nodes("4x4", [1, 2, 0], [2, 2, 1]),
+            [[1, 2, 0], [2, 2, 0], [1, 3, 0], [2, 3, 0]]
+        );
+        assert_eq!(nodes("2x2x3", [0, 0, 1], [1, 1, 2]), [[0, 0, 1], [0, 0, 2]]);
+        assert_eq!(nodes("torus:4x4", [3, 0, 0], [2, 1, 1]), [[3, 0, 0], [0, 0, 0]]);
+    }
+
+    #[test]
+    fn corners_lie_inside() {
+        let s = SubMesh::spanning([1, 4, 0], [5, 5, 0]);
+        assert_eq!((s.sides, s.end(), s.volume()), ([5, 2, 1], [5, 5, 0], 10));
+        assert!(s.overlaps(&SubMesh::spanning([5, 5, 0], [5, 5, 0])));
+        assert!(!s.overlaps(&SubMesh::spanning([0, 0, 0], [0, 5, 0])));
+    }
+}

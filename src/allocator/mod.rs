@@ -123,6 +123,11 @@ pub trait Allocator: Send {
         Census::default()
     }
 
+    /// Whether the strategy hands out units and keeps a [`census`](Allocator::census).
+    fn has_units(&self) -> bool {
+        false
+    }
+
     /// Number of distinct processor sets that share the best primary score for this
     /// request, before any tie-breaking; 1 if all free processors are taken. `None` if
     /// the strategy has no score or the request cannot be served.

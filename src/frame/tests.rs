@@ -60,11 +60,13 @@ fn run(number: u32, tie: Option<&str>, sizes: &[u32]) -> RunResult {
             pairwise.iter().sum(),
             &PlacementMeans::default(),
             tie.is_none().then_some(ties),
+            None,
         ),
         by_size: by_size::by_size(&jobs, &starts, &pairwise),
         jobs: measures.collect(),
         series: Default::default(),
         seconds: f64::from(number),
+        allocator_seconds: None,
     }
 }
 

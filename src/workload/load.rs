@@ -29,6 +29,8 @@ pub struct Workload {
     pub header: Header,
     /// Jobs sorted by submit time, equal times in file order; [`JobId`](super::JobId) is the index.
     pub jobs: Vec<Job>,
+    /// Side lengths along x, y, z by job; empty if the jobs have no shapes.
+    pub shapes: Vec<[u16; 3]>,
     /// What cleaning and window did.
     pub report: CleaningReport,
 }
@@ -108,7 +110,15 @@ impl Workload {
         report.before_window = outside.before as u64;
         report.after_window = outside.after as u64;
         let digest = input.into_inner().hasher.finalize().to_hex().to_string();
-        Ok(Workload { name: report.name.clone(), source, digest, header, jobs, report })
+        Ok(Workload {
+            name: report.name.clone(),
+            source,
+            digest,
+            header,
+            jobs,
+            shapes: Vec::new(),
+            report,
+        })
     }
 
     /// Applies a rule to the jobs larger than a machine of `procs` processors, see [`fit_to_machine`].

@@ -23,6 +23,7 @@ mod plan;
 mod progress;
 mod run;
 mod shell;
+mod stream;
 mod synth;
 mod verify;
 
@@ -83,6 +84,11 @@ enum Command {
     Verify(verify::VerifyArgs),
     /// List what can be named: allocators, schedulers, traces, policies, suites, columns.
     List(list::ListArgs),
+    /// Run stochastic streams of jobs, replicated until their means are known well enough.
+    ///
+    /// The experiments on fragmentation: every combination of loads, schedulers and
+    /// allocators; means with 95 % intervals; common random numbers.
+    Stream(stream::StreamArgs),
     /// Make a synthetic trace and write it as SWF.
     Synth(synth::SynthArgs),
     /// Print a completion script for a shell.
@@ -110,6 +116,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         None => run::run(&cli.run, &arguments),
         Some(Command::Verify(args)) => verify::run(&args),
         Some(Command::List(args)) => list::run(&args),
+        Some(Command::Stream(args)) => stream::run(&args),
         Some(Command::Synth(args)) => synth::run(&args),
         Some(Command::Completions(args)) => shell::completions(&args, &mut Cli::command()),
         Some(Command::Man) => shell::man(Cli::command()),

@@ -10,6 +10,7 @@ mod cell;
 mod coupled;
 mod result;
 mod runner;
+pub mod stream;
 
 pub use cell::{Cell, Trace};
 pub use result::{RunKey, RunResult};

@@ -103,7 +103,7 @@ impl Detector {
                 if low > region_high {
                     break; // case 1, and out of reach of all later regions
                 }
-                if !region.covers_x(x) || high < region_low {
+                if !(region.covers_x(x) & (region_low <= high)) {
                     continue; // case 1
                 }
                 if high > region_high {
@@ -121,37 +121,39 @@ impl Detector {
 
     fn first_of_planes(&mut self, admissible: Admissible) -> Option<Coord> {
         let Self { regions, work, next, subtractions, .. } = self;
-        for border in borders(regions, admissible) {
+        'borders: for border in borders(regions, admissible) {
             work.clear();
             work.push(border);
+            // The highest of the lowest z of the pieces.
+            let mut top = border.z.low;
             for region in regions.iter() {
-                if region.covers_x(border.x) {
+                if work.iter().any(|plane| plane.meets(region)) {
                     next.clear();
+                    top = 0;
                     for plane in work.iter() {
                         *subtractions += 1;
                         let from = next.len();
                         plane.subtract(region, next);
-                        let final_piece = next[from..].iter().find(|piece| piece.is_above(region));
-                        if let Some(piece) = final_piece {
-                            return Some(lowest(piece));
+                        for piece in &next[from..] {
+                            if piece.is_above(region) {
+                                return Some(lowest(piece));
+                            }
+                            top = top.max(piece.z.low);
                         }
                     }
                     std::mem::swap(work, next);
                     if work.is_empty() {
-                        break;
+                        continue 'borders;
                     }
                 } else {
-                    // The region leaves every piece as it is; but some may be out of reach.
-                    let final_piece = work.iter().position(|piece| piece.is_above(region));
-                    *subtractions += final_piece.map_or(work.len(), |i| i + 1) as u64;
-                    if let Some(piece) = final_piece {
-                        return Some(lowest(&work[piece]));
+                    // Nothing changes, but some piece may be out of reach.
+                    *subtractions += work.len() as u64;
+                    if top > region.high[2] {
+                        return work.iter().find(|piece| piece.is_above(region)).map(lowest);
                     }
                 }
             }
-            if let Some(piece) = work.first() {
-                return Some(lowest(piece));
-            }
+            return work.first().map(lowest);
         }
         None
     }

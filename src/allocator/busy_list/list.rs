@@ -90,6 +90,12 @@ impl BusyList {
         self.entries.retain(|entry| volumes[entry.base.index()] != 0);
     }
 
+    /// Volume of the entry with this base; 0 if there is none.
+    #[cfg(test)]
+    pub fn volume_at(&self, base: NodeId) -> u32 {
+        self.volumes[base.index()]
+    }
+
     /// Removes all entries.
     pub fn clear(&mut self) {
         self.entries.clear();

@@ -51,9 +51,13 @@ impl Plane {
         self.z.low > region.high[2]
     }
 
-    fn meets(&self, region: &Region) -> bool {
-        let meets = |span: Span, i: usize| span.low <= region.high[i] && region.low[i] <= span.high;
-        region.covers_x(self.x) && meets(self.y, 1) && meets(self.z, 2)
+    /// Whether some position of the plane lies in `region`.
+    #[inline]
+    pub fn meets(&self, region: &Region) -> bool {
+        // Without branches: which of the axes keeps the two apart is hard to foretell.
+        let meets =
+            |span: Span, i: usize| (span.low <= region.high[i]) & (region.low[i] <= span.high);
+        region.covers_x(self.x) & meets(self.y, 1) & meets(self.z, 2)
     }
 
     /// Appends the positions of this plane outside `region`: at most four disjoint planes,

@@ -23,7 +23,7 @@ impl Region {
     /// Whether some position of the box has this x.
     #[inline]
     pub fn covers_x(&self, x: u16) -> bool {
-        self.low[0] <= x && x <= self.high[0]
+        (self.low[0] <= x) & (x <= self.high[0])
     }
 }
 

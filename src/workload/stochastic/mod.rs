@@ -27,7 +27,7 @@
 //! inter-arrival time, which is the same for a mean service time of 1. Neither looks at the size of
 //! jobs or machine; [`StochasticStream::offered_load`] does.
 //!
-//! Cost: three uniform numbers for the sides, one for each time: about 50 ns per job.
+//! Cost: three uniform numbers for the sides, one for each time; 50 to 150 ns per job.
 //!
 //! ```
 //! use replay::workload::stochastic::StochasticStream;
@@ -119,9 +119,9 @@ impl StochasticStream {
     /// Draws a replication: the machine is empty at time 0, and the first job comes one inter-arrival
     /// time later.
     ///
-    /// Submissions are rounded down to a tick, run times to the nearest tick but at least one. The
-    /// first n of m jobs are those of a stream of n jobs. Replications of a seed are independent, and
-    /// may be drawn in any order.
+    /// Times are rounded to the nearest tick, and a job runs for at least one. The first n of m jobs
+    /// are those of a stream of n jobs. Replications of a seed are independent, and may be drawn in any
+    /// order.
     ///
     /// # Errors
     /// [`StochasticError`], if a distribution is impossible or does not fit the machine, or if times
@@ -147,7 +147,7 @@ impl StochasticStream {
             let shape = sides.draw(&mut side_rng);
             let submit = self.ticks(clock.advance(&mut arrival_rng))?;
             let run = self.service.quantile(random::uniform(&mut service_rng));
-            let run = self.ticks(run + 0.5 / f64::from(self.ticks_per_unit))?.max(1);
+            let run = self.ticks(run)?.max(1);
             // Even one after another the jobs must end before the limit.
             work += run;
             if submit + work >= MAX_TICKS {
@@ -193,9 +193,9 @@ impl StochasticStream {
         Ok(self.mean_size()? * self.service.mean() / capacity)
     }
 
-    /// Whole ticks of a time given in units.
+    /// The nearest whole tick to a time given in units.
     fn ticks(&self, units: f64) -> Result<i64, StochasticError> {
-        let ticks = units * f64::from(self.ticks_per_unit);
+        let ticks = (units * f64::from(self.ticks_per_unit)).round();
         if ticks < MAX_TICKS as f64 { Ok(ticks as i64) } else { Err(self.too_long()) }
     }
 

@@ -69,9 +69,8 @@ where
     T: FromStr,
     T::Err: Display,
 {
-    let parse = |text: &str| {
-        text.parse().map_err(|e| name.error(kind, format!("{key}=\"{text}\": {e}")))
-    };
+    let parse =
+        |text: &str| text.parse().map_err(|e| name.error(kind, format!("{key}=\"{text}\": {e}")));
     name.get(key).map(parse).transpose()
 }
 

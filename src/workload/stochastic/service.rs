@@ -134,4 +134,4 @@ fn kept(mean: f64, sd: f64, low: f64, high: f64) -> [f64; 2] {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

@@ -151,4 +151,4 @@ impl SideSampler<'_> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

@@ -68,8 +68,7 @@ pub fn descriptions() -> Vec<Description> {
         default,
         about,
     };
-    let positive =
-        |key, default, about| parameter(key, "a positive number", default, about);
+    let positive = |key, default, about| parameter(key, "a positive number", default, about);
     let entry = |name: &str, aliases: &[&'static str], source, about: &str, parameters| {
         let (name, about) = (name.to_string(), about.to_string());
         Description { name, aliases: aliases.to_vec(), about, source, parameters }

@@ -55,8 +55,8 @@ impl AxisLaw {
                 for &Interval { low, high, probability } in intervals {
                     if rest < probability {
                         let sides = f64::from(high - low + 1);
-                        // Rounding may reach one beyond the last.
-                        return (low + (rest / probability * sides) as u16).min(high);
+                        // Below `sides` even when rounded, as the quotient is below 1.
+                        return low + (rest / probability * sides) as u16;
                     }
                     rest -= probability;
                 }
@@ -70,7 +70,8 @@ impl AxisLaw {
     pub(super) fn probabilities(&self, extent: u16) -> Vec<f64> {
         match self {
             &Self::Exponential { mean, .. } => {
-                let reaches = |side: u16| if side == 1 { 1.0 } else { (-f64::from(side) / mean).exp() };
+                let reaches =
+                    |side: u16| if side == 1 { 1.0 } else { (-f64::from(side) / mean).exp() };
                 let next = |side: u16| if side == extent { 0.0 } else { reaches(side + 1) };
                 (1..=extent).map(|side| reaches(side) - next(side)).collect()
             }

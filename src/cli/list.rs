@@ -8,7 +8,7 @@ use crate::number::grouped;
 use crate::published::SUITES;
 use crate::report::{Align, Sheet};
 use crate::workload::{Manifest, Policy, SearchPath, generated, stochastic};
-use crate::{allocator, scheduler};
+use crate::{allocator, network, scheduler};
 
 /// Arguments of `replay list`.
 #[derive(Clone, Debug, Args)]
@@ -35,6 +35,8 @@ enum Listing {
     Sides,
     /// Distributions of service times of stochastic streams.
     Services,
+    /// Timings of the flit-level network.
+    Networks,
     /// Cleaning policies, rule by rule.
     Policies,
     /// Suites of published numbers.
@@ -60,6 +62,7 @@ pub fn run(args: &ListArgs) -> Result<Exit, Failure> {
         Listing::Generators,
         Listing::Sides,
         Listing::Services,
+        Listing::Networks,
         Listing::Policies,
         Listing::Traces,
         Listing::Suites,
@@ -92,6 +95,7 @@ fn entries(what: Listing) -> Result<Entries, Failure> {
         Listing::Generators => described("generators", &generated::descriptions()),
         Listing::Sides => described("sides", &stochastic::side_descriptions()),
         Listing::Services => described("services", &stochastic::service_descriptions()),
+        Listing::Networks => described("networks", &network::descriptions()),
         Listing::Policies => policies(),
         Listing::Traces => traces()?,
         Listing::Suites => suites(),

@@ -18,6 +18,7 @@ mod args;
 mod exit;
 mod list;
 mod load;
+mod network;
 mod output;
 mod plan;
 mod progress;
@@ -89,6 +90,8 @@ enum Command {
     /// The experiments on fragmentation: every combination of loads, schedulers and
     /// allocators; means with 95 % intervals; common random numbers.
     Stream(stream::StreamArgs),
+    /// Send a list of packets through the flit-level network and say what became of each.
+    Network(network::NetworkArgs),
     /// Make a synthetic trace and write it as SWF.
     Synth(synth::SynthArgs),
     /// Print a completion script for a shell.
@@ -117,6 +120,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Some(Command::Verify(args)) => verify::run(&args),
         Some(Command::List(args)) => list::run(&args),
         Some(Command::Stream(args)) => stream::run(&args),
+        Some(Command::Network(args)) => network::run(&args),
         Some(Command::Synth(args)) => synth::run(&args),
         Some(Command::Completions(args)) => shell::completions(&args, &mut Cli::command()),
         Some(Command::Man) => shell::man(Cli::command()),

@@ -11,7 +11,7 @@ use super::output::probe;
 use super::plan::parse_list;
 use super::run::set_threads;
 use crate::allocator::registry::AllocatorSpec;
-use crate::experiment::stream::{Caption, Estimates, Metric, Point, estimate};
+use crate::experiment::stream::{Caption, Estimates, Life, Metric, Point, estimate};
 use crate::frame::{NamedRow, write_values};
 use crate::metrics::estimate::StopRule;
 use crate::number::fixed;
@@ -162,6 +162,7 @@ fn points(args: &StreamArgs) -> Result<Vec<Point>, Failure> {
                     stream,
                     scheduler,
                     allocator: AllocatorSpec::clone(allocator),
+                    life: Life::RunTimes,
                 });
             }
         }

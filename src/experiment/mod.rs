@@ -7,6 +7,7 @@
 //! depend on the number of threads.
 
 mod cell;
+pub mod contention;
 mod coupled;
 mod result;
 mod runner;

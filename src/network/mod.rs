@@ -120,6 +120,7 @@ mod settings;
 mod staircase;
 mod stalled;
 mod trace;
+pub mod traffic;
 mod usage;
 mod wiring;
 mod worm;

@@ -53,12 +53,20 @@ const MESHES: [&str; 3] = ["8x8x8", "10x10x10", "12x12x12"];
 
 /// A point of chapter 3.
 fn chapter_3<'a>(machine: &'a str, sides: &'a str, load: &'a str, strategy: &'a str) -> Key<'a> {
-    Key { machine, sides, service: EXPONENTIAL, load, scheduler: "fcfs", strategy }
+    Key {
+        machine,
+        sides,
+        service: EXPONENTIAL,
+        load,
+        scheduler: "fcfs",
+        strategy,
+        ..Key::default()
+    }
 }
 
 /// A point of chapter 5.
 fn chapter_5<'a>(sides: &'a str, load: &'a str, scheduler: &'a str, strategy: &'a str) -> Key<'a> {
-    Key { machine: "8x8x8", sides, service: PARETO, load, scheduler, strategy }
+    Key { machine: "8x8x8", sides, service: PARETO, load, scheduler, strategy, ..Key::default() }
 }
 
 /// The same with another machine.
@@ -270,13 +278,11 @@ impl Claims<'_> {
     /// Claims 6 and 22: the size of the machine matters little.
     fn size(&self) -> Result<Vec<Check>, VerifyError> {
         let mut checks = Vec::new();
-        let points: [(&str, fn(&'static str, &'static str) -> Key<'static>); 2] = [
-            ("ch. 3, claim 6", |machine, strategy| chapter_3(machine, "uniform", "5.8", strategy)),
-            ("ch. 5, claim 22", |machine, strategy| {
-                on(machine, chapter_5("uniform", "0.045", "ssd", strategy))
-            }),
-        ];
-        for (figure, point) in points {
+        for figure in ["ch. 3, claim 6", "ch. 5, claim 22"] {
+            let point = |machine, strategy| match figure {
+                "ch. 3, claim 6" => chapter_3(machine, "uniform", "5.8", strategy),
+                _ => on(machine, chapter_5("uniform", "0.045", "ssd", strategy)),
+            };
             checks.push(claim(
                 figure,
                 "uniform",

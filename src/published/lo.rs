@@ -30,7 +30,15 @@ const TABLE: &str = include_str!("lo.csv");
 
 /// The machine and discipline of Table 1.
 fn key<'a>(sides: &'a str, load: &'a str, strategy: &'a str) -> Key<'a> {
-    Key { machine: "32x32", sides, service: "exponential", load, scheduler: "fcfs", strategy }
+    Key {
+        machine: "32x32",
+        sides,
+        service: "exponential",
+        load,
+        scheduler: "fcfs",
+        strategy,
+        ..Key::default()
+    }
 }
 
 /// Loads at which the plots of the paper and ours have a point.

@@ -5,9 +5,11 @@
 //! files next to the code, as printed.
 
 pub mod bani_mohammad;
+pub mod bani_mohammad_messages;
 mod check;
 pub mod johnson;
 pub mod lo;
+pub mod lo_messages;
 mod streams;
 
 pub use check::{Check, Tolerance, Verdict};
@@ -60,7 +62,13 @@ pub struct Suite {
 pub type Verify = fn(&Selection, &mut dyn FnMut(&str)) -> Result<Vec<Check>, VerifyError>;
 
 /// Every suite.
-pub const SUITES: [Suite; 3] = [johnson::SUITE, lo::SUITE, bani_mohammad::SUITE];
+pub const SUITES: [Suite; 5] = [
+    johnson::SUITE,
+    lo::SUITE,
+    lo_messages::SUITE,
+    bani_mohammad::SUITE,
+    bani_mohammad_messages::SUITE,
+];
 
 /// A suite that cannot be run at all.
 #[derive(Debug, thiserror::Error)]

@@ -4,8 +4,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Check, Selection, Tolerance, VerifyError};
-use crate::experiment::stream::{Estimates, Metric, Point, estimate};
+use crate::experiment::contention::Messages;
+use crate::experiment::stream::{Estimates, Life, Metric, Point, estimate};
 use crate::metrics::estimate::{Estimate, StopRule};
+use crate::network::traffic::{Pattern, Preset};
 use crate::topology::Topology;
 use crate::workload::stochastic::{Arrivals, StochasticStream};
 
@@ -18,6 +20,9 @@ pub struct Row {
     pub id: String,
     pub figure: String,
     pub machine: String,
+    pub network: String,
+    pub pattern: String,
+    pub flits: String,
     pub sides: String,
     pub service: String,
     pub load: String,
@@ -31,6 +36,8 @@ pub struct Row {
     pub base_strategy: String,
     pub printed: String,
     pub tolerance: f64,
+    /// Why the number is shown but not judged, if it is not.
+    pub unjudged: String,
     pub note: String,
 }
 
@@ -57,10 +64,13 @@ pub fn rows(table: &str) -> Result<Vec<Row>, VerifyError> {
     rows.map_err(|e| VerifyError::Table(e.to_string()))
 }
 
-/// One point as the tables write it.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+/// One point as the tables write it. Without a network jobs have run times.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub struct Key<'a> {
     pub machine: &'a str,
+    pub network: &'a str,
+    pub pattern: &'a str,
+    pub flits: &'a str,
     pub sides: &'a str,
     pub service: &'a str,
     pub load: &'a str,
@@ -77,15 +87,28 @@ impl Key<'_> {
         let grid = topology.grid().ok_or_else(|| table("a stream needs a mesh"))?;
         let extents = grid.axes().map(|axis| axis.extent);
         let load: f64 = self.load.parse().map_err(table)?;
+        let mut stream = StochasticStream {
+            arrivals: Arrivals::Exponential { mean: 1.0 / load },
+            sides: self.sides.parse().map_err(table)?,
+            service: self.service.parse().map_err(table)?,
+            ..StochasticStream::new(extents)
+        };
+        let mut life = Life::RunTimes;
+        if !self.network.is_empty() {
+            let preset = Preset::ALL.iter().find(|(name, _)| *name == self.network);
+            let (_, preset) = preset.ok_or_else(|| table("no such network"))?;
+            let pattern = Pattern::named(self.pattern, *preset);
+            let pattern = pattern.ok_or_else(|| table("no such pattern"))?;
+            let mut messages = Messages::new(*preset, pattern).map_err(table)?;
+            messages.options.flits = self.flits.parse().map_err(table)?;
+            stream.ticks_per_unit = 1;
+            life = Life::Messages(messages);
+        }
         Ok(Point {
-            stream: StochasticStream {
-                arrivals: Arrivals::Exponential { mean: 1.0 / load },
-                sides: self.sides.parse().map_err(table)?,
-                service: self.service.parse().map_err(table)?,
-                ..StochasticStream::new(extents)
-            },
+            stream,
             scheduler: self.scheduler.parse().map_err(table)?,
             allocator: self.strategy.parse().map_err(table)?,
+            life,
             topology,
         })
     }
@@ -96,6 +119,9 @@ impl Row {
     pub fn key(&self) -> Key<'_> {
         Key {
             machine: &self.machine,
+            network: &self.network,
+            pattern: &self.pattern,
+            flits: &self.flits,
             sides: &self.sides,
             service: &self.service,
             load: &self.load,
@@ -147,6 +173,28 @@ impl Row {
         format!("{metric} {scheduler} {strategy} load {load}{relation}")
     }
 
+    /// The row with nothing beside it.
+    pub fn not_run(&self, why: &str) -> Result<Check, VerifyError> {
+        let check = claim(
+            &self.figure,
+            &self.streams(),
+            &self.what(),
+            &self.printed,
+            f64::NAN,
+            Tolerance::Relative(self.tolerance),
+        )?;
+        let note = self.note.clone();
+        Ok(Check { ours: None, not_run: Some(why.to_string()), note, ..check })
+    }
+
+    fn streams(&self) -> String {
+        let Self { machine, network, pattern, flits, sides, service, .. } = self;
+        match network.as_str() {
+            "" => format!("{machine} {sides} {service}"),
+            _ => format!("{machine} {sides} {pattern} {flits} flits"),
+        }
+    }
+
     /// The row beside our estimates.
     fn check(&self, runs: &Runs<'_>) -> Result<Check, VerifyError> {
         let metric = self.metric()?;
@@ -174,7 +222,7 @@ impl Row {
         };
         Ok(Check {
             figure: self.figure.clone(),
-            trace: format!("{} {} {}", self.machine, self.sides, self.service),
+            trace: self.streams(),
             log: Some(format!("{} x 1000 jobs", own.count)),
             what: self.what(),
             printed: self.printed.clone(),
@@ -182,7 +230,7 @@ impl Row {
             ours: Some(ours),
             margin,
             tolerance,
-            not_run: None,
+            not_run: (!self.unjudged.is_empty()).then(|| self.unjudged.clone()),
             note: self.note.clone(),
         })
     }
@@ -202,7 +250,10 @@ impl<'a> Runs<'a> {
         selection: &Selection,
         progress: &mut dyn FnMut(&str),
     ) -> Result<Self, VerifyError> {
-        let rule = if selection.full { StopRule::default() } else { StopRule::exactly(QUICK) };
+        let quick = |replications| match selection.full {
+            true => StopRule::default(),
+            false => StopRule::exactly(replications),
+        };
         let watched = [Metric::FinishTime, Metric::Utilization, Metric::Turnaround];
         let of_rows = rows.iter().flat_map(|row| [row.key(), row.baseline()]);
         let keys: BTreeSet<Key<'_>> = of_rows.chain(more).collect();
@@ -212,7 +263,14 @@ impl<'a> Runs<'a> {
             let point = key.point()?;
             // Literal algorithms are slow, and what they count varies little.
             let literal = key.strategy.contains("engine=literal");
-            let rule = if literal { StopRule::exactly(LITERAL) } else { rule };
+            let rule = match (literal, key.network) {
+                (true, _) => StopRule::exactly(LITERAL),
+                (_, "") => quick(QUICK),
+                // The papers' ten runs; what they come to varies little.
+                (_, "lo") if selection.full => StopRule::exactly(10),
+                (_, "lo") => StopRule::exactly(3),
+                _ => quick(QUICK),
+            };
             estimates.insert(key, estimate(&point, SEED, &rule, &watched)?);
             if estimates.len() % 20 == 0 || estimates.len() == count {
                 progress(&format!("{} of {count} points", estimates.len()));

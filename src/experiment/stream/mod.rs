@@ -11,6 +11,7 @@ use std::fmt;
 
 pub use sample::{Caption, Metric, Sample, SampleError, sample};
 
+use super::contention::Messages;
 use crate::allocator::registry::AllocatorSpec;
 use crate::metrics::estimate::{Accumulator, Estimate, ReplicateError, StopRule, replicate};
 use crate::scheduler::registry::SchedulerSpec;
@@ -28,6 +29,17 @@ pub struct Point {
     pub scheduler: SchedulerSpec,
     /// Who gets which processors.
     pub allocator: AllocatorSpec,
+    /// What decides how long a job holds them.
+    pub life: Life,
+}
+
+/// What decides how long jobs hold their processors.
+#[derive(Clone, Debug)]
+pub enum Life {
+    /// The service times of the stream.
+    RunTimes,
+    /// Their own messages; the stream's service times mean nothing, and its tick is a cycle.
+    Messages(Messages),
 }
 
 impl Point {
@@ -39,8 +51,12 @@ impl Point {
 
 impl fmt::Display for Point {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { topology, scheduler, allocator, stream } = self;
-        write!(f, "{topology} {} load {} {scheduler} {allocator}", stream.sides, self.load())
+        let Self { topology, scheduler, allocator, stream, life } = self;
+        write!(f, "{topology} {} load {} ", stream.sides, self.load())?;
+        if let Life::Messages(messages) = life {
+            write!(f, "{} ", messages.program.pattern())?;
+        }
+        write!(f, "{scheduler} {allocator}")
     }
 }
 

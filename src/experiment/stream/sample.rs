@@ -1,10 +1,13 @@
 //! One replication of a stochastic stream through one scheduler and one allocator.
 
-use super::Point;
-use crate::allocator::Allocator;
-use crate::metrics::SystemRecorder;
+use super::{Life, Point};
+use crate::allocator::{Allocator, Census, Refusal};
+use crate::metrics::{Locality, SystemRecorder};
 use crate::naming::NameError;
-use crate::simulation::{CoupledError, RunTimes, Scene, simulate};
+use crate::network::traffic::TrafficError;
+use crate::simulation::{CoupledError, Observer, RunTimes, Scene, Service, State, simulate};
+use crate::topology::NodeId;
+use crate::workload::JobId;
 use crate::workload::stochastic::{StochasticError, Stream};
 
 /// What is measured in a replication. Times are in time units of the stream.
@@ -40,11 +43,21 @@ pub enum Metric {
     Attempts,
     /// Elementary operations of the allocator for a job.
     Operations,
+    /// Mean latency of a packet, over all packets; as the following, of message streams only.
+    Latency,
+    /// Mean wait of a packet's header for channels.
+    Blocking,
+    /// Mean links of a packet's path.
+    Hops,
+    /// Mean packets of a job.
+    Packets,
+    /// Mean over jobs of dispersal times processors allocated.
+    WeightedDispersal,
 }
 
 impl Metric {
     /// Number of metrics.
-    pub const COUNT: usize = 14;
+    pub const COUNT: usize = 19;
 
     /// Every metric with what is said of it.
     pub const ALL: [(Metric, Caption); Self::COUNT] = [
@@ -107,6 +120,22 @@ impl Metric {
             Metric::Operations,
             Caption::new("operations", "operations_pm", "Elementary operations", "per job"),
         ),
+        (Metric::Latency, Caption::new("latency", "latency_pm", "Mean packet latency", "cycles")),
+        (
+            Metric::Blocking,
+            Caption::new("blocking", "blocking_pm", "Mean packet blocking time", "cycles"),
+        ),
+        (Metric::Hops, Caption::new("hops", "hops_pm", "Mean path length", "links")),
+        (Metric::Packets, Caption::new("packets", "packets_pm", "Packets of a job", "packets")),
+        (
+            Metric::WeightedDispersal,
+            Caption::new(
+                "weighted_dispersal",
+                "weighted_dispersal_pm",
+                "Weighted dispersal",
+                "processors",
+            ),
+        ),
     ];
 
     /// What is said of it.
@@ -157,6 +186,9 @@ pub enum SampleError {
     /// The strategy does not work on the machine.
     #[error(transparent)]
     Allocator(#[from] NameError),
+    /// The machine has no such network.
+    #[error(transparent)]
+    Traffic(#[from] TrafficError),
     /// The simulation cannot go on.
     #[error("{point}: {cause}")]
     Coupled {
@@ -173,29 +205,57 @@ pub enum SampleError {
 /// [`SampleError`].
 pub fn sample(point: &Point, seed: u64, replication: u64) -> Result<Sample, SampleError> {
     let stream = point.stream.generate(seed, replication)?;
-    // Strategies that draw have a seed of their own in every replication.
-    let allocator_seed = seed.wrapping_add(replication.wrapping_mul(0x9e37_79b9_7f4a_7c15));
-    let mut allocator = point.allocator.build(&point.topology, allocator_seed)?;
-    run(point, &stream, allocator.as_mut())
-        .map_err(|cause| SampleError::Coupled { point: point.to_string(), cause })
+    // Whatever draws has a seed of its own in every replication.
+    let own_seed = seed.wrapping_add(replication.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    let mut allocator = point.allocator.build(&point.topology, own_seed)?;
+    match &point.life {
+        Life::RunTimes => run(
+            point,
+            &stream,
+            allocator.as_mut(),
+            &mut RunTimes::default(),
+            &mut Watcher::new(&stream, None),
+        ),
+        Life::Messages(messages) => {
+            let mut network = messages.on(&point.topology, own_seed, None)?;
+            let locality = Locality::new(&point.topology);
+            let watcher = &mut Watcher::new(&stream, Some(locality));
+            let mut sample = run(point, &stream, allocator.as_mut(), &mut network, watcher)?;
+            let total = network.total();
+            let packets = total.packets.max(1) as f64;
+            let jobs = stream.jobs.len().max(1) as f64;
+            for (metric, value) in [
+                (Metric::Latency, total.latency as f64 / packets),
+                (Metric::Blocking, total.blocked as f64 / packets),
+                (Metric::Hops, total.hops as f64 / packets),
+                (Metric::Packets, total.packets as f64 / jobs),
+                (Metric::WeightedDispersal, watcher.weighted_dispersal / jobs),
+            ] {
+                sample[metric as usize] = value;
+            }
+            Ok(sample)
+        }
+    }
 }
 
 fn run(
     point: &Point,
     stream: &Stream,
     allocator: &mut dyn Allocator,
-) -> Result<Sample, CoupledError> {
+    service: &mut dyn Service,
+    watcher: &mut Watcher,
+) -> Result<Sample, SampleError> {
     let processors = point.topology.processors();
     let mut scheduler = point.scheduler.build(processors as u32);
-    let mut recorder = SystemRecorder::new(stream.jobs.len());
     let scene = Scene {
         jobs: &stream.jobs,
         shapes: &stream.shapes,
         topology: &point.topology,
         timed: false,
     };
-    let service = &mut RunTimes::default();
-    let overhead = simulate(scene, scheduler.as_mut(), allocator, service, &mut recorder)?;
+    let overhead = simulate(scene, scheduler.as_mut(), allocator, service, watcher)
+        .map_err(|cause| SampleError::Coupled { point: point.to_string(), cause })?;
+    let recorder = &watcher.recorder;
     let system = recorder.metrics(0, processors, &overhead);
     let unit = f64::from(stream.ticks_per_unit);
     let jobs = stream.jobs.len().max(1) as f64 * unit;
@@ -203,21 +263,62 @@ fn run(
     let arrivals = sum(&mut stream.jobs.iter().map(|job| job.submit));
     let starts = sum(&mut recorder.starts().iter().copied());
     let ends = sum(&mut recorder.ends().iter().copied());
-    let units = |value: Option<f64>| value.unwrap_or(f64::NAN);
-    Ok([
-        system.finish_time as f64 / unit,
-        100.0 * system.utilization,
-        100.0 * system.allocated_utilization,
-        (ends - arrivals) / jobs,
-        (starts - arrivals) / jobs,
-        (ends - starts) / jobs,
-        system.internal_fragmentation_percent,
-        system.fragmented_time_percent,
-        units(system.mean_busy_list),
-        units(system.mean_searches),
-        units(system.mean_blocks),
-        units(system.one_block_percent),
-        system.attempts_per_job,
-        system.operations_per_job,
-    ])
+    let mut sample = [f64::NAN; Metric::COUNT];
+    for (metric, value) in [
+        (Metric::FinishTime, system.finish_time as f64 / unit),
+        (Metric::Utilization, 100.0 * system.utilization),
+        (Metric::AllocatedUtilization, 100.0 * system.allocated_utilization),
+        (Metric::Turnaround, (ends - arrivals) / jobs),
+        (Metric::Wait, (starts - arrivals) / jobs),
+        (Metric::Service, (ends - starts) / jobs),
+        (Metric::InternalFragmentation, system.internal_fragmentation_percent),
+        (Metric::ExternalFragmentation, system.fragmented_time_percent),
+        (Metric::Attempts, system.attempts_per_job),
+        (Metric::Operations, system.operations_per_job),
+    ] {
+        sample[metric as usize] = value;
+    }
+    for (metric, value) in [
+        (Metric::BusyList, system.mean_busy_list),
+        (Metric::Searches, system.mean_searches),
+        (Metric::Blocks, system.mean_blocks),
+        (Metric::Contiguous, system.one_block_percent),
+    ] {
+        sample[metric as usize] = value.unwrap_or(f64::NAN);
+    }
+    Ok(sample)
+}
+
+/// Records the system, and where jobs are if that is asked for.
+struct Watcher {
+    recorder: SystemRecorder,
+    locality: Option<Locality>,
+    weighted_dispersal: f64,
+}
+
+impl Watcher {
+    fn new(stream: &Stream, locality: Option<Locality>) -> Self {
+        Self { recorder: SystemRecorder::new(stream.jobs.len()), locality, weighted_dispersal: 0.0 }
+    }
+}
+
+impl Observer for Watcher {
+    fn passed(&mut self, from: i64, to: i64, state: &State) {
+        self.recorder.passed(from, to, state);
+    }
+
+    fn refused(&mut self, job: JobId, refusal: Refusal) {
+        self.recorder.refused(job, refusal);
+    }
+
+    fn started(&mut self, job: JobId, now: i64, nodes: &[NodeId], census: Census) {
+        self.recorder.started(job, now, nodes, census);
+        if let Some(locality) = &mut self.locality {
+            self.weighted_dispersal += locality.placement(nodes).weighted_dispersal;
+        }
+    }
+
+    fn completed(&mut self, job: JobId, now: i64) {
+        self.recorder.completed(job, now);
+    }
 }

@@ -1,0 +1,180 @@
+//! What an allocation costs with every strategy, and the overhead ratios of the thesis of
+//! Bani-Mohammad with its literal algorithms.
+//!
+//! A saturated stream of jobs with sides up to half the machine's goes through FCFS; the
+//! wall-clock time in the allocator, refusals and releases included, is divided by the
+//! number of attempts. Strategies are shown the requests with their shapes.
+//!
+//! `cargo bench --bench allocators -- results/benchmarks` writes `allocators.csv` and
+//! `overhead.csv` into that folder.
+
+use std::error::Error;
+use std::path::Path;
+
+use replay::allocator::registry::{self, AllocatorSpec};
+use replay::scheduler::registry::SchedulerSpec;
+use replay::simulation::{Observer, Overhead, RunTimes, Scene, simulate};
+use replay::topology::Topology;
+use replay::workload::stochastic::{Arrivals, StochasticStream};
+
+const MACHINES: [(&str, [u16; 3]); 5] = [
+    ("16x16", [16, 16, 1]),
+    ("32x32", [32, 32, 1]),
+    ("64x64", [64, 64, 1]),
+    ("8x8x8", [8, 8, 8]),
+    ("16x16x16", [16, 16, 16]),
+];
+
+/// Sees nothing.
+struct Nobody;
+impl Observer for Nobody {}
+
+fn overhead(
+    machine: &str,
+    stream: &StochasticStream,
+    scheduler: SchedulerSpec,
+    allocator: &AllocatorSpec,
+    replication: u64,
+) -> Result<Overhead, Box<dyn Error>> {
+    let topology: Topology = machine.parse()?;
+    let jobs = stream.generate(1, replication)?;
+    let mut built = allocator.build(&topology, 1)?;
+    let scene = Scene { jobs: &jobs.jobs, shapes: &jobs.shapes, topology: &topology, timed: true };
+    let mut scheduler = scheduler.build(topology.processors() as u32);
+    let service = &mut RunTimes::default();
+    Ok(simulate(scene, scheduler.as_mut(), built.as_mut(), service, &mut Nobody)?)
+}
+
+/// Nanoseconds per attempt: the least of three replications, each a different stream; of
+/// slow strategies one short one.
+fn per_attempt(
+    machine: &str,
+    extents: [u16; 3],
+    strategy: &AllocatorSpec,
+) -> Result<f64, Box<dyn Error>> {
+    let half = extents.iter().copied().max().unwrap_or(2) / 2;
+    let mut stream = StochasticStream {
+        arrivals: Arrivals::Exponential { mean: 0.01 },
+        sides: format!("uniform[low=1,high={half}]").parse()?,
+        jobs: 250,
+        ..StochasticStream::new(extents)
+    };
+    let run = |stream: &StochasticStream, replication| {
+        let spent = overhead(machine, stream, SchedulerSpec::FCFS, strategy, replication)?;
+        let nanoseconds = spent.time.as_nanos() as f64 / spent.attempts as f64;
+        Ok::<_, Box<dyn Error>>((nanoseconds, spent.time))
+    };
+    let (first, time) = run(&stream, 0)?;
+    if time.as_secs_f64() > 0.05 {
+        return Ok(first);
+    }
+    stream.jobs = 2000;
+    let mut least = f64::INFINITY;
+    for replication in 0..3 {
+        least = least.min(run(&stream, replication)?.0);
+    }
+    Ok(least)
+}
+
+/// One side of a ratio: machine, sides, service, load, scheduler, strategy.
+type Side = (&'static str, &'static str, &'static str, f64, &'static str, &'static str);
+
+const PARETO: &str = "pareto[k=15,q=4241,alpha=1]";
+const TFF: &str = "turning-first-fit[engine=literal]";
+const TBL: &str = "turning-busy-list[engine=literal]";
+const BL: &str = "busy-list[engine=literal]";
+
+/// Published ratios of overhead (time per job), in percent.
+const RATIOS: [(&str, f64, Side, Side); 5] = [
+    (
+        "Fig. 3.16",
+        4.0,
+        ("8x8x8", "uniform", "exponential", 4.6, "fcfs", TBL),
+        ("8x8x8", "uniform", "exponential", 4.6, "fcfs", TFF),
+    ),
+    (
+        "Fig. 3.16; 3.20",
+        11.0,
+        ("8x8x8", "uniform", "exponential", 5.8, "fcfs", TFF),
+        ("12x12x12", "uniform", "exponential", 5.8, "fcfs", TFF),
+    ),
+    (
+        "Fig. 5.11",
+        4.0,
+        ("8x8x8", "uniform", PARETO, 0.075, "fcfs", TBL),
+        ("8x8x8", "uniform", PARETO, 0.075, "fcfs", TFF),
+    ),
+    (
+        "Fig. 5.11; 5.13",
+        37.0,
+        ("8x8x8", "uniform", PARETO, 0.105, "ssd", BL),
+        ("8x8x8", "uniform", PARETO, 0.105, "ssd", TBL),
+    ),
+    (
+        "Fig. 5.12; 5.20",
+        11.0,
+        ("8x8x8", "exponential", PARETO, 0.205, "ssd", TFF),
+        ("12x12x12", "exponential", PARETO, 0.205, "ssd", TFF),
+    ),
+];
+
+/// Microseconds in the allocator per job, mean of three replications of 1000 jobs.
+fn per_job(side: Side, fast: bool) -> Result<f64, Box<dyn Error>> {
+    let (machine, sides, service, load, scheduler, strategy) = side;
+    let strategy = if fast { strategy.replace("[engine=literal]", "") } else { strategy.into() };
+    let topology: Topology = machine.parse()?;
+    let grid = topology.grid().ok_or("a mesh")?;
+    let stream = StochasticStream {
+        arrivals: Arrivals::Exponential { mean: 1.0 / load },
+        sides: sides.parse()?,
+        service: service.parse()?,
+        ..StochasticStream::new(grid.axes().map(|axis| axis.extent))
+    };
+    let mut seconds = 0.0;
+    for replication in 0..3 {
+        let spent =
+            overhead(machine, &stream, scheduler.parse()?, &strategy.parse()?, replication)?;
+        seconds += spent.time.as_secs_f64();
+    }
+    Ok(1e6 * seconds / 3000.0)
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    // `cargo bench` adds flags of its own.
+    let dir = std::env::args().skip(1).find(|argument| !argument.starts_with("--"));
+    let mut table = String::from("strategy");
+    MACHINES.iter().for_each(|(machine, _)| table += &format!(",{machine}"));
+    table += "\n";
+    let literal = [TFF, "first-fit[engine=literal]", TBL, BL];
+    let named = registry::all().iter().map(|strategy| strategy.name.as_str());
+    let sized = ["paging[size=1]", "paging[size=2]", "paging[size=3]", "midplane[unit=4x4x4]"];
+    for name in named.chain(sized).chain(literal) {
+        let spec: AllocatorSpec = name.parse()?;
+        let mut row = format!("\"{name}\"");
+        for (machine, extents) in MACHINES {
+            // "-": not defined on such a machine, or its jobs never fit.
+            let cost = per_attempt(machine, extents, &spec);
+            row += &cost.map_or(",-".to_string(), |ns| format!(",{ns:.0}"));
+        }
+        println!("{row}");
+        table += &format!("{row}\n");
+    }
+    let mut ratios =
+        String::from("figure,published_percent,literal_percent,fast_percent,literal_us,fast_us\n");
+    for (figure, published, own, base) in RATIOS {
+        let (literal, fast) = (per_job(own, false)?, per_job(own, true)?);
+        let row = format!(
+            "{figure},{published},{:.1},{:.1},{literal:.2},{fast:.2}",
+            100.0 * literal / per_job(base, false)?,
+            100.0 * fast / per_job(base, true)?,
+        );
+        println!("{row}");
+        ratios += &format!("{row}\n");
+    }
+    if let Some(dir) = dir {
+        let dir = Path::new(&dir);
+        std::fs::write(dir.join("allocators.csv"), table)?;
+        std::fs::write(dir.join("overhead.csv"), ratios)?;
+    }
+    Ok(())
+}

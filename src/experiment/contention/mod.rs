@@ -1,0 +1,143 @@
+//! Jobs that hold their processors for as long as their messages take.
+//!
+//! [`Messages`] says what jobs send and on which network, [`Communication`] is that network
+//! as the [`Service`] of a coupled simulation. In a stochastic stream every job draws its
+//! quota ([`stream`](super::stream)); the jobs of a [trace](run_trace) get quotas by
+//! their run times.
+
+mod trace;
+
+use std::error::Error;
+use std::sync::Arc;
+
+use crate::network::traffic::{
+    JobTraffic, Mapping, Pattern, Plan, Preset, Program, Quota, TableError, Traffic, TrafficError,
+    TrafficOptions,
+};
+use crate::network::{PacketError, Settings};
+use crate::simulation::Service;
+use crate::topology::{NodeId, Topology};
+use crate::workload::{Job, JobId};
+
+pub use trace::{Isolation, JobContention, TraceError, TraceRun, isolate, link_use, run_trace};
+
+/// What jobs send, and the network they send it on.
+#[derive(Clone, Debug)]
+pub struct Messages {
+    /// Timing, buffers and switching.
+    pub network: Settings,
+    /// Flits of a packet, and which process runs where.
+    pub options: TrafficOptions,
+    /// Who sends to whom.
+    pub program: Arc<Program>,
+    /// How much.
+    pub quota: Quota,
+}
+
+impl Messages {
+    /// A pattern as in one of the papers.
+    ///
+    /// # Errors
+    /// [`TableError`] if the pattern names a file that cannot be used.
+    pub fn new(preset: Preset, pattern: Pattern) -> Result<Self, TableError> {
+        let program = Arc::new(Program::load(pattern)?);
+        let quota = preset.quota(&program);
+        let options = TrafficOptions { mapping: Mapping::Allocation, ..Default::default() };
+        Ok(Self { network: preset.network(), options, program, quota })
+    }
+
+    /// The network with nobody on it. Without `quotas` every job draws its own, by `seed`
+    /// and its number.
+    ///
+    /// # Errors
+    /// [`TrafficError`] if the machine has no such network.
+    pub fn on(
+        &self,
+        topology: &Topology,
+        seed: u64,
+        quotas: Option<Arc<[u64]>>,
+    ) -> Result<Communication, TrafficError> {
+        let plan = Plan { program: self.program.clone(), quota: self.quota, seed };
+        Ok(Communication {
+            traffic: Traffic::new(topology, self.network, self.options)?,
+            plan,
+            quotas,
+            ended: Vec::new(),
+            total: JobTraffic::default(),
+            by_job: None,
+            refused: None,
+        })
+    }
+}
+
+/// The network as a service: a job is done when all its packets are delivered. A unit of the
+/// simulation's time is a cycle.
+#[derive(Debug)]
+pub struct Communication {
+    traffic: Traffic,
+    plan: Plan,
+    quotas: Option<Arc<[u64]>>,
+    ended: Vec<JobTraffic>,
+    total: JobTraffic,
+    by_job: Option<Vec<JobTraffic>>,
+    refused: Option<PacketError>,
+}
+
+impl Communication {
+    /// Keeps what every job's packets come to.
+    pub fn recording(mut self, jobs: usize) -> Self {
+        self.by_job = Some(vec![JobTraffic::default(); jobs]);
+        self
+    }
+
+    /// Sums over all jobs that have ended.
+    pub fn total(&self) -> &JobTraffic {
+        &self.total
+    }
+
+    /// What every job's packets came to; empty unless recorded.
+    pub fn by_job(&self) -> &[JobTraffic] {
+        self.by_job.as_deref().unwrap_or_default()
+    }
+
+    /// The network and its channels.
+    pub fn traffic(&self) -> &Traffic {
+        &self.traffic
+    }
+}
+
+impl Service for Communication {
+    fn start(&mut self, id: JobId, job: &Job, nodes: &[NodeId], _now: i64) {
+        if let Some(quotas) = &self.quotas {
+            self.plan.quota = Quota::fixed(quotas[id.index()]);
+        }
+        // Processors lost to internal fragmentation run no process.
+        let nodes = &nodes[..job.size as usize];
+        if let Err(error) = self.traffic.start(u64::from(id.0), nodes, &self.plan) {
+            self.refused = Some(error);
+        }
+    }
+
+    fn advance(
+        &mut self,
+        until: i64,
+        completed: &mut Vec<JobId>,
+    ) -> Result<Option<i64>, Box<dyn Error + Send + Sync>> {
+        if let Some(error) = self.refused.take() {
+            return Err(error.into());
+        }
+        let until = u64::try_from(until).ok().filter(|_| until < i64::MAX);
+        let Some(cycle) = self.traffic.advance(until, &mut self.ended)? else { return Ok(None) };
+        for ended in &self.ended {
+            self.total.packets += ended.packets;
+            self.total.latency += ended.latency;
+            self.total.blocked += ended.blocked;
+            self.total.hops += ended.hops;
+            if let Some(by_job) = &mut self.by_job {
+                by_job[ended.job as usize] = *ended;
+            }
+            completed.push(JobId(ended.job as u32));
+        }
+        Ok(Some(cycle as i64))
+    }
+}

@@ -1,0 +1,65 @@
+//! Receivers that are drawn at random.
+
+use std::sync::Arc;
+
+use rand_chacha::ChaCha8Rng;
+
+use super::random::{below, other, unit};
+use super::table::Weights;
+
+/// One step: a packet between a drawn pair, or one from every process to a drawn one.
+#[derive(Clone, Debug)]
+pub struct Drawn {
+    rng: ChaCha8Rng,
+    law: DrawnLaw,
+    /// Sender and receiver of the step, where the pair is drawn.
+    pair: (u32, u32),
+}
+
+/// What is drawn.
+#[derive(Clone, Debug)]
+pub enum DrawnLaw {
+    /// Two distinct processes of so many.
+    Pair(u32),
+    /// A receiver for each process of so many.
+    Receivers(u32),
+    /// A pair by weight.
+    Weighted(Arc<Weights>),
+}
+
+impl Drawn {
+    /// Draws from a stream.
+    pub fn new(law: DrawnLaw, rng: ChaCha8Rng) -> Self {
+        Self { rng, law, pair: (0, 0) }
+    }
+
+    /// Begins a step: appends the ranks that send.
+    pub fn senders(&mut self, senders: &mut Vec<u32>) {
+        let Self { rng, law, pair } = self;
+        *pair = match law {
+            DrawnLaw::Receivers(n) => return senders.extend(0..*n),
+            DrawnLaw::Pair(n) => {
+                let src = below(rng, *n);
+                (src, other(rng, *n, src))
+            }
+            DrawnLaw::Weighted(weights) => weights.pair(unit(rng)),
+        };
+        senders.push(pair.0);
+    }
+
+    /// Packets of a rank in the step.
+    pub fn count(&self, rank: u32) -> u64 {
+        match self.law {
+            DrawnLaw::Receivers(n) => u64::from(rank < n),
+            DrawnLaw::Pair(_) | DrawnLaw::Weighted(_) => u64::from(rank == self.pair.0),
+        }
+    }
+
+    /// The receiver of a rank's packet.
+    pub fn target(&mut self, rank: u32) -> u32 {
+        match self.law {
+            DrawnLaw::Receivers(n) => other(&mut self.rng, n, rank),
+            DrawnLaw::Pair(_) | DrawnLaw::Weighted(_) => self.pair.1,
+        }
+    }
+}

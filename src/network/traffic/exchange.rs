@@ -1,0 +1,198 @@
+//! Exchanges with neighbours on a grid of processes: multigrid and nearest neighbours.
+//!
+//! Rank r has the coordinates (r mod g_x, (r / g_x) mod g_y, r / (g_x g_y)).
+
+use super::pattern::Cycle;
+
+/// Steps in each of which processes send along one axis. Ranks off the grid send nothing.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Exchange {
+    sides: [u32; 3],
+    moves: Vec<Move>,
+}
+
+/// A step along an axis.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Move {
+    axis: usize,
+    /// How far, at least 1 and less than the side.
+    by: u32,
+    up: bool,
+    wraps: bool,
+}
+
+impl Exchange {
+    /// The levels of a multigrid on the first 2^m of `n` processes, m = floor(log2 n).
+    pub fn multigrid(n: u32, cycle: Cycle) -> Self {
+        let m = n.ilog2();
+        let sides = [2, 1, 0].map(|more| 1 << ((m + more) / 3));
+        let mut moves = Vec::new();
+        for by in (0..).map(|level| 1 << level).take_while(|&by| by < sides[0]) {
+            for axis in (0..3).filter(|&axis| by < sides[axis]) {
+                moves.extend([true, false].map(|up| Move { axis, by, up, wraps: true }));
+            }
+        }
+        if cycle == Cycle::V {
+            moves.extend_from_within(..);
+            let half = moves.len() / 2;
+            moves[half..].reverse();
+        }
+        Self { sides, moves }
+    }
+
+    /// The neighbours of each of `n` processes.
+    pub fn neighbours(n: u32, dimensions: u8, wrap: bool) -> Self {
+        let sides = balanced(n, dimensions);
+        let axes = (0..3).filter(|&axis| sides[axis] > 1);
+        // On an axis of two both directions lead to the one neighbour there is.
+        let moves = axes.flat_map(|axis| {
+            [true, false].map(|up| Move { axis, by: 1, up, wraps: wrap && sides[axis] > 2 })
+        });
+        Self { sides, moves: moves.collect() }
+    }
+
+    /// Number of steps.
+    pub fn steps(&self) -> u32 {
+        self.moves.len() as u32
+    }
+
+    /// Appends the ranks that send in a step.
+    pub fn senders(&self, step: u32, senders: &mut Vec<u32>) {
+        let ranks = 0..self.sides.iter().product();
+        senders.extend(ranks.filter(|&rank| self.target(step, rank).is_some()));
+    }
+
+    /// The receiver of a rank's packet, if it sends one.
+    pub fn target(&self, step: u32, rank: u32) -> Option<u32> {
+        let Move { axis, by, up, wraps } = self.moves[step as usize];
+        let [x, y, z] = self.sides;
+        let mut at = [rank % x, rank / x % y, rank / (x * y)];
+        // The coarser the level, the fewer processes have a point of it.
+        let takes_part = (0..3).all(|b| at[b].is_multiple_of(by.min(self.sides[b])));
+        if at[2] >= z || !takes_part {
+            return None;
+        }
+        let side = self.sides[axis];
+        at[axis] += if up { by } else { side - by };
+        // Downwards the sum passes the side exactly if there is something below.
+        if !wraps && (at[axis] >= side) == up {
+            return None;
+        }
+        at[axis] %= side;
+        Some((at[2] * y + at[1]) * x + at[0])
+    }
+}
+
+/// Sides of a grid of exactly `n` processes, of least sum, the longest first.
+fn balanced(n: u32, dimensions: u8) -> [u32; 3] {
+    let divisors = |n: u32| (1..=n.isqrt()).filter(move |d| n.is_multiple_of(*d));
+    let plane = |n: u32, z: u32| {
+        // The sum falls as the shorter side comes near the root.
+        let y = divisors(n).next_back().unwrap_or(1);
+        [n / y, y, z]
+    };
+    match dimensions {
+        1 => [n, 1, 1],
+        2 => plane(n, 1),
+        _ => divisors(n)
+            .map(|z| plane(n / z, z))
+            .filter(|[_, y, z]| y >= z)
+            .min_by_key(|sides| sides.iter().sum::<u32>())
+            .unwrap_or([n, 1, 1]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Coordinates of sender and receiver.
+    fn pairs(exchange: &Exchange, step: u32) -> Vec<([u32; 3], [u32; 3])> {
+        let [x, y, _] = exchange.sides;
+        let at = |rank: u32| [rank % x, rank / x % y, rank / (x * y)];
+        let mut senders = Vec::new();
+        exchange.senders(step, &mut senders);
+        let target = |rank| exchange.target(step, rank).expect("a sender");
+        senders.into_iter().map(|rank| (at(rank), at(target(rank)))).collect()
+    }
+
+    #[test]
+    fn the_levels_of_a_multigrid() {
+        let exchange = Exchange::multigrid(64, Cycle::Descent);
+        assert_eq!((exchange.sides, exchange.steps()), ([4, 4, 4], 12));
+        let steps: Vec<_> = (0..12).map(|step| pairs(&exchange, step)).collect();
+        assert_eq!(steps.iter().map(Vec::len).sum::<usize>(), 432);
+        assert!(steps[1].contains(&([0, 3, 2], [3, 3, 2])));
+        assert!(steps[2].contains(&([1, 3, 2], [1, 0, 2])));
+        // Stride 2: the eight processes with even coordinates.
+        assert_eq!(steps[11].len(), 8);
+        assert!(steps[11].contains(&([2, 0, 0], [2, 0, 2])));
+    }
+
+    #[test]
+    fn the_longer_axes_of_a_multigrid_come_first() {
+        let sides = |n| Exchange::multigrid(n, Cycle::Descent).sides;
+        let known = [(2, [2, 1, 1]), (4, [2, 2, 1]), (8, [2, 2, 2]), (256, [8, 8, 4])];
+        assert!(known.iter().all(|&(n, expected)| sides(n) == expected));
+        assert_eq!(sides(255), sides(128));
+        // Stride 4 is on x and y only: 8 x 8 x 4 has 2 x 2 x 1 points there.
+        let exchange = Exchange::multigrid(256, Cycle::Descent);
+        assert_eq!(exchange.steps(), 16);
+        let at: Vec<_> = pairs(&exchange, 13).into_iter().map(|(from, _)| from).collect();
+        assert_eq!(at, [[0, 0, 0], [4, 0, 0], [0, 4, 0], [4, 4, 0]]);
+    }
+
+    #[test]
+    fn a_v_cycle_returns_by_the_steps_it_came() {
+        let (down, v) =
+            (Exchange::multigrid(64, Cycle::Descent), Exchange::multigrid(64, Cycle::V));
+        assert_eq!(v.steps(), 2 * down.steps());
+        for step in 0..12 {
+            assert_eq!(pairs(&v, step), pairs(&down, step));
+            assert_eq!(pairs(&v, 23 - step), pairs(&down, step));
+        }
+    }
+
+    #[test]
+    fn neighbours_differ_by_one() {
+        for (n, dimensions, wrap) in [(6, 2, false), (7, 2, true), (12, 3, true), (5, 1, false)] {
+            let exchange = Exchange::neighbours(n, dimensions, wrap);
+            let mut found: Vec<_> =
+                (0..exchange.steps()).flat_map(|step| pairs(&exchange, step)).collect();
+            let mut expected = Vec::new();
+            let [x, y, z] = exchange.sides;
+            assert_eq!(x * y * z, n);
+            for rank in 0..n {
+                let from = [rank % x, rank / x % y, rank / (x * y)];
+                for axis in 0..3 {
+                    for c in 0..exchange.sides[axis] {
+                        let side = exchange.sides[axis];
+                        let gap = c.abs_diff(from[axis]);
+                        if gap == 1 || (wrap && side > 2 && gap == side - 1) {
+                            let mut to = from;
+                            to[axis] = c;
+                            expected.push((from, to));
+                        }
+                    }
+                }
+            }
+            found.sort_unstable();
+            expected.sort_unstable();
+            assert_eq!(found, expected);
+        }
+    }
+
+    #[test]
+    fn grids_are_as_square_as_can_be() {
+        assert_eq!(balanced(81, 2), [9, 9, 1]);
+        assert_eq!(balanced(72, 2), [9, 8, 1]);
+        assert_eq!(balanced(7, 3), [7, 1, 1]);
+        for n in 1..200 {
+            let sum = |sides: [u32; 3]| sides.iter().sum::<u32>();
+            let all = (1..=n).flat_map(|y| (1..=n).map(move |z| [n / (y * z).max(1), y, z]));
+            let least = all.filter(|s| s.iter().product::<u32>() == n).map(sum).min();
+            assert_eq!(Some(sum(balanced(n, 3))), least, "{n}");
+            assert!(balanced(n, 3).is_sorted_by(|a, b| a >= b));
+        }
+    }
+}

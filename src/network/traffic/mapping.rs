@@ -1,0 +1,145 @@
+//! Which process of a job runs on which of its processors.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::naming::{Description, NameError, StrategyName, nearest};
+use crate::topology::curve::Curve;
+use crate::topology::{NodeId, Topology};
+
+const KIND: &str = "mapping";
+const ALLOCATION: &str = "allocation";
+
+/// The order in which processors get ranks 0, 1, 2, ...
+///
+/// ```
+/// use replay::network::traffic::Mapping;
+/// assert_eq!("allocation".parse(), Ok(Mapping::Allocation));
+/// assert_eq!("hilbert".parse::<Mapping>()?.to_string(), "hilbert");
+/// # Ok::<(), replay::naming::NameError>(())
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Mapping {
+    /// As they were allocated: unit by unit, row-major inside a unit.
+    #[default]
+    Allocation,
+    /// Along a curve through the whole machine, for instance globally row-major.
+    Curve(Curve),
+}
+
+impl Mapping {
+    /// By processor, its place in the order; `None` where they keep the order they come in. A
+    /// hypercube has one curve, [`Curve::RowMajor`]: ascending numbers.
+    ///
+    /// # Errors
+    /// [`NameError`] for any other curve on a hypercube.
+    pub(super) fn places(self, topology: &Topology) -> Result<Option<Vec<u32>>, NameError> {
+        let order: Vec<NodeId> = match (self, topology) {
+            (Mapping::Allocation, _) => return Ok(None),
+            (Mapping::Curve(curve), Topology::Grid(grid)) => curve.order(grid),
+            (Mapping::Curve(Curve::RowMajor), Topology::Hypercube(_)) => topology.nodes().collect(),
+            (Mapping::Curve(curve), Topology::Hypercube(_)) => {
+                let name = StrategyName::plain(curve.name());
+                return Err(name.error(KIND, format!("it needs a grid, not {topology}")));
+            }
+        };
+        let mut places = vec![0; order.len()];
+        for (place, node) in (0..).zip(order) {
+            places[node.index()] = place;
+        }
+        Ok(Some(places))
+    }
+
+    /// The mappings, for a listing.
+    pub fn descriptions() -> Vec<Description> {
+        let entry = |name: &str, about: &str| Description {
+            name: name.to_string(),
+            aliases: vec![],
+            about: about.to_string(),
+            source: "",
+            parameters: vec![],
+        };
+        let first = "Ranks in the order of allocation: unit by unit, row-major inside a unit.";
+        let curve = |curve: &Curve| {
+            entry(
+                curve.name(),
+                &format!("Ranks along a curve over the machine: {}.", curve.about()),
+            )
+        };
+        std::iter::once(entry(ALLOCATION, first)).chain(Curve::ALL.iter().map(curve)).collect()
+    }
+}
+
+impl TryFrom<&StrategyName> for Mapping {
+    type Error = NameError;
+
+    fn try_from(name: &StrategyName) -> Result<Self, NameError> {
+        name.expect_keys(KIND, &[])?;
+        if name.name == ALLOCATION {
+            return Ok(Self::Allocation);
+        }
+        let curve = Curve::ALL.into_iter().find(|curve| curve.name() == name.name);
+        curve.map(Self::Curve).ok_or_else(|| {
+            let known = || std::iter::once(ALLOCATION).chain(Curve::ALL.map(Curve::name));
+            let problem = match nearest(&name.name, known()) {
+                Some(near) => format!("unknown; did you mean \"{near}\"?"),
+                None => format!("unknown; known are {}", known().collect::<Vec<_>>().join(", ")),
+            };
+            name.error(KIND, problem)
+        })
+    }
+}
+
+impl FromStr for Mapping {
+    type Err = NameError;
+
+    fn from_str(text: &str) -> Result<Self, NameError> {
+        let name: StrategyName =
+            text.parse().map_err(|error: NameError| NameError { kind: KIND, ..error })?;
+        Self::try_from(&name)
+    }
+}
+
+impl fmt::Display for Mapping {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Mapping::Allocation => ALLOCATION,
+            Mapping::Curve(curve) => curve.name(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_follow_the_curve() {
+        let mesh: Topology = "3x2".parse().expect("a mesh");
+        let places =
+            |text: &str| text.parse::<Mapping>().expect("a mapping").places(&mesh).expect("a grid");
+        assert_eq!(places("allocation"), None);
+        // Rows run along x; processor x * 2 + y.
+        assert_eq!(places("row-major"), Some(vec![0, 3, 1, 4, 2, 5]));
+        assert_eq!(places("snake"), Some(vec![0, 5, 1, 4, 2, 3]));
+    }
+
+    #[test]
+    fn a_hypercube_has_one_curve() {
+        let cube: Topology = "hypercube:2".parse().expect("a cube");
+        assert_eq!(Mapping::Curve(Curve::RowMajor).places(&cube), Ok(Some(vec![0, 1, 2, 3])));
+        let error = Mapping::Curve(Curve::Hilbert).places(&cube).expect_err("no grid");
+        assert_eq!(error.to_string(), "mapping \"hilbert\": it needs a grid, not hypercube:2");
+    }
+
+    #[test]
+    fn names_are_read_and_written() {
+        for entry in Mapping::descriptions() {
+            let mapping: Mapping = entry.name.parse().expect("listed");
+            assert_eq!(mapping.to_string(), entry.name);
+        }
+        let error = "hilbrt".parse::<Mapping>().expect_err("a typing error");
+        assert!(error.to_string().contains("did you mean \"hilbert\""), "{error}");
+        assert!("snake[x=1]".parse::<Mapping>().is_err());
+    }
+}

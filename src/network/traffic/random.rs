@@ -1,0 +1,76 @@
+//! Where the random numbers come from: one stream for each seed, job and purpose.
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+/// What random numbers are drawn for. The discriminants are part of what a seed means.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Purpose {
+    /// The number of packets.
+    Quota = 0,
+    /// Roots and pairs.
+    Pattern = 1,
+}
+
+/// Keeps these streams apart from others of the same seed.
+const LABEL: &[u8; 16] = b"network traffic\0";
+
+/// The random stream of a job: seed and job are the cipher's key.
+pub fn stream(seed: u64, job: u64, purpose: Purpose) -> ChaCha8Rng {
+    let mut key = [0; 32];
+    key[..8].copy_from_slice(&seed.to_le_bytes());
+    key[8..16].copy_from_slice(&job.to_le_bytes());
+    key[16..].copy_from_slice(LABEL);
+    let mut rng = ChaCha8Rng::from_seed(key);
+    rng.set_stream(purpose as u64);
+    rng
+}
+
+/// A number of [0, 1), a multiple of 2^-53.
+pub fn unit(rng: &mut ChaCha8Rng) -> f64 {
+    rng.random()
+}
+
+/// An integer of 0 .. n, which must not be 0.
+pub fn below(rng: &mut ChaCha8Rng, n: u32) -> u32 {
+    rng.random_range(0..n)
+}
+
+/// An integer of 0 .. n other than `one`, which is one of them; n must be at least 2.
+pub fn other(rng: &mut ChaCha8Rng, n: u32, one: u32) -> u32 {
+    let drawn = below(rng, n - 1);
+    drawn + u32::from(drawn >= one)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_seed_job_and_purpose_has_its_own_numbers() {
+        let mut firsts: Vec<u64> = Vec::new();
+        for purpose in [Purpose::Quota, Purpose::Pattern] {
+            for (seed, job) in [(0, 0), (0, 1), (1, 0), (1, 1), (u64::MAX, u64::MAX)] {
+                firsts.push(stream(seed, job, purpose).random());
+                assert_eq!(firsts.last(), Some(&stream(seed, job, purpose).random()));
+            }
+        }
+        firsts.sort_unstable();
+        firsts.dedup();
+        assert_eq!(firsts.len(), 10);
+    }
+
+    #[test]
+    fn the_other_is_any_but_the_one() {
+        let mut rng = stream(1, 2, Purpose::Pattern);
+        for one in 0..4 {
+            let mut seen = [0; 4];
+            for _ in 0..300 {
+                seen[other(&mut rng, 4, one) as usize] += 1;
+            }
+            for (i, &count) in seen.iter().enumerate() {
+                assert_eq!(count == 0, i == one as usize, "{seen:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! The packets of an iteration, for a certain number of processes.
+
+use std::sync::Arc;
+
+use super::drawn::Drawn;
+use super::exchange::Exchange;
+use super::pattern::{Order, Strides, Targets};
+use super::table::Table;
+
+/// Steps, and in each the processes that send and their packets in order. Every step has a
+/// sender, and every rule at least two processes.
+#[derive(Clone, Debug)]
+pub enum Rule {
+    /// Every process to every other.
+    AllToAll { n: u32, order: Order },
+    /// One process to every other.
+    OneToAll { n: u32, root: u32, targets: Targets },
+    /// Half way round a ring, and back in one step.
+    Ring { n: u32 },
+    /// Ranks that differ in one bit.
+    Butterfly { bits: u32, strides: Strides },
+    /// Moves on a grid of processes.
+    Exchange(Exchange),
+    /// Read from a file.
+    Listed(Arc<Table>),
+    /// Random receivers; boxed, as the generator's state is large.
+    Drawn(Box<Drawn>),
+}
+
+impl Rule {
+    /// Steps of an iteration, at least one.
+    pub fn steps(&self) -> u32 {
+        match self {
+            Rule::AllToAll { .. } | Rule::OneToAll { .. } | Rule::Drawn(_) => 1,
+            Rule::Ring { n } => n / 2 + 1,
+            Rule::Butterfly { bits, .. } => *bits,
+            Rule::Exchange(exchange) => exchange.steps(),
+            Rule::Listed(table) => table.steps(),
+        }
+    }
+
+    /// Whether the sequence of the job takes all packets of one process of a step before those
+    /// of the next process.
+    pub fn one_by_one(&self) -> bool {
+        matches!(self, Rule::AllToAll { order: Order::Lexicographic, .. })
+    }
+
+    /// Fills `senders` with the ranks that send in a step, in ascending order.
+    pub fn senders(&mut self, step: u32, senders: &mut Vec<u32>) {
+        senders.clear();
+        match self {
+            Rule::AllToAll { n, .. } | Rule::Ring { n } => senders.extend(0..*n),
+            Rule::OneToAll { root, .. } => senders.push(*root),
+            Rule::Butterfly { bits, .. } => senders.extend(0..1 << *bits),
+            Rule::Exchange(exchange) => exchange.senders(step, senders),
+            Rule::Listed(table) => table.senders(step, senders),
+            Rule::Drawn(drawn) => drawn.senders(senders),
+        }
+    }
+
+    /// Packets that a rank sends in a step.
+    #[inline]
+    pub fn count(&self, step: u32, rank: u32) -> u64 {
+        match self {
+            Rule::AllToAll { n, .. } => u64::from(n - 1),
+            Rule::OneToAll { n, root, .. } => u64::from(if rank == *root { n - 1 } else { 0 }),
+            Rule::Ring { .. } => 1,
+            Rule::Butterfly { bits, .. } => u64::from(rank < 1 << bits),
+            Rule::Exchange(exchange) => u64::from(exchange.target(step, rank).is_some()),
+            Rule::Listed(table) => table.count(step, rank),
+            Rule::Drawn(drawn) => drawn.count(rank),
+        }
+    }
+
+    /// The receiver of a rank's packet number `k` of a step, where k is below its count.
+    /// Drawn receivers must be asked for once.
+    #[inline]
+    pub fn target(&mut self, step: u32, rank: u32, k: u64) -> u32 {
+        match self {
+            Rule::AllToAll { n, order: Order::Shifted } => after(rank, k, *n),
+            Rule::OneToAll { n, root, targets: Targets::Cyclic } => after(*root, k, *n),
+            Rule::AllToAll { .. } | Rule::OneToAll { .. } => {
+                let k = k as u32;
+                k + u32::from(k >= rank)
+            }
+            Rule::Ring { n } if step < *n / 2 => (rank + 1) % *n,
+            Rule::Ring { n } => (rank + *n - *n / 2) % *n,
+            Rule::Butterfly { bits, strides } => match strides {
+                Strides::Ascending => rank ^ 1 << step,
+                Strides::Descending => rank ^ 1 << (*bits - 1 - step),
+            },
+            Rule::Exchange(exchange) => exchange.target(step, rank).unwrap_or(rank),
+            Rule::Listed(table) => table.target(step, rank, k),
+            Rule::Drawn(drawn) => drawn.target(rank),
+        }
+    }
+}
+
+/// The k-th after a rank, cyclically.
+fn after(rank: u32, k: u64, n: u32) -> u32 {
+    (rank + 1 + k as u32) % n
+}

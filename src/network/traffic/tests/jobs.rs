@@ -1,0 +1,173 @@
+//! Counters, quotas and several jobs at once.
+
+use super::*;
+use proptest::prelude::*;
+
+const PATTERNS: [&str; 9] = [
+    "all-to-all",
+    "all-to-all[preset=bani-mohammad]",
+    "one-to-all",
+    "one-to-all[preset=bani-mohammad]",
+    "n-body",
+    "fft-2d",
+    "multigrid",
+    "random",
+    "random[source=each,barrier=none]",
+];
+
+#[test]
+fn quotas_are_exact_in_the_middle_of_a_step() {
+    for pattern in PATTERNS {
+        for packets in [1, 2, 3, 7, 8, 9, 100] {
+            let mut traffic = traffic("8x8", Settings::LO);
+            traffic.start(3, &nodes(8..14), &plan(pattern, Quota::fixed(packets))).expect("legal");
+            let jobs = finish(&mut traffic);
+            assert_eq!((jobs.len(), jobs[0].job, jobs[0].packets), (1, 3, packets), "{pattern}");
+            // Nothing else has come out of the processors.
+            assert_eq!(traffic.network().flits().ejection, 8 * packets);
+            assert_eq!(traffic.network().flits().links, 8 * jobs[0].hops);
+        }
+    }
+}
+
+#[test]
+fn a_job_without_a_partner_ends_as_it_starts() {
+    let mut traffic = traffic("4x4", Settings::BANI_MOHAMMAD);
+    let mut ended = Vec::new();
+    assert_eq!(traffic.advance(Some(50), &mut ended), Ok(None));
+    let plan = plan("one-to-all", Quota::fixed(9));
+    traffic.start(1, &nodes(5..6), &plan).expect("legal");
+    traffic.start(2, &nodes(0..2), &plan).expect("legal");
+    assert_eq!(traffic.running(), 2);
+    assert_eq!(traffic.advance(Some(50), &mut ended), Ok(Some(50)));
+    assert_eq!(ended, [JobTraffic { job: 1, begin: 50, end: 50, ..JobTraffic::default() }]);
+    // One receiver, so that an iteration is a packet, and a barrier follows: 4 d + 10 cycles each.
+    let cycles = 9 * 14;
+    let total = JobTraffic {
+        job: 2,
+        packets: 9,
+        latency: cycles,
+        blocked: 0,
+        hops: 9,
+        begin: 50,
+        end: 50 + cycles,
+    };
+    assert_eq!(finish(&mut traffic), [total]);
+}
+
+#[test]
+fn sums_of_a_job_by_hand() {
+    let mut traffic = traffic("4x4", Settings::BANI_MOHAMMAD);
+    let plan = plan("n-body", Quota::fixed(9));
+    traffic.start(2, &nodes(0..2), &plan).expect("legal");
+    // Five steps over one hop, 4 d + 10 = 14 cycles each.
+    let (latency, hops, end) = (9 * 14, 9, 5 * 14);
+    let total = JobTraffic { job: 2, packets: 9, latency, blocked: 0, hops, begin: 0, end };
+    assert_eq!(finish(&mut traffic), [total]);
+}
+
+#[test]
+fn a_processor_that_does_not_exist_is_refused() {
+    let mut traffic = traffic("4x4", Settings::LO);
+    let error = traffic.start(0, &nodes(10..17), &plan("n-body", Quota::fixed(1)));
+    assert_eq!(
+        error.expect_err("16 processors").to_string(),
+        "there is no node 16 on a machine of 16"
+    );
+    assert_eq!(finish(&mut traffic), []);
+    let options = TrafficOptions { flits: 0, ..TrafficOptions::default() };
+    let error = Traffic::new(&machine("4x4"), Settings::LO, options).expect_err("no flits");
+    assert_eq!(error.to_string(), "a packet of 0 flits; it must have 1 to 65536");
+}
+
+#[test]
+fn ranks_follow_the_mapping() {
+    let options = TrafficOptions {
+        mapping: "row-major".parse().expect("a mapping"),
+        ..TrafficOptions::default()
+    };
+    let mesh = machine("4x4");
+    let run = |options, nodes: &[u32]| {
+        let mut traffic = Traffic::new(&mesh, Settings::LO, options).expect("legal");
+        let nodes: Vec<_> = nodes.iter().copied().map(NodeId).collect();
+        let plan = plan("one-to-all[root=first]", Quota::fixed(1));
+        traffic.start(0, &nodes, &plan).expect("legal");
+        finish(&mut traffic);
+        let used = traffic.network().usage().filter(|usage| usage.flits > 0);
+        let mut used: Vec<_> = used
+            .filter(|usage| !usage.channel.is_link())
+            .map(|usage| usage.channel.from.0)
+            .collect();
+        used.sort_unstable();
+        used
+    };
+    // Processors (0,0), (0,1) and (1,0); in a row are (0,0) and (1,0).
+    assert_eq!(run(TrafficOptions::default(), &[0, 1, 4]), [0, 1]);
+    assert_eq!(run(options, &[0, 1, 4]), [0, 4]);
+    assert_eq!(run(options, &[1, 4, 0]), [0, 4]);
+}
+
+#[test]
+fn memory_does_not_grow_with_the_quota() {
+    let mut traffic = traffic("8x8", Settings::LO);
+    for job in 0..200 {
+        traffic.start(job, &nodes(0..9), &plan("n-body", Quota::fixed(300))).expect("legal");
+        assert_eq!(finish(&mut traffic).len(), 1);
+    }
+    // The slots of ended jobs are used again; no more packets than processes are in flight.
+    assert_eq!(traffic.network().places().0, 9);
+    assert_eq!(format!("{traffic:?}").matches("Run {").count(), 0);
+}
+
+#[test]
+fn a_stream_of_jobs_is_the_same_every_time() {
+    let run = |seed| {
+        let mut traffic = traffic("8x8", Settings::LO);
+        let program = plan("random[source=each,sends=at-once]", Quota::fixed(1)).program;
+        let quota = Preset::Lo.quota(&program);
+        let plan = Plan { program, quota, seed };
+        for job in 0..6 {
+            let first = job as u32 * 10;
+            traffic.start(job, &nodes(first..first + 10), &plan).expect("legal");
+        }
+        finish(&mut traffic)
+    };
+    assert_eq!(run(5), run(5));
+    assert_ne!(run(5), run(6));
+}
+
+proptest! {
+    /// Jobs in rows of their own do not share channels: each counts what it counts alone.
+    #[test]
+    fn disjoint_jobs_do_not_mix(
+        jobs in proptest::collection::vec(
+            (proptest::sample::select(PATTERNS.to_vec()), 1u64..60, 1u32..9, 0u64..200), 1..8),
+        bani: bool,
+    ) {
+        let settings = if bani { Settings::BANI_MOHAMMAD } else { Settings::LO };
+        // Rows of y: processor 8 x + y, all of one x.
+        let place = |row: usize, n: u32| nodes(8 * row as u32..8 * row as u32 + n);
+        let mut starts: Vec<_> = (0..).zip(&jobs).collect();
+        starts.sort_by_key(|(_, (.., at))| *at);
+        let mut together = traffic("8x8", settings);
+        let (mut found, mut ended) = (Vec::new(), Vec::new());
+        for &(job, &(pattern, packets, n, at)) in &starts {
+            while together.advance(Some(at), &mut ended).expect("no deadlock").is_some() {
+                found.append(&mut ended);
+            }
+            prop_assert_eq!(together.now(), at);
+            let plan = plan(pattern, Quota::fixed(packets));
+            together.start(job as u64, &place(job, n), &plan).expect("legal");
+        }
+        found.append(&mut finish(&mut together));
+        found.sort_by_key(|total| total.job);
+        prop_assert_eq!(found.len(), jobs.len());
+        for (total, &(pattern, packets, n, at)) in found.iter().zip(&jobs) {
+            let mut alone = traffic("8x8", settings);
+            alone.start(total.job, &place(total.job as usize, n), &plan(pattern, Quota::fixed(packets))).expect("legal");
+            let alone = finish(&mut alone)[0];
+            prop_assert_eq!(*total, JobTraffic { begin: at, end: at + alone.end, ..alone });
+            prop_assert_eq!(total.packets, if n < 2 { 0 } else { packets });
+        }
+    }
+}

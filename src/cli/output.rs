@@ -185,7 +185,7 @@ impl Output {
 
 /// Removes the result files of an earlier run, which its manifest lists, so that no old
 /// figure stands beside new ones; then the manifest. Nothing else is touched.
-fn remove_earlier(dir: &Path) -> io::Result<()> {
+pub(super) fn remove_earlier(dir: &Path) -> io::Result<()> {
     let manifest = dir.join("manifest.json");
     let Ok(text) = std::fs::read_to_string(&manifest) else { return Ok(()) };
     let listed: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
@@ -203,7 +203,7 @@ fn remove_earlier(dir: &Path) -> io::Result<()> {
 }
 
 /// Creates the folder if need be and writes a file into it.
-fn probe(dir: &Path) -> io::Result<()> {
+pub(super) fn probe(dir: &Path) -> io::Result<()> {
     std::fs::create_dir_all(dir)?;
     let file = dir.join("manifest.json.part");
     std::fs::write(&file, b"")?;

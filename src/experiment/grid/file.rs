@@ -10,7 +10,7 @@ use super::{Ties, Values};
 
 /// A grid as its file says it; every key may be left out. [`Grid::resolve`](super::Grid::resolve)
 /// says what it means.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub struct GridFile {
     /// Traces by path or name; none for the one that comes with the project.
@@ -82,6 +82,25 @@ impl AllocatorEntry {
     }
 }
 
+impl Default for GridFile {
+    fn default() -> Self {
+        Self {
+            traces: Vec::new(),
+            machines: Vec::new(),
+            schedulers: Vec::new(),
+            policies: Vec::new(),
+            seeds: Values::default(),
+            oversize: None,
+            max_errors: 0,
+            ties: false,
+            // As the main job does for its result files.
+            placements: true,
+            window: WindowFile::default(),
+            allocator: Vec::new(),
+        }
+    }
+}
+
 impl GridFile {
     /// Reads the text of a grid file; `file` is its name in messages.
     ///
@@ -98,7 +117,7 @@ impl GridFile {
     /// "#;
     /// let grid = Grid::resolve(&GridFile::parse(text, "grid.toml")?)?;
     /// // Of 9 * 11 * 11 * 11 vectors, those of one ratio are one strategy.
-    /// assert_eq!((grid.strategies.combinations(), grid.strategies.len()), (11_979, 9_064));
+    /// assert_eq!((grid.strategies.combinations(), grid.strategies.len()), (11_979, 9_298));
     /// # Ok::<(), replay::experiment::grid::GridError>(())
     /// ```
     pub fn parse(text: &str, file: &str) -> Result<Self, GridError> {

@@ -9,7 +9,7 @@
 //! oversize = "drop"               # jobs larger than the machine; default: the policy's rule
 //! max-errors = 0                  # malformed lines to skip per trace
 //! ties = false                    # count tied decisions (several times the cost)
-//! placements = false              # measure diameter, dispersal, components
+//! placements = true               # measure diameter, dispersal, components
 //! window = { from = "1996-09-23", jobs = 1000, days = 7 }
 //!
 //! [[allocator]]                   # default: mc1x1
@@ -117,8 +117,7 @@ impl Grid {
             parsed("policies", &file.policies, |name| Policy::by_name(name).cloned())?;
         let key = |key| [Step::Key(key)];
         if let Some(rule) = &file.oversize {
-            let rule: Oversize =
-                rule.parse().map_err(|e| GridError::at(&key("oversize"), e))?;
+            let rule: Oversize = rule.parse().map_err(|e| GridError::at(&key("oversize"), e))?;
             policies.iter_mut().for_each(|policy| policy.oversize = rule);
         }
         let seeds = once(file.seeds.integers().map_err(|e| GridError::at(&key("seeds"), e))?);

@@ -139,9 +139,8 @@ impl Axis {
             }
             list(&[key], &name, values)?;
         }
-        let texts = |keys: &[&str], values: &Values| {
-            values.texts().map_err(|e| at(keys, e.to_string()))
-        };
+        let texts =
+            |keys: &[&str], values: &Values| values.texts().map_err(|e| at(keys, e.to_string()));
         match &entry.tie {
             None => {}
             Some(Ties::Vectors(vectors)) => list(&["tie"], "tie", texts(&["tie"], vectors)?)?,
@@ -156,7 +155,12 @@ impl Axis {
         }
         let sizes = lists.iter().map(|(_, values)| values.len() as u64);
         let combinations = sizes.fold(1u64, u64::saturating_mul);
-        Ok(Self { base, lists, combinations })
+        let axis = Self { base: base.clone(), lists, combinations };
+        if entry.tie.is_some() {
+            // Each parameter is known to be good alone: what is left is the vectors.
+            axis.get(0).map_err(|e| at(&["tie"], e.to_string()))?;
+        }
+        Ok(axis)
     }
 
     fn get(&self, mut index: u64) -> Result<AllocatorSpec, NameError> {

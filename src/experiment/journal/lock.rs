@@ -40,7 +40,12 @@ impl Lock {
     /// # Errors
     /// [`LockError`].
     pub fn exclusive(dir: &Path, holder: &str) -> Result<Self, LockError> {
-        let open = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(dir.join(NAME));
+        let open = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(dir.join(NAME));
         let mut file = open.map_err(|source| LockError::Io { dir: dir.to_path_buf(), source })?;
         taken(dir, file.try_lock())?;
         let said = file.set_len(0).and_then(|()| writeln!(file, "{holder}"));

@@ -20,7 +20,10 @@ pub enum Outcome {
 }
 
 /// The line of a record, with its end.
-pub(super) fn encode(id: CellId, outcome: Result<&RunResult, &str>) -> Result<String, serde_json::Error> {
+pub(super) fn encode(
+    id: CellId,
+    outcome: Result<&RunResult, &str>,
+) -> Result<String, serde_json::Error> {
     let (state, json) = match outcome {
         Ok(result) => (DONE, serde_json::to_string(result)?),
         Err(why) => (FAILED, serde_json::to_string(why)?),

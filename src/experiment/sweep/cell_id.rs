@@ -62,13 +62,6 @@ pub fn jobs_digest(jobs: &[Job]) -> String {
     hasher.finalize().to_hex().to_string()
 }
 
-impl CellId {
-    /// The first twelve hexadecimal digits, for people.
-    pub fn short(&self) -> String {
-        self.to_string()[..12].to_string()
-    }
-}
-
 impl fmt::Display for CellId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))

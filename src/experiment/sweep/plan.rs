@@ -112,11 +112,7 @@ impl Plan {
         serde_json::to_string_pretty(&PlanFile { version, traces, grid })
     }
 
-    fn checked(
-        grid: Grid,
-        traces: Vec<PlannedTrace>,
-        version: String,
-    ) -> Result<Self, PlanError> {
+    fn checked(grid: Grid, traces: Vec<PlannedTrace>, version: String) -> Result<Self, PlanError> {
         let lists = [traces.len(), grid.schedulers.len(), grid.strategies.len(), grid.seeds.len()];
         let cells = lists.iter().map(|&length| length as u128).product::<u128>();
         match u32::try_from(cells) {

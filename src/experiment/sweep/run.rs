@@ -61,6 +61,21 @@ pub fn run_sweep(
         let cell = plan.cell(traces, run)?;
         Ok((plan.id(run)?, run_cell(run, &cell, plan.grid.measure)))
     };
+    let mut take = |run: u32, finished: Finished| -> Result<bool, SweepError> {
+        let (id, outcome) = finished?;
+        let why = outcome.as_ref().map_err(|error| error.cause.to_string());
+        journal.append(id, why.as_ref().map(|result| *result).map_err(String::as_str))?;
+        Ok(told(run, outcome.as_ref()))
+    };
+    if rayon::current_thread_index().is_some() {
+        // On a worker of the pool itself, waiting for the others could wait for ever.
+        for &run in runs {
+            if !take(run, work(run))? {
+                break;
+            }
+        }
+        return Ok(());
+    }
     let threads = rayon::current_num_threads().min(runs.len()).max(1);
     let (sender, finished) = mpsc::sync_channel::<(u32, Finished)>(threads);
     let next = AtomicUsize::new(0);
@@ -80,18 +95,10 @@ pub fn run_sweep(
         drop(sender);
         let mut broken = None;
         for (run, outcome) in finished.iter() {
-            let recorded = outcome.map_err(SweepError::from).and_then(|(id, outcome)| {
-                let why = outcome.as_ref().map_err(|error| error.cause.to_string());
-                journal.append(id, why.as_ref().map(|result| *result).map_err(String::as_str))?;
-                Ok(outcome)
+            let going_on = take(run, outcome).unwrap_or_else(|error| {
+                broken.get_or_insert(error);
+                false
             });
-            let going_on = match recorded {
-                Ok(outcome) => told(run, outcome.as_ref()),
-                Err(error) => {
-                    broken = broken.or(Some(error));
-                    false
-                }
-            };
             if !going_on {
                 next.store(runs.len(), Ordering::Relaxed);
             }

@@ -8,8 +8,8 @@ use super::range;
 
 /// One or more values of a parameter, as typed: words, numbers, or ranges of numbers.
 ///
-/// In a grid file `"1..9"`, `3`, `true`, `"scan"` or an array of such; see [`range`]
-/// for ranges.
+/// In a grid file `"1..9"`, `3`, `true`, `"scan"` or an array of such. A range is
+/// `FIRST..LAST` or `FIRST..LAST:STEP`, decimal numbers, both ends included.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Values(Vec<String>);
 

@@ -81,7 +81,7 @@ fn a_sweep_goes_on_where_it_stopped() {
     let mut journal = Journal::open(dir.path()).expect("a journal");
     let all = pending(&plan, Shard::WHOLE, &journal, false).expect("cells");
     assert!(all.iter().copied().eq(0..12));
-    let mut stop_after_three = |journal: &mut Journal| {
+    let stop_after_three = |journal: &mut Journal| {
         let mut told = 0;
         let stopped = run_sweep(&plan, &traces, &all, journal, |_, outcome| {
             assert!(outcome.is_ok());

@@ -26,7 +26,11 @@ trials!(
 const KILLS: u32 = 20;
 
 fn clean() -> Dir {
-    let dir = Dir::with_trace().file("grid.toml", GRID);
+    clean_grid(GRID)
+}
+
+fn clean_grid(grid: &str) -> Dir {
+    let dir = Dir::with_trace().file("grid.toml", grid);
     dir.replay("sweep grid.toml -q --out clean").code(0);
     dir
 }
@@ -47,9 +51,11 @@ fn records(dir: &Dir, out: &str) -> usize {
 }
 
 fn killed_at_any_time_it_goes_on() {
-    let dir = clean();
+    // Cells long enough to be killed amid them.
+    let dir = clean_grid(&GRID.replace("jobs = 150", "jobs = 600"));
     let sweep = |kill: u32| format!("sweep grid.toml --threads {} --out {kill}", 1 + kill % 2);
-    // How long it takes, so that kills fall everywhere from the first instant to the last.
+    // How long it takes, so that kills fall everywhere from the first instant to the last;
+    // where other work disturbs the clock, every other one waits for a number of records.
     let begin = Instant::now();
     dir.replay(&sweep(KILLS)).code(0);
     let duration = begin.elapsed();
@@ -58,14 +64,18 @@ fn killed_at_any_time_it_goes_on() {
     for kill in 0..KILLS {
         let out = kill.to_string();
         let mut child = dir.start(&sweep(kill));
-        sleep(duration.mul_f64(random.random_range(0.0..1.1)));
+        if kill % 2 == 0 {
+            sleep(duration.mul_f64(random.random_range(0.0..1.1)));
+        } else {
+            await_records(&dir, &out, random.random_range(1..110));
+        }
         child.kill().expect("it can be killed");
         child.wait().expect("it ends");
         let done = records(&dir, &out);
         amid += u32::from(0 < done && done < 122);
         // The same command, and only what is missing runs.
         let resumed = dir.replay(&sweep(kill)).code(0);
-        resumed.says(&format!("{done} done before, {} run in", 122 - done));
+        resumed.says(&format!("{done} done before, {} run", 122 - done));
         same_as_clean(&dir, &out);
     }
     assert!(amid >= 5, "only {amid} of {KILLS} kills met a sweep at work");
@@ -79,12 +89,12 @@ fn slow(seeds: u32) -> String {
     format!("{SLOW}{}", seeds.join(","))
 }
 
-/// Waits until the sweep has journalled a cell.
-fn at_work(dir: &Dir, out: &str) {
+/// Waits until the sweep has journalled so many cells.
+fn await_records(dir: &Dir, out: &str, number: usize) {
     let begin = Instant::now();
-    while records(dir, out) == 0 {
-        assert!(begin.elapsed() < Duration::from_secs(60), "no cell was journalled");
-        sleep(Duration::from_millis(1));
+    while records(dir, out) < number {
+        assert!(begin.elapsed() < Duration::from_secs(60), "no {number} cells were journalled");
+        sleep(Duration::from_micros(500));
     }
 }
 
@@ -96,7 +106,7 @@ fn ctrl_c_keeps_what_is_done() {
     let dir = Dir::with_trace();
     let sweep = format!("{} --out out", slow(40));
     let child = dir.start(&sweep);
-    at_work(&dir, "out");
+    await_records(&dir, "out", 1);
     let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
     assert!(kill.expect("kill runs").success());
     let stopped = ended(&sweep, child).code(130);
@@ -134,7 +144,7 @@ fn a_damaged_record_runs_again() {
     fs::write(&journal, &text).expect("a file");
     let resumed = dir.replay("sweep grid.toml --out out").code(0);
     let resumed = resumed.says(&format!("out/journal.txt:{line}: damaged record passed over"));
-    resumed.says("sweep: 122 cells: 121 done before, 1 run in");
+    resumed.says("sweep: 122 cells: 121 done before, 1 run");
     same_as_clean(&dir, "out");
 }
 
@@ -189,7 +199,7 @@ fn a_failed_cell_waits_to_be_asked_for() {
         assert_eq!(table.lines().count(), 122);
     }
     let retried = dir.replay("sweep grid.toml --retry-failed --out out").code(0);
-    retried.says("sweep: 122 cells: 121 done before, 1 run in");
+    retried.says("sweep: 122 cells: 121 done before, 1 run");
     same_as_clean(&dir, "out");
 }
 
@@ -197,7 +207,7 @@ fn a_folder_in_use_is_refused() {
     let dir = Dir::with_trace();
     let sweep = format!("{} --out out", slow(200));
     let mut child = dir.start(&sweep);
-    at_work(&dir, "out");
+    await_records(&dir, "out", 1);
     let holder = format!("replay: out is in use by process {} on ", child.id());
     dir.replay(&sweep).fails(2, 1, &[&holder]);
     dir.replay("merge out --out merged").fails(2, 1, &[&holder]);

@@ -80,7 +80,7 @@ fn missing_cells_are_named() {
     let failed = dir.replay("merge s1 s2 s3 s4 --out merged");
     failed.fails(3, 1, &["1 of 122 cells have not run: shard 2/4 in s2 lacks 1; run it again"]);
     assert!(!dir.path("merged").exists());
-    dir.replay("sweep grid.toml --shard 2/4 --out s2").code(0).says("30 done before, 1 run in");
+    dir.replay("sweep grid.toml --shard 2/4 --out s2").code(0).says("30 done before, 1 run");
     dir.replay("merge s1 s2 s3 s4 --out merged").code(0);
 }
 

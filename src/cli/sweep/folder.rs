@@ -35,7 +35,6 @@ pub fn describe(dir: &Path, plan: &Plan, shard: Shard) -> Result<(), Failure> {
     let path = dir.join(PLAN_FILE);
     let text = plan
         .to_json()
-        .and_then(|json| serde_json::from_str(&json))
         .and_then(|plan| serde_json::to_string_pretty(&PlanFile { shard: shard.to_string(), plan }))
         .map_err(|e| Failure::output(path.display(), e))?;
     let part = dir.join(format!("{PLAN_FILE}.part"));
@@ -55,6 +54,6 @@ pub fn read(dir: &Path) -> Result<Folder, Failure> {
         Failure::data(anyhow::Error::new(error).context(what))
     })?;
     let PlanFile { shard, plan } = serde_json::from_str(&text).map_err(|e| bad(e.into()))?;
-    let plan = Plan::from_json(&plan.to_string()).map_err(|e| bad(e.into()))?;
+    let plan = Plan::from_json(plan).map_err(|e| bad(e.into()))?;
     Ok(Folder { plan, shard: shard.parse().map_err(|e| bad(anyhow::Error::new(e)))? })
 }

@@ -115,7 +115,7 @@ fn allocators(grid: &GridArgs, lists: &ListArgs) -> Result<Vec<AllocatorEntry>, 
         let Some((key, values)) = text.split_once('=') else {
             return Err(Failure::usage_message(format!("--param \"{text}\": write KEY=LIST")));
         };
-        lists_of.push((key.trim().to_ascii_lowercase(), Values::listed(values)));
+        lists_of.push((key.trim().to_ascii_lowercase().replace('_', "-"), Values::listed(values)));
     }
     let names: Vec<&str> = match &grid.alloc[..] {
         [] => vec!["mc1x1"],

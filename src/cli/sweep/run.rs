@@ -1,4 +1,5 @@
 use std::ffi::OsString;
+use std::fmt;
 use std::io::{self, Write};
 use std::path::Path;
 use std::sync::atomic::Ordering;
@@ -36,18 +37,15 @@ pub fn run(args: &SweepArgs, command: &[OsString]) -> Result<Exit, Failure> {
     folder::describe(dir, &plan, shard)?;
     let runs = pending(&plan, shard, &journal, args.retry_failed).map_err(Failure::usage)?;
 
+    let interrupted = interruption()?;
+    let mut tally = Tally::new(shard.cells(plan.len()).count(), runs.len());
     let jobs_of = |run: u32| plan.traces[plan.places(run)[0]].jobs as u64;
     let all_jobs = runs.iter().map(|&run| jobs_of(run)).sum();
     let progress = Progress::new(args.grid.quiet, runs.len(), all_jobs);
-    let interrupted = interruption()?;
-    let begin = Instant::now();
-    let (mut finished, mut failed, mut jobs) = (0, 0, 0);
     let outcome = run_sweep(&plan, &traces, &runs, &mut journal, |run, outcome| {
-        finished += 1;
-        jobs += jobs_of(run);
+        tally.record(jobs_of(run), outcome.is_err());
         progress.advance(jobs_of(run));
         if let Err(error) = outcome {
-            failed += 1;
             progress.say(&format!("replay: cell failed: {error}"));
         }
         !interrupted.load(Ordering::Relaxed)
@@ -58,20 +56,11 @@ pub fn run(args: &SweepArgs, command: &[OsString]) -> Result<Exit, Failure> {
         SweepError::Name(error) => Failure::usage(error),
     })?;
     journal.sync().map_err(of_journal)?;
-
-    let mine = shard.cells(plan.len()).count();
     if !args.grid.quiet {
-        let (cells, before) = (grouped(mine as u64), grouped((mine - runs.len()) as u64));
-        let seconds = begin.elapsed().as_secs_f64();
-        let rate = fixed(jobs as f64 / seconds.max(1e-9), 0);
-        tell(format_args!(
-            "sweep: {cells} cells: {before} done before, {} run in {} ({rate} jobs/s), {failed} failed",
-            grouped(finished as u64),
-            duration(seconds),
-        ));
+        tell(&tally);
     }
-    if finished < runs.len() {
-        let left = grouped((runs.len() - finished) as u64);
+    if tally.finished < runs.len() {
+        let left = grouped((runs.len() - tally.finished) as u64);
         tell(format_args!(
             "replay: interrupted, {left} cells left; the same command goes on from {}",
             journal.path().display()
@@ -79,10 +68,48 @@ pub fn run(args: &SweepArgs, command: &[OsString]) -> Result<Exit, Failure> {
         return Ok(Exit::Interrupted);
     }
     if shard.is_whole() {
-        let process = Process { command, started, cells_run: finished };
+        let process = Process { command, started, cells_run: tally.finished };
         results::write(dir, &plan, std::slice::from_mut(&mut journal), &process)
     } else {
         finished_shard(&plan, shard, &journal)
+    }
+}
+
+/// What this process did.
+struct Tally {
+    begin: Instant,
+    cells: usize,
+    before: usize,
+    finished: usize,
+    failed: usize,
+    jobs: u64,
+}
+
+impl Tally {
+    /// Nothing yet, of so many cells of which so many are to run.
+    fn new(cells: usize, runs: usize) -> Self {
+        let before = cells.saturating_sub(runs);
+        Self { begin: Instant::now(), cells, before, finished: 0, failed: 0, jobs: 0 }
+    }
+
+    fn record(&mut self, jobs: u64, failed: bool) {
+        self.finished += 1;
+        self.failed += usize::from(failed);
+        self.jobs += jobs;
+    }
+}
+
+impl fmt::Display for Tally {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let count = |cells: usize| grouped(cells as u64);
+        let (cells, before) = (count(self.cells), count(self.before));
+        write!(f, "sweep: {cells} cells: {before} done before, {} run", count(self.finished))?;
+        if self.finished > 0 {
+            let seconds = self.begin.elapsed().as_secs_f64();
+            let rate = fixed(self.jobs as f64 / seconds.max(1e-9), 0);
+            write!(f, " in {} ({rate} jobs/s), {} failed", duration(seconds), count(self.failed))?;
+        }
+        Ok(())
     }
 }
 

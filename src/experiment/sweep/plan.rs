@@ -93,12 +93,12 @@ impl Plan {
         Self::checked(grid, traces, env!("CARGO_PKG_VERSION").to_string())
     }
 
-    /// Reads a plan that [`to_json`](Self::to_json) wrote.
+    /// The plan that [`to_json`](Self::to_json) wrote down.
     ///
     /// # Errors
     /// [`PlanError`].
-    pub fn from_json(text: &str) -> Result<Self, PlanError> {
-        let PlanFile { version, traces, grid } = serde_json::from_str(text)?;
+    pub fn from_json(json: serde_json::Value) -> Result<Self, PlanError> {
+        let PlanFile { version, traces, grid } = serde_json::from_value(json)?;
         Self::checked(Grid::resolve(&grid)?, traces, version)
     }
 
@@ -106,10 +106,10 @@ impl Plan {
     ///
     /// # Errors
     /// None that a plan can cause.
-    pub fn to_json(&self) -> Result<String, serde_json::Error> {
+    pub fn to_json(&self) -> Result<serde_json::Value, serde_json::Error> {
         let Self { grid, traces, version } = self;
         let (version, traces, grid) = (version.clone(), traces.clone(), grid.file.clone());
-        serde_json::to_string_pretty(&PlanFile { version, traces, grid })
+        serde_json::to_value(PlanFile { version, traces, grid })
     }
 
     fn checked(grid: Grid, traces: Vec<PlannedTrace>, version: String) -> Result<Self, PlanError> {

@@ -67,11 +67,11 @@ fn ids_are_stable() {
 #[test]
 fn a_plan_survives_being_written_down() {
     let (plan, _) = plan(GRID, SWF);
-    let again = Plan::from_json(&plan.to_json().expect("JSON")).expect("a plan");
+    let again = Plan::from_json(plan.to_json().expect("JSON")).expect("a plan");
     assert_eq!(ids(&again), ids(&plan));
     assert_eq!(again.digest(), plan.digest());
     assert_eq!(again.traces, plan.traces);
-    assert!(matches!(Plan::from_json("{}"), Err(PlanError::Json(_))));
+    assert!(matches!(Plan::from_json(serde_json::json!({})), Err(PlanError::Json(_))));
 }
 
 #[test]

@@ -7,9 +7,7 @@ use crate::naming::nearest;
 use crate::swf::snippet;
 
 /// A grid that cannot be: what, under which key, and where in the file if there is one.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("{}{}{problem}{}", .place.as_ref().map_or(String::new(), |p| format!("{p}: ")),
-    key_and_colon(.key), .place.as_ref().map_or(String::new(), |p| format!("\n{}", p.excerpt)))]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct GridError {
     /// The key, such as `schedulers` or `allocator.tie`; empty if the file is no TOML.
     pub key: String,
@@ -39,8 +37,19 @@ pub(super) enum Step<'a> {
     Item(usize),
 }
 
-fn key_and_colon(key: &str) -> String {
-    if key.is_empty() { String::new() } else { format!("{key}: ") }
+impl std::error::Error for GridError {}
+
+impl fmt::Display for GridError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(place) = &self.place {
+            write!(f, "{place}: ")?;
+        }
+        if !self.key.is_empty() {
+            write!(f, "{}: ", self.key)?;
+        }
+        f.write_str(&self.problem)?;
+        self.place.as_ref().map_or(Ok(()), |place| write!(f, "\n{}", place.excerpt))
+    }
 }
 
 impl fmt::Display for Place {

@@ -39,6 +39,7 @@ pub mod frame;
 pub mod machine;
 pub mod metrics;
 pub mod naming;
+pub mod network;
 pub mod number;
 #[cfg(feature = "plot")]
 pub mod plot;

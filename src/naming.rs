@@ -1,7 +1,8 @@
 //! How strategies are written: `name` or `name[key=value,...]`.
 //!
 //! A value may itself hold commas (`mc1x1[tie=2,13,20,6,order=scan]`): a part without
-//! `=` continues the value before it. Names and keys are lower case; `_` reads as `-`.
+//! `=` continues the value before it. It may also be a name with parameters of its own
+//! (`stream[sides=uniform[high=8]]`). Names and keys are lower case; `_` reads as `-`.
 //!
 //! ```
 //! use replay::naming::StrategyName;
@@ -142,7 +143,7 @@ impl FromStr for StrategyName {
         if inside.trim().is_empty() {
             return Ok(strategy);
         }
-        for part in inside.split(',') {
+        for part in split_list(inside) {
             match (part.split_once('='), strategy.parameters.last_mut()) {
                 (Some((key, value)), _) => {
                     let key = word(key.trim()).ok_or_else(|| error("a parameter has no name"))?;
@@ -150,14 +151,14 @@ impl FromStr for StrategyName {
                         return Err(error(&format!("parameter \"{key}\" is given twice")));
                     }
                     let value = value.trim();
-                    if value.is_empty() || value.contains(['[', ']', '=']) {
+                    if !is_value(value) {
                         return Err(error(&format!("parameter \"{key}\" has no legal value")));
                     }
                     strategy.parameters.push((key, value.to_string()));
                 }
                 (None, Some((key, value))) => {
                     let more = part.trim();
-                    if more.is_empty() || more.contains(['[', ']']) {
+                    if !is_value(more) {
                         return Err(error(&format!("parameter \"{key}\" has no legal value")));
                     }
                     value.push(',');
@@ -178,6 +179,23 @@ impl fmt::Display for StrategyName {
         }
         f.write_str(if self.parameters.is_empty() { "" } else { "]" })
     }
+}
+
+/// Whether this can be (part of) a value: something, brackets in pairs, `=` only inside.
+fn is_value(text: &str) -> bool {
+    let mut depth = 0i32;
+    for c in text.chars() {
+        match c {
+            '[' => depth += 1,
+            ']' => depth -= 1,
+            '=' if depth == 0 => return false,
+            _ => {}
+        }
+        if depth < 0 {
+            return false;
+        }
+    }
+    !text.is_empty() && !text.starts_with('[') && depth == 0
 }
 
 /// Splits a list at the commas outside brackets.
@@ -278,6 +296,15 @@ mod tests {
         ] {
             assert!(bad.parse::<StrategyName>().is_err(), "{bad}");
         }
+    }
+
+    #[test]
+    fn a_value_may_be_a_name_with_parameters() {
+        let name: StrategyName =
+            "stream[sides=uniform[low=1,high=8],load=2]".parse().expect("legal");
+        assert_eq!(name.get("sides"), Some("uniform[low=1,high=8]"));
+        assert_eq!(name.get("load"), Some("2"));
+        assert_eq!(name.to_string(), "stream[sides=uniform[low=1,high=8],load=2]");
     }
 
     #[test]

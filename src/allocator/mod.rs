@@ -13,14 +13,32 @@
 //! | [`mc`] | MC for jobs with a shape |
 //! | [`curve`] | curves with Best Fit, First Fit, free list, sum of squares |
 //! | [`random`] | uniformly random processors |
+//! | [`contiguous`] | First Fit, Best Fit, turning or not, Frame Sliding, Adaptive Scan |
+//! | [`busy_list`] | Busy List, Turning Busy List |
+//! | [`gabl`] | GABL: sub-meshes by busy lists, as few and as large as can be |
+//! | [`paging`] | pages in an order of the mesh |
+//! | [`mbs`] | MBS: power-of-two blocks, and its granular and octet variants |
+//! | [`as_mb`] | Adaptive Scan, then MBS |
+//! | [`buddy`] | the 2D buddy system |
+//! | [`anca`] | ANCA: a job in equal frames |
+//! | [`midplane`] | whole midplanes, as on BlueGene/L |
 //! | [`shape`] | side lengths for jobs that come without |
 //! | [`submesh`] | boxes of processors |
 
+pub mod anca;
+pub mod as_mb;
+pub mod buddy;
+pub mod busy_list;
 pub mod centre;
 pub mod centred;
+pub mod contiguous;
 pub mod curve;
+pub mod gabl;
+pub mod mbs;
 pub mod mc;
 pub mod mc1x1;
+pub mod midplane;
+pub mod paging;
 pub mod random;
 pub mod registry;
 pub mod shape;
@@ -121,6 +139,11 @@ pub trait Allocator: Send {
     /// What the strategy counts.
     fn census(&self) -> Census {
         Census::default()
+    }
+
+    /// Whether the strategy hands out units and keeps a [`census`](Allocator::census).
+    fn has_units(&self) -> bool {
+        false
     }
 
     /// Number of distinct processor sets that share the best primary score for this

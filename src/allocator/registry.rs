@@ -6,15 +6,32 @@ use std::sync::LazyLock;
 
 use super::centre::TieVector;
 use super::strategy::Strategy;
-use super::{Allocator, centre, curve, mc, random};
+use super::{
+    Allocator, anca, as_mb, buddy, busy_list, centre, contiguous, curve, gabl, mbs, mc, midplane,
+    paging, random,
+};
 use crate::naming::{Description, NameError, StrategyName, nearest};
 use crate::topology::Topology;
 
 static STRATEGIES: LazyLock<Vec<Strategy>> = LazyLock::new(|| {
-    [centre::strategies(), mc::strategies(), curve::strategies(), random::strategies()]
-        .into_iter()
-        .flatten()
-        .collect()
+    [
+        centre::strategies(),
+        mc::strategies(),
+        curve::strategies(),
+        random::strategies(),
+        paging::strategies(),
+        mbs::strategies(),
+        contiguous::strategies(),
+        busy_list::strategies(),
+        gabl::strategies(),
+        as_mb::strategies(),
+        buddy::strategies(),
+        anca::strategies(),
+        midplane::strategies(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 });
 
 /// Every strategy.

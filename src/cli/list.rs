@@ -7,7 +7,7 @@ use crate::naming::Description;
 use crate::number::grouped;
 use crate::published::SUITES;
 use crate::report::{Align, Sheet};
-use crate::workload::{Manifest, Policy, SearchPath};
+use crate::workload::{Manifest, Policy, SearchPath, generated, stochastic};
 use crate::{allocator, scheduler};
 
 /// Arguments of `replay list`.
@@ -29,6 +29,12 @@ enum Listing {
     Schedulers,
     /// Known traces, and which of them are here.
     Traces,
+    /// Models that make traces.
+    Generators,
+    /// Distributions of side lengths of stochastic streams.
+    Sides,
+    /// Distributions of service times of stochastic streams.
+    Services,
     /// Cleaning policies, rule by rule.
     Policies,
     /// Suites of published numbers.
@@ -51,6 +57,9 @@ pub fn run(args: &ListArgs) -> Result<Exit, Failure> {
     let all = [
         Listing::Allocators,
         Listing::Schedulers,
+        Listing::Generators,
+        Listing::Sides,
+        Listing::Services,
         Listing::Policies,
         Listing::Traces,
         Listing::Suites,
@@ -80,6 +89,9 @@ fn entries(what: Listing) -> Result<Entries, Failure> {
     Ok(match what {
         Listing::Allocators => described("allocators", &allocator::registry::descriptions()),
         Listing::Schedulers => described("schedulers", &scheduler::registry::descriptions()),
+        Listing::Generators => described("generators", &generated::descriptions()),
+        Listing::Sides => described("sides", &stochastic::side_descriptions()),
+        Listing::Services => described("services", &stochastic::service_descriptions()),
         Listing::Policies => policies(),
         Listing::Traces => traces()?,
         Listing::Suites => suites(),

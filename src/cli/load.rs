@@ -1,10 +1,11 @@
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rayon::prelude::*;
 
 use super::exit::{Failure, tell};
 use crate::swf::{self, ReadOptions};
+use crate::workload::generated::{self, Generated};
 use crate::workload::{LoadError, Manifest, Policy, SearchPath, Window, Workload};
 
 /// The trace that comes with the project; it is part of the program, so that the main job
@@ -12,7 +13,13 @@ use crate::workload::{LoadError, Manifest, Policy, SearchPath, Window, Workload}
 const OWN_TRACE: &[u8] = include_bytes!("../../traces/lublin-10x10.swf");
 const OWN_TRACE_NAME: &str = "lublin-10x10.swf";
 
-/// Loads traces by path or name, in parallel, and says on standard error what cleaning
+/// Where a trace comes from.
+enum Source {
+    File(PathBuf),
+    Made(Generated),
+}
+
+/// Loads traces by path or name, or makes them (`stream[...]`, `lublin[...]`), in parallel, and says on standard error what cleaning
 /// did to each. Without names, the trace that comes with the project.
 pub fn load_traces(
     names: &[String],
@@ -23,14 +30,23 @@ pub fn load_traces(
 ) -> Result<Vec<Arc<Workload>>, Failure> {
     let manifest = Manifest::embedded().map_err(Failure::usage)?;
     let search = SearchPath::from_env();
-    let resolve = |name: &String| search.resolve(name, &manifest).map_err(Failure::usage);
-    let paths: Vec<PathBuf> = names.iter().map(resolve).collect::<Result<_, _>>()?;
+    let resolve = |name: &String| {
+        if generated::is_generator(name) && !Path::new(name).exists() {
+            let name = name.parse().map_err(Failure::usage)?;
+            return generated::generate(&name).map(Source::Made).map_err(Failure::usage);
+        }
+        search.resolve(name, &manifest).map(Source::File).map_err(Failure::usage)
+    };
+    let sources: Vec<Source> = names.iter().map(resolve).collect::<Result<_, _>>()?;
     let options = ReadOptions { max_errors };
-    let load = |path: &PathBuf| Workload::load(path, policy, window, options);
+    let load = |source: &Source| match source {
+        Source::File(path) => Workload::load(path, policy, window, options),
+        Source::Made(generated) => generated.load(policy, window, options),
+    };
     let loaded: Vec<_> = if names.is_empty() {
         vec![Workload::from_reader(OWN_TRACE, OWN_TRACE_NAME, policy, window, options)]
     } else {
-        paths.par_iter().map(load).collect()
+        sources.par_iter().map(load).collect()
     };
     let mut workloads = Vec::new();
     for outcome in loaded {

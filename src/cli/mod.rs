@@ -23,6 +23,7 @@ mod plan;
 mod progress;
 mod run;
 mod shell;
+mod stream;
 mod sweep;
 mod synth;
 mod verify;
@@ -46,7 +47,6 @@ use exit::Exit;
   replay --trace KTH-SP2.swf --alloc mc1x1 --tie 2,13,20,6
   replay --trace LANL-CM5 --sched fcfs,easy --alloc mc1x1,mm,hilbert-best-fit --out results/lanl
   replay verify johnson --trace KTH-SP2
-  replay list allocators
 
 Without --trace the synthetic trace that comes with the project is replayed.",
     after_long_help = "Examples:
@@ -96,6 +96,11 @@ enum Command {
     Merge(sweep::MergeArgs),
     /// List what can be named: allocators, schedulers, traces, policies, suites, columns.
     List(list::ListArgs),
+    /// Run stochastic streams of jobs, replicated until their means are known well enough.
+    ///
+    /// The experiments on fragmentation: every combination of loads, schedulers and
+    /// allocators; means with 95 % intervals; common random numbers.
+    Stream(stream::StreamArgs),
     /// Make a synthetic trace and write it as SWF.
     Synth(synth::SynthArgs),
     /// Print a completion script for a shell.
@@ -126,6 +131,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Some(Command::Plan(args)) => sweep::plan(&args),
         Some(Command::Merge(args)) => sweep::merge(&args, &arguments),
         Some(Command::List(args)) => list::run(&args),
+        Some(Command::Stream(args)) => stream::run(&args),
         Some(Command::Synth(args)) => synth::run(&args),
         Some(Command::Completions(args)) => shell::completions(&args, &mut Cli::command()),
         Some(Command::Man) => shell::man(Cli::command()),

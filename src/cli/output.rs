@@ -203,7 +203,7 @@ pub(super) fn remove_earlier(dir: &Path) -> io::Result<()> {
 }
 
 /// Creates the folder if need be and writes a file into it.
-pub(super) fn probe(dir: &Path) -> io::Result<()> {
+pub fn probe(dir: &Path) -> io::Result<()> {
     std::fs::create_dir_all(dir)?;
     let file = dir.join("manifest.json.part");
     std::fs::write(&file, b"")?;

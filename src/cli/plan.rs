@@ -56,17 +56,15 @@ impl Plan {
             .map(|text| text.parse::<Topology>().map_err(Failure::usage))
             .collect::<Result<Vec<_>, _>>()?;
         for machine in &machines {
-            for allocator in &allocators {
-                // A strategy that does not work on a machine is found before any work.
-                allocator
-                    .build(machine, 0)
-                    .map_err(|e| Failure::usage_message(format!("{e} (machine {machine})")))?;
-            }
+            check_all(&allocators, &schedulers, machine)?;
         }
         let seeds = if args.seed.is_empty() { vec![0] } else { args.seed.clone() };
         let names = trace_names(&args.trace);
         let workloads = load_traces(&names, &policy, &window, args.max_errors, quiet)?;
         let traces = on_machines(workloads, &machines, &policy, &schedulers, quiet)?;
+        for trace in &traces {
+            check_all(&allocators, &schedulers, &trace.topology)?;
+        }
         let window = WindowRecord { from: args.from.clone(), jobs: args.jobs, days: args.days };
         Ok(Self { traces, schedulers, allocators, seeds, policy, window })
     }
@@ -95,7 +93,8 @@ impl Plan {
 const MAIN_JOB_ALLOCATORS: &str = "mc1x1,mm,gen-alg,hilbert-best-fit,snake-best-fit,random";
 const MAIN_JOB_TIES: [&str; 2] = ["none", "2,13,20,6"];
 
-fn parse_list<T>(lists: &[String], default: &str) -> Result<Vec<T>, Failure>
+/// Names of lists, or of the default if there are none.
+pub fn parse_list<T>(lists: &[String], default: &str) -> Result<Vec<T>, Failure>
 where
     T: std::str::FromStr,
     T::Err: std::error::Error + Send + Sync + 'static,
@@ -104,6 +103,38 @@ where
     let lists = if lists.is_empty() { &default[..] } else { lists };
     let names = lists.iter().flat_map(|list| split_list(list));
     names.map(|name| name.parse().map_err(Failure::usage)).collect()
+}
+
+/// A strategy that does not work on a machine, or not with a scheduler, is found before any
+/// work.
+fn check_all(
+    allocators: &[AllocatorSpec],
+    schedulers: &[SchedulerSpec],
+    machine: &Topology,
+) -> Result<(), Failure> {
+    for allocator in allocators {
+        schedulers.iter().try_for_each(|&scheduler| works(allocator, scheduler, machine))?;
+    }
+    Ok(())
+}
+
+/// A usage failure if the allocator does not work on the machine, or may refuse and the
+/// scheduler takes no refusals.
+pub fn works(
+    allocator: &AllocatorSpec,
+    scheduler: SchedulerSpec,
+    machine: &Topology,
+) -> Result<(), Failure> {
+    let built = allocator
+        .build(machine, 0)
+        .map_err(|e| Failure::usage_message(format!("{e} (machine {machine})")))?;
+    if !built.never_refuses() && !scheduler.build(machine.processors() as u32).takes_refusals() {
+        return Err(Failure::usage_message(format!(
+            "allocator {allocator} may refuse a job although enough processors are free; \
+             scheduler {scheduler} cannot work with that"
+        )));
+    }
+    Ok(())
 }
 
 /// Every allocator with every tie vector. A strategy that takes none, or that was written
@@ -167,7 +198,7 @@ pub fn on_machines(
 pub fn trace_names(lists: &[String]) -> Vec<String> {
     let names = lists.iter().flat_map(|list| match Path::new(list).exists() {
         true => vec![list.as_str()],
-        false => list.split(',').map(str::trim).collect(),
+        false => split_list(list).into_iter().map(str::trim).collect(),
     });
     names.map(str::to_string).collect()
 }

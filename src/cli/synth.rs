@@ -1,15 +1,23 @@
-use std::fs::File;
-use std::io::{self, BufWriter};
+use std::fs;
+use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::Args;
 
-use super::exit::{Exit, Failure};
+use super::exit::{Exit, Failure, tell};
+use crate::naming::StrategyName;
+use crate::workload::generated::{Generated, generate};
 use crate::workload::lublin::{LublinFeitelson, write_swf};
+use crate::workload::stochastic::shapes_path;
 
 /// Arguments of `replay synth`.
 #[derive(Clone, Debug, Args)]
 pub struct SynthArgs {
+    /// What to make: stream[KEY=VALUE,..] or lublin[KEY=VALUE,..] (replay list generators)
+    /// [default: lublin, by the options below].
+    #[arg(value_name = "MODEL", conflicts_with_all = ["jobs", "processors", "load", "seed"])]
+    model: Option<StrategyName>,
+
     /// Number of jobs.
     #[arg(long, value_name = "N", default_value_t = 5000, value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
     jobs: u64,
@@ -26,13 +34,36 @@ pub struct SynthArgs {
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
 
-    /// File to write [default: standard output].
+    /// File to write [default: standard output]. Shapes, if the jobs have any, go to
+    /// FILE.shapes.csv (for FILE.swf) beside it and are found there again.
     #[arg(long, value_name = "FILE")]
     write: Option<PathBuf>,
 }
 
-/// Makes a trace by the model of Lublin and Feitelson.
+/// Makes a trace by a model.
 pub fn run(args: &SynthArgs) -> Result<Exit, Failure> {
+    let made = match &args.model {
+        Some(model) => generate(model).map_err(Failure::usage)?,
+        None => by_options(args)?,
+    };
+    let Some(path) = &args.write else {
+        let mut out = io::stdout().lock();
+        out.write_all(&made.swf)
+            .and_then(|()| out.flush())
+            .map_err(|e| Failure::output("standard output", e))?;
+        return Ok(Exit::Done);
+    };
+    fs::write(path, &made.swf).map_err(|e| Failure::output(path.display(), e))?;
+    if let Some(shapes) = &made.shapes {
+        let path = shapes_path(path);
+        fs::write(&path, shapes).map_err(|e| Failure::output(path.display(), e))?;
+        tell(format_args!("shapes: {}", path.display()));
+    }
+    Ok(Exit::Done)
+}
+
+/// The Lublin-Feitelson model by the single options.
+fn by_options(args: &SynthArgs) -> Result<Generated, Failure> {
     let mut model = LublinFeitelson::batch_and_interactive(args.processors);
     if let Some(load) = args.load {
         model = model.with_load(load);
@@ -51,14 +82,8 @@ pub fn run(args: &SynthArgs) -> Result<Exit, Failure> {
         args.load.map_or(String::new(), |load| format!(" --load {load}"))
     );
     let fields = [("Computer", "none"), ("Note", note.as_str()), ("Note", command.as_str())];
-    match &args.write {
-        Some(path) => {
-            let file = File::create(path).map_err(|e| Failure::output(path.display(), e))?;
-            write_swf(&jobs, args.processors, &fields, BufWriter::new(file))
-                .map_err(|e| Failure::output(path.display(), e))?;
-        }
-        None => write_swf(&jobs, args.processors, &fields, BufWriter::new(io::stdout().lock()))
-            .map_err(|e| Failure::output("standard output", e))?,
-    }
-    Ok(Exit::Done)
+    let mut swf = Vec::new();
+    write_swf(&jobs, args.processors, &fields, &mut swf)
+        .map_err(|e| Failure::output("the trace", e))?;
+    Ok(Generated { name: StrategyName::plain("lublin"), swf, shapes: None })
 }

@@ -1,7 +1,8 @@
 //! Grids of runs: which cells there are, and running them in parallel.
 //!
 //! A [`Trace`] is a loaded workload on one machine; it computes the timeline of each
-//! scheduler once. A [`Cell`] is one replay. [`run_cells`] runs them on all threads and
+//! scheduler once. A [`Cell`] is one run: a replay of that timeline, or, for strategies that
+//! may refuse or hand out units, a coupled simulation. [`run_cells`] runs them on all threads and
 //! hands the results over one at a time in grid order, so that what is written does not
 //! depend on the number of threads.
 //!
@@ -9,10 +10,12 @@
 //! [`journal`] of what is done.
 
 mod cell;
+mod coupled;
 pub mod grid;
 pub mod journal;
 mod result;
 mod runner;
+pub mod stream;
 pub mod sweep;
 
 pub use cell::{Cell, Trace};

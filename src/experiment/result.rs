@@ -54,4 +54,6 @@ pub struct RunResult {
     pub series: Arc<Series>,
     /// Wall-clock seconds of the replay itself.
     pub seconds: f64,
+    /// Wall-clock seconds of them in the allocator; `None` if they were not measured.
+    pub allocator_seconds: Option<f64>,
 }

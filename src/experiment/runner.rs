@@ -3,12 +3,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::time::Instant;
 
-use super::{Cell, RunKey, RunResult};
+use super::{Cell, RunKey, RunResult, coupled};
 use crate::metrics::by_size::by_size;
 use crate::metrics::run::{JobMeasures, PlacementMeans, RunMetrics};
 use crate::metrics::{Locality, TieStatistics};
 use crate::naming::NameError;
-use crate::simulation::{ReplayError, TimelineError, replay};
+use crate::simulation::{CoupledError, ReplayError, TimelineError, replay};
 
 /// What to measure beyond the pairwise L1 distance.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -22,7 +22,7 @@ pub struct Measure {
 }
 
 /// A cell that could not be run.
-#[derive(Clone, Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error)]
 #[error("{} {} {} {}: {cause}", key.trace, key.topology, key.scheduler, key.strategy())]
 pub struct CellError {
     /// The cell.
@@ -32,7 +32,7 @@ pub struct CellError {
 }
 
 /// Why a cell could not be run.
-#[derive(Clone, Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error)]
 pub enum CellProblem {
     /// The jobs do not fit the machine.
     #[error(transparent)]
@@ -43,6 +43,9 @@ pub enum CellProblem {
     /// The allocator refused.
     #[error(transparent)]
     Replay(#[from] ReplayError),
+    /// The coupled simulation could not go on.
+    #[error(transparent)]
+    Coupled(#[from] CoupledError),
 }
 
 /// Runs one cell; `run` is its number in the grid.
@@ -56,8 +59,11 @@ pub fn run_cell(run: u32, cell: &Cell, measure: Measure) -> Result<RunResult, Ce
 fn measured(run: u32, cell: &Cell, measure: Measure) -> Result<RunResult, CellProblem> {
     let topology = &cell.trace.topology;
     let jobs = &cell.trace.workload.jobs;
-    let schedule = cell.trace.schedule(cell.scheduler)?;
     let mut allocator = cell.allocator.build(topology, cell.seed)?;
+    if !allocator.never_refuses() || allocator.has_units() {
+        return Ok(coupled::run(run, cell, measure, allocator.as_mut())?);
+    }
+    let schedule = cell.trace.schedule(cell.scheduler)?;
     let mut locality = Locality::new(topology);
     let mut pairwise = vec![0u64; jobs.len()];
     let mut ties = TieStatistics::default();
@@ -98,11 +104,12 @@ fn measured(run: u32, cell: &Cell, measure: Measure) -> Result<RunResult, CellPr
         run,
         key: cell.key(),
         processors: topology.processors(),
-        metrics: RunMetrics::new(&schedule.metrics, pairwise.iter().sum(), &means, counted),
+        metrics: RunMetrics::new(&schedule.metrics, pairwise.iter().sum(), &means, counted, None),
         by_size: by_size(jobs, starts, &pairwise),
         jobs: measured,
         series: schedule.series,
         seconds,
+        allocator_seconds: None,
     })
 }
 

@@ -22,12 +22,14 @@ mod runs;
 mod sheet;
 mod table;
 mod tables;
+mod values;
 
 pub use build::{by_size_frame, jobs_frame, runs_frame};
 pub use column::{ColumnInfo, Kind};
 pub use error::FrameError;
 pub use table::{Table, describe};
 pub use tables::Tables;
+pub use values::{NamedRow, values_frame, write_values};
 
 #[cfg(test)]
 mod tests;

@@ -1,4 +1,6 @@
 use super::column::{Column, Get::*};
+use crate::experiment::RunResult;
+use crate::metrics::SystemMetrics;
 
 type C = Column<()>;
 
@@ -37,4 +39,19 @@ pub(super) static COLUMNS: &[C] = &[
     C::new("p90_turnaround", "s", "90th percentile of the turnaround", F64(|r, ()| Some(r.metrics.p90_turnaround))),
     C::new("p99_turnaround", "s", "99th percentile of the turnaround", F64(|r, ()| Some(r.metrics.p99_turnaround))),
     C::new("mean_bounded_slowdown", "", "mean of turnaround over run time, run times below 10 s counted as 10 s, at least 1", F64(|r, ()| Some(r.metrics.mean_bounded_slowdown))),
+    C::new("allocated_utilization", "", "as utilization, with the processors lost to internal fragmentation; null, as all that follow, for strategies that neither refuse nor hand out units", F64(|r, ()| system(r).map(|s| s.allocated_utilization))),
+    C::new("internal_fragmentation_percent", "%", "processor-time given to jobs beyond their request, of all that was given", F64(|r, ()| system(r).map(|s| s.internal_fragmentation_percent))),
+    C::new("refusals", "refusals", "attempts refused although the job's processors were free", U64(|r, ()| system(r).map(|s| s.refusals))),
+    C::new("fragmented_refusals", "refusals", "those of them refused for want of a place (external fragmentation)", U64(|r, ()| system(r).map(|s| s.fragmented_refusals))),
+    C::new("fragmented_time_percent", "%", "share of the time in which a job waited that had been refused for want of a place", F64(|r, ()| system(r).map(|s| s.fragmented_time_percent))),
+    C::new("mean_blocks", "units", "mean sub-meshes, blocks or pages of a job", F64(|r, ()| system(r)?.mean_blocks)),
+    C::new("one_block_percent", "%", "jobs in one unit", F64(|r, ()| system(r)?.one_block_percent)),
+    C::new("mean_busy_list", "units", "time-average of the units handed out (m)", F64(|r, ()| system(r)?.mean_busy_list)),
+    C::new("mean_searches", "searches", "mean searches of a job beyond the first (b)", F64(|r, ()| system(r)?.mean_searches)),
+    C::new("attempts_per_job", "attempts", "calls of the allocator for a job", F64(|r, ()| system(r).map(|s| s.attempts_per_job))),
+    C::new("operations_per_job", "operations", "elementary operations of the allocator for a job; 0 if it counts none", F64(|r, ()| system(r).map(|s| s.operations_per_job))),
 ];
+
+fn system(result: &RunResult) -> Option<&SystemMetrics> {
+    result.metrics.system.as_ref()
+}

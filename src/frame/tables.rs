@@ -99,5 +99,6 @@ fn without_jobs(result: &RunResult) -> RunResult {
         jobs: Vec::new(),
         series: Default::default(),
         seconds: result.seconds,
+        allocator_seconds: None,
     }
 }

@@ -8,7 +8,10 @@ use proptest::prelude::*;
 use super::*;
 use crate::experiment::{RunKey, RunResult};
 use crate::metrics::run::PlacementMeans;
-use crate::metrics::{JobMeasures, Placement, RunMetrics, ScheduleMetrics, TieStatistics, by_size};
+use crate::metrics::{
+    JobMeasures, Placement, RunMetrics, ScheduleMetrics, SystemRecorder, TieStatistics, by_size,
+};
+use crate::simulation::Overhead;
 use crate::workload::Job;
 
 /// A run of jobs of these sizes on 16 processors, one after another.
@@ -60,11 +63,13 @@ fn run(number: u32, tie: Option<&str>, sizes: &[u32]) -> RunResult {
             pairwise.iter().sum(),
             &PlacementMeans::default(),
             tie.is_none().then_some(ties),
+            None,
         ),
         by_size: by_size::by_size(&jobs, &starts, &pairwise),
         jobs: measures.collect(),
         series: Default::default(),
         seconds: f64::from(number),
+        allocator_seconds: None,
     }
 }
 
@@ -95,10 +100,19 @@ fn columns_are_documented_once_each() {
 
 #[test]
 fn every_metric_is_a_column() {
-    let metrics = serde_json::to_value(&run(0, None, &[1]).metrics).expect("JSON");
+    let mut metrics = run(0, None, &[1]).metrics;
+    let recorder = SystemRecorder::new(1);
+    metrics.system = Some(recorder.metrics(0, 16, &Overhead::default()));
+    let mut metrics = serde_json::to_value(&metrics).expect("JSON");
     let names: HashSet<_> = describe(Table::Runs).iter().map(|column| column.name).collect();
-    let fields = metrics.as_object().expect("an object");
-    assert!(fields.keys().all(|field| names.contains(field.as_str())), "{fields:?}");
+    let fields = metrics.as_object_mut().expect("an object");
+    let mut system = fields.remove("system").expect("was set");
+    let system = system.as_object_mut().expect("an object");
+    // The makespan is the finish time counted from the first arrival.
+    system.remove("finish_time").expect("a field");
+    for field in fields.keys().chain(system.keys()) {
+        assert!(names.contains(field.as_str()), "{field}");
+    }
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Placement;
+use super::system::SystemMetrics;
 use super::ties::TieStatistics;
 use crate::workload::Job;
 
@@ -106,6 +107,9 @@ pub struct RunMetrics {
     pub p99_turnaround: f64,
     /// Mean bounded slowdown, bound 10 s.
     pub mean_bounded_slowdown: f64,
+    /// Fragmentation, refusals and units; `None` if the strategy neither refuses nor hands
+    /// out units.
+    pub system: Option<SystemMetrics>,
 }
 
 /// Means of what is measured at every allocation. Sums are of integers or in job order,
@@ -207,6 +211,7 @@ impl RunMetrics {
         total_pairwise_l1: u64,
         placements: &PlacementMeans,
         ties: Option<TieStatistics>,
+        system: Option<SystemMetrics>,
     ) -> Self {
         Self {
             jobs: schedule.jobs,
@@ -232,6 +237,7 @@ impl RunMetrics {
             p90_turnaround: schedule.turnarounds.p90,
             p99_turnaround: schedule.turnarounds.p99,
             mean_bounded_slowdown: schedule.mean_bounded_slowdown,
+            system,
         }
     }
 }
@@ -264,6 +270,7 @@ mod tests {
             &ScheduleMetrics::new(&jobs, &[0, 100], 4),
             16,
             &PlacementMeans::default(),
+            None,
             None,
         );
         assert_eq!((run.makespan, run.utilization, run.mean_pairwise_l1), (105, 1.0, 8.0));

@@ -4,7 +4,9 @@ use rayon::prelude::*;
 
 use super::name::{Stems, machine, setting};
 use super::number::grouped;
-use super::{Improvement, Load, Order, PlotError, Strategies, Strategy, TieRow, Ties, save};
+use super::{
+    Comparison, Improvement, Load, Order, PlotError, Strategies, Strategy, TieRow, Ties, save,
+};
 use crate::experiment::{RunKey, RunResult};
 use crate::metrics::by_size::improvement;
 
@@ -14,6 +16,7 @@ enum Picture {
     Strategies(Strategies),
     Ties(Ties),
     Load(Load),
+    Comparison(Comparison),
 }
 
 /// Draws in the folder `dir` whatever applies to `results`, and returns the paths of all
@@ -21,7 +24,8 @@ enum Picture {
 ///
 /// * for every run with a tie vector whose twin without one is there, its improvement by
 ///   job size and by rank of the size;
-/// * for every trace, machine and scheduler with at least two strategies, these;
+/// * for every trace, machine and scheduler with at least two strategies, these, and if the
+///   schedule depends on them a comparison by several measures;
 /// * all tie counts in one figure;
 /// * for every trace, machine and scheduler, the load.
 ///
@@ -52,6 +56,7 @@ pub fn gallery(dir: &Path, results: &[RunResult]) -> Result<Vec<PathBuf>, PlotEr
             Picture::Strategies(figure) => save(dir, stem, figure),
             Picture::Ties(figure) => save(dir, stem, figure),
             Picture::Load(figure) => save(dir, stem, figure),
+            Picture::Comparison(figure) => save(dir, stem, figure),
         })
         .collect();
     Ok(paths?.into_iter().flatten().collect())
@@ -158,10 +163,17 @@ impl<'a> Album<'a> {
                 let figure = Strategies { subtitle, strategies };
                 pictures.push((self.parts("strategies", key), Picture::Strategies(figure)));
             }
+            if group.len() >= 2 && group.iter().any(|run| run.metrics.system.is_some()) {
+                let figure = comparison(self.subtitle(key), &group);
+                pictures.push((self.parts("comparison", key), Picture::Comparison(figure)));
+            }
             if first.series.times.len() > 1 {
                 let utilization = first.metrics.utilization;
-                let figure =
-                    Load::new(self.subtitle(key), &first.series, first.processors, utilization);
+                let mut subtitle = self.subtitle(key);
+                if first.metrics.system.is_some() {
+                    subtitle.push(key.strategy());
+                }
+                let figure = Load::new(subtitle, &first.series, first.processors, utilization);
                 pictures.push((self.parts("load", key), Picture::Load(figure)));
             }
         }
@@ -221,4 +233,26 @@ fn strategies(group: &[&RunResult]) -> Vec<Strategy> {
     sums.into_iter()
         .map(|(name, sum, count)| Strategy { name, mean_pairwise_l1: sum / count })
         .collect()
+}
+
+/// The runs of one setting, the most compact first.
+fn comparison(subtitle: Vec<String>, group: &[&RunResult]) -> Comparison {
+    let mut runs = group.to_vec();
+    runs.sort_by(|a, b| a.metrics.mean_pairwise_l1.total_cmp(&b.metrics.mean_pairwise_l1));
+    let measures = ["Pairwise L₁ (hops)", "Dispersal (%)", "Turnaround (s)", "Utilization (%)"];
+    let row = |run: &&RunResult| {
+        let m = &run.metrics;
+        let values = vec![
+            Some(m.mean_pairwise_l1),
+            m.mean_dispersal.map(|share| 100.0 * share),
+            Some(m.mean_turnaround),
+            Some(100.0 * m.utilization),
+        ];
+        (run.key.strategy(), values)
+    };
+    Comparison {
+        subtitle,
+        measures: measures.map(str::to_string).to_vec(),
+        strategies: runs.iter().map(row).collect(),
+    }
 }

@@ -7,6 +7,7 @@
 //! |---|---|
 //! | [`Improvement`] | tie-breaking against none, by job size or by rank of the size |
 //! | [`Strategies`] | mean pairwise L1 by strategy |
+//! | [`Comparison`] | strategies by several measures side by side |
 //! | [`Ties`] | how often and how widely the best score is shared |
 //! | [`Load`] | utilization and queue length over time |
 //! | [`Lines`] | named lines, linear or logarithmic, with error bars |
@@ -21,6 +22,7 @@
 //! where labels meet. Sizes and colours are all in `style`. The font is inside the binary.
 
 mod canvas;
+mod comparison;
 mod error;
 mod figure;
 mod gallery;
@@ -42,6 +44,7 @@ mod table;
 mod ties;
 
 pub use canvas::{Align, Canvas, Text};
+pub use comparison::Comparison;
 pub use error::PlotError;
 pub use figure::Figure;
 pub use gallery::gallery;

@@ -12,18 +12,29 @@ pub enum Tolerance {
     Relative(f64),
     /// Ours must be below the published value.
     Below,
+    /// Ours must be above the published value.
+    Above,
+    /// Ours must not exceed the published value by more than this fraction of it.
+    AtMost(f64),
 }
 
 impl Tolerance {
-    /// Whether `ours` is near enough. The bounds allow for the rounding of binary
-    /// fractions, nothing more.
-    pub fn admits(self, published: f64, ours: f64) -> bool {
-        let slop = 1e-9 * published.abs().max(1.0);
+    /// Whether `ours`, known to within plus or minus `margin`, may be near enough. The
+    /// bounds allow for the rounding of binary fractions, nothing more.
+    pub fn admits(self, published: f64, ours: f64, margin: f64) -> bool {
+        let slop = margin + 1e-9 * published.abs().max(1.0);
         match self {
             Tolerance::Absolute(by) => (ours - published).abs() <= by + slop,
             Tolerance::Relative(by) => (ours - published).abs() <= by * published.abs() + slop,
-            Tolerance::Below => ours < published,
+            Tolerance::Below => ours - margin < published,
+            Tolerance::Above => ours + margin > published,
+            Tolerance::AtMost(by) => ours <= published + by * published.abs() + slop,
         }
+    }
+
+    /// Whether it compares the value itself, not with a bound.
+    fn is_two_sided(self) -> bool {
+        matches!(self, Tolerance::Absolute(_) | Tolerance::Relative(_))
     }
 }
 
@@ -33,6 +44,8 @@ impl fmt::Display for Tolerance {
             Tolerance::Absolute(by) => write!(f, "{by}"),
             Tolerance::Relative(by) => write!(f, "{} %", (by * 1e6).round() / 1e4),
             Tolerance::Below => f.write_str("less"),
+            Tolerance::Above => f.write_str("more"),
+            Tolerance::AtMost(by) => write!(f, "at most +{} %", (by * 1e6).round() / 1e4),
         }
     }
 }
@@ -78,6 +91,9 @@ pub struct Check {
     pub published: f64,
     /// Our number.
     pub ours: Option<f64>,
+    /// Half-width of its 95 % interval; 0 if it is exact. The published number may lie
+    /// within the tolerance of any value in the interval.
+    pub margin: f64,
     /// How far they may be apart.
     pub tolerance: Tolerance,
     /// Why it was not judged, if it was not.
@@ -94,7 +110,7 @@ impl Check {
 
     /// Digits after the decimal point to show of ours: a bound says nothing of its digits.
     fn decimals_shown(&self) -> usize {
-        if self.tolerance == Tolerance::Below { 3 } else { self.decimals() }
+        if self.tolerance.is_two_sided() { self.decimals() } else { 3 }
     }
 
     /// The verdict.
@@ -106,9 +122,9 @@ impl Check {
             None => Verdict::NotRun("no value".to_string()),
             Some(ours) => {
                 let printed = |value: f64| format!("{value:.*}", self.decimals());
-                if self.tolerance != Tolerance::Below && printed(ours) == printed(self.published) {
+                if self.tolerance.is_two_sided() && printed(ours) == printed(self.published) {
                     Verdict::Same
-                } else if self.tolerance.admits(self.published, ours) {
+                } else if self.tolerance.admits(self.published, ours, self.margin) {
                     Verdict::Within
                 } else {
                     Verdict::Differs
@@ -123,7 +139,7 @@ impl Check {
         Some(match self.tolerance {
             Tolerance::Relative(_) => format!("{:+.3} %", 100.0 * (ours - published) / published),
             Tolerance::Absolute(_) => format!("{:+.*}", self.decimals(), ours - published),
-            Tolerance::Below => return None,
+            Tolerance::Below | Tolerance::Above | Tolerance::AtMost(_) => return None,
         })
     }
 
@@ -137,6 +153,7 @@ impl Check {
             ("printed", Value::from(self.printed.as_str())),
             ("published", Value::Real(self.published)),
             ("ours", Value::from(self.ours)),
+            ("margin", Value::Real(self.margin)),
             ("difference", Value::from(self.ours.map(|ours| ours - self.published))),
             ("tolerance", Value::Text(self.tolerance.to_string())),
             ("verdict", Value::Text(self.verdict().to_string())),
@@ -152,6 +169,7 @@ impl Check {
             ("what", Align::Left),
             ("published", Align::Right),
             ("ours", Align::Right),
+            ("+-", Align::Right),
             ("difference", Align::Right),
             ("tolerance", Align::Right),
             ("verdict", Align::Left),
@@ -166,6 +184,11 @@ impl Check {
                 check.what.clone(),
                 fixed(check.published, check.decimals()),
                 check.ours.map_or_else(dash, |ours| fixed(ours, check.decimals_shown())),
+                if check.margin > 0.0 {
+                    fixed(check.margin, check.decimals_shown())
+                } else {
+                    dash()
+                },
                 check.difference().unwrap_or_else(dash),
                 check.tolerance.to_string(),
                 check.verdict().to_string(),
@@ -190,6 +213,7 @@ mod tests {
             printed: printed.to_string(),
             published: printed.parse().expect("a number"),
             ours: Some(ours),
+            margin: 0.0,
             tolerance,
             not_run: None,
             note: String::new(),
@@ -208,5 +232,9 @@ mod tests {
         assert_eq!(check("1000", 1008.1, Tolerance::Relative(0.008)), Verdict::Differs);
         assert_eq!(check("1", 0.9, Tolerance::Below), Verdict::Within);
         assert_eq!(check("1", 1.0, Tolerance::Below), Verdict::Differs);
+        assert_eq!(check("1", 1.0, Tolerance::Above), Verdict::Differs);
+        assert_eq!(check("1", 1.01, Tolerance::Above), Verdict::Within);
+        assert_eq!(check("37", 38.0, Tolerance::AtMost(0.03)), Verdict::Within);
+        assert_eq!(check("37", 38.2, Tolerance::AtMost(0.03)), Verdict::Differs);
     }
 }

@@ -295,6 +295,7 @@ fn check(
         printed: row.printed.clone(),
         published,
         ours,
+        margin: 0.0,
         tolerance: row.tolerance(log.is_none_or(|(_, own)| own)),
         not_run,
         note: row.note.clone(),

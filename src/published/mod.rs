@@ -4,8 +4,11 @@
 //! for each tolerance. [`Check`] is one number beside ours. The numbers stand in CSV
 //! files next to the code, as printed.
 
+pub mod bani_mohammad;
 mod check;
 pub mod johnson;
+pub mod lo;
+mod streams;
 
 pub use check::{Check, Tolerance, Verdict};
 
@@ -19,6 +22,8 @@ pub struct Selection {
     /// Only published traces whose name matches one of these, ignoring case and
     /// punctuation; all if empty.
     pub only: Vec<String>,
+    /// Replicate until every interval is as narrow as the papers', instead of a few times.
+    pub full: bool,
 }
 
 impl Selection {
@@ -55,7 +60,7 @@ pub struct Suite {
 pub type Verify = fn(&Selection, &mut dyn FnMut(&str)) -> Result<Vec<Check>, VerifyError>;
 
 /// Every suite.
-pub const SUITES: [Suite; 1] = [johnson::SUITE];
+pub const SUITES: [Suite; 3] = [johnson::SUITE, lo::SUITE, bani_mohammad::SUITE];
 
 /// A suite that cannot be run at all.
 #[derive(Debug, thiserror::Error)]
@@ -69,6 +74,9 @@ pub enum VerifyError {
     /// A run failed.
     #[error(transparent)]
     Cell(#[from] crate::experiment::CellError),
+    /// A stream failed.
+    #[error(transparent)]
+    Stream(#[from] crate::experiment::stream::PointError),
 }
 
 #[cfg(test)]
@@ -77,12 +85,18 @@ mod tests {
 
     #[test]
     fn traces_are_selected_by_any_of_their_names() {
-        let select =
-            |name: &str| Selection { traces: SearchPath::new([]), only: vec![name.to_string()] };
+        let select = |name: &str| Selection {
+            traces: SearchPath::new([]),
+            only: vec![name.to_string()],
+            full: false,
+        };
         assert!(select("KTH-SP2").includes("KTH-SP2-1996-2"));
         assert!(select("sdsc-par95").includes("SDSC-Par-1995-2.1-cln"));
         assert!(select("SDSC-Par-1995").includes("SDSC-Par-1995-2.1-cln"));
         assert!(!select("SDSC-Par96").includes("SDSC-Par-1995-2.1-cln"));
-        assert!(Selection { traces: SearchPath::new([]), only: vec![] }.includes("anything"));
+        assert!(
+            Selection { traces: SearchPath::new([]), only: vec![], full: false }
+                .includes("anything")
+        );
     }
 }

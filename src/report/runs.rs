@@ -38,12 +38,28 @@ pub fn full_row(result: &RunResult) -> Vec<(&'static str, Value)> {
         ("median_turnaround", Value::Real(m.median_turnaround)),
         ("p90_turnaround", Value::Real(m.p90_turnaround)),
         ("p99_turnaround", Value::Real(m.p99_turnaround)),
+        ("allocator_seconds", Value::from(result.allocator_seconds)),
+        ("allocated_utilization", Value::from(m.system.map(|s| s.allocated_utilization))),
+        (
+            "internal_fragmentation_percent",
+            Value::from(m.system.map(|s| s.internal_fragmentation_percent)),
+        ),
+        ("refusals", Value::from(m.system.map(|s| s.refusals))),
+        ("fragmented_refusals", Value::from(m.system.map(|s| s.fragmented_refusals))),
+        ("fragmented_time_percent", Value::from(m.system.map(|s| s.fragmented_time_percent))),
+        ("mean_blocks", Value::from(m.system.and_then(|s| s.mean_blocks))),
+        ("one_block_percent", Value::from(m.system.and_then(|s| s.one_block_percent))),
+        ("mean_busy_list", Value::from(m.system.and_then(|s| s.mean_busy_list))),
+        ("mean_searches", Value::from(m.system.and_then(|s| s.mean_searches))),
+        ("attempts_per_job", Value::from(m.system.map(|s| s.attempts_per_job))),
+        ("operations_per_job", Value::from(m.system.map(|s| s.operations_per_job))),
     ]
 }
 
 /// The table for people. Columns that no run fills are left out.
 pub fn summary(results: &[RunResult]) -> Sheet {
     let ties = results.iter().any(|r| r.metrics.tied_decisions.is_some());
+    let system = results.iter().any(|r| r.metrics.system.is_some());
     let mut header = vec![
         ("trace", Align::Left),
         ("jobs", Align::Right),
@@ -61,8 +77,15 @@ pub fn summary(results: &[RunResult]) -> Sheet {
         ("wait s", Align::Right),
         ("turnaround s", Align::Right),
         ("slowdown", Align::Right),
-        ("seconds", Align::Right),
     ]);
+    if system {
+        header.extend([
+            ("refused", Align::Right),
+            ("lost %", Align::Right),
+            ("blocks", Align::Right),
+        ]);
+    }
+    header.push(("seconds", Align::Right));
     let mut sheet = Sheet::new(&header);
     for RunResult { key, metrics: m, seconds, .. } in results {
         let dash = || "-".to_string();
@@ -84,8 +107,15 @@ pub fn summary(results: &[RunResult]) -> Sheet {
             fixed(m.mean_wait, 0),
             fixed(m.mean_turnaround, 0),
             fixed(m.mean_bounded_slowdown, 2),
-            fixed(*seconds, 3),
         ]);
+        if system {
+            row.extend([
+                m.system.map_or_else(dash, |s| grouped(s.refusals)),
+                m.system.map_or_else(dash, |s| fixed(s.internal_fragmentation_percent, 2)),
+                m.system.and_then(|s| s.mean_blocks).map_or_else(dash, |v| fixed(v, 2)),
+            ]);
+        }
+        row.push(fixed(*seconds, 3));
         sheet.push(row);
     }
     sheet

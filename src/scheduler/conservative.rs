@@ -98,6 +98,16 @@ impl Scheduler for Conservative {
         Some(job.id)
     }
 
+    fn refused(&mut self, job: JobId) {
+        unreachable!("job {} was refused, but conservative backfilling takes no refusals", job.0);
+    }
+
+    /// Reservations are made for numbers of processors; a job that cannot be placed when
+    /// its reservation is due would break those of all others.
+    fn takes_refusals(&self) -> bool {
+        false
+    }
+
     /// The earliest reservation: compression can leave it at an instant when no job ends.
     fn due(&self) -> Option<i64> {
         self.reserved.iter().copied().min()

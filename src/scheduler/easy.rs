@@ -10,11 +10,43 @@ use crate::workload::JobId;
 /// the shadow time. The first job in queue order that may, starts; then the scheduler
 /// begins again from the head. Nothing is backfilled while a running job's estimated end
 /// is the present instant, since its completion is about to be processed.
+///
+/// # Allocators that refuse
+///
+/// The guarantee counts processors; an allocator that needs them in a certain shape may
+/// refuse the head although enough are free. The head has then missed its reservation and
+/// gets another: the last estimated end of all running jobs, beside which nothing fits.
+/// Until the head starts, jobs are backfilled only if they end by then, so that this
+/// instant never moves back and the head finds an empty machine at the latest. It is
+/// tried again after every completion. A job that was to be backfilled and is refused is
+/// passed over until a job completes.
 #[derive(Clone, Debug, Default)]
 pub struct Easy {
     order: QueueOrder,
-    queue: Vec<QueuedJob>,
+    queue: Vec<Waiting>,
     scan: Option<Scan>,
+    /// Completions so far; in between, what was refused would be refused again.
+    completions: u64,
+    named: Option<Named>,
+    /// The head that has missed its reservation.
+    missed: Option<JobId>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    job: QueuedJob,
+    /// Completions before its last refusal plus one; 0 if it was never refused.
+    refused: u64,
+}
+
+/// The job named last.
+#[derive(Clone, Copy, Debug)]
+struct Named {
+    job: QueuedJob,
+    /// Where it stood in the queue; 0 is the head.
+    position: usize,
+    /// Processors taken from those beside the head.
+    beside: u32,
 }
 
 /// Where the search for a job to backfill stands within a round.
@@ -53,21 +85,34 @@ impl Easy {
         }
         shadow.map(|shadow| (shadow, free - head.size))
     }
+
+    fn was_refused(&self, waiting: &Waiting) -> bool {
+        waiting.refused > self.completions
+    }
+
+    fn name(&mut self, position: usize, beside: u32) -> Option<JobId> {
+        let job = self.queue.remove(position).job;
+        self.named = Some(Named { job, position, beside });
+        Some(job.id)
+    }
 }
 
 impl Scheduler for Easy {
     fn arrive(&mut self, job: QueuedJob, _now: i64) {
         let at = self.order.position(&self.queue, &job);
-        self.queue.insert(at, job);
+        self.queue.insert(at, Waiting { job, refused: 0 });
         self.scan = None;
+    }
+
+    fn complete(&mut self, _job: JobId, _now: i64) {
+        self.completions += 1;
     }
 
     fn next(&mut self, system: System<'_>) -> Option<JobId> {
         let head = *self.queue.first()?;
-        if head.size <= system.free {
-            self.queue.remove(0);
+        if head.job.size <= system.free && !self.was_refused(&head) {
             self.scan = None;
-            return Some(head.id);
+            return self.name(0, 0);
         }
         if system.free == 0 || system.running.any_due_at(system.now) {
             return None;
@@ -75,20 +120,23 @@ impl Scheduler for Easy {
         let mut scan = match self.scan.filter(|scan| scan.round == system.round) {
             Some(scan) => scan,
             None => {
-                let (shadow, extra) = Self::guarantee(&head, system)?;
+                let (shadow, extra) = if self.missed == Some(head.job.id) {
+                    (system.running.last_estimated_end()?, 0)
+                } else {
+                    Self::guarantee(&head.job, system)?
+                };
                 Scan { round: system.round, position: 1, shadow, extra }
             }
         };
-        while let Some(&job) = self.queue.get(scan.position) {
-            if job.size <= system.free {
+        while let Some(waiting) = self.queue.get(scan.position) {
+            let job = waiting.job;
+            if job.size <= system.free && !self.was_refused(waiting) {
                 let ends_in_time = system.now + job.estimate <= scan.shadow;
                 if ends_in_time || job.size <= scan.extra {
-                    if !ends_in_time {
-                        scan.extra -= job.size;
-                    }
-                    self.queue.remove(scan.position);
+                    let beside = if ends_in_time { 0 } else { job.size };
+                    scan.extra -= beside;
                     self.scan = Some(scan);
-                    return Some(job.id);
+                    return self.name(scan.position, beside);
                 }
             }
             scan.position += 1;
@@ -97,7 +145,31 @@ impl Scheduler for Easy {
         None
     }
 
+    fn refused(&mut self, job: JobId) {
+        let Some(named) = self.named.take() else { return };
+        let waiting = Waiting { job: named.job, refused: self.completions + 1 };
+        self.queue.insert(named.position, waiting);
+        match &mut self.scan {
+            Some(scan) => {
+                scan.extra += named.beside;
+                scan.position += 1;
+            }
+            // Only the head is named without a scan.
+            None => self.missed = Some(job),
+        }
+    }
+
     fn waiting(&self) -> usize {
         self.queue.len()
+    }
+}
+
+impl super::order::QueueView for &Vec<Waiting> {
+    fn length(&self) -> usize {
+        self.len()
+    }
+
+    fn after(&self, before: impl Fn(&QueuedJob) -> bool) -> usize {
+        self.partition_point(|waiting| before(&waiting.job))
     }
 }

@@ -5,11 +5,16 @@
 //! questions is a *round*. The event order is defined in
 //! [`simulation`](crate::simulation).
 //!
+//! An allocator may be unable to place the job that was named although enough processors
+//! are free. The scheduler is told ([`Scheduler::refused`]), keeps the job at its place,
+//! and does not name it again before some job completes.
+//!
 //! [`registry`] maps names such as `easy` or `priority[order=largest]` to code.
 
 mod conservative;
 mod easy;
 mod order;
+mod out_of_order;
 mod profile;
 pub mod registry;
 mod running;
@@ -18,6 +23,7 @@ mod strict;
 pub use conservative::Conservative;
 pub use easy::Easy;
 pub use order::QueueOrder;
+pub use out_of_order::OutOfOrder;
 pub use running::{Running, RunningJobs};
 pub use strict::Strict;
 
@@ -60,6 +66,16 @@ pub trait Scheduler: Send {
     /// The job to start now, removed from the queue; `None` ends the round. Its size must
     /// not exceed `system.free`.
     fn next(&mut self, system: System<'_>) -> Option<JobId>;
+
+    /// The allocator could not place the job that [`next`](Scheduler::next) has just
+    /// named: it goes back to its place in the queue. Never called on a scheduler that
+    /// does not [take refusals](Scheduler::takes_refusals).
+    fn refused(&mut self, job: JobId);
+
+    /// Whether the discipline is defined for allocators that can refuse.
+    fn takes_refusals(&self) -> bool {
+        true
+    }
 
     /// The next instant at which to be asked even if no job arrives or completes.
     fn due(&self) -> Option<i64> {

@@ -14,18 +14,21 @@ pub enum QueueOrder {
     Smallest,
     /// Longest estimate first.
     Longest,
-    /// Shortest estimate first.
+    /// Shortest estimate first (SSD, Shortest Service Demand, of Bani-Mohammad 2008).
     Shortest,
+    /// Least processors times estimate first.
+    LeastWork,
 }
 
 impl QueueOrder {
     /// Every order with its name.
-    pub const ALL: [(&'static str, QueueOrder); 5] = [
+    pub const ALL: [(&'static str, QueueOrder); 6] = [
         ("fifo", QueueOrder::Fifo),
         ("largest", QueueOrder::Largest),
         ("smallest", QueueOrder::Smallest),
         ("longest", QueueOrder::Longest),
         ("shortest", QueueOrder::Shortest),
+        ("least-work", QueueOrder::LeastWork),
     ];
 
     /// Where a newly arrived job belongs in `queue`, which is in this order.
@@ -38,8 +41,14 @@ impl QueueOrder {
                 queue.after(|other| Reverse(other.estimate) <= Reverse(job.estimate))
             }
             QueueOrder::Shortest => queue.after(|other| other.estimate <= job.estimate),
+            QueueOrder::LeastWork => queue.after(|other| work(other) <= work(job)),
         }
     }
+}
+
+/// Processor-seconds asked for.
+fn work(job: &QueuedJob) -> i128 {
+    i128::from(job.size) * i128::from(job.estimate)
 }
 
 /// What [`QueueOrder::position`] needs of a queue.

@@ -1,6 +1,6 @@
 //! Names of scheduling disciplines.
 
-use super::{Conservative, Easy, QueueOrder, Scheduler, Strict};
+use super::{Conservative, Easy, OutOfOrder, QueueOrder, Scheduler, Strict};
 use crate::naming::{Description, NameError, Parameter, StrategyName, nearest};
 
 const KIND: &str = "scheduler";
@@ -17,6 +17,7 @@ enum Rule {
     Strict,
     Easy,
     Conservative,
+    OutOfOrder,
 }
 
 impl SchedulerSpec {
@@ -31,6 +32,7 @@ impl SchedulerSpec {
             Rule::Strict => Box::new(Strict::new(self.order)),
             Rule::Easy => Box::new(Easy::new(self.order)),
             Rule::Conservative => Box::new(Conservative::new(self.order, processors)),
+            Rule::OutOfOrder => Box::new(OutOfOrder::new(self.order)),
         }
     }
 }
@@ -53,9 +55,10 @@ impl TryFrom<&StrategyName> for SchedulerSpec {
             "easy" => with_order(Rule::Easy),
             "backfill" | "easy-backfill" => with_order(Rule::Easy),
             "conservative" | "cons" => with_order(Rule::Conservative),
+            "out-of-order" | "oo" => with_order(Rule::OutOfOrder),
             other => {
                 let short = match other {
-                    "sjf" | "shortest-job-first" => "shortest",
+                    "sjf" | "shortest-job-first" | "ssd" => "shortest",
                     "ljf" => "longest",
                     other => other.strip_suffix("-first").unwrap_or(other),
                 };
@@ -68,11 +71,13 @@ impl TryFrom<&StrategyName> for SchedulerSpec {
                     "fcfs",
                     "easy",
                     "conservative",
+                    "out-of-order",
                     "priority",
                     "largest",
                     "smallest",
                     "longest",
                     "shortest",
+                    "least-work",
                 ];
                 let hint = nearest(other, known.into_iter())
                     .map(|near| format!("unknown; did you mean \"{near}\"?"))
@@ -101,9 +106,11 @@ impl std::fmt::Display for SchedulerSpec {
             (Rule::Strict, QueueOrder::Fifo) => f.write_str("fcfs"),
             (Rule::Easy, QueueOrder::Fifo) => f.write_str("easy"),
             (Rule::Conservative, QueueOrder::Fifo) => f.write_str("conservative"),
+            (Rule::OutOfOrder, QueueOrder::Fifo) => f.write_str("out-of-order"),
             (Rule::Strict, _) => write!(f, "priority[order={order}]"),
             (Rule::Easy, _) => write!(f, "easy[order={order}]"),
             (Rule::Conservative, _) => write!(f, "conservative[order={order}]"),
+            (Rule::OutOfOrder, _) => write!(f, "out-of-order[order={order}]"),
         }
     }
 }
@@ -140,7 +147,10 @@ pub fn descriptions() -> Vec<Description> {
              estimated end of the running job (walked by estimated end, then job) whose processors make \
              it fit. A later job that fits now starts if now + estimate <= shadow time, or if the head \
              still fits beside it at the shadow time. First such job in queue order, then again from the \
-             head. Nothing is backfilled while a running job's estimated end equals the present instant.",
+             head. Nothing is backfilled while a running job's estimated end equals the present instant. \
+             A head that fits by count but is refused by the allocator has missed its reservation: until \
+             it starts, its shadow time is the last estimated end of all running jobs and nothing fits \
+             beside it, so that it starts on an empty machine at the latest.",
             vec![order("order of the queue; estimates for longest and shortest")],
         ),
         entry(
@@ -149,17 +159,27 @@ pub fn descriptions() -> Vec<Description> {
             "Mu'alem, Feitelson 2001",
             "Conservative backfilling: every job reserves at its arrival the earliest start for its whole \
              estimate; when a job completes early, each waiting job in queue order takes the earliest \
-             reservation it can have now (compression); a job starts when its reservation is due.",
+             reservation it can have now (compression); a job starts when its reservation is due. Only \
+             for allocators that never refuse.",
             vec![order("order in which reservations are compressed")],
         ),
         entry(
+            "out-of-order",
+            &["oo"],
+            "Bani-Mohammad 2008, section 4.5",
+            "Out of order: at every arrival and completion the queue is walked once from its head, and \
+             every job that can be placed starts. Nothing is reserved: large jobs may starve.",
+            vec![order("order of the queue")],
+        ),
+        entry(
             "priority",
-            &["largest", "smallest", "longest", "shortest"],
+            &["largest", "smallest", "longest", "shortest", "ssd", "sjf", "least-work"],
             "",
             "Strict head of a priority queue, ties in arrival order; priority[order=largest] may be \
-             written largest, and so on.",
+             written largest, and so on. ssd (shortest service demand) and sjf are shortest.",
             vec![order(
-                "who stands first: most or fewest processors, longest or shortest estimate",
+                "who stands first: most or fewest processors, longest or shortest estimate, least processors \
+                 times estimate",
             )],
         ),
     ]

@@ -31,9 +31,21 @@ impl RunningJobs {
         }
     }
 
+    /// A job has completed whose estimated end is not at hand.
+    pub fn remove_job(&mut self, id: JobId) {
+        if let Some(at) = self.jobs.iter().position(|job| job.id == id) {
+            self.jobs.remove(at);
+        }
+    }
+
     /// The jobs, by (estimated end, job).
     pub fn iter(&self) -> impl Iterator<Item = &Running> {
         self.jobs.iter()
+    }
+
+    /// The last estimated end; `None` if nothing runs.
+    pub fn last_estimated_end(&self) -> Option<i64> {
+        self.jobs.last().map(|job| job.estimated_end)
     }
 
     /// Whether a running job's estimated end is exactly `now`.

@@ -9,12 +9,16 @@ use crate::workload::JobId;
 pub struct Strict {
     order: QueueOrder,
     queue: VecDeque<QueuedJob>,
+    /// The job named last.
+    named: Option<QueuedJob>,
+    /// The job the allocator could not place since the last completion.
+    blocked: Option<JobId>,
 }
 
 impl Strict {
     /// An empty queue in the given order.
     pub fn new(order: QueueOrder) -> Self {
-        Self { order, queue: VecDeque::new() }
+        Self { order, ..Self::default() }
     }
 }
 
@@ -24,10 +28,23 @@ impl Scheduler for Strict {
         self.queue.insert(at, job);
     }
 
+    fn complete(&mut self, _job: JobId, _now: i64) {
+        self.blocked = None;
+    }
+
     fn next(&mut self, system: System<'_>) -> Option<JobId> {
         let head = self.queue.front().filter(|head| head.size <= system.free)?.id;
-        self.queue.pop_front();
+        if self.blocked == Some(head) {
+            return None;
+        }
+        self.named = self.queue.pop_front();
         Some(head)
+    }
+
+    fn refused(&mut self, job: JobId) {
+        self.blocked = Some(job);
+        self.queue.extend(self.named.take());
+        self.queue.rotate_right(1);
     }
 
     fn waiting(&self) -> usize {

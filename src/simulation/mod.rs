@@ -19,8 +19,20 @@
 //! computed once per trace, machine size and scheduler, then [`replay`]ed by any number of
 //! allocators, each with its own machine.
 
+//!
+//! # Coupled simulation
+//!
+//! Where the allocator may refuse, takes more processors than were asked for, or where the
+//! jobs' own traffic decides how long they run ([`Service`]), scheduler, allocator and
+//! service go through one event loop, [`simulate`]. A test shows that it agrees with the
+//! timeline where both apply.
+
+mod coupled;
 mod replay;
+mod service;
 mod timeline;
 
+pub use coupled::{CoupledError, Observer, Overhead, Scene, State, simulate};
 pub use replay::{Decision, ReplayError, replay};
+pub use service::{RunTimes, Service};
 pub use timeline::{Event, Timeline, TimelineError};

@@ -24,7 +24,7 @@ pub enum ReplayError {
     Refused(i64, Refusal),
 }
 
-/// Replays a timeline of `jobs` on a machine of the given topology, which has the
+/// Replays a timeline of `jobs`, which have no shapes, on a machine of the given topology, which has the
 /// processors the timeline was computed for. `observe` sees every allocation; ties are
 /// counted if `ties`. The loop allocates no memory per decision once its buffers have
 /// grown.

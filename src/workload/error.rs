@@ -114,6 +114,9 @@ pub enum LoadError {
         /// What is wrong.
         error: WindowError,
     },
+    /// The side file with the shapes of the jobs cannot be used.
+    #[error(transparent)]
+    Shapes(#[from] super::stochastic::ShapeError),
     /// There is no record in the file.
     #[error("{file}: no job records in the file{}", skipped(.tally))]
     NoRecords {

@@ -10,6 +10,7 @@ use super::job::Job;
 use super::oversize::fit_to_machine;
 use super::policy::{Oversize, Policy};
 use super::report::CleaningReport;
+use super::stochastic::{Shapes, shapes_path};
 use super::window::Window;
 use crate::swf::{self, Decoder, Header, ReadOptions, Reader, Record};
 
@@ -29,12 +30,15 @@ pub struct Workload {
     pub header: Header,
     /// Jobs sorted by submit time, equal times in file order; [`JobId`](super::JobId) is the index.
     pub jobs: Vec<Job>,
+    /// Side lengths along x, y, z by job; empty if the jobs have no shapes.
+    pub shapes: Vec<[u16; 3]>,
     /// What cleaning and window did.
     pub report: CleaningReport,
 }
 
 impl Workload {
-    /// Loads a trace, gzip'ed or plain.
+    /// Loads a trace, gzip'ed or plain, and the shapes of its jobs if they lie beside it
+    /// ([`shapes_path`]).
     ///
     /// # Errors
     /// [`LoadError`]: unreadable or malformed file, a record the policy does not admit, no job left.
@@ -45,10 +49,23 @@ impl Workload {
         options: ReadOptions,
     ) -> Result<Workload, LoadError> {
         let path = path.as_ref();
-        match File::open(path) {
-            Ok(file) => Workload::from_reader(file, path, policy, window, options),
-            Err(source) => Err(swf::Error::Io { file: path.display().to_string(), source }.into()),
+        let mut workload = match File::open(path) {
+            Ok(file) => Workload::from_reader(file, path, policy, window, options)?,
+            Err(source) => {
+                return Err(swf::Error::Io { file: path.display().to_string(), source }.into());
+            }
+        };
+        let shapes = shapes_path(path);
+        let file = shapes.display().to_string();
+        match File::open(&shapes) {
+            Ok(input) => {
+                let shapes = Shapes::read(BufReader::new(input), &file)?;
+                workload.shapes = shapes.of(&workload.jobs)?;
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(source) => return Err(swf::Error::Io { file, source }.into()),
         }
+        Ok(workload)
     }
 
     /// Loads a trace from any input; `source` is its name in messages and names the workload.
@@ -108,7 +125,15 @@ impl Workload {
         report.before_window = outside.before as u64;
         report.after_window = outside.after as u64;
         let digest = input.into_inner().hasher.finalize().to_hex().to_string();
-        Ok(Workload { name: report.name.clone(), source, digest, header, jobs, report })
+        Ok(Workload {
+            name: report.name.clone(),
+            source,
+            digest,
+            header,
+            jobs,
+            shapes: Vec::new(),
+            report,
+        })
     }
 
     /// Applies a rule to the jobs larger than a machine of `procs` processors, see [`fit_to_machine`].
@@ -116,8 +141,22 @@ impl Workload {
     /// # Errors
     /// [`CleaningError`] with file and line of the first such job, under [`Oversize::Error`].
     pub fn fit_to_machine(&mut self, procs: u32, rule: Oversize) -> Result<(), CleaningError> {
+        let before = self.jobs.clone();
         fit_to_machine(&mut self.jobs, procs, rule, &mut self.report)
-            .map_err(|error| error.in_file(&self.source.display().to_string()))
+            .map_err(|error| error.in_file(&self.source.display().to_string()))?;
+        if !self.shapes.is_empty() {
+            // Jobs keep their order; what was dropped or cut takes its shape along.
+            let mut left = self.jobs.iter().peekable();
+            let mut shapes = before.iter().zip(std::mem::take(&mut self.shapes));
+            let mut kept = Vec::with_capacity(self.jobs.len());
+            kept.extend(shapes.by_ref().filter_map(|(job, shape)| {
+                left.next_if(|kept| kept.number == job.number && kept.size == job.size)
+                    .map(|_| shape)
+            }));
+            // A job cut to the machine has no shape any more: then none has.
+            self.shapes = if left.peek().is_none() { kept } else { Vec::new() };
+        }
+        Ok(())
     }
 }
 

@@ -12,10 +12,11 @@
 //! name --SearchPath--> file --swf::Reader--> records --Policy--> jobs --Window--> Workload
 //! ```
 //!
-//! [`lublin`] makes jobs without a trace.
+//! [`lublin`] and [`stochastic`] make jobs without a trace; [`generated`] makes traces of them.
 
 mod clean;
 mod error;
+pub mod generated;
 mod job;
 mod load;
 mod locate;
@@ -25,6 +26,7 @@ mod oversize;
 mod policy;
 mod presets;
 mod report;
+pub mod stochastic;
 mod window;
 
 #[cfg(test)]

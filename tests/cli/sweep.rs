@@ -19,7 +19,7 @@ trials!(
 );
 
 pub const GRID: &str = r#"
-traces = ["lublin"]
+traces = ["lublin-10x10"]
 schedulers = ["fcfs", "easy"]
 window = { jobs = 150 }
 
@@ -36,7 +36,7 @@ tie = ["none", "2,13,20,6"]
 name = "random"
 "#;
 
-const FLAGS: &str = "--trace lublin --jobs 150 --sched fcfs,easy --alloc mc1x1 \
+const FLAGS: &str = "--trace lublin-10x10 --jobs 150 --sched fcfs,easy --alloc mc1x1 \
                      --sr 1..2 --af 0..2 --wf 0..2 --bf 0,1 --param order=scan,carried";
 
 pub const TABLES: [&str; 4] = ["by_size.csv", "by_size.parquet", "runs.csv", "runs.parquet"];
@@ -47,7 +47,7 @@ fn json(bytes: &[u8]) -> Value {
 
 fn a_sweep_gives_what_the_main_job_gives() {
     let dir = Dir::with_trace();
-    let grid = "--trace lublin --jobs 300 --sched fcfs,easy --alloc mc1x1,mm,random --ties --seed 0,1 \
+    let grid = "--trace lublin-10x10 --jobs 300 --sched fcfs,easy --alloc mc1x1,mm,random,mbs,first-fit --ties --seed 0,1 \
                 --tie none --tie 2,13,20,6 --tie 2,26,40,12";
     dir.replay(&format!("{grid} --out main --no-jobs --no-plots")).code(0);
     let sweep = dir.replay(&format!("sweep {grid} --out sweep")).code(0);
@@ -60,13 +60,13 @@ fn a_sweep_gives_what_the_main_job_gives() {
     let printed: Vec<&str> = sweep.stdout.lines().collect();
     let files = ["runs.parquet", "runs.csv", "by_size.parquet", "by_size.csv"];
     assert_eq!(printed, files.map(|file| format!("sweep/{file}")));
-    sweep.says("sweep: 20 cells: 0 done before, 20 run in ").says(" jobs/s), 0 failed");
+    sweep.says("sweep: 28 cells: 0 done before, 28 run in ").says(" jobs/s), 0 failed");
 }
 
 fn a_file_and_flags_are_one_grid() {
     let dir = Dir::with_trace().file(
         "grid.toml",
-        "traces = ['lublin']\nschedulers = ['fcfs', 'easy']\nwindow.jobs = 150\n\
+        "traces = ['lublin-10x10']\nschedulers = ['fcfs', 'easy']\nwindow.jobs = 150\n\
          [[allocator]]\nname = 'mc1x1'\norder = ['scan', 'carried']\n\
          tie = { sr = '1..2', af = '0..2', wf = '0..2', bf = '0,1' }\n",
     );

@@ -41,12 +41,13 @@ pub fn estimate(plan: &Plan, traces: &[Arc<Trace>], cells: &[u32]) -> Result<Est
         }
         let middle = runs[runs.len() / 2];
         let cell = plan.cell(traces, middle).map_err(Failure::usage)?;
-        // The schedule is computed once for all cells of a kind.
-        cell.trace.schedule(cell.scheduler).map_err(Failure::usage)?;
         let cell_begin = Instant::now();
-        // A cell that fails costs what it costs.
-        let _ = run_cell(middle, &cell, plan.grid.measure);
-        let took = cell_begin.elapsed().as_secs_f64();
+        // Without the schedule, which is computed once for all cells of a kind. A cell that
+        // fails costs what it costs.
+        let took = match run_cell(middle, &cell, plan.grid.measure) {
+            Ok(result) => result.seconds,
+            Err(_) => cell_begin.elapsed().as_secs_f64(),
+        };
         samples += 1;
         sampled_jobs += jobs;
         sampled_seconds += took;

@@ -8,7 +8,7 @@ use crate::allocator::registry::AllocatorSpec;
 use crate::cli::args::GridArgs;
 use crate::cli::exit::Failure;
 use crate::cli::load::load_traces;
-use crate::cli::plan::{on_machines, trace_names};
+use crate::cli::plan::{on_machines, trace_names, works};
 use crate::experiment::Trace;
 use crate::experiment::grid::{
     AllocatorEntry, Grid, GridFile, TieRanges, Ties, Values, WindowFile,
@@ -58,7 +58,8 @@ fn load(grid: &Grid, quiet: bool) -> Result<Vec<Arc<Trace>>, Failure> {
     Ok(traces)
 }
 
-/// A strategy that does not work on a machine is found before any work.
+/// A strategy that does not work on a machine, or not with a scheduler, is found before any
+/// work.
 fn compatible(grid: &Grid, traces: &[Arc<Trace>]) -> Result<(), Failure> {
     let mut entries = HashSet::new();
     let first = (0..grid.strategies.len()).filter(|&i| entries.insert(grid.strategies.entry(i)));
@@ -67,9 +68,7 @@ fn compatible(grid: &Grid, traces: &[Arc<Trace>]) -> Result<(), Failure> {
         let mut machines = HashSet::new();
         for machine in traces.iter().map(|trace| &trace.topology) {
             if machines.insert(machine) {
-                strategy
-                    .build(machine, 0)
-                    .map_err(|e| Failure::usage_message(format!("{e} (machine {machine})")))?;
+                grid.schedulers.iter().try_for_each(|&s| works(&strategy, s, machine))?;
             }
         }
     }

@@ -41,7 +41,7 @@ fn result(run: u32) -> RunResult {
             seed: u64::from(run),
         },
         processors: 16,
-        metrics: crate::metrics::RunMetrics::new(&schedule, 8, &means, None),
+        metrics: crate::metrics::RunMetrics::new(&schedule, 8, &means, None, None),
         by_size: vec![SizeRow {
             size: 3,
             jobs: 1,
@@ -53,6 +53,7 @@ fn result(run: u32) -> RunResult {
         jobs: Vec::new(),
         series: Default::default(),
         seconds: 0.1 + 0.2,
+        allocator_seconds: None,
     }
 }
 

@@ -48,16 +48,20 @@ impl CellConfiguration<'_> {
     }
 }
 
-/// BLAKE3 digest (hexadecimal) of jobs as schedulers and allocators see them. It stands
+/// BLAKE3 digest (hexadecimal) of jobs as schedulers and allocators see them, with their
+/// side lengths if they have shapes. It stands
 /// for the trace's text, cleaning policy, window and fit to the machine together: a
 /// comment in the trace changes nothing, a mended cleaning rule does.
-pub fn jobs_digest(jobs: &[Job]) -> String {
+pub fn jobs_digest(jobs: &[Job], shapes: &[[u16; 3]]) -> String {
     let mut hasher = blake3::Hasher::new();
     for job in jobs {
         for time in [job.number, job.submit, job.run, job.estimate] {
             hasher.update(&time.to_le_bytes());
         }
         hasher.update(&job.size.to_le_bytes());
+    }
+    for side in shapes.as_flattened() {
+        hasher.update(&side.to_le_bytes());
     }
     hasher.finalize().to_hex().to_string()
 }

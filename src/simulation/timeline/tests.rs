@@ -44,6 +44,10 @@ impl Scheduler for PlainEasy {
         Some(self.0.remove(at).id)
     }
 
+    fn refused(&mut self, _job: JobId) {
+        unreachable!("a timeline refuses nothing");
+    }
+
     fn waiting(&self) -> usize {
         self.0.len()
     }

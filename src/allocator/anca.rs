@@ -1,0 +1,228 @@
+//! ANCA, Adaptive Non-Contiguous Allocation (Chang, Mohapatra 1998): equal frames, halved
+//! until all of them fit.
+//!
+//! The job's frame is sought as First Fit does. If it does not fit, it is cut into two
+//! equal frames, and again every frame into two: after i cuts the job needs 2^i sub-meshes
+//! of one shape. All must be found at once; the ones of a failed attempt are given up. The
+//! longest side that is even is halved, the first of equal ones. The job is refused after a
+//! given number of cuts, when no side is even, or when a side would shrink to one. So it
+//! can be refused although enough processors are free.
+//!
+//! Cost: a search by First Fit, O(N), for each of up to 2^i frames of cut i.
+
+use super::contiguous::frames::Frames;
+use super::contiguous::options;
+use super::contiguous::scan::Scan;
+use super::contiguous::shapes::{Shapes, Shaping, volume};
+use super::contiguous::turning::push_turned;
+use super::shape::ShapeRule;
+use super::strategy::{Strategy, needs_grid};
+use super::submesh::SubMesh;
+use super::{Allocator, Census, Refusal, Request};
+use crate::machine::Machine;
+use crate::naming::{NameError, Parameter, StrategyName};
+use crate::topology::{Grid, NodeId};
+
+/// More cuts than any machine's frames allow: 2^16 frames of one processor.
+const MAX_CUTS: u32 = 16;
+
+/// The ANCA allocator. [`Census::operations`] counts the words of its searches.
+#[derive(Clone, Debug)]
+pub struct Anca {
+    shapes: Shapes,
+    turn: bool,
+    cuts: u32,
+    frames: Frames,
+    /// The permutations of the frame sought.
+    turned: Vec<[u16; 3]>,
+    found: Vec<SubMesh>,
+    /// By the first processor of a job, its number of sub-meshes.
+    units: Vec<u32>,
+    census: Census,
+}
+
+/// What ANCA can be told.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct AncaOptions {
+    /// The frame of a job without a shape.
+    pub rule: ShapeRule,
+    /// Whether each frame may be turned.
+    pub turn: bool,
+    /// Most cuts of a frame.
+    pub cuts: u32,
+}
+
+impl Default for AncaOptions {
+    fn default() -> Self {
+        Self { rule: ShapeRule::Factors, turn: false, cuts: MAX_CUTS }
+    }
+}
+
+impl AncaOptions {
+    const KEYS: [&str; 3] = ["cuts", "rotate", "shape"];
+    const ROTATE: [(&str, bool); 2] = [("false", false), ("true", true)];
+    const SHAPE: [(&str, ShapeRule); 2] =
+        [("factors", ShapeRule::Factors), ("near-square", ShapeRule::NearSquare)];
+
+    fn read(name: &StrategyName) -> Result<Self, NameError> {
+        name.expect_keys("allocator", &Self::KEYS)?;
+        let Self { rule, turn, cuts } = Self::default();
+        let options = Self {
+            rule: name.choice("allocator", "shape", rule, &Self::SHAPE)?,
+            turn: name.choice("allocator", "rotate", turn, &Self::ROTATE)?,
+            cuts: name.value("allocator", "cuts", cuts)?,
+        };
+        if options.cuts > MAX_CUTS {
+            return Err(name.error("allocator", format!("cuts is at most {MAX_CUTS}")));
+        }
+        Ok(options)
+    }
+
+    fn canonical(&self, name: &str) -> StrategyName {
+        let mut canonical = StrategyName::plain(name);
+        if self.cuts != MAX_CUTS {
+            canonical.set("cuts", self.cuts.to_string());
+        }
+        if self.turn {
+            canonical.set("rotate", "true");
+        }
+        if self.rule == ShapeRule::NearSquare {
+            canonical.set("shape", "near-square");
+        }
+        canonical
+    }
+}
+
+impl Anca {
+    /// An allocator for `grid`; on a torus frames may run over the edge.
+    pub fn new(grid: &Grid, options: AncaOptions) -> Self {
+        Self {
+            shapes: Shapes::new(grid, Shaping::One(options.rule), false),
+            turn: options.turn,
+            cuts: options.cuts,
+            frames: Frames::new(grid),
+            turned: Vec::new(),
+            found: Vec::new(),
+            units: vec![0; grid.processors()],
+            census: Census::default(),
+        }
+    }
+
+    /// Finds `count` disjoint free frames, each at the first place that those before leave.
+    fn find_all(&mut self, machine: &Machine, frame: [u16; 3], count: u32) -> bool {
+        self.turned.clear();
+        push_turned(frame, self.frames.grid().dimensions(), self.turn, &mut self.turned);
+        self.found.clear();
+        self.frames.read(machine.free_map());
+        for _ in 0..count {
+            let frames = &mut self.frames;
+            let place = self.turned.iter().find_map(|&sides| {
+                frames.find(sides);
+                frames.first(Scan::default()).map(|base| SubMesh { base, sides })
+            });
+            let Some(place) = place else { return false };
+            frames.take(&place);
+            self.found.push(place);
+        }
+        true
+    }
+}
+
+/// Half of a frame: the longest even side is halved, unless one processor would be left.
+fn halved(mut frame: [u16; 3]) -> Option<[u16; 3]> {
+    let even = (0..3).filter(|&i| frame[i].is_multiple_of(2));
+    let longest = even.max_by_key(|&i| (frame[i], std::cmp::Reverse(i)))?;
+    frame[longest] /= 2;
+    (frame[longest] > 1).then_some(frame)
+}
+
+impl Allocator for Anca {
+    fn allocate(
+        &mut self,
+        machine: &Machine,
+        request: Request,
+        chosen: &mut Vec<NodeId>,
+    ) -> Result<(), Refusal> {
+        let free = machine.free_count();
+        let frame = self.shapes.of(request).first().copied();
+        let mut frame = frame.ok_or(Refusal::TooFewFree)?;
+        if request.size as usize > free || volume(frame) > free as u64 {
+            return Err(Refusal::TooFewFree);
+        }
+        for cut in 0..=self.cuts {
+            if self.find_all(machine, frame, 1 << cut) {
+                for place in &self.found {
+                    place.append_to(self.frames.grid(), chosen);
+                }
+                let units = self.found.len() as u32;
+                if let Some(first) = chosen.first() {
+                    self.units[first.index()] = units;
+                }
+                self.census.blocks = units;
+                self.census.busy_list += units;
+                return Ok(());
+            }
+            frame = halved(frame).ok_or(Refusal::Fragmented)?;
+        }
+        Err(Refusal::Fragmented)
+    }
+
+    fn released(&mut self, _machine: &Machine, nodes: &[NodeId]) {
+        if let Some(first) = nodes.first() {
+            let units = std::mem::take(&mut self.units[first.index()]);
+            self.census.busy_list -= units;
+        }
+    }
+
+    fn has_units(&self) -> bool {
+        true
+    }
+
+    fn census(&self) -> Census {
+        Census { operations: self.frames.operations, ..self.census }
+    }
+
+    fn never_refuses(&self) -> bool {
+        false
+    }
+
+    fn reset(&mut self) {
+        self.units.fill(0);
+        self.census = Census::default();
+        self.frames.operations = 0;
+    }
+}
+
+/// `anca`.
+pub fn strategies() -> Vec<Strategy> {
+    vec![Strategy {
+        name: "anca".to_string(),
+        aliases: &[],
+        about: "First Fit; if that fails the frame is cut into 2, 4, 8, ... equal frames until all fit. It can refuse although enough are free. O(N) per frame sought."
+            .to_string(),
+        source: "Chang, Mohapatra 1998; Bani-Mohammad 2008, section 2.2.2",
+        parameters: || {
+            let cuts = Parameter {
+                key: "cuts",
+                values: format!("0..{MAX_CUTS}"),
+                default: "16",
+                about: "how often the frame is halved at most; 16 is until it cannot be",
+            };
+            let shape = Parameter {
+                key: "shape",
+                values: "factors|near-square".to_string(),
+                default: "factors",
+                about: "sides of a job that comes without: exact and most nearly square, or least total side length",
+            };
+            vec![cuts, options::rotate(), shape]
+        },
+        canonical: |name| Ok(AncaOptions::read(name)?.canonical(&name.name)),
+        build: |name, topology, _seed| {
+            let grid = topology.grid().ok_or_else(|| needs_grid(name))?;
+            Ok(Box::new(Anca::new(grid, AncaOptions::read(name)?)))
+        },
+    }]
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,120 @@
+//! The two-dimensional buddy system (Li and Cheng 1991; Bani-Mohammad 2008, section
+//! 2.2.1): one square with a power of two as side for each job.
+//!
+//! On a square machine of side 2^k a job of w x h gets a square of side 2^ceil(log2
+//! max(w, h)), a job without a shape the least that holds it. If none of that size is
+//! free the smallest larger one is split into four buddies, repeatedly; a square given
+//! back merges with its buddies. Squares of one size are handed out in row-major order.
+//! What the square has beyond the job is lost (internal fragmentation), and a job is
+//! refused if no square is large enough (external fragmentation). Dimensions that wrap
+//! are treated as if they did not.
+//!
+//! Cost per decision: O(log n) for n processors, and the processors handed out.
+
+use super::mbs::forest::{Division, Forest, ListOrder};
+use super::mbs::records::Records;
+use super::strategy::{Strategy, needs_grid};
+use super::{Allocator, Census, Refusal, Request};
+use crate::machine::Machine;
+use crate::topology::{Grid, NodeId};
+
+/// The buddy allocator. [`Census::operations`] counts squares taken, split, merged and
+/// given back.
+#[derive(Debug)]
+pub struct Buddy {
+    records: Records,
+    census: Census,
+}
+
+impl Buddy {
+    /// An allocator for `grid`; `None` unless that is a square of side 2^k.
+    pub fn new(grid: &Grid) -> Option<Self> {
+        let side = grid.extent(0);
+        let fits = grid.dimensions() == 2 && side == grid.extent(1) && side.is_power_of_two();
+        fits.then(|| Self {
+            records: Records::new(Forest::new(grid, Division::Corners, ListOrder::RowMajor)),
+            census: Census::default(),
+        })
+    }
+}
+
+/// log2 of the side of the least square that holds the job and its shape.
+fn class(request: Request) -> usize {
+    let of_size = request.size.saturating_sub(1).isqrt() + 1;
+    let of_shape = request.shape.map_or(1, |[w, h, _]| u32::from(w.max(h)));
+    of_size.max(of_shape).next_power_of_two().ilog2() as usize
+}
+
+impl Allocator for Buddy {
+    fn allocate(
+        &mut self,
+        machine: &Machine,
+        request: Request,
+        chosen: &mut Vec<NodeId>,
+    ) -> Result<(), Refusal> {
+        let volume = |shape: [u16; 3]| shape.into_iter().map(u64::from).product();
+        let processors = request.shape.map_or(0, volume).max(u64::from(request.size));
+        if processors > machine.free_count() as u64 {
+            return Err(Refusal::TooFewFree);
+        }
+        let class = class(request);
+        let possible = class < self.records.forest().classes()
+            && (self.records.free(class) > 0 || self.records.generate(class));
+        if !possible || !self.records.take(class, chosen) {
+            return Err(Refusal::Fragmented);
+        }
+        self.census.blocks = 1;
+        self.census.busy_list += 1;
+        Ok(())
+    }
+
+    fn released(&mut self, _machine: &Machine, nodes: &[NodeId]) {
+        // The base of the one square comes first.
+        self.records.release(nodes.get(..1).unwrap_or_default());
+        self.census.busy_list -= 1;
+    }
+
+    fn census(&self) -> Census {
+        Census { operations: self.records.operations(), ..self.census }
+    }
+
+    fn never_refuses(&self) -> bool {
+        false
+    }
+
+    fn has_units(&self) -> bool {
+        true
+    }
+
+    fn reset(&mut self) {
+        self.records.reset();
+        self.census = Census::default();
+    }
+}
+
+/// `buddy`.
+pub fn strategies() -> Vec<Strategy> {
+    vec![Strategy {
+        name: "buddy".to_string(),
+        aliases: &["2d-buddy"],
+        about: "One square of side 2^i for each job, on square machines of side 2^k; O(log n)."
+            .to_string(),
+        source: "Li, Cheng 1991",
+        parameters: Vec::new,
+        canonical: |name| {
+            name.expect_keys("allocator", &[])?;
+            Ok(name.clone())
+        },
+        build: |name, topology, _seed| {
+            let grid = topology.grid().ok_or_else(|| needs_grid(name))?;
+            let buddy = Buddy::new(grid).ok_or_else(|| {
+                let problem = "needs a square mesh or torus in 2D with a power of two as side";
+                name.error("allocator", problem)
+            })?;
+            Ok(Box::new(buddy))
+        },
+    }]
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,145 @@
+use super::*;
+use crate::allocator::submesh::SubMesh;
+use crate::naming::StrategyName;
+use crate::topology::Topology;
+use proptest::prelude::*;
+
+fn on(machine: &str) -> (Machine, Buddy) {
+    let topology: Topology = machine.parse().expect("a machine");
+    let buddy = Buddy::new(topology.grid().expect("a grid")).expect("a square");
+    (Machine::new(topology), buddy)
+}
+
+fn start(
+    machine: &mut Machine,
+    buddy: &mut Buddy,
+    request: Request,
+) -> Result<Vec<NodeId>, Refusal> {
+    let mut chosen = Vec::new();
+    buddy.allocate(machine, request, &mut chosen)?;
+    machine.occupy(&chosen);
+    Ok(chosen)
+}
+
+fn shaped(w: u16, h: u16) -> Request {
+    Request { size: u32::from(w) * u32::from(h), shape: Some([w, h, 1]) }
+}
+
+/// V-2DBS of the specification: half of the square is lost.
+#[test]
+fn a_job_gets_the_square_that_holds_its_longer_side() {
+    for (request, processors) in [
+        (shaped(2, 1), 4),
+        (Request::of_size(2), 4),
+        (shaped(3, 1), 16),
+        (Request::of_size(3), 4),
+        (Request::of_size(5), 16),
+        (shaped(1, 1), 1),
+        (shaped(8, 8), 64),
+    ] {
+        let (mut machine, mut buddy) = on("8x8");
+        let nodes = start(&mut machine, &mut buddy, request).expect("all are free");
+        assert_eq!(nodes.len(), processors, "{request:?}");
+        assert_eq!(buddy.census().blocks, 1);
+    }
+}
+
+/// Lo et al., figure 3: with <0,0,2>, <4,0,1> and <4,4,1> taken, five processors get
+/// the square <0,4,4>; sixteen more are refused though 42 are free.
+#[test]
+fn fragments_inside_and_outside() {
+    let (mut machine, mut buddy) = on("8x8");
+    let grid = machine.topology().grid().expect("a grid").clone();
+    for (base, side) in [([0, 0, 0], 2), ([4, 0, 0], 1), ([4, 4, 0], 1)] {
+        let area = SubMesh { base, sides: [side, side, 1] };
+        let mut nodes = Vec::new();
+        area.append_to(&grid, &mut nodes);
+        buddy.records.carve(area);
+        machine.occupy(&nodes);
+    }
+    let nodes = start(&mut machine, &mut buddy, Request::of_size(5)).expect("a free square");
+    assert_eq!((nodes.len(), grid.coord(nodes[0])), (16, [0, 4, 0]));
+    assert_eq!(machine.free_count(), 42);
+    let refused = start(&mut machine, &mut buddy, Request::of_size(16));
+    assert_eq!(refused, Err(Refusal::Fragmented));
+}
+
+#[test]
+fn refusals_say_why() {
+    let (mut machine, mut buddy) = on("4x4");
+    let first = start(&mut machine, &mut buddy, Request::of_size(1)).expect("all are free");
+    let refused = start(&mut machine, &mut buddy, Request::of_size(15));
+    assert_eq!(refused, Err(Refusal::Fragmented));
+    let refused = start(&mut machine, &mut buddy, Request::of_size(16));
+    assert_eq!(refused, Err(Refusal::TooFewFree));
+    let refused = start(&mut machine, &mut buddy, shaped(5, 1));
+    assert_eq!(refused, Err(Refusal::Fragmented));
+    machine.release(&first);
+    buddy.released(&machine, &first);
+    assert!(start(&mut machine, &mut buddy, Request::of_size(16)).is_ok());
+    buddy.reset();
+    assert_eq!(buddy.census(), Census::default());
+    let mut machine = Machine::new("4x4".parse().expect("a mesh"));
+    assert!(start(&mut machine, &mut buddy, Request::of_size(16)).is_ok());
+}
+
+#[test]
+fn other_machines_are_refused() {
+    let strategy = &strategies()[0];
+    for machine in ["8x4", "6x6", "4x4x4", "hypercube:4"] {
+        let topology: Topology = machine.parse().expect("a machine");
+        let name = StrategyName::plain("buddy");
+        assert!((strategy.build)(&name, &topology, 0).is_err(), "{machine}");
+    }
+    let torus: Topology = "torus:8x8".parse().expect("a torus");
+    assert!((strategy.build)(&StrategyName::plain("buddy"), &torus, 0).is_ok());
+}
+
+proptest! {
+    /// A request succeeds iff an aligned free square of its size exists, gets the
+    /// first of the smallest that can serve it, and release restores the machine.
+    #[test]
+    fn finds_aligned_free_squares(
+        steps in proptest::collection::vec((1u16..=8, 1u16..=8, any::<bool>(), 0.0..1.0f64), 1..60),
+    ) {
+        let (mut machine, mut buddy) = on("16x16");
+        let grid = machine.topology().grid().expect("a grid").clone();
+        let mut held: Vec<Vec<NodeId>> = Vec::new();
+        for (w, h, end, share) in steps {
+            if end && !held.is_empty() {
+                let nodes = held.swap_remove((share * held.len() as f64) as usize);
+                machine.release(&nodes);
+                buddy.released(&machine, &nodes);
+            }
+            let side = w.max(h).next_power_of_two();
+            let free = |side: u16, x: u16, y: u16| {
+                (x..x + side).all(|x| (y..y + side).all(|y| machine.is_free(grid.node([x, y, 0]))))
+            };
+            let aligned = |side: u16| {
+                let steps = move || (0..16).step_by(usize::from(side));
+                steps().flat_map(move |y| steps().map(move |x| (x, y)))
+                    .filter(move |&(x, y)| free(side, x, y))
+            };
+            // Free squares of this size that are not part of a larger one come first.
+            let maximal = |side: u16| aligned(side).find(|&(x, y)| {
+                side == 16 || !free(2 * side, x / (2 * side) * 2 * side, y / (2 * side) * 2 * side)
+            });
+            let expected = [1u16, 2, 4, 8, 16].into_iter().filter(|&s| s >= side).find_map(maximal);
+            match start(&mut machine, &mut buddy, shaped(w, h)) {
+                Ok(nodes) => {
+                    prop_assert_eq!(nodes.len(), usize::from(side) * usize::from(side));
+                    let [x, y, _] = grid.coord(nodes[0]);
+                    prop_assert_eq!(Some((x, y)), expected);
+                    held.push(nodes);
+                }
+                Err(_) => prop_assert_eq!(expected, None),
+            }
+            prop_assert_eq!(buddy.census().busy_list as usize, held.len());
+        }
+        for nodes in held {
+            machine.release(&nodes);
+            buddy.released(&machine, &nodes);
+        }
+        prop_assert_eq!(buddy.records.free(4), 1);
+    }
+}

@@ -1,0 +1,142 @@
+//! The busy list: every sub-mesh that is handed out, in the order the search needs.
+//!
+//! Source: Bani-Mohammad 2008, section 3.3. Entries are sorted by decreasing last
+//! coordinate of the highest corner, so that a piece of a plane above one prohibited
+//! region is above all later ones; a new entry goes after those of equal key. Cost with m
+//! entries: m for an insertion and for the release of a job, however many entries it has.
+//!
+//! Inside the list a 2D mesh stands upright, (x, y) being (x, 0, y): its last coordinate
+//! is then the third one, as in 3D.
+
+use super::region::Region;
+use crate::allocator::submesh::SubMesh;
+use crate::topology::{Coord, Grid, NodeId};
+
+/// An allocated sub-mesh.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Entry {
+    /// Its positions, upright.
+    pub allocated: Region,
+    /// The processor at its lowest corner.
+    base: NodeId,
+}
+
+/// The allocated sub-meshes of one mesh.
+#[derive(Clone, Debug)]
+pub(in crate::allocator) struct BusyList {
+    grid: Grid,
+    entries: Vec<Entry>,
+    /// By processor, the volume of the entry whose base it is; else 0.
+    volumes: Vec<u32>,
+}
+
+impl BusyList {
+    /// The list of a mesh with every processor free.
+    pub fn new(grid: &Grid) -> Self {
+        Self { grid: grid.clone(), entries: Vec::new(), volumes: vec![0; grid.processors()] }
+    }
+
+    /// The mesh.
+    pub fn grid(&self) -> &Grid {
+        &self.grid
+    }
+
+    /// Number of positions along the three upright axes.
+    pub fn extents(&self) -> Coord {
+        self.upright(self.grid.axes().map(|axis| axis.extent))
+    }
+
+    /// Coordinates, or sides, with the last dimension of the mesh third; its own inverse.
+    pub fn upright(&self, [x, y, z]: Coord) -> Coord {
+        if self.is_flat() { [x, z, y] } else { [x, y, z] }
+    }
+
+    /// Whether the mesh has two dimensions.
+    pub fn is_flat(&self) -> bool {
+        self.grid.dimensions() == 2
+    }
+
+    /// The entries in list order, without the hypothetical first one.
+    pub(super) fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// Number of entries, without the hypothetical first one.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Enters a sub-mesh that lies on the mesh and overlaps no other entry.
+    pub fn insert(&mut self, unit: SubMesh) {
+        let allocated = Region { low: self.upright(unit.base), high: self.upright(unit.end()) };
+        let base = self.grid.node(unit.base);
+        self.volumes[base.index()] = unit.volume();
+        let last = allocated.high[2];
+        let position = self.entries.partition_point(|entry| entry.allocated.high[2] >= last);
+        self.entries.insert(position, Entry { allocated, base });
+    }
+
+    /// Removes the entries of a job that held `nodes`, unit by unit as they were handed
+    /// out. The units need no record by job: each begins with its base, and its volume
+    /// says where the next begins.
+    pub fn release(&mut self, nodes: &[NodeId]) {
+        let mut next = 0;
+        while let Some(base) = nodes.get(next) {
+            let volume = std::mem::take(&mut self.volumes[base.index()]);
+            debug_assert_ne!(volume, 0, "processor {} begins no unit", base.0);
+            next += (volume as usize).max(1);
+        }
+        let volumes = &self.volumes;
+        self.entries.retain(|entry| volumes[entry.base.index()] != 0);
+    }
+
+    /// Volume of the entry with this base; 0 if there is none.
+    #[cfg(test)]
+    pub fn volume_at(&self, base: NodeId) -> u32 {
+        self.volumes[base.index()]
+    }
+
+    /// Removes all entries.
+    pub fn clear(&mut self) {
+        self.entries.clear();
+        self.volumes.fill(0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::allocator::busy_list::cases::{grid, unit};
+
+    fn keys(list: &BusyList) -> Vec<(u16, u32)> {
+        list.entries.iter().map(|entry| (entry.allocated.high[2], entry.base.0)).collect()
+    }
+
+    #[test]
+    fn entries_fall_and_equal_ones_keep_their_order() {
+        let mut list = BusyList::new(&grid("6x6"));
+        // Node numbers are 6 x + y.
+        for a in [[5, 2, 5, 2], [4, 3, 5, 3], [1, 4, 5, 5], [0, 2, 1, 3]] {
+            list.insert(unit(&a));
+        }
+        assert_eq!(keys(&list), [(5, 10), (3, 27), (3, 2), (2, 32)]);
+        assert_eq!(list.entries[0].allocated, Region { low: [1, 0, 4], high: [5, 0, 5] });
+    }
+
+    #[test]
+    fn a_job_takes_all_its_units_with_it() {
+        let mut list = BusyList::new(&grid("4x4x4"));
+        let units = [[0, 0, 0, 1, 3, 3], [2, 0, 0, 3, 0, 1], [2, 0, 2, 2, 1, 2]].map(|a| unit(&a));
+        units.iter().for_each(|&unit| list.insert(unit));
+        let mut job = Vec::new();
+        units[2].append_to(&grid("4x4x4"), &mut job);
+        units[0].append_to(&grid("4x4x4"), &mut job);
+        list.release(&job);
+        assert_eq!(keys(&list), [(1, 32)]);
+        let mut rest = Vec::new();
+        units[1].append_to(&grid("4x4x4"), &mut rest);
+        list.release(&rest);
+        assert_eq!(list.len(), 0);
+        assert!(list.volumes.iter().all(|&volume| volume == 0));
+    }
+}

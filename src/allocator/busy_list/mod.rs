@@ -1,0 +1,146 @@
+//! Busy List and Turning Busy List (Bani-Mohammad, Ould-Khaoua, Ababneh, Mackenzie 2006;
+//! Bani-Mohammad 2008, chapter 3): contiguous allocation on 2D and 3D meshes by a list of
+//! what is allocated rather than a map of what is free.
+//!
+//! Busy List finds a free sub-mesh of the requested shape iff there is one; Turning Busy
+//! List iff there is one in some orientation. Of the planes of admissible bases that the
+//! search lists, the lowest corner of the first is used. Cost per decision with m
+//! sub-meshes allocated: m^2 subtractions of boxes, times the orientations; per release: m.
+//! The size of the mesh does not enter.
+//!
+//! | file | concept |
+//! |---|---|
+//! | `region` | prohibited bases, and the planes at the right of sub-meshes |
+//! | `plane` | a plane less a region: seventeen cases |
+//! | `list` | the sorted list |
+//! | `detect` | the search |
+//! | `turn` | orientations |
+//! | `placer` | list and search together, shared with [`gabl`](super::gabl) |
+
+#[cfg(test)]
+pub(in crate::allocator) mod cases;
+mod detect;
+mod list;
+mod names;
+pub(in crate::allocator) mod placer;
+mod plane;
+mod region;
+mod shapes;
+mod turn;
+
+pub use names::strategies;
+pub(in crate::allocator) use names::{engine_parameter, mesh_of};
+pub use placer::Engine;
+pub(in crate::allocator) use shapes::Shapes;
+pub(in crate::allocator) use turn::turned_once;
+
+use super::shape::ShapeRule;
+use super::submesh::SubMesh;
+use super::{Allocator, Census, Refusal, Request};
+use crate::machine::Machine;
+use crate::topology::{Grid, NodeId};
+use placer::Placer;
+
+/// The Busy List and Turning Busy List allocators. Their census counts subtractions of a
+/// prohibited region from a plane of bases, or from a piece of one, as operations.
+#[derive(Clone, Debug)]
+pub struct BusyListAllocator {
+    placer: Placer,
+    rule: ShapeRule,
+    shapes: Shapes,
+    blocks: u32,
+}
+
+/// What [`BusyListAllocator`] leaves open.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct BusyListOptions {
+    /// Whether all orientations of a request are tried (Turning Busy List).
+    pub turning: bool,
+    /// Side lengths of a request that comes without.
+    pub rule: ShapeRule,
+    /// How the search is carried out.
+    pub engine: Engine,
+}
+
+impl Default for BusyListOptions {
+    fn default() -> Self {
+        Self { turning: false, rule: ShapeRule::Factors, engine: Engine::default() }
+    }
+}
+
+impl BusyListAllocator {
+    /// An allocator for a mesh; wrapped dimensions are used as if they did not wrap.
+    pub fn new(grid: &Grid, options: BusyListOptions) -> Self {
+        Self {
+            placer: Placer::new(grid, options.turning, options.engine),
+            rule: options.rule,
+            shapes: Shapes::default(),
+            blocks: 0,
+        }
+    }
+
+    /// The same with sub-meshes allocated already, entered in this order. They must lie on
+    /// the mesh and be disjoint, and their processors busy on the machine.
+    pub fn holding(mut self, units: &[SubMesh]) -> Self {
+        units.iter().for_each(|&unit| self.placer.enter(unit));
+        self
+    }
+}
+
+impl Allocator for BusyListAllocator {
+    fn allocate(
+        &mut self,
+        machine: &Machine,
+        request: Request,
+        chosen: &mut Vec<NodeId>,
+    ) -> Result<(), Refusal> {
+        let free = machine.free_count();
+        if request.size as usize > free {
+            return Err(Refusal::TooFewFree);
+        }
+        let grid = self.placer.grid();
+        let ruled = || self.shapes.of(request.size, |size| self.rule.shape(size, grid));
+        let sides = request.shape.or_else(ruled).ok_or(Refusal::Fragmented)?;
+        if processors(sides) > free as u64 {
+            return Err(Refusal::TooFewFree);
+        }
+        let unit = self.placer.place(sides).ok_or(Refusal::Fragmented)?;
+        unit.append_to(self.placer.grid(), chosen);
+        self.blocks = 1;
+        Ok(())
+    }
+
+    fn released(&mut self, _machine: &Machine, nodes: &[NodeId]) {
+        self.placer.release(nodes);
+    }
+
+    fn has_units(&self) -> bool {
+        true
+    }
+
+    fn census(&self) -> Census {
+        Census {
+            blocks: self.blocks,
+            busy_list: self.placer.units(),
+            searches: 0,
+            operations: self.placer.subtractions(),
+        }
+    }
+
+    fn never_refuses(&self) -> bool {
+        false
+    }
+
+    fn reset(&mut self) {
+        self.placer.reset();
+        self.blocks = 0;
+    }
+}
+
+/// Processors in a box of these sides, which need not fit any machine.
+pub(in crate::allocator) fn processors(sides: [u16; 3]) -> u64 {
+    sides.into_iter().map(u64::from).product()
+}
+
+#[cfg(test)]
+mod tests;

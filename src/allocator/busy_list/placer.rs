@@ -1,0 +1,107 @@
+//! Placing frames: the busy list and the search in it, as every strategy of the family
+//! uses them.
+
+use super::detect::{Detector, lowest};
+use super::list::BusyList;
+use super::turn::{turned, turned_once};
+use crate::allocator::submesh::SubMesh;
+use crate::topology::{Coord, Grid, NodeId};
+
+/// How much of the published procedure is carried out; the place found is the same.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Engine {
+    /// Stops at the first plane of admissible bases, and tries equal orientations once.
+    #[default]
+    Fast,
+    /// Lists all planes of admissible bases and uses the first; tries every orientation,
+    /// equal ones again. For comparisons of the operations that strategies need.
+    Literal,
+}
+
+impl Engine {
+    /// Every engine with its name.
+    pub const ALL: [(&'static str, Engine); 2] =
+        [("fast", Engine::Fast), ("literal", Engine::Literal)];
+}
+
+/// A busy list that finds places for frames and enters them.
+#[derive(Clone, Debug)]
+pub(in crate::allocator) struct Placer {
+    list: BusyList,
+    detector: Detector,
+    turning: bool,
+    engine: Engine,
+}
+
+impl Placer {
+    /// For a mesh with every processor free; `turning` ones try all orientations.
+    pub fn new(grid: &Grid, turning: bool, engine: Engine) -> Self {
+        Self { list: BusyList::new(grid), detector: Detector::default(), turning, engine }
+    }
+
+    /// The mesh.
+    pub fn grid(&self) -> &Grid {
+        self.list.grid()
+    }
+
+    /// Enters a free sub-mesh of exactly these sides, in some orientation if turning.
+    /// `None` if there is none.
+    pub fn place(&mut self, sides: [u16; 3]) -> Option<SubMesh> {
+        let dimensions = self.grid().dimensions();
+        let unit = match (self.turning, self.engine) {
+            (false, _) => self.find(sides),
+            (true, Engine::Fast) => {
+                turned_once(sides, dimensions).find_map(|turned| self.find(turned))
+            }
+            (true, Engine::Literal) => {
+                turned(sides, dimensions).find_map(|turned| self.find(turned))
+            }
+        }?;
+        self.list.insert(unit);
+        Some(unit)
+    }
+
+    fn find(&mut self, sides: [u16; 3]) -> Option<SubMesh> {
+        let base: Coord = match self.engine {
+            Engine::Fast => self.detector.first(&self.list, sides)?,
+            Engine::Literal => {
+                let plane = self.detector.all(&self.list, sides).first()?;
+                self.list.upright(lowest(plane))
+            }
+        };
+        Some(SubMesh { base, sides })
+    }
+
+    /// Enters a sub-mesh that is busy already.
+    pub fn enter(&mut self, unit: SubMesh) {
+        self.list.insert(unit);
+    }
+
+    /// Removes what was placed for a job that held `nodes`, as they were handed out.
+    pub fn release(&mut self, nodes: &[NodeId]) {
+        self.list.release(nodes);
+    }
+
+    /// Sub-meshes in the list.
+    pub fn units(&self) -> u32 {
+        self.list.len() as u32
+    }
+
+    /// Volume of the sub-mesh with this base; 0 if there is none.
+    #[cfg(test)]
+    pub fn volume_at(&self, base: NodeId) -> u32 {
+        self.list.volume_at(base)
+    }
+
+    /// Subtractions of a prohibited region from a plane or a piece of one since the last
+    /// reset.
+    pub fn subtractions(&self) -> u64 {
+        self.detector.subtractions()
+    }
+
+    /// Empties the list and forgets the count.
+    pub fn reset(&mut self) {
+        self.list.clear();
+        self.detector.reset();
+    }
+}

@@ -1,0 +1,217 @@
+use super::cases::{busy, grid, is_free, meshes, nodes, unit, units};
+use super::*;
+use proptest::prelude::*;
+use turn::turned;
+
+const ENGINES: [Engine; 2] = [Engine::Fast, Engine::Literal];
+
+fn allocator(grid: &Grid, turning: bool, engine: Engine) -> BusyListAllocator {
+    BusyListAllocator::new(grid, BusyListOptions { turning, rule: ShapeRule::Factors, engine })
+}
+
+fn shaped(sides: [u16; 3]) -> Request {
+    Request { size: processors(sides) as u32, shape: Some(sides) }
+}
+
+/// Allocates the shapes one after another on an empty machine: their sub-meshes.
+fn sequence(machine: &str, turning: bool, shapes: &[[u16; 3]]) -> Vec<Option<SubMesh>> {
+    let grid = grid(machine);
+    let run = |engine| {
+        let mut allocator = allocator(&grid, turning, engine);
+        let mut machine = busy(&grid, &[]);
+        let place = |&sides: &[u16; 3]| {
+            let mut chosen = Vec::new();
+            allocator.allocate(&machine, shaped(sides), &mut chosen).ok()?;
+            machine.occupy(&chosen);
+            let unit = SubMesh::spanning(grid.coord(chosen[0]), grid.coord(*chosen.last()?));
+            assert_eq!(nodes(&grid, &unit), chosen);
+            Some(unit)
+        };
+        shapes.iter().map(place).collect::<Vec<_>>()
+    };
+    let [fast, literal] = ENGINES.map(run);
+    assert_eq!(fast, literal);
+    fast
+}
+
+/// The worked example of section 3.3.
+#[test]
+fn three_requests_in_space() {
+    let shapes = [[2, 4, 4], [2, 1, 2], [1, 2, 1]];
+    let expected = [[0, 0, 0, 1, 3, 3], [2, 0, 0, 3, 0, 1], [2, 0, 2, 2, 1, 2]];
+    for turning in [false, true] {
+        assert_eq!(sequence("4x4x4", turning, &shapes), expected.map(|a| Some(unit(&a))));
+    }
+}
+
+/// The example of Figure 2.7: the second request fits only after rotation.
+#[test]
+fn turning_finds_what_the_requested_orientation_does_not() {
+    let shapes = [[2, 3, 2], [3, 2, 1]];
+    let first = Some(unit(&[0, 0, 0, 1, 2, 1]));
+    assert_eq!(sequence("3x3x2", false, &shapes), [first, None]);
+    assert_eq!(sequence("3x3x2", true, &shapes), [first, Some(unit(&[2, 0, 0, 2, 2, 1]))]);
+}
+
+#[test]
+fn figure_4_3_has_one_place_for_2x4() {
+    let grid = grid("6x6");
+    let held = [[1, 4, 5, 5], [0, 2, 1, 3], [4, 3, 5, 3], [5, 2, 5, 2]].map(|a| unit(&a));
+    let machine = busy(&grid, &held);
+    let place = |sides, turning| {
+        let mut chosen = Vec::new();
+        allocator(&grid, turning, Engine::Fast)
+            .holding(&held)
+            .allocate(&machine, shaped(sides), &mut chosen)
+            .map(|()| chosen)
+    };
+    assert_eq!(place([2, 4, 1], false), Ok(nodes(&grid, &unit(&[2, 0, 3, 3]))));
+    assert_eq!(place([6, 2, 1], false), Ok(nodes(&grid, &unit(&[0, 0, 5, 1]))));
+    assert_eq!(place([8, 2, 1], true), Err(Refusal::Fragmented));
+    assert_eq!(place([2, 6, 1], false), Err(Refusal::Fragmented));
+    assert_eq!(place([2, 6, 1], true), Ok(nodes(&grid, &unit(&[0, 0, 5, 1]))));
+    assert_eq!(place([5, 4, 1], true), Err(Refusal::TooFewFree));
+}
+
+#[test]
+fn a_piece_that_ends_leaves_its_siblings() {
+    let grid = grid("3x3x3");
+    let held = [unit(&[0, 2, 2, 1, 2, 2]), unit(&[0, 0, 0, 1, 1, 1])];
+    for engine in ENGINES {
+        let mut chosen = Vec::new();
+        allocator(&grid, false, engine)
+            .holding(&held)
+            .allocate(&busy(&grid, &held), shaped([2, 2, 1]), &mut chosen)
+            .expect("there is one");
+        assert_eq!(chosen, nodes(&grid, &unit(&[0, 0, 2, 1, 1, 2])));
+    }
+}
+
+#[test]
+fn a_whole_machine_goes_and_comes_back() {
+    for (machine, whole) in [("5x4", [5, 4, 1]), ("3x4x2", [3, 4, 2])] {
+        let grid = grid(machine);
+        let mut machine = busy(&grid, &[]);
+        let mut allocator = allocator(&grid, true, Engine::Fast);
+        for _ in 0..2 {
+            let mut chosen = Vec::new();
+            assert_eq!(allocator.allocate(&machine, shaped(whole), &mut chosen), Ok(()));
+            // From the lowest corner, x fastest.
+            let origin = SubMesh { base: [0, 0, 0], sides: whole };
+            assert_eq!(chosen, nodes(&grid, &origin));
+            assert_eq!((allocator.census().blocks, allocator.census().busy_list), (1, 1));
+            machine.occupy(&chosen);
+            let refused = allocator.allocate(&machine, Request::of_size(1), &mut Vec::new());
+            assert_eq!(refused, Err(Refusal::TooFewFree));
+            machine.release(&chosen);
+            allocator.released(&machine, &chosen);
+            assert_eq!(allocator.census().busy_list, 0);
+        }
+    }
+}
+
+#[test]
+fn a_job_without_shape_gets_one() {
+    let grid = grid("4x3");
+    let machine = busy(&grid, &[]);
+    let taken = |rule, size| {
+        let options = BusyListOptions { rule, ..BusyListOptions::default() };
+        let mut chosen = Vec::new();
+        let served = BusyListAllocator::new(&grid, options).allocate(
+            &machine,
+            Request::of_size(size),
+            &mut chosen,
+        );
+        served.map(|()| chosen.len())
+    };
+    assert_eq!(taken(ShapeRule::Factors, 4), Ok(4));
+    // Seven in a row do not fit: 4 x 2 it is.
+    assert_eq!(taken(ShapeRule::Factors, 7), Ok(8));
+    // Eleven would take all twelve.
+    assert_eq!(taken(ShapeRule::Factors, 11), Ok(12));
+    assert_eq!(taken(ShapeRule::NearSquare, 4), Ok(4));
+    assert_eq!(taken(ShapeRule::NearSquare, 13), Err(Refusal::TooFewFree));
+}
+
+#[test]
+fn a_solid_request_does_not_lie_flat() {
+    let grid = grid("8x8");
+    let solid = allocator(&grid, true, Engine::Fast).allocate(
+        &busy(&grid, &[]),
+        shaped([2, 2, 2]),
+        &mut Vec::new(),
+    );
+    assert_eq!(solid, Err(Refusal::Fragmented));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    /// Busy List serves iff the box is free somewhere; Turning Busy List iff some
+    /// permutation of it is.
+    #[test]
+    fn recognition_is_complete(
+        grid in meshes(),
+        attempts in 0usize..40,
+        longest in 1u16..5,
+        seed: u64,
+        sides in [1u16..6, 1u16..6, 1u16..4],
+    ) {
+        let dimensions = grid.dimensions();
+        let sides = if dimensions == 2 { [sides[0], sides[1], 1] } else { sides };
+        let held = units(&grid, attempts, longest, seed);
+        let machine = busy(&grid, &held);
+        let exists = |sides| grid.coords().into_iter().any(|base| is_free(&machine, &grid, base, sides));
+        let expected = |turning: bool| match turning {
+            false => exists(sides),
+            true => turned(sides, dimensions).any(exists),
+        };
+        for turning in [false, true] {
+            let serve = |engine| {
+                let mut allocator = allocator(&grid, turning, engine).holding(&held);
+                let mut chosen = Vec::new();
+                let served = allocator.allocate(&machine, shaped(sides), &mut chosen);
+                (served, chosen)
+            };
+            let [(served, chosen), literal] = ENGINES.map(serve);
+            prop_assert_eq!(served.is_ok(), expected(turning));
+            prop_assert!(chosen.iter().all(|&node| machine.is_free(node)));
+            prop_assert_eq!(chosen.len() as u64, if served.is_ok() { processors(sides) } else { 0 });
+            let enough = processors(sides) <= machine.free_count() as u64;
+            prop_assert_eq!(served == Err(Refusal::TooFewFree), !enough);
+            prop_assert_eq!((served, chosen), literal);
+        }
+    }
+
+    /// Through any history the list holds what the machine holds, and both end empty.
+    #[test]
+    fn starts_and_ends_leave_nothing(
+        grid in meshes(),
+        history in proptest::collection::vec(([1u16..5, 1u16..5, 1u16..4], any::<prop::sample::Index>(), any::<bool>()), 1..40),
+        turning: bool,
+    ) {
+        let mut allocator = allocator(&grid, turning, Engine::Fast);
+        let mut machine = busy(&grid, &[]);
+        let mut jobs: Vec<Vec<NodeId>> = Vec::new();
+        for (sides, which, end) in history {
+            if end && !jobs.is_empty() {
+                let job = jobs.swap_remove(which.index(jobs.len()));
+                machine.release(&job);
+                allocator.released(&machine, &job);
+            }
+            let mut chosen = Vec::new();
+            if allocator.allocate(&machine, shaped(sides), &mut chosen).is_ok() {
+                // Panics if a processor is busy.
+                machine.occupy(&chosen);
+                jobs.push(chosen);
+            }
+            prop_assert_eq!(allocator.census().busy_list as usize, jobs.len());
+        }
+        for job in jobs {
+            machine.release(&job);
+            allocator.released(&machine, &job);
+        }
+        prop_assert_eq!(allocator.census().busy_list, 0);
+        prop_assert_eq!(machine.free_count(), machine.processors());
+    }
+}

@@ -1,0 +1,72 @@
+//! Best is the frame with the fewest free processors next to it.
+
+use crate::allocator::contiguous::Choice;
+use crate::allocator::contiguous::frames::Frames;
+use crate::allocator::contiguous::scan::Scan;
+use crate::machine::{BoxCounts, Machine};
+use crate::topology::{Axis, Coord, Grid};
+
+/// Takes the frame with the fewest free neighbours: processors outside the frame, one step
+/// from one of its own. A box count for each base and dimension.
+#[derive(Clone, Debug)]
+pub struct Surroundings {
+    grid: Grid,
+    counts: BoxCounts,
+}
+
+impl Surroundings {
+    /// The measure on `grid`.
+    pub fn new(grid: &Grid) -> Self {
+        Self { counts: BoxCounts::new(grid), grid: grid.clone() }
+    }
+
+    /// Free neighbours of the free frame at `base`.
+    fn free_neighbours(&self, base: Coord, sides: [u16; 3]) -> u32 {
+        let frame = [0, 1, 2].map(|i| (i32::from(base[i]), u32::from(sides[i])));
+        let volume: u32 = frame.iter().map(|(_, side)| side).product();
+        (0..self.grid.dimensions())
+            .map(|i| {
+                let mut spans = frame;
+                for (j, span) in spans.iter_mut().enumerate() {
+                    *span = grown(&self.grid.axes()[j], *span, u32::from(i == j));
+                }
+                self.counts.count_box(spans) - volume
+            })
+            .sum()
+    }
+}
+
+/// The interval with `more` positions on either side, cut to the dimension, where the box
+/// counts have it: a wrapped dimension they continue on both sides by less than one turn.
+fn grown(axis: &Axis, (low, length): (i32, u32), more: u32) -> (i32, u32) {
+    let extent = i32::from(axis.extent);
+    let (low, high) = (low - more as i32, low + (length + more) as i32);
+    if !axis.wrapped {
+        let (low, high) = (low.max(0), high.min(extent));
+        return (low, (high - low) as u32);
+    }
+    if high - low >= extent {
+        return (0, extent as u32);
+    }
+    let continued = 2 * extent - 1 - (extent - 1) / 2;
+    (if high > continued { low - extent } else { low }, (high - low) as u32)
+}
+
+impl Choice for Surroundings {
+    fn choose(&mut self, frames: &mut Frames, machine: &Machine, sides: [u16; 3]) -> Option<Coord> {
+        frames.find(sides);
+        self.counts.update(machine);
+        let mut scored = 0;
+        let scan = Scan::default();
+        let best = frames.bases().min_by_key(|&base| {
+            scored += 1;
+            (self.free_neighbours(base, sides), scan.rank(&self.grid, base))
+        });
+        frames.operations += scored;
+        best
+    }
+
+    fn reset(&mut self) {
+        self.counts.reset();
+    }
+}

@@ -1,0 +1,147 @@
+//! First Fit and Turning First Fit as they were published, for measurements of their cost
+//! (Bani-Mohammad 2008, Figs. 2.5 and 2.6).
+//!
+//! Every free processor is tried as a base, all processors of its frame are counted even
+//! after a busy one, all permutations of the sides are tried even where they are equal, and
+//! a release looks at all processors of the machine. O(N x volume) per permutation, O(N)
+//! per release.
+
+use crate::allocator::contiguous::scan::Scan;
+use crate::allocator::contiguous::shapes::{Shapes, Shaping, volume};
+use crate::allocator::contiguous::turning::permutations;
+use crate::allocator::submesh::SubMesh;
+use crate::allocator::{Allocator, Census, Refusal, Request};
+use crate::machine::Machine;
+use crate::topology::{Coord, Grid, NodeId};
+
+/// The published procedures on a mesh. [`Census::operations`] counts processors looked at
+/// as a base, counted in a frame, marked, or looked at by a release.
+#[derive(Clone, Debug)]
+pub struct Literal {
+    grid: Grid,
+    shapes: Shapes,
+    turn: bool,
+    axes: [usize; 3],
+    /// By processor, the job that holds it; 0 is nobody.
+    owners: Vec<u32>,
+    jobs: u32,
+    census: Census,
+}
+
+impl Literal {
+    /// The strategy on `grid`, whose wrap-around is not used.
+    pub fn new(grid: &Grid, shaping: Shaping, turn: bool, scan: Scan) -> Self {
+        Self {
+            shapes: Shapes::new(grid, shaping, false),
+            turn,
+            axes: scan.axes(grid),
+            owners: vec![0; grid.processors()],
+            jobs: 0,
+            census: Census::default(),
+            grid: grid.clone(),
+        }
+    }
+
+    fn first(&mut self, machine: &Machine, sides: [u16; 3]) -> Option<Coord> {
+        let wanted = volume(sides);
+        let [outer, middle, inner] = self.axes;
+        let extent = |axis: usize| self.grid.axes()[axis].extent;
+        for i in 0..extent(outer) {
+            for j in 0..extent(middle) {
+                for k in 0..extent(inner) {
+                    let mut base = [0; 3];
+                    [base[outer], base[middle], base[inner]] = [i, j, k];
+                    self.census.operations += 1;
+                    if !machine.is_free(self.grid.node(base)) {
+                        continue;
+                    }
+                    let (available, counted) = count(&self.grid, machine, base, sides);
+                    self.census.operations += counted;
+                    if available == wanted {
+                        return Some(base);
+                    }
+                }
+            }
+        }
+        None
+    }
+}
+
+/// Free processors, and all processors, of a frame cut to the mesh.
+fn count(grid: &Grid, machine: &Machine, base: Coord, sides: [u16; 3]) -> (u64, u64) {
+    let end = |i: usize| base[i].saturating_add(sides[i]).min(grid.axes()[i].extent);
+    let (mut available, mut counted) = (0, 0);
+    for x in base[0]..end(0) {
+        for y in base[1]..end(1) {
+            for z in base[2]..end(2) {
+                available += u64::from(machine.is_free(grid.node([x, y, z])));
+                counted += 1;
+            }
+        }
+    }
+    (available, counted)
+}
+
+impl Allocator for Literal {
+    fn allocate(
+        &mut self,
+        machine: &Machine,
+        request: Request,
+        chosen: &mut Vec<NodeId>,
+    ) -> Result<(), Refusal> {
+        let free = machine.free_count();
+        if request.size as usize > free {
+            return Err(Refusal::TooFewFree);
+        }
+        let mut refusal = Refusal::TooFewFree;
+        for i in 0..self.shapes.of(request).len() {
+            let shape = self.shapes.of(request)[i];
+            if volume(shape) > free as u64 {
+                continue;
+            }
+            refusal = Refusal::Fragmented;
+            let turns = if self.turn { 6 } else { 1 };
+            for sides in permutations(shape, self.grid.dimensions()).take(turns) {
+                if let Some(base) = self.first(machine, sides) {
+                    SubMesh { base, sides }.append_to(&self.grid, chosen);
+                    self.jobs += 1;
+                    chosen.iter().for_each(|node| self.owners[node.index()] = self.jobs);
+                    self.census.operations += chosen.len() as u64;
+                    self.census.blocks = 1;
+                    self.census.busy_list += 1;
+                    return Ok(());
+                }
+            }
+        }
+        Err(refusal)
+    }
+
+    fn released(&mut self, _machine: &Machine, nodes: &[NodeId]) {
+        let Some(job) = nodes.first().map(|node| self.owners[node.index()]) else { return };
+        for owner in &mut self.owners {
+            if *owner == job {
+                *owner = 0;
+            }
+        }
+        self.census.operations += self.owners.len() as u64;
+        self.census.busy_list = self.census.busy_list.saturating_sub(1);
+    }
+
+    fn has_units(&self) -> bool {
+        true
+    }
+
+    fn census(&self) -> Census {
+        self.census
+    }
+
+    fn never_refuses(&self) -> bool {
+        false
+    }
+
+    fn reset(&mut self) {
+        self.owners.fill(0);
+        self.jobs = 0;
+        self.census = Census::default();
+    }
+}

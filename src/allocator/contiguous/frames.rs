@@ -1,0 +1,221 @@
+//! Every place where a frame is free, for all places at once.
+//!
+//! Zhu's coverage array (1992, section 3) as rows of bits along the last dimension: bit
+//! `p` of the result says whether the frame with its lowest corner at `p` holds free
+//! processors only. A row is narrowed to a run of `n` by shifting it onto itself with
+//! doubled distances, and rows are combined in the same way, so that a frame of sides
+//! a x b x c costs log2 a + log2 b + log2 c passes over N / 64 words (one word a row at
+//! least), whatever is busy. On a wrapped dimension frames run over the edge.
+
+use super::bits;
+use super::scan::Scan;
+use crate::allocator::submesh::SubMesh;
+use crate::topology::{Axis, Coord, Grid};
+
+/// The free processors of a grid, and the bases of its free frames of the last sides asked
+/// for.
+#[derive(Clone, Debug)]
+pub struct Frames {
+    grid: Grid,
+    /// Outer, middle and lane dimension: x, z (of one position), y of a 2D grid; x, y, z.
+    order: [usize; 3],
+    /// Words of a row.
+    words: usize,
+    free: Vec<u64>,
+    bases: Vec<u64>,
+    spare: Vec<u64>,
+    /// Words of up to 64 processors that were packed or combined, and what a strategy adds.
+    pub operations: u64,
+}
+
+impl Frames {
+    /// Frames of `grid`, all of whose processors are busy until the first
+    /// [`read`](Self::read).
+    pub fn new(grid: &Grid) -> Self {
+        let order = if grid.dimensions() == 2 { [0, 2, 1] } else { [0, 1, 2] };
+        let lanes = grid.extent(order[2]);
+        let words = lanes.div_ceil(bits::WORD);
+        let rows = vec![0; grid.processors() / lanes * words];
+        Self {
+            grid: grid.clone(),
+            order,
+            words,
+            free: rows.clone(),
+            bases: rows.clone(),
+            spare: rows,
+            operations: 0,
+        }
+    }
+
+    /// The grid.
+    pub fn grid(&self) -> &Grid {
+        &self.grid
+    }
+
+    /// Takes in which processors are free, by processor number.
+    pub fn read(&mut self, free: &[bool]) {
+        let lanes = self.grid.extent(self.order[2]);
+        for (row, flags) in self.free.chunks_exact_mut(self.words).zip(free.chunks_exact(lanes)) {
+            bits::pack(flags, row);
+        }
+        self.operations += self.free.len() as u64;
+    }
+
+    /// Counts the processors of a sub-mesh as busy until the next [`read`](Self::read).
+    pub fn take(&mut self, taken: &SubMesh) {
+        let [outer, middle, lane] = self.order.map(|axis| {
+            let start = usize::from(taken.base[axis]);
+            (start, usize::from(taken.sides[axis]), self.grid.extent(axis))
+        });
+        let before_edge = lane.1.min(lane.2 - lane.0);
+        for i in 0..outer.1 {
+            for j in 0..middle.1 {
+                let row = (outer.0 + i) % outer.2 * middle.2 + (middle.0 + j) % middle.2;
+                let row = &mut self.free[row * self.words..][..self.words];
+                bits::clear(row, lane.0, before_edge);
+                bits::clear(row, 0, lane.1 - before_edge);
+            }
+        }
+    }
+
+    /// Finds the bases of all free frames of these sides; none if a frame is longer than
+    /// the grid.
+    pub fn find(&mut self, sides: [u16; 3]) {
+        if (0..3).any(|i| sides[i] == 0 || sides[i] > self.grid.axes()[i].extent) {
+            self.bases.fill(0);
+            return;
+        }
+        self.bases.copy_from_slice(&self.free);
+        let [outer, middle, lane] =
+            self.order.map(|i| (self.grid.axes()[i], usize::from(sides[i])));
+        let row = self.words;
+        let plane = row * usize::from(middle.0.extent);
+        self.narrow_lanes(lane.0, lane.1);
+        self.narrow_rows(row, plane, middle.0, middle.1);
+        self.narrow_rows(plane, self.bases.len(), outer.0, outer.1);
+    }
+
+    /// Keeps the bits that begin a run of `side` set bits of their row.
+    fn narrow_lanes(&mut self, axis: Axis, side: usize) {
+        let extent = usize::from(axis.extent);
+        for step in doublings(side) {
+            self.operations += self.bases.len() as u64;
+            match (self.words, axis.wrapped) {
+                (1, false) => self.bases.iter_mut().for_each(|row| *row &= *row >> step),
+                (1, true) => {
+                    let turned = |row: u64| row >> step | row << (extent - step);
+                    self.bases.iter_mut().for_each(|row| *row &= turned(*row));
+                }
+                (words, wrapped) => {
+                    let rows = self.bases.chunks_exact(words);
+                    for (row, to) in rows.zip(self.spare.chunks_exact_mut(words)) {
+                        for (i, to) in to.iter_mut().enumerate() {
+                            let over_edge =
+                                if wrapped { bits::up(row, i, extent - step) } else { 0 };
+                            *to = row[i] & (bits::down(row, i, step) | over_edge);
+                        }
+                    }
+                    std::mem::swap(&mut self.bases, &mut self.spare);
+                }
+            }
+        }
+    }
+
+    /// Combines every block of words with the `side - 1` blocks after it, within each
+    /// stretch of `stretch` words.
+    fn narrow_rows(&mut self, block: usize, stretch: usize, axis: Axis, side: usize) {
+        for step in doublings(side) {
+            self.operations += self.bases.len() as u64;
+            let moved = step * block;
+            let stretches = self.bases.chunks_exact(stretch);
+            for (from, to) in stretches.zip(self.spare.chunks_exact_mut(stretch)) {
+                let (inner, edge) = to.split_at_mut(stretch - moved);
+                bits::and(inner, from, &from[moved..]);
+                if axis.wrapped {
+                    bits::and(edge, &from[stretch - moved..], from);
+                } else {
+                    edge.fill(0);
+                }
+            }
+            std::mem::swap(&mut self.bases, &mut self.spare);
+        }
+    }
+
+    /// The first base in scan order.
+    pub fn first(&self, scan: Scan) -> Option<Coord> {
+        self.lowest(&self.bases, scan)
+    }
+
+    /// The first free processor in scan order.
+    pub fn first_free(&self, scan: Scan) -> Option<Coord> {
+        self.lowest(&self.free, scan)
+    }
+
+    fn lowest(&self, bits: &[u64], scan: Scan) -> Option<Coord> {
+        if self.grid.dimensions() == 3 || scan == Scan::ColumnMajor {
+            let word = bits.iter().position(|&word| word != 0)?;
+            let row = word / self.words;
+            let lane = bits::first(&bits[row * self.words..][..self.words])?;
+            return Some(self.coord(row, lane));
+        }
+        // Rows of bits run along y: the lowest bit of any, in the first row that has it.
+        let mut lowest = None;
+        for (x, row) in bits.chunks_exact(self.words).enumerate() {
+            match bits::first(row) {
+                Some(0) => return Some(self.coord(x, 0)),
+                Some(y) if lowest.is_none_or(|(lowest, _)| y < lowest) => lowest = Some((y, x)),
+                _ => {}
+            }
+        }
+        lowest.map(|(y, x)| self.coord(x, y))
+    }
+
+    /// Whether a frame with its base here is free.
+    #[inline]
+    pub fn contains(&self, base: Coord) -> bool {
+        let [outer, middle, lane] = self.order.map(|axis| usize::from(base[axis]));
+        let row = outer * self.grid.extent(self.order[1]) + middle;
+        bits::get(&self.bases[row * self.words..][..self.words], lane)
+    }
+
+    /// All bases in the order of processor numbers.
+    pub fn bases(&self) -> impl Iterator<Item = Coord> + '_ {
+        let rows = self.bases.chunks_exact(self.words).enumerate();
+        rows.flat_map(move |(row, bits)| bits::ones(bits).map(move |lane| self.coord(row, lane)))
+    }
+
+    /// The row of free processors of these outer and middle positions.
+    #[inline]
+    pub fn free_row(&self, outer: usize, middle: usize) -> &[u64] {
+        let row = outer * self.grid.extent(self.order[1]) + middle;
+        &self.free[row * self.words..][..self.words]
+    }
+
+    /// The axes that are the outer, the middle and the lane dimension.
+    pub fn order(&self) -> [usize; 3] {
+        self.order
+    }
+
+    #[inline]
+    fn coord(&self, row: usize, lane: usize) -> Coord {
+        let middle = self.grid.extent(self.order[1]);
+        let mut coord = [0; 3];
+        for (axis, at) in self.order.into_iter().zip([row / middle, row % middle, lane]) {
+            coord[axis] = at as u16;
+        }
+        coord
+    }
+}
+
+/// Distances by which a window is laid onto itself until it spans `side`.
+fn doublings(side: usize) -> impl Iterator<Item = usize> {
+    let mut spanned = 1;
+    std::iter::from_fn(move || {
+        let step = spanned.min(side - spanned);
+        spanned += step;
+        (step > 0).then_some(step)
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,150 @@
+//! Contiguous strategies: a job gets one sub-mesh, of exactly the sides of its frame.
+//!
+//! They differ in which of the free frames they take, and whether they look at all of
+//! them. All refuse when no frame is free that they see, however many processors are
+//! (external fragmentation).
+//!
+//! | room | concept |
+//! |---|---|
+//! | [`first_fit`] | the first free frame in scan order; turning |
+//! | [`best_fit`] | the free frame that is most hemmed in, by one of three measures |
+//! | [`frame_sliding`] | the first free frame of a grid of frames |
+//! | [`adaptive_scan`] | the first free frame, turned if need be |
+//! | [`frames`], [`bits`] | all free frames at once, by rows of bits |
+//! | [`scan`], [`shapes`], [`turning`] | the order of places, of shapes, of permutations |
+//! | [`options`] | their parameters |
+//!
+//! Cost per decision of all but Best Fit: log2 of the frame's volume passes over the N / 64
+//! words of the machine for each permutation tried. [`Census::operations`] counts these
+//! words, and what a strategy says it adds.
+
+pub mod adaptive_scan;
+pub mod best_fit;
+pub mod bits;
+pub mod first_fit;
+pub mod frame_sliding;
+pub mod frames;
+pub mod options;
+pub mod scan;
+pub mod shapes;
+pub mod turning;
+
+use self::frames::Frames;
+use self::shapes::{Shapes, Shaping, volume};
+use super::strategy::Strategy;
+use super::submesh::SubMesh;
+use super::{Allocator, Census, Refusal, Request};
+use crate::machine::Machine;
+use crate::topology::{Coord, Grid, NodeId};
+
+/// Which free frame a strategy takes.
+pub trait Choice: Send {
+    /// The base of a free frame of these sides, where `frames` has read `machine`. A
+    /// choice that does more than [`Frames::find`] adds what it does to
+    /// [`Frames::operations`].
+    fn choose(&mut self, frames: &mut Frames, machine: &Machine, sides: [u16; 3]) -> Option<Coord>;
+
+    /// Forgets the machine seen so far.
+    fn reset(&mut self) {}
+}
+
+/// A contiguous strategy: the first of a job's frames for which the choice finds a place.
+#[derive(Clone, Debug)]
+pub struct Contiguous<C> {
+    shapes: Shapes,
+    frames: Frames,
+    choice: C,
+    census: Census,
+}
+
+impl<C: Choice> Contiguous<C> {
+    /// A strategy on `grid`; with `turn` the permutations of a frame are tried in order,
+    /// the next only if the choice finds no place for the one before.
+    pub fn new(grid: &Grid, shaping: Shaping, turn: bool, choice: C) -> Self {
+        Self {
+            shapes: Shapes::new(grid, shaping, turn),
+            frames: Frames::new(grid),
+            choice,
+            census: Census::default(),
+        }
+    }
+
+    /// The sub-mesh that the request would get now.
+    ///
+    /// # Errors
+    /// [`Refusal`] if there is none.
+    pub fn find(&mut self, machine: &Machine, request: Request) -> Result<SubMesh, Refusal> {
+        let free = machine.free_count();
+        if request.size as usize > free {
+            return Err(Refusal::TooFewFree);
+        }
+        let mut refusal = Refusal::TooFewFree;
+        for &sides in self.shapes.of(request) {
+            if volume(sides) > free as u64 {
+                continue;
+            }
+            if refusal == Refusal::TooFewFree {
+                refusal = Refusal::Fragmented;
+                self.frames.read(machine.free_map());
+            }
+            if let Some(base) = self.choice.choose(&mut self.frames, machine, sides) {
+                return Ok(SubMesh { base, sides });
+            }
+        }
+        Err(refusal)
+    }
+}
+
+impl<C: Choice> Allocator for Contiguous<C> {
+    fn allocate(
+        &mut self,
+        machine: &Machine,
+        request: Request,
+        chosen: &mut Vec<NodeId>,
+    ) -> Result<(), Refusal> {
+        self.find(machine, request)?.append_to(self.frames.grid(), chosen);
+        self.census.blocks = 1;
+        self.census.busy_list += 1;
+        Ok(())
+    }
+
+    fn released(&mut self, _machine: &Machine, _nodes: &[NodeId]) {
+        self.census.busy_list = self.census.busy_list.saturating_sub(1);
+    }
+
+    fn has_units(&self) -> bool {
+        true
+    }
+
+    fn census(&self) -> Census {
+        Census { operations: self.frames.operations, ..self.census }
+    }
+
+    fn never_refuses(&self) -> bool {
+        false
+    }
+
+    fn reset(&mut self) {
+        self.census = Census::default();
+        self.frames.operations = 0;
+        self.choice.reset();
+    }
+}
+
+/// The contiguous strategies.
+pub fn strategies() -> Vec<Strategy> {
+    [
+        first_fit::strategies(),
+        best_fit::strategies(),
+        frame_sliding::strategies(),
+        adaptive_scan::strategies(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+#[cfg(test)]
+pub(crate) mod reference;
+#[cfg(test)]
+mod tests;

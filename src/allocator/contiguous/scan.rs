@@ -1,0 +1,45 @@
+//! In which order processors are looked at.
+
+use crate::topology::{Coord, Grid};
+
+/// Order in which the processors of a 2D grid are scanned. In 3D both mean x outermost and
+/// z innermost, the order of the 3D First Fit (Bani-Mohammad 2008, Fig. 2.5).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Scan {
+    /// Row by row from the lowest, leftmost processor: y outer, x inner.
+    #[default]
+    RowMajor,
+    /// Column by column: x outer, y inner, the order of processor numbers.
+    ColumnMajor,
+}
+
+impl Scan {
+    /// Every order with its name.
+    pub const ALL: [(&'static str, Scan); 2] =
+        [("row-major", Scan::RowMajor), ("column-major", Scan::ColumnMajor)];
+
+    /// The axes from the outermost loop to the innermost.
+    pub fn axes(self, grid: &Grid) -> [usize; 3] {
+        if self == Scan::RowMajor && grid.dimensions() == 2 { [2, 1, 0] } else { [0, 1, 2] }
+    }
+
+    /// A processor's place in the order.
+    #[inline]
+    pub fn rank(self, grid: &Grid, coord: Coord) -> u32 {
+        self.axes(grid).into_iter().fold(0, |rank, axis| {
+            rank * u32::from(grid.axes()[axis].extent) + u32::from(coord[axis])
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_run_along_x() {
+        let grid = Grid::mesh2(4, 3).expect("a mesh");
+        assert_eq!(Scan::RowMajor.rank(&grid, [3, 1, 0]), 7);
+        assert_eq!(Scan::ColumnMajor.rank(&grid, [3, 1, 0]), 10);
+    }
+}

@@ -1,0 +1,151 @@
+//! Which frames a request may have.
+
+use std::cmp::Reverse;
+
+use super::turning::push_turned;
+use crate::allocator::Request;
+use crate::allocator::shape::ShapeRule;
+use crate::topology::Grid;
+
+/// How a job that comes without a shape gets frames.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Shaping {
+    /// One frame, by a rule.
+    One(ShapeRule),
+    /// Every frame of exactly the job's size that fits the machine, the most nearly square
+    /// first; where there is none, the nearly square one that holds it.
+    Any,
+}
+
+impl Default for Shaping {
+    fn default() -> Self {
+        Self::One(ShapeRule::Factors)
+    }
+}
+
+impl Shaping {
+    /// Every way with its name.
+    pub const ALL: [(&'static str, Shaping); 3] = [
+        ("factors", Shaping::One(ShapeRule::Factors)),
+        ("near-square", Shaping::One(ShapeRule::NearSquare)),
+        ("any", Shaping::Any),
+    ];
+}
+
+/// The frames to be tried for a request, in order. Frames of sizes asked for before are
+/// remembered.
+#[derive(Clone, Debug)]
+pub struct Shapes {
+    grid: Grid,
+    shaping: Shaping,
+    turn: bool,
+    /// By size; empty where nobody has asked.
+    by_size: Vec<Vec<[u16; 3]>>,
+    given: Vec<[u16; 3]>,
+}
+
+impl Shapes {
+    /// Frames on `grid`; with `turn` also their other permutations.
+    pub fn new(grid: &Grid, shaping: Shaping, turn: bool) -> Self {
+        Self { grid: grid.clone(), shaping, turn, by_size: Vec::new(), given: Vec::new() }
+    }
+
+    /// The frames for a request; none if it asks for more processors than the grid has, or
+    /// for a shape with a side of 0.
+    pub fn of(&mut self, request: Request) -> &[[u16; 3]] {
+        if let Some(shape) = request.shape {
+            self.given.clear();
+            if shape.contains(&0) {
+                return &[];
+            }
+            push_turned(shape, self.grid.dimensions(), self.turn, &mut self.given);
+            return &self.given;
+        }
+        let size = request.size as usize;
+        if size > self.grid.processors() {
+            return &[];
+        }
+        if self.by_size.len() <= size {
+            self.by_size.resize_with(size + 1, Vec::new);
+        }
+        if self.by_size[size].is_empty() {
+            self.by_size[size] = self.make(request.size);
+        }
+        &self.by_size[size]
+    }
+
+    fn make(&self, size: u32) -> Vec<[u16; 3]> {
+        let rule = match self.shaping {
+            Shaping::One(rule) => rule,
+            Shaping::Any => {
+                let mut frames = factorisations(size, &self.grid);
+                if !frames.is_empty() {
+                    frames.sort_by_key(|&[x, y, z]| (x + y + z, Reverse((x, y))));
+                    return frames;
+                }
+                ShapeRule::NearSquare
+            }
+        };
+        let mut frames = Vec::new();
+        if let Some(shape) = rule.shape(size, &self.grid) {
+            push_turned(shape, self.grid.dimensions(), self.turn, &mut frames);
+        }
+        frames
+    }
+}
+
+/// Number of processors of a frame, however long its sides.
+pub fn volume(sides: [u16; 3]) -> u64 {
+    sides.into_iter().map(u64::from).product()
+}
+
+/// Frames of exactly `size` processors that fit the grid, in every orientation.
+fn factorisations(size: u32, grid: &Grid) -> Vec<[u16; 3]> {
+    let extents = grid.axes().map(|axis| axis.extent);
+    let mut frames = Vec::new();
+    for x in (1..=extents[0]).filter(|&x| size.is_multiple_of(u32::from(x))) {
+        let rest = size / u32::from(x);
+        for y in (1..=extents[1]).filter(|&y| rest.is_multiple_of(u32::from(y))) {
+            match u16::try_from(rest / u32::from(y)) {
+                Ok(z) if z <= extents[2] => frames.push([x, y, z]),
+                _ => {}
+            }
+        }
+    }
+    frames
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::topology::Topology;
+
+    fn frames(machine: &str, shaping: Shaping, turn: bool, request: Request) -> Vec<[u16; 3]> {
+        let topology: Topology = machine.parse().expect("a machine");
+        let mut shapes = Shapes::new(topology.grid().expect("a grid"), shaping, turn);
+        let first = shapes.of(request).to_vec();
+        assert_eq!(shapes.of(request), first, "the second answer is remembered");
+        first
+    }
+
+    #[test]
+    fn sizes_become_frames() {
+        let of = |shaping, turn, size| frames("4x6", shaping, turn, Request::of_size(size));
+        assert_eq!(of(Shaping::default(), false, 8), [[4, 2, 1]]);
+        assert_eq!(of(Shaping::default(), true, 8), [[4, 2, 1], [2, 4, 1]]);
+        assert_eq!(of(Shaping::Any, false, 12), [[4, 3, 1], [3, 4, 1], [2, 6, 1]]);
+        assert_eq!(of(Shaping::Any, true, 13), [[3, 5, 1], [5, 3, 1]]);
+        assert_eq!(of(Shaping::Any, false, 25), [[0; 3]; 0]);
+        let cube = frames("2x2x4", Shaping::Any, false, Request::of_size(4));
+        assert_eq!(cube, [[2, 2, 1], [2, 1, 2], [1, 2, 2], [1, 1, 4]]);
+    }
+
+    #[test]
+    fn a_given_shape_is_kept() {
+        let request = Request { size: 5, shape: Some([2, 3, 1]) };
+        assert_eq!(frames("4x6", Shaping::Any, false, request), [[2, 3, 1]]);
+        assert_eq!(frames("4x6", Shaping::Any, true, request), [[2, 3, 1], [3, 2, 1]]);
+        let nothing = Request { size: 1, shape: Some([2, 0, 1]) };
+        assert_eq!(frames("4x6", Shaping::Any, true, nothing), [[0; 3]; 0]);
+    }
+}

@@ -1,0 +1,81 @@
+//! The shape of a request that comes without one.
+
+use std::cmp::Reverse;
+
+use crate::allocator::busy_list::turned_once;
+use crate::topology::Grid;
+
+/// The box of exactly `size` processors and least total side length, longest side first,
+/// or as the mesh lets it lie; it may be longer than the mesh, which GABL then divides.
+/// `None` if `size` is zero or a side would exceed the range of coordinates.
+///
+/// Cost: the root of size in 2D, its power 5/6 in 3D.
+pub(super) fn most_square(size: u32, grid: &Grid) -> Option<[u16; 3]> {
+    let dimensions = grid.dimensions();
+    let shortest = if dimensions == 2 { 1 } else { size };
+    let boxes = divisors(size, 3)
+        .take_while(|&c| c <= shortest)
+        .flat_map(|c| divisors(size / c, 2).map(move |b| [size / c / b, b, c]));
+    let mut sides = boxes.min_by_key(|sides| (sides.iter().sum::<u32>(), sides[0]))?;
+    sides.sort_by_key(|&side| Reverse(side));
+    let mut longest_first = [0; 3];
+    for (to, side) in longest_first.iter_mut().zip(sides) {
+        *to = u16::try_from(side).ok()?;
+    }
+    let fits = |sides: &[u16; 3]| (0..3).all(|i| usize::from(sides[i]) <= grid.extent(i));
+    turned_once(longest_first, dimensions).find(fits).or(Some(longest_first))
+}
+
+/// The divisors of `n` up to its root of this degree, in increasing order.
+fn divisors(n: u32, degree: u32) -> impl Iterator<Item = u32> {
+    (1..=n)
+        .take_while(move |&d| u64::from(d).pow(degree) <= u64::from(n))
+        .filter(move |&d| n.is_multiple_of(d))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::allocator::busy_list::cases::grid;
+    use crate::allocator::busy_list::processors;
+
+    fn shape(size: u32, machine: &str) -> [u16; 3] {
+        most_square(size, &grid(machine)).expect("a shape")
+    }
+
+    #[test]
+    fn shapes_are_as_square_as_the_number_allows() {
+        assert_eq!(shape(12, "8x8"), [4, 3, 1]);
+        assert_eq!(shape(12, "3x8"), [3, 4, 1]);
+        assert_eq!(shape(13, "8x8"), [13, 1, 1]);
+        assert_eq!(shape(1, "8x8"), [1, 1, 1]);
+        assert_eq!(shape(24, "8x8x8"), [4, 3, 2]);
+        assert_eq!(shape(24, "2x3x9"), [2, 3, 4]);
+        // 9 x 2 x 2 is as long in all, but longer.
+        assert_eq!(shape(36, "16x16x16"), [4, 3, 3]);
+        assert_eq!(shape(27, "4x4x2"), [3, 3, 3]);
+        assert_eq!(shape(65_521, "255x257"), [65_521, 1, 1]);
+        assert_eq!(most_square(0, &grid("8x8")), None);
+    }
+
+    /// Against all boxes of the volume.
+    #[test]
+    fn no_box_of_the_volume_is_shorter() {
+        let length = |sides: [u16; 3]| sides.iter().sum::<u16>();
+        for size in 1..=150u16 {
+            let pairs = (1..=size).flat_map(|a| (1..=size).map(move |b| (a, b)));
+            let boxes: Vec<_> = pairs
+                .filter(|(a, b)| {
+                    usize::from(size).is_multiple_of(usize::from(*a) * usize::from(*b))
+                })
+                .map(|(a, b)| [a, b, size / (a * b)])
+                .collect();
+            let least = boxes.iter().map(|&sides| length(sides)).min();
+            let flat = boxes.iter().filter(|sides| sides[2] == 1).map(|&sides| length(sides)).min();
+            for (machine, least) in [("16x16x16", least), ("16x16", flat)] {
+                let sides = shape(size.into(), machine);
+                assert_eq!((processors(sides), Some(length(sides))), (size.into(), least));
+            }
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! GABL, Greedy Available Busy List (Bani-Mohammad 2008, section 4.2): non-contiguous
+//! allocation on 2D and 3D meshes in few large sub-meshes.
+//!
+//! The whole request is searched by Turning Busy List. Where there is no place for it, its
+//! longer side shrinks, one step after another, to the largest sub-mesh that is free and
+//! does not overshoot what is still wanted; that one is taken, and the same shape is tried
+//! again, until exactly the requested number is handed out. A single processor can always
+//! be placed while one is free, so every request for no more than are free is served; no
+//! processor is lost. A shape longer than the mesh is legal. As printed, a failed search
+//! would repeat for ever; here it shrinks the shape.
+//!
+//! Cost per decision with m sub-meshes allocated and b searches: b m^2 subtractions of
+//! boxes, times the orientations; per release: m.
+
+mod factor;
+mod names;
+mod shrink;
+
+pub use names::strategies;
+pub use shrink::TieShrink;
+
+use super::busy_list::placer::Placer;
+use super::busy_list::{Engine, Shapes, processors};
+use super::submesh::SubMesh;
+use super::{Allocator, Census, Refusal, Request};
+use crate::machine::Machine;
+use crate::topology::{Grid, NodeId};
+
+/// The GABL allocator. A request without shape gets the most nearly square one of exactly
+/// its size, whether or not that fits the machine; one with a shape takes the volume of
+/// that.
+///
+/// Its census counts executions of Step 6 as searches (one shape each, in all its
+/// orientations), and subtractions of a prohibited region from a plane of bases, or from
+/// a piece of one, as operations.
+#[derive(Clone, Debug)]
+pub struct Gabl {
+    placer: Placer,
+    tie_shrink: TieShrink,
+    shapes: Shapes,
+    blocks: u32,
+    searches: u64,
+}
+
+/// What [`Gabl`] leaves open.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct GablOptions {
+    /// Whether all orientations of a shape are tried, both for the whole request and for
+    /// its parts.
+    pub rotate: bool,
+    /// Which of equally long sides shrinks.
+    pub tie_shrink: TieShrink,
+    /// How the search is carried out.
+    pub engine: Engine,
+}
+
+impl Default for GablOptions {
+    fn default() -> Self {
+        Self { rotate: true, tie_shrink: TieShrink::default(), engine: Engine::default() }
+    }
+}
+
+impl Gabl {
+    /// An allocator for a mesh; wrapped dimensions are used as if they did not wrap.
+    pub fn new(grid: &Grid, options: GablOptions) -> Self {
+        Self {
+            placer: Placer::new(grid, options.rotate, options.engine),
+            tie_shrink: options.tie_shrink,
+            shapes: Shapes::default(),
+            blocks: 0,
+            searches: 0,
+        }
+    }
+
+    /// The same with sub-meshes allocated already, entered in this order. They must lie on
+    /// the mesh and be disjoint, and their processors busy on the machine.
+    pub fn holding(mut self, units: &[SubMesh]) -> Self {
+        units.iter().for_each(|&unit| self.placer.enter(unit));
+        self
+    }
+
+    /// Steps 3 to 7: appends sub-meshes of `job` processors in all, none with longer sides
+    /// than the one before; their number. `None` if not even a single processor can be
+    /// placed.
+    fn allocate_parts(
+        &mut self,
+        job: u64,
+        mut sides: [u16; 3],
+        chosen: &mut Vec<NodeId>,
+    ) -> Option<u32> {
+        let (mut blocks, mut wanted) = (0, job);
+        self.tie_shrink.shrink(&mut sides)?;
+        while wanted > 0 {
+            while processors(sides) > wanted {
+                self.tie_shrink.shrink(&mut sides)?;
+            }
+            self.searches += 1;
+            match self.placer.place(sides) {
+                Some(unit) => {
+                    unit.append_to(self.placer.grid(), chosen);
+                    wanted -= processors(sides);
+                    blocks += 1;
+                }
+                None => self.tie_shrink.shrink(&mut sides)?,
+            }
+        }
+        Some(blocks)
+    }
+}
+
+impl Allocator for Gabl {
+    fn allocate(
+        &mut self,
+        machine: &Machine,
+        request: Request,
+        chosen: &mut Vec<NodeId>,
+    ) -> Result<(), Refusal> {
+        let free = machine.free_count();
+        if request.size as usize > free {
+            return Err(Refusal::TooFewFree);
+        }
+        let grid = self.placer.grid();
+        let exact = || self.shapes.of(request.size, |size| factor::most_square(size, grid));
+        let sides = request.shape.or_else(exact).ok_or(Refusal::Fragmented)?;
+        let job = processors(sides);
+        if job > free as u64 {
+            return Err(Refusal::TooFewFree);
+        }
+        self.blocks = match self.placer.place(sides) {
+            Some(unit) => {
+                unit.append_to(self.placer.grid(), chosen);
+                1
+            }
+            None => self.allocate_parts(job, sides, chosen).ok_or_else(|| {
+                // Only a machine with busy processors that no job of ours holds.
+                self.placer.release(chosen);
+                chosen.clear();
+                Refusal::Fragmented
+            })?,
+        };
+        Ok(())
+    }
+
+    fn released(&mut self, _machine: &Machine, nodes: &[NodeId]) {
+        self.placer.release(nodes);
+    }
+
+    fn has_units(&self) -> bool {
+        true
+    }
+
+    fn census(&self) -> Census {
+        Census {
+            blocks: self.blocks,
+            busy_list: self.placer.units(),
+            searches: self.searches,
+            operations: self.placer.subtractions(),
+        }
+    }
+
+    fn reset(&mut self) {
+        self.placer.reset();
+        (self.blocks, self.searches) = (0, 0);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,279 @@
+//! The blocks a machine can be divided into, and which are buddies.
+//!
+//! Sides of blocks are powers of two. The *initial blocks* together cover the machine;
+//! each divides into equal buddies, these again, down to single processors. A *class* is
+//! the number of divisions between a block and a processor, so that a block of class c
+//! has `arity`^c processors. Within a class blocks have an order, that of the lists of
+//! free blocks; a [`BlockId`] counts classes upwards and blocks in that order.
+//!
+//! Initial blocks come from the binary digits of the sides: a side of 10 is a segment of
+//! 8 and a segment of 2. The products of such segments are the initial blocks of
+//! [`Division::Halves`]; cut into squares or cubes they are those of
+//! [`Division::Corners`], which are the same as those of the greedy rule (tile with the
+//! largest square, then treat the strips on the right and on top): a mesh of 12 x 10
+//! gives the nine blocks of Lo et al., figure 4. Memory is proportional to the number of
+//! processors.
+
+use crate::allocator::submesh::SubMesh;
+use crate::topology::{Coord, Grid, NodeId};
+
+/// How a block falls into buddies.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Division {
+    /// Every dimension halved: four squares in 2D, eight cubes in 3D.
+    Corners,
+    /// The longest side halved, of equal sides the last: two boxes.
+    Halves,
+}
+
+/// Order of the blocks of one class, by their bases.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum ListOrder {
+    /// By z, then y, then x.
+    RowMajor,
+    /// By x, then y, then z: by processor number.
+    ByNumber,
+}
+
+/// A block of a [`Forest`].
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct BlockId(u32);
+
+#[derive(Clone, Copy, Debug)]
+struct Block {
+    area: SubMesh,
+    class: u8,
+    parent: Option<BlockId>,
+}
+
+/// All blocks of a machine.
+#[derive(Clone, Debug)]
+pub struct Forest {
+    grid: Grid,
+    /// log2 of the number of buddies a block divides into.
+    arity_log: u32,
+    blocks: Vec<Block>,
+    /// First block of each class, and the end.
+    starts: Vec<u32>,
+    /// `arity` children of each block from class 1 on.
+    children: Vec<BlockId>,
+    initial: Vec<BlockId>,
+}
+
+impl Forest {
+    /// All blocks of `grid`; where it wraps, they do not.
+    pub fn new(grid: &Grid, division: Division, order: ListOrder) -> Self {
+        let axes: &[usize] = if grid.dimensions() == 2 { &[0, 1] } else { &[0, 1, 2] };
+        let (arity_log, initial) = match division {
+            Division::Halves => (1, segments(grid)),
+            Division::Corners => {
+                let cubes = segments(grid).into_iter().flat_map(|area| cubes(area, axes));
+                (axes.len() as u32, cubes.collect())
+            }
+        };
+        let divide = |area: SubMesh| match division {
+            Division::Corners => halve(area, axes),
+            Division::Halves => halve(area, &[longest(area)]),
+        };
+        let classes = by_class(&initial, arity_log, order, divide);
+        let mut forest = Self {
+            grid: grid.clone(),
+            arity_log,
+            blocks: Vec::new(),
+            starts: vec![0],
+            children: Vec::new(),
+            initial: Vec::new(),
+        };
+        // Blocks of one class have distinct bases.
+        let mut at = vec![BlockId(0); grid.processors()];
+        for (class, areas) in classes.iter().enumerate() {
+            let first = forest.blocks.len() as u32;
+            for (&area, id) in areas.iter().zip(first..) {
+                if class > 0 {
+                    for child in divide(area) {
+                        let child = at[grid.node(child.base).index()];
+                        forest.blocks[child.0 as usize].parent = Some(BlockId(id));
+                        forest.children.push(child);
+                    }
+                }
+                forest.blocks.push(Block { area, class: class as u8, parent: None });
+            }
+            for (area, id) in areas.iter().zip(first..) {
+                at[grid.node(area.base).index()] = BlockId(id);
+            }
+            forest.starts.push(forest.blocks.len() as u32);
+        }
+        let roots = forest.blocks.iter().zip(0..).filter(|(block, _)| block.parent.is_none());
+        forest.initial = roots.map(|(_, id)| BlockId(id)).collect();
+        forest
+    }
+
+    /// Number of classes.
+    pub fn classes(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// Number of buddies a block divides into: 2, 4 or 8.
+    pub fn arity(&self) -> u32 {
+        1 << self.arity_log
+    }
+
+    /// Processors in a block of a class.
+    pub fn volume(&self, class: usize) -> u32 {
+        1 << (self.arity_log * class as u32)
+    }
+
+    /// How many blocks of each class a job of `size` asks for, by the digits of the size
+    /// in the base `arity`; whatever is beyond the largest class is asked for in its
+    /// blocks.
+    pub fn digit(&self, size: u32, class: usize) -> u32 {
+        let rest = size >> (self.arity_log * class as u32);
+        if class + 1 == self.classes() { rest } else { rest & (self.arity() - 1) }
+    }
+
+    /// Number of blocks of a class, free or not.
+    pub fn len(&self, class: usize) -> usize {
+        (self.starts[class + 1] - self.starts[class]) as usize
+    }
+
+    /// The block with this number in the order of its class.
+    #[inline]
+    pub fn block(&self, class: usize, number: usize) -> BlockId {
+        BlockId(self.starts[class] + number as u32)
+    }
+
+    /// Class of a block.
+    #[inline]
+    pub fn class(&self, block: BlockId) -> usize {
+        usize::from(self.blocks[block.0 as usize].class)
+    }
+
+    /// Number of a block in the order of its class.
+    #[inline]
+    pub fn number(&self, block: BlockId) -> usize {
+        (block.0 - self.starts[self.class(block)]) as usize
+    }
+
+    /// Where a block lies.
+    #[inline]
+    pub fn area(&self, block: BlockId) -> SubMesh {
+        self.blocks[block.0 as usize].area
+    }
+
+    /// The processor at the base of a block.
+    #[inline]
+    pub fn base(&self, block: BlockId) -> NodeId {
+        self.grid.node(self.area(block).base)
+    }
+
+    /// The block that a block and its buddies make up; `None` for an initial block.
+    #[inline]
+    pub fn parent(&self, block: BlockId) -> Option<BlockId> {
+        self.blocks[block.0 as usize].parent
+    }
+
+    /// The buddies a block divides into, that at its own base first; none for a processor.
+    #[inline]
+    pub fn children(&self, block: BlockId) -> &[BlockId] {
+        let Some(parent) = block.0.checked_sub(self.starts[1]) else { return &[] };
+        let arity = self.arity() as usize;
+        &self.children[parent as usize * arity..][..arity]
+    }
+
+    /// The initial blocks.
+    pub fn initial(&self) -> &[BlockId] {
+        &self.initial
+    }
+
+    /// Appends the processors of a block row-major, x fastest.
+    #[inline]
+    pub fn append_to(&self, block: BlockId, nodes: &mut Vec<NodeId>) {
+        let (base, [w, d, h]) = (self.base(block).0, self.area(block).sides.map(u32::from));
+        let along_y = self.grid.axes()[2].extent as u32;
+        let along_x = along_y * self.grid.axes()[1].extent as u32;
+        for z in 0..h {
+            for y in 0..d {
+                let row = base + y * along_y + z;
+                nodes.extend((0..w).map(|x| NodeId(row + x * along_x)));
+            }
+        }
+    }
+}
+
+/// Boxes with powers of two as sides that cover the grid: products of the binary digits
+/// of its sides, the largest digit of a side at its low end.
+fn segments(grid: &Grid) -> Vec<SubMesh> {
+    let digits = |axis: usize| {
+        let extent = grid.axes()[axis].extent;
+        let powers = (0..u16::BITS).rev().map(|bit| 1 << bit).filter(move |p| extent & p != 0);
+        // What lies before a digit is the sum of the larger ones.
+        powers.map(move |power: u16| (extent & !(power | (power - 1)), power))
+    };
+    let mut boxes = Vec::new();
+    for (x, w) in digits(0) {
+        for (y, d) in digits(1) {
+            boxes.extend(digits(2).map(|(z, h)| SubMesh { base: [x, y, z], sides: [w, d, h] }));
+        }
+    }
+    boxes
+}
+
+/// The largest squares or cubes that tile a box, in the given dimensions.
+fn cubes(area: SubMesh, axes: &[usize]) -> Vec<SubMesh> {
+    let least = axes.iter().map(|&axis| area.sides[axis]).min().unwrap_or(1);
+    let mut tiles = vec![area];
+    while let Some(axis) = axes.iter().copied().find(|&axis| tiles[0].sides[axis] > least) {
+        tiles = tiles.into_iter().flat_map(|tile| halve(tile, &[axis])).collect();
+    }
+    tiles
+}
+
+/// The parts of a box halved along each of `axes`; the first dimension alternates fastest.
+fn halve(area: SubMesh, axes: &[usize]) -> Vec<SubMesh> {
+    let mut parts = vec![area];
+    for &axis in axes {
+        let half = area.sides[axis] / 2;
+        parts.iter_mut().for_each(|part| part.sides[axis] = half);
+        let upper = parts.clone().into_iter().map(|mut part| {
+            part.base[axis] += half;
+            part
+        });
+        parts.extend(upper);
+    }
+    parts
+}
+
+fn longest(area: SubMesh) -> usize {
+    (0..3).max_by_key(|&axis| area.sides[axis]).unwrap_or(0)
+}
+
+/// The initial blocks and all their parts, sorted within each class.
+fn by_class(
+    initial: &[SubMesh],
+    arity_log: u32,
+    order: ListOrder,
+    divide: impl Fn(SubMesh) -> Vec<SubMesh>,
+) -> Vec<Vec<SubMesh>> {
+    let class = |area: &SubMesh| (area.volume().ilog2() / arity_log) as usize;
+    let top = initial.iter().map(class).max().unwrap_or(0);
+    let mut classes = vec![Vec::new(); top + 1];
+    initial.iter().for_each(|area| classes[class(area)].push(*area));
+    let key = |area: &SubMesh| -> Coord {
+        let [x, y, z] = area.base;
+        match order {
+            ListOrder::RowMajor => [z, y, x],
+            ListOrder::ByNumber => [x, y, z],
+        }
+    };
+    for class in (0..=top).rev() {
+        if class > 0 {
+            let parts: Vec<_> = classes[class].iter().flat_map(|&area| divide(area)).collect();
+            classes[class - 1].extend(parts);
+        }
+        classes[class].sort_by_key(key);
+    }
+    classes
+}
+
+#[cfg(test)]
+mod tests;

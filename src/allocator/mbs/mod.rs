@@ -1,0 +1,229 @@
+//! The Multiple Buddy Strategy (Lo et al. 1997, section 3.3; restated in Bani-Mohammad
+//! 2008, appendix A), in two and three dimensions, and its variants in the scheduler
+//! element of SST.
+//!
+//! The machine is divided into blocks with powers of two as sides ([`forest`]); those that
+//! are free are on record by class ([`records`]). The digits of a job's size in the base
+//! 4 (2D), 8 (3D) or 2 (halves) say how many blocks of each class it asks for. From the
+//! largest class down the job gets the first free blocks in list order, made where needed
+//! from the smallest larger block; what no larger block can supply is asked for in blocks
+//! of the next class. Blocks given back merge with their buddies. A job gets exactly the
+//! processors it asks for whenever as many are free; its shape does not matter.
+//! Dimensions that wrap are treated as if they did not.
+//!
+//! | | blocks | list order | splitting |
+//! |---|---|---|---|
+//! | `mbs` | squares, in 3D cubes | row-major | ahead |
+//! | `octet-mbs` | cubes | processor number | on demand |
+//! | `granular-mbs` | boxes of one, two, four, ... | processor number | on demand |
+//!
+//! Cost: a decision takes O(log n) splits and the processors handed out, a release a merge
+//! or less for each processor given back.
+
+pub mod forest;
+pub mod ordered_set;
+pub mod records;
+
+use self::forest::{Division, Forest, ListOrder};
+use self::records::Records;
+use super::strategy::{Strategy, needs_grid};
+use super::submesh::SubMesh;
+use super::{Allocator, Census, Refusal, Request};
+use crate::machine::Machine;
+use crate::naming::{NameError, Parameter, StrategyName};
+use crate::topology::{Grid, NodeId};
+
+/// When a larger block is split.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Splitting {
+    /// If a class has fewer blocks than asked for: before any is taken, so that the
+    /// buddies of a split block compete with the others for the first places in the list
+    /// (Lo et al., algorithm 3).
+    Ahead,
+    /// When a block is needed and its class has no more: what there is goes first
+    /// (Bani-Mohammad, appendix A; SST).
+    OnDemand,
+}
+
+impl Splitting {
+    /// Every rule with its name.
+    pub const ALL: [(&'static str, Splitting); 2] =
+        [("ahead", Splitting::Ahead), ("on-demand", Splitting::OnDemand)];
+}
+
+/// The MBS allocator. [`Census::operations`] counts blocks taken, split, merged and given
+/// back.
+#[derive(Debug)]
+pub struct Mbs {
+    records: Records,
+    splitting: Splitting,
+    /// Blocks of the job that begins at this processor.
+    blocks_at: Vec<u32>,
+    census: Census,
+}
+
+impl Mbs {
+    /// An allocator for `grid`.
+    pub fn new(grid: &Grid, division: Division, order: ListOrder, splitting: Splitting) -> Self {
+        Self {
+            records: Records::new(Forest::new(grid, division, order)),
+            splitting,
+            blocks_at: vec![0; grid.processors()],
+            census: Census::default(),
+        }
+    }
+
+    /// The strategy of the paper: squares or cubes in row-major order, split ahead.
+    pub fn classic(grid: &Grid) -> Self {
+        Self::new(grid, Division::Corners, ListOrder::RowMajor, Splitting::Ahead)
+    }
+
+    /// The free blocks.
+    pub fn records(&self) -> &Records {
+        &self.records
+    }
+
+    /// Takes all processors of an area, which must be free, as one unit: another strategy
+    /// has given them to a job. [`released`](Allocator::released) takes them back.
+    pub fn carve(&mut self, area: SubMesh, first: NodeId) {
+        self.records.carve(area);
+        self.started(first, 1);
+    }
+
+    fn started(&mut self, first: NodeId, blocks: u32) {
+        self.blocks_at[first.index()] = blocks;
+        self.census.blocks = blocks;
+        self.census.busy_list += blocks;
+    }
+}
+
+impl Allocator for Mbs {
+    fn allocate(
+        &mut self,
+        machine: &Machine,
+        request: Request,
+        chosen: &mut Vec<NodeId>,
+    ) -> Result<(), Refusal> {
+        if request.size as usize > machine.free_count() {
+            return Err(Refusal::TooFewFree);
+        }
+        let records = &mut self.records;
+        let arity = records.forest().arity();
+        let (mut blocks, mut missing) = (0, 0);
+        for class in (0..records.forest().classes()).rev() {
+            let wanted = records.forest().digit(request.size, class) + arity * missing;
+            if self.splitting == Splitting::Ahead {
+                while records.free(class) < wanted as usize && records.generate(class) {}
+            }
+            missing = wanted;
+            while missing > 0 {
+                if records.take(class, chosen) {
+                    missing -= 1;
+                } else if !records.generate(class) {
+                    break;
+                }
+            }
+            blocks += wanted - missing;
+        }
+        debug_assert_eq!(chosen.len(), request.size as usize);
+        if let Some(&first) = chosen.first() {
+            self.started(first, blocks);
+        }
+        Ok(())
+    }
+
+    fn released(&mut self, _machine: &Machine, nodes: &[NodeId]) {
+        self.records.release(nodes);
+        if let Some(first) = nodes.first() {
+            self.census.busy_list -= std::mem::take(&mut self.blocks_at[first.index()]);
+        }
+    }
+
+    fn census(&self) -> Census {
+        Census { operations: self.records.operations(), ..self.census }
+    }
+
+    fn has_units(&self) -> bool {
+        true
+    }
+
+    fn reset(&mut self) {
+        self.records.reset();
+        self.blocks_at.fill(0);
+        self.census = Census::default();
+    }
+}
+
+/// `mbs`, `granular-mbs` and `octet-mbs`.
+pub fn strategies() -> Vec<Strategy> {
+    fn splitting(name: &StrategyName) -> Result<Splitting, NameError> {
+        name.expect_keys("allocator", &["splitting"])?;
+        name.choice("allocator", "splitting", Splitting::Ahead, &Splitting::ALL)
+    }
+    fn no_parameters(name: &StrategyName) -> Result<StrategyName, NameError> {
+        name.expect_keys("allocator", &[])?;
+        Ok(name.clone())
+    }
+    vec![
+        Strategy {
+            name: "mbs".to_string(),
+            aliases: &["multiple-buddy"],
+            about: "Free buddy blocks by the digits of the size; serves whatever is free; O(n)."
+                .to_string(),
+            source: "Lo et al. 1997, section 3.3",
+            parameters: || {
+                vec![Parameter {
+                    key: "splitting",
+                    values: Splitting::ALL.map(|(name, _)| name).join("|"),
+                    default: "ahead",
+                    about: "split larger blocks before the first of a class is taken, or when \
+                            none is left",
+                }]
+            },
+            canonical: |name| {
+                let mut canonical = StrategyName::plain(&name.name);
+                if splitting(name)? == Splitting::OnDemand {
+                    canonical.set("splitting", "on-demand");
+                }
+                Ok(canonical)
+            },
+            build: |name, topology, _seed| {
+                let grid = topology.grid().ok_or_else(|| needs_grid(name))?;
+                let splitting = splitting(name)?;
+                Ok(Box::new(Mbs::new(grid, Division::Corners, ListOrder::RowMajor, splitting)))
+            },
+        },
+        Strategy {
+            name: "granular-mbs".to_string(),
+            aliases: &[],
+            about: "MBS with blocks that double along one dimension at a time; O(n).".to_string(),
+            source: "scheduler element of SST (GranularMBSAllocator)",
+            parameters: Vec::new,
+            canonical: no_parameters,
+            build: |name, topology, _seed| {
+                let grid = topology.grid().ok_or_else(|| needs_grid(name))?;
+                let (order, splitting) = (ListOrder::ByNumber, Splitting::OnDemand);
+                Ok(Box::new(Mbs::new(grid, Division::Halves, order, splitting)))
+            },
+        },
+        Strategy {
+            name: "octet-mbs".to_string(),
+            aliases: &[],
+            about: "MBS with cubes, listed by processor number; 3D only; O(n).".to_string(),
+            source: "scheduler element of SST (OctetMBSAllocator)",
+            parameters: Vec::new,
+            canonical: no_parameters,
+            build: |name, topology, _seed| {
+                let grid = topology.grid().ok_or_else(|| needs_grid(name))?;
+                if grid.dimensions() == 2 {
+                    return Err(name.error("allocator", "needs three dimensions; in two use mbs"));
+                }
+                let (order, splitting) = (ListOrder::ByNumber, Splitting::OnDemand);
+                Ok(Box::new(Mbs::new(grid, Division::Corners, order, splitting)))
+            },
+        },
+    ]
+}
+
+#[cfg(test)]
+mod tests;

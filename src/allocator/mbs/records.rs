@@ -1,0 +1,171 @@
+//! Free block records: the free blocks of a machine by class, in list order.
+//!
+//! A processor that is free lies in exactly one free block, and four (two, eight) free
+//! buddies are always merged: a block is on record iff all its processors are free and
+//! not all those of its parent. A block taken, split, merged or given back is constant time
+//! ([`OrderedSet`]); a job of m processors in squares causes less than m / 3 merges when it
+//! ends (Lo et al. 1997, section 3.3.4).
+
+use super::forest::{BlockId, Forest};
+use super::ordered_set::OrderedSet;
+use crate::allocator::submesh::SubMesh;
+use crate::topology::NodeId;
+
+/// Which blocks are free, and which processors are bases of blocks in use.
+#[derive(Debug)]
+pub struct Records {
+    forest: Forest,
+    /// Free blocks of each class, numbered in list order.
+    free: Vec<OrderedSet>,
+    /// The block in use whose base is this processor.
+    used: Vec<Option<BlockId>>,
+    operations: u64,
+}
+
+impl Records {
+    /// Records of an empty machine: the initial blocks.
+    pub fn new(forest: Forest) -> Self {
+        let free = (0..forest.classes()).map(|class| OrderedSet::new(forest.len(class))).collect();
+        let used = vec![None; forest.len(0)];
+        let mut records = Self { forest, free, used, operations: 0 };
+        records.reset();
+        records
+    }
+
+    /// The blocks on record.
+    pub fn forest(&self) -> &Forest {
+        &self.forest
+    }
+
+    /// Blocks taken, divided, merged and given back since the last reset.
+    pub fn operations(&self) -> u64 {
+        self.operations
+    }
+
+    /// Number of free blocks of a class.
+    #[inline]
+    pub fn free(&self, class: usize) -> usize {
+        self.free[class].len()
+    }
+
+    /// The free blocks of a class in list order.
+    pub fn free_blocks(&self, class: usize) -> impl Iterator<Item = SubMesh> + '_ {
+        let blocks = self.free[class].iter().map(move |number| self.forest.block(class, number));
+        blocks.map(|block| self.forest.area(block))
+    }
+
+    /// Divides the first block of the smallest larger class that has one until there are
+    /// buddies of `class`: the generation of buddies of Lo et al., algorithm 2. `false`
+    /// if no larger block is free.
+    pub fn generate(&mut self, class: usize) -> bool {
+        let Some(from) = (class + 1..self.free.len()).find(|&from| !self.free[from].is_empty())
+        else {
+            return false;
+        };
+        for larger in (class + 1..=from).rev() {
+            // The lower left buddy, the only one of its class or the first, is divided on.
+            if let Some(number) = self.free[larger].first() {
+                self.divide(self.forest.block(larger, number));
+            }
+        }
+        true
+    }
+
+    /// Takes the first free block of a class and appends its processors. `false` if none
+    /// of the class is free; larger ones are not looked at.
+    #[inline]
+    pub fn take(&mut self, class: usize, nodes: &mut Vec<NodeId>) -> bool {
+        let Some(number) = self.free[class].pop_first() else { return false };
+        let block = self.forest.block(class, number);
+        self.mark(block);
+        self.forest.append_to(block, nodes);
+        true
+    }
+
+    /// Takes all processors of an area, which must be free, whatever blocks they are in.
+    pub fn carve(&mut self, area: SubMesh) {
+        for root in 0..self.forest.initial().len() {
+            self.carve_from(self.forest.initial()[root], &area);
+        }
+    }
+
+    fn carve_from(&mut self, block: BlockId, area: &SubMesh) {
+        let here = self.forest.area(block);
+        if !here.overlaps(area) {
+            return;
+        }
+        let number = self.forest.number(block);
+        if contains(area, &here) {
+            debug_assert!(self.free[self.forest.class(block)].contains(number), "{here:?}");
+            self.free[self.forest.class(block)].remove(number);
+            self.mark(block);
+            return;
+        }
+        if self.free[self.forest.class(block)].contains(number) {
+            self.divide(block);
+        }
+        for buddy in 0..self.forest.arity() as usize {
+            self.carve_from(self.forest.children(block)[buddy], area);
+        }
+    }
+
+    /// Gives back every block in use that has its base among `nodes`: those of a job, if
+    /// `nodes` are its processors.
+    pub fn release(&mut self, nodes: &[NodeId]) {
+        for node in nodes {
+            if let Some(block) = self.used[node.index()].take() {
+                self.put_back(block);
+            }
+        }
+    }
+
+    /// Forgets all blocks in use.
+    pub fn reset(&mut self) {
+        self.free.iter_mut().for_each(OrderedSet::clear);
+        self.used.fill(None);
+        self.operations = 0;
+        for &block in self.forest.initial() {
+            self.free[self.forest.class(block)].insert(self.forest.number(block));
+        }
+    }
+
+    #[inline]
+    fn mark(&mut self, block: BlockId) {
+        self.used[self.forest.base(block).index()] = Some(block);
+        self.operations += 1;
+    }
+
+    /// Replaces a free block by its buddies.
+    fn divide(&mut self, block: BlockId) {
+        let class = self.forest.class(block);
+        self.free[class].remove(self.forest.number(block));
+        for &buddy in self.forest.children(block) {
+            self.free[class - 1].insert(self.forest.number(buddy));
+        }
+        self.operations += 1;
+    }
+
+    /// Records a block as free and merges it with its buddies as far as they are free.
+    fn put_back(&mut self, mut block: BlockId) {
+        let class = self.forest.class(block);
+        self.free[class].insert(self.forest.number(block));
+        self.operations += 1;
+        while let Some(parent) = self.forest.parent(block) {
+            let free = &mut self.free[self.forest.class(block)];
+            let buddies = self.forest.children(parent);
+            if !buddies.iter().all(|&buddy| free.contains(self.forest.number(buddy))) {
+                return;
+            }
+            buddies.iter().for_each(|&buddy| free.remove(self.forest.number(buddy)));
+            self.free[self.forest.class(parent)].insert(self.forest.number(parent));
+            self.operations += 1;
+            block = parent;
+        }
+    }
+}
+
+/// Whether `inner` lies within `outer`.
+fn contains(outer: &SubMesh, inner: &SubMesh) -> bool {
+    let (end, inner_end) = (outer.end(), inner.end());
+    (0..3).all(|i| outer.base[i] <= inner.base[i] && inner_end[i] <= end[i])
+}

@@ -1,0 +1,249 @@
+//! BlueGene/L allocation in midplanes (Aridor et al. 2005).
+//!
+//! The machine is a grid of units, on BlueGene/L midplanes of 8 x 8 x 8 processors. A job
+//! gets a box of whole units: its shape rounded up to units along every dimension, or the
+//! box of its size in units, rounded up. The first free box in the order of the 3D First
+//! Fit is taken, and if there is none, the box of the next permutation of the job's sides.
+//! What the rounding adds is lost to internal fragmentation. On a torus boxes may run over
+//! the edge.
+//!
+//! Cost: O(N) for the states of the units, then a First Fit on the grid of units.
+
+use super::contiguous::frames::Frames;
+use super::contiguous::options;
+use super::contiguous::scan::Scan;
+use super::contiguous::shapes::{Shapes, Shaping, volume};
+use super::contiguous::turning::push_turned;
+use super::strategy::{Strategy, needs_grid};
+use super::submesh::SubMesh;
+use super::{Allocator, Census, Refusal, Request};
+use crate::machine::Machine;
+use crate::naming::{NameError, Parameter, StrategyName};
+use crate::topology::{Axis, Grid, NodeId, Topology};
+
+/// The midplane of BlueGene/L.
+const MIDPLANE: [u16; 3] = [8, 8, 8];
+
+/// The midplane allocator. [`Census::operations`] counts processors whose state was read
+/// and words of the search.
+#[derive(Clone, Debug)]
+pub struct Midplane {
+    grid: Grid,
+    unit: [u16; 3],
+    turn: bool,
+    /// Boxes of units for jobs without a shape.
+    shapes: Shapes,
+    /// Boxes of units for the job at hand.
+    boxes: Vec<[u16; 3]>,
+    turned: Vec<[u16; 3]>,
+    units: Frames,
+    free_units: Vec<bool>,
+    census: Census,
+}
+
+impl Midplane {
+    /// An allocator for a 3D `grid` in units of these sides. `None` if the grid is not made
+    /// of whole units or is not 3D.
+    pub fn new(grid: &Grid, unit: [u16; 3], shaping: Shaping, turn: bool) -> Option<Self> {
+        let whole = |i: usize| unit[i] > 0 && grid.axes()[i].extent.is_multiple_of(unit[i]);
+        if grid.dimensions() != 3 || !(0..3).all(whole) {
+            return None;
+        }
+        let axis = |i: usize| {
+            let Axis { extent, wrapped } = grid.axes()[i];
+            Axis { extent: extent / unit[i], wrapped }
+        };
+        let units = Grid::new(&[axis(0), axis(1), axis(2)])?;
+        Some(Self {
+            grid: grid.clone(),
+            unit,
+            turn,
+            shapes: Shapes::new(&units, shaping, turn),
+            boxes: Vec::new(),
+            turned: Vec::new(),
+            free_units: vec![false; units.processors()],
+            units: Frames::new(&units),
+            census: Census::default(),
+        })
+    }
+
+    /// Boxes of units that hold the job, in the order in which they are tried.
+    fn list_boxes(&mut self, request: Request) {
+        let unit = self.unit;
+        self.boxes.clear();
+        if let Some(shape) = request.shape {
+            self.turned.clear();
+            push_turned(shape, 3, self.turn, &mut self.turned);
+            let whole = |sides: &[u16; 3]| std::array::from_fn(|i| sides[i].div_ceil(unit[i]));
+            self.boxes.extend(self.turned.iter().map(whole));
+        } else {
+            let size = u64::from(request.size).div_ceil(volume(unit)) as u32;
+            self.boxes.extend_from_slice(self.shapes.of(Request::of_size(size)));
+        }
+    }
+
+    /// Reads which units are free: those without a busy processor.
+    fn read_units(&mut self, machine: &Machine) {
+        let [_, depth, height] = [0, 1, 2].map(|i| self.grid.extent(i));
+        let [_, units_deep, units_high] = [0, 1, 2].map(|i| self.units.grid().extent(i));
+        let [w, d, h] = self.unit.map(usize::from);
+        self.free_units.fill(true);
+        for (row, flags) in machine.free_map().chunks_exact(height).enumerate() {
+            let (x, y) = (row / depth / w, row % depth / d);
+            let units = &mut self.free_units[(x * units_deep + y) * units_high..];
+            for (unit, flags) in units.iter_mut().zip(flags.chunks_exact(h)) {
+                *unit &= !flags.contains(&false);
+            }
+        }
+        self.census.operations += machine.processors() as u64;
+        self.units.read(&self.free_units);
+    }
+}
+
+impl Allocator for Midplane {
+    fn allocate(
+        &mut self,
+        machine: &Machine,
+        request: Request,
+        chosen: &mut Vec<NodeId>,
+    ) -> Result<(), Refusal> {
+        let free = machine.free_count();
+        if request.size as usize > free {
+            return Err(Refusal::TooFewFree);
+        }
+        self.list_boxes(request);
+        let mut refusal = Refusal::TooFewFree;
+        for i in 0..self.boxes.len() {
+            let sides = self.boxes[i];
+            if volume(sides) * volume(self.unit) > free as u64 {
+                continue;
+            }
+            if refusal == Refusal::TooFewFree {
+                refusal = Refusal::Fragmented;
+                self.read_units(machine);
+            }
+            self.units.find(sides);
+            if let Some(base) = self.units.first(Scan::ColumnMajor) {
+                let [base, sides] =
+                    [base, sides].map(|corner| std::array::from_fn(|i| corner[i] * self.unit[i]));
+                SubMesh { base, sides }.append_to(&self.grid, chosen);
+                self.census.blocks = 1;
+                self.census.busy_list += 1;
+                return Ok(());
+            }
+        }
+        Err(refusal)
+    }
+
+    fn released(&mut self, _machine: &Machine, _nodes: &[NodeId]) {
+        self.census.busy_list = self.census.busy_list.saturating_sub(1);
+    }
+
+    fn has_units(&self) -> bool {
+        true
+    }
+
+    fn census(&self) -> Census {
+        let operations = self.census.operations + self.units.operations;
+        Census { operations, ..self.census }
+    }
+
+    fn never_refuses(&self) -> bool {
+        false
+    }
+
+    fn reset(&mut self) {
+        self.census = Census::default();
+        self.units.operations = 0;
+    }
+}
+
+/// What `midplane` can be told.
+#[derive(Clone, Copy)]
+struct Options {
+    unit: Unit,
+    shaping: Shaping,
+    turn: bool,
+}
+
+/// Sides of a unit, written `8x8x8`.
+#[derive(Clone, Copy, PartialEq)]
+struct Unit([u16; 3]);
+
+impl std::str::FromStr for Unit {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let sides: Option<Vec<u16>> =
+            text.split('x').map(|side| side.parse().ok().filter(|&side| side > 0)).collect();
+        let sides = sides.and_then(|sides| <[u16; 3]>::try_from(sides).ok());
+        sides.map(Unit).ok_or("a unit is three sides of at least 1, like 8x8x8")
+    }
+}
+
+impl std::fmt::Display for Unit {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Unit([x, y, z]) = self;
+        write!(f, "{x}x{y}x{z}")
+    }
+}
+
+impl Options {
+    const ROTATE: [(&str, bool); 2] = [("true", true), ("false", false)];
+
+    fn read(name: &StrategyName) -> Result<Self, NameError> {
+        name.expect_keys("allocator", &["unit", "rotate", "shape"])?;
+        Ok(Self {
+            unit: name.value("allocator", "unit", Unit(MIDPLANE))?,
+            turn: name.choice("allocator", "rotate", true, &Self::ROTATE)?,
+            shaping: name.choice("allocator", "shape", Shaping::default(), &Shaping::ALL)?,
+        })
+    }
+
+    fn canonical(&self, name: &str) -> StrategyName {
+        let mut canonical = StrategyName::plain(name);
+        if self.unit != Unit(MIDPLANE) {
+            canonical.set("unit", self.unit.to_string());
+        }
+        if !self.turn {
+            canonical.set("rotate", "false");
+        }
+        if let Some(shaping) = options::written(self.shaping, &Shaping::ALL) {
+            canonical.set("shape", shaping);
+        }
+        canonical
+    }
+}
+
+/// `midplane`.
+pub fn strategies() -> Vec<Strategy> {
+    vec![Strategy {
+        name: "midplane".to_string(),
+        aliases: &["bluegene-l"],
+        about: "The first free box of whole units (BlueGene/L: midplanes) that holds the job, turned if need be; rounding up is internal fragmentation. 3D only. O(N) per decision."
+            .to_string(),
+        source: "Aridor et al. 2005; Bani-Mohammad 2008, section 2.2.1",
+        parameters: || {
+            let unit = Parameter {
+                key: "unit",
+                values: "WxDxH".to_string(),
+                default: "8x8x8",
+                about: "processors of a unit along x, y, z; they must divide the machine",
+            };
+            let rotate = Parameter { default: "true", ..options::rotate() };
+            vec![unit, rotate, options::shape()]
+        },
+        canonical: |name| Ok(Options::read(name)?.canonical(&name.name)),
+        build: |name, topology: &Topology, _seed| {
+            let grid = topology.grid().ok_or_else(|| needs_grid(name))?;
+            let Options { unit, shaping, turn } = Options::read(name)?;
+            let midplane = Midplane::new(grid, unit.0, shaping, turn).ok_or_else(|| {
+                name.error("allocator", format!("needs a 3D machine of whole units of {unit}"))
+            })?;
+            Ok(Box::new(midplane))
+        },
+    }]
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,311 @@
+//! `replay stream`: replicated stochastic streams over loads, schedulers and allocators.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::args::{FormatArg, threads};
+use super::exit::{Exit, Failure, tell};
+use super::output::probe;
+use super::plan::parse_list;
+use super::run::set_threads;
+use crate::allocator::registry::AllocatorSpec;
+use crate::experiment::stream::{Caption, Estimates, Metric, Point, estimate};
+use crate::frame::{NamedRow, write_values};
+use crate::metrics::estimate::StopRule;
+use crate::number::fixed;
+use crate::plot::{Line, Lines, save};
+use crate::report::{Align, Sheet, Value, json_line, write_csv};
+use crate::topology::Topology;
+use crate::workload::stochastic::{Arrivals, Service, Sides, StochasticStream};
+
+/// Arguments of `replay stream`.
+#[derive(Clone, Debug, Args)]
+pub struct StreamArgs {
+    /// Mesh or torus: 32x32, 8x8x8, torus:16x16.
+    #[arg(long, alias = "machine", value_name = "MACHINE", default_value = "16x16")]
+    mesh: String,
+
+    /// Loads: arrivals per time unit, as a list and as ranges FIRST..LAST:STEP.
+    #[arg(long, value_name = "LIST", default_value = "1..10:1")]
+    load: String,
+
+    /// Side lengths of the jobs: uniform, exponential, increasing, decreasing, ... (replay list sides).
+    #[arg(long, value_name = "NAME[KEY=VALUE,..]", default_value = "uniform")]
+    sides: String,
+
+    /// Service times: exponential, pareto, normal, deterministic (replay list services).
+    #[arg(long, value_name = "NAME[KEY=VALUE,..]", default_value = "exponential")]
+    service: String,
+
+    /// Jobs of one replication; it ends when the last of them has left.
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
+    jobs: u32,
+
+    /// Schedulers [default: fcfs].
+    #[arg(long, short, value_name = "NAME[KEY=VALUE,..]")]
+    sched: Vec<String>,
+
+    /// Allocators [default: first-fit,best-fit,frame-sliding,paging,mbs].
+    #[arg(long, short, value_name = "NAME[KEY=VALUE,..]")]
+    alloc: Vec<String>,
+
+    /// Seed of the streams; the same replication has the same jobs everywhere.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+
+    /// Stop when the 95 % intervals of turnaround and utilization are this narrow, as a share of
+    /// the mean.
+    #[arg(long, value_name = "SHARE", default_value_t = 0.05)]
+    precision: f64,
+
+    /// Fewest replications.
+    #[arg(long, value_name = "N", default_value_t = 30)]
+    min_replications: u64,
+
+    /// Most replications.
+    #[arg(long, value_name = "N", default_value_t = 5000)]
+    max_replications: u64,
+
+    /// Format of the results on standard output.
+    #[arg(long, value_enum, default_value_t)]
+    format: FormatArg,
+
+    /// Write tables (Parquet, CSV) and plots into this folder.
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+
+    /// Threads [default: all processors]. Results do not depend on it.
+    #[arg(long, value_name = "N", value_parser = threads())]
+    threads: Option<u64>,
+
+    /// Nothing on standard error but errors.
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+const ALLOCATORS: &str = "first-fit,best-fit,frame-sliding,paging,mbs";
+const WATCHED: [Metric; 3] = [Metric::FinishTime, Metric::Utilization, Metric::Turnaround];
+
+/// Estimates every point and prints the means with their intervals.
+pub fn run(args: &StreamArgs) -> Result<Exit, Failure> {
+    set_threads(args.threads)?;
+    let points = points(args)?;
+    let rule = StopRule {
+        relative: args.precision,
+        minimum: args.min_replications,
+        maximum: args.max_replications,
+        ..StopRule::default()
+    };
+    if let Some(dir) = &args.out {
+        probe(dir).map_err(|e| Failure::output(format!("into --out {}", dir.display()), e))?;
+    }
+    let mut results = Vec::with_capacity(points.len());
+    for point in points {
+        let estimates = estimate(&point, args.seed, &rule, &WATCHED).map_err(Failure::usage)?;
+        if !args.quiet {
+            let met = if estimates.met { "" } else { ", not as precise as asked for" };
+            tell(format_args!("{point}: {} replications{met}", estimates.replications));
+        }
+        results.push((point, estimates));
+    }
+    if let Some(dir) = &args.out {
+        let rows: Vec<NamedRow> = results.iter().map(|(p, e)| row(p, e)).collect();
+        let metadata = [("program", "replay"), ("version", env!("CARGO_PKG_VERSION"))];
+        let metadata = metadata.map(|(key, value)| (key.to_string(), value.to_string()));
+        write_values(dir, "stream", &rows, &metadata)
+            .map_err(|e| Failure::output(dir.display(), e))?;
+        for (metric, caption) in Metric::ALL {
+            if let Some(figure) = figure(metric, &results) {
+                let stem = caption.name.replace('_', "-");
+                save(&dir.join("plots"), &stem, &figure)
+                    .map_err(|e| Failure::output(dir.display(), e))?;
+            }
+        }
+    }
+    print(&results, args.format).map_err(|e| Failure::output("standard output", e))?;
+    let met = results.iter().all(|(_, estimates)| estimates.met);
+    if !met && !args.quiet {
+        tell("replay: some intervals are wider than --precision (--max-replications)");
+    }
+    Ok(Exit::Done)
+}
+
+/// Every combination, loads innermost.
+fn points(args: &StreamArgs) -> Result<Vec<Point>, Failure> {
+    let topology: Topology = args.mesh.parse().map_err(Failure::usage)?;
+    let grid = topology.grid().ok_or_else(|| {
+        Failure::usage_message("--mesh: streams have shapes and need a mesh or torus")
+    })?;
+    let extents = grid.axes().map(|axis| axis.extent);
+    let loads = loads(&args.load)?;
+    let sides: Sides = args.sides.parse().map_err(Failure::usage)?;
+    let service: Service = args.service.parse().map_err(Failure::usage)?;
+    let schedulers = parse_list(&args.sched, "fcfs")?;
+    let allocators = parse_list(&args.alloc, ALLOCATORS)?;
+    let mut points = Vec::new();
+    for &scheduler in &schedulers {
+        for allocator in &allocators {
+            super::plan::works(allocator, scheduler, &topology)?;
+            for &load in &loads {
+                let stream = StochasticStream {
+                    arrivals: Arrivals::Exponential { mean: 1.0 / load },
+                    sides: sides.clone(),
+                    service,
+                    jobs: args.jobs,
+                    ..StochasticStream::new(extents)
+                };
+                stream.offered_load().map_err(Failure::usage)?;
+                points.push(Point {
+                    topology: topology.clone(),
+                    stream,
+                    scheduler,
+                    allocator: AllocatorSpec::clone(allocator),
+                });
+            }
+        }
+    }
+    Ok(points)
+}
+
+/// The numbers of a list of numbers and of ranges `FIRST..LAST:STEP`, both ends included.
+fn loads(list: &str) -> Result<Vec<f64>, Failure> {
+    let wrong =
+        |what: &str| Failure::usage_message(format!("--load: \"{what}\" is not a positive number"));
+    let number = |text: &str| {
+        let value = text.trim().parse::<f64>().ok();
+        value.filter(|value| *value > 0.0 && value.is_finite()).ok_or_else(|| wrong(text))
+    };
+    let mut loads = Vec::new();
+    for item in list.split(',') {
+        let Some((first, rest)) = item.split_once("..") else {
+            loads.push(number(item)?);
+            continue;
+        };
+        let (last, step) = rest.split_once(':').unwrap_or((rest, "1"));
+        let (first, last, step) = (number(first)?, number(last)?, number(step)?);
+        let steps = ((last - first) / step + 1e-9).floor();
+        if !(0.0..1000.0).contains(&steps) {
+            let message = format!("--load: {item} is no range of 1 to 1000 loads");
+            return Err(Failure::usage_message(message));
+        }
+        loads.extend((0..=steps as u32).map(|i| first + f64::from(i) * step));
+    }
+    Ok(loads)
+}
+
+/// A point and its estimates at full precision.
+fn row(point: &Point, estimates: &Estimates) -> NamedRow {
+    let text = |value: &dyn std::fmt::Display| Value::Text(value.to_string());
+    let mut row = vec![
+        ("machine", text(&point.topology)),
+        ("sides", text(&point.stream.sides)),
+        ("service", text(&point.stream.service)),
+        ("load", Value::Real(point.load())),
+        ("scheduler", text(&point.scheduler)),
+        ("allocator", text(&point.allocator)),
+        ("jobs", Value::Unsigned(point.stream.jobs.into())),
+        ("replications", Value::Unsigned(estimates.replications)),
+    ];
+    for (metric, caption) in Metric::ALL {
+        let estimate = estimates.of(metric);
+        let real = |value: f64| if value.is_finite() { Value::Real(value) } else { Value::Missing };
+        row.push((caption.name, real(estimate.mean)));
+        row.push((caption.half_width, real(estimate.half_width)));
+    }
+    row
+}
+
+fn print(results: &[(Point, Estimates)], format: FormatArg) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    let rows = || results.iter().map(|(point, estimates)| row(point, estimates));
+    match format {
+        FormatArg::Table => sheet(results).write_plain(&mut out),
+        FormatArg::Md => sheet(results).write_markdown(&mut out),
+        FormatArg::Json => rows().try_for_each(|row| writeln!(out, "{}", json_line(&row))),
+        FormatArg::Csv => write_csv(rows(), &mut out),
+    }
+}
+
+/// The table for people.
+fn sheet(results: &[(Point, Estimates)]) -> Sheet {
+    let shown = [
+        (Metric::FinishTime, "finish time"),
+        (Metric::Utilization, "util %"),
+        (Metric::Turnaround, "turnaround"),
+        (Metric::ExternalFragmentation, "fragmented %"),
+        (Metric::InternalFragmentation, "lost %"),
+        (Metric::Blocks, "blocks"),
+    ];
+    let mut header = vec![
+        ("machine", Align::Left),
+        ("sides", Align::Left),
+        ("scheduler", Align::Left),
+        ("allocator", Align::Left),
+        ("load", Align::Right),
+        ("runs", Align::Right),
+    ];
+    for (_, title) in shown {
+        header.extend([(title, Align::Right), ("+-", Align::Right)]);
+    }
+    let mut sheet = Sheet::new(&header);
+    for (point, estimates) in results {
+        let mut row = vec![
+            point.topology.to_string(),
+            point.stream.sides.to_string(),
+            point.scheduler.to_string(),
+            point.allocator.to_string(),
+            format!("{}", (point.load() * 1e6).round() / 1e6),
+            estimates.replications.to_string(),
+        ];
+        for (metric, _) in shown {
+            let estimate = estimates.of(metric);
+            let number = |value: f64| match value.is_finite() {
+                true => fixed(value, 2),
+                false => "-".to_string(),
+            };
+            row.extend([number(estimate.mean), number(estimate.half_width)]);
+        }
+        sheet.push(row);
+    }
+    sheet
+}
+
+/// A metric against load, a line for every strategy; `None` if no strategy has it or there
+/// is nothing to see.
+fn figure(metric: Metric, results: &[(Point, Estimates)]) -> Option<Lines> {
+    let (first, _) = results.first()?;
+    let mut lines: Vec<Line> = Vec::new();
+    let many = results.iter().any(|(point, _)| point.scheduler != first.scheduler);
+    for (point, estimates) in results {
+        let name = match many {
+            true => format!("{} ({})", point.allocator, point.scheduler),
+            false => point.allocator.to_string(),
+        };
+        let estimate = estimates.of(metric);
+        let mut at = crate::plot::Point::new(point.load(), estimate.mean);
+        at.error = estimate.half_width.is_finite().then(|| estimate.interval().into());
+        match lines.last_mut().filter(|line| line.name == name) {
+            Some(line) => line.points.push(at),
+            None => lines.push(Line { name, points: vec![at] }),
+        }
+    }
+    let values = || lines.iter().flat_map(|line| &line.points).map(|point| point.y);
+    if !values().any(|value| value.is_finite() && value != 0.0) {
+        return None;
+    }
+    let Caption { title, unit, .. } = metric.caption();
+    Some(Lines {
+        title: format!("{title} against load"),
+        subtitle: vec![
+            format!("{}, sides {}", first.topology, first.stream.sides),
+            format!("service {}, {} jobs, bars: 95 %", first.stream.service, first.stream.jobs),
+        ],
+        x_title: "Load (arrivals per time unit)".to_string(),
+        y_title: format!("{title} ({unit})"),
+        log_x: false,
+        log_y: false,
+        lines,
+    })
+}

@@ -1,0 +1,109 @@
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::{Cell, Measure, RunResult};
+use crate::allocator::{Allocator, Census, Refusal};
+use crate::metrics::by_size::by_size;
+use crate::metrics::run::{JobMeasures, PlacementMeans, RunMetrics, ScheduleMetrics};
+use crate::metrics::{Locality, Series, SystemRecorder, system};
+use crate::simulation::{CoupledError, Observer, RunTimes, Scene, State, simulate};
+use crate::topology::NodeId;
+use crate::workload::{Job, JobId};
+
+/// Runs a cell whose allocator may refuse or hands out units.
+pub fn run(
+    run: u32,
+    cell: &Cell,
+    measure: Measure,
+    allocator: &mut dyn Allocator,
+) -> Result<RunResult, CoupledError> {
+    let topology = &cell.trace.topology;
+    let processors = topology.processors();
+    let workload = &cell.trace.workload;
+    let jobs = &workload.jobs;
+    let mut scheduler = cell.scheduler.build(processors as u32);
+    let mut observer = Placements {
+        jobs,
+        measure,
+        locality: Locality::new(topology),
+        recorder: SystemRecorder::new(jobs.len()),
+        pairwise: vec![0; jobs.len()],
+        means: PlacementMeans::default(),
+        measured: Vec::with_capacity(if measure.jobs { jobs.len() } else { 0 }),
+    };
+    let begin = Instant::now();
+    let scene = Scene { jobs, shapes: &workload.shapes, topology, timed: true };
+    let service = &mut RunTimes::default();
+    let overhead = simulate(scene, scheduler.as_mut(), allocator, service, &mut observer)?;
+    let seconds = begin.elapsed().as_secs_f64();
+    let Placements { recorder, pairwise, means, mut measured, .. } = observer;
+    let served = system::as_served(jobs, &recorder);
+    let starts = recorder.starts();
+    measured.sort_by_key(|job| (job.submit, job.number));
+    let origin = jobs.iter().map(|job| job.submit).min().unwrap_or(0);
+    let system = recorder.metrics(origin, processors, &overhead);
+    let schedule = ScheduleMetrics::new(&served, starts, processors);
+    Ok(RunResult {
+        run,
+        key: cell.key(),
+        processors,
+        metrics: RunMetrics::new(&schedule, pairwise.iter().sum(), &means, None, Some(system)),
+        by_size: by_size(&served, starts, &pairwise),
+        jobs: measured,
+        series: Arc::new(Series::new(&served, starts)),
+        seconds,
+        allocator_seconds: Some(overhead.time.as_secs_f64()),
+    })
+}
+
+/// Measures every allocation.
+struct Placements<'a> {
+    jobs: &'a [Job],
+    measure: Measure,
+    locality: Locality,
+    recorder: SystemRecorder,
+    pairwise: Vec<u64>,
+    means: PlacementMeans,
+    measured: Vec<JobMeasures>,
+}
+
+impl Observer for Placements<'_> {
+    fn passed(&mut self, from: i64, to: i64, state: &State) {
+        self.recorder.passed(from, to, state);
+    }
+
+    fn refused(&mut self, job: JobId, refusal: Refusal) {
+        self.recorder.refused(job, refusal);
+    }
+
+    fn started(&mut self, id: JobId, now: i64, nodes: &[NodeId], census: Census) {
+        self.recorder.started(id, now, nodes, census);
+        let job = &self.jobs[id.index()];
+        // Processes communicate; processors lost to internal fragmentation do not.
+        let pairwise_l1 = self.locality.pairwise_l1(&nodes[..job.size as usize]);
+        self.pairwise[id.index()] = pairwise_l1;
+        if !self.measure.placements && !self.measure.jobs {
+            return;
+        }
+        let mut placement = self.locality.placement(nodes);
+        placement.pairwise_l1 = pairwise_l1;
+        self.means.record(&placement);
+        if self.measure.jobs {
+            let &Job { number, submit, run, size, .. } = job;
+            let start = now;
+            self.measured.push(JobMeasures {
+                number,
+                submit,
+                start,
+                run,
+                size,
+                placement,
+                tied: None,
+            });
+        }
+    }
+
+    fn completed(&mut self, job: JobId, now: i64) {
+        self.recorder.completed(job, now);
+    }
+}

@@ -1,0 +1,103 @@
+//! Replicated runs of stochastic streams: the experiments on fragmentation and heavy tails.
+//!
+//! A [`Point`] is a stream of jobs on one machine, under one scheduler and one allocator.
+//! Its replications use common random numbers: the same replication has the same jobs at
+//! every point of one seed, so that differences between strategies are not those between
+//! their jobs.
+
+mod sample;
+
+use std::fmt;
+
+pub use sample::{Caption, Metric, Sample, SampleError, sample};
+
+use crate::allocator::registry::AllocatorSpec;
+use crate::metrics::estimate::{Accumulator, Estimate, ReplicateError, StopRule, replicate};
+use crate::scheduler::registry::SchedulerSpec;
+use crate::topology::Topology;
+use crate::workload::stochastic::StochasticStream;
+
+/// What is replicated.
+#[derive(Clone, Debug)]
+pub struct Point {
+    /// The machine.
+    pub topology: Topology,
+    /// The jobs.
+    pub stream: StochasticStream,
+    /// Who starts when.
+    pub scheduler: SchedulerSpec,
+    /// Who gets which processors.
+    pub allocator: AllocatorSpec,
+}
+
+impl Point {
+    /// Arrivals per time unit.
+    pub fn load(&self) -> f64 {
+        1.0 / self.stream.arrivals.mean()
+    }
+}
+
+impl fmt::Display for Point {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { topology, scheduler, allocator, stream } = self;
+        write!(f, "{topology} {} load {} {scheduler} {allocator}", stream.sides, self.load())
+    }
+}
+
+/// A point that cannot be estimated.
+pub type PointError = ReplicateError<SampleError>;
+
+/// What the replications of a point come to, by [`Metric`].
+#[derive(Clone, PartialEq, Debug)]
+pub struct Estimates {
+    samples: Vec<Sample>,
+    values: Vec<Estimate>,
+    confidence: f64,
+    /// Replications that ran.
+    pub replications: u64,
+    /// Whether the watched metrics meet the stop rule.
+    pub met: bool,
+}
+
+impl Estimates {
+    /// A metric with its interval; NaN if the strategy has no such thing.
+    pub fn of(&self, metric: Metric) -> Estimate {
+        self.values[metric as usize]
+    }
+
+    /// The mean of a metric over that of another point of the same seed. Both have the same
+    /// jobs in the same replication, so the interval is that of the paired differences
+    /// from the ratio of the means (delta method): far narrower than those of the means
+    /// would suggest.
+    pub fn ratio(&self, base: &Self, metric: Metric) -> Estimate {
+        let pairs = || self.samples.iter().zip(&base.samples);
+        let at = metric as usize;
+        let (own, other): (Accumulator, Accumulator) =
+            (pairs().map(|(a, _)| a[at]).collect(), pairs().map(|(_, b)| b[at]).collect());
+        let ratio = own.mean() / other.mean();
+        let residuals: Accumulator = pairs().map(|(a, b)| a[at] - ratio * b[at]).collect();
+        let half_width = residuals.estimate(self.confidence).half_width / other.mean().abs();
+        Estimate { count: own.count(), mean: ratio, half_width }
+    }
+}
+
+/// Replicates a point on the current rayon pool until the `watched` metrics meet the rule.
+///
+/// # Errors
+/// [`PointError`].
+pub fn estimate(
+    point: &Point,
+    seed: u64,
+    rule: &StopRule,
+    watched: &[Metric],
+) -> Result<Estimates, PointError> {
+    let watched: Vec<usize> = watched.iter().map(|&metric| metric as usize).collect();
+    let runs = replicate(rule, &watched, |replication| sample(point, seed, replication))?;
+    Ok(Estimates {
+        values: runs.estimates(rule.confidence),
+        replications: runs.samples.len() as u64,
+        met: runs.met,
+        confidence: rule.confidence,
+        samples: runs.samples,
+    })
+}

@@ -1,0 +1,56 @@
+//! What can be wrong with a packet list.
+
+use super::super::{PacketError, Stalled};
+use super::COLUMNS;
+
+/// A text that is no packet list: where and why.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{file}:{line}: {problem}")]
+pub struct PacketListError {
+    /// The file as the user named it.
+    pub file: String,
+    /// Line number, 1-based.
+    pub line: u64,
+    /// What was wrong.
+    pub problem: Problem,
+}
+
+/// Why a line is no packet.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum Problem {
+    /// The first line is not the header.
+    #[error("the first line is \"{0}\"; it must be \"{columns}\"", columns = COLUMNS.join(","))]
+    Header(String),
+    /// A line has too many or too few fields.
+    #[error("the line has {0} fields; a packet has 5: {columns}", columns = COLUMNS.join(","))]
+    FieldCount(usize),
+    /// A field is no number, or out of range.
+    #[error(
+        "{name} \"{text}\" is not an integer of {least} to {most} (field {number} of 5)",
+        name = COLUMNS.get(*.field).unwrap_or(&"field"), number = field + 1
+    )]
+    Field {
+        /// Which field, 0-based.
+        field: usize,
+        /// What stands there.
+        text: String,
+        /// The least that may stand there.
+        least: u64,
+        /// The most.
+        most: u64,
+    },
+    /// It cannot be read, or is not text.
+    #[error("{0}")]
+    Unreadable(String),
+}
+
+/// Why a replay stopped.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum ReplayError {
+    /// A packet that the network does not take.
+    #[error(transparent)]
+    Packet(#[from] PacketError),
+    /// A deadlock.
+    #[error(transparent)]
+    Stalled(#[from] Stalled),
+}

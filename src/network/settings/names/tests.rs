@@ -1,0 +1,50 @@
+use super::*;
+use proptest::prelude::*;
+
+#[test]
+fn a_preset_and_its_differences_are_understood() {
+    let parse = |text: &str| text.parse::<Settings>();
+    assert_eq!(parse("lo"), Ok(Settings::LO));
+    assert_eq!(parse("bani-mohammad[route=2]").map(|s| s.route), Ok(2));
+    for bad in
+        ["la", "lo[depth=0]", "lo[link=0]", "lo[flow=free]", "lo[speed=1]", "lo[route=70000]"]
+    {
+        assert!(parse(bad).is_err(), "{bad}");
+    }
+    assert_eq!(
+        parse("lo[depth=0]").map_err(|e| e.to_string()),
+        Err("network \"lo[depth=0]\": depth is 0; it must be 1 to 65536".to_string())
+    );
+}
+
+/// The listing is written by hand: its defaults must be the presets'.
+#[test]
+fn the_listing_states_the_presets() {
+    for (description, (name, preset)) in descriptions().iter().zip(Settings::PRESETS) {
+        assert_eq!(description.name, name);
+        assert!(description.parameters.iter().map(|p| p.key).eq(KEYS));
+        assert!(description.parameters.iter().map(|p| p.default).eq(preset.values()));
+    }
+}
+
+#[test]
+fn settings_survive_json() {
+    let text = serde_json::to_string(&Settings::LO).expect("JSON");
+    assert!(text.contains("\"release-injection\":0,\"depth\":1,\"flow\":\"handshake\""), "{text}");
+    assert_eq!(serde_json::from_str::<Settings>(&text).ok(), Some(Settings::LO));
+}
+
+proptest! {
+    #[test]
+    fn print_and_parse_are_inverse(
+        times in proptest::array::uniform6(1u32..9), depth in 1u32..9,
+        flow in proptest::sample::select(&FLOWS), switching in proptest::sample::select(&SWITCHINGS),
+    ) {
+        let [route, inject, link, eject, release, release_injection] = times;
+        let settings = Settings {
+            route, inject, link, eject, release, release_injection, depth,
+            flow: flow.1, switching: switching.1,
+        };
+        prop_assert_eq!(settings.to_string().parse::<Settings>(), Ok(settings));
+    }
+}

@@ -1,0 +1,143 @@
+//! Hand timelines: one worm, and two that meet (preset `lo`).
+
+use super::*;
+
+struct Timeline {
+    deliveries: Vec<(u64, Delivery)>,
+    trace: Trace,
+    plain: Vec<PlainDelivery>,
+}
+
+/// Packets of 8 flits, (source, destination, cycle), on the 16 x 16 mesh.
+fn timeline(packets: &[(Coord, Coord, u64)]) -> Timeline {
+    let topology = machine("16x16");
+    let packets: Vec<_> = packets
+        .iter()
+        .map(|&(src, dst, cycle)| {
+            let (src, dst) = (at(&topology, src), at(&topology, dst));
+            PlainPacket { src, dst, flits: 8, cycle }
+        })
+        .collect();
+    let mut network = Network::new(&topology, Settings::LO).expect("a preset");
+    network.record();
+    let deliveries = replay(&mut network, &packets).expect("XY cannot deadlock");
+    let plain = plain::run(&topology, Settings::LO, &packets, 10_000).expect("ends");
+    Timeline { deliveries, trace: network.take_trace(), plain }
+}
+
+impl Timeline {
+    /// Starts of a flit over the channels of its path.
+    fn flit(&self, tag: u64, flit: u32) -> Vec<u64> {
+        let mut starts = self.trace.starts.clone();
+        starts.sort();
+        let starts = starts.iter().filter(|start| (start.tag, start.flit) == (tag, flit));
+        let row: Vec<_> = starts.map(|start| start.cycle).collect();
+        assert_eq!(row, self.plain[tag as usize].starts[flit as usize], "the plain model");
+        row
+    }
+
+    /// Cycles at which its channels are released.
+    fn releases(&self, tag: u64) -> Vec<u64> {
+        let mut releases: Vec<_> = self.trace.releases.iter().filter(|r| r.tag == tag).collect();
+        releases.sort();
+        releases.iter().map(|release| release.cycle).collect()
+    }
+
+    /// Delivered, latency, blocked.
+    fn measures(&self, tag: u64) -> (u64, u64, u64) {
+        let (delivered, delivery) = self.deliveries[tag as usize];
+        let plain = &self.plain[tag as usize];
+        let both = (delivered, delivery.latency, delivery.blocked);
+        assert_eq!((plain.delivered, plain.delivered - plain.clock, plain.blocked), both);
+        both
+    }
+}
+
+#[test]
+fn v1_one_hop() {
+    let v1 = timeline(&[([0, 0, 0], [1, 0, 0], 0)]);
+    assert_eq!(v1.flit(0, 0), [0, 4, 8]);
+    assert_eq!(v1.flit(0, 1), [5, 10, 11]);
+    assert_eq!(v1.flit(0, 2), [11, 13, 14]);
+    assert_eq!(v1.flit(0, 6), [23, 25, 26]);
+    assert_eq!(v1.flit(0, 7), [26, 28, 29]);
+    assert_eq!(v1.measures(0), (31, 31, 0));
+    assert_eq!(v1.releases(0), [29, 33, 33]);
+    assert_eq!(v1.deliveries[0].1.head_arrived, 10);
+}
+
+#[test]
+fn v2_three_hops_and_a_turn() {
+    let v2 = timeline(&[([0, 0, 0], [2, 1, 0], 0)]);
+    assert_eq!(v2.flit(0, 0), [0, 4, 8, 12, 16]);
+    assert_eq!(v2.flit(0, 1), [5, 9, 13, 18, 19]);
+    assert_eq!(v2.flit(0, 7), [30, 32, 34, 36, 37]);
+    assert_eq!(v2.measures(0), (39, 39, 0));
+    assert_eq!(v2.releases(0)[..3], [33, 37, 39]);
+}
+
+#[test]
+fn v3_ten_hops() {
+    let v3 = timeline(&[([0, 0, 0], [6, 4, 0], 0)]);
+    assert_eq!(v3.flit(0, 0), [0, 4, 8, 12, 16, 20, 24, 28, 32, 36, 40, 44]);
+    assert_eq!(v3.flit(0, 1), [5, 9, 13, 17, 21, 25, 29, 33, 37, 41, 46, 47]);
+    assert_eq!(v3.flit(0, 2), [10, 14, 18, 22, 26, 30, 34, 38, 42, 47, 49, 50]);
+    assert_eq!(v3.flit(0, 7), [35, 39, 43, 47, 52, 54, 56, 58, 60, 62, 64, 65]);
+    assert_eq!(v3.measures(0), (67, 67, 0));
+    assert_eq!(v3.releases(0)[..10], [40, 46, 50, 55, 57, 59, 61, 63, 65, 67]);
+}
+
+#[test]
+fn v4_two_sources_of_one_destination() {
+    let v4 = timeline(&[([0, 0, 0], [2, 0, 0], 0), ([4, 0, 0], [2, 0, 0], 0)]);
+    assert_eq!(v4.measures(0), (35, 35, 0));
+    assert_eq!(v4.releases(0)[3], 37);
+    assert_eq!(v4.flit(1, 0), [0, 4, 8, 37]);
+    assert_eq!(v4.flit(1, 1), [5, 9, 39, 40]);
+    assert_eq!(v4.flit(1, 2), [10, 40, 42, 43]);
+    assert_eq!(v4.flit(1, 7), [53, 55, 57, 58]);
+    assert_eq!(v4.measures(1), (60, 60, 25));
+}
+
+#[test]
+fn v5_back_to_back() {
+    let v5 = timeline(&[([0, 0, 0], [1, 0, 0], 0), ([0, 0, 0], [4, 0, 0], 0)]);
+    assert_eq!(v5.measures(0), (31, 31, 0));
+    assert_eq!(v5.flit(1, 0), [29, 33, 37, 41, 45, 49]);
+    assert_eq!(v5.flit(1, 7), [61, 63, 65, 67, 69, 70]);
+    assert_eq!(v5.measures(1), (72, 45, 0));
+}
+
+#[test]
+fn v6_a_shared_link() {
+    let v6 = timeline(&[([0, 0, 0], [5, 0, 0], 0), ([2, 0, 0], [4, 0, 0], 4)]);
+    assert_eq!(v6.flit(1, 0), [4, 8, 12, 16]);
+    assert_eq!(v6.flit(1, 7), [32, 34, 36, 37]);
+    assert_eq!(v6.measures(1), (39, 35, 0));
+    assert_eq!(v6.releases(1)[1], 39);
+    assert_eq!(v6.flit(0, 0), [0, 4, 8, 39, 43, 47, 51]);
+    assert_eq!(v6.flit(0, 1), [5, 9, 40, 44, 48, 53, 54]);
+    assert_eq!(v6.flit(0, 2), [10, 41, 45, 49, 54, 56, 57]);
+    assert_eq!(v6.flit(0, 7), [61, 63, 65, 67, 69, 71, 72]);
+    assert_eq!(v6.measures(0), (74, 74, 27));
+}
+
+/// Two pipelined worms that meet: the second gets each channel in the cycle in which the
+/// tail of the first leaves the channel's buffer.
+#[test]
+fn two_pipelined_worms_that_meet() {
+    let topology = machine("8x1");
+    let packet = |src, dst| PlainPacket { src: NodeId(src), dst: NodeId(dst), flits: 3, cycle: 0 };
+    let mut network = Network::new(&topology, Settings::BANI_MOHAMMAD).expect("a preset");
+    network.record();
+    let deliveries = replay(&mut network, &[packet(1, 3), packet(0, 3)]).expect("no deadlock");
+    // First: header 0 3 7 11; its tail on the link 2 -> 3 at 12 and out at 13. Second: its
+    // header asks for the link 1 -> 2 at 7, when the first's tail is about to cross it at 11,
+    // and leaves the buffer behind it at 12; and for the link 2 -> 3 at 16.
+    assert_eq!(deliveries[0].0, 13);
+    let starts = network.take_trace().starts;
+    let header: Vec<_> =
+        starts.iter().filter(|s| (s.tag, s.flit) == (1, 0)).map(|s| s.cycle).collect();
+    assert_eq!(header, [0, 3, 12, 16, 20]);
+    assert_eq!((deliveries[1].0, deliveries[1].1.blocked), (22, 5));
+}

@@ -1,0 +1,63 @@
+use plotters::prelude::DrawingBackend;
+
+use super::header::header;
+use super::number::significant;
+use super::panel::BOTTOM_ROOM;
+use super::rows::{self, Rows};
+use super::style::PALETTE;
+use super::{Canvas, Figure, PlotError, Table};
+
+/// Strategies beside each other by several measures: a row each, a panel for each measure.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Comparison {
+    /// Trace, machine, scheduler.
+    pub subtitle: Vec<String>,
+    /// Titles of the panels with their units.
+    pub measures: Vec<String>,
+    /// The strategies from top to bottom, with a value for each measure; `None` where it
+    /// was not measured.
+    pub strategies: Vec<(String, Vec<Option<f64>>)>,
+}
+
+impl Figure for Comparison {
+    fn height(&self) -> f64 {
+        rows::height(self.strategies.len())
+    }
+
+    fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), PlotError> {
+        let top = header(canvas, "Strategies compared", &self.subtitle, &[])? - 8.0;
+        let names: Vec<_> = self.strategies.iter().map(|(name, _)| name.clone()).collect();
+        let rows = Rows::draw(canvas, top, self.height() - BOTTOM_ROOM, &names)?;
+        for (i, title) in self.measures.iter().enumerate() {
+            let value = |values: &[Option<f64>]| values.get(i).copied().flatten();
+            let values = self.strategies.iter().map(|(_, values)| value(values));
+            let most = values.clone().flatten().fold(0.0, f64::max);
+            let panel = rows.panel(i, self.measures.len(), rows::with_room(1.35 * most));
+            panel.grid_x(canvas)?;
+            for (row, value) in values.enumerate() {
+                match value {
+                    Some(value) => {
+                        let colour = PALETTE[i % PALETTE.len()];
+                        rows.bar(canvas, &panel, row, value, &significant(value), colour)?;
+                    }
+                    None => rows.value(canvas, panel.left, row, "–")?,
+                }
+            }
+            rows.axes(canvas, &panel, title)?;
+        }
+        Ok(())
+    }
+
+    fn table(&self) -> Table {
+        let mut columns = vec!["strategy"];
+        columns.extend(self.measures.iter().map(String::as_str));
+        let mut table = Table::new(&columns);
+        for (name, values) in &self.strategies {
+            let mut row = vec![name.clone()];
+            let text = |value: &Option<f64>| value.map_or(String::new(), |v| v.to_string());
+            row.extend(values.iter().map(text));
+            table.row(&row);
+        }
+        table
+    }
+}

@@ -1,0 +1,57 @@
+use super::{QueueOrder, QueuedJob, Scheduler, System};
+use crate::workload::JobId;
+
+/// Out of order (OO in Bani-Mohammad 2008, section 4.5): the queue is walked once from its
+/// head and every job that can be placed starts.
+///
+/// Between completions nothing that failed can succeed, so that the walk goes on where it
+/// stood and only new arrivals are looked at.
+#[derive(Clone, Debug, Default)]
+pub struct OutOfOrder {
+    order: QueueOrder,
+    queue: Vec<QueuedJob>,
+    /// Jobs before this one have been passed over since the last completion.
+    position: usize,
+    /// The job named last.
+    named: Option<QueuedJob>,
+}
+
+impl OutOfOrder {
+    /// An empty queue in the given order.
+    pub fn new(order: QueueOrder) -> Self {
+        Self { order, ..Self::default() }
+    }
+}
+
+impl Scheduler for OutOfOrder {
+    fn arrive(&mut self, job: QueuedJob, _now: i64) {
+        let at = self.order.position(&self.queue, &job);
+        self.queue.insert(at, job);
+        self.position = self.position.min(at);
+    }
+
+    fn complete(&mut self, _job: JobId, _now: i64) {
+        self.position = 0;
+    }
+
+    fn next(&mut self, system: System<'_>) -> Option<JobId> {
+        let fits = |job: &QueuedJob| job.size <= system.free;
+        let ahead = self.queue[self.position..].iter().position(fits);
+        self.position = ahead.map_or(self.queue.len(), |ahead| self.position + ahead);
+        ahead?;
+        let job = self.queue.remove(self.position);
+        self.named = Some(job);
+        Some(job.id)
+    }
+
+    fn refused(&mut self, _job: JobId) {
+        if let Some(job) = self.named.take() {
+            self.queue.insert(self.position, job);
+            self.position += 1;
+        }
+    }
+
+    fn waiting(&self) -> usize {
+        self.queue.len()
+    }
+}

@@ -1,0 +1,277 @@
+use std::error::Error;
+use std::time::{Duration, Instant};
+
+use super::Service;
+use crate::allocator::{Allocator, Census, Refusal, Request};
+use crate::machine::Machine;
+use crate::scheduler::{QueuedJob, Running, RunningJobs, Scheduler, System};
+use crate::topology::{NodeId, Topology};
+use crate::workload::{Job, JobId};
+
+/// What a coupled simulation is about.
+#[derive(Clone, Copy, Debug)]
+pub struct Scene<'a> {
+    /// Jobs in order of submission.
+    pub jobs: &'a [Job],
+    /// Side lengths by job; empty if the jobs have no shapes.
+    pub shapes: &'a [[u16; 3]],
+    /// The machine.
+    pub topology: &'a Topology,
+    /// Measure the wall-clock time that the allocator takes.
+    pub timed: bool,
+}
+
+/// The system between two instants.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct State {
+    /// Processors held by jobs.
+    pub held: u32,
+    /// Processors that the running jobs asked for.
+    pub requested: u32,
+    /// Jobs waiting.
+    pub waiting: u32,
+    /// Whether a waiting job was refused since the last completion although as many
+    /// processors as it would take are free (external fragmentation).
+    pub fragmented: bool,
+    /// What the allocator counts.
+    pub census: Census,
+}
+
+/// Sees a coupled simulation go by. Times are those of the jobs.
+pub trait Observer {
+    /// The system stayed as it was for a while.
+    fn passed(&mut self, from: i64, to: i64, state: &State) {
+        let _ = (from, to, state);
+    }
+
+    /// A job could not be placed.
+    fn refused(&mut self, job: JobId, refusal: Refusal) {
+        let _ = (job, refusal);
+    }
+
+    /// A job got processors.
+    fn started(&mut self, job: JobId, now: i64, nodes: &[NodeId], census: Census) {
+        let _ = (job, now, nodes, census);
+    }
+
+    /// A job gave its processors back.
+    fn completed(&mut self, job: JobId, now: i64) {
+        let _ = (job, now);
+    }
+}
+
+/// What it cost to allocate.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Overhead {
+    /// Calls of the allocator, refusals included.
+    pub attempts: u64,
+    /// Elementary operations, if the strategy counts them.
+    pub operations: u64,
+    /// Wall-clock time in the allocator, releases included; zero unless timed.
+    pub time: Duration,
+}
+
+/// A simulation that cannot go on.
+#[derive(Debug, thiserror::Error)]
+pub enum CoupledError {
+    /// The discipline needs an allocator that never refuses.
+    #[error("this scheduler cannot work with an allocator that refuses")]
+    Scheduler,
+    /// The job can never be placed.
+    #[error(
+        "job {number}{} needs {size} processors and cannot be placed on the empty machine ({processors} \
+         processors): {refusal}",
+        match line { 0 => String::new(), line => format!(" (line {line})") }
+    )]
+    NeverFits {
+        /// Job number.
+        number: i64,
+        /// Line in the trace; 0 if it comes from none.
+        line: u32,
+        /// Processors it needs.
+        size: u32,
+        /// Processors of the machine.
+        processors: usize,
+        /// What the allocator says.
+        refusal: Refusal,
+    },
+    /// The scheduler broke its contract.
+    #[error("the scheduler left {0} jobs waiting for ever")]
+    Starved(usize),
+    /// The service cannot go on.
+    #[error(transparent)]
+    Service(Box<dyn Error + Send + Sync>),
+}
+
+/// Runs the jobs through scheduler, allocator and service in one event loop, in the order
+/// of events of [`simulation`](crate::simulation). The loop allocates no memory per
+/// decision once its buffers have grown.
+///
+/// # Errors
+/// [`CoupledError`].
+pub fn simulate(
+    scene: Scene<'_>,
+    scheduler: &mut dyn Scheduler,
+    allocator: &mut dyn Allocator,
+    service: &mut dyn Service,
+    observer: &mut dyn Observer,
+) -> Result<Overhead, CoupledError> {
+    if !allocator.never_refuses() && !scheduler.takes_refusals() {
+        return Err(CoupledError::Scheduler);
+    }
+    allocator.reset();
+    let mut system = Coupled {
+        scene,
+        machine: Machine::new(scene.topology.clone()),
+        running: RunningJobs::default(),
+        held: Vec::new(),
+        spare: Vec::new(),
+        slots: vec![u32::MAX; scene.jobs.len()],
+        requested: 0,
+        fragmented: false,
+        overhead: Overhead::default(),
+    };
+    let mut arrivals = scene.jobs.iter().zip(0..).peekable();
+    let mut completed = Vec::new();
+    let mut round = 0;
+    let mut last = i64::MIN;
+    loop {
+        let next_arrival = arrivals.peek().map(|(job, _)| job.submit);
+        // What is due already waits for a completion: only the future is an instant of its own.
+        let due = scheduler.due().filter(|&due| due > last);
+        let until = next_arrival.into_iter().chain(due).min();
+        completed.clear();
+        let completion = service
+            .advance(until.unwrap_or(i64::MAX), &mut completed)
+            .map_err(CoupledError::Service)?;
+        let Some(now) = completion.or(until) else { break };
+        if last != i64::MIN && now > last {
+            observer.passed(last, now, &system.state(scheduler.waiting(), allocator));
+        }
+        last = now;
+
+        completed.sort_unstable();
+        for &id in &completed {
+            system.complete(id, allocator);
+            scheduler.complete(id, now);
+            observer.completed(id, now);
+        }
+        while let Some((job, id)) = arrivals.next_if(|(job, _)| job.submit <= now) {
+            let id = JobId(id);
+            scheduler.arrive(QueuedJob { id, size: job.size, estimate: job.estimate }, now);
+        }
+        round += 1;
+        loop {
+            let free = system.machine.free_count() as u32;
+            let view = System { now, free, round, running: &system.running };
+            let Some(id) = scheduler.next(view) else { break };
+            match system.place(id, now, allocator) {
+                Ok(slot) => {
+                    let nodes = &system.held[slot];
+                    observer.started(id, now, nodes, allocator.census());
+                    service.start(id, &scene.jobs[id.index()], nodes, now);
+                }
+                Err(refusal) => {
+                    system.may_fit_later(id, refusal)?;
+                    scheduler.refused(id);
+                    observer.refused(id, refusal);
+                }
+            }
+        }
+    }
+    match scheduler.waiting() {
+        0 => {
+            system.overhead.operations = allocator.census().operations;
+            Ok(system.overhead)
+        }
+        waiting => Err(CoupledError::Starved(waiting)),
+    }
+}
+
+struct Coupled<'a> {
+    scene: Scene<'a>,
+    machine: Machine,
+    running: RunningJobs,
+    /// Processors of running jobs, by slot.
+    held: Vec<Vec<NodeId>>,
+    spare: Vec<usize>,
+    /// Slot by job.
+    slots: Vec<u32>,
+    requested: u32,
+    fragmented: bool,
+    overhead: Overhead,
+}
+
+impl Coupled<'_> {
+    fn state(&self, waiting: usize, allocator: &dyn Allocator) -> State {
+        State {
+            held: (self.machine.processors() - self.machine.free_count()) as u32,
+            requested: self.requested,
+            waiting: waiting as u32,
+            fragmented: self.fragmented,
+            census: allocator.census(),
+        }
+    }
+
+    /// Gives the job processors; the slot they are kept in.
+    fn place(
+        &mut self,
+        id: JobId,
+        now: i64,
+        allocator: &mut dyn Allocator,
+    ) -> Result<usize, Refusal> {
+        let job = &self.scene.jobs[id.index()];
+        let request = Request { size: job.size, shape: self.scene.shapes.get(id.index()).copied() };
+        let slot = self.spare.pop().unwrap_or_else(|| {
+            self.held.push(Vec::new());
+            self.held.len() - 1
+        });
+        let nodes = &mut self.held[slot];
+        nodes.clear();
+        let begin = self.scene.timed.then(Instant::now);
+        let outcome = allocator.allocate(&self.machine, request, nodes);
+        self.overhead.time += begin.map_or(Duration::ZERO, |begin| begin.elapsed());
+        self.overhead.attempts += 1;
+        if let Err(refusal) = outcome {
+            self.spare.push(slot);
+            return Err(refusal);
+        }
+        debug_assert!(nodes.len() >= job.size as usize);
+        self.machine.occupy(nodes);
+        self.slots[id.index()] = slot as u32;
+        self.requested += job.size;
+        self.running.insert(Running {
+            estimated_end: now + job.estimate,
+            id,
+            size: nodes.len() as u32,
+        });
+        Ok(slot)
+    }
+
+    fn complete(&mut self, id: JobId, allocator: &mut dyn Allocator) {
+        let slot = self.slots[id.index()] as usize;
+        let nodes = &self.held[slot];
+        self.machine.release(nodes);
+        let begin = self.scene.timed.then(Instant::now);
+        allocator.released(&self.machine, nodes);
+        self.overhead.time += begin.map_or(Duration::ZERO, |begin| begin.elapsed());
+        self.running.remove_job(id);
+        self.requested -= self.scene.jobs[id.index()].size;
+        self.spare.push(slot);
+        self.fragmented = false;
+    }
+
+    /// Notes a refusal; an error if the machine is empty and can never be better.
+    fn may_fit_later(&mut self, id: JobId, refusal: Refusal) -> Result<(), CoupledError> {
+        let processors = self.machine.processors();
+        if self.machine.free_count() == processors {
+            let &Job { number, line, size, .. } = &self.scene.jobs[id.index()];
+            return Err(CoupledError::NeverFits { number, line, size, processors, refusal });
+        }
+        self.fragmented |= refusal == Refusal::Fragmented;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

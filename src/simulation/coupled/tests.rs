@@ -1,0 +1,210 @@
+use proptest::prelude::*;
+
+use super::*;
+use crate::allocator::registry::AllocatorSpec;
+use crate::scheduler::registry::SchedulerSpec;
+use crate::simulation::{Decision, RunTimes, Timeline, replay};
+
+/// Processors in a row, numbered on; first fit. Refuses wherever no gap is long enough.
+struct Intervals;
+
+impl Allocator for Intervals {
+    fn allocate(
+        &mut self,
+        machine: &Machine,
+        request: Request,
+        chosen: &mut Vec<NodeId>,
+    ) -> Result<(), Refusal> {
+        let size = request.size as usize;
+        if machine.free_count() < size {
+            return Err(Refusal::TooFewFree);
+        }
+        let free = machine.free_map();
+        let base = free.windows(size).position(|gap| gap.iter().all(|&free| free));
+        let base = base.ok_or(Refusal::Fragmented)?;
+        chosen.extend((base..base + size).map(|node| NodeId(node as u32)));
+        Ok(())
+    }
+
+    fn never_refuses(&self) -> bool {
+        false
+    }
+}
+
+#[derive(Default)]
+struct Log {
+    starts: Vec<i64>,
+    nodes: Vec<Vec<NodeId>>,
+    /// Head of an arrival-ordered queue that was refused, and the last estimated end then.
+    missed: Vec<(JobId, i64)>,
+    running: Vec<JobId>,
+    refusals: usize,
+}
+
+struct Logger<'a> {
+    jobs: &'a [Job],
+    log: Log,
+}
+
+impl<'a> Logger<'a> {
+    fn new(jobs: &'a [Job]) -> Self {
+        let log = Log {
+            starts: vec![i64::MIN; jobs.len()],
+            nodes: vec![Vec::new(); jobs.len()],
+            ..Log::default()
+        };
+        Self { jobs, log }
+    }
+}
+
+impl Observer for Logger<'_> {
+    fn refused(&mut self, job: JobId, _refusal: Refusal) {
+        self.log.refusals += 1;
+        let is_head = self.log.starts[..job.index()].iter().all(|&start| start != i64::MIN);
+        if is_head && !self.log.missed.iter().any(|(id, _)| *id == job) {
+            let ends = self
+                .log
+                .running
+                .iter()
+                .map(|id| self.log.starts[id.index()] + self.jobs[id.index()].estimate);
+            self.log.missed.push((job, ends.max().expect("something runs")));
+        }
+    }
+
+    fn started(&mut self, job: JobId, now: i64, nodes: &[NodeId], _census: Census) {
+        self.log.starts[job.index()] = now;
+        self.log.nodes[job.index()] = nodes.to_vec();
+        self.log.running.push(job);
+    }
+
+    fn completed(&mut self, job: JobId, _now: i64) {
+        self.log.running.retain(|id| *id != job);
+    }
+}
+
+fn run(
+    jobs: &[Job],
+    machine: &str,
+    scheduler: &str,
+    allocator: &mut dyn Allocator,
+) -> Result<Log, CoupledError> {
+    let topology: Topology = machine.parse().expect("a machine");
+    let scheduler: SchedulerSpec = scheduler.parse().expect("a scheduler");
+    let scene = Scene { jobs, shapes: &[], topology: &topology, timed: false };
+    let mut logger = Logger::new(jobs);
+    let mut scheduler = scheduler.build(topology.processors() as u32);
+    simulate(scene, scheduler.as_mut(), allocator, &mut RunTimes::default(), &mut logger)?;
+    Ok(logger.log)
+}
+
+fn job(submit: i64, run: i64, estimate: i64, size: u32) -> Job {
+    Job { number: 0, submit, run, estimate, size, line: 0 }
+}
+
+fn jobs(largest: u32) -> impl Strategy<Value = Vec<Job>> {
+    let one = (0..8i64, 0..40i64, 0..3i64, 1..=largest);
+    proptest::collection::vec(one, 1..60).prop_map(|jobs| {
+        let mut now = 0;
+        let place = |(wait, run, slack, size)| {
+            now += wait;
+            job(now, run, run * (1 + slack), size)
+        };
+        jobs.into_iter().map(place).collect()
+    })
+}
+
+#[test]
+fn a_head_that_misses_its_reservation_waits_for_an_empty_machine_at_the_latest() {
+    // Jobs 0 to 3 fill the machine 2 + 2 + 2 + 2; jobs 0 and 2 leave at 10. The head needs
+    // 4 in a row: enough are free, but not together.
+    let jobs = [
+        job(0, 10, 10, 2),
+        job(0, 50, 50, 2),
+        job(0, 10, 10, 2),
+        job(0, 20, 20, 2),
+        job(1, 5, 5, 4),
+        // Would end after the last running job: not backfilled once the head was refused.
+        job(2, 41, 41, 1),
+        // Ends with it: backfilled.
+        job(3, 40, 40, 1),
+    ];
+    let log = run(&jobs, "2x4", "easy", &mut Intervals).expect("it runs");
+    assert_eq!(log.missed, [(JobId(4), 50)]);
+    assert_eq!(log.starts, [0, 0, 0, 0, 20, 20, 10]);
+    // FCFS lets nobody pass, out of order everybody.
+    let starts = |scheduler| run(&jobs, "2x4", scheduler, &mut Intervals).expect("it runs").starts;
+    assert_eq!(starts("fcfs"), [0, 0, 0, 0, 20, 20, 20]);
+    assert_eq!(starts("out-of-order"), [0, 0, 0, 0, 20, 10, 10]);
+}
+
+#[test]
+fn a_job_that_can_never_be_placed_is_named() {
+    struct Never;
+    impl Allocator for Never {
+        fn allocate(
+            &mut self,
+            _machine: &Machine,
+            _request: Request,
+            _chosen: &mut Vec<NodeId>,
+        ) -> Result<(), Refusal> {
+            Err(Refusal::Fragmented)
+        }
+        fn never_refuses(&self) -> bool {
+            false
+        }
+    }
+    let jobs = [Job { number: 17, line: 4, ..job(0, 1, 1, 3) }];
+    let error = run(&jobs, "2x2", "fcfs", &mut Never).err().expect("an error").to_string();
+    assert!(error.starts_with("job 17 (line 4) needs 3 processors"), "{error}");
+    let error = run(&jobs, "2x2", "conservative", &mut Never).err().expect("an error");
+    assert!(matches!(error, CoupledError::Scheduler));
+}
+
+proptest! {
+    #[test]
+    fn agrees_with_the_timeline_where_nobody_refuses(
+        jobs in jobs(16),
+        scheduler in proptest::sample::select(vec![
+            "fcfs", "easy", "conservative", "out-of-order", "largest", "ssd", "easy[order=smallest]",
+            "priority[order=least-work]",
+        ]),
+        allocator in proptest::sample::select(vec!["mc1x1", "hilbert-best-fit", "random"]),
+    ) {
+        let topology: Topology = "4x4".parse().expect("a mesh");
+        let spec: SchedulerSpec = scheduler.parse().expect("a scheduler");
+        let timeline = Timeline::compute(&jobs, 16, spec.build(16).as_mut()).expect("it runs");
+        let allocator: AllocatorSpec = allocator.parse().expect("an allocator");
+        let mut expected = vec![Vec::new(); jobs.len()];
+        let mut built = allocator.build(&topology, 5).expect("it works");
+        replay(&timeline, &jobs, &topology, built.as_mut(), false, |Decision { job, nodes, .. }| {
+            expected[job.index()] = nodes.to_vec();
+        }).expect("nothing is refused");
+        let log = run(&jobs, "4x4", scheduler, built.as_mut()).expect("it runs");
+        prop_assert_eq!(&log.starts[..], timeline.starts());
+        prop_assert_eq!(log.nodes, expected);
+    }
+
+    #[test]
+    fn every_job_starts_and_none_shares_a_processor(
+        jobs in jobs(12),
+        scheduler in proptest::sample::select(vec![
+            "fcfs", "easy", "out-of-order", "largest", "ssd", "easy[order=largest]",
+        ]),
+    ) {
+        // The machine itself panics if a processor is given twice.
+        let log = run(&jobs, "3x4", scheduler, &mut Intervals).expect("it runs");
+        let waits = log.starts.iter().zip(&jobs).map(|(start, job)| start - job.submit);
+        prop_assert!(waits.min().is_some_and(|least| least >= 0));
+        if scheduler == "fcfs" {
+            prop_assert!(log.starts.is_sorted());
+        }
+    }
+
+    #[test]
+    fn easy_keeps_a_missed_reservation(jobs in jobs(12)) {
+        let log = run(&jobs, "3x4", "easy", &mut Intervals).expect("it runs");
+        for (id, latest) in log.missed {
+            prop_assert!(log.starts[id.index()] <= latest, "{} > {latest}", log.starts[id.index()]);
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! How long a job holds its processors.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::error::Error;
+
+use crate::topology::NodeId;
+use crate::workload::{Job, JobId};
+
+/// What jobs do while they hold processors, and when they are done with it: the run times
+/// of a trace, or a network on which they communicate.
+pub trait Service {
+    /// A job starts on `nodes` (the first [`Job::size`] of them run its processes) at
+    /// `now`, the instant that [`advance`](Service::advance) has reached.
+    fn start(&mut self, id: JobId, job: &Job, nodes: &[NodeId], now: i64);
+
+    /// Goes on to the next instant, not after `until`, at which jobs complete, appends them
+    /// to the empty `completed`, and returns that instant; `None` if no job completes by
+    /// `until`, which is then the instant reached.
+    ///
+    /// # Errors
+    /// A simulation of its own that cannot go on.
+    fn advance(
+        &mut self,
+        until: i64,
+        completed: &mut Vec<JobId>,
+    ) -> Result<Option<i64>, Box<dyn Error + Send + Sync>>;
+}
+
+/// Jobs complete [`Job::run`] after their start.
+#[derive(Clone, Debug, Default)]
+pub struct RunTimes {
+    ends: BinaryHeap<Reverse<(i64, JobId)>>,
+}
+
+impl Service for RunTimes {
+    fn start(&mut self, id: JobId, job: &Job, _nodes: &[NodeId], now: i64) {
+        self.ends.push(Reverse((now + job.run, id)));
+    }
+
+    fn advance(
+        &mut self,
+        until: i64,
+        completed: &mut Vec<JobId>,
+    ) -> Result<Option<i64>, Box<dyn Error + Send + Sync>> {
+        let Some(&Reverse((now, _))) = self.ends.peek() else { return Ok(None) };
+        if now > until {
+            return Ok(None);
+        }
+        while let Some(&Reverse((end, id))) = self.ends.peek() {
+            if end > now {
+                break;
+            }
+            completed.push(id);
+            self.ends.pop();
+        }
+        Ok(Some(now))
+    }
+}

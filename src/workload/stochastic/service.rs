@@ -1,0 +1,137 @@
+//! How long jobs run.
+
+mod names;
+
+pub use names::descriptions;
+
+use super::names::{positive, text_form};
+use super::random::exponential;
+use crate::naming::NameError;
+use serde::{Deserialize, Serialize};
+use statrs::distribution::{Continuous, ContinuousCDF, Normal};
+
+const KIND: &str = "service";
+
+/// A distribution of service times, in time units.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
+pub enum Service {
+    /// Exponential.
+    Exponential {
+        /// Mean.
+        mean: f64,
+    },
+    /// Density proportional to x^(-alpha - 1) on [k, q]: most jobs are short, and a few as long as
+    /// all others together (Bani-Mohammad, eq. 5.1).
+    BoundedPareto {
+        /// Shortest.
+        k: f64,
+        /// Longest, above `k`.
+        q: f64,
+        /// Tail index: the smaller, the heavier the tail.
+        alpha: f64,
+    },
+    /// Normal, restricted to [low, high].
+    TruncatedNormal {
+        /// Mean before the restriction.
+        mean: f64,
+        /// Standard deviation before the restriction.
+        sd: f64,
+        /// Shortest, at least 0.
+        low: f64,
+        /// Longest, above `low`; may be infinite.
+        high: f64,
+    },
+    /// The same for all jobs.
+    Deterministic {
+        /// Service time.
+        time: f64,
+    },
+}
+
+text_form!(Service, KIND);
+
+/// The least share of the normal distribution that its truncation may keep: less is almost surely a
+/// mistake, and far out in a tail the distribution function has no digits left.
+const LEAST_MASS: f64 = 1e-6;
+
+impl Service {
+    /// The service time below which a share `u` of all jobs lies, 0 <= u < 1: the inverse of the
+    /// distribution function, in time units.
+    #[must_use]
+    pub fn quantile(&self, u: f64) -> f64 {
+        match *self {
+            Self::Exponential { mean } => mean * exponential(u),
+            Self::BoundedPareto { k, q, alpha } => {
+                let tail = (k / q).powf(alpha);
+                (k / (1.0 - u * (1.0 - tail)).powf(1.0 / alpha)).clamp(k, q)
+            }
+            Self::TruncatedNormal { mean, sd, low, high } => {
+                let [below, mass] = kept(mean, sd, low, high);
+                let normal = Normal::standard().inverse_cdf((below + u * mass).clamp(0.0, 1.0));
+                (mean + sd * normal).clamp(low, high)
+            }
+            Self::Deterministic { time } => time,
+        }
+    }
+
+    /// Mean service time, in time units, by closed forms.
+    #[must_use]
+    pub fn mean(&self) -> f64 {
+        match *self {
+            Self::Exponential { mean } => mean,
+            Self::BoundedPareto { k, q, alpha } => {
+                // With x = k e^y the integral of x times the density is one of e^((1 - alpha) y).
+                let span = (q / k).ln();
+                let z = (1.0 - alpha) * span;
+                let stretch = if z == 0.0 { 1.0 } else { z.exp_m1() / z };
+                -alpha * k * span * stretch / (-alpha * span).exp_m1()
+            }
+            Self::TruncatedNormal { mean, sd, low, high } => {
+                let density = |x: f64| Normal::standard().pdf((x - mean) / sd);
+                let [_, mass] = kept(mean, sd, low, high);
+                mean + sd * (density(low) - density(high)) / mass
+            }
+            Self::Deterministic { time } => time,
+        }
+    }
+
+    /// Complains of impossible parameters.
+    pub(super) fn check(&self) -> Result<(), NameError> {
+        self.find_problem().map_err(|problem| self.name().error(KIND, problem))
+    }
+
+    fn find_problem(&self) -> Result<(), String> {
+        match *self {
+            Self::Exponential { mean } => positive("mean", mean),
+            Self::BoundedPareto { k, q, alpha } => {
+                positive("k", k)?;
+                positive("q", q)?;
+                positive("alpha", alpha)?;
+                if k < q { Ok(()) } else { Err(format!("k is {k}, but must be below q, {q}")) }
+            }
+            Self::TruncatedNormal { mean, sd, low, high } => {
+                positive("mean", mean)?;
+                positive("sd", sd)?;
+                if !(low >= 0.0 && low < high) {
+                    return Err(format!("low is {low}, but must be from 0 to below high, {high}"));
+                }
+                // As a range, so that NaN is outside.
+                if !(LEAST_MASS..).contains(&kept(mean, sd, low, high)[1]) {
+                    return Err("less than a millionth of it lies between low and high".to_string());
+                }
+                Ok(())
+            }
+            Self::Deterministic { time } => positive("time", time),
+        }
+    }
+}
+
+/// Shares of a normal distribution: that below `low`, and that between `low` and `high`.
+fn kept(mean: f64, sd: f64, low: f64, high: f64) -> [f64; 2] {
+    let below = |x: f64| Normal::standard().cdf((x - mean) / sd);
+    [below(low), below(high) - below(low)]
+}
+
+#[cfg(test)]
+pub(super) mod tests;

@@ -1,0 +1,149 @@
+use super::*;
+use crate::naming::StrategyName;
+use proptest::prelude::*;
+
+const THESIS: Service = Service::BoundedPareto { k: 15.0, q: 4241.0, alpha: 1.0 };
+
+/// Mean of a function of the service time by plain integration of the quantile function, which is all
+/// that the samples are made of.
+fn integral(service: &Service, value: impl Fn(f64) -> f64) -> f64 {
+    const STEPS: u32 = 1_000_000;
+    let middle = |i: u32| (f64::from(i) + 0.5) / f64::from(STEPS);
+    (0..STEPS).map(|i| value(service.quantile(middle(i)))).sum::<f64>() / f64::from(STEPS)
+}
+
+fn normal(mean: f64, sd: f64, low: f64, high: f64) -> Service {
+    Service::TruncatedNormal { mean, sd, low, high }
+}
+
+#[test]
+fn bounded_pareto_has_the_moments_of_the_thesis() {
+    assert_eq!(THESIS.quantile(0.0), 15.0);
+    assert!((THESIS.quantile(1.0 - f64::EPSILON / 2.0) - 4241.0).abs() < 1e-6);
+    assert!((THESIS.quantile(0.5) - 29.894).abs() < 5e-4, "{}", THESIS.quantile(0.5));
+    let mean = THESIS.mean();
+    assert!((mean - 84.968).abs() < 5e-4, "{mean}");
+    let variation = integral(&THESIS, |x| (x / mean - 1.0).powi(2));
+    assert!((variation - 7.81).abs() < 5e-3, "{variation}");
+}
+
+#[test]
+fn means_are_those_of_the_quantile_function() {
+    for service in [
+        Service::Exponential { mean: 83.0 },
+        THESIS,
+        Service::BoundedPareto { k: 2.0, q: 50.0, alpha: 0.3 },
+        Service::BoundedPareto { k: 2.0, q: 50.0, alpha: 2.5 },
+        normal(5.0, 2.0, 0.0, f64::INFINITY),
+        normal(5.0, 2.0, 6.0, 7.0),
+        normal(1.0, 3.0, 0.5, 20.0),
+        Service::Deterministic { time: 4.25 },
+    ] {
+        let (mean, integral) = (service.mean(), integral(&service, |x| x));
+        assert!((mean / integral - 1.0).abs() < 2e-5, "{service}: {mean} {integral}");
+    }
+    // 5 + 2 * density(2.5) / (1 - 0.0062097), by a table of the normal distribution.
+    let mean = normal(5.0, 2.0, 0.0, f64::INFINITY).mean();
+    assert!((mean - 5.035_276).abs() < 1e-5, "{mean}");
+}
+
+#[test]
+fn truncated_normal_is_symmetric_where_its_interval_is() {
+    let service = normal(5.0, 2.0, 1.0, 9.0);
+    assert!((service.quantile(0.5) - 5.0).abs() < 1e-12);
+    assert!((service.mean() - 5.0).abs() < 1e-12);
+    // Share below mean + sd of what lies within two: (0.84134 - 0.02275) / 0.95450.
+    assert!((service.quantile(0.857_611) - 7.0).abs() < 1e-4);
+}
+
+#[test]
+fn names_are_canonical() {
+    for (text, canonical) in [
+        ("exponential", "exponential[mean=1]"),
+        ("exponential[mean=83]", "exponential[mean=83]"),
+        ("pareto", "pareto[k=15,q=4241,alpha=1]"),
+        ("bounded-pareto[alpha=1.5]", "pareto[k=15,q=4241,alpha=1.5]"),
+        ("normal", "normal[mean=5,sd=2,low=0,high=inf]"),
+        ("truncated-normal[high=1e1]", "normal[mean=5,sd=2,low=0,high=10]"),
+        ("constant[time=.5]", "deterministic[time=0.5]"),
+    ] {
+        let service: Service = text.parse().expect(text);
+        assert_eq!(service.to_string(), canonical);
+    }
+}
+
+#[test]
+fn impossible_service_times_are_refused() {
+    for (text, problem) in [
+        ("exponental", "unknown; did you mean \"exponential\"?"),
+        ("exponential[mean=0]", "mean is 0, but must be positive and finite"),
+        ("exponential[mean=inf]", "mean is inf, but must be positive and finite"),
+        ("exponential[mean=x]", "mean=\"x\": invalid float literal"),
+        ("exponential[maen=1]", "unknown parameter \"maen\"; did you mean \"mean\"?"),
+        ("pareto[k=NaN]", "k is NaN, but must be positive and finite"),
+        ("pareto[k=5,q=5]", "k is 5, but must be below q, 5"),
+        ("pareto[alpha=-1]", "alpha is -1, but must be positive and finite"),
+        ("normal[low=-1]", "low is -1, but must be from 0 to below high, inf"),
+        ("normal[low=3,high=nan]", "low is 3, but must be from 0 to below high, NaN"),
+        ("normal[low=20]", "less than a millionth of it lies between low and high"),
+        ("deterministic[time=0]", "time is 0, but must be positive and finite"),
+    ] {
+        assert_eq!(text.parse::<Service>().unwrap_err().problem, problem, "{text}");
+    }
+}
+
+#[test]
+fn the_listing_tells_the_defaults() {
+    for description in descriptions() {
+        let bare: Service = description.name.parse().expect("a listed name");
+        let mut name = StrategyName::plain(&description.name);
+        for parameter in &description.parameters {
+            name.set(parameter.key, parameter.default);
+        }
+        assert_eq!(Service::try_from(&name), Ok(bare));
+        for alias in description.aliases {
+            assert_eq!(alias.parse(), Ok(bare));
+        }
+    }
+}
+
+/// Possible distributions of all kinds.
+pub(in super::super) fn services() -> impl Strategy<Value = Service> {
+    let time = || 0.001..1000.0;
+    prop_oneof![
+        time().prop_map(|mean| Service::Exponential { mean }),
+        (time(), 1.01..100.0, 0.1..4.0).prop_map(|(k, ratio, alpha)| Service::BoundedPareto {
+            k,
+            q: k * ratio,
+            alpha
+        }),
+        (time(), 0.01..2.0, 0.0..1.0, 0.1..9.0).prop_map(|(mean, spread, low, width)| {
+            Service::TruncatedNormal {
+                mean,
+                sd: mean * spread,
+                low: mean * low,
+                high: mean * (low + width * spread),
+            }
+        }),
+        time().prop_map(|time| Service::Deterministic { time }),
+    ]
+    .prop_filter("possible", |service| service.check().is_ok())
+}
+
+proptest! {
+    #[test]
+    fn print_and_parse_are_inverse(service in services()) {
+        prop_assert_eq!(service.to_string().parse(), Ok(service));
+    }
+
+    #[test]
+    fn quantiles_ascend_within_bounds(service in services(), a in 0.0..1.0, b in 0.0..1.0) {
+        let [low, high] = [f64::min(a, b), f64::max(a, b)].map(|u| service.quantile(u));
+        prop_assert!(low <= high && low >= 0.0 && high.is_finite(), "{low} {high}");
+        match service {
+            Service::BoundedPareto { k, q, .. } => prop_assert!(k <= low && high <= q),
+            Service::TruncatedNormal { low: l, high: h, .. } => prop_assert!(l <= low && high <= h),
+            _ => {}
+        }
+    }
+}

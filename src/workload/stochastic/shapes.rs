@@ -1,0 +1,166 @@
+//! The side file of a trace that says the shape of each job: CSV with the header `job,w,h,d`.
+//!
+//! ```text
+//! job,w,h,d
+//! 1,4,3,1
+//! 2,16,9,1
+//! ```
+//!
+//! Jobs are named by their number (SWF field 1), in any order; the product of the sides is the job's
+//! size. A file may hold more jobs than a window of its trace. Read in one pass; one table entry per job.
+
+mod error;
+
+pub use error::ShapeError;
+
+use crate::workload::Job;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::io::{self, BufRead, Write};
+use std::path::{Path, PathBuf};
+
+/// The fields of a line, in order.
+const FIELDS: [&str; 4] = ["job", "w", "h", "d"];
+
+/// Where the shapes of a trace are kept: `lo.swf` and `lo.swf.gz` have `lo.shapes.csv` beside them.
+///
+/// ```
+/// use replay::workload::stochastic::shapes_path;
+/// assert_eq!(shapes_path("out/lo.swf".as_ref()), std::path::Path::new("out/lo.shapes.csv"));
+/// ```
+#[must_use]
+pub fn shapes_path(trace: &Path) -> PathBuf {
+    let mut path = trace.to_path_buf();
+    for extension in ["gz", "swf"] {
+        if path.extension().is_some_and(|own| own.eq_ignore_ascii_case(extension)) {
+            path.set_extension("");
+        }
+    }
+    // Appended, not set: the rest of the name may hold dots.
+    let mut path = path.into_os_string();
+    path.push(".shapes.csv");
+    path.into()
+}
+
+/// Writes the shapes of jobs, in processors, job by job. `out` should be buffered; it is flushed at the
+/// end.
+///
+/// # Errors
+/// Those of the output.
+pub fn write_shapes(jobs: &[Job], shapes: &[[u16; 3]], mut out: impl Write) -> io::Result<()> {
+    writeln!(out, "{}", FIELDS.join(","))?;
+    for (job, [w, h, d]) in jobs.iter().zip(shapes) {
+        writeln!(out, "{},{w},{h},{d}", job.number)?;
+    }
+    out.flush()
+}
+
+/// A side file that was read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shapes {
+    file: String,
+    /// Line and shape by job number.
+    rows: HashMap<i64, (u64, [u16; 3])>,
+}
+
+impl Shapes {
+    /// Reads a side file; `file` is its name for errors. Blank lines and blanks around fields do not
+    /// matter.
+    ///
+    /// # Errors
+    /// [`ShapeError`] with file, line and field: no header, a missing or an extra field, a field that
+    /// is no number in range, or a job that has a shape already.
+    pub fn read(mut input: impl BufRead, file: &str) -> Result<Self, ShapeError> {
+        let mut shapes = Self { file: file.to_string(), rows: HashMap::new() };
+        let (mut bytes, mut line, mut header) = (Vec::new(), 0, false);
+        loop {
+            bytes.clear();
+            let read = input.read_until(b'\n', &mut bytes);
+            if read.map_err(|source| ShapeError::Io { file: file.to_string(), source })? == 0 {
+                break;
+            }
+            line += 1;
+            // What is no UTF-8 is no number either, and is shown as well as it can be.
+            let text = String::from_utf8_lossy(&bytes);
+            let text = text.trim();
+            match header {
+                _ if text.is_empty() => {}
+                true => shapes.insert(line, text)?,
+                false if text.split(',').map(str::trim).eq(FIELDS) => header = true,
+                false => return Err(ShapeError::header(file, line, text)),
+            }
+        }
+        if header { Ok(shapes) } else { Err(ShapeError::header(file, line.max(1), "")) }
+    }
+
+    /// The shapes of these jobs, in processors, job by job.
+    ///
+    /// # Errors
+    /// [`ShapeError`], if a job has no shape, or one of another size.
+    pub fn of(&self, jobs: &[Job]) -> Result<Vec<[u16; 3]>, ShapeError> {
+        let shape = |job: &Job| {
+            let (file, number) = (self.file.clone(), job.number);
+            let Some(&(line, shape)) = self.rows.get(&number) else {
+                return Err(ShapeError::Missing { file, job: number });
+            };
+            let size: u64 = shape.iter().map(|&side| u64::from(side)).product();
+            if size != u64::from(job.size) {
+                return Err(ShapeError::Size { file, line, job: number, shape, size: job.size });
+            }
+            Ok(shape)
+        };
+        jobs.iter().map(shape).collect()
+    }
+
+    /// Number of shapes in the file.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Whether the file has a header and nothing else.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// Reads one line below the header.
+    fn insert(&mut self, line: u64, text: &str) -> Result<(), ShapeError> {
+        let mut fields = text.split(',').map(str::trim);
+        let job = self.field(line, 0, fields.next())?;
+        let mut shape = [0; 3];
+        for (side, index) in shape.iter_mut().zip(1..) {
+            *side = self.field(line, index, fields.next())?;
+            if *side == 0 {
+                return Err(ShapeError::field(&self.file, line, index, "0"));
+            }
+        }
+        if fields.next().is_some() {
+            let fields = text.split(',').count();
+            return Err(ShapeError::Extra { file: self.file.clone(), line, fields });
+        }
+        match self.rows.entry(job) {
+            Entry::Vacant(vacant) => {
+                vacant.insert((line, shape));
+                Ok(())
+            }
+            Entry::Occupied(old) => {
+                let (file, first) = (self.file.clone(), old.get().0);
+                Err(ShapeError::Twice { file, line, job, first })
+            }
+        }
+    }
+
+    fn field<T: std::str::FromStr>(
+        &self,
+        line: u64,
+        index: usize,
+        text: Option<&str>,
+    ) -> Result<T, ShapeError> {
+        let text = text.unwrap_or("");
+        text.parse().map_err(|_| ShapeError::field(&self.file, line, index, text))
+    }
+}
+
+#[cfg(test)]
+mod tests;

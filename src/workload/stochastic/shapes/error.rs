@@ -1,0 +1,124 @@
+//! What can be wrong with a side file, each with its place.
+
+use super::FIELDS;
+use std::io;
+use thiserror::Error;
+
+/// Characters of a bad text that a message shows.
+const SHOWN: usize = 40;
+
+/// Why a side file gives no shapes.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum ShapeError {
+    /// The file cannot be read.
+    #[error("{file}: {source}")]
+    Io {
+        /// The file as the user named it.
+        file: String,
+        /// The system's complaint.
+        source: io::Error,
+    },
+    /// The first line is another one.
+    #[error("{file}:{line}: the header is \"{text}\", but must be \"{}\"", FIELDS.join(","))]
+    Header {
+        /// The file as the user named it.
+        file: String,
+        /// Line, 1-based.
+        line: u64,
+        /// What stands there.
+        text: String,
+    },
+    /// A field is missing or no number in range.
+    #[error("{file}:{line}: {field} \"{text}\" is not {expected} (field {number} of 4)")]
+    Field {
+        /// The file as the user named it.
+        file: String,
+        /// Line, 1-based.
+        line: u64,
+        /// Name of the field.
+        field: &'static str,
+        /// Its number, 1-based.
+        number: usize,
+        /// What stands there.
+        text: String,
+        /// What a correct file has there.
+        expected: &'static str,
+    },
+    /// There are more than four fields.
+    #[error("{file}:{line}: the line has {fields} fields, but must have 4")]
+    Extra {
+        /// The file as the user named it.
+        file: String,
+        /// Line, 1-based.
+        line: u64,
+        /// Number of fields.
+        fields: usize,
+    },
+    /// A job has two shapes.
+    #[error("{file}:{line}: job {job} has its shape on line {first} already (field 1 of 4)")]
+    Twice {
+        /// The file as the user named it.
+        file: String,
+        /// Line of the second, 1-based.
+        line: u64,
+        /// Job number.
+        job: i64,
+        /// Line of the first.
+        first: u64,
+    },
+    /// A job has no shape.
+    #[error("{file}: job {job} has no shape")]
+    Missing {
+        /// The file as the user named it.
+        file: String,
+        /// Job number.
+        job: i64,
+    },
+    /// The sides do not multiply to the job's size.
+    #[error(
+        "{file}:{line}: job {job} needs {size} processors in its trace, its shape is {} x {} x {}",
+        .shape[0], .shape[1], .shape[2]
+    )]
+    Size {
+        /// The file as the user named it.
+        file: String,
+        /// Line, 1-based.
+        line: u64,
+        /// Job number.
+        job: i64,
+        /// Sides, in processors.
+        shape: [u16; 3],
+        /// Processors of the job in its trace.
+        size: u32,
+    },
+}
+
+impl ShapeError {
+    pub(super) fn header(file: &str, line: u64, text: &str) -> Self {
+        Self::Header { file: file.to_string(), line, text: shown(text) }
+    }
+
+    /// An error in the field with this index.
+    pub(super) fn field(file: &str, line: u64, index: usize, text: &str) -> Self {
+        Self::Field {
+            file: file.to_string(),
+            line,
+            field: FIELDS[index],
+            number: index + 1,
+            text: shown(text),
+            expected: if index == 0 { "a job number" } else { "a side from 1 to 65535" },
+        }
+    }
+}
+
+/// The beginning of a text, without characters that a terminal would act on.
+fn shown(text: &str) -> String {
+    let mut chars = text.chars();
+    let mut shown: String =
+        chars.by_ref().take(SHOWN).map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
+    if chars.next().is_some() {
+        shown.push_str("...");
+    }
+    shown
+}

@@ -1,0 +1,154 @@
+//! The sides of requests.
+//!
+//! Each side is drawn independently, with a law that looks at the machine's side in that dimension. A
+//! dimension in which the machine has one processor gets 1.
+
+mod law;
+mod names;
+
+pub use names::descriptions;
+
+use super::names::text_form;
+use super::random::uniform;
+use crate::naming::NameError;
+use law::AxisLaw;
+use rand_chacha::ChaCha8Rng;
+use serde::{Deserialize, Serialize};
+
+const KIND: &str = "sides";
+
+/// How the sides of a request are drawn, in processors.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
+pub struct Sides {
+    /// The distribution of one side.
+    pub law: SideLaw,
+    /// Rounds each side down to a power of two, as for the patterns of Lo's message-passing
+    /// experiments that need one.
+    pub power_of_two: bool,
+    /// Draws one side and uses it in every dimension: squares and cubes. The law is that of the
+    /// machine's shortest side (longer than 1).
+    pub equal: bool,
+}
+
+/// The distribution of one side on a machine of side L.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SideLaw {
+    /// All sides from `low` to `high` alike.
+    Uniform {
+        /// Shortest side.
+        low: u16,
+        /// Longest side; L if `None`.
+        high: Option<u16>,
+    },
+    /// An exponential variable, cut to its whole part, then limited to 1..L: values below 2 become 1,
+    /// values above L become L.
+    Exponential {
+        /// Mean before cutting; L/2 if `None`.
+        mean: Option<f64>,
+    },
+    /// Large sides are frequent (Lo; printed there for L = 32): .2 in the first half, .2 in the next
+    /// quarter, .2 in the next eighth, .4 in the last eighth. Needs L >= 8.
+    Increasing,
+    /// Small sides are frequent (Lo; printed there for L = 32): .4 in the first eighth, .2 in the next
+    /// eighth, .2 in the next quarter, .2 in the last half. Needs L >= 8.
+    Decreasing,
+    /// Intervals with probabilities, in ascending order without overlap; uniform inside each.
+    Intervals(Vec<Interval>),
+    /// Always the same side.
+    Fixed(u16),
+}
+
+/// Sides of equal probability.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Interval {
+    /// Shortest side.
+    pub low: u16,
+    /// Longest side.
+    pub high: u16,
+    /// Probability of the whole interval.
+    pub probability: f64,
+}
+
+text_form!(Sides, KIND);
+
+impl Sides {
+    /// Uniform sides from 1 to the machine's.
+    pub const UNIFORM: Self = Self::plain(SideLaw::Uniform { low: 1, high: None });
+
+    /// Independent sides of a law, not rounded.
+    #[must_use]
+    pub const fn plain(law: SideLaw) -> Self {
+        Self { law, power_of_two: false, equal: false }
+    }
+
+    /// Probability of the sides 1, 2, ... `extent` on a machine of that side.
+    ///
+    /// # Errors
+    /// [`NameError`], if the law is impossible or does not fit the machine.
+    pub fn probabilities(&self, extent: u16) -> Result<Vec<f64>, NameError> {
+        let drawn = self.axis(extent)?.probabilities(extent);
+        let mut rounded = vec![0.0; drawn.len()];
+        for (side, probability) in (1..=extent).zip(drawn) {
+            rounded[usize::from(self.round(side)) - 1] += probability;
+        }
+        Ok(rounded)
+    }
+
+    /// Mean processors of a request on a machine of these sides, exact.
+    pub(super) fn mean_size(&self, extents: [u16; 3]) -> Result<f64, NameError> {
+        // The mean of side^power.
+        let moment = |extent, power: i32| {
+            let probabilities = self.probabilities(extent)?;
+            Ok((1..=extent).zip(probabilities).map(|(s, p)| p * f64::from(s).powi(power)).sum())
+        };
+        if self.equal {
+            let dimensions = extents.iter().filter(|&&extent| extent > 1).count();
+            return moment(shortest(extents), dimensions as i32);
+        }
+        extents.iter().try_fold(1.0, |size, &extent| Ok(size * moment(extent, 1)?))
+    }
+
+    /// Resolves the law for a machine, once for all jobs.
+    pub(super) fn sampler(&self, extents: [u16; 3]) -> Result<SideSampler<'_>, NameError> {
+        let axis = |i: usize| self.axis(if self.equal { shortest(extents) } else { extents[i] });
+        Ok(SideSampler { sides: self, laws: [axis(0)?, axis(1)?, axis(2)?], extents })
+    }
+
+    fn axis(&self, extent: u16) -> Result<AxisLaw, NameError> {
+        AxisLaw::new(&self.law, extent).map_err(|problem| self.name().error(KIND, problem))
+    }
+
+    fn round(&self, side: u16) -> u16 {
+        if self.power_of_two { 1 << side.ilog2() } else { side }
+    }
+}
+
+/// The machine's shortest side among those longer than 1; 1 if there is none.
+fn shortest(extents: [u16; 3]) -> u16 {
+    extents.into_iter().filter(|&extent| extent > 1).min().unwrap_or(1)
+}
+
+/// Sides for one machine.
+#[derive(Clone, Debug)]
+pub(super) struct SideSampler<'a> {
+    sides: &'a Sides,
+    laws: [AxisLaw; 3],
+    extents: [u16; 3],
+}
+
+impl SideSampler<'_> {
+    /// Draws the sides of a request. Always takes three numbers, so that machines of two and three
+    /// dimensions see the same ones.
+    pub(super) fn draw(&self, rng: &mut ChaCha8Rng) -> [u16; 3] {
+        let numbers: [f64; 3] = std::array::from_fn(|_| uniform(rng));
+        std::array::from_fn(|i| {
+            let number = numbers[if self.sides.equal { 0 } else { i }];
+            let side = self.sides.round(self.laws[i].quantile(number));
+            if self.extents[i] == 1 { 1 } else { side }
+        })
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests;

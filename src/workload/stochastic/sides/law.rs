@@ -1,0 +1,142 @@
+//! The law of one side, resolved for the machine's side in its dimension.
+
+use super::super::names::positive;
+use super::super::random::exponential;
+use super::{Interval, SideLaw};
+
+/// Shares of the machine's side, in eighths, at which the intervals of Lo's distributions end, and the
+/// probability of each.
+const INCREASING: [(u32, f64); 4] = [(4, 0.2), (6, 0.2), (7, 0.2), (8, 0.4)];
+const DECREASING: [(u32, f64); 4] = [(1, 0.4), (2, 0.2), (4, 0.2), (8, 0.2)];
+
+/// How far the probabilities of intervals may be from 1 in sum.
+const SUM_TOLERANCE: f64 = 1e-9;
+
+/// A law of sides from 1 to the machine's.
+#[derive(Clone, Debug)]
+pub(super) enum AxisLaw {
+    /// Uniform within each.
+    Intervals(Vec<Interval>),
+    /// Exponential, cut and limited.
+    Exponential { mean: f64, extent: u16 },
+}
+
+impl AxisLaw {
+    /// Checks a law against a machine's side; the error says what is wrong.
+    pub(super) fn new(law: &SideLaw, extent: u16) -> Result<Self, String> {
+        check(law)?;
+        let one = |low, high| vec![Interval { low, high, probability: 1.0 }];
+        let intervals = match law {
+            _ if extent == 1 => one(1, 1),
+            &SideLaw::Exponential { mean } => {
+                let mean = mean.unwrap_or(f64::from(extent) / 2.0);
+                return Ok(Self::Exponential { mean, extent });
+            }
+            &SideLaw::Uniform { low, high } => one(low, high.unwrap_or(extent.max(low))),
+            &SideLaw::Fixed(side) => one(side, side),
+            SideLaw::Intervals(intervals) => intervals.clone(),
+            SideLaw::Increasing => eighths(&INCREASING, extent)?,
+            SideLaw::Decreasing => eighths(&DECREASING, extent)?,
+        };
+        match intervals.last() {
+            Some(last) if last.high > extent => {
+                Err(format!("sides of {} do not fit a machine's side of {extent}", last.high))
+            }
+            _ => Ok(Self::Intervals(intervals)),
+        }
+    }
+
+    /// The side at `u` of [0, 1): the inverse of the distribution function.
+    pub(super) fn quantile(&self, u: f64) -> u16 {
+        match self {
+            &Self::Exponential { mean, extent } => cut(mean * exponential(u), extent),
+            Self::Intervals(intervals) => {
+                let mut rest = u;
+                for &Interval { low, high, probability } in intervals {
+                    if rest < probability {
+                        let sides = f64::from(high - low + 1);
+                        // Below `sides` even when rounded, as the quotient is below 1.
+                        return low + (rest / probability * sides) as u16;
+                    }
+                    rest -= probability;
+                }
+                // The probabilities were a rounding error short of 1.
+                intervals.last().map_or(1, |last| last.high)
+            }
+        }
+    }
+
+    /// Probability of the sides 1, 2, ... `extent`.
+    pub(super) fn probabilities(&self, extent: u16) -> Vec<f64> {
+        match self {
+            &Self::Exponential { mean, .. } => {
+                let reaches =
+                    |side: u16| if side == 1 { 1.0 } else { (-f64::from(side) / mean).exp() };
+                let next = |side: u16| if side == extent { 0.0 } else { reaches(side + 1) };
+                (1..=extent).map(|side| reaches(side) - next(side)).collect()
+            }
+            Self::Intervals(intervals) => {
+                let mut probabilities = vec![0.0; usize::from(extent)];
+                for &Interval { low, high, probability } in intervals {
+                    let each = probability / f64::from(high - low + 1);
+                    probabilities[usize::from(low) - 1..usize::from(high)].fill(each);
+                }
+                probabilities
+            }
+        }
+    }
+}
+
+/// The side that a real number stands for: its whole part within 1..`extent`.
+pub(super) fn cut(x: f64, extent: u16) -> u16 {
+    // The conversion drops the fraction and stops at the largest `u16`.
+    (x as u16).clamp(1, extent)
+}
+
+/// Intervals that end at shares of a side, rounded up.
+fn eighths(shares: &[(u32, f64)], extent: u16) -> Result<Vec<Interval>, String> {
+    if extent < 8 {
+        return Err(format!("the machine's side is {extent}, but must be at least 8"));
+    }
+    let mut low = 1;
+    let interval = |&(eighths, probability): &(u32, f64)| {
+        let high = (u32::from(extent) * eighths).div_ceil(8) as u16;
+        let interval = Interval { low, high, probability };
+        low = high + 1;
+        interval
+    };
+    Ok(shares.iter().map(interval).collect())
+}
+
+/// Complains of what is wrong on any machine.
+pub(super) fn check(law: &SideLaw) -> Result<(), String> {
+    match law {
+        SideLaw::Increasing | SideLaw::Decreasing => Ok(()),
+        &SideLaw::Exponential { mean } => mean.map_or(Ok(()), |mean| positive("mean", mean)),
+        SideLaw::Fixed(0) | SideLaw::Uniform { low: 0, .. } => {
+            Err("a side must be at least 1".to_string())
+        }
+        SideLaw::Fixed(_) => Ok(()),
+        &SideLaw::Uniform { low, high } => match high {
+            Some(high) if high < low => Err(format!("low is {low}, but must be at most {high}")),
+            _ => Ok(()),
+        },
+        SideLaw::Intervals(intervals) => check_intervals(intervals),
+    }
+}
+
+fn check_intervals(intervals: &[Interval]) -> Result<(), String> {
+    let mut below = 0;
+    for &Interval { low, high, probability } in intervals {
+        if low <= below || high < low {
+            return Err(format!("{low}-{high} is not above {below}: intervals must ascend from 1"));
+        }
+        positive("a probability", probability)?;
+        below = high;
+    }
+    let sum: f64 = intervals.iter().map(|interval| interval.probability).sum();
+    if (sum - 1.0).abs() > SUM_TOLERANCE {
+        return Err(format!("the probabilities add up to {sum}, but must to 1"));
+    }
+    Ok(())
+}

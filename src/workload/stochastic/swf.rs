@@ -1,0 +1,118 @@
+//! A stream as a trace, so that other simulators can read the same workload.
+//!
+//! SWF has no shapes: they go to a side file ([`write_shapes`](super::write_shapes)).
+
+use super::Stream;
+use crate::swf::{Header, Record, Writer};
+use crate::workload::Job;
+use std::io::{self, Write};
+
+/// Writes a stream as SWF, one tick as one second: a reader gets the same integers back.
+///
+/// The header holds `Version`, `MaxJobs`, `MaxRecords`, `MaxProcs` (= `processors`) and a `Note` on the
+/// ticks; `fields` follow as `; key: value`, in their order. `out` should be buffered; it is flushed at
+/// the end.
+///
+/// # Errors
+/// Those of the output; [`io::ErrorKind::InvalidInput`], before anything is written, if a field's key
+/// is blank or holds a colon, or if key or value break the line.
+pub fn write_swf(
+    stream: &Stream,
+    processors: u32,
+    fields: &[(&str, &str)],
+    out: impl Write,
+) -> io::Result<()> {
+    let header = header(stream, processors, fields)?;
+    let mut writer = Writer::new(out);
+    writer.write_header(&Header::parse(header.as_bytes()))?;
+    for job in &stream.jobs {
+        writer.write_record(&record(job))?;
+    }
+    writer.into_inner().flush()
+}
+
+/// Submission, run time, size (allocated and requested), estimate and status 1, completed; all else
+/// unknown.
+fn record(job: &Job) -> Record {
+    Record {
+        job_number: job.number,
+        submit_time: job.submit as f64,
+        run_time: job.run as f64,
+        allocated_processors: i64::from(job.size),
+        requested_processors: i64::from(job.size),
+        requested_time: job.estimate as f64,
+        status: 1,
+        ..Record::UNKNOWN
+    }
+}
+
+/// The header's text.
+fn header(stream: &Stream, processors: u32, fields: &[(&str, &str)]) -> io::Result<String> {
+    let (count, ticks) = (stream.jobs.len(), stream.ticks_per_unit);
+    let mut text = format!(
+        "; Version: 2.2\n; MaxJobs: {count}\n; MaxRecords: {count}\n; MaxProcs: {processors}\n\
+         ; Note: A second stands for a tick; {ticks} ticks are one time unit of the model.\n"
+    );
+    for (key, value) in fields {
+        let breaks = |s: &str| s.contains(['\n', '\r']);
+        if key.trim().is_empty() || key.contains(':') || breaks(key) || breaks(value) {
+            let message = format!("{key:?}: {value:?} is no SWF header field");
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
+        }
+        text += &format!("; {key}: {value}\n");
+    }
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::StochasticStream;
+    use super::*;
+    use crate::workload::{Policy, Window, Workload};
+
+    fn written(stream: &Stream, fields: &[(&str, &str)]) -> io::Result<Vec<u8>> {
+        let mut out = Vec::new();
+        write_swf(stream, 64, fields, &mut out).map(|()| out)
+    }
+
+    #[test]
+    fn a_strict_reader_gets_the_jobs_back() {
+        let model = StochasticStream::new([4, 4, 4]);
+        let stream = model.generate(3, 5).expect("a possible model");
+        let swf = written(&stream, &[("Computer", "none")]).expect("memory takes all");
+        let read = Workload::from_reader(
+            swf.as_slice(),
+            "stream.swf",
+            &Policy::STRICT,
+            &Window::ALL,
+            Default::default(),
+        )
+        .expect("a trace without flaws");
+        let jobs: Vec<Job> = read.jobs.iter().map(|&job| Job { line: 0, ..job }).collect();
+        assert_eq!(jobs, stream.jobs);
+    }
+
+    #[test]
+    fn the_header_says_what_the_trace_is() {
+        let model = StochasticStream { jobs: 2, ..StochasticStream::new([4, 4, 4]) };
+        let stream = model.generate(3, 5).expect("a possible model");
+        let swf = written(&stream, &[("Note", "seed 3"), ("Note", "")]).expect("memory takes all");
+        let text = String::from_utf8(swf).expect("ASCII");
+        let header = "; Version: 2.2\n; MaxJobs: 2\n; MaxRecords: 2\n; MaxProcs: 64\n\
+                      ; Note: A second stands for a tick; 1000000 ticks are one time unit of the model.\n\
+                      ; Note: seed 3\n; Note: \n";
+        assert!(text.starts_with(header), "{text}");
+        assert_eq!(text.lines().count(), 9);
+    }
+
+    #[test]
+    fn fields_that_would_break_the_header_are_refused() {
+        let stream = Stream { jobs: vec![], shapes: vec![], ticks_per_unit: 1 };
+        for field in
+            [("", "x"), (" ", "x"), ("a:b", "x"), ("a\nb", "x"), ("a", "x\n1 2 3"), ("a", "\r")]
+        {
+            let error = written(&stream, &[field]).unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::InvalidInput, "{field:?}");
+        }
+    }
+}

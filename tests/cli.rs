@@ -19,7 +19,10 @@ mod cli {
     pub mod names;
     pub mod out;
     pub mod python;
+    pub mod resume;
+    pub mod shards;
     pub mod streams;
+    pub mod sweep;
     pub mod synth;
     pub mod traces;
 }
@@ -34,6 +37,9 @@ fn main() -> ExitCode {
         cli::streams::trials(),
         cli::grid::trials(),
         cli::out::trials(),
+        cli::sweep::trials(),
+        cli::resume::trials(),
+        cli::shards::trials(),
         cli::listing::trials(),
         cli::synth::trials(),
         cli::traces::trials(),

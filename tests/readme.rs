@@ -50,6 +50,10 @@ fn trial(command: String, place: PathBuf, kth: Option<PathBuf>) -> Trial {
     let needs_kth = command.contains("KTH-SP2") || command.contains("results.sh");
     let reason = if command == "cargo test --release" {
         Some("it is what runs this")
+    } else if command.contains("sbatch") || command.contains("hyperqueue.sh") {
+        Some("needs a cluster")
+    } else if command.contains("try-slurm.sh") && !slurm_can_start() {
+        Some("needs root, slurm-wlm and munge")
     } else if needs_kth && kth.is_none() {
         Some("trace KTH-SP2 absent")
     } else {
@@ -61,6 +65,13 @@ fn trial(command: String, place: PathBuf, kth: Option<PathBuf>) -> Trial {
     };
     Trial::test(name, move || run(&command, &place, kth.as_deref()))
         .with_ignored_flag(reason.is_some())
+}
+
+/// Whether the daemons of Slurm are installed and may be started.
+fn slurm_can_start() -> bool {
+    let test = "test $(id -u) = 0 && PATH=$PATH:/usr/sbin type munged slurmctld slurmd sbatch";
+    let tested = Command::new("bash").args(["-c", test]).output();
+    tested.is_ok_and(|output| output.status.success())
 }
 
 fn run(command: &str, place: &Path, kth: Option<&Path>) -> Result<(), Failed> {

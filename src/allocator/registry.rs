@@ -66,7 +66,12 @@ impl AllocatorSpec {
 
     /// Whether the strategy breaks ties by a vector.
     pub fn takes_tie(&self) -> bool {
-        (self.strategy.parameters)().iter().any(|parameter| parameter.key == "tie")
+        self.has_parameter("tie")
+    }
+
+    /// Whether the strategy has a parameter of this name.
+    pub fn has_parameter(&self, key: &str) -> bool {
+        (self.strategy.parameters)().iter().any(|parameter| parameter.key == key)
     }
 
     /// The tie vector, as it was written.

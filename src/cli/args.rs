@@ -1,4 +1,4 @@
-//! The main job's arguments, as typed.
+//! The arguments of grids and of the main job, as typed.
 
 use std::path::PathBuf;
 
@@ -6,9 +6,9 @@ use clap::{Args, ValueEnum};
 
 use crate::workload::Oversize;
 
-/// Arguments of the main job, as typed.
+/// What there is to run, as typed.
 #[derive(Clone, Debug, Args)]
-pub struct RunArgs {
+pub struct GridArgs {
     /// Trace: a file, or the name of a known one (replay list traces).
     ///
     /// A name is looked up as a path, then as a file or alias, with or without .swf and
@@ -24,11 +24,11 @@ pub struct RunArgs {
     pub mesh: Vec<String>,
 
     /// Scheduler: fcfs, easy, conservative, largest, ... [default: fcfs].
-    #[arg(long, short, value_name = "NAME[KEY=VALUE,..]", help_heading = "Grid")]
+    #[arg(long, short, value_name = "NAME[..]", help_heading = "Grid")]
     pub sched: Vec<String>,
 
     /// Allocator: mc1x1, mm, gen-alg, hilbert-best-fit, ... [default: mc1x1].
-    #[arg(long, short, value_name = "NAME[KEY=VALUE,..]", help_heading = "Grid")]
+    #[arg(long, short, value_name = "NAME[..]", help_heading = "Grid")]
     pub alloc: Vec<String>,
 
     /// Tie vector SR,AF,WF,BF or none; repeat for several. Only for strategies that take one.
@@ -92,6 +92,14 @@ pub struct RunArgs {
         hide_short_help = true
     )]
     pub max_errors: usize,
+}
+
+/// Arguments of the main job, as typed.
+#[derive(Clone, Debug, Args)]
+pub struct RunArgs {
+    /// What there is to run.
+    #[command(flatten)]
+    pub grid: GridArgs,
 
     /// Count tied decisions (several times the cost).
     #[arg(long, help_heading = "Output")]
@@ -154,6 +162,17 @@ pub enum OversizeArg {
     Drop,
     /// Give it the whole machine.
     Clamp,
+}
+
+impl OversizeArg {
+    /// The rule as typed.
+    pub fn word(self) -> &'static str {
+        match self {
+            OversizeArg::Error => "error",
+            OversizeArg::Drop => "drop",
+            OversizeArg::Clamp => "clamp",
+        }
+    }
 }
 
 impl From<OversizeArg> for Oversize {

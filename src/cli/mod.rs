@@ -25,6 +25,7 @@ mod progress;
 mod run;
 mod shell;
 mod stream;
+mod sweep;
 mod synth;
 mod verify;
 
@@ -47,7 +48,6 @@ use exit::Exit;
   replay --trace KTH-SP2.swf --alloc mc1x1 --tie 2,13,20,6
   replay --trace LANL-CM5 --sched fcfs,easy --alloc mc1x1,mm,hilbert-best-fit --out results/lanl
   replay verify johnson --trace KTH-SP2
-  replay list allocators
 
 Without --trace the synthetic trace that comes with the project is replayed.",
     after_long_help = "Examples:
@@ -60,6 +60,8 @@ Without --trace the synthetic trace that comes with the project is replayed.",
       results/first.
   replay --trace my.swf.gz --mesh torus:16x24 --alloc 'mc1x1[tie=3,9,3,2,order=scan]' --format json
       A machine and a strategy in full; one JSON object per run on standard output.
+  replay sweep --trace KTH-SP2 --sr 1..9 --af 0..10 --wf 0..10 --bf 0..10 --out results/sweep
+      Ten thousand cells, resumable: after an interruption the same command goes on.
   replay verify johnson --trace KTH-SP2
       Published numbers beside ours.
 
@@ -83,6 +85,16 @@ enum Command {
     /// Each suite runs the traces, strategies and vectors of its paper; only which suites
     /// and which of their traces can be chosen.
     Verify(verify::VerifyArgs),
+    /// Run a grid that takes long: resumable, in shards if need be.
+    ///
+    /// Finished cells are journalled in the output folder; after any interruption the same
+    /// command goes on where it stopped. The result files are the same bytes as those of an
+    /// uninterrupted run, for any number of threads and shards.
+    Sweep(sweep::SweepArgs),
+    /// List the cells of a grid, count them, estimate their time.
+    Plan(sweep::PlanArgs),
+    /// Put the shards of a sweep together.
+    Merge(sweep::MergeArgs),
     /// List what can be named: allocators, schedulers, traces, policies, suites, columns.
     List(list::ListArgs),
     /// Run stochastic streams of jobs, replicated until their means are known well enough.
@@ -118,6 +130,9 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let outcome = match cli.command {
         None => run::run(&cli.run, &arguments),
         Some(Command::Verify(args)) => verify::run(&args),
+        Some(Command::Sweep(args)) => sweep::sweep(&args, &arguments),
+        Some(Command::Plan(args)) => sweep::plan(&args),
+        Some(Command::Merge(args)) => sweep::merge(&args, &arguments),
         Some(Command::List(args)) => list::run(&args),
         Some(Command::Stream(args)) => stream::run(&args),
         Some(Command::Network(args)) => network::run(&args),

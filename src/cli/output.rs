@@ -185,7 +185,7 @@ impl Output {
 
 /// Removes the result files of an earlier run, which its manifest lists, so that no old
 /// figure stands beside new ones; then the manifest. Nothing else is touched.
-fn remove_earlier(dir: &Path) -> io::Result<()> {
+pub(super) fn remove_earlier(dir: &Path) -> io::Result<()> {
     let manifest = dir.join("manifest.json");
     let Ok(text) = std::fs::read_to_string(&manifest) else { return Ok(()) };
     let listed: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();

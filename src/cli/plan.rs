@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::args::RunArgs;
+use super::args::GridArgs;
 use super::exit::{Failure, tell};
 use super::load::load_traces;
 use crate::allocator::registry::AllocatorSpec;
@@ -34,7 +34,7 @@ pub struct Plan {
 impl Plan {
     /// Resolves arguments and loads the traces. All names are checked before any trace is
     /// read.
-    pub fn resolve(args: &RunArgs) -> Result<Self, Failure> {
+    pub fn resolve(args: &GridArgs, quiet: bool) -> Result<Self, Failure> {
         let mut policy = Policy::by_name(&args.policy).map_err(Failure::usage)?.clone();
         if let Some(rule) = args.oversize {
             policy.oversize = rule.into();
@@ -59,20 +59,11 @@ impl Plan {
             check_all(&allocators, &schedulers, machine)?;
         }
         let seeds = if args.seed.is_empty() { vec![0] } else { args.seed.clone() };
-        let workloads =
-            load_traces(&trace_names(&args.trace), &policy, &window, args.max_errors, args.quiet)?;
-        let mut traces = Vec::new();
-        for workload in told_apart(workloads) {
-            let machines = if machines.is_empty() {
-                vec![machine_of(&workload, args.quiet)?]
-            } else {
-                machines.clone()
-            };
-            for machine in machines {
-                check_all(&allocators, &schedulers, &machine)?;
-                let workload = fitted(&workload, &machine, policy.oversize, args.quiet)?;
-                traces.push(Arc::new(Trace::new(workload, machine, policy.name, &schedulers)));
-            }
+        let names = trace_names(&args.trace);
+        let workloads = load_traces(&names, &policy, &window, args.max_errors, quiet)?;
+        let traces = on_machines(workloads, &machines, &policy, &schedulers, quiet)?;
+        for trace in &traces {
+            check_all(&allocators, &schedulers, &trace.topology)?;
         }
         let window = WindowRecord { from: args.from.clone(), jobs: args.jobs, days: args.days };
         Ok(Self { traces, schedulers, allocators, seeds, policy, window })
@@ -180,8 +171,31 @@ fn with_ties(
     Ok(all)
 }
 
+/// Every workload on every machine, or on the one that its header names, to be scheduled
+/// by any of `schedulers`.
+pub fn on_machines(
+    workloads: Vec<Arc<Workload>>,
+    machines: &[Topology],
+    policy: &Policy,
+    schedulers: &[SchedulerSpec],
+    quiet: bool,
+) -> Result<Vec<Arc<Trace>>, Failure> {
+    let mut traces = Vec::new();
+    for workload in told_apart(workloads) {
+        let machines = match machines {
+            [] => vec![machine_of(&workload, quiet)?],
+            named => named.to_vec(),
+        };
+        for machine in machines {
+            let workload = fitted(&workload, &machine, policy.oversize, quiet)?;
+            traces.push(Arc::new(Trace::new(workload, machine, policy.name, schedulers)));
+        }
+    }
+    Ok(traces)
+}
+
 /// The traces of all lists. A file may have a comma in its name.
-fn trace_names(lists: &[String]) -> Vec<String> {
+pub fn trace_names(lists: &[String]) -> Vec<String> {
     let names = lists.iter().flat_map(|list| match Path::new(list).exists() {
         true => vec![list.as_str()],
         false => split_list(list).into_iter().map(str::trim).collect(),

@@ -3,7 +3,6 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::exit::tell;
-use crate::experiment::Cell;
 
 /// Progress on standard error: cells done, jobs per second, time left. Nothing is drawn
 /// off a terminal or if the user wants quiet.
@@ -14,9 +13,8 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Progress of these cells, counted in jobs.
-    pub fn new(quiet: bool, cells: &[Cell]) -> Self {
-        let jobs = cells.iter().map(|cell| cell.trace.workload.jobs.len() as u64).sum();
+    /// Progress of so many cells, counted in jobs.
+    pub fn new(quiet: bool, cells: usize, jobs: u64) -> Self {
         let target =
             if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
         let bar = ProgressBar::with_draw_target(Some(jobs), target);
@@ -26,8 +24,8 @@ impl Progress {
             bar.set_style(style);
         }
         bar.enable_steady_tick(Duration::from_millis(250));
-        bar.set_message(format!("0/{}", cells.len()));
-        Self { bar, cells: cells.len(), done: std::cell::Cell::new(0) }
+        bar.set_message(format!("0/{cells}"));
+        Self { bar, cells, done: std::cell::Cell::new(0) }
     }
 
     /// A cell of so many jobs is done.

@@ -21,7 +21,7 @@ pub fn set_threads(threads: Option<u64>) -> Result<(), Failure> {
 
 /// A flag that Ctrl-C raises: running cells end, no further ones start. A second Ctrl-C
 /// ends the program at once.
-fn interruption() -> Result<Arc<AtomicBool>, Failure> {
+pub fn interruption() -> Result<Arc<AtomicBool>, Failure> {
     let flag = Arc::new(AtomicBool::new(false));
     let raised = flag.clone();
     let handler = move || {
@@ -38,14 +38,15 @@ pub fn run(args: &RunArgs, command: &[OsString]) -> Result<Exit, Failure> {
     let started = SystemTime::now();
     set_threads(args.threads)?;
     let mut output = Output::open(args, command, started)?;
-    let plan = Plan::resolve(args)?;
+    let plan = Plan::resolve(&args.grid, args.quiet)?;
     let cells = plan.cells();
     let measure = Measure {
         ties: args.ties,
         placements: args.out.is_some(),
         jobs: args.out.is_some() && !args.no_jobs,
     };
-    let progress = Progress::new(args.quiet, &cells);
+    let jobs = cells.iter().map(|cell| cell.trace.workload.jobs.len() as u64).sum();
+    let progress = Progress::new(args.quiet, cells.len(), jobs);
     output.begin(&plan)?;
     let interrupted = interruption()?;
     let mut failure = None;

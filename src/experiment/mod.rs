@@ -5,13 +5,19 @@
 //! may refuse or hand out units, a coupled simulation. [`run_cells`] runs them on all threads and
 //! hands the results over one at a time in grid order, so that what is written does not
 //! depend on the number of threads.
+//!
+//! [`grid`] reads grids from files; [`sweep`] runs what is too long for one sitting, with a
+//! [`journal`] of what is done.
 
 mod cell;
 pub mod contention;
 mod coupled;
+pub mod grid;
+pub mod journal;
 mod result;
 mod runner;
 pub mod stream;
+pub mod sweep;
 
 pub use cell::{Cell, Trace};
 pub use result::{RunKey, RunResult};

@@ -1,9 +1,11 @@
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::metrics::{JobMeasures, RunMetrics, Series, SizeRow};
 
 /// What identifies one cell of a grid, as text that parses back.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, serde::Serialize)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct RunKey {
     /// Name of the trace: its file without `.swf` and `.gz`.
     pub trace: String,
@@ -31,8 +33,8 @@ impl RunKey {
     }
 }
 
-/// One finished cell.
-#[derive(Clone, Debug)]
+/// One finished cell. Its serialised form leaves out jobs and series.
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct RunResult {
     /// Its place in the grid, from 0; also the `run` column that joins the tables.
     pub run: u32,
@@ -45,8 +47,10 @@ pub struct RunResult {
     /// Means by job size, ascending.
     pub by_size: Vec<SizeRow>,
     /// Every job in order of submission; empty unless asked for.
+    #[serde(skip)]
     pub jobs: Vec<JobMeasures>,
     /// Load over time, shared by the cells of one timeline.
+    #[serde(skip)]
     pub series: Arc<Series>,
     /// Wall-clock seconds of the replay itself.
     pub seconds: f64,

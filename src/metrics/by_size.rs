@@ -2,12 +2,12 @@
 
 use std::cmp::Reverse;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::workload::Job;
 
 /// Means over the jobs of one size in one run.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct SizeRow {
     /// Processors.
     pub size: u32,

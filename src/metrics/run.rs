@@ -1,6 +1,6 @@
 //! What single jobs and whole runs come to.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::Placement;
 use super::system::SystemMetrics;
@@ -58,7 +58,7 @@ fn bounded_slowdown(wait: i64, run: i64) -> f64 {
 }
 
 /// What one run comes to. Times in trace seconds; means are over jobs.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct RunMetrics {
     /// Jobs.
     pub jobs: u64,

@@ -1,6 +1,6 @@
 //! The system over time in a coupled simulation: utilization, fragmentation, busy list.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::allocator::{Census, Refusal};
 use crate::simulation::{Observer, Overhead, State};
@@ -115,7 +115,7 @@ impl Observer for SystemRecorder {
 }
 
 /// What the system comes to in a coupled simulation.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct SystemMetrics {
     /// Last completion, from the origin of time.
     pub finish_time: i64,

@@ -7,6 +7,7 @@
 mod format;
 pub mod manifest;
 mod runs;
+pub mod sweep;
 
 pub use format::{Align, Sheet, Value, json_line, write_csv, write_csv_rows};
 pub use runs::{full_row, summary};

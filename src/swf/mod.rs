@@ -24,7 +24,7 @@ mod header;
 mod parse;
 mod reader;
 mod record;
-mod snippet;
+pub(crate) mod snippet;
 mod tally;
 mod writer;
 

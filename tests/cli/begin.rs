@@ -69,7 +69,7 @@ fn short_help_fits_a_screen() {
 fn long_help_tells_all() {
     let help = Dir::new().replay("--help").code(0).says_nothing();
     let help = help.prints("Exit codes: 0 done; 1 done, but").prints("Examples:").prints("Units:");
-    for command in ["verify", "list", "synth"] {
+    for command in ["verify", "sweep", "plan", "merge", "list", "synth"] {
         Dir::new()
             .replay(&format!("{command} --help"))
             .code(0)

@@ -1,0 +1,146 @@
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::cli::args::{GridArgs, threads};
+use crate::experiment::sweep::Shard;
+
+/// A grid, from a file or from flags.
+#[derive(Clone, Debug, Args)]
+pub struct GridChoice {
+    /// Grid file (TOML); the flags below say the same without one.
+    #[arg(value_name = "GRID.toml", conflicts_with_all = ["GridArgs", "ListArgs"])]
+    pub file: Option<PathBuf>,
+
+    /// What there is to run.
+    #[command(flatten)]
+    pub grid: GridArgs,
+
+    /// Lists of parameters.
+    #[command(flatten)]
+    pub lists: ListArgs,
+
+    /// Run a grid of more than 100,000 cells.
+    #[arg(long, help_heading = "Output")]
+    pub yes: bool,
+
+    /// Only one of n parts of the grid, 1/n to n/n: every n-th cell.
+    #[arg(long, value_name = "I/N", help_heading = "Output")]
+    pub shard: Option<Shard>,
+
+    /// Threads [default: all processors]. Results do not depend on it.
+    #[arg(long, value_name = "N", value_parser = threads(), help_heading = "Output")]
+    pub threads: Option<u64>,
+
+    /// Nothing on standard error but errors.
+    #[arg(long, short, help_heading = "Output")]
+    pub quiet: bool,
+}
+
+/// Lists of parameters for every allocator that has them.
+#[derive(Clone, Debug, Args)]
+#[group(id = "ListArgs", multiple = true)]
+pub struct ListArgs {
+    /// Scan radii of tie vectors: 2, 1,2,5 or 1..9; with --af, --wf and --bf.
+    #[arg(long, value_name = "LIST", requires_all = ["af", "wf", "bf"], conflicts_with = "tie", help_heading = "Lists")]
+    pub sr: Option<String>,
+
+    /// Weights of free processors nearby.
+    #[arg(
+        long,
+        value_name = "LIST",
+        requires = "sr",
+        allow_hyphen_values = true,
+        help_heading = "Lists"
+    )]
+    pub af: Option<String>,
+
+    /// Weights of own processors along walls.
+    #[arg(
+        long,
+        value_name = "LIST",
+        requires = "sr",
+        allow_hyphen_values = true,
+        help_heading = "Lists"
+    )]
+    pub wf: Option<String>,
+
+    /// Weights of busy processors just outside.
+    #[arg(
+        long,
+        value_name = "LIST",
+        requires = "sr",
+        allow_hyphen_values = true,
+        help_heading = "Lists"
+    )]
+    pub bf: Option<String>,
+
+    /// Values of any other parameter: order=greedy,scan or slack=0..0.2:0.05.
+    #[arg(long, value_name = "KEY=LIST", help_heading = "Lists")]
+    pub param: Vec<String>,
+
+    /// Count tied decisions (several times the cost).
+    #[arg(long, help_heading = "Lists")]
+    pub ties: bool,
+
+    /// Measure distances only: no diameter, dispersal, components.
+    #[arg(long, help_heading = "Lists")]
+    pub no_placements: bool,
+}
+
+/// Arguments of `replay sweep`.
+#[derive(Clone, Debug, Args)]
+pub struct SweepArgs {
+    /// The grid.
+    #[command(flatten)]
+    pub grid: GridChoice,
+
+    /// Folder of the journal and the results; a second run with the same folder goes on.
+    #[arg(
+        long,
+        value_name = "DIR",
+        required_unless_present = "print_config",
+        help_heading = "Output"
+    )]
+    pub out: Option<PathBuf>,
+
+    /// Forget what the folder's journal has and begin anew.
+    #[arg(long, help_heading = "Output")]
+    pub force: bool,
+
+    /// Run cells again that failed before.
+    #[arg(long, help_heading = "Output")]
+    pub retry_failed: bool,
+
+    /// Print the grid as a file, with every default, and run nothing.
+    #[arg(long, help_heading = "Output")]
+    pub print_config: bool,
+}
+
+/// Arguments of `replay plan`.
+#[derive(Clone, Debug, Args)]
+pub struct PlanArgs {
+    /// The grid.
+    #[command(flatten)]
+    pub grid: GridChoice,
+
+    /// Run no samples to estimate the time.
+    #[arg(long, help_heading = "Output")]
+    pub no_estimate: bool,
+}
+
+/// Arguments of `replay merge`.
+#[derive(Clone, Debug, Args)]
+pub struct MergeArgs {
+    /// Folders of all shards.
+    #[arg(value_name = "DIR", required = true)]
+    pub dirs: Vec<PathBuf>,
+
+    /// Folder of the one result.
+    #[arg(long, value_name = "DIR")]
+    pub out: PathBuf,
+
+    /// Nothing on standard error but errors.
+    #[arg(long, short)]
+    pub quiet: bool,
+}

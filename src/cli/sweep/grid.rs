@@ -1,0 +1,154 @@
+//! From arguments to a grid and its plan.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use super::args::{GridChoice, ListArgs};
+use crate::allocator::registry::AllocatorSpec;
+use crate::cli::args::GridArgs;
+use crate::cli::exit::Failure;
+use crate::cli::load::load_traces;
+use crate::cli::plan::{on_machines, trace_names, works};
+use crate::experiment::Trace;
+use crate::experiment::grid::{
+    AllocatorEntry, Grid, GridFile, TieRanges, Ties, Values, WindowFile,
+};
+use crate::experiment::sweep::Plan;
+use crate::naming::{StrategyName, split_list};
+use crate::number::grouped;
+
+/// Cells that run without `--yes`.
+const MOST_CELLS: u32 = 100_000;
+
+/// The grid of a file, or of flags.
+pub fn resolve(choice: &GridChoice) -> Result<Grid, Failure> {
+    match &choice.file {
+        None => Grid::resolve(&of_flags(&choice.grid, &choice.lists)?).map_err(Failure::usage),
+        Some(path) => {
+            let name = path.display().to_string();
+            let text = std::fs::read_to_string(path).map_err(|error| {
+                Failure::usage(anyhow::Error::new(error).context(format!("cannot read {name}")))
+            })?;
+            Grid::parse(&text, &name).map_err(Failure::usage)
+        }
+    }
+}
+
+/// Loads the traces of a grid and counts its cells. More than a hundred thousand need the
+/// user's word.
+pub fn plan(choice: &GridChoice, grid: Grid) -> Result<(Plan, Vec<Arc<Trace>>), Failure> {
+    let traces = load(&grid, choice.quiet)?;
+    compatible(&grid, &traces)?;
+    let plan = Plan::new(grid, &traces).map_err(Failure::usage)?;
+    if plan.len() > MOST_CELLS && !choice.yes {
+        let (cells, most) = (grouped(plan.len()), grouped(MOST_CELLS));
+        let message = format!("the grid has {cells} cells, more than {most}: say --yes to go on");
+        return Err(Failure::usage_message(message));
+    }
+    Ok((plan, traces))
+}
+
+fn load(grid: &Grid, quiet: bool) -> Result<Vec<Arc<Trace>>, Failure> {
+    let mut traces = Vec::new();
+    for policy in &grid.policies {
+        let errors = grid.file.max_errors;
+        let workloads = load_traces(&grid.file.traces, policy, &grid.window, errors, quiet)?;
+        traces.extend(on_machines(workloads, &grid.machines, policy, &grid.schedulers, quiet)?);
+    }
+    Ok(traces)
+}
+
+/// A strategy that does not work on a machine, or not with a scheduler, is found before any
+/// work.
+fn compatible(grid: &Grid, traces: &[Arc<Trace>]) -> Result<(), Failure> {
+    let mut entries = HashSet::new();
+    let first = (0..grid.strategies.len()).filter(|&i| entries.insert(grid.strategies.entry(i)));
+    for index in first {
+        let strategy = grid.strategies.get(index).map_err(Failure::usage)?;
+        let mut machines = HashSet::new();
+        for machine in traces.iter().map(|trace| &trace.topology) {
+            if machines.insert(machine) {
+                grid.schedulers.iter().try_for_each(|&s| works(&strategy, s, machine))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The file that says the same as flags.
+fn of_flags(grid: &GridArgs, lists: &ListArgs) -> Result<GridFile, Failure> {
+    let listed = |lists: &[String]| -> Vec<String> {
+        lists.iter().flat_map(|list| split_list(list)).map(str::to_string).collect()
+    };
+    Ok(GridFile {
+        traces: trace_names(&grid.trace),
+        machines: listed(&grid.mesh),
+        schedulers: listed(&grid.sched),
+        policies: listed(std::slice::from_ref(&grid.policy)),
+        seeds: grid.seed.iter().map(u64::to_string).collect(),
+        oversize: grid.oversize.map(|rule| rule.word().to_string()),
+        max_errors: grid.max_errors,
+        ties: lists.ties,
+        placements: !lists.no_placements,
+        window: WindowFile {
+            from: grid.from.iter().cloned().collect(),
+            jobs: grid.jobs,
+            days: grid.days,
+        },
+        allocator: allocators(grid, lists)?,
+    })
+}
+
+/// Every allocator with the lists that it takes; a list that none takes is an error.
+fn allocators(grid: &GridArgs, lists: &ListArgs) -> Result<Vec<AllocatorEntry>, Failure> {
+    let ties = match (&lists.sr, &lists.af, &lists.wf, &lists.bf) {
+        (Some(sr), Some(af), Some(wf), Some(bf)) => {
+            let [sr, af, wf, bf] = [sr, af, wf, bf].map(|list| Values::listed(list));
+            Some(("--sr", Ties::Product(TieRanges { sr, af, wf, bf })))
+        }
+        _ if grid.tie.is_empty() => None,
+        _ => Some(("--tie", Ties::Vectors(grid.tie.iter().cloned().collect()))),
+    };
+    let mut lists_of = Vec::new();
+    for text in &lists.param {
+        let Some((key, values)) = text.split_once('=') else {
+            return Err(Failure::usage_message(format!("--param \"{text}\": write KEY=LIST")));
+        };
+        lists_of.push((key.trim().to_ascii_lowercase().replace('_', "-"), Values::listed(values)));
+    }
+    let names: Vec<&str> = match &grid.alloc[..] {
+        [] => vec!["mc1x1"],
+        lists => lists.iter().flat_map(|list| split_list(list)).collect(),
+    };
+    let mut taken = HashSet::new();
+    let mut entries = Vec::new();
+    for name in names {
+        let spec: AllocatorSpec = name.parse().map_err(Failure::usage)?;
+        let written: StrategyName = name.parse().map_err(Failure::usage)?;
+        let mut entry = AllocatorEntry::named(name);
+        if let Some((flag, ties)) = &ties
+            && spec.takes_tie()
+        {
+            taken.insert(flag.to_string());
+            // A strategy written with its own vector keeps it.
+            entry.tie = written.get("tie").is_none().then(|| ties.clone());
+        }
+        for (key, values) in lists_of.iter().filter(|(key, _)| spec.has_parameter(key)) {
+            taken.insert(key.clone());
+            if written.get(key).is_none() {
+                entry.parameters.insert(key.clone(), values.clone());
+            }
+        }
+        entries.push(entry);
+    }
+    let asked = ties.iter().map(|(flag, _)| *flag).chain(lists_of.iter().map(|(k, _)| k.as_str()));
+    match asked.into_iter().find(|asked| !taken.contains(*asked)) {
+        Some(flag) if flag.starts_with("--") => Err(Failure::usage_message(format!(
+            "{flag}: none of these allocators breaks ties by a vector"
+        ))),
+        Some(key) => Err(Failure::usage_message(format!(
+            "--param {key}: none of these allocators has it (replay list allocators)"
+        ))),
+        None => Ok(entries),
+    }
+}

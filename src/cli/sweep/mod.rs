@@ -1,0 +1,15 @@
+//! `replay sweep`, `replay plan` and `replay merge`: grids too long for one sitting.
+
+mod args;
+mod estimate;
+mod folder;
+mod grid;
+mod list;
+mod merge;
+mod results;
+mod run;
+
+pub use args::{MergeArgs, PlanArgs, SweepArgs};
+pub use list::run as plan;
+pub use merge::run as merge;
+pub use run::run as sweep;

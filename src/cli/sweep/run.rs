@@ -1,0 +1,163 @@
+use std::ffi::OsString;
+use std::fmt;
+use std::io::{self, Write};
+use std::path::Path;
+use std::sync::atomic::Ordering;
+use std::time::{Instant, SystemTime};
+
+use super::args::SweepArgs;
+use super::folder::{self, holder};
+use super::grid;
+use super::list::duration;
+use super::results::{self, Process};
+use crate::cli::exit::{Exit, Failure, tell};
+use crate::cli::output::{probe, remove_earlier};
+use crate::cli::progress::Progress;
+use crate::cli::run::{interruption, set_threads};
+use crate::experiment::grid::Grid;
+use crate::experiment::journal::{JOURNAL_FILE, Journal, JournalError, Lock};
+use crate::experiment::sweep::{Plan, Shard, SweepError, pending, run_sweep};
+use crate::number::{fixed, grouped};
+
+/// Runs the cells of a grid that the folder's journal lacks; when none is left, writes
+/// the results.
+pub fn run(args: &SweepArgs, command: &[OsString]) -> Result<Exit, Failure> {
+    let started = SystemTime::now();
+    set_threads(args.grid.threads)?;
+    let grid = grid::resolve(&args.grid)?;
+    let dir = match &args.out {
+        Some(dir) if !args.print_config => dir,
+        _ => return print(&grid),
+    };
+    probe(dir).map_err(|e| Failure::output(format!("into --out {}", dir.display()), e))?;
+    let _lock = Lock::exclusive(dir, &holder()).map_err(Failure::usage)?;
+    let (plan, traces) = grid::plan(&args.grid, grid)?;
+    let shard = args.grid.shard.unwrap_or(Shard::WHOLE);
+    let mut journal = open(dir, args.force, args.grid.quiet)?;
+    folder::describe(dir, &plan, shard)?;
+    let runs = pending(&plan, shard, &journal, args.retry_failed).map_err(Failure::usage)?;
+
+    let interrupted = interruption()?;
+    let mut tally = Tally::new(shard.cells(plan.len()).count(), runs.len());
+    let jobs_of = |run: u32| plan.traces[plan.places(run)[0]].jobs as u64;
+    let all_jobs = runs.iter().map(|&run| jobs_of(run)).sum();
+    let progress = Progress::new(args.grid.quiet, runs.len(), all_jobs);
+    let outcome = run_sweep(&plan, &traces, &runs, &mut journal, |run, outcome| {
+        tally.record(jobs_of(run), outcome.is_err());
+        progress.advance(jobs_of(run));
+        if let Err(error) = outcome {
+            progress.say(&format!("replay: cell failed: {error}"));
+        }
+        !interrupted.load(Ordering::Relaxed)
+    });
+    progress.finish();
+    outcome.map_err(|error| match error {
+        SweepError::Journal(error) => of_journal(error),
+        SweepError::Name(error) => Failure::usage(error),
+    })?;
+    journal.sync().map_err(of_journal)?;
+    if !args.grid.quiet {
+        tell(&tally);
+    }
+    if tally.finished < runs.len() {
+        let left = grouped((runs.len() - tally.finished) as u64);
+        tell(format_args!(
+            "replay: interrupted, {left} cells left; the same command goes on from {}",
+            journal.path().display()
+        ));
+        return Ok(Exit::Interrupted);
+    }
+    if shard.is_whole() {
+        let process = Process { command, started, cells_run: tally.finished };
+        results::write(dir, &plan, std::slice::from_mut(&mut journal), &process)
+    } else {
+        finished_shard(&plan, shard, &journal)
+    }
+}
+
+/// What this process did.
+struct Tally {
+    begin: Instant,
+    cells: usize,
+    before: usize,
+    finished: usize,
+    failed: usize,
+    jobs: u64,
+}
+
+impl Tally {
+    /// Nothing yet, of so many cells of which so many are to run.
+    fn new(cells: usize, runs: usize) -> Self {
+        let before = cells.saturating_sub(runs);
+        Self { begin: Instant::now(), cells, before, finished: 0, failed: 0, jobs: 0 }
+    }
+
+    fn record(&mut self, jobs: u64, failed: bool) {
+        self.finished += 1;
+        self.failed += usize::from(failed);
+        self.jobs += jobs;
+    }
+}
+
+impl fmt::Display for Tally {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let count = |cells: usize| grouped(cells as u64);
+        let (cells, before) = (count(self.cells), count(self.before));
+        write!(f, "sweep: {cells} cells: {before} done before, {} run", count(self.finished))?;
+        if self.finished > 0 {
+            let seconds = self.begin.elapsed().as_secs_f64();
+            let rate = fixed(self.jobs as f64 / seconds.max(1e-9), 0);
+            write!(f, " in {} ({rate} jobs/s), {} failed", duration(seconds), count(self.failed))?;
+        }
+        Ok(())
+    }
+}
+
+/// A shard has no results of its own; what it leaves is its journal.
+fn finished_shard(plan: &Plan, shard: Shard, journal: &Journal) -> Result<Exit, Failure> {
+    writeln!(io::stdout().lock(), "{}", journal.path().display())
+        .map_err(|e| Failure::output("standard output", e))?;
+    for run in shard.cells(plan.len()) {
+        if journal.failed(plan.id(run).map_err(Failure::usage)?) == Some(true) {
+            return Ok(Exit::Differs);
+        }
+    }
+    Ok(Exit::Done)
+}
+
+/// The journal of the folder, begun anew and without earlier results if the user wants
+/// that.
+fn open(dir: &Path, force: bool, quiet: bool) -> Result<Journal, Failure> {
+    let path = dir.join(JOURNAL_FILE);
+    if force
+        && let Err(error) = std::fs::remove_file(&path)
+        && error.kind() != io::ErrorKind::NotFound
+    {
+        return Err(Failure::output(path.display(), error));
+    }
+    if force {
+        remove_earlier(dir).map_err(|e| Failure::output(dir.display(), e))?;
+    }
+    let journal = Journal::open(dir).map_err(of_journal)?;
+    if !quiet {
+        for line in journal.damaged() {
+            let path = path.display();
+            tell(format_args!("{path}:{line}: damaged record passed over; its cell runs again"));
+        }
+    }
+    Ok(journal)
+}
+
+/// A disk that is full is a matter of the user's; a record that makes no sense is bad data.
+fn of_journal(error: JournalError) -> Failure {
+    match error {
+        JournalError::Io { .. } => Failure::usage(error),
+        error => Failure::data(anyhow::Error::new(error).context("--force begins anew")),
+    }
+}
+
+fn print(grid: &Grid) -> Result<Exit, Failure> {
+    let text = grid.file.to_toml().map_err(|e| Failure::output("the grid", e))?;
+    write!(io::stdout().lock(), "{text}").map_err(|e| Failure::output("standard output", e))?;
+    Ok(Exit::Done)
+}

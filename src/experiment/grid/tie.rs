@@ -1,0 +1,67 @@
+use std::fmt;
+
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{self, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
+
+use super::values::{OneOrMore, Values};
+
+/// The tie vectors of an allocator.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[serde(untagged)]
+pub enum Ties {
+    /// Vectors one by one, `SR,AF,WF,BF` or `none`.
+    Vectors(Values),
+    /// Every combination of four lists.
+    Product(TieRanges),
+}
+
+/// Four lists of integers.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TieRanges {
+    /// Scan radii, in shells.
+    pub sr: Values,
+    /// Weights of free processors left nearby.
+    pub af: Values,
+    /// Weights of own processors along walls.
+    pub wf: Values,
+    /// Weights of busy processors just outside.
+    pub bf: Values,
+}
+
+impl TieRanges {
+    /// The lists in the order of the vector, with their keys.
+    pub fn lists(&self) -> [(&'static str, &Values); 4] {
+        [("sr", &self.sr), ("af", &self.af), ("wf", &self.wf), ("bf", &self.bf)]
+    }
+}
+
+impl<'de> Deserialize<'de> for Ties {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(VectorsOrProduct)
+    }
+}
+
+/// Reads a table of four lists, or vectors.
+struct VectorsOrProduct;
+
+impl<'de> Visitor<'de> for VectorsOrProduct {
+    type Value = Ties;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("tie vectors \"SR,AF,WF,BF\", \"none\", or a table of sr, af, wf and bf")
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<Ties, E> {
+        OneOrMore.visit_str(text).map(Ties::Vectors)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, items: A) -> Result<Ties, A::Error> {
+        OneOrMore.visit_seq(items).map(Ties::Vectors)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, table: A) -> Result<Ties, A::Error> {
+        TieRanges::deserialize(MapAccessDeserializer::new(table)).map(Ties::Product)
+    }
+}

@@ -1,0 +1,237 @@
+//! What a sweep has done so far, in a file that survives its death.
+//!
+//! A journal is a text file that only grows: a header, then one line per finished cell
+//! with a checksum, the cell's [id](super::sweep::CellId) and its result as JSON. A
+//! record goes to the system in one write, so a program that is killed at any instant
+//! leaves whole records and at most one torn line at the end, which the next
+//! [`open`](Journal::open) cuts off. A record damaged in the middle is passed over and
+//! counted, and its cell is simply not done. The last record of a cell counts.
+//!
+//! The records are in the order in which cells finished, which depends on threads; the
+//! result files are made from them in grid order, and do not. Everything a result file
+//! needs of a cell is in its record as named fields, so that a resumed sweep runs no cell
+//! again, and results may gain fields without losing journals.
+//!
+//! In memory a record takes some forty bytes. After a power failure, rather than a kill,
+//! the newest records may be missing: they are synchronised with the disk only by
+//! [`sync`](Journal::sync).
+
+mod lock;
+mod record;
+mod scan;
+
+#[cfg(test)]
+mod tests;
+
+pub use lock::{Lock, LockError};
+pub use record::Outcome;
+
+use std::collections::HashMap;
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufReader, Read, Seek, Write};
+use std::path::{Path, PathBuf};
+
+use super::RunResult;
+use super::sweep::CellId;
+use scan::{HEADER, Place, Scan, scan};
+
+/// Name of the journal in a folder of results.
+pub const JOURNAL_FILE: &str = "journal.txt";
+
+/// Bytes read at a time.
+const BUFFER: usize = 1 << 18;
+
+/// The journal of a folder.
+#[derive(Debug)]
+pub struct Journal {
+    path: PathBuf,
+    file: File,
+    reader: BufReader<File>,
+    /// Where the reader stands.
+    position: u64,
+    end: u64,
+    index: HashMap<CellId, Place>,
+    damaged: Vec<u64>,
+}
+
+/// A journal that cannot be read or written.
+#[derive(Debug, thiserror::Error)]
+pub enum JournalError {
+    /// The file system refused.
+    #[error("cannot {verb} {}: {source}", .path.display())]
+    Io {
+        /// "read" or "write".
+        verb: &'static str,
+        /// The journal.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// Some other file, or one of another version.
+    #[error("{} is no journal of this version", .0.display())]
+    Foreign(PathBuf),
+    /// A sound record that this version does not understand.
+    #[error("{}: the record of cell {id} is not of this version: {source}", .path.display())]
+    Record {
+        /// The journal.
+        path: PathBuf,
+        /// The cell.
+        id: CellId,
+        /// What is missing.
+        source: serde_json::Error,
+    },
+}
+
+impl Journal {
+    /// Opens the journal of a folder for writing, or begins one. A torn line at the end
+    /// is cut off. Only the holder of the folder's [`Lock`] may do this.
+    ///
+    /// # Errors
+    /// [`JournalError`]; a file that is no journal is left alone.
+    pub fn open(dir: &Path) -> Result<Self, JournalError> {
+        let path = dir.join(JOURNAL_FILE);
+        let error = |source| JournalError::Io { verb: "write", path: path.clone(), source };
+        let mut options = OpenOptions::new();
+        let file = options.read(true).append(true).create(true).open(&path).map_err(error)?;
+        let mut journal = Self::load(path.clone(), file)?;
+        if journal.end == 0 {
+            journal.file.set_len(0).map_err(error)?;
+            journal.write(HEADER)?;
+        } else {
+            journal.file.set_len(journal.end).map_err(error)?;
+        }
+        Ok(journal)
+    }
+
+    /// Opens the journal of a folder for reading. A torn line at the end does not count.
+    ///
+    /// # Errors
+    /// [`JournalError`].
+    pub fn read_only(dir: &Path) -> Result<Self, JournalError> {
+        let path = dir.join(JOURNAL_FILE);
+        let file = File::open(&path).map_err(|source| JournalError::Io {
+            verb: "read",
+            path: path.clone(),
+            source,
+        })?;
+        Self::load(path, file)
+    }
+
+    fn load(path: PathBuf, file: File) -> Result<Self, JournalError> {
+        let read = || -> io::Result<_> {
+            let mut reader = BufReader::with_capacity(BUFFER, File::open(&path)?);
+            let found = scan(&mut reader)?;
+            reader.rewind()?;
+            Ok((reader, found))
+        };
+        let (reader, found) = read().map_err(|source| JournalError::Io {
+            verb: "read",
+            path: path.clone(),
+            source,
+        })?;
+        let Scan { index, end, damaged, .. } =
+            found.ok_or_else(|| JournalError::Foreign(path.clone()))?;
+        Ok(Self { path, file, reader, position: 0, end, index, damaged })
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Number of cells with a record.
+    pub fn len(&self) -> usize {
+        self.index.len()
+    }
+
+    /// Whether no cell has a record.
+    pub fn is_empty(&self) -> bool {
+        self.index.is_empty()
+    }
+
+    /// Lines (from 1) that were passed over because their checksum is wrong.
+    pub fn damaged(&self) -> &[u64] {
+        &self.damaged
+    }
+
+    /// Whether a cell has a record, and if so, whether it failed.
+    pub fn failed(&self, id: CellId) -> Option<bool> {
+        self.index.get(&id).map(|place| place.failed)
+    }
+
+    /// Adds the record of a cell: its result, or why it failed. An earlier one does not
+    /// count any more.
+    ///
+    /// # Errors
+    /// [`JournalError`]. What was recorded before is not lost, and the journal can be
+    /// written again when the cause is gone.
+    pub fn append(
+        &mut self,
+        id: CellId,
+        outcome: Result<&RunResult, &str>,
+    ) -> Result<(), JournalError> {
+        let line = record::encode(id, outcome).map_err(|source| JournalError::Record {
+            path: self.path.clone(),
+            id,
+            source,
+        })?;
+        let length = line.len() as u32 - 1;
+        let place = Place { offset: self.end, length, failed: outcome.is_err() };
+        self.write(line.as_bytes())?;
+        self.index.insert(id, place);
+        Ok(())
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> Result<(), JournalError> {
+        if let Err(source) = self.file.write_all(bytes) {
+            // Part of a line may stand there; if it cannot be cut off now, the next
+            // opening does it.
+            let _ = self.file.set_len(self.end);
+            return Err(JournalError::Io { verb: "write", path: self.path.clone(), source });
+        }
+        self.end += bytes.len() as u64;
+        Ok(())
+    }
+
+    /// What became of a cell; `None` if there is no record. Fastest in the order of the
+    /// records.
+    ///
+    /// # Errors
+    /// [`JournalError`].
+    pub fn read(&mut self, id: CellId) -> Result<Option<Outcome>, JournalError> {
+        let Some(&place) = self.index.get(&id) else { return Ok(None) };
+        let line = self.line(place).map_err(|source| JournalError::Io {
+            verb: "read",
+            path: self.path.clone(),
+            source,
+        })?;
+        let outcome = record::decode(&line).map_err(|source| JournalError::Record {
+            path: self.path.clone(),
+            id,
+            source,
+        })?;
+        Ok(Some(outcome))
+    }
+
+    fn line(&mut self, place: Place) -> io::Result<String> {
+        let mut line = vec![0; place.length as usize];
+        // Not an absolute seek, which would empty the buffer.
+        self.reader.seek_relative(place.offset as i64 - self.position as i64)?;
+        self.position = place.offset;
+        self.reader.read_exact(&mut line)?;
+        self.position += u64::from(place.length);
+        String::from_utf8(line).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
+    }
+
+    /// Waits until everything is on the disk.
+    ///
+    /// # Errors
+    /// [`JournalError`].
+    pub fn sync(&self) -> Result<(), JournalError> {
+        self.file.sync_data().map_err(|source| JournalError::Io {
+            verb: "write",
+            path: self.path.clone(),
+            source,
+        })
+    }
+}

@@ -1,0 +1,64 @@
+use std::collections::HashMap;
+use std::io::{self, BufRead};
+
+use super::record;
+use crate::experiment::sweep::CellId;
+
+/// The first line of every journal; the number is that of the records' form.
+pub(super) const HEADER: &[u8] = b"replay journal 1\n";
+
+/// Where a record stands in the file.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    /// First byte of its line.
+    pub offset: u64,
+    /// Bytes without the line's end.
+    pub length: u32,
+    /// Whether the cell failed.
+    pub failed: bool,
+}
+
+/// What a reading of a whole journal finds.
+#[derive(Debug, Default)]
+pub(super) struct Scan {
+    /// The last sound record of every cell.
+    pub index: HashMap<CellId, Place>,
+    /// Bytes up to the end of the last whole line.
+    pub end: u64,
+    /// Whether bytes of a line without its end follow.
+    pub torn: bool,
+    /// Lines (from 1) whose checksum is wrong.
+    pub damaged: Vec<u64>,
+}
+
+/// Reads a journal from its first byte; `None` if it is none. What was cut off within
+/// the header is an empty journal.
+pub(super) fn scan(mut input: impl BufRead) -> io::Result<Option<Scan>> {
+    let mut scan = Scan::default();
+    let mut line = Vec::new();
+    input.read_until(b'\n', &mut line)?;
+    if line != HEADER {
+        scan.torn = !line.is_empty();
+        return Ok(HEADER.starts_with(&line).then_some(scan));
+    }
+    let mut number = 1;
+    loop {
+        scan.end += line.len() as u64;
+        line.clear();
+        number += 1;
+        if input.read_until(b'\n', &mut line)? == 0 {
+            return Ok(Some(scan));
+        }
+        let Some(body) = line.strip_suffix(b"\n") else {
+            scan.torn = true;
+            return Ok(Some(scan));
+        };
+        let sound = u32::try_from(body.len()).ok().zip(record::head(body));
+        match sound {
+            Some((length, (id, failed))) => {
+                scan.index.insert(id, Place { offset: scan.end, length, failed });
+            }
+            None => scan.damaged.push(number),
+        }
+    }
+}

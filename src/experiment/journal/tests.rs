@@ -1,0 +1,186 @@
+use std::fs;
+
+use super::*;
+use crate::experiment::sweep::CellConfiguration;
+use crate::experiment::{RunKey, RunResult};
+use crate::metrics::{Locality, SizeRow};
+use proptest::prelude::*;
+
+fn id(number: u64) -> CellId {
+    let configuration = CellConfiguration {
+        jobs: "digest",
+        topology: "4x4",
+        scheduler: "fcfs",
+        strategy: "random",
+        seed: number,
+        ties: false,
+        placements: false,
+    };
+    configuration.id()
+}
+
+/// A result with numbers that are hard to write down.
+fn result(run: u32) -> RunResult {
+    let jobs =
+        [crate::workload::Job { number: 1, submit: 0, run: 7, estimate: 7, size: 3, line: 1 }];
+    let schedule = crate::metrics::ScheduleMetrics::new(&jobs, &[0], 16);
+    let mut means = crate::metrics::run::PlacementMeans::default();
+    let mesh = "4x4".parse().expect("a machine");
+    let nodes = [0, 5, 10].map(crate::topology::NodeId);
+    means.record(&Locality::new(&mesh).placement(&nodes));
+    let mean = f64::from(run) / 3.0 + 0.1;
+    RunResult {
+        run,
+        key: RunKey {
+            trace: "a \"trace\"\nof two lines".to_string(),
+            topology: "4x4".to_string(),
+            scheduler: "fcfs".to_string(),
+            allocator: "random".to_string(),
+            tie: None,
+            policy: "johnson".to_string(),
+            seed: u64::from(run),
+        },
+        processors: 16,
+        metrics: crate::metrics::RunMetrics::new(&schedule, 8, &means, None, None),
+        by_size: vec![SizeRow {
+            size: 3,
+            jobs: 1,
+            rank: 1,
+            mean_pairwise_l1: mean,
+            mean_wait: 1e-300,
+            mean_turnaround: f64::from(run).sqrt(),
+        }],
+        jobs: Vec::new(),
+        series: Default::default(),
+        seconds: 0.1 + 0.2,
+        allocator_seconds: None,
+    }
+}
+
+/// A folder with a journal of so many cells, every third of which failed, and its text.
+fn journal(cells: u32) -> (tempfile::TempDir, Vec<u8>) {
+    let dir = tempfile::tempdir().expect("a folder");
+    let mut journal = Journal::open(dir.path()).expect("a journal");
+    for run in 0..cells {
+        let failure = format!("why {run}\n");
+        let outcome = if run % 3 == 2 { Err(failure.as_str()) } else { Ok(&result(run)) };
+        journal.append(id(run.into()), outcome).expect("a record");
+    }
+    let text = fs::read(journal.path()).expect("its text");
+    (dir, text)
+}
+
+/// Whether the journal has exactly these of the first `cells` cells, unharmed.
+fn holds(journal: &mut Journal, cells: u32, expected: impl Fn(u32) -> bool) -> bool {
+    (0..cells).all(|run| match journal.read(id(run.into())).expect("readable") {
+        None => !expected(run),
+        Some(Outcome::Failed(why)) => {
+            expected(run) && run % 3 == 2 && why == format!("why {run}\n")
+        }
+        Some(Outcome::Done(found)) => {
+            let made = result(run);
+            expected(run)
+                && run % 3 != 2
+                && (found.run, &found.key, found.processors) == (run, &made.key, 16)
+                && found.metrics == made.metrics
+                && found.by_size == made.by_size
+        }
+    })
+}
+
+#[test]
+fn what_was_written_is_read_in_any_order() {
+    let (dir, _) = journal(20);
+    let mut journal = Journal::open(dir.path()).expect("a journal");
+    assert_eq!((journal.len(), journal.damaged()), (20, &[][..]));
+    assert!(holds(&mut journal, 25, |run| run < 20));
+    for run in [19, 0, 7, 6, 13] {
+        assert_eq!(
+            journal.read(id(run)).expect("readable").is_some(),
+            journal.failed(id(run)).is_some()
+        );
+    }
+}
+
+#[test]
+fn the_last_record_of_a_cell_counts() {
+    let (dir, _) = journal(3);
+    let mut journal = Journal::open(dir.path()).expect("a journal");
+    assert_eq!(journal.failed(id(2)), Some(true));
+    journal.append(id(2), Ok(&result(2))).expect("a record");
+    assert_eq!((journal.failed(id(2)), journal.len()), (Some(false), 3));
+    let again = Journal::open(dir.path()).expect("a journal");
+    assert_eq!(again.failed(id(2)), Some(false));
+}
+
+#[test]
+fn another_file_is_left_alone() {
+    for text in ["my notes\n", "replay journal 2\n", "x"] {
+        let dir = tempfile::tempdir().expect("a folder");
+        let path = dir.path().join(JOURNAL_FILE);
+        fs::write(&path, text).expect("a file");
+        assert!(matches!(Journal::open(dir.path()), Err(JournalError::Foreign(_))), "{text}");
+        assert_eq!(fs::read_to_string(&path).expect("the file"), text);
+    }
+}
+
+#[test]
+fn a_folder_has_one_writer() {
+    let dir = tempfile::tempdir().expect("a folder");
+    assert!(Lock::shared(dir.path()).expect("nobody writes").is_none());
+    let held = Lock::exclusive(dir.path(), "process 1 on a").expect("the first");
+    for refused in [Lock::exclusive(dir.path(), "b").err(), Lock::shared(dir.path()).err()] {
+        let message = refused.expect("held").to_string();
+        assert!(message.ends_with(" is in use by process 1 on a"), "{message}");
+    }
+    drop(held);
+    let readers = [Lock::shared(dir.path()), Lock::shared(dir.path())];
+    assert!(readers.iter().all(|reader| matches!(reader, Ok(Some(_)))));
+    assert!(Lock::exclusive(dir.path(), "c").is_err());
+    drop(readers);
+    assert!(Lock::exclusive(dir.path(), "c").is_ok());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    /// Killed after any byte: whole records stay, the rest runs again.
+    #[test]
+    fn a_torn_end_is_cut_off(cut in 0usize..10_000) {
+        const CELLS: u32 = 6;
+        let (dir, text) = journal(CELLS);
+        let cut = cut % (text.len() + 1);
+        fs::write(dir.path().join(JOURNAL_FILE), &text[..cut]).expect("a file");
+        // The reference: lines that end before the cut, less the header.
+        let lines = text[..cut].iter().filter(|&&byte| byte == b'\n').count() as u32;
+        let whole = lines.saturating_sub(1);
+        let mut reader = Journal::read_only(dir.path()).expect("a journal");
+        prop_assert!(holds(&mut reader, CELLS, |run| run < whole));
+        let mut journal = Journal::open(dir.path()).expect("a journal");
+        prop_assert!(holds(&mut journal, CELLS, |run| run < whole));
+        for run in whole..CELLS {
+            let failure = format!("why {run}\n");
+            let outcome = if run % 3 == 2 { Err(failure.as_str()) } else { Ok(&result(run)) };
+            journal.append(id(run.into()), outcome).expect("a record");
+        }
+        prop_assert_eq!(fs::read(journal.path()).expect("its text"), text);
+    }
+
+    /// Any byte changed: its record is passed over, the others stay.
+    #[test]
+    fn a_damaged_record_is_passed_over(at in 0usize..10_000, flip in 1u8..=255) {
+        const CELLS: u32 = 6;
+        let (dir, mut text) = journal(CELLS);
+        let header = HEADER.len();
+        let at = header + at % (text.len() - header - 1);
+        let newline = text[at] == b'\n';
+        let line = text[header..at].iter().filter(|&&byte| byte == b'\n').count() as u32;
+        text[at] ^= flip;
+        fs::write(dir.path().join(JOURNAL_FILE), &text).expect("a file");
+        let mut journal = Journal::open(dir.path()).expect("a journal");
+        prop_assert!(!journal.damaged().is_empty());
+        // A line's end that is lost takes the next line with it.
+        let lost = |run| run == line || (newline && run == line + 1);
+        prop_assert!(holds(&mut journal, CELLS, |run| !lost(run)));
+    }
+}

@@ -1,0 +1,97 @@
+use std::fmt;
+use std::str::FromStr;
+
+use crate::workload::Job;
+
+/// The format of ids: raised when the same cell would give other numbers than before.
+const FORMAT: u32 = 1;
+
+/// What a cell computes, as a digest: the same jobs on the same machine under the same
+/// strategies, measured in the same way, have the same id in every grid.
+///
+/// Names do not count: a trace that moved is the same trace, and tie vectors of one
+/// ratio are one strategy.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CellId([u8; 16]);
+
+/// The configuration that an id stands for.
+#[derive(Clone, Debug)]
+pub struct CellConfiguration<'a> {
+    /// Digest of the jobs as they are replayed, see [`jobs_digest`].
+    pub jobs: &'a str,
+    /// Machine, canonical.
+    pub topology: &'a str,
+    /// Scheduler, canonical.
+    pub scheduler: &'a str,
+    /// What tells allocators apart, see
+    /// [`AllocatorSpec::strategy`](crate::allocator::registry::AllocatorSpec::strategy).
+    pub strategy: &'a str,
+    /// Seed.
+    pub seed: u64,
+    /// Whether ties are counted.
+    pub ties: bool,
+    /// Whether placements are measured.
+    pub placements: bool,
+}
+
+impl CellConfiguration<'_> {
+    /// The id.
+    pub fn id(&self) -> CellId {
+        // One field per line: every text is a canonical name or a digest, none has breaks.
+        let Self { jobs, topology, scheduler, strategy, seed, ties, placements } = self;
+        let text = format!(
+            "replay cell {FORMAT}\n{jobs}\n{topology}\n{scheduler}\n{strategy}\n{seed}\n{ties}\n{placements}\n"
+        );
+        let mut id = [0; 16];
+        id.copy_from_slice(&blake3::hash(text.as_bytes()).as_bytes()[..16]);
+        CellId(id)
+    }
+}
+
+/// BLAKE3 digest (hexadecimal) of jobs as schedulers and allocators see them, with their
+/// side lengths if they have shapes. It stands
+/// for the trace's text, cleaning policy, window and fit to the machine together: a
+/// comment in the trace changes nothing, a mended cleaning rule does.
+pub fn jobs_digest(jobs: &[Job], shapes: &[[u16; 3]]) -> String {
+    let mut hasher = blake3::Hasher::new();
+    for job in jobs {
+        for time in [job.number, job.submit, job.run, job.estimate] {
+            hasher.update(&time.to_le_bytes());
+        }
+        hasher.update(&job.size.to_le_bytes());
+    }
+    for side in shapes.as_flattened() {
+        hasher.update(&side.to_le_bytes());
+    }
+    hasher.finalize().to_hex().to_string()
+}
+
+impl fmt::Display for CellId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for CellId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "CellId({self})")
+    }
+}
+
+/// A text that is not 32 lower-case hexadecimal digits.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("\"{0}\" is no cell id")]
+pub struct CellIdError(String);
+
+impl FromStr for CellId {
+    type Err = CellIdError;
+
+    fn from_str(text: &str) -> Result<Self, CellIdError> {
+        let error = || CellIdError(text.to_string());
+        let legal = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+        if text.len() != 32 || !text.bytes().all(legal) {
+            return Err(error());
+        }
+        u128::from_str_radix(text, 16).map(|id| Self(id.to_be_bytes())).map_err(|_| error())
+    }
+}

@@ -1,0 +1,23 @@
+//! Sweeps: grids too long for one sitting.
+//!
+//! A [`Plan`] numbers the cells of a [grid](super::grid) and gives each a [`CellId`], a
+//! digest of what it computes. [`run_sweep`] runs the cells that have no record in the
+//! [journal](super::journal) yet; run again after any interruption, it goes on where it
+//! stopped. A [`Shard`] is one of n parts of a plan, for n machines that know nothing of
+//! each other; a plan written as JSON lets their journals be put together without the
+//! traces.
+//!
+//! Memory: some forty bytes per finished cell and a few per strategy; results are not held.
+
+mod cell_id;
+mod plan;
+mod run;
+mod shard;
+
+#[cfg(test)]
+mod tests;
+
+pub use cell_id::{CellConfiguration, CellId, CellIdError, jobs_digest};
+pub use plan::{Plan, PlanError, PlannedTrace};
+pub use run::{SweepError, pending, run_sweep};
+pub use shard::{Shard, ShardError};

@@ -1,0 +1,224 @@
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::cell_id::{CellConfiguration, CellId, jobs_digest};
+use crate::experiment::grid::{Grid, GridError, GridFile};
+use crate::experiment::{Cell, RunKey, Trace};
+use crate::naming::NameError;
+
+/// The cells of a sweep, by number. A plan knows its traces by name and digest only: it
+/// can be written down, read elsewhere, and says the same cells without a trace at hand.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The grid.
+    pub grid: Grid,
+    /// Every trace under every policy on every machine.
+    pub traces: Vec<PlannedTrace>,
+    /// Program version that made it.
+    pub version: String,
+}
+
+/// A trace on a machine, without its jobs.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct PlannedTrace {
+    /// Name.
+    pub name: String,
+    /// File as the user named it.
+    pub source: String,
+    /// BLAKE3 digest of its uncompressed text.
+    pub digest: String,
+    /// BLAKE3 digest of the jobs as they are replayed.
+    pub jobs_digest: String,
+    /// Jobs replayed.
+    pub jobs: usize,
+    /// Machine.
+    pub topology: String,
+    /// Cleaning policy.
+    pub policy: String,
+    /// What cleaning and window did.
+    pub cleaning: serde_json::Value,
+}
+
+/// A plan as it is written down.
+#[derive(Serialize, Deserialize)]
+struct PlanFile {
+    version: String,
+    traces: Vec<PlannedTrace>,
+    grid: GridFile,
+}
+
+/// A plan that has too many cells, or cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum PlanError {
+    /// More cells than can be numbered.
+    #[error("{cells} cells are more than can be numbered")]
+    TooMany {
+        /// Cells.
+        cells: u128,
+    },
+    /// Not the JSON of a plan.
+    #[error(transparent)]
+    Json(#[from] serde_json::Error),
+    /// A grid that this version does not understand.
+    #[error(transparent)]
+    Grid(#[from] GridError),
+}
+
+impl PlannedTrace {
+    /// What a plan keeps of a loaded trace.
+    pub fn new(trace: &Trace) -> Self {
+        let workload = &trace.workload;
+        Self {
+            name: workload.name.clone(),
+            source: workload.source.display().to_string(),
+            digest: workload.digest.clone(),
+            jobs_digest: jobs_digest(&workload.jobs, &workload.shapes),
+            jobs: workload.jobs.len(),
+            topology: trace.topology.to_string(),
+            policy: trace.policy.clone(),
+            // A report is numbers and names: it has a JSON form.
+            cleaning: serde_json::to_value(&workload.report).unwrap_or_default(),
+        }
+    }
+}
+
+impl Plan {
+    /// The plan of a grid whose traces are loaded.
+    ///
+    /// # Errors
+    /// [`PlanError::TooMany`].
+    pub fn new(grid: Grid, traces: &[Arc<Trace>]) -> Result<Self, PlanError> {
+        let traces = traces.iter().map(|trace| PlannedTrace::new(trace)).collect();
+        Self::checked(grid, traces, env!("CARGO_PKG_VERSION").to_string())
+    }
+
+    /// The plan that [`to_json`](Self::to_json) wrote down.
+    ///
+    /// # Errors
+    /// [`PlanError`].
+    pub fn from_json(json: serde_json::Value) -> Result<Self, PlanError> {
+        let PlanFile { version, traces, grid } = serde_json::from_value(json)?;
+        Self::checked(Grid::resolve(&grid)?, traces, version)
+    }
+
+    /// The plan as JSON.
+    ///
+    /// # Errors
+    /// None that a plan can cause.
+    pub fn to_json(&self) -> Result<serde_json::Value, serde_json::Error> {
+        let Self { grid, traces, version } = self;
+        let (version, traces, grid) = (version.clone(), traces.clone(), grid.file.clone());
+        serde_json::to_value(PlanFile { version, traces, grid })
+    }
+
+    fn checked(grid: Grid, traces: Vec<PlannedTrace>, version: String) -> Result<Self, PlanError> {
+        let lists = [traces.len(), grid.schedulers.len(), grid.strategies.len(), grid.seeds.len()];
+        let cells = lists.iter().map(|&length| length as u128).product::<u128>();
+        match u32::try_from(cells) {
+            Ok(_) => Ok(Self { grid, traces, version }),
+            Err(_) => Err(PlanError::TooMany { cells }),
+        }
+    }
+
+    /// Number of cells.
+    pub fn len(&self) -> u32 {
+        let Grid { schedulers, strategies, seeds, .. } = &self.grid;
+        // It fits: checked when the plan was made.
+        (self.traces.len() * schedulers.len() * strategies.len() * seeds.len()) as u32
+    }
+
+    /// Whether there is no cell.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Number of cells before equal strategies were removed.
+    pub fn combinations(&self) -> u128 {
+        let strategies = self.grid.strategies.len().max(1) as u128;
+        u128::from(self.len()) / strategies * u128::from(self.grid.strategies.combinations())
+    }
+
+    /// Places of cell `run` in the lists of traces, schedulers, strategies and seeds, the
+    /// last counting fastest.
+    pub fn places(&self, run: u32) -> [usize; 4] {
+        let Grid { schedulers, strategies, seeds, .. } = &self.grid;
+        let mut rest = run as usize;
+        let mut digit = |length: usize| {
+            let place = rest % length;
+            rest /= length;
+            place
+        };
+        let seed = digit(seeds.len());
+        let strategy = digit(strategies.len());
+        let scheduler = digit(schedulers.len());
+        [rest, scheduler, strategy, seed]
+    }
+
+    /// What identifies cell `run` (below [`len`](Self::len)) in the results.
+    ///
+    /// # Errors
+    /// None for a grid that was resolved, see
+    /// [`Strategies::get`](crate::experiment::grid::Strategies::get).
+    pub fn key(&self, run: u32) -> Result<RunKey, NameError> {
+        let [trace, scheduler, strategy, seed] = self.places(run);
+        let trace = &self.traces[trace];
+        let allocator = self.grid.strategies.get(strategy)?;
+        Ok(RunKey {
+            trace: trace.name.clone(),
+            topology: trace.topology.clone(),
+            scheduler: self.grid.schedulers[scheduler].to_string(),
+            allocator: allocator.without_tie().to_string(),
+            tie: allocator.tie().map(str::to_string),
+            policy: trace.policy.clone(),
+            seed: self.grid.seeds[seed],
+        })
+    }
+
+    /// The id of cell `run`.
+    ///
+    /// # Errors
+    /// As [`key`](Self::key).
+    pub fn id(&self, run: u32) -> Result<CellId, NameError> {
+        let [trace, scheduler, strategy, seed] = self.places(run);
+        let trace = &self.traces[trace];
+        let configuration = CellConfiguration {
+            jobs: &trace.jobs_digest,
+            topology: &trace.topology,
+            scheduler: &self.grid.schedulers[scheduler].to_string(),
+            strategy: &self.grid.strategies.get(strategy)?.strategy(),
+            seed: self.grid.seeds[seed],
+            ties: self.grid.measure.ties,
+            placements: self.grid.measure.placements,
+        };
+        Ok(configuration.id())
+    }
+
+    /// Cell `run`, ready to run on the loaded traces of this plan.
+    ///
+    /// # Errors
+    /// As [`key`](Self::key).
+    pub fn cell(&self, traces: &[Arc<Trace>], run: u32) -> Result<Cell, NameError> {
+        let [trace, scheduler, strategy, seed] = self.places(run);
+        Ok(Cell {
+            trace: traces[trace].clone(),
+            scheduler: self.grid.schedulers[scheduler],
+            allocator: self.grid.strategies.get(strategy)?,
+            seed: self.grid.seeds[seed],
+        })
+    }
+
+    /// What makes two plans one: the version, and the ids of all cells in order. BLAKE3,
+    /// hexadecimal. About a microsecond per cell.
+    ///
+    /// # Errors
+    /// As [`key`](Self::key).
+    pub fn digest(&self) -> Result<String, NameError> {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(self.version.as_bytes());
+        for run in 0..self.len() {
+            hasher.update(self.id(run)?.to_string().as_bytes());
+        }
+        Ok(hasher.finalize().to_hex().to_string())
+    }
+}

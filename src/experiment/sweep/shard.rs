@@ -1,0 +1,95 @@
+use std::fmt;
+use std::str::FromStr;
+
+/// One of `count` parts of a plan: every `count`-th cell, beginning with cell `number`
+/// (from 1). Neighbouring cells cost about the same, so the parts do as well.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Shard {
+    number: u32,
+    count: u32,
+}
+
+impl Shard {
+    /// The whole plan.
+    pub const WHOLE: Self = Self { number: 1, count: 1 };
+
+    /// Whether this is the whole plan.
+    pub fn is_whole(self) -> bool {
+        self.count == 1
+    }
+
+    /// Number of parts.
+    pub fn count(self) -> u32 {
+        self.count
+    }
+
+    /// Part number `number` of the same split; `None` if there is none.
+    pub fn sibling(self, number: u32) -> Option<Self> {
+        (1..=self.count).contains(&number).then_some(Self { number, ..self })
+    }
+
+    /// The part that a cell belongs to, of as many as this split has.
+    pub fn of_cell(self, run: u32) -> Self {
+        Self { number: run % self.count + 1, ..self }
+    }
+
+    /// The cells of this part, ascending, of a plan of `cells`.
+    pub fn cells(self, cells: u32) -> impl Iterator<Item = u32> {
+        (self.number - 1..cells).step_by(self.count as usize)
+    }
+}
+
+/// Not one part of several.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("\"{0}\" is no shard: write i/n with 1 <= i <= n, such as 2/4")]
+pub struct ShardError(String);
+
+impl FromStr for Shard {
+    type Err = ShardError;
+
+    fn from_str(text: &str) -> Result<Self, ShardError> {
+        let parsed = text.split_once('/').and_then(|(number, count)| {
+            let (number, count) = (number.trim().parse().ok()?, count.trim().parse().ok()?);
+            Self { number: 1, count }.sibling(number)
+        });
+        parsed.ok_or_else(|| ShardError(text.to_string()))
+    }
+}
+
+impl fmt::Display for Shard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.number, self.count)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn grammar() {
+        for text in ["1/1", "2/4", "4/4"] {
+            assert_eq!(text.parse::<Shard>().map(|shard| shard.to_string()), Ok(text.into()));
+        }
+        for bad in ["", "0/4", "5/4", "1", "1/0", "-1/4", "1/4/2", "a/b"] {
+            assert!(bad.parse::<Shard>().is_err(), "{bad}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn every_cell_is_in_one_shard(cells in 0u32..200, count in 1u32..20) {
+            let whole = Shard { number: 1, count };
+            let mut all: Vec<u32> = Vec::new();
+            for number in 1..=count {
+                let shard = whole.sibling(number).expect("a part");
+                let cells: Vec<u32> = shard.cells(cells).collect();
+                prop_assert!(cells.iter().all(|&run| whole.of_cell(run) == shard));
+                all.extend(cells);
+            }
+            all.sort_unstable();
+            prop_assert!(all.into_iter().eq(0..cells));
+        }
+    }
+}

@@ -1,0 +1,109 @@
+use std::sync::Arc;
+
+use super::*;
+use crate::experiment::Trace;
+use crate::experiment::grid::Grid;
+use crate::experiment::journal::Journal;
+use crate::workload::{Policy, Window, Workload};
+
+const SWF: &str = "; MaxProcs: 16\n1 0 -1 60 4\n2 5 -1 30 8\n3 9 -1 10 6\n4 11 -1 10 3\n";
+
+fn plan(text: &str, swf: &str) -> (Plan, Vec<Arc<Trace>>) {
+    let grid = Grid::parse(text, "grid.toml").expect("a grid");
+    let (policy, window) = (&Policy::JOHNSON, &Window::ALL);
+    let jobs =
+        Workload::from_reader(swf.as_bytes(), "tiny.swf", policy, window, Default::default());
+    let mesh = "4x4".parse().expect("a machine");
+    let trace = Trace::new(Arc::new(jobs.expect("a trace")), mesh, "johnson", &grid.schedulers);
+    let traces = vec![Arc::new(trace)];
+    (Plan::new(grid, &traces).expect("a plan"), traces)
+}
+
+const GRID: &str = "schedulers = ['fcfs', 'easy']\nseeds = '0..1'\n\
+    allocator = ['random', { name = 'mc1x1', tie = ['none', '1,2,3,4', '1,4,6,8'] }]";
+
+fn ids(plan: &Plan) -> Vec<CellId> {
+    (0..plan.len()).map(|run| plan.id(run).expect("a cell")).collect()
+}
+
+#[test]
+fn cells_are_numbered_like_those_of_the_main_job() {
+    let (plan, _) = plan(GRID, SWF);
+    assert_eq!((plan.len(), plan.combinations()), (12, 16));
+    let name = |run| {
+        let key = plan.key(run).expect("a cell");
+        format!("{} {} {}", key.scheduler, key.strategy(), key.seed)
+    };
+    assert_eq!(name(0), "fcfs random 0");
+    assert_eq!(name(1), "fcfs random 1");
+    assert_eq!(name(4), "fcfs mc1x1 (1,2,3,4) 0");
+    assert_eq!(name(11), "easy mc1x1 (1,2,3,4) 1");
+}
+
+#[test]
+fn an_id_is_what_is_computed_not_how_it_is_called() {
+    let (plan_a, _) = plan(GRID, SWF);
+    let ids_a = ids(&plan_a);
+    let distinct: std::collections::HashSet<_> = ids_a.iter().collect();
+    assert_eq!(distinct.len(), 12);
+    // Another vector of the same ratio, a comment in the trace: the same cells.
+    let again = GRID.replace("'1,2,3,4', ", "");
+    assert_eq!(ids(&plan(&again, &format!("; Note: moved\n{SWF}")).0), ids_a);
+    // Another job, or another measure: no cell is the same.
+    for other in
+        [plan(GRID, &SWF.replace("60 4", "61 4")), plan(&format!("ties = true\n{GRID}"), SWF)]
+    {
+        assert!(ids(&other.0).iter().all(|id| !ids_a.contains(id)));
+    }
+}
+
+/// An id may never change by accident: journals would be forgotten.
+#[test]
+fn ids_are_stable() {
+    let (plan, _) = plan("", SWF);
+    assert_eq!(plan.id(0).expect("a cell").to_string(), "be1a26f0a86d6fbb6485b063675923ba");
+}
+
+#[test]
+fn a_plan_survives_being_written_down() {
+    let (plan, _) = plan(GRID, SWF);
+    let again = Plan::from_json(plan.to_json().expect("JSON")).expect("a plan");
+    assert_eq!(ids(&again), ids(&plan));
+    assert_eq!(again.digest(), plan.digest());
+    assert_eq!(again.traces, plan.traces);
+    assert!(matches!(Plan::from_json(serde_json::json!({})), Err(PlanError::Json(_))));
+}
+
+#[test]
+fn a_sweep_goes_on_where_it_stopped() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let (plan, traces) = plan(GRID, SWF);
+    let mut journal = Journal::open(dir.path()).expect("a journal");
+    let all = pending(&plan, Shard::WHOLE, &journal, false).expect("cells");
+    assert!(all.iter().copied().eq(0..12));
+    let stop_after_three = |journal: &mut Journal| {
+        let mut told = 0;
+        let stopped = run_sweep(&plan, &traces, &all, journal, |_, outcome| {
+            assert!(outcome.is_ok());
+            told += 1;
+            told < 3
+        });
+        stopped.expect("it stops");
+        told
+    };
+    // On a worker of a pool there is one cell at a time.
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a pool");
+    assert_eq!(pool.install(|| stop_after_three(&mut journal)), 3);
+    let rest = pending(&plan, Shard::WHOLE, &journal, false).expect("cells");
+    assert!(rest.iter().copied().eq(3..12));
+    // Elsewhere those that are running are finished.
+    let told = stop_after_three(&mut journal);
+    assert!(told >= 3 && journal.len() >= told, "{told}");
+    let rest = pending(&plan, Shard::WHOLE, &journal, false).expect("cells");
+    run_sweep(&plan, &traces, &rest, &mut journal, |_, _| true).expect("it ends");
+    assert_eq!(pending(&plan, Shard::WHOLE, &journal, true), Ok(Vec::new()));
+    // A failed cell is left alone unless it is asked for again.
+    journal.append(plan.id(5).expect("a cell"), Err("broken")).expect("a record");
+    assert_eq!(pending(&plan, Shard::WHOLE, &journal, false), Ok(Vec::new()));
+    assert_eq!(pending(&plan, Shard::WHOLE, &journal, true), Ok(vec![5]));
+}

@@ -1,0 +1,218 @@
+//! Sweeps that are killed, interrupted, starved of disk or damaged, and go on.
+
+use std::fs;
+use std::process::{Child, Command};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use rand::RngExt;
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+
+use super::dir::{Dir, Outcome};
+use super::sweep::{GRID, TABLES};
+
+trials!(
+    killed_at_any_time_it_goes_on,
+    ctrl_c_keeps_what_is_done,
+    a_torn_record_is_dropped,
+    a_damaged_record_runs_again,
+    a_full_disk_loses_nothing,
+    a_failed_cell_waits_to_be_asked_for,
+    a_folder_in_use_is_refused,
+);
+
+/// Kills; every one is followed by a resumption.
+const KILLS: u32 = 20;
+
+fn clean() -> Dir {
+    clean_grid(GRID)
+}
+
+fn clean_grid(grid: &str) -> Dir {
+    let dir = Dir::with_trace().file("grid.toml", grid);
+    dir.replay("sweep grid.toml -q --out clean").code(0);
+    dir
+}
+
+fn same_as_clean(dir: &Dir, out: &str) {
+    for table in TABLES {
+        let same = dir.read(&format!("{out}/{table}")) == dir.read(&format!("clean/{table}"));
+        assert!(same, "{out}/{table} differs from that of an uninterrupted run");
+    }
+    let half: Vec<_> = dir.files(out).into_iter().filter(|file| file.ends_with(".part")).collect();
+    assert!(half.is_empty(), "{half:?}");
+}
+
+/// Whole records of a journal.
+fn records(dir: &Dir, out: &str) -> usize {
+    let text = fs::read(dir.path(out).join("journal.txt")).unwrap_or_default();
+    text.iter().filter(|&&byte| byte == b'\n').count().saturating_sub(1)
+}
+
+fn killed_at_any_time_it_goes_on() {
+    // Cells long enough to be killed amid them.
+    let dir = clean_grid(&GRID.replace("jobs = 150", "jobs = 600"));
+    let sweep = |kill: u32| format!("sweep grid.toml --threads {} --out {kill}", 1 + kill % 2);
+    // How long it takes, so that kills fall everywhere from the first instant to the last;
+    // where other work disturbs the clock, every other one waits for a number of records.
+    let begin = Instant::now();
+    dir.replay(&sweep(KILLS)).code(0);
+    let duration = begin.elapsed();
+    let mut random = ChaCha8Rng::seed_from_u64(20);
+    let mut amid = 0;
+    for kill in 0..KILLS {
+        let out = kill.to_string();
+        let mut child = dir.start(&sweep(kill));
+        if kill % 2 == 0 {
+            sleep(duration.mul_f64(random.random_range(0.0..1.1)));
+        } else {
+            await_records(&dir, &out, random.random_range(1..110));
+        }
+        child.kill().expect("it can be killed");
+        child.wait().expect("it ends");
+        let done = records(&dir, &out);
+        amid += u32::from(0 < done && done < 122);
+        // The same command, and only what is missing runs.
+        let resumed = dir.replay(&sweep(kill)).code(0);
+        resumed.says(&format!("{done} done before, {} run", 122 - done));
+        same_as_clean(&dir, &out);
+    }
+    assert!(amid >= 5, "only {amid} of {KILLS} kills met a sweep at work");
+}
+
+/// A sweep of cells that take some hundredths of a second each.
+const SLOW: &str = "sweep --mesh 40x40 --alloc random,mm --jobs 1000 --threads 1 --seed ";
+
+fn slow(seeds: u32) -> String {
+    let seeds: Vec<_> = (0..seeds).map(|seed| seed.to_string()).collect();
+    format!("{SLOW}{}", seeds.join(","))
+}
+
+/// Waits until the sweep has journalled so many cells.
+fn await_records(dir: &Dir, out: &str, number: usize) {
+    let begin = Instant::now();
+    while records(dir, out) < number {
+        assert!(begin.elapsed() < Duration::from_secs(60), "no {number} cells were journalled");
+        sleep(Duration::from_micros(500));
+    }
+}
+
+fn ended(arguments: &str, child: Child) -> Outcome {
+    Outcome::new(arguments, child.wait_with_output().expect("it ends"))
+}
+
+fn ctrl_c_keeps_what_is_done() {
+    let dir = Dir::with_trace();
+    let sweep = format!("{} --out out", slow(40));
+    let child = dir.start(&sweep);
+    await_records(&dir, "out", 1);
+    let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    assert!(kill.expect("kill runs").success());
+    let stopped = ended(&sweep, child).code(130);
+    let stopped = stopped.says("cells left; the same command goes on from out/journal.txt");
+    stopped.demand(stopped.stdout.is_empty(), "no results yet");
+    let done = records(&dir, "out");
+    assert!((1..80).contains(&done), "{done} of 80");
+    assert!(!dir.path("out/runs.csv").exists());
+    dir.replay(&sweep).code(0).says(&format!("sweep: 80 cells: {done} done before"));
+}
+
+fn a_torn_record_is_dropped() {
+    let dir = clean();
+    dir.replay("sweep grid.toml -q --out out").code(0);
+    let journal = dir.path("out/journal.txt");
+    let text = fs::read(&journal).expect("a journal");
+    // Within the header, just after it, within a record, before a line's end.
+    for cut in [0, 5, 17, 18, 100, text.len() / 2, text.len() - 1] {
+        fs::write(&journal, &text[..cut]).expect("a file");
+        let done = records(&dir, "out");
+        let resumed = dir.replay("sweep grid.toml --out out").code(0);
+        resumed.says(&format!("sweep: 122 cells: {done} done before"));
+        same_as_clean(&dir, "out");
+    }
+}
+
+fn a_damaged_record_runs_again() {
+    let dir = clean();
+    dir.replay("sweep grid.toml -q --out out").code(0);
+    let journal = dir.path("out/journal.txt");
+    let mut text = fs::read(&journal).expect("a journal");
+    let middle = text.len() / 2;
+    text[middle] ^= 1;
+    let line = 1 + text[..middle].iter().filter(|&&byte| byte == b'\n').count();
+    fs::write(&journal, &text).expect("a file");
+    let resumed = dir.replay("sweep grid.toml --out out").code(0);
+    let resumed = resumed.says(&format!("out/journal.txt:{line}: damaged record passed over"));
+    resumed.says("sweep: 122 cells: 121 done before, 1 run");
+    same_as_clean(&dir, "out");
+}
+
+fn a_full_disk_loses_nothing() {
+    // A limit on the size of files stands for a disk that fills up.
+    if !cfg!(target_os = "linux") {
+        return;
+    }
+    let dir = clean();
+    let whole = dir.read("clean/journal.txt").len();
+    // In units of 1,024 bytes; the signal would kill, without it there is an error.
+    let limited = |units: usize| {
+        let program = env!("CARGO_BIN_EXE_replay");
+        let line =
+            format!("trap '' XFSZ; ulimit -f {units}; exec {program} sweep grid.toml -q --out out");
+        let output = Command::new("bash").args(["-c", &line]).current_dir(dir.path("")).output();
+        Outcome::new(&line, output.expect("bash"))
+    };
+    let mut before = 0;
+    for part in [8, 4, 2] {
+        let failed = limited(whole / part / 1024);
+        failed.fails(2, 1, &["cannot write out/journal.txt: File too large"]);
+        let done = records(&dir, "out");
+        assert!(done > before && done < 122, "{before}, then {done}");
+        before = done;
+    }
+    let resumed = dir.replay("sweep grid.toml --out out").code(0);
+    resumed.says(&format!("sweep: 122 cells: {before} done before"));
+    same_as_clean(&dir, "out");
+}
+
+fn a_failed_cell_waits_to_be_asked_for() {
+    use replay::experiment::journal::Journal;
+    let dir = clean();
+    let plan = dir.replay("plan grid.toml -q").code(0);
+    let id = plan.fields(&["cell"])[7].parse().expect("an id");
+    fs::create_dir(dir.path("out")).expect("a folder");
+    let mut journal = Journal::open(&dir.path("out")).expect("a journal");
+    journal.append(id, Err("made to fail")).expect("a record");
+    drop(journal);
+    for _ in 0..2 {
+        dir.replay("sweep grid.toml -q --out out").code(1);
+        let manifest: serde_json::Value =
+            serde_json::from_slice(&dir.read("out/manifest.json")).expect("JSON");
+        let failed = manifest["failed"].as_array().expect("a list");
+        assert!(
+            failed.len() == 1
+                && failed[0].as_str().is_some_and(|why| why.ends_with(": made to fail"))
+        );
+        let table = String::from_utf8(dir.read("out/runs.csv")).expect("text");
+        assert!(!table.lines().any(|line| line.starts_with("7,")), "{table}");
+        assert_eq!(table.lines().count(), 122);
+    }
+    let retried = dir.replay("sweep grid.toml --retry-failed --out out").code(0);
+    retried.says("sweep: 122 cells: 121 done before, 1 run");
+    same_as_clean(&dir, "out");
+}
+
+fn a_folder_in_use_is_refused() {
+    let dir = Dir::with_trace();
+    let sweep = format!("{} --out out", slow(200));
+    let mut child = dir.start(&sweep);
+    await_records(&dir, "out", 1);
+    let holder = format!("replay: out is in use by process {} on ", child.id());
+    dir.replay(&sweep).fails(2, 1, &[&holder]);
+    dir.replay("merge out --out merged").fails(2, 1, &[&holder]);
+    child.kill().expect("it can be killed");
+    child.wait().expect("it ends");
+    // The system has let go of the folder.
+    dir.replay("sweep -q --jobs 20 --out out").code(0);
+}

@@ -1,0 +1,167 @@
+//! Sweeps in parts, and their merging.
+
+use std::os::unix::fs::PermissionsExt;
+use std::process::Command;
+
+use super::dir::{Dir, Outcome, checkout};
+use super::sweep::{GRID, TABLES};
+
+trials!(
+    merged_shards_are_the_whole,
+    a_shard_has_no_results_of_its_own,
+    shards_of_other_plans_are_refused,
+    missing_cells_are_named,
+    a_whole_folder_merges_too,
+    what_is_no_shard,
+    a_shard_is_no_place_for_the_whole,
+    a_task_array_is_a_sweep,
+    without_slurm_the_trial_says_so,
+);
+
+fn sharded(count: u32) -> (Dir, String) {
+    let dir = Dir::with_trace().file("grid.toml", GRID);
+    let mut folders = Vec::new();
+    for number in 1..=count {
+        let out = format!("s{number}");
+        dir.replay(&format!("sweep grid.toml -q --shard {number}/{count} --out {out}")).code(0);
+        folders.push(out);
+    }
+    // The order in which they are named does not matter.
+    folders.reverse();
+    (dir, folders.join(" "))
+}
+
+fn merged_shards_are_the_whole() {
+    for count in [1, 3] {
+        let (dir, folders) = sharded(count);
+        dir.replay("sweep grid.toml -q --out whole").code(0);
+        // Where the traces are not at hand, too.
+        std::fs::remove_dir_all(dir.path("traces")).expect("a folder");
+        let merged = dir.replay(&format!("merge {folders} --out merged")).code(0);
+        merged
+            .says(&format!("merge: 122 cells of {count} folders\n"))
+            .prints("merged/runs.parquet\n");
+        for table in TABLES {
+            let same = dir.read(&format!("whole/{table}")) == dir.read(&format!("merged/{table}"));
+            assert!(same, "{table} of {count} shards");
+        }
+    }
+}
+
+fn a_shard_has_no_results_of_its_own() {
+    let dir = Dir::with_trace().file("grid.toml", GRID);
+    let part = dir.replay("sweep grid.toml --shard 2/4 --out part").code(0);
+    part.says("sweep: 31 cells: 0 done before, 31 run").prints("part/journal.txt\n");
+    assert_eq!(dir.files("part"), ["journal.txt", "lock", "plan.json"]);
+    // The other parts in the same folder, then the whole: nothing runs twice.
+    for number in [1, 3, 4] {
+        dir.replay(&format!("sweep grid.toml -q --shard {number}/4 --out part")).code(0);
+    }
+    dir.replay("sweep grid.toml --out part").code(0).says("sweep: 122 cells: 122 done before");
+}
+
+fn shards_of_other_plans_are_refused() {
+    let (dir, folders) = sharded(2);
+    dir.replay("sweep -q --jobs 20 --shard 1/2 --out other").code(0);
+    let failed = dir.replay(&format!("merge {folders} other --out merged"));
+    failed.fails(3, 1, &["s2 and other are not shards of one plan"]);
+    assert!(!dir.path("merged").exists());
+}
+
+fn missing_cells_are_named() {
+    let (dir, _) = sharded(4);
+    let failed = dir.replay("merge s1 s4 --out merged");
+    let words = ["61 of 122 cells have not run: shard 2/4 is missing, shard 3/4 is missing"];
+    failed.fails(3, 1, &words);
+    // One whose journal lost its end.
+    let journal = dir.path("s2/journal.txt");
+    let text = std::fs::read(&journal).expect("a journal");
+    std::fs::write(&journal, &text[..text.len() - 9]).expect("a file");
+    let failed = dir.replay("merge s1 s2 s3 s4 --out merged");
+    failed.fails(3, 1, &["1 of 122 cells have not run: shard 2/4 in s2 lacks 1; run it again"]);
+    assert!(!dir.path("merged").exists());
+    dir.replay("sweep grid.toml --shard 2/4 --out s2").code(0).says("30 done before, 1 run");
+    dir.replay("merge s1 s2 s3 s4 --out merged").code(0);
+}
+
+fn a_whole_folder_merges_too() {
+    let dir = Dir::with_trace().file("grid.toml", GRID);
+    dir.replay("sweep grid.toml -q --out whole").code(0);
+    dir.replay("merge whole whole -q --out merged").code(0).says_nothing();
+    assert!(TABLES.iter().all(|table| {
+        dir.read(&format!("whole/{table}")) == dir.read(&format!("merged/{table}"))
+    }));
+}
+
+fn what_is_no_shard() {
+    let (dir, _) = sharded(1);
+    let dir = dir.file("empty/file", "").file("odd/plan.json", "{}");
+    dir.replay("merge --out merged").refused(&["<DIR>"]);
+    dir.replay("merge s1 empty --out merged").fails(
+        3,
+        1,
+        &["empty: no folder of a sweep", "plan.json"],
+    );
+    dir.replay("merge nowhere --out merged").fails(3, 1, &["nowhere: no folder of a sweep"]);
+    dir.replay("merge odd --out merged").fails(3, 1, &["odd/plan.json is no plan of a sweep"]);
+}
+
+fn a_shard_is_no_place_for_the_whole() {
+    let (dir, folders) = sharded(2);
+    let failed = dir.replay(&format!("merge {folders} --out s1"));
+    failed.fails(2, 1, &["s1 is in use by "]);
+}
+
+/// What of HyperQueue our script relies on: `submit` runs a command once per number of
+/// `--array`, with the number in `$HQ_TASK_ID`.
+const HQ: &str = r#"#!/bin/bash
+set -eu
+[ "$1" = submit ]
+while [ "$1" != -- ]; do
+    if [ "$1" = --array ]; then last=${2#1-}; fi
+    shift
+done
+shift
+for task in $(seq "$last"); do HQ_TASK_ID=$task "$@"; done
+"#;
+
+fn a_task_array_is_a_sweep() {
+    let dir = Dir::with_trace().file("grid.toml", GRID).file("bin/hq", HQ);
+    std::fs::set_permissions(dir.path("bin/hq"), PermissionsExt::from_mode(0o755))
+        .expect("a program");
+    dir.replay("sweep grid.toml -q --out whole").code(0);
+    let script = checkout().join("scripts/hyperqueue.sh");
+    let path = format!("{}:/usr/bin:/bin", dir.path("bin").display());
+    let run = |arguments: &[&str], path: &str| {
+        let mut command = Command::new(&script);
+        command.args(arguments).current_dir(dir.path("")).env("PATH", path);
+        let output = command.env("REPLAY", env!("CARGO_BIN_EXE_replay")).output();
+        Outcome::new(&arguments.join(" "), output.expect("the script runs"))
+    };
+    run(&["3", "grid.toml", "array"], &path).code(0).prints("array/runs.parquet\n");
+    for table in TABLES {
+        assert!(
+            dir.read(&format!("whole/{table}")) == dir.read(&format!("array/{table}")),
+            "{table}"
+        );
+    }
+    run(&["x", "grid.toml", "array"], &path).code(2).says("usage: ");
+    run(&["3", "grid.toml", "array"], "/usr/bin:/bin").code(77).says("no program hq");
+}
+
+fn without_slurm_the_trial_says_so() {
+    let dir = Dir::new().file("bin/none", "");
+    // The tools that the script itself needs, and no more.
+    for tool in ["bash", "dirname", "realpath", "env"] {
+        let find = Command::new("which").arg(tool).output().expect("which").stdout;
+        let found = String::from_utf8(find).expect("a path");
+        std::os::unix::fs::symlink(found.trim(), dir.path("bin").join(tool)).expect("a link");
+    }
+    let script =
+        std::fs::read_to_string(checkout().join("scripts/try-slurm.sh")).expect("the script");
+    let dir = dir.file("try.sh", script.replace("PATH=$PATH:/usr/sbin:/sbin", ""));
+    let mut command = Command::new(dir.path("bin/bash"));
+    command.arg(dir.path("try.sh")).arg(env!("CARGO_BIN_EXE_replay")).env("PATH", dir.path("bin"));
+    let outcome = Outcome::new("try-slurm.sh", command.output().expect("the script runs"));
+    outcome.code(77).says("munged is not installed (Debian: slurm-wlm, munge)");
+}

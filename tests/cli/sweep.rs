@@ -1,0 +1,239 @@
+//! Sweeps: grids in files and by flags, and the results they leave.
+
+use serde_json::Value;
+
+use super::dir::{Dir, TINY};
+
+trials!(
+    a_sweep_gives_what_the_main_job_gives,
+    a_file_and_flags_are_one_grid,
+    print_config_is_a_fixed_point,
+    plan_lists_the_cells,
+    a_large_grid_needs_a_word,
+    results_do_not_depend_on_threads,
+    the_manifest_tells_what_ran,
+    a_grown_grid_runs_only_what_is_new,
+    errors_name_file_line_and_key,
+    flags_that_cannot_be,
+    a_file_in_the_way_fails_first,
+);
+
+pub const GRID: &str = r#"
+traces = ["lublin-10x10"]
+schedulers = ["fcfs", "easy"]
+window = { jobs = 150 }
+
+[[allocator]]
+name = "mc1x1"
+tie = { sr = "1..2", af = "0..2", wf = "0..2", bf = [0, 1] }
+order = ["scan", "carried"]
+
+[[allocator]]
+name = "mm"
+tie = ["none", "2,13,20,6"]
+
+[[allocator]]
+name = "random"
+"#;
+
+const FLAGS: &str = "--trace lublin-10x10 --jobs 150 --sched fcfs,easy --alloc mc1x1 \
+                     --sr 1..2 --af 0..2 --wf 0..2 --bf 0,1 --param order=scan,carried";
+
+pub const TABLES: [&str; 4] = ["by_size.csv", "by_size.parquet", "runs.csv", "runs.parquet"];
+
+fn json(bytes: &[u8]) -> Value {
+    serde_json::from_slice(bytes).expect("JSON")
+}
+
+fn a_sweep_gives_what_the_main_job_gives() {
+    let dir = Dir::with_trace();
+    let grid = "--trace lublin-10x10 --jobs 300 --sched fcfs,easy --alloc mc1x1,mm,random,mbs,first-fit --ties --seed 0,1 \
+                --tie none --tie 2,13,20,6 --tie 2,26,40,12";
+    dir.replay(&format!("{grid} --out main --no-jobs --no-plots")).code(0);
+    let sweep = dir.replay(&format!("sweep {grid} --out sweep")).code(0);
+    for table in ["runs.csv", "by_size.csv"] {
+        assert!(
+            dir.read(&format!("main/{table}")) == dir.read(&format!("sweep/{table}")),
+            "{table}"
+        );
+    }
+    let printed: Vec<&str> = sweep.stdout.lines().collect();
+    let files = ["runs.parquet", "runs.csv", "by_size.parquet", "by_size.csv"];
+    assert_eq!(printed, files.map(|file| format!("sweep/{file}")));
+    sweep.says("sweep: 28 cells: 0 done before, 28 run in ").says(" jobs/s), 0 failed");
+}
+
+fn a_file_and_flags_are_one_grid() {
+    let dir = Dir::with_trace().file(
+        "grid.toml",
+        "traces = ['lublin-10x10']\nschedulers = ['fcfs', 'easy']\nwindow.jobs = 150\n\
+         [[allocator]]\nname = 'mc1x1'\norder = ['scan', 'carried']\n\
+         tie = { sr = '1..2', af = '0..2', wf = '0..2', bf = '0,1' }\n",
+    );
+    let file = dir.replay("plan grid.toml --no-estimate").code(0);
+    let flags = dir.replay(&format!("plan {FLAGS} --no-estimate")).code(0);
+    file.demand(file.stdout == flags.stdout && file.stdout.lines().count() > 50, "the same cells");
+}
+
+fn print_config_is_a_fixed_point() {
+    let dir = Dir::with_trace().file("grid.toml", GRID);
+    for grid in ["grid.toml", FLAGS, ""] {
+        let first = dir.replay(&format!("sweep {grid} --print-config")).code(0).says_nothing();
+        let dir = Dir::with_trace().file("printed.toml", &first.stdout);
+        let again = dir.replay("sweep printed.toml --print-config").code(0);
+        assert_eq!(first.stdout, again.stdout);
+        first.prints("policies = [\"johnson\"]\n");
+    }
+    assert_eq!(dir.files(""), ["grid.toml", "traces/lublin-10x10.swf"], "nothing is written");
+}
+
+fn plan_lists_the_cells() {
+    let dir = Dir::with_trace().file("grid.toml", GRID);
+    let plan = dir.replay("plan grid.toml").code(0);
+    let plan = plan.says("plan: 150 combinations, 122 cells of distinct strategies\nplan: about ");
+    let plan = plan.says(" threads, judged by 3 cells\n");
+    let rows = plan.fields(&["run", "trace", "topology", "scheduler", "allocator", "tie", "jobs"]);
+    assert_eq!(rows.len(), 122);
+    assert_eq!(rows[0], "0 lublin-10x10 10x10 fcfs mc1x1[order=scan] 1,0,0,0 150");
+    assert_eq!(rows[121], "121 lublin-10x10 10x10 easy random - 150");
+    let ids: std::collections::HashSet<String> = plan.fields(&["cell"]).into_iter().collect();
+    assert!(ids.len() == 122 && ids.iter().all(|id| id.len() == 32));
+    // The listing is what runs.
+    dir.replay("sweep grid.toml --out out").code(0);
+    let table = String::from_utf8(dir.read("out/runs.csv")).expect("text");
+    let mut reader = csv::Reader::from_reader(table.as_bytes());
+    let ran = reader.records().map(|record| {
+        let record = record.expect("a record");
+        let tie = if record[7].is_empty() { "-" } else { &record[7] };
+        format!(
+            "{} {} {} {} {} {tie} {}",
+            &record[0], &record[1], &record[3], &record[5], &record[6], &record[2]
+        )
+    });
+    assert!(ran.eq(rows));
+    let part = dir.replay("plan grid.toml -q --shard 2/50").code(0).says_nothing();
+    assert_eq!(part.fields(&["run"]), ["1", "51", "101"]);
+}
+
+fn a_large_grid_needs_a_word() {
+    let dir = Dir::new().file("tiny.swf", TINY);
+    let grid = "-q --trace tiny.swf --sr 1..9 --af 0..10 --wf 0..10 --bf 0..10 --seed 0,1,2,3,4,5,6,7,8,9,10,11";
+    for command in ["plan", "sweep --out out"] {
+        let words = ["the grid has 111,576 cells, more than 100,000: say --yes"];
+        dir.replay(&format!("{command} {grid}")).fails(2, 1, &words);
+    }
+    let plan = dir.replay(&format!("plan {grid} --yes --no-estimate")).code(0);
+    plan.demand(plan.stdout.lines().count() == 111_576, "every cell");
+}
+
+fn results_do_not_depend_on_threads() {
+    let dir = Dir::with_trace().file("grid.toml", GRID);
+    for threads in [1, 2, 5] {
+        dir.replay(&format!("sweep grid.toml --threads {threads} --out {threads}")).code(0);
+    }
+    for table in TABLES {
+        let [a, b, c] = [1, 2, 5].map(|threads| dir.read(&format!("{threads}/{table}")));
+        assert!(a == b && b == c, "{table} depends on the number of threads");
+    }
+}
+
+fn the_manifest_tells_what_ran() {
+    let dir = Dir::with_trace().file("grid.toml", GRID);
+    dir.replay("sweep grid.toml --out out").code(0);
+    let manifest = json(&dir.read("out/manifest.json"));
+    assert_eq!((&manifest["cells"], &manifest["cells_run_now"]), (&122.into(), &122.into()));
+    assert_eq!(manifest["combinations"], 150);
+    assert_eq!(manifest["failed"], serde_json::json!([]));
+    let configuration = &manifest["configuration"];
+    assert_eq!(configuration["grid"]["allocator"][0]["tie"]["sr"], "1..2");
+    assert_eq!(configuration["policies"][0]["name"], "johnson");
+    let trace = &configuration["traces"][0];
+    let digest = blake3::hash(&super::dir::shipped_trace());
+    assert_eq!((&trace["jobs"], &trace["digest"]), (&150.into(), &digest.to_hex().as_str().into()));
+    assert!(manifest["replay_seconds"].as_f64() > Some(0.0));
+    let mut listed: Vec<String> = serde_json::from_value(manifest["files"].clone()).expect("names");
+    listed.sort();
+    assert_eq!(listed, TABLES);
+    let others = ["journal.txt", "lock", "manifest.json", "plan.json"];
+    let mut all: Vec<&str> = TABLES.into_iter().chain(others).collect();
+    all.sort_unstable();
+    assert_eq!(dir.files("out"), all);
+    // The same command again runs nothing and writes the same.
+    let before = TABLES.map(|table| dir.read(&format!("out/{table}")));
+    dir.replay("sweep grid.toml --out out").code(0).says("122 done before, 0 run");
+    assert!(before == TABLES.map(|table| dir.read(&format!("out/{table}"))));
+}
+
+fn a_grown_grid_runs_only_what_is_new() {
+    let small = GRID.replace("sr = \"1..2\"", "sr = \"2..2\"");
+    let dir = Dir::with_trace().file("small.toml", small).file("grid.toml", GRID);
+    dir.replay("sweep small.toml --out out").code(0).says("sweep: 66 cells: 0 done before");
+    dir.replay("sweep grid.toml --out out")
+        .code(0)
+        .says("sweep: 122 cells: 66 done before, 56 run");
+    dir.replay("sweep grid.toml --out clean").code(0);
+    for table in TABLES {
+        assert!(
+            dir.read(&format!("out/{table}")) == dir.read(&format!("clean/{table}")),
+            "{table}"
+        );
+    }
+    let forced = dir.replay("sweep grid.toml --out out --force").code(0);
+    forced.says("sweep: 122 cells: 0 done before, 122 run");
+}
+
+fn errors_name_file_line_and_key() {
+    let fails = |text: &str, code: i32, lines: usize, words: &[&str]| {
+        let dir = Dir::with_trace().file("my grid.toml", "").file("grid.toml", text);
+        for command in ["plan grid.toml -q", "sweep grid.toml -q --out out"] {
+            dir.replay(command).fails(code, lines, words);
+        }
+    };
+    fails(
+        "trces = []\n",
+        2,
+        3,
+        &["grid.toml:1:1: unknown key \"trces\"; did you mean \"traces\"?", "^^^^^"],
+    );
+    let sca = "[[allocator]]\nname = \"mc1x1\"\norder = \"sca\"\n";
+    fails(sca, 2, 3, &["grid.toml:3:9: allocator.order: ", "none of carried, scan, greedy"]);
+    fails("seeds = \"3..1\"\n", 2, 3, &["grid.toml:1:9: seeds: \"3..1\": the range is empty"]);
+    fails(
+        "machines = [\"hypercube:7\"]\n",
+        2,
+        1,
+        &["needs a mesh or torus", "(machine hypercube:7)"],
+    );
+    fails("traces = [\"nowhere\"]\n", 2, 2, &["no trace \"nowhere\""]);
+    let dir = Dir::new()
+        .file("bad.swf", "; MaxProcs: 4\n1 0 0 x 2\n")
+        .file("g.toml", "traces = ['bad.swf']");
+    dir.replay("plan g.toml -q").fails(3, 3, &["bad.swf:2:"]);
+    Dir::new().replay("plan none.toml").fails(2, 1, &["cannot read none.toml: No such file"]);
+}
+
+fn flags_that_cannot_be() {
+    let dir = Dir::with_trace().file("grid.toml", GRID);
+    dir.replay("sweep grid.toml").refused(&["--out <DIR>"]);
+    dir.replay("sweep grid.toml --out o --alloc mm").refused(&["cannot be used with"]);
+    dir.replay("sweep grid.toml --out o --sr 1..2").refused(&["--af <LIST>"]);
+    dir.replay("sweep --sr 1 --af 1 --wf 1 --bf 1 --tie none --out o").refused(&["--tie"]);
+    dir.replay("sweep --out o --shard 5/4").refused(&["\"5/4\" is no shard", "2/4"]);
+    dir.replay("sweep --out o --param order").fails(2, 1, &["write KEY=LIST"]);
+    dir.replay("sweep --out o --param ordr=scan").fails(2, 1, &["--param ordr: none of these"]);
+    dir.replay("sweep --out o --alloc random --tie 1,1,1,1").fails(2, 1, &["--tie: none of these"]);
+    let twice = "sweep --out o --alloc random --sr 1 --af 1 --wf 1 --bf 1";
+    dir.replay(twice).fails(2, 1, &["--sr: none of these allocators breaks ties"]);
+    assert_eq!(dir.files("").len(), 2 + usize::from(dir.path("o").exists()));
+}
+
+fn a_file_in_the_way_fails_first() {
+    let dir = Dir::with_trace().file("taken", "mine");
+    let failed = dir.replay("sweep --trace nothing --out taken");
+    failed.fails(2, 1, &["cannot write into --out taken: ", "(os error "]);
+    assert_eq!(dir.read("taken"), b"mine");
+    let dir = Dir::with_trace().file("out/journal.txt", "my notes\n");
+    let failed = dir.replay("sweep -q --jobs 20 --out out");
+    failed.fails(3, 1, &["out/journal.txt is no journal", "--force begins anew"]);
+    assert_eq!(dir.read("out/journal.txt"), b"my notes\n");
+}

@@ -266,9 +266,12 @@ impl<'a> Runs<'a> {
             let rule = match (literal, key.network) {
                 (true, _) => StopRule::exactly(LITERAL),
                 (_, "") => quick(QUICK),
-                // The papers' ten runs; what they come to varies little.
-                (_, "lo") if selection.full => StopRule::exactly(10),
-                (_, "lo") => StopRule::exactly(3),
+                // As many runs as the report's, where they take seconds.
+                (_, "lo") => StopRule::exactly(match key.pattern {
+                    "all-to-all" => 3,
+                    "n-body" if !selection.full => 5,
+                    _ => 10,
+                }),
                 _ => quick(QUICK),
             };
             estimates.insert(key, estimate(&point, SEED, &rule, &watched)?);

@@ -51,7 +51,8 @@ pub struct GridArgs {
         alias = "clean",
         value_name = "NAME",
         default_value = "johnson",
-        help_heading = "Trace"
+        help_heading = "Trace",
+        hide_short_help = true
     )]
     pub policy: String,
 

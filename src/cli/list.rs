@@ -35,6 +35,8 @@ enum Listing {
     Sides,
     /// Distributions of service times of stochastic streams.
     Services,
+    /// Communication patterns of jobs.
+    Patterns,
     /// Timings of the flit-level network.
     Networks,
     /// Cleaning policies, rule by rule.
@@ -62,6 +64,7 @@ pub fn run(args: &ListArgs) -> Result<Exit, Failure> {
         Listing::Generators,
         Listing::Sides,
         Listing::Services,
+        Listing::Patterns,
         Listing::Networks,
         Listing::Policies,
         Listing::Traces,
@@ -95,6 +98,7 @@ fn entries(what: Listing) -> Result<Entries, Failure> {
         Listing::Generators => described("generators", &generated::descriptions()),
         Listing::Sides => described("sides", &stochastic::side_descriptions()),
         Listing::Services => described("services", &stochastic::service_descriptions()),
+        Listing::Patterns => described("patterns", &network::traffic::descriptions()),
         Listing::Networks => described("networks", &network::descriptions()),
         Listing::Policies => policies(),
         Listing::Traces => traces()?,

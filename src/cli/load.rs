@@ -1,4 +1,4 @@
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use rayon::prelude::*;
@@ -31,11 +31,15 @@ pub fn load_traces(
     let manifest = Manifest::embedded().map_err(Failure::usage)?;
     let search = SearchPath::from_env();
     let resolve = |name: &String| {
-        if generated::is_generator(name) && !Path::new(name).exists() {
-            let name = name.parse().map_err(Failure::usage)?;
-            return generated::generate(&name).map(Source::Made).map_err(Failure::usage);
+        match search.resolve(name, &manifest) {
+            Ok(path) => Ok(Source::File(path)),
+            // What is no trace may be the name of a model.
+            Err(_) if generated::is_generator(name) => {
+                let name = name.parse().map_err(Failure::usage)?;
+                generated::generate(&name).map(Source::Made).map_err(Failure::usage)
+            }
+            Err(unknown) => Err(Failure::usage(unknown)),
         }
-        search.resolve(name, &manifest).map(Source::File).map_err(Failure::usage)
     };
     let sources: Vec<Source> = names.iter().map(resolve).collect::<Result<_, _>>()?;
     let options = ReadOptions { max_errors };

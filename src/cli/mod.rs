@@ -15,9 +15,11 @@
 //! | 130 | interrupted; what was done is written |
 
 mod args;
+mod contend;
 mod exit;
 mod list;
 mod load;
+mod messages;
 mod network;
 mod output;
 mod plan;
@@ -46,9 +48,7 @@ use exit::Exit;
     max_term_width = 100,
     after_help = "Examples:
   replay --trace KTH-SP2.swf --alloc mc1x1 --tie 2,13,20,6
-  replay --trace LANL-CM5 --sched fcfs,easy --alloc mc1x1,mm,hilbert-best-fit --out results/lanl
   replay verify johnson --trace KTH-SP2
-
 Without --trace the synthetic trace that comes with the project is replayed.",
     after_long_help = "Examples:
   replay --trace KTH-SP2.swf --alloc mc1x1 --tie 2,13,20,6
@@ -102,6 +102,12 @@ enum Command {
     /// The experiments on fragmentation: every combination of loads, schedulers and
     /// allocators; means with 95 % intervals; common random numbers.
     Stream(stream::StreamArgs),
+    /// Run the jobs of a trace as messages on a flit-level network: does a better allocation
+    /// make jobs faster?
+    ///
+    /// A job's packets are as many as would keep it busy for its run time alone; among the
+    /// others it lives as long as the network takes.
+    Contend(contend::ContendArgs),
     /// Send a list of packets through the flit-level network and say what became of each.
     Network(network::NetworkArgs),
     /// Make a synthetic trace and write it as SWF.
@@ -135,6 +141,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Some(Command::Merge(args)) => sweep::merge(&args, &arguments),
         Some(Command::List(args)) => list::run(&args),
         Some(Command::Stream(args)) => stream::run(&args),
+        Some(Command::Contend(args)) => contend::run(&args),
         Some(Command::Network(args)) => network::run(&args),
         Some(Command::Synth(args)) => synth::run(&args),
         Some(Command::Completions(args)) => shell::completions(&args, &mut Cli::command()),

@@ -7,6 +7,7 @@ use clap::Args;
 
 use super::args::{FormatArg, threads};
 use super::exit::{Exit, Failure, tell};
+use super::messages::MessageArgs;
 use super::output::probe;
 use super::plan::parse_list;
 use super::run::set_threads;
@@ -18,7 +19,7 @@ use crate::number::fixed;
 use crate::plot::{Line, Lines, save};
 use crate::report::{Align, Sheet, Value, json_line, write_csv};
 use crate::topology::Topology;
-use crate::workload::stochastic::{Arrivals, Service, Sides, StochasticStream};
+use crate::workload::stochastic::{Arrivals, Service, Sides, StochasticStream, TICKS_PER_UNIT};
 
 /// Arguments of `replay stream`.
 #[derive(Clone, Debug, Args)]
@@ -38,6 +39,14 @@ pub struct StreamArgs {
     /// Service times: exponential, pareto, normal, deterministic (replay list services).
     #[arg(long, value_name = "NAME[KEY=VALUE,..]", default_value = "exponential")]
     service: String,
+
+    /// Let jobs live as long as their messages take: one-to-all, all-to-all, n-body, fft-2d,
+    /// multigrid, random, ... (replay list patterns). A time unit is then a cycle.
+    #[arg(long, value_name = "NAME[..]", help_heading = "Messages")]
+    pattern: Option<String>,
+
+    #[command(flatten)]
+    messages: MessageArgs,
 
     /// Jobs of one replication; it ends when the last of them has left.
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
@@ -142,6 +151,11 @@ fn points(args: &StreamArgs) -> Result<Vec<Point>, Failure> {
     let loads = loads(&args.load)?;
     let sides: Sides = args.sides.parse().map_err(Failure::usage)?;
     let service: Service = args.service.parse().map_err(Failure::usage)?;
+    let life = match &args.pattern {
+        Some(pattern) => Life::Messages(args.messages.of(pattern)?),
+        None => Life::RunTimes,
+    };
+    let ticks_per_unit = if args.pattern.is_some() { 1 } else { TICKS_PER_UNIT };
     let schedulers = parse_list(&args.sched, "fcfs")?;
     let allocators = parse_list(&args.alloc, ALLOCATORS)?;
     let mut points = Vec::new();
@@ -154,6 +168,7 @@ fn points(args: &StreamArgs) -> Result<Vec<Point>, Failure> {
                     sides: sides.clone(),
                     service,
                     jobs: args.jobs,
+                    ticks_per_unit,
                     ..StochasticStream::new(extents)
                 };
                 stream.offered_load().map_err(Failure::usage)?;
@@ -162,7 +177,7 @@ fn points(args: &StreamArgs) -> Result<Vec<Point>, Failure> {
                     stream,
                     scheduler,
                     allocator: AllocatorSpec::clone(allocator),
-                    life: Life::RunTimes,
+                    life: life.clone(),
                 });
             }
         }

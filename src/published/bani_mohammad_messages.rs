@@ -3,7 +3,7 @@
 //!
 //! # Tolerances
 //!
-//! Ratios and Table 4.2 within 10 %, utilization from 71 to 75 %, bounds within 4 %. Some
+//! Ratios and Table 4.2 within 10 %, bounds within 4 %. Some
 //! semantics of the original simulator are not in the thesis and could not be found by
 //! calibration: what all-to-all sends in which order, and in which order the processors of
 //! a job in several units get ranks. Numbers that hang on them are shown, not judged; so

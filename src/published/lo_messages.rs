@@ -9,8 +9,8 @@
 //!
 //! Finish times within 8 % (all-to-all, and n-body of Paging(0) and Paging(2): 20 %; FFT of
 //! Paging(0): 12 %). Blocking, latency and dispersal are shown beside the printed values
-//! and not judged. Ten replications like the report's; of n-body five unless in full, of
-//! all-to-all three and only in full.
+//! and not judged. Ten replications like the report's; unless in full, of n-body five and
+//! of all-to-all three.
 
 use super::streams::{Key, Row, Runs, claim, rows};
 use super::{Check, Selection, Suite, Tolerance, VerifyError};
@@ -27,8 +27,6 @@ pub const SUITE: Suite = Suite {
 const TABLE: &str = include_str!("lo_messages.csv");
 
 const PATTERNS: [&str; 5] = ["all-to-all", "one-to-all", "n-body", "fft-2d", "multigrid"];
-/// The pattern that the quick form leaves out.
-const SLOW: &str = "all-to-all";
 const STRATEGIES: [&str; 7] =
     ["random", "mbs", "paging", "paging[size=1]", "paging[size=2]", "paging[size=3]", "first-fit"];
 
@@ -36,15 +34,10 @@ fn verify(
     selection: &Selection,
     progress: &mut dyn FnMut(&str),
 ) -> Result<Vec<Check>, VerifyError> {
-    let asked: Vec<Row> =
+    let rows: Vec<Row> =
         rows(TABLE)?.into_iter().filter(|row| selection.includes(&row.pattern)).collect();
-    let (slow, rows): (Vec<Row>, Vec<Row>) =
-        asked.into_iter().partition(|row| !selection.full && row.pattern == SLOW);
     let runs = Runs::new(&rows, [], selection, progress)?;
     let mut checks = runs.checks(&rows)?;
-    for row in &slow {
-        checks.push(row.not_run("takes minutes: only with --full")?);
-    }
     for pattern in PATTERNS {
         if !rows.iter().any(|row| row.pattern == pattern) {
             continue;

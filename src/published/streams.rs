@@ -268,7 +268,7 @@ impl<'a> Runs<'a> {
                 (_, "") => quick(QUICK),
                 // As many runs as the report's, where they take seconds.
                 (_, "lo") => StopRule::exactly(match key.pattern {
-                    "all-to-all" => 3,
+                    "all-to-all" if !selection.full => 3,
                     "n-body" if !selection.full => 5,
                     _ => 10,
                 }),

@@ -20,7 +20,10 @@ TABLES = {
         mean_pairwise_l1:f total_pairwise_l1:u tied_decisions:u tied_percent:f mean_tied:f mean_diameter:f
         mean_dispersal:f mean_weighted_dispersal:f mean_components:f contiguous_percent:f utilization:f
         makespan:i mean_wait:f median_wait:f p90_wait:f p99_wait:f max_wait:i mean_turnaround:f
-        median_turnaround:f p90_turnaround:f p99_turnaround:f mean_bounded_slowdown:f""",
+        median_turnaround:f p90_turnaround:f p99_turnaround:f mean_bounded_slowdown:f
+        allocated_utilization:f internal_fragmentation_percent:f refusals:u fragmented_refusals:u
+        fragmented_time_percent:f mean_blocks:f one_block_percent:f mean_busy_list:f mean_searches:f
+        attempts_per_job:f operations_per_job:f""",
     "by_size": """run:u trace:t topology:t scheduler:t allocator:t tie:t size:u jobs:u rank:u
         mean_pairwise_l1:f mean_wait:f mean_turnaround:f""",
     "jobs": """run:u job:i submit:i start:i run_time:i end:i size:u wait:i turnaround:i bounded_slowdown:f

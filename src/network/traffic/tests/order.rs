@@ -154,6 +154,51 @@ fn iterations_have_the_lengths_of_the_paper() {
     assert_eq!([6480, 80, 3321, 384], means.map(|(_, _, mean)| mean)[..4]);
 }
 
+/// However it is sent, after whole iterations every pair has had its packets: the sums of links
+/// crossed agree. On a line all distances are different enough to tell.
+#[test]
+fn whole_iterations_are_sent_whole() {
+    let line = machine("16x1");
+    let mut runs = 0;
+    for pattern in [
+        "all-to-all",
+        "all-to-all[order=shifted]",
+        "one-to-all[root=first]",
+        "n-body",
+        "fft-2d",
+        "multigrid",
+        "nearest-neighbour",
+    ] {
+        let expected: u64 = of(pattern, 8)
+            .iter()
+            .flatten()
+            .map(|&(src, dst)| u64::from(line.hops(NodeId(src), NodeId(dst))))
+            .sum();
+        for sends in ["sequential", "pipelined", "at-once"] {
+            for stream in ["process", "job"] {
+                for barrier in ["step", "iteration", "none"] {
+                    // Without barriers fast processes are ahead of slow ones.
+                    if barrier == "none" && stream == "process" && sends != "at-once" {
+                        continue;
+                    }
+                    let mut name: crate::naming::StrategyName = pattern.parse().expect("a name");
+                    for (key, value) in [("sends", sends), ("stream", stream), ("barrier", barrier)]
+                    {
+                        name.set(key, value);
+                    }
+                    let plan = plan(&name.to_string(), Quota::fixed(1));
+                    let quota = Quota::fixed(3 * plan.program.iteration(8));
+                    let mut traffic = traffic("16x1", Settings::LO);
+                    traffic.start(0, &nodes(0..8), &Plan { quota, ..plan }).expect("legal");
+                    assert_eq!(finish(&mut traffic)[0].hops, 3 * expected, "{name}");
+                    runs += 1;
+                }
+            }
+        }
+    }
+    assert_eq!(runs, 7 * 16);
+}
+
 proptest! {
     /// Nobody sends to himself or to a process that does not exist, every step has a sender, and
     /// the sequence holds what each process sends, in its order.

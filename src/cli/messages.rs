@@ -1,0 +1,54 @@
+use clap::Args;
+
+use super::exit::Failure;
+use crate::experiment::contention::Messages;
+use crate::naming::StrategyName;
+use crate::network::Settings;
+use crate::network::traffic::{Mapping, Preset, Quota};
+
+/// What jobs send, as typed.
+#[derive(Clone, Debug, Args)]
+pub struct MessageArgs {
+    /// Paper whose choices are the defaults of everything below: lo or bani-mohammad.
+    #[arg(long, value_name = "PAPER", default_value = "lo", help_heading = "Messages")]
+    preset: String,
+
+    /// Timing, buffers and switching of the network (replay list networks) [default: the paper's].
+    #[arg(long, value_name = "NAME[..]", help_heading = "Messages")]
+    network: Option<Settings>,
+
+    /// Packets of a job: exponential[mean=..], fixed[packets=..] [default: the paper's].
+    #[arg(long, value_name = "NAME[..]", help_heading = "Messages")]
+    quota: Option<Quota>,
+
+    /// Flits of a packet.
+    #[arg(long, value_name = "N", default_value_t = 8, help_heading = "Messages")]
+    flits: u32,
+
+    /// Which process runs where: allocation, or a curve such as row-major.
+    #[arg(long, value_name = "ORDER", default_value = "allocation", help_heading = "Messages")]
+    mapping: Mapping,
+}
+
+impl MessageArgs {
+    /// The messages of a pattern.
+    pub fn of(&self, pattern: &str) -> Result<Messages, Failure> {
+        let preset = Preset::ALL.iter().find(|(name, _)| *name == self.preset);
+        let Some(&(_, preset)) = preset else {
+            let message = format!("--preset: \"{}\" is neither lo nor bani-mohammad", self.preset);
+            return Err(Failure::usage_message(message));
+        };
+        let mut name: StrategyName = pattern.parse().map_err(Failure::usage)?;
+        if name.get("preset").is_none() {
+            name.set("preset", self.preset.as_str());
+        }
+        let pattern =
+            (&name).try_into().map_err(|e: crate::naming::NameError| Failure::usage(e))?;
+        let mut messages = Messages::new(preset, pattern).map_err(Failure::data)?;
+        messages.network = self.network.unwrap_or(messages.network);
+        messages.quota = self.quota.unwrap_or(messages.quota);
+        messages.options.flits = self.flits;
+        messages.options.mapping = self.mapping;
+        Ok(messages)
+    }
+}

@@ -1,0 +1,55 @@
+//! How two measures go together.
+
+/// Pearson's correlation of pairs, from -1 to 1; `None` for fewer than two pairs or where
+/// one of the two does not vary.
+pub fn pearson(pairs: &[(f64, f64)]) -> Option<f64> {
+    let count = pairs.len() as f64;
+    if pairs.len() < 2 {
+        return None;
+    }
+    let mean = |of: fn(&(f64, f64)) -> f64| pairs.iter().map(of).sum::<f64>() / count;
+    let (x, y) = (mean(|pair| pair.0), mean(|pair| pair.1));
+    let sum =
+        |of: &dyn Fn(f64, f64) -> f64| pairs.iter().map(|p| of(p.0 - x, p.1 - y)).sum::<f64>();
+    let (xx, yy) = (sum(&|a, _| a * a), sum(&|_, b| b * b));
+    (xx > 0.0 && yy > 0.0).then(|| sum(&|a, b| a * b) / (xx * yy).sqrt())
+}
+
+/// Spearman's rank correlation: Pearson's of the ranks, equal values sharing their mean
+/// rank.
+pub fn spearman(pairs: &[(f64, f64)]) -> Option<f64> {
+    let x = ranks(pairs.iter().map(|pair| pair.0));
+    let y = ranks(pairs.iter().map(|pair| pair.1));
+    pearson(&x.into_iter().zip(y).collect::<Vec<_>>())
+}
+
+fn ranks(values: impl Iterator<Item = f64>) -> Vec<f64> {
+    let values: Vec<f64> = values.collect();
+    let mut order: Vec<usize> = (0..values.len()).collect();
+    order.sort_by(|&a, &b| values[a].total_cmp(&values[b]));
+    let mut ranks = vec![0.0; values.len()];
+    let mut first = 0;
+    for equal in order.chunk_by(|&a, &b| values[a] == values[b]) {
+        let mean = first as f64 + (equal.len() - 1) as f64 / 2.0;
+        equal.iter().for_each(|&i| ranks[i] = mean);
+        first += equal.len();
+    }
+    ranks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_correlate_fully_and_curves_by_rank() {
+        let line = [(1.0, 5.0), (2.0, 3.0), (3.0, 1.0)];
+        assert_eq!(pearson(&line), Some(-1.0));
+        let curve = [(1.0, 1.0), (2.0, 8.0), (3.0, 27.0), (4.0, 64.0)];
+        assert!(pearson(&curve).is_some_and(|r| r < 0.99));
+        assert_eq!(spearman(&curve), Some(1.0));
+        assert_eq!(ranks([3.0, 1.0, 3.0].into_iter()), [1.5, 0.0, 1.5]);
+        assert_eq!(pearson(&[(1.0, 2.0)]), None);
+        assert_eq!(pearson(&[(1.0, 2.0), (1.0, 3.0)]), None);
+    }
+}

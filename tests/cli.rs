@@ -17,10 +17,12 @@ mod cli {
     pub mod listing;
     pub mod machine;
     pub mod names;
+    pub mod network;
     pub mod out;
     pub mod python;
     pub mod resume;
     pub mod shards;
+    pub mod stochastic;
     pub mod streams;
     pub mod sweep;
     pub mod synth;
@@ -43,6 +45,8 @@ fn main() -> ExitCode {
         cli::listing::trials(),
         cli::synth::trials(),
         cli::traces::trials(),
+        cli::stochastic::trials(),
+        cli::network::trials(),
         cli::python::trials(&arguments),
     ];
     libtest_mimic::run(&arguments, trials.into_iter().flatten().collect()).exit_code()

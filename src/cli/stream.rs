@@ -66,7 +66,7 @@ pub struct StreamArgs {
 
     /// Stop when the 95 % intervals of turnaround and utilization are this narrow, as a share of
     /// the mean.
-    #[arg(long, value_name = "SHARE", default_value_t = 0.05)]
+    #[arg(long, value_name = "SHARE", default_value_t = 0.05, allow_negative_numbers = true)]
     precision: f64,
 
     /// Fewest replications.

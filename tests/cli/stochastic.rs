@@ -1,0 +1,135 @@
+//! `replay stream` and traces that are made: means with intervals, shapes, refusals.
+
+use std::fs;
+
+use super::dir::Dir;
+
+trials!(
+    refusing_costs_utilization,
+    threads_do_not_matter,
+    results_are_written,
+    messages_decide_how_long_jobs_live,
+    a_made_trace_is_a_trace,
+    shapes_lie_beside_a_trace,
+    shapes_that_do_not_fit_are_named,
+    impossible_wishes,
+);
+
+const QUICK: &str = "--jobs 200 --min-replications 4 --max-replications 4";
+
+fn refusing_costs_utilization() {
+    let command = format!(
+        "stream --mesh 16x16 --load 10 --alloc paging,mbs,random,first-fit {QUICK} --format json"
+    );
+    let run = Dir::new().replay(&command).code(0);
+    let finish = run.fields(&["finish_time"]);
+    assert_eq!(finish.len(), 4);
+    // Strategies that never refuse have one schedule.
+    assert!(finish[0] == finish[1] && finish[1] == finish[2], "{finish:?}");
+    let utilization: Vec<f64> =
+        run.objects().iter().map(|o| o["utilization"].as_f64().expect("a number")).collect();
+    assert!(utilization[3] < 0.8 * utilization[0], "{utilization:?}");
+    run.demand(run.objects()[3]["external_fragmentation"].as_f64() > Some(20.0), "fragmented");
+}
+
+fn threads_do_not_matter() {
+    let run = |threads| {
+        let command = format!(
+            "stream --mesh 8x8x8 --load 2..6:2 --sched fcfs,ssd --alloc gabl,turning-busy-list \
+             --service pareto[k=15,q=4241,alpha=1] {QUICK} --format csv -q --threads {threads}"
+        );
+        Dir::new().replay(&command).code(0).says_nothing().stdout
+    };
+    let one = run(1);
+    assert_eq!(one.lines().count(), 1 + 2 * 2 * 3);
+    assert_eq!(one, run(3));
+}
+
+fn results_are_written() {
+    let dir = Dir::new();
+    let command = format!("stream --load 1,4 --alloc first-fit,paging {QUICK} --out out -q");
+    dir.replay(&command).code(0).says_nothing();
+    for file in ["stream.csv", "stream.parquet", "plots/turnaround.svg", "plots/utilization.png"] {
+        assert!(dir.path("out").join(file).is_file(), "{file}");
+    }
+    let table = fs::read_to_string(dir.path("out/stream.csv")).expect("a table");
+    assert_eq!(table.lines().count(), 5);
+}
+
+fn messages_decide_how_long_jobs_live() {
+    let run = |allocator: &str| {
+        let command = format!(
+            "stream --mesh 16x16 --load 10 --sides uniform[low=2,high=8] --pattern n-body --alloc {allocator} \
+             --jobs 60 --min-replications 2 --max-replications 2 --format json -q"
+        );
+        Dir::new().replay(&command).code(0).objects()[0].clone()
+    };
+    let number = |row: &serde_json::Value, key: &str| row[key].as_f64().expect("a number");
+    let (random, compact) = (run("random"), run("first-fit"));
+    // Alone a packet of d hops takes 27 + 4 d cycles.
+    let alone = |row| 27.0 + 4.0 * number(row, "hops");
+    let least = number(&compact, "latency") - number(&compact, "blocking");
+    assert!((least - alone(&compact)).abs() < 0.5, "{compact}");
+    assert!(number(&random, "latency") > 1.5 * number(&compact, "latency"));
+    assert!(number(&random, "finish_time") > number(&compact, "finish_time"));
+    assert_eq!(number(&compact, "weighted_dispersal"), 0.0);
+}
+
+fn a_made_trace_is_a_trace() {
+    let run = Dir::new().replay(
+        "--trace stream[machine=8x8,load=5,jobs=100] --alloc first-fit,gabl,paging[size=1],mc1x1 --format json",
+    );
+    let rows = run.code(0).objects();
+    let refused = |i: usize| rows[i]["refusals"].as_u64();
+    assert!(refused(0) > Some(0) && refused(1) == Some(0) && refused(3).is_none(), "{rows:?}");
+    let lost = rows[2]["internal_fragmentation_percent"].as_f64().expect("a number");
+    assert!(lost > 1.0, "{lost}");
+    let lublin =
+        Dir::new().replay("--trace lublin[processors=64,jobs=50] --alloc mbs --format json");
+    assert_eq!(lublin.code(0).fields(&["jobs", "topology"]), ["50 8x8"]);
+}
+
+fn shapes_lie_beside_a_trace() {
+    let dir = Dir::new();
+    let made = dir.replay("synth stream[machine=8x8,jobs=40,load=3] --write s.swf").code(0);
+    made.says("shapes: s.shapes.csv");
+    let file = dir.replay("--trace s.swf --alloc first-fit --format json").code(0);
+    let named =
+        dir.replay("--trace stream[machine=8x8,jobs=40,load=3] --alloc first-fit --format json");
+    let keys = ["mean_pairwise_l1", "mean_wait", "refusals"];
+    assert_eq!(file.fields(&keys), named.code(0).fields(&keys));
+    // Without its shapes a job gets the most nearly square ones.
+    fs::remove_file(dir.path("s.shapes.csv")).expect("it is there");
+    let without = dir.replay("--trace s.swf --alloc first-fit --format json").code(0);
+    assert_ne!(file.fields(&keys), without.fields(&keys));
+}
+
+fn shapes_that_do_not_fit_are_named() {
+    let dir = Dir::new();
+    dir.replay("synth stream[machine=8x8,jobs=3] --write s.swf").code(0);
+    fs::write(dir.path("s.shapes.csv"), "job,w,h,d\n1,x,1,1\n").expect("written");
+    dir.replay("--trace s.swf --alloc first-fit").fails(3, 1, &["s.shapes.csv:2", "\"x\""]);
+    fs::write(dir.path("s.shapes.csv"), "job,w,h,d\n1,99,1,1\n").expect("written");
+    dir.replay("--trace s.swf --alloc first-fit").fails(3, 1, &["s.shapes.csv:2", "99"]);
+}
+
+fn impossible_wishes() {
+    let dir = Dir::new();
+    for (command, word) in [
+        ("stream --load 0", "positive"),
+        ("stream --load 5..1", "range"),
+        ("stream --mesh hypercube:4", "mesh"),
+        ("stream --sides unifrom", "uniform"),
+        ("stream --service pareto[k=3,q=2]", "pareto"),
+        ("stream --sides uniform[low=9,high=20] --mesh 8x8", "uniform"),
+        ("stream --sched conservative --alloc first-fit", "cannot work with that"),
+        ("stream --mesh torus:8x8 --alloc busy-list", "torus"),
+        ("stream --pattern n-bodies", "n-body"),
+        ("stream --pattern n-body --preset hi", "bani-mohammad"),
+        ("stream --precision -1", "half-width"),
+        ("--trace stream[lod=2]", "load"),
+        ("--sched conservative --alloc first-fit --trace stream[jobs=5]", "cannot work with that"),
+    ] {
+        dir.replay(command).code(2).says(word);
+    }
+}

@@ -1,4 +1,6 @@
-use std::io::{self, Write};
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 
@@ -29,6 +31,10 @@ pub struct VerifyArgs {
     /// Fail as well if a number could not be checked because its trace is absent.
     #[arg(long)]
     complete: bool,
+
+    /// Write the checks at full precision into this CSV file as well.
+    #[arg(long, value_name = "FILE")]
+    write: Option<PathBuf>,
 
     /// Format of the checks on standard output.
     #[arg(long, value_enum, default_value_t)]
@@ -70,6 +76,9 @@ pub fn run(args: &VerifyArgs) -> Result<Exit, Failure> {
             "no published number is about such a trace (replay list suites)",
         ));
     }
+    if let Some(path) = &args.write {
+        write(&checks, path).map_err(|e| Failure::output(path.display(), e))?;
+    }
     print(&checks, args.format).map_err(|e| Failure::output("standard output", e))?;
     let count = |which: fn(&Verdict) -> bool| checks.iter().filter(|c| which(&c.verdict())).count();
     let differ = count(|v| *v == Verdict::Differs);
@@ -93,6 +102,16 @@ fn suite(name: &str) -> Result<Suite, Failure> {
             .map_or(String::new(), |near| format!("; did you mean \"{near}\"?"));
         Failure::usage_message(format!("unknown suite \"{name}\"{hint} (replay list suites)"))
     })
+}
+
+/// Writes the checks; the file has its name only once it is whole.
+fn write(checks: &[Check], path: &Path) -> io::Result<()> {
+    let mut part = path.as_os_str().to_owned();
+    part.push(".part");
+    let mut out = BufWriter::new(File::create(&part)?);
+    crate::report::write_csv(checks.iter().map(Check::full_row), &mut out)?;
+    out.flush()?;
+    std::fs::rename(part, path)
 }
 
 fn print(checks: &[Check], format: FormatArg) -> io::Result<()> {

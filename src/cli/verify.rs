@@ -57,6 +57,10 @@ pub fn run(args: &VerifyArgs) -> Result<Exit, Failure> {
     } else {
         args.suites.iter().map(|name| suite(name)).collect::<Result<_, _>>()?
     };
+    // A path that cannot be written is found before any work.
+    if let Some(path) = &args.write {
+        File::create(part(path)).map_err(|e| Failure::output(path.display(), e))?;
+    }
     let selection =
         Selection { traces: SearchPath::from_env(), only: args.trace.clone(), full: args.full };
     let mut checks = Vec::new();
@@ -106,12 +110,16 @@ fn suite(name: &str) -> Result<Suite, Failure> {
 
 /// Writes the checks; the file has its name only once it is whole.
 fn write(checks: &[Check], path: &Path) -> io::Result<()> {
-    let mut part = path.as_os_str().to_owned();
-    part.push(".part");
-    let mut out = BufWriter::new(File::create(&part)?);
+    let mut out = BufWriter::new(File::create(part(path))?);
     crate::report::write_csv(checks.iter().map(Check::full_row), &mut out)?;
     out.flush()?;
-    std::fs::rename(part, path)
+    std::fs::rename(part(path), path)
+}
+
+fn part(path: &Path) -> PathBuf {
+    let mut part = path.as_os_str().to_owned();
+    part.push(".part");
+    part.into()
 }
 
 fn print(checks: &[Check], format: FormatArg) -> io::Result<()> {

@@ -10,9 +10,10 @@
 //! Cost with m entries: m planes less m regions, m^2 subtractions as long as planes stay
 //! whole; each may fall into four.
 
+use super::border::Admissible;
 use super::list::BusyList;
 use super::plane::Plane;
-use super::region::{Admissible, Region};
+use super::region::Region;
 use crate::topology::Coord;
 
 /// The search, with the buffers it reuses.

@@ -14,9 +14,11 @@
 //! | `plane` | a plane less a region: seventeen cases |
 //! | `list` | the sorted list |
 //! | `detect` | the search |
+//! | `border` | where frames lie on the mesh, right border planes |
 //! | `turn` | orientations |
 //! | `placer` | list and search together, shared with [`gabl`](super::gabl) |
 
+mod border;
 #[cfg(test)]
 pub(in crate::allocator) mod cases;
 mod detect;

@@ -1,9 +1,8 @@
-//! Boxes of base positions, and the planes at their right.
+//! Boxes of base positions.
 //!
-//! Source: Bani-Mohammad 2008, section 3.2, definitions 7 to 9. A request's frame is
+//! Source: Bani-Mohammad 2008, section 3.2, definition 7. A request's frame is
 //! known by its base, the lowest corner.
 
-use super::plane::{Plane, Span};
 use crate::topology::Coord;
 
 /// A box of positions, both corners inside.
@@ -24,72 +23,5 @@ impl Region {
     #[inline]
     pub fn covers_x(&self, x: u16) -> bool {
         (self.low[0] <= x) & (x <= self.high[0])
-    }
-}
-
-/// The bases whose frames lie on the mesh: those from the origin to `last`. What is
-/// outside are the automatic prohibited regions.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(in crate::allocator) struct Admissible {
-    pub last: Coord,
-}
-
-impl Admissible {
-    /// For frames of these sides; `None` if they are longer than the mesh.
-    pub fn new(extents: Coord, sides: [u16; 3]) -> Option<Self> {
-        let mut last = [0; 3];
-        for i in 0..3 {
-            last[i] = extents[i].checked_sub(sides[i])?;
-        }
-        Some(Self { last })
-    }
-
-    /// The right border plane of the hypothetical sub-mesh to the left of the mesh: the
-    /// bases at the left wall.
-    pub fn left_wall(&self) -> Plane {
-        let up_to = |high: u16| Span { low: 0, high };
-        Plane { x: 0, y: up_to(self.last[1]), z: up_to(self.last[2]) }
-    }
-
-    /// The right border plane of the sub-mesh with this prohibited region: the bases of
-    /// the frames that touch its right face. `None` if no such frame lies on the mesh.
-    pub fn right_border(&self, prohibited: &Region) -> Option<Plane> {
-        let x = prohibited.high[0] + 1;
-        let clipped =
-            |i: usize| Span { low: prohibited.low[i], high: prohibited.high[i].min(self.last[i]) };
-        let (y, z) = (clipped(1), clipped(2));
-        (x <= self.last[0] && y.low <= y.high && z.low <= z.high).then_some(Plane { x, y, z })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn region(a: [u16; 6]) -> Region {
-        Region { low: [a[0], a[1], a[2]], high: [a[3], a[4], a[5]] }
-    }
-
-    #[test]
-    fn prohibited_bases_reach_back_by_the_sides_of_the_frame() {
-        let allocated = region([1, 1, 0, 2, 2, 1]);
-        assert_eq!(Region::prohibited(&allocated, [2, 2, 2]), region([0, 0, 0, 2, 2, 1]));
-        assert_eq!(Region::prohibited(&allocated, [1, 1, 1]), allocated);
-    }
-
-    #[test]
-    fn a_border_is_clipped_to_the_frames_on_the_mesh() {
-        let admissible = Admissible::new([4, 4, 4], [2, 1, 2]).expect("it fits");
-        assert_eq!(admissible.last, [2, 3, 2]);
-        let border = admissible.right_border(&region([0, 0, 0, 1, 3, 3])).expect("inside");
-        assert_eq!(
-            border,
-            Plane { x: 2, y: Span { low: 0, high: 3 }, z: Span { low: 0, high: 2 } }
-        );
-        // Too near the right wall, touching it, and too near the top.
-        for outside in [[2, 0, 0, 2, 3, 3], [2, 0, 0, 3, 3, 3], [0, 0, 3, 1, 3, 3]] {
-            assert_eq!(admissible.right_border(&region(outside)), None);
-        }
-        assert_eq!(Admissible::new([4, 4, 4], [5, 1, 1]), None);
     }
 }

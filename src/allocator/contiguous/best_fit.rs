@@ -25,32 +25,12 @@ pub use smallest_box::SmallestBox;
 pub use surroundings::Surroundings;
 
 use super::Contiguous;
+use super::choices::Measure;
 use super::options::{self, Options};
 use crate::allocator::Allocator;
 use crate::allocator::strategy::{Strategy, needs_grid};
 use crate::naming::{NameError, StrategyName};
 use crate::topology::Topology;
-
-/// What Best Fit calls best.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Measure {
-    /// [`Surroundings`].
-    Surroundings,
-    /// [`Candidates`].
-    #[default]
-    Candidates,
-    /// [`SmallestBox`].
-    SmallestBox,
-}
-
-impl Measure {
-    /// Every measure with its name.
-    pub const ALL: [(&'static str, Measure); 3] = [
-        ("surroundings", Measure::Surroundings),
-        ("candidates", Measure::Candidates),
-        ("smallest-box", Measure::SmallestBox),
-    ];
-}
 
 const KEYS: [&str; 2] = ["measure", "shape"];
 

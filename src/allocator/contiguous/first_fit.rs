@@ -10,6 +10,7 @@
 pub mod literal;
 
 use self::literal::Literal;
+use super::choices::Engine;
 use super::frames::Frames;
 use super::options::{self, Options};
 use super::scan::Scan;
@@ -37,22 +38,6 @@ impl Choice for FirstFit {
         frames.find(sides);
         frames.first(self.scan)
     }
-}
-
-/// How First Fit finds a frame; the choice is the same.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Engine {
-    /// Rows of bits.
-    #[default]
-    Fast,
-    /// The published loops.
-    Literal,
-}
-
-impl Engine {
-    /// Every engine with its name.
-    pub const ALL: [(&'static str, Engine); 2] =
-        [("fast", Engine::Fast), ("literal", Engine::Literal)];
 }
 
 const KEYS: [&str; 3] = ["scan", "shape", "engine"];

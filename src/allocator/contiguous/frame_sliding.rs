@@ -11,6 +11,7 @@
 //!
 //! Cost: the search of [`Frames`], then one bit for each frame of the grid.
 
+use super::choices::Rows;
 use super::frames::Frames;
 use super::options::{self, Options};
 use super::scan::Scan;
@@ -18,23 +19,6 @@ use super::{Choice, Contiguous};
 use crate::allocator::strategy::{Strategy, needs_grid};
 use crate::machine::Machine;
 use crate::topology::Coord;
-
-/// Where a row of frames begins and ends.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Rows {
-    /// The first row begins at the first frame, the others at the left wall. A frame that
-    /// would leave the mesh to the right is moved back against the wall and ends its row.
-    #[default]
-    Walls,
-    /// All rows begin at the x of the first frame (a reading of Bani-Mohammad 2008, section
-    /// 2.2.1). Frames that leave the mesh are passed over.
-    First,
-}
-
-impl Rows {
-    /// Every reading with its name.
-    pub const ALL: [(&'static str, Rows); 2] = [("walls", Rows::Walls), ("first", Rows::First)];
-}
 
 /// Takes the first free frame of those that strides of the frame's sides reach.
 #[derive(Clone, Copy, Debug, Default)]

@@ -1,8 +1,6 @@
 //! Parameters of the contiguous strategies.
 
-use super::best_fit::Measure;
-use super::first_fit::Engine;
-use super::frame_sliding::Rows;
+use super::choices::{Engine, Measure, Rows};
 use super::scan::Scan;
 use super::shapes::Shaping;
 use crate::naming::{NameError, Parameter, StrategyName};

@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
+use super::pattern::Kind;
+use super::preset::Preset;
 use super::program::Program;
-use super::quota::Quota;
+use super::quota::{Law, Per, Quota, Rounding};
 
 /// The program and the quota of a job; one plan may serve all jobs of a run.
 #[derive(Clone, Debug)]
@@ -14,4 +16,28 @@ pub struct Plan {
     pub quota: Quota,
     /// With the job's number, the key of all that it draws.
     pub seed: u64,
+}
+
+impl Preset {
+    /// The paper's quota: exponential, rounded up, of the whole job. Under `lo` the mean is
+    /// an iteration of a job of average size; of `matrix` and `phases`, which the paper has not,
+    /// an iteration of as many processes as the file has.
+    pub fn quota(self, program: &Program) -> Quota {
+        let mean = match (self, program.pattern().kind()) {
+            (Self::BaniMohammad, _) => Self::BANI_MOHAMMAD,
+            (Self::Lo, Kind::AllToAll { .. }) => Self::LO_ALL_TO_ALL,
+            (Self::Lo, Kind::OneToAll { .. }) => Self::LO_ONE_TO_ALL,
+            (Self::Lo, Kind::NBody) => Self::LO_N_BODY,
+            (Self::Lo, Kind::Fft2d { .. }) => Self::LO_FFT_2D,
+            (Self::Lo, Kind::Multigrid { .. }) => Self::LO_MULTIGRID,
+            (Self::Lo, Kind::NearestNeighbour { .. }) => Self::LO_NEAREST_NEIGHBOUR,
+            (Self::Lo, Kind::Random { .. }) => Self::LO_RANDOM,
+            (Self::Lo, kind) if kind.is_drawn() => Self::LO_RANDOM,
+            (Self::Lo, Kind::Matrix { .. } | Kind::Phases { .. }) => {
+                program.iteration(program.ranks().unwrap_or(1))
+            }
+        };
+        let law = Law::Exponential { mean: mean as f64, rounding: Rounding::Up };
+        Quota { law, per: Per::Job }
+    }
 }

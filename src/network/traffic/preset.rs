@@ -1,8 +1,5 @@
 //! The experiments of the two papers.
 
-use super::pattern::Kind;
-use super::program::Program;
-use super::quota::{Law, Per, Quota, Rounding};
 use crate::network::Settings;
 
 /// A paper whose choices are defaults.
@@ -45,27 +42,5 @@ impl Preset {
             Self::Lo => Settings::LO,
             Self::BaniMohammad => Settings::BANI_MOHAMMAD,
         }
-    }
-
-    /// The paper's quota: exponential, rounded up, of the whole job. Under `lo` the mean is
-    /// an iteration of a job of average size; of `matrix` and `phases`, which the paper has not,
-    /// an iteration of as many processes as the file has.
-    pub fn quota(self, program: &Program) -> Quota {
-        let mean = match (self, program.pattern().kind()) {
-            (Self::BaniMohammad, _) => Self::BANI_MOHAMMAD,
-            (Self::Lo, Kind::AllToAll { .. }) => Self::LO_ALL_TO_ALL,
-            (Self::Lo, Kind::OneToAll { .. }) => Self::LO_ONE_TO_ALL,
-            (Self::Lo, Kind::NBody) => Self::LO_N_BODY,
-            (Self::Lo, Kind::Fft2d { .. }) => Self::LO_FFT_2D,
-            (Self::Lo, Kind::Multigrid { .. }) => Self::LO_MULTIGRID,
-            (Self::Lo, Kind::NearestNeighbour { .. }) => Self::LO_NEAREST_NEIGHBOUR,
-            (Self::Lo, Kind::Random { .. }) => Self::LO_RANDOM,
-            (Self::Lo, kind) if kind.is_drawn() => Self::LO_RANDOM,
-            (Self::Lo, Kind::Matrix { .. } | Kind::Phases { .. }) => {
-                program.iteration(program.ranks().unwrap_or(1))
-            }
-        };
-        let law = Law::Exponential { mean: mean as f64, rounding: Rounding::Up };
-        Quota { law, per: Per::Job }
     }
 }

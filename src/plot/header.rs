@@ -1,6 +1,6 @@
 use plotters::prelude::DrawingBackend;
 
-use super::style::{Colour, INK, MARGIN, MUTED, PAGE, SUBTITLE, TICK, TITLE};
+use super::style::{Colour, INK, MARGIN, MUTED, PAGE, SUBTITLE, TICK, TITLE, WHITE};
 use super::{Canvas, PlotError, Text};
 
 /// What a legend shows beside a label.
@@ -12,6 +12,8 @@ pub enum Mark {
     Cross(Colour),
     /// A line with a dot.
     Line(Colour),
+    /// A line with a ring: the same colours for a second time.
+    Ring(Colour),
     /// A dashed line.
     Dashes(Colour),
 }
@@ -20,7 +22,7 @@ impl Mark {
     fn width(self) -> f64 {
         match self {
             Mark::Box(_) | Mark::Cross(_) => 12.0,
-            Mark::Line(_) => 22.0,
+            Mark::Line(_) | Mark::Ring(_) => 22.0,
             // Three dashes.
             Mark::Dashes(_) => 25.0,
         }
@@ -79,6 +81,11 @@ fn draw_mark<DB: DrawingBackend>(
         Mark::Line(colour) => {
             canvas.line(&[(x, y), (x + width, y)], 2.0, colour)?;
             canvas.disc((middle, y), 3.5, colour)
+        }
+        Mark::Ring(colour) => {
+            canvas.line(&[(x, y), (x + width, y)], 2.0, colour)?;
+            canvas.disc((middle, y), 4.5, colour)?;
+            canvas.disc((middle, y), 2.5, WHITE)
         }
         Mark::Dashes(colour) => canvas.dashes((x, y), (x + width, y), 1.5, colour),
     }

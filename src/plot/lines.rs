@@ -3,7 +3,7 @@ use plotters::prelude::DrawingBackend;
 use super::header::{Mark, header};
 use super::panel::{BOTTOM_ROOM, LEFT_ROOM, Panel};
 use super::scale::Scale;
-use super::style::{AXIS_LINE, Colour, DATA_LINE, PAGE, PALETTE};
+use super::style::{AXIS_LINE, Colour, DATA_LINE, PAGE, PALETTE, WHITE};
 use super::{Canvas, Figure, PlotError, Table};
 
 /// Named lines over a common x axis.
@@ -88,7 +88,10 @@ fn covering(values: impl Iterator<Item = f64>, log: bool, steps: usize, round: b
 impl Figure for Lines {
     fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), PlotError> {
         let colour = |i: usize| PALETTE[i % PALETTE.len()];
-        let entry = |(i, line): (usize, &Line)| (Mark::Line(colour(i)), line.name.clone());
+        // When the colours begin again, rings instead of dots tell the lines apart.
+        let ringed = |i: usize| i / PALETTE.len() % 2 == 1;
+        let mark = |i: usize| if ringed(i) { Mark::Ring(colour(i)) } else { Mark::Line(colour(i)) };
+        let entry = |(i, line): (usize, &Line)| (mark(i), line.name.clone());
         let legend: Vec<_> = self.lines.iter().enumerate().map(entry).collect();
         let top = header(canvas, &self.title, &self.subtitle, &legend)?;
         let all = || self.lines.iter().flat_map(|line| self.points(line));
@@ -113,7 +116,10 @@ impl Figure for Lines {
             // Dots on many points would only make the line fat.
             if at.len() <= 60 {
                 for &centre in &at {
-                    canvas.disc(centre, 4.0, colour(i))?;
+                    canvas.disc(centre, if ringed(i) { 5.0 } else { 4.0 }, colour(i))?;
+                    if ringed(i) {
+                        canvas.disc(centre, 3.0, WHITE)?;
+                    }
                 }
             }
         }

@@ -1,5 +1,6 @@
 //! `replay contend`: the jobs of a trace as messages on the flit-level network.
 
+use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,6 +13,7 @@ use super::exit::{Exit, Failure, tell};
 use super::messages::MessageArgs;
 use super::output::probe;
 use super::plan::Plan;
+use super::record::Record;
 use super::run::set_threads;
 use crate::experiment::contention::{Isolation, JobContention, TraceRun, isolate, run_trace};
 use crate::experiment::{Cell, RunKey, Trace};
@@ -66,7 +68,8 @@ struct Outcome {
 }
 
 /// Measures every job alone, then runs the trace under every scheduler and allocator.
-pub fn run(args: &ContendArgs) -> Result<Exit, Failure> {
+pub fn run(args: &ContendArgs, command: &[OsString]) -> Result<Exit, Failure> {
+    let record = Record::begin(command);
     set_threads(args.threads)?;
     if !(args.scale > 0.0 && args.scale.is_finite()) {
         return Err(Failure::usage_message("--scale: must be a positive number of cycles"));
@@ -117,7 +120,8 @@ pub fn run(args: &ContendArgs) -> Result<Exit, Failure> {
     let outcomes: Vec<Outcome> =
         cells.par_iter().with_max_len(1).map(contend).collect::<Result<_, _>>()?;
     if let Some(dir) = &args.out {
-        write(dir, &outcomes, &cells, &args.pattern)?;
+        let files = write(dir, &outcomes, &cells, &args.pattern)?;
+        record.write(dir, &configuration(args, &plan), &files)?;
     }
     print(&outcomes, args).map_err(|e| Failure::output("standard output", e))?;
     Ok(Exit::Done)
@@ -309,33 +313,66 @@ fn settings(outcomes: &[Outcome]) -> Vec<Vec<&Outcome>> {
     groups
 }
 
-fn write(dir: &Path, outcomes: &[Outcome], cells: &[Cell], pattern: &str) -> Result<(), Failure> {
+/// What decides the numbers.
+fn configuration(args: &ContendArgs, plan: &Plan) -> serde_json::Value {
+    let traces = plan.traces.iter().map(|trace| {
+        serde_json::json!({
+            "name": trace.workload.name,
+            "digest": trace.workload.digest,
+            "topology": trace.topology.to_string(),
+            "jobs": trace.workload.jobs.len(),
+            "cleaning": trace.workload.report,
+        })
+    });
+    serde_json::json!({
+        "traces": traces.collect::<Vec<_>>(),
+        "schedulers": plan.schedulers.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        "allocators": plan.allocators.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        "seeds": plan.seeds,
+        "policy": plan.policy.name,
+        "window": plan.window,
+        "pattern": args.pattern,
+        "messages": args.messages.describe(),
+        "scale": args.scale,
+    })
+}
+
+/// Writes tables and figures; their paths.
+fn write(
+    dir: &Path,
+    outcomes: &[Outcome],
+    cells: &[Cell],
+    pattern: &str,
+) -> Result<Vec<PathBuf>, Failure> {
     let failed = |e: anyhow::Error| Failure::output(dir.display(), e);
     let metadata = [("program", "replay"), ("version", env!("CARGO_PKG_VERSION"))];
     let metadata = metadata.map(|(key, value)| (key.to_string(), value.to_string()));
     let rows: Vec<NamedRow> = outcomes.iter().map(|outcome| row(outcome, pattern)).collect();
-    write_values(dir, "contend", &rows, &metadata).map_err(|e| failed(e.into()))?;
+    let mut files: Vec<PathBuf> =
+        write_values(dir, "contend", &rows, &metadata).map_err(|e| failed(e.into()))?.into();
     let jobs: Vec<NamedRow> = (0..)
         .zip(outcomes)
         .flat_map(|(number, outcome)| outcome.run.jobs.iter().map(move |job| job_row(number, job)))
         .collect();
-    write_values(dir, "jobs", &jobs, &metadata).map_err(|e| failed(e.into()))?;
+    files.extend(write_values(dir, "jobs", &jobs, &metadata).map_err(|e| failed(e.into()))?);
     let plots = dir.join("plots");
     for group in settings(outcomes) {
         let key = &group[0].key;
         let stem = format!("{}--{}--{}", key.trace, key.topology.replace(':', "-"), key.scheduler);
         let figure = comparison(&group, pattern);
-        save(&plots, &format!("contention--{stem}"), &figure).map_err(|e| failed(e.into()))?;
+        let drawn = save(&plots, &format!("contention--{stem}"), &figure);
+        files.extend(drawn.map_err(|e| failed(e.into()))?);
     }
     for (outcome, cell) in outcomes.iter().zip(cells) {
         if let Some(figure) = heat_map(outcome, cell) {
             let key = &outcome.key;
             let name = key.strategy().replace(|c: char| !c.is_ascii_alphanumeric(), "-");
             let stem = format!("links--{}--{}--{name}", key.trace, key.scheduler);
-            save(&plots, stem.trim_end_matches('-'), &figure).map_err(|e| failed(e.into()))?;
+            let drawn = save(&plots, stem.trim_end_matches('-'), &figure);
+            files.extend(drawn.map_err(|e| failed(e.into()))?);
         }
     }
-    Ok(())
+    Ok(files)
 }
 
 fn job_row(run: u64, job: &JobContention) -> NamedRow {

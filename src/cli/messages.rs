@@ -31,6 +31,17 @@ pub struct MessageArgs {
 }
 
 impl MessageArgs {
+    /// As typed, for a manifest.
+    pub fn describe(&self) -> serde_json::Value {
+        serde_json::json!({
+            "preset": self.preset,
+            "network": self.network.map(|network| network.to_string()),
+            "quota": self.quota.map(|quota| quota.to_string()),
+            "flits": self.flits,
+            "mapping": self.mapping.to_string(),
+        })
+    }
+
     /// The messages of a pattern.
     pub fn of(&self, pattern: &str) -> Result<Messages, Failure> {
         let preset = Preset::ALL.iter().find(|(name, _)| *name == self.preset);

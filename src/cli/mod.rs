@@ -24,6 +24,7 @@ mod network;
 mod output;
 mod plan;
 mod progress;
+mod record;
 mod run;
 mod shell;
 mod stream;
@@ -140,8 +141,8 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Some(Command::Plan(args)) => sweep::plan(&args),
         Some(Command::Merge(args)) => sweep::merge(&args, &arguments),
         Some(Command::List(args)) => list::run(&args),
-        Some(Command::Stream(args)) => stream::run(&args),
-        Some(Command::Contend(args)) => contend::run(&args),
+        Some(Command::Stream(args)) => stream::run(&args, &arguments),
+        Some(Command::Contend(args)) => contend::run(&args, &arguments),
         Some(Command::Network(args)) => network::run(&args),
         Some(Command::Synth(args)) => synth::run(&args),
         Some(Command::Completions(args)) => shell::completions(&args, &mut Cli::command()),

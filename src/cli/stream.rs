@@ -1,5 +1,6 @@
 //! `replay stream`: replicated stochastic streams over loads, schedulers and allocators.
 
+use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
@@ -10,6 +11,7 @@ use super::exit::{Exit, Failure, tell};
 use super::messages::MessageArgs;
 use super::output::probe;
 use super::plan::parse_list;
+use super::record::Record;
 use super::run::set_threads;
 use crate::allocator::registry::AllocatorSpec;
 use crate::experiment::stream::{Caption, Estimates, Life, Metric, Point, estimate};
@@ -98,7 +100,8 @@ const ALLOCATORS: &str = "first-fit,best-fit,frame-sliding,paging,mbs";
 const WATCHED: [Metric; 3] = [Metric::FinishTime, Metric::Utilization, Metric::Turnaround];
 
 /// Estimates every point and prints the means with their intervals.
-pub fn run(args: &StreamArgs) -> Result<Exit, Failure> {
+pub fn run(args: &StreamArgs, command: &[OsString]) -> Result<Exit, Failure> {
+    let record = Record::begin(command);
     set_threads(args.threads)?;
     let points = points(args)?;
     let rule = StopRule {
@@ -123,15 +126,17 @@ pub fn run(args: &StreamArgs) -> Result<Exit, Failure> {
         let rows: Vec<NamedRow> = results.iter().map(|(p, e)| row(p, e)).collect();
         let metadata = [("program", "replay"), ("version", env!("CARGO_PKG_VERSION"))];
         let metadata = metadata.map(|(key, value)| (key.to_string(), value.to_string()));
-        write_values(dir, "stream", &rows, &metadata)
-            .map_err(|e| Failure::output(dir.display(), e))?;
+        let failed = |e: anyhow::Error| Failure::output(dir.display(), e);
+        let mut files: Vec<PathBuf> =
+            write_values(dir, "stream", &rows, &metadata).map_err(|e| failed(e.into()))?.into();
         for (metric, caption) in Metric::ALL {
             if let Some(figure) = figure(metric, &results) {
                 let stem = caption.name.replace('_', "-");
-                save(&dir.join("plots"), &stem, &figure)
-                    .map_err(|e| Failure::output(dir.display(), e))?;
+                let drawn = save(&dir.join("plots"), &stem, &figure);
+                files.extend(drawn.map_err(|e| failed(e.into()))?);
             }
         }
+        record.write(dir, &configuration(args, &rule, &results), &files)?;
     }
     print(&results, args.format).map_err(|e| Failure::output("standard output", e))?;
     let met = results.iter().all(|(_, estimates)| estimates.met);
@@ -139,6 +144,30 @@ pub fn run(args: &StreamArgs) -> Result<Exit, Failure> {
         tell("replay: some intervals are wider than --precision (--max-replications)");
     }
     Ok(Exit::Done)
+}
+
+/// What decides the numbers.
+fn configuration(
+    args: &StreamArgs,
+    rule: &StopRule,
+    results: &[(Point, Estimates)],
+) -> serde_json::Value {
+    let points = results.iter().map(|(point, estimates)| {
+        serde_json::json!({
+            "point": point.to_string(),
+            "replications": estimates.replications,
+            "precise": estimates.met,
+        })
+    });
+    serde_json::json!({
+        "machine": args.mesh,
+        "stream": results.first().map(|(point, _)| &point.stream),
+        "pattern": args.pattern,
+        "messages": args.pattern.as_ref().map(|_| args.messages.describe()),
+        "seed": args.seed,
+        "stop_rule": rule,
+        "points": points.collect::<Vec<_>>(),
+    })
 }
 
 /// Every combination, loads innermost.

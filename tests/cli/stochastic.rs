@@ -54,6 +54,13 @@ fn results_are_written() {
     }
     let table = fs::read_to_string(dir.path("out/stream.csv")).expect("a table");
     assert_eq!(table.lines().count(), 5);
+    let manifest: serde_json::Value =
+        serde_json::from_slice(&dir.read("out/manifest.json")).expect("JSON");
+    assert_eq!(manifest["configuration"]["seed"], 1);
+    assert_eq!(manifest["configuration"]["points"].as_array().map(Vec::len), Some(4));
+    for file in manifest["files"].as_array().expect("files") {
+        assert!(dir.path("out").join(file.as_str().expect("a name")).is_file(), "{file}");
+    }
 }
 
 fn messages_decide_how_long_jobs_live() {

@@ -168,7 +168,9 @@ proptest! {
             "fcfs", "easy", "conservative", "out-of-order", "largest", "ssd", "easy[order=smallest]",
             "priority[order=least-work]",
         ]),
-        allocator in proptest::sample::select(vec!["mc1x1", "hilbert-best-fit", "random"]),
+        allocator in proptest::sample::select(vec![
+            "mc1x1", "hilbert-best-fit", "random", "mbs", "paging", "gabl", "as-mb",
+        ]),
     ) {
         let topology: Topology = "4x4".parse().expect("a mesh");
         let spec: SchedulerSpec = scheduler.parse().expect("a scheduler");

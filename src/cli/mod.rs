@@ -22,6 +22,7 @@ mod output;
 mod plan;
 mod progress;
 mod run;
+mod search;
 mod shell;
 mod synth;
 mod verify;
@@ -81,6 +82,13 @@ enum Command {
     /// Each suite runs the traces, strategies and vectors of its paper; only which suites
     /// and which of their traces can be chosen.
     Verify(verify::VerifyArgs),
+    /// Look for good tie vectors.
+    ///
+    /// Evaluates vectors on one or several traces and ranks them: every ratio of a grid, the
+    /// neighbourhoods of the best so far, by successive halving, by a model, at random, or as
+    /// another program asks. See the options under "Search"; vectors given by --tie are evaluated
+    /// first.
+    Search(Box<search::SearchArgs>),
     /// List what can be named: allocators, schedulers, traces, policies, suites, columns.
     List(list::ListArgs),
     /// Make a synthetic trace and write it as SWF.
@@ -109,6 +117,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let outcome = match cli.command {
         None => run::run(&cli.run, &arguments),
         Some(Command::Verify(args)) => verify::run(&args),
+        Some(Command::Search(args)) => search::run(&args, &arguments),
         Some(Command::List(args)) => list::run(&args),
         Some(Command::Synth(args)) => synth::run(&args),
         Some(Command::Completions(args)) => shell::completions(&args, &mut Cli::command()),

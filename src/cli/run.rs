@@ -21,7 +21,7 @@ pub fn set_threads(threads: Option<u64>) -> Result<(), Failure> {
 
 /// A flag that Ctrl-C raises: running cells end, no further ones start. A second Ctrl-C
 /// ends the program at once.
-fn interruption() -> Result<Arc<AtomicBool>, Failure> {
+pub fn interruption() -> Result<Arc<AtomicBool>, Failure> {
     let flag = Arc::new(AtomicBool::new(false));
     let raised = flag.clone();
     let handler = move || {

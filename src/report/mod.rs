@@ -7,6 +7,11 @@
 mod format;
 pub mod manifest;
 mod runs;
+mod search;
 
 pub use format::{Align, Sheet, Value, json_line, write_csv, write_csv_rows};
 pub use runs::{full_row, summary};
+pub use search::{
+    SEARCH_COLUMNS, SearchColumn, SearchKind, portability_rows, portability_summary, search_row,
+    search_summary, spared_rows,
+};

@@ -22,5 +22,5 @@
 mod replay;
 mod timeline;
 
-pub use replay::{Decision, ReplayError, replay};
+pub use replay::{Decision, ReplayError, replay, replay_while};
 pub use timeline::{Event, Timeline, TimelineError};

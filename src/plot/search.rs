@@ -1,0 +1,152 @@
+//! The figures of a search.
+
+use std::path::{Path, PathBuf};
+
+use super::name::Stems;
+use super::number::grouped;
+use super::{HeatMap, Line, Lines, PlotError, Point, Surface, SurfaceMap, save};
+use crate::allocator::centre::TieVector;
+use crate::experiment::search::{Archive, Extent, Portability, Ratio};
+
+/// A search as figures need it.
+#[derive(Clone, Copy, Debug)]
+pub struct Searched<'a> {
+    /// The traces that were searched.
+    pub name: &'a str,
+    /// Its evaluations.
+    pub archive: &'a Archive,
+    /// Vectors that were given, shown beside the search.
+    pub given: &'a [TieVector],
+}
+
+/// Cells of a surface along each axis: shares 0, 0.1, ..., 1.
+const CELLS: usize = 11;
+/// Maps on one page.
+const MOST_MAPS: usize = 16;
+
+/// Draws for every search its surface, for all together how they converged, and the
+/// portability matrix if there is one, into the folder `dir`; returns the paths.
+///
+/// # Errors
+/// The first [`PlotError`] of a figure that cannot be drawn or written.
+pub fn search_gallery(
+    dir: &Path,
+    objective: &str,
+    searches: &[Searched<'_>],
+    portability: Option<&Portability>,
+) -> Result<Vec<PathBuf>, PlotError> {
+    let mut stems = Stems::default();
+    let mut paths = Vec::new();
+    for search in searches {
+        if let Some(figure) = surface(objective, search) {
+            paths.extend(save(dir, &stems.give(&["surface", search.name]), &figure)?);
+        }
+    }
+    paths.extend(save(dir, "convergence", &convergence(objective, searches))?);
+    if let Some(matrix) = portability.filter(|matrix| !matrix.vectors.is_empty()) {
+        paths.extend(save(dir, "portability", &portability_map(objective, matrix))?);
+    }
+    Ok(paths)
+}
+
+/// Best improvement by scan radius, wall share and border share; only whole evaluations.
+/// `None` if there is none. If there are more scan radii than fit, those with the best
+/// vectors.
+pub fn surface(objective: &str, search: &Searched<'_>) -> Option<Surface> {
+    let ranked = search.archive.ranked();
+    let mut radii: Vec<u32> = Vec::new();
+    for one in &ranked {
+        if !radii.contains(&one.vector.scan_radius) && radii.len() < MOST_MAPS {
+            radii.push(one.vector.scan_radius);
+        }
+    }
+    radii.sort_unstable();
+    let map = |&radius: &u32| {
+        let mut values = vec![vec![None; CELLS]; CELLS];
+        for one in ranked.iter().filter(|one| one.vector.scan_radius == radius) {
+            let ratio = Ratio::of(one.vector);
+            let cell = |share: f64| (share * (CELLS - 1) as f64).round() as usize;
+            let value: &mut Option<f64> = &mut values[cell(ratio.border)][cell(ratio.wall)];
+            let best = value.map_or(one.improvement_percent, |v| v.max(one.improvement_percent));
+            *value = Some(best);
+        }
+        SurfaceMap { name: format!("SR = {radius}"), values }
+    };
+    let best = search.archive.best()?;
+    Some(Surface {
+        title: "Improvement by tie vector".to_string(),
+        subtitle: vec![
+            search.name.to_string(),
+            format!("{objective} against no tie-breaking"),
+            format!("{} vectors, the best of each cell", grouped(ranked.len() as f64, 0)),
+            format!("dot: ({}), {} %", best.vector, grouped(best.improvement_percent, 3)),
+        ],
+        value_title: "Improvement (%)".to_string(),
+        maps: radii.iter().map(map).collect(),
+        cells: CELLS,
+    })
+}
+
+/// Best improvement so far by number of evaluations.
+pub fn convergence(objective: &str, searches: &[Searched<'_>]) -> Lines {
+    let mut lines = Vec::new();
+    for search in searches {
+        let mut points: Vec<Point> = Vec::new();
+        for (number, improvement) in search.archive.convergence() {
+            // A step: the best so far holds until a better one comes.
+            if let Some(last) = points.last() {
+                points.push(Point::new(number as f64, last.y));
+            }
+            points.push(Point::new(number as f64, improvement));
+        }
+        let all = search.archive.evaluations().len() as f64;
+        if let Some(last) = points.last().copied() {
+            points.push(Point::new(all, last.y));
+        }
+        lines.push(Line { name: search.name.to_string(), points });
+        for &vector in search.given {
+            let known = search.archive.get(vector).filter(|one| one.extent == Extent::Whole);
+            let Some(known) = known else { continue };
+            let y = known.improvement_percent;
+            let of =
+                if searches.len() > 1 { format!(" on {}", search.name) } else { String::new() };
+            lines.push(Line {
+                name: format!("({vector}), given{of}"),
+                points: vec![Point::new(1.0, y), Point::new(all.max(2.0), y)],
+            });
+        }
+    }
+    Lines {
+        title: "Best so far".to_string(),
+        subtitle: vec![format!("{objective} against no tie-breaking")],
+        x_title: "Evaluations".to_string(),
+        y_title: "Improvement (%)".to_string(),
+        log_x: true,
+        log_y: false,
+        lines,
+    }
+}
+
+/// Improvement by vector and trace.
+pub fn portability_map(objective: &str, matrix: &Portability) -> HeatMap {
+    let row = |found: &crate::experiment::search::Found| format!("({})", found.vector);
+    // Rows go up; the first vector should be on top.
+    let vectors = matrix.vectors.iter().zip(&matrix.cells).rev();
+    let scaled = matrix.vectors.iter().any(|found| found.width.is_some());
+    let mut subtitle = vec![format!("{objective} against no tie-breaking")];
+    if scaled {
+        subtitle.push("scan radius in proportion to the machine's width".to_string());
+    }
+    HeatMap {
+        title: "Vectors on traces they were not found on".to_string(),
+        subtitle,
+        x_title: "Trace".to_string(),
+        y_title: "Tie vector".to_string(),
+        value_title: "Improvement (%)".to_string(),
+        columns: matrix.parts.iter().map(|part| part.name.clone()).collect(),
+        rows: vectors.clone().map(|(found, _)| row(found)).collect(),
+        values: vectors
+            .map(|(_, cells)| cells.iter().map(|cell| Some(cell.improvement_percent)).collect())
+            .collect(),
+    }
+}

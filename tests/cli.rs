@@ -19,6 +19,7 @@ mod cli {
     pub mod names;
     pub mod out;
     pub mod python;
+    pub mod search;
     pub mod streams;
     pub mod synth;
     pub mod traces;
@@ -32,6 +33,7 @@ fn main() -> ExitCode {
         cli::names::trials(),
         cli::machine::trials(),
         cli::streams::trials(),
+        cli::search::trials(),
         cli::grid::trials(),
         cli::out::trials(),
         cli::listing::trials(),

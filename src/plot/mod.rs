@@ -11,6 +11,7 @@
 //! | [`Load`] | utilization and queue length over time |
 //! | [`Lines`] | named lines, linear or logarithmic, with error bars |
 //! | [`HeatMap`] | a matrix of values with a colour bar |
+//! | [`Convergence`] | how searches got better, by evaluations |
 //! | [`Surface`] | small maps of what a search found, one per scan radius |
 //!
 //! # The house
@@ -22,6 +23,7 @@
 //! where labels meet. Sizes and colours are all in `style`. The font is inside the binary.
 
 mod canvas;
+mod convergence;
 mod error;
 mod figure;
 mod gallery;
@@ -45,6 +47,7 @@ mod table;
 mod ties;
 
 pub use canvas::{Align, Canvas, Text};
+pub use convergence::{Climb, Convergence};
 pub use error::PlotError;
 pub use figure::Figure;
 pub use gallery::gallery;

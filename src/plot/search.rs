@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::name::Stems;
 use super::number::grouped;
-use super::{HeatMap, Line, Lines, PlotError, Point, Surface, SurfaceMap, save};
+use super::{Climb, Convergence, HeatMap, PlotError, Surface, SurfaceMap, save};
 use crate::allocator::centre::TieVector;
 use crate::experiment::search::{Archive, Extent, Portability, Ratio};
 
@@ -15,6 +15,8 @@ pub struct Searched<'a> {
     pub name: &'a str,
     /// Its evaluations.
     pub archive: &'a Archive,
+    /// How many of them are its own; given vectors follow.
+    pub evaluations: u64,
     /// Vectors that were given, shown beside the search.
     pub given: &'a [TieVector],
 }
@@ -78,7 +80,10 @@ pub fn surface(objective: &str, search: &Searched<'_>) -> Option<Surface> {
         subtitle: vec![
             search.name.to_string(),
             format!("{objective} against no tie-breaking"),
-            format!("{} vectors, the best of each cell", grouped(ranked.len() as f64, 0)),
+            format!(
+                "{} vectors; a cell shows its best, grey none",
+                grouped(ranked.len() as f64, 0)
+            ),
             format!("dot: ({}), {} %", best.vector, grouped(best.improvement_percent, 3)),
         ],
         value_title: "Improvement (%)".to_string(),
@@ -87,44 +92,26 @@ pub fn surface(objective: &str, search: &Searched<'_>) -> Option<Surface> {
     })
 }
 
-/// Best improvement so far by number of evaluations.
-pub fn convergence(objective: &str, searches: &[Searched<'_>]) -> Lines {
-    let mut lines = Vec::new();
+/// Best improvement so far by number of evaluations, given vectors as references.
+pub fn convergence(objective: &str, searches: &[Searched<'_>]) -> Convergence {
+    let climb = |search: &Searched<'_>| {
+        let mut steps = search.archive.convergence();
+        steps.retain(|step| step.0 <= search.evaluations);
+        Climb { name: search.name.to_string(), steps, evaluations: search.evaluations }
+    };
+    let mut references = Vec::new();
     for search in searches {
-        let mut points: Vec<Point> = Vec::new();
-        for (number, improvement) in search.archive.convergence() {
-            // A step: the best so far holds until a better one comes.
-            if let Some(last) = points.last() {
-                points.push(Point::new(number as f64, last.y));
-            }
-            points.push(Point::new(number as f64, improvement));
-        }
-        let all = search.archive.evaluations().len() as f64;
-        if let Some(last) = points.last().copied() {
-            points.push(Point::new(all, last.y));
-        }
-        lines.push(Line { name: search.name.to_string(), points });
-        for &vector in search.given {
-            let known = search.archive.get(vector).filter(|one| one.extent == Extent::Whole);
-            let Some(known) = known else { continue };
-            let y = known.improvement_percent;
-            let of =
+        let whole = |vector: TieVector| {
+            search.archive.get(vector).filter(|one| one.extent == Extent::Whole)
+        };
+        for one in search.given.iter().filter_map(|&vector| whole(vector)) {
+            let on =
                 if searches.len() > 1 { format!(" on {}", search.name) } else { String::new() };
-            lines.push(Line {
-                name: format!("({vector}), given{of}"),
-                points: vec![Point::new(1.0, y), Point::new(all.max(2.0), y)],
-            });
+            references.push((format!("({}), given{on}", one.vector), one.improvement_percent));
         }
     }
-    Lines {
-        title: "Best so far".to_string(),
-        subtitle: vec![format!("{objective} against no tie-breaking")],
-        x_title: "Evaluations".to_string(),
-        y_title: "Improvement (%)".to_string(),
-        log_x: true,
-        log_y: false,
-        lines,
-    }
+    let subtitle = vec![format!("{objective} against no tie-breaking")];
+    Convergence { subtitle, climbs: searches.iter().map(climb).collect(), references }
 }
 
 /// Improvement by vector and trace.

@@ -49,6 +49,8 @@ pub struct SearchArgs {
     pub largest: u32,
 
     /// Evaluations at most [default: random 500, tpe 500, local 1000 after its start].
+    ///
+    /// To halving it says how many ratios to draw and begin with, in place of the grid.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Search")]
     pub evaluations: Option<u64>,
 
@@ -58,7 +60,7 @@ pub struct SearchArgs {
 
     /// Where local begins: exhaustive, halving, random, or vectors; may be repeated.
     #[arg(long, value_name = "START", help_heading = "Search")]
-    pub from: Vec<String>,
+    pub start: Vec<String>,
 
     /// The program that asks, for --strategy external; a command of the shell.
     #[arg(long, value_name = "COMMAND", help_heading = "Search")]

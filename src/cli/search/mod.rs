@@ -46,7 +46,7 @@ pub fn run(args: &SearchArgs, command: &[OsString]) -> Result<Exit, Failure> {
         late || interrupted.load(Ordering::Relaxed)
     };
     let mut archives = Vec::new();
-    let mut equal_ratios = Vec::new();
+    let (mut evaluations, mut equal_ratios) = (Vec::new(), Vec::new());
     for problem in &plan.searches {
         let search = Search { args, plan: &plan, problem, halt: &halt };
         let mut archive = Archive::default();
@@ -54,6 +54,10 @@ pub fn run(args: &SearchArgs, command: &[OsString]) -> Result<Exit, Failure> {
         if !args.run.quiet {
             tell(account(&name(problem), &archive, problem.decisions(), equal));
         }
+        evaluations.push(archive.evaluations().len() as u64);
+        // After the search, which must not profit from them.
+        let mut given = List::new(plan.given.clone());
+        search.ask(&mut given, &mut archive, None, None)?;
         archives.push(archive);
         equal_ratios.push(equal);
     }
@@ -65,6 +69,7 @@ pub fn run(args: &SearchArgs, command: &[OsString]) -> Result<Exit, Failure> {
     let results = Results {
         plan: &plan,
         archives: &archives,
+        evaluations: &evaluations,
         equal_ratios: &equal_ratios,
         portability: portability.as_ref(),
     };
@@ -90,6 +95,24 @@ pub fn keep(args: &SearchArgs) -> Option<usize> {
     (keep > 0).then_some(keep.max(args.top as usize))
 }
 
+/// The definition of the command, where options that it shares with the main job mean
+/// something else or nothing.
+pub fn adapted(command: clap::Command) -> clap::Command {
+    command
+        .mut_arg("trace", |arg| arg.visible_alias("train"))
+        .mut_arg("tie", |arg| {
+            arg.help(
+                "A vector to show beside those found; evaluated after the search. May be repeated.",
+            )
+        })
+        .mut_arg("seed", |arg| arg.help("Seed of all draws [default: 0]."))
+        .mut_arg("out", |arg| {
+            arg.help("Write tables (Parquet, CSV), plots and a manifest into this folder.")
+        })
+        .mut_arg("ties", |arg| arg.hide(true))
+        .mut_arg("no_jobs", |arg| arg.hide(true))
+}
+
 /// One search of one problem.
 struct Search<'a> {
     args: &'a SearchArgs,
@@ -99,7 +122,7 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// The given vectors, the starts, then the strategy itself. Returns how many vectors
+    /// The starts, then the strategy itself. Returns how many vectors
     /// of a grid were left out because of their ratios.
     fn run(&self, archive: &mut Archive) -> Result<u64, Failure> {
         let Self { args, plan, .. } = *self;
@@ -107,16 +130,22 @@ impl Search<'_> {
         let left_out = |grid: &Space| grid.grid_points() - grid.grid().len() as u64;
         let usual = |evaluations: u64| Some(args.evaluations.unwrap_or(evaluations));
         let (free, seed) = (plan.free.clone(), plan.seed);
-        self.phase(&mut List::new(plan.given.clone()), archive, None)?;
-        let halving = || Halving::new(grid(), FINALISTS.max(args.top as usize));
+        let finalists = FINALISTS.max(args.top as usize);
+        let halving = || Halving::new(grid(), finalists);
         match args.strategy {
             StrategyArg::Exhaustive => {
                 self.phase(&mut List::new(grid()), archive, args.evaluations)?;
                 Ok(left_out(&plan.grid))
             }
             StrategyArg::Halving => {
-                self.phase(&mut halving(), archive, args.evaluations)?;
-                Ok(left_out(&plan.grid))
+                let Some(count) = args.evaluations else {
+                    self.phase(&mut halving(), archive, None)?;
+                    return Ok(left_out(&plan.grid));
+                };
+                let mut random = Random::new(free, seed);
+                let drawn = (0..count).map(|_| random.draw()).collect();
+                self.phase(&mut Halving::new(drawn, finalists), archive, None)?;
+                Ok(0)
             }
             StrategyArg::Random => {
                 self.phase(&mut Random::new(free, seed), archive, usual(RANDOM_EVALUATIONS))?;
@@ -165,17 +194,28 @@ impl Search<'_> {
         }
     }
 
+    /// Lets a strategy ask, with the user's choice of what may be spared.
     fn phase(
         &self,
         strategy: &mut dyn Strategy,
         archive: &mut Archive,
         evaluations: Option<u64>,
     ) -> Result<End, Failure> {
+        self.ask(strategy, archive, evaluations, keep(self.args))
+    }
+
+    fn ask(
+        &self,
+        strategy: &mut dyn Strategy,
+        archive: &mut Archive,
+        evaluations: Option<u64>,
+        keep: Option<usize>,
+    ) -> Result<End, Failure> {
         let expected = evaluations.map(|more| archive.evaluations().len() as u64 + more);
         let watch = Watch::new(self.args.run.quiet, expected);
         let control = Control {
             evaluations,
-            keep: keep(self.args),
+            keep,
             halt: self.halt,
             progress: &|archive| watch.show(archive),
         };

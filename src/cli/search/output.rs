@@ -26,6 +26,8 @@ pub struct Results<'a> {
     pub plan: &'a SearchPlan,
     /// By search.
     pub archives: &'a [Archive],
+    /// Evaluations by search; those of given vectors follow in the archive.
+    pub evaluations: &'a [u64],
     /// Vectors of the grid that were not tried, by search.
     pub equal_ratios: &'a [u64],
     /// Vectors tried on other traces.
@@ -158,7 +160,13 @@ impl Results<'_> {
             let searched: Vec<_> = names
                 .iter()
                 .zip(self.archives)
-                .map(|(name, archive)| Searched { name, archive, given: &plan.given })
+                .zip(self.evaluations)
+                .map(|((name, archive), &evaluations)| Searched {
+                    name,
+                    archive,
+                    evaluations,
+                    given: &plan.given,
+                })
                 .collect();
             let objective = plan.objective.to_string();
             let drawn = search_gallery(&dir.join("plots"), &objective, &searched, self.portability);
@@ -182,7 +190,7 @@ impl Results<'_> {
             "grid": {"sr": plan.grid.scan_radii.to_string(), "factors": plan.grid.factors.to_string()},
             "free": {"sr": plan.free.scan_radii.to_string(), "largest": plan.free.largest},
             "given": text(&plan.given),
-            "from": args.from,
+            "start": args.start,
             "evaluations": args.evaluations,
             "seconds": args.time.map(|time| time.as_secs_f64()),
             "spare": super::keep(args),

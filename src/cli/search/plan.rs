@@ -67,7 +67,7 @@ impl SearchPlan {
             .map(|text| text.parse().map_err(Failure::usage))
             .collect::<Result<Vec<Constraint>, _>>()?;
         let given = given(&args.run.tie)?;
-        let starts = starts(&args.from)?;
+        let starts = starts(&args.start)?;
         let run = RunArgs { tie: Vec::new(), ..args.run.clone() };
         let alloc =
             if run.alloc.is_empty() { vec!["mc1x1".to_string()] } else { run.alloc.clone() };
@@ -212,8 +212,8 @@ fn check_combination(args: &SearchArgs) -> Result<(), Failure> {
         (StrategyArg::External, Some(_)) | (_, None) => {}
         (_, Some(_)) => return refuse("--ask-command is for --strategy external"),
     }
-    if !args.from.is_empty() && args.strategy != StrategyArg::Local {
-        return refuse("--from is for --strategy local");
+    if !args.start.is_empty() && args.strategy != StrategyArg::Local {
+        return refuse("--start is for --strategy local");
     }
     Ok(())
 }
@@ -224,8 +224,8 @@ fn given(ties: &[String]) -> Result<Vec<TieVector>, Failure> {
     vectors.collect::<Result<Vec<TieVector>, _>>()
 }
 
-fn starts(from: &[String]) -> Result<Vec<Start>, Failure> {
-    if from.is_empty() {
+fn starts(texts: &[String]) -> Result<Vec<Start>, Failure> {
+    if texts.is_empty() {
         return Ok(vec![Start::Exhaustive]);
     }
     let start = |text: &String| match text.trim() {
@@ -236,12 +236,12 @@ fn starts(from: &[String]) -> Result<Vec<Start>, Failure> {
             let negative = [vector.available, vector.wall, vector.border].iter().any(|&f| f < 0);
             if negative || vector.is_indifferent() {
                 let message = format!(
-                    "--from {vector}: local wants factors that are not negative and break ties"
+                    "--start {vector}: local wants factors that are not negative and break ties"
                 );
                 return Err(Failure::usage_message(message));
             }
             Ok(Start::Vector(vector))
         }),
     };
-    from.iter().map(start).collect()
+    texts.iter().map(start).collect()
 }

@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use super::SearchError;
 use super::archive::Archive;
-use super::problem::{Evaluation, Problem};
+use super::problem::{Evaluation, Extent, Problem};
 use super::strategy::{Batch, Strategy};
 use crate::allocator::centre::TieVector;
 
@@ -59,7 +59,7 @@ pub fn search(
         if vectors.is_empty() || in_vain == PATIENCE {
             return Ok(End::Exhausted);
         }
-        let mut fresh = fresh(archive, &vectors);
+        let mut fresh = fresh(archive, &vectors, control.keep.is_some());
         in_vain = if fresh.is_empty() { in_vain + 1 } else { 0 };
         let complete = fresh.len() as u64 <= left;
         fresh.truncate(usize::try_from(left).unwrap_or(usize::MAX));
@@ -90,11 +90,14 @@ pub fn search(
 }
 
 /// The vectors that the archive does not know, reduced, each once. Those of no effect go.
-fn fresh(archive: &mut Archive, vectors: &[TieVector]) -> Vec<TieVector> {
+/// To know that a vector is not among the best is enough only where that is all that is
+/// asked.
+fn fresh(archive: &mut Archive, vectors: &[TieVector], stopped_is_enough: bool) -> Vec<TieVector> {
     let mut seen = HashSet::new();
     let mut fresh = Vec::new();
     for vector in vectors.iter().map(|vector| vector.reduced()) {
-        if archive.get(vector).is_some() || !seen.insert(vector) {
+        let known = |one: &Evaluation| stopped_is_enough || one.extent == Extent::Whole;
+        if archive.get(vector).is_some_and(known) || !seen.insert(vector) {
             archive.repeat();
         } else if !vector.is_indifferent() {
             fresh.push(vector);

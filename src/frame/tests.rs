@@ -159,11 +159,12 @@ fn an_unfinished_file_does_not_have_the_final_name() {
 
 #[test]
 fn a_search_is_read_back() {
-    use crate::experiment::search::{Extent, SearchRow};
+    use crate::experiment::search::{Extent, Origin, SearchRow};
     use crate::report::SEARCH_COLUMNS;
 
     let plain = SearchRow {
         searched: "made".to_string(),
+        origin: Origin::None,
         rank: None,
         vector: None,
         value: Some(1.0 / 3.0),
@@ -173,11 +174,14 @@ fn a_search_is_read_back() {
         excess_percent: None,
         worst: None,
         extent: Extent::Whole,
-        evaluation: 0,
+        evaluation: None,
         decisions: 7,
     };
     let found = SearchRow {
         rank: Some(1),
+        evaluation: Some(5),
+        test_improvement_percent: Some(0.1),
+        excess_percent: Some(0.0),
         vector: "2,13,20,6".parse().ok(),
         feasible: Some(true),
         worst: Some((42, 6, 3.5, "made".to_string())),

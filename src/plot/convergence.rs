@@ -35,6 +35,8 @@ impl Convergence {
         let (low, high) = values
             .filter(|value| value.is_finite())
             .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| (low.min(v), high.max(v)));
+        // How bad the very first vectors were is of no interest.
+        let low = if high > 0.0 { low.max(-0.2 * high) } else { low };
         let y = if low <= high { Scale::round(low, high, 7) } else { Scale::linear(0.0, 1.0) };
         let most = self.climbs.iter().map(|climb| climb.evaluations).max().unwrap_or(1).max(2);
         (Scale::log(0.95, most as f64 * 1.08), y)
@@ -65,7 +67,7 @@ impl Figure for Convergence {
         for (i, climb) in self.climbs.iter().enumerate() {
             let mut line: Vec<(f64, f64)> = Vec::new();
             for &(number, value) in climb.steps.iter().filter(|step| step.1.is_finite()) {
-                let at = panel.at(number as f64, value);
+                let at = panel.at(number as f64, value.max(y.range().0));
                 // The best so far holds until a better one comes.
                 line.extend(line.last().map(|last| (at.0, last.1)));
                 line.push(at);

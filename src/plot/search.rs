@@ -5,8 +5,7 @@ use std::path::{Path, PathBuf};
 use super::name::Stems;
 use super::number::grouped;
 use super::{Climb, Convergence, HeatMap, PlotError, Surface, SurfaceMap, save};
-use crate::allocator::centre::TieVector;
-use crate::experiment::search::{Archive, Extent, Portability, Ratio};
+use crate::experiment::search::{Archive, Portability, Ratio};
 
 /// A search as figures need it.
 #[derive(Clone, Copy, Debug)]
@@ -15,10 +14,8 @@ pub struct Searched<'a> {
     pub name: &'a str,
     /// Its evaluations.
     pub archive: &'a Archive,
-    /// How many of them are its own; given vectors follow.
-    pub evaluations: u64,
-    /// Vectors that were given, shown beside the search.
-    pub given: &'a [TieVector],
+    /// Evaluations of vectors that were given, shown beside the search.
+    pub given: &'a Archive,
 }
 
 /// Cells of a surface along each axis: shares 0, 0.1, ..., 1.
@@ -94,19 +91,15 @@ pub fn surface(objective: &str, search: &Searched<'_>) -> Option<Surface> {
 
 /// Best improvement so far by number of evaluations, given vectors as references.
 pub fn convergence(objective: &str, searches: &[Searched<'_>]) -> Convergence {
-    let climb = |search: &Searched<'_>| {
-        let mut steps = search.archive.convergence();
-        steps.retain(|step| step.0 <= search.evaluations);
-        Climb { name: search.name.to_string(), steps, evaluations: search.evaluations }
+    let climb = |search: &Searched<'_>| Climb {
+        name: search.name.to_string(),
+        steps: search.archive.convergence(),
+        evaluations: search.archive.evaluations().len() as u64,
     };
     let mut references = Vec::new();
     for search in searches {
-        let whole = |vector: TieVector| {
-            search.archive.get(vector).filter(|one| one.extent == Extent::Whole)
-        };
-        for one in search.given.iter().filter_map(|&vector| whole(vector)) {
-            let on =
-                if searches.len() > 1 { format!(" on {}", search.name) } else { String::new() };
+        let on = if searches.len() > 1 { format!(" on {}", search.name) } else { String::new() };
+        for one in search.given.evaluations() {
             references.push((format!("({}), given{on}", one.vector), one.improvement_percent));
         }
     }

@@ -1,7 +1,7 @@
 //! The results of a search as tables. What the columns are is said once, here.
 
 use super::format::{Align, Sheet, Value};
-use crate::experiment::search::{Extent, Portability, Ratio, SearchRow, Spared};
+use crate::experiment::search::{Extent, Origin, Portability, Ratio, SearchRow, Spared};
 use crate::number::{fixed, grouped};
 
 /// What a column of a search holds.
@@ -52,9 +52,10 @@ use SearchKind::{F64, I64, Text, U64};
 
 /// The columns of the table of a search: a row is an evaluation.
 #[rustfmt::skip]
-pub static SEARCH_COLUMNS: [SearchColumn; 22] = [
+pub static SEARCH_COLUMNS: [SearchColumn; 23] = [
     SearchColumn { name: "searched", kind: Text, unit: "", about: "traces that were searched, joined by +", get: |r| text(&r.searched) },
-    SearchColumn { name: "rank", kind: U64, unit: "", about: "place among whole evaluations, from 1, those that keep the constraints first; null if not whole, and without tie-breaking", get: |r| r.rank.into() },
+    SearchColumn { name: "rank", kind: U64, unit: "", about: "place among whole evaluations, from 1, those that keep the constraints first; null if not whole or not found by the search", get: |r| r.rank.into() },
+    SearchColumn { name: "origin", kind: Text, unit: "", about: "found by the search; given by --tie; none, no tie-breaking", get: |r| text(origin(r.origin)) },
     SearchColumn { name: "tie", kind: Text, unit: "", about: "tie vector SR,AF,WF,BF, reduced; null without tie-breaking", get: |r| r.vector.map_or(Value::Missing, |v| text(&v.to_string())) },
     SearchColumn { name: "sr", kind: I64, unit: "shells", about: "scan radius", get: |r| factor(r, |v| v.scan_radius.into()) },
     SearchColumn { name: "af", kind: I64, unit: "", about: "available factor", get: |r| factor(r, |v| v.available.into()) },
@@ -73,9 +74,17 @@ pub static SEARCH_COLUMNS: [SearchColumn; 22] = [
     SearchColumn { name: "worst_trace", kind: Text, unit: "", about: "the trace in which", get: |r| r.worst.as_ref().map_or(Value::Missing, |w| text(&w.3)) },
     SearchColumn { name: "extent", kind: Text, unit: "", about: "whole; stopped, because certain not to be among the best; or prefix, a first part only", get: |r| text(extent(r.extent)) },
     SearchColumn { name: "share", kind: F64, unit: "", about: "share of the decisions that a prefix takes; null otherwise", get: |r| match r.extent { Extent::Prefix(share) => Value::Real(share), _ => Value::Missing } },
-    SearchColumn { name: "evaluation", kind: U64, unit: "", about: "when it was asked for, from 1; 0 is no tie-breaking", get: |r| Value::Unsigned(r.evaluation) },
+    SearchColumn { name: "evaluation", kind: U64, unit: "", about: "when the search asked for it, from 1; null if it did not", get: |r| r.evaluation.into() },
     SearchColumn { name: "decisions", kind: U64, unit: "decisions", about: "decisions replayed", get: |r| Value::Unsigned(r.decisions) },
 ];
+
+fn origin(origin: Origin) -> &'static str {
+    match origin {
+        Origin::None => "none",
+        Origin::Found => "found",
+        Origin::Given => "given",
+    }
+}
 
 fn extent(extent: Extent) -> &'static str {
     match extent {
@@ -125,7 +134,10 @@ pub fn search_summary(objective: &str, rows: &[SearchRow]) -> Sheet {
             cells.push(row.searched.clone());
         }
         cells.extend([
-            row.rank.map_or_else(dash, grouped),
+            match row.origin {
+                Origin::Given => "given".to_string(),
+                _ => row.rank.map_or_else(dash, grouped),
+            },
             row.vector.map_or_else(dash, |vector| vector.to_string()),
             ratios(row),
             row.value.map_or_else(dash, |value| fixed(value, 3)),

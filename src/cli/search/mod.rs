@@ -12,7 +12,7 @@ use std::time::{Instant, SystemTime};
 pub use args::SearchArgs;
 
 use args::StrategyArg;
-use output::{Results, name, prepare};
+use output::{Results, prepare};
 use plan::{SearchPlan, Start, failure};
 use watch::{Watch, account};
 
@@ -46,18 +46,18 @@ pub fn run(args: &SearchArgs, command: &[OsString]) -> Result<Exit, Failure> {
         late || interrupted.load(Ordering::Relaxed)
     };
     let mut archives = Vec::new();
-    let (mut evaluations, mut equal_ratios) = (Vec::new(), Vec::new());
+    let (mut given, mut equal_ratios) = (Vec::new(), Vec::new());
     for problem in &plan.searches {
         let search = Search { args, plan: &plan, problem, halt: &halt };
         let mut archive = Archive::default();
         let equal = search.run(&mut archive)?;
         if !args.run.quiet {
-            tell(account(&name(problem), &archive, problem.decisions(), equal));
+            tell(account(&problem.name(), &archive, problem.decisions(), equal));
         }
-        evaluations.push(archive.evaluations().len() as u64);
-        // After the search, which must not profit from them.
-        let mut given = List::new(plan.given.clone());
-        search.ask(&mut given, &mut archive, None, None)?;
+        // Apart from the search, which must not profit from them.
+        let mut references = Archive::default();
+        search.ask(&mut List::new(plan.given.clone()), &mut references, None, None)?;
+        given.push(references);
         archives.push(archive);
         equal_ratios.push(equal);
     }
@@ -69,7 +69,7 @@ pub fn run(args: &SearchArgs, command: &[OsString]) -> Result<Exit, Failure> {
     let results = Results {
         plan: &plan,
         archives: &archives,
-        evaluations: &evaluations,
+        given: &given,
         equal_ratios: &equal_ratios,
         portability: portability.as_ref(),
     };
@@ -240,7 +240,7 @@ fn portability(
     for (problem, archive) in plan.searches.iter().zip(archives) {
         let width = args.scale_sr.then(|| width(&problem.parts[0].trace.topology));
         for one in archive.ranked().into_iter().take(most) {
-            vectors.push(Found { vector: one.vector, on: name(problem), width });
+            vectors.push(Found { vector: one.vector, on: problem.name(), width });
         }
     }
     let found = |vectors: &[Found], vector| vectors.iter().any(|found| found.vector == vector);

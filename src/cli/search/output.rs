@@ -12,7 +12,7 @@ use super::plan::SearchPlan;
 use crate::cli::args::FormatArg;
 use crate::cli::exit::Failure;
 use crate::cli::output::{configuration, metadata, probe, remove_earlier};
-use crate::experiment::search::{Archive, Portability, SearchRow, rows};
+use crate::experiment::search::{Archive, Origin, Portability, Problem, SearchRow, rows};
 use crate::plot::{Searched, search_gallery};
 use crate::report::manifest::{Host, Manifest, begin_and_elapsed, peak_memory_bytes};
 use crate::report::{
@@ -26,8 +26,8 @@ pub struct Results<'a> {
     pub plan: &'a SearchPlan,
     /// By search.
     pub archives: &'a [Archive],
-    /// Evaluations by search; those of given vectors follow in the archive.
-    pub evaluations: &'a [u64],
+    /// Evaluations of the given vectors, by search.
+    pub given: &'a [Archive],
     /// Vectors of the grid that were not tried, by search.
     pub equal_ratios: &'a [u64],
     /// Vectors tried on other traces.
@@ -51,8 +51,9 @@ impl Results<'_> {
     /// All rows, search by search.
     fn rows(&self) -> Vec<SearchRow> {
         let mut all = Vec::new();
-        for (problem, archive) in self.plan.searches.iter().zip(self.archives) {
-            let mut rows = rows(problem, archive);
+        let archives = self.archives.iter().zip(self.given);
+        for (problem, (archive, given)) in self.plan.searches.iter().zip(archives) {
+            let mut rows = rows(problem, archive, given);
             if let Some(matrix) = self.portability {
                 let tests = matrix.parts.len() - self.plan.tests..matrix.parts.len();
                 for row in rows.iter_mut().filter(|row| row.rank.is_some()) {
@@ -87,12 +88,12 @@ impl Results<'_> {
     }
 
     fn print(&self, args: &SearchArgs, rows: &[SearchRow]) -> io::Result<()> {
-        let given = |row: &SearchRow| {
-            row.vector
-                .is_none_or(|vector| self.plan.given.iter().any(|tie| tie.reduced() == vector))
-        };
         let top = |row: &&SearchRow| {
-            row.rank.is_some_and(|rank| rank <= u64::from(args.top)) || given(row)
+            let given = row.vector.is_some_and(|vector| {
+                self.plan.given.iter().any(|given| given.reduced() == vector)
+            });
+            let shown = row.rank.is_some_and(|rank| rank <= u64::from(args.top));
+            shown || given || row.origin == Origin::None
         };
         let shown: Vec<SearchRow> = rows.iter().filter(top).cloned().collect();
         let mut out = io::stdout().lock();
@@ -145,7 +146,7 @@ impl Results<'_> {
             plan.searches.iter().zip(self.archives).zip(self.equal_ratios)
         {
             let whole = problem.decisions();
-            spared.extend(spared_rows(&name(problem), &archive.spared(whole), equal, whole));
+            spared.extend(spared_rows(&problem.name(), &archive.spared(whole), equal, whole));
         }
         csv("spared.csv", spared)?;
         if let Some(matrix) = self.portability {
@@ -156,17 +157,12 @@ impl Results<'_> {
         let parquet = crate::frame::write_search(dir, &metadata(&text), rows);
         files.push(parquet.map_err(|e| Failure::output("results", e))?);
         if !args.run.no_plots {
-            let names: Vec<String> = plan.searches.iter().map(name).collect();
+            let names: Vec<String> = plan.searches.iter().map(Problem::name).collect();
             let searched: Vec<_> = names
                 .iter()
                 .zip(self.archives)
-                .zip(self.evaluations)
-                .map(|((name, archive), &evaluations)| Searched {
-                    name,
-                    archive,
-                    evaluations,
-                    given: &plan.given,
-                })
+                .zip(self.given)
+                .map(|((name, archive), given)| Searched { name, archive, given })
                 .collect();
             let objective = plan.objective.to_string();
             let drawn = search_gallery(&dir.join("plots"), &objective, &searched, self.portability);
@@ -236,10 +232,4 @@ impl Results<'_> {
         let text = serde_json::to_string_pretty(&value)? + "\n";
         std::fs::write(dir.join("manifest.json"), text)
     }
-}
-
-/// The traces of a problem, joined by `+`.
-pub fn name(problem: &crate::experiment::search::Problem) -> String {
-    let names: Vec<&str> = problem.parts.iter().map(|part| part.name.as_str()).collect();
-    names.join("+")
 }

@@ -49,7 +49,7 @@ pub use part::{Part, Reach};
 pub use portability::{Found, Portability, PortabilityCell, Tried, width};
 pub use problem::{Evaluation, Extent, Problem, Yardstick};
 pub use ratio::{Ratio, nearest_vector};
-pub use row::{SearchRow, rows};
+pub use row::{Origin, SearchRow, rows};
 pub use space::{Range, RangeError, Space};
 pub use split::split;
 pub use tally::{ClassSum, Tally, WorstClass, improvement_percent};

@@ -119,6 +119,12 @@ impl Problem {
         Ok(Yardstick { share, baselines })
     }
 
+    /// The names of its parts, joined by `+`.
+    pub fn name(&self) -> String {
+        let names: Vec<&str> = self.parts.iter().map(|part| part.name.as_str()).collect();
+        names.join("+")
+    }
+
     /// The objective without tie-breaking, by part.
     pub fn baseline_values(&self) -> Vec<f64> {
         let parts = self.parts.iter().zip(&self.whole.baselines);

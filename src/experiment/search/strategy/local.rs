@@ -14,7 +14,11 @@ const FIRST_STEP: f64 = 0.5;
 /// Step below which a descent has ended.
 const LAST_STEP: f64 = 0.015;
 /// Draws around the centre in a batch, beside its regular neighbours.
-const DRAWS: usize = 16;
+const DRAWS: usize = 24;
+/// Draws are rounded to factors up to numbers from here to the largest of the space.
+const SMALL: f64 = 6.0;
+/// Looks around one centre with one step.
+const LOOKS: u32 = 2;
 /// Vectors of one scan radius nearer than this in both shares are of one neighbourhood.
 const NEIGHBOURHOOD: f64 = 0.04;
 /// Of so many best vectors one may be the next centre; after them, ratios are drawn.
@@ -24,10 +28,15 @@ const STARTS: usize = 200;
 /// near the best so far, in ratio space.
 ///
 /// A descent looks around its centre: each factor by a step larger and smaller, or 0, the
-/// neighbouring scan radii, and some draws. It moves to the best vector if that is better,
-/// and halves its step if none is. When the step is small it begins again at the best
+/// neighbouring scan radii, and some draws. It moves to the best vector if that is better;
+/// if none is it looks once more, then halves its step. When the step is small it begins again at the best
 /// vector that no descent has come near yet, at last at ratios drawn at random. It never
 /// ends by itself.
+///
+/// Tie values are sums of whole numbers, so that ratios of small numbers make candidates
+/// equal that any ratio beside them tells apart: a vector such as (2,13,20,6) is better
+/// than all around it. Draws are therefore rounded to small numbers as often as to large
+/// ones.
 #[derive(Clone, Debug)]
 pub struct Local {
     space: Space,
@@ -35,6 +44,8 @@ pub struct Local {
     random: Random,
     centre: Option<TieVector>,
     step: f64,
+    /// Looks around the centre with this step that found nothing.
+    in_vain: u32,
     /// Centres of descents that have ended.
     explored: Vec<TieVector>,
 }
@@ -50,6 +61,7 @@ impl Local {
             space,
             centre: None,
             step: FIRST_STEP,
+            in_vain: 0,
             explored: Vec::new(),
         }
     }
@@ -59,12 +71,22 @@ impl Local {
         let Some(here) = archive.get(centre) else { return };
         let best = archive.ranked().into_iter().find(|one| self.reaches(centre, one.vector));
         match best {
-            Some(best) if better_first(best, here).is_lt() => self.centre = Some(best.vector),
-            _ => self.step /= 2.0,
+            Some(best) if better_first(best, here).is_lt() => {
+                (self.centre, self.in_vain) = (Some(best.vector), 0);
+            }
+            _ => self.narrow(centre),
+        }
+    }
+
+    /// Nothing better was seen around the centre.
+    fn narrow(&mut self, centre: TieVector) {
+        self.in_vain += 1;
+        if self.in_vain == LOOKS {
+            (self.step, self.in_vain) = (self.step / 2.0, 0);
         }
         if self.step < LAST_STEP {
             self.explored.push(centre);
-            self.centre = None;
+            (self.centre, self.step) = (None, FIRST_STEP);
         }
     }
 
@@ -118,7 +140,10 @@ impl Local {
             let other = i64::from(self.rng.random_range(0..4u32) == 0);
             let way = if self.rng.random_range(0..2u32) == 0 { -other } else { other };
             let scan_radius = (i64::from(centre.scan_radius) + way).max(0) as u32;
-            found.extend(nearest_vector(scan_radius, factors, largest));
+            // As likely between 6 and 12 as between 50 and 100.
+            let wide = f64::from(largest).max(SMALL) / SMALL;
+            let most = (SMALL * wide.powf(self.rng.random())).round() as u32;
+            found.extend(nearest_vector(scan_radius, factors, most.min(largest)));
         }
         let radii = self.space.scan_radii;
         found.retain(|vector| radii.contains(vector.scan_radius));
@@ -136,7 +161,7 @@ impl Strategy for Local {
                 Some(centre) => centre,
                 None => {
                     let centre = self.restart(archive);
-                    (self.centre, self.step) = (Some(centre), FIRST_STEP);
+                    self.centre = Some(centre);
                     centre
                 }
             };
@@ -147,11 +172,7 @@ impl Strategy for Local {
                 return Ok(Batch::whole(batch));
             }
             // Nothing new at this step.
-            self.step /= 2.0;
-            if self.step < LAST_STEP {
-                self.explored.push(centre);
-                self.centre = None;
-            }
+            self.narrow(centre);
         }
     }
 }

@@ -11,6 +11,7 @@ use libtest_mimic::Arguments;
 mod cli {
     #[macro_use]
     pub mod dir;
+    pub mod ask;
     pub mod begin;
     pub mod grid;
     pub mod input;
@@ -34,6 +35,7 @@ fn main() -> ExitCode {
         cli::machine::trials(),
         cli::streams::trials(),
         cli::search::trials(),
+        cli::ask::trials(),
         cli::grid::trials(),
         cli::out::trials(),
         cli::listing::trials(),

@@ -177,8 +177,13 @@ fn one_each() -> Failure {
     Failure::usage_message("a search takes one scheduler (--sched) and one allocator (--alloc)")
 }
 
-/// Before any trace is read: an allocator that takes a vector and has none.
+/// Before any trace is read: one scheduler, and one allocator that takes a vector and has
+/// none.
 fn check_single(run: &RunArgs) -> Result<(), Failure> {
+    let schedulers = run.sched.iter().flat_map(|list| crate::naming::split_list(list));
+    if schedulers.count() > 1 {
+        return Err(one_each());
+    }
     let [list] = &run.alloc[..] else { return Err(one_each()) };
     let [name] = crate::naming::split_list(list)[..] else { return Err(one_each()) };
     let allocator: AllocatorSpec = name.parse().map_err(Failure::usage)?;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::name::Stems;
 use super::number::grouped;
 use super::{Climb, Convergence, HeatMap, PlotError, Surface, SurfaceMap, save};
-use crate::experiment::search::{Archive, Portability, Ratio};
+use crate::experiment::search::{Archive, Evaluation, Found, Portability, Ratio};
 
 /// A search as figures need it.
 #[derive(Clone, Copy, Debug)]
@@ -14,6 +14,8 @@ pub struct Searched<'a> {
     pub name: &'a str,
     /// Its evaluations.
     pub archive: &'a Archive,
+    /// Decisions of a whole evaluation.
+    pub decisions: u64,
     /// Evaluations of vectors that were given, shown beside the search.
     pub given: &'a Archive,
 }
@@ -89,27 +91,27 @@ pub fn surface(objective: &str, search: &Searched<'_>) -> Option<Surface> {
     })
 }
 
-/// Best improvement so far by number of evaluations, given vectors as references.
+/// Best improvement so far by work done, given vectors as references.
 pub fn convergence(objective: &str, searches: &[Searched<'_>]) -> Convergence {
-    let climb = |search: &Searched<'_>| Climb {
-        name: search.name.to_string(),
-        steps: search.archive.convergence(),
-        evaluations: search.archive.evaluations().len() as u64,
-    };
-    let mut references = Vec::new();
-    for search in searches {
-        let on = if searches.len() > 1 { format!(" on {}", search.name) } else { String::new() };
-        for one in search.given.evaluations() {
-            references.push((format!("({}), given{on}", one.vector), one.improvement_percent));
+    let climb = |search: &Searched<'_>| {
+        let whole = |decisions: u64| decisions as f64 / search.decisions as f64;
+        let steps = search.archive.convergence();
+        let reference =
+            |one: &Evaluation| (format!("({}), given", one.vector), one.improvement_percent);
+        Climb {
+            name: search.name.to_string(),
+            steps: steps.into_iter().map(|(decisions, best)| (whole(decisions), best)).collect(),
+            work: whole(search.archive.decisions()),
+            references: search.given.evaluations().iter().map(reference).collect(),
         }
-    }
+    };
     let subtitle = vec![format!("{objective} against no tie-breaking")];
-    Convergence { subtitle, climbs: searches.iter().map(climb).collect(), references }
+    Convergence { subtitle, climbs: searches.iter().map(climb).collect() }
 }
 
 /// Improvement by vector and trace.
 pub fn portability_map(objective: &str, matrix: &Portability) -> HeatMap {
-    let row = |found: &crate::experiment::search::Found| format!("({})", found.vector);
+    let row = |found: &Found| format!("({}) {}", found.vector, found.on);
     // Rows go up; the first vector should be on top.
     let vectors = matrix.vectors.iter().zip(&matrix.cells).rev();
     let scaled = matrix.vectors.iter().any(|found| found.width.is_some());
@@ -118,10 +120,10 @@ pub fn portability_map(objective: &str, matrix: &Portability) -> HeatMap {
         subtitle.push("scan radius in proportion to the machine's width".to_string());
     }
     HeatMap {
-        title: "Vectors on traces they were not found on".to_string(),
+        title: "Vectors found on one trace, tried on others".to_string(),
         subtitle,
         x_title: "Trace".to_string(),
-        y_title: "Tie vector".to_string(),
+        y_title: "Tie vector, and where it was found".to_string(),
         value_title: "Improvement (%)".to_string(),
         columns: matrix.parts.iter().map(|part| part.name.clone()).collect(),
         rows: vectors.clone().map(|(found, _)| row(found)).collect(),

@@ -162,7 +162,13 @@ impl Results<'_> {
                 .iter()
                 .zip(self.archives)
                 .zip(self.given)
-                .map(|((name, archive), given)| Searched { name, archive, given })
+                .zip(&plan.searches)
+                .map(|(((name, archive), given), problem)| Searched {
+                    name,
+                    archive,
+                    given,
+                    decisions: problem.decisions(),
+                })
                 .collect();
             let objective = plan.objective.to_string();
             let drawn = search_gallery(&dir.join("plots"), &objective, &searched, self.portability);

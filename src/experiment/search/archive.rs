@@ -76,15 +76,17 @@ impl Archive {
         last.is_feasible().then_some(last.improvement_percent)
     }
 
-    /// The number of evaluations, from 1, and the best improvement so far in percent,
-    /// wherever it grew. Only whole and feasible evaluations count.
+    /// Decisions replayed so far and the best improvement so far in percent, wherever it
+    /// grew. Only whole and feasible evaluations count.
     pub fn convergence(&self) -> Vec<(u64, f64)> {
         let mut steps: Vec<(u64, f64)> = Vec::new();
-        for (number, one) in (1..).zip(&self.evaluations) {
+        let mut decisions = 0;
+        for one in &self.evaluations {
+            decisions += one.decisions;
             let counts = one.extent == Extent::Whole && one.is_feasible();
             let so_far = steps.last().map_or(f64::NEG_INFINITY, |step| step.1);
             if counts && one.improvement_percent > so_far {
-                steps.push((number, one.improvement_percent));
+                steps.push((decisions, one.improvement_percent));
             }
         }
         steps
@@ -165,7 +167,7 @@ mod tests {
             [0, 1, 3, 4, 6].map(|keep| archive.bar(keep)),
             [None, Some(2.0), Some(1.0), None, None]
         );
-        assert_eq!(archive.convergence(), [(1, 1.0), (3, 2.0)]);
+        assert_eq!(archive.convergence(), [(10, 1.0), (30, 2.0)]);
         assert!(archive.get("1,8,2,0".parse().expect("a vector")).is_some());
     }
 

@@ -20,12 +20,12 @@ pub struct Halving {
 
 impl Halving {
     /// Among these vectors, so that some `finalists` reach the last round. There are as
-    /// many rounds as thirds can be taken, but at most six: then the first takes 1/243 of
-    /// every trace.
+    /// many rounds as thirds can be taken, but at most four: then the first takes 1/27 of
+    /// every trace; less would say too little of the rest.
     pub fn new(vectors: Vec<TieVector>, finalists: usize) -> Self {
         let mut rounds = 1;
         let mut left = vectors.len();
-        while left.div_ceil(ETA) >= finalists.max(1) && left > 1 && rounds < 6 {
+        while left.div_ceil(ETA) >= finalists.max(1) && left > 1 && rounds < 4 {
             left = left.div_ceil(ETA);
             rounds += 1;
         }

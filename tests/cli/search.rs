@@ -1,5 +1,9 @@
 //! `replay search`: what it finds, says and leaves.
 
+use std::io::{BufRead, BufReader};
+use std::process::Command;
+use std::time::Duration;
+
 use super::dir::Dir;
 
 /// A small grid on a short trace.
@@ -16,6 +20,7 @@ trials!(
     each_trace_is_searched_by_itself,
     files_say_what_was_done,
     a_time_ends_a_search,
+    an_interrupted_search_is_written,
     bad_input_is_explained,
 );
 
@@ -155,6 +160,24 @@ fn a_time_ends_a_search() {
     let run = Dir::with_trace()
         .replay("search --jobs 100 --strategy random --evaluations 999999999 --time 1s");
     run.code(0).says("the time is up").prints("AF : WF : BF");
+}
+
+fn an_interrupted_search_is_written() {
+    let dir = Dir::with_trace();
+    let mut child =
+        dir.start("search --strategy random --evaluations 999999999 --no-plots --out out");
+    // Its messages end when it does; the machine is told before the search begins.
+    let mut messages = BufReader::new(child.stderr.take().expect("a pipe")).lines();
+    let begun = messages.any(|line| line.expect("a line").contains("machine 10x10"));
+    assert!(begun, "it begins");
+    std::thread::sleep(Duration::from_millis(500));
+    let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    assert!(kill.expect("kill runs").success());
+    assert!(messages.any(|line| line.expect("a line").contains("what was done is written")));
+    assert_eq!(child.wait().expect("it ends").code(), Some(130));
+    let rows = String::from_utf8(dir.read("out/search.csv")).expect("text");
+    assert!(rows.lines().count() > 2, "{rows}");
+    dir.read("out/manifest.json");
 }
 
 fn bad_input_is_explained() {

@@ -31,11 +31,12 @@
 //! ```
 //!
 //! 4. It ends by closing its standard output with exit code 0. When the evaluations are
-//!    used up it is told `{"end":true}` instead of a next answer, and its standard input
-//!    is closed.
+//!    used up it is told `{"end":true}` instead of a next answer, its standard input is
+//!    closed, and it has five seconds to end.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -44,6 +45,9 @@ use crate::allocator::centre::TieVector;
 use crate::experiment::search::objective::Goal;
 use crate::experiment::search::problem::{Evaluation, Extent, Problem};
 use crate::experiment::search::space::Space;
+
+/// How long a program may go on after it was told that this is the end.
+const GRACE: Duration = Duration::from_secs(5);
 
 /// A program that asks. It is ended with the value.
 #[derive(Debug)]
@@ -173,9 +177,15 @@ impl Strategy for External {
 impl Drop for External {
     fn drop(&mut self) {
         self.say(&json!({"end": true}));
-        // Its input is closed; what it still writes must not block it.
         self.input = None;
-        let _ = std::io::copy(&mut self.output, &mut std::io::sink());
+        let begin = Instant::now();
+        while begin.elapsed() < GRACE {
+            if matches!(self.child.try_wait(), Ok(Some(_)) | Err(_)) {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }

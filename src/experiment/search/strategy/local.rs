@@ -17,6 +17,8 @@ const LAST_STEP: f64 = 0.015;
 const DRAWS: usize = 24;
 /// Draws are rounded to factors up to numbers from here to the largest of the space.
 const SMALL: f64 = 6.0;
+/// Looks in a row that show nothing new after which the space is taken to be exhausted.
+const ATTEMPTS: usize = 2000;
 /// Looks around one centre with one step.
 const LOOKS: u32 = 2;
 /// Vectors of one scan radius nearer than this in both shares are of one neighbourhood.
@@ -30,8 +32,8 @@ const STARTS: usize = 200;
 /// A descent looks around its centre: each factor by a step larger and smaller, or 0, the
 /// neighbouring scan radii, and some draws. It moves to the best vector if that is better;
 /// if none is it looks once more, then halves its step. When the step is small it begins again at the best
-/// vector that no descent has come near yet, at last at ratios drawn at random. It never
-/// ends by itself.
+/// vector that no descent has come near yet, at last at ratios drawn at random. It ends by
+/// itself only when there is nothing new in the space.
 ///
 /// Tie values are sums of whole numbers, so that ratios of small numbers make candidates
 /// equal that any ratio beside them tells apart: a vector such as (2,13,20,6) is better
@@ -156,7 +158,7 @@ impl Strategy for Local {
         if let Some(centre) = self.centre {
             self.follow(archive, centre);
         }
-        loop {
+        for _ in 0..ATTEMPTS {
             let centre = match self.centre {
                 Some(centre) => centre,
                 None => {
@@ -174,5 +176,6 @@ impl Strategy for Local {
             // Nothing new at this step.
             self.narrow(centre);
         }
+        Ok(Batch::whole(Vec::new()))
     }
 }

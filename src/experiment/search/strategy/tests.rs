@@ -154,6 +154,23 @@ fn local_is_never_worse_than_its_start_and_moves_on() {
 }
 
 #[test]
+fn an_exhausted_space_ends_every_search() {
+    let problem = problem(&[trace(30)], "mean_pairwise_l1", &[]);
+    let tiny = Space { scan_radii: "2".parse().expect("a range"), largest: 1, ..Space::JOHNSON };
+    let strategies: [Box<dyn Strategy>; 3] = [
+        Box::new(Local::new(tiny.clone(), 0)),
+        Box::new(Random::new(tiny.clone(), 0)),
+        Box::new(Tpe::new(tiny, 0)),
+    ];
+    for mut strategy in strategies {
+        let mut archive = Archive::default();
+        let end = go(&problem, strategy.as_mut(), &mut archive, None, None);
+        // Three factors of 0 or 1, but not all 0.
+        assert_eq!((end, archive.evaluations().len()), (End::Exhausted, 7));
+    }
+}
+
+#[test]
 fn halving_ends_with_whole_evaluations_of_a_few() {
     let problem = problem(&[trace(300)], "mean_pairwise_l1", &[]);
     let grid = Space::JOHNSON.grid()[..300].to_vec();

@@ -41,7 +41,20 @@ impl Convergence {
         let low = if high > 0.0 { low.max(-0.2 * high) } else { low };
         let y = if low <= high { Scale::round(low, high, 7) } else { Scale::linear(0.0, 1.0) };
         let work = self.climbs.iter().map(|climb| climb.work).filter(|work| work.is_finite());
-        (Scale::log(0.95, work.fold(2.0, f64::max) * 1.08), y)
+        // Halving has nothing to show before its last round.
+        let firsts = self.climbs.iter().filter_map(|climb| climb.steps.first());
+        let first = firsts.map(|step| step.0).filter(|work| *work >= 1.0);
+        let first = first.fold(f64::INFINITY, f64::min);
+        let first = if first.is_finite() { first } else { 1.0 };
+        let most = work.fold(first + 1.0, f64::max);
+        // A logarithm of less than a decade has hardly a label.
+        let x = if most > 10.0 * first {
+            Scale::log(0.95 * first, most * 1.08)
+        } else {
+            let room = 0.03 * (most - first);
+            Scale::linear(first - room, most + room)
+        };
+        (x, y)
     }
 }
 

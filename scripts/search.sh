@@ -76,3 +76,30 @@ else
     if here LANL-CM5; then lanl; fi
     if here KTH-SP2 && here SDSC-Par95 && here SDSC-Par96 && here LANL-CM5; then portability; fi
 fi
+
+# The best of each search beside the paper's best vector for the trace, as we evaluate it.
+{
+    echo "# Tie vectors found"
+    echo
+    echo "Made by \`scripts/search.sh\`; each search has its command, its best vectors, what it spared and its figures"
+    echo "beside this file. Values are mean pairwise L1, scheduler FCFS; *given* is the best vector that the paper"
+    echo "prints for the trace, here on our version of the log."
+    echo
+    echo "| search | found | value | better % | given | value | better % |"
+    echo "|---|---|---:|---:|---|---:|---:|"
+    for name in kth sdsc95 sdsc96 lanl; do
+        [ -e "$out/$name.md" ] || continue
+        awk -F ' *[|] *' -v name="$name" '
+            $2 == 1 { best = $3 " | " $5 " | " $6; if (!given) given = best }
+            $2 == "given" { given = $3 " | " $5 " | " $6 }
+            END { print "| [" name "](" name ".md) | " best " | " given " |" }
+        ' "$out/$name.md"
+    done
+    if [ -e "$out/portability.md" ]; then
+        echo
+        echo "[portability](portability.md): vectors found on one trace tried on the others (the paper's Fig. 15)."
+        echo
+        echo "![Vectors found on one trace, tried on others](portability-portability.png)"
+    fi
+} > "$out/README.md.part"
+mv "$out/README.md.part" "$out/README.md"

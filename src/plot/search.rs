@@ -111,7 +111,9 @@ pub fn convergence(objective: &str, searches: &[Searched<'_>]) -> Convergence {
 
 /// Improvement by vector and trace.
 pub fn portability_map(objective: &str, matrix: &Portability) -> HeatMap {
-    let row = |found: &Found| format!("({}) {}", found.vector, found.on);
+    // As much of the names as fits side by side.
+    let letters = (64 / matrix.parts.len().max(1)).clamp(6, 18);
+    let row = |found: &Found| format!("({}) {}", found.vector, shortened(&found.on, letters));
     // Rows go up; the first vector should be on top.
     let vectors = matrix.vectors.iter().zip(&matrix.cells).rev();
     let scaled = matrix.vectors.iter().any(|found| found.width.is_some());
@@ -125,10 +127,32 @@ pub fn portability_map(objective: &str, matrix: &Portability) -> HeatMap {
         x_title: "Trace".to_string(),
         y_title: "Tie vector, and where it was found".to_string(),
         value_title: "Improvement (%)".to_string(),
-        columns: matrix.parts.iter().map(|part| part.name.clone()).collect(),
+        columns: matrix.parts.iter().map(|part| shortened(&part.name, letters)).collect(),
         rows: vectors.clone().map(|(found, _)| row(found)).collect(),
         values: vectors
             .map(|(_, cells)| cells.iter().map(|cell| Some(cell.improvement_percent)).collect())
             .collect(),
+    }
+}
+
+/// A name cut in the middle to so many letters.
+fn shortened(name: &str, letters: usize) -> String {
+    let all: Vec<char> = name.chars().collect();
+    if all.len() <= letters {
+        return name.to_string();
+    }
+    let tail = letters / 3;
+    let head = &all[..letters - tail - 1];
+    head.iter().chain(&['…']).chain(&all[all.len() - tail..]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_names_keep_both_ends() {
+        assert_eq!(shortened("KTH-SP2", 8), "KTH-SP2");
+        assert_eq!(shortened("SDSC-Par-1995-3.1-cln", 12), "SDSC-Pa…-cln");
     }
 }

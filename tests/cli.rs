@@ -11,6 +11,7 @@ use libtest_mimic::Arguments;
 mod cli {
     #[macro_use]
     pub mod dir;
+    pub mod ask;
     pub mod begin;
     pub mod grid;
     pub mod input;
@@ -21,6 +22,7 @@ mod cli {
     pub mod out;
     pub mod python;
     pub mod resume;
+    pub mod search;
     pub mod shards;
     pub mod stochastic;
     pub mod streams;
@@ -37,6 +39,8 @@ fn main() -> ExitCode {
         cli::names::trials(),
         cli::machine::trials(),
         cli::streams::trials(),
+        cli::search::trials(),
+        cli::ask::trials(),
         cli::grid::trials(),
         cli::out::trials(),
         cli::sweep::trials(),

@@ -16,9 +16,9 @@ pub struct GridArgs {
     #[arg(long, short, value_name = "TRACE", help_heading = "Grid")]
     pub trace: Vec<String>,
 
-    /// Machine: 10x10, 8x8x8, torus:16x16, hypercube:7 [default: from the trace].
+    /// Machine: 10x10, 8x8x8, torus:16x16 [default: from the trace].
     ///
-    /// The default is the square mesh of the header's MaxProcs, or its most nearly square
+    /// Also torus[x]:16x24, hypercube:7. The default is the square mesh of the header's MaxProcs, or its most nearly square
     /// factors if it is no square.
     #[arg(long, alias = "machine", value_name = "MACHINE", help_heading = "Grid")]
     pub mesh: Vec<String>,

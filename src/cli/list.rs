@@ -218,6 +218,16 @@ fn columns() -> Entries {
             }));
         }
     }
+    text.push("search: one row per evaluation of a search".to_string());
+    for column in &crate::report::SEARCH_COLUMNS {
+        let unit =
+            if column.unit.is_empty() { String::new() } else { format!(" [{}]", column.unit) };
+        text.push(format!("  {}{unit}: {}", column.name, column.about));
+        json.push(serde_json::json!({
+            "kind": "column", "table": "search", "name": column.name, "unit": column.unit,
+            "about": column.about,
+        }));
+    }
     Entries { text, json }
 }
 

@@ -26,6 +26,7 @@ mod plan;
 mod progress;
 mod record;
 mod run;
+mod search;
 mod shell;
 mod stream;
 mod sweep;
@@ -96,6 +97,13 @@ enum Command {
     Plan(sweep::PlanArgs),
     /// Put the shards of a sweep together.
     Merge(sweep::MergeArgs),
+    /// Look for good tie vectors.
+    ///
+    /// Evaluates vectors on one or several traces and ranks them: every ratio of a grid, the
+    /// neighbourhoods of the best so far, by successive halving, by a model, at random, or as
+    /// another program asks. See the options under "Search"; vectors given by --tie are shown
+    /// beside those found.
+    Search(Box<search::SearchArgs>),
     /// List what can be named: allocators, schedulers, traces, policies, suites, columns.
     List(list::ListArgs),
     /// Run stochastic streams of jobs, replicated until their means are known well enough.
@@ -119,11 +127,16 @@ enum Command {
     Man,
 }
 
+/// The whole command line.
+fn definition() -> clap::Command {
+    Cli::command().mut_subcommand("search", search::adapted)
+}
+
 /// Runs the program with these arguments and returns its exit code.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     let parsed =
-        Cli::command().try_get_matches_from(&arguments).and_then(|m| Cli::from_arg_matches(&m));
+        definition().try_get_matches_from(&arguments).and_then(|m| Cli::from_arg_matches(&m));
     let cli = match parsed {
         Ok(cli) => cli,
         Err(error) => {
@@ -140,13 +153,14 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Some(Command::Sweep(args)) => sweep::sweep(&args, &arguments),
         Some(Command::Plan(args)) => sweep::plan(&args),
         Some(Command::Merge(args)) => sweep::merge(&args, &arguments),
+        Some(Command::Search(args)) => search::run(&args, &arguments),
         Some(Command::List(args)) => list::run(&args),
         Some(Command::Stream(args)) => stream::run(&args, &arguments),
         Some(Command::Contend(args)) => contend::run(&args, &arguments),
         Some(Command::Network(args)) => network::run(&args),
         Some(Command::Synth(args)) => synth::run(&args),
-        Some(Command::Completions(args)) => shell::completions(&args, &mut Cli::command()),
-        Some(Command::Man) => shell::man(Cli::command()),
+        Some(Command::Completions(args)) => shell::completions(&args, &mut definition()),
+        Some(Command::Man) => shell::man(definition()),
     };
     match outcome {
         Ok(exit) => exit.into(),
@@ -160,6 +174,6 @@ mod tests {
 
     #[test]
     fn the_definition_is_consistent() {
-        Cli::command().debug_assert();
+        definition().debug_assert();
     }
 }

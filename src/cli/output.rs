@@ -62,15 +62,9 @@ impl Output {
     /// Creates the result files.
     pub fn begin(&mut self, plan: &Plan) -> Result<(), Failure> {
         if let Some(dir) = &self.dir {
-            let configuration = serde_json::to_string(&self.configuration(plan))
+            let configuration = serde_json::to_string(&configuration(plan, self.ties))
                 .map_err(|e| Failure::output("the configuration", e))?;
-            let metadata = [
-                ("program", "replay"),
-                ("version", env!("CARGO_PKG_VERSION")),
-                ("commit", env!("REPLAY_COMMIT")),
-                ("configuration", &configuration),
-            ];
-            let metadata = metadata.map(|(key, value)| (key.to_string(), value.to_string()));
+            let metadata = metadata(&configuration);
             remove_earlier(dir).map_err(|e| Failure::output(dir.display(), e))?;
             let tables = crate::frame::Tables::create(dir, &metadata, self.jobs);
             self.tables = Some(tables.map_err(|e| Failure::output(dir.display(), e))?);
@@ -132,27 +126,6 @@ impl Output {
         printed.map_err(|e| Failure::output("standard output", e))
     }
 
-    fn configuration(&self, plan: &Plan) -> Configuration {
-        let traces = plan.traces.iter().map(|trace| TraceRecord {
-            name: trace.workload.name.clone(),
-            source: trace.workload.source.display().to_string(),
-            digest: trace.workload.digest.clone(),
-            topology: trace.topology.to_string(),
-            jobs: trace.workload.jobs.len(),
-            cleaning: trace.workload.report.clone(),
-        });
-        Configuration {
-            traces: traces.collect(),
-            schedulers: plan.schedulers.iter().map(ToString::to_string).collect(),
-            allocators: plan.allocators.iter().map(ToString::to_string).collect(),
-            seeds: plan.seeds.clone(),
-            window: plan.window.clone(),
-            policy: plan.policy.name.to_string(),
-            policy_rules: plan.policy.describe(),
-            ties: self.ties,
-        }
-    }
-
     fn manifest(
         &self,
         plan: &Plan,
@@ -170,7 +143,7 @@ impl Output {
             version: env!("CARGO_PKG_VERSION"),
             commit: env!("REPLAY_COMMIT"),
             command: self.command.clone(),
-            configuration: self.configuration(plan),
+            configuration: configuration(plan, self.ties),
             runs: self.results.iter().map(record).collect(),
             failed,
             threads: rayon::current_num_threads(),
@@ -183,9 +156,42 @@ impl Output {
     }
 }
 
+/// What decides the numbers of a plan.
+pub fn configuration(plan: &Plan, ties: bool) -> Configuration {
+    let traces = plan.traces.iter().map(|trace| TraceRecord {
+        name: trace.workload.name.clone(),
+        source: trace.workload.source.display().to_string(),
+        digest: trace.workload.digest.clone(),
+        topology: trace.topology.to_string(),
+        jobs: trace.workload.jobs.len(),
+        cleaning: trace.workload.report.clone(),
+    });
+    Configuration {
+        traces: traces.collect(),
+        schedulers: plan.schedulers.iter().map(ToString::to_string).collect(),
+        allocators: plan.allocators.iter().map(ToString::to_string).collect(),
+        seeds: plan.seeds.clone(),
+        window: plan.window.clone(),
+        policy: plan.policy.name.to_string(),
+        policy_rules: plan.policy.describe(),
+        ties,
+    }
+}
+
+/// What every Parquet file says of its origin.
+pub fn metadata(configuration: &str) -> [(String, String); 4] {
+    let metadata = [
+        ("program", "replay"),
+        ("version", env!("CARGO_PKG_VERSION")),
+        ("commit", env!("REPLAY_COMMIT")),
+        ("configuration", configuration),
+    ];
+    metadata.map(|(key, value)| (key.to_string(), value.to_string()))
+}
+
 /// Removes the result files of an earlier run, which its manifest lists, so that no old
 /// figure stands beside new ones; then the manifest. Nothing else is touched.
-pub(super) fn remove_earlier(dir: &Path) -> io::Result<()> {
+pub fn remove_earlier(dir: &Path) -> io::Result<()> {
     let manifest = dir.join("manifest.json");
     let Ok(text) = std::fs::read_to_string(&manifest) else { return Ok(()) };
     let listed: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();

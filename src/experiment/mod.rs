@@ -8,6 +8,7 @@
 //!
 //! [`grid`] reads grids from files; [`sweep`] runs what is too long for one sitting, with a
 //! [`journal`] of what is done.
+//! [`search`] looks for good tie vectors.
 
 mod cell;
 pub mod contention;
@@ -16,6 +17,7 @@ pub mod grid;
 pub mod journal;
 mod result;
 mod runner;
+pub mod search;
 pub mod stream;
 pub mod sweep;
 

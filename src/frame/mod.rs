@@ -5,6 +5,7 @@
 //! | [`Table::Runs`] | one run | `runs.parquet`, `runs.csv` |
 //! | [`Table::BySize`] | one job size of one run | `by_size.parquet`, `by_size.csv` |
 //! | [`Table::Jobs`] | one job of one run | `jobs.parquet`, if asked for |
+//! | [`search_frame`] | one evaluation of a search | `search.parquet`, `search.csv` |
 //!
 //! The column `run` joins them. What the columns are is said once, in a table of name,
 //! unit, meaning and source: it makes the frame, the metadata inside the Parquet files and
@@ -19,6 +20,7 @@ mod column;
 mod error;
 mod jobs;
 mod runs;
+mod search;
 mod sheet;
 mod table;
 mod tables;
@@ -27,6 +29,7 @@ mod values;
 pub use build::{by_size_frame, jobs_frame, runs_frame};
 pub use column::{ColumnInfo, Kind};
 pub use error::FrameError;
+pub use search::{search_frame, write_search};
 pub use table::{Table, describe};
 pub use tables::Tables;
 pub use values::{NamedRow, values_frame, write_values};

@@ -98,7 +98,7 @@ impl Csv {
 }
 
 /// Where a file is written before it is whole.
-fn part(path: &Path) -> PathBuf {
+pub(super) fn part(path: &Path) -> PathBuf {
     let mut part = path.as_os_str().to_owned();
     part.push(".part");
     part.into()

@@ -171,6 +171,49 @@ fn an_unfinished_file_does_not_have_the_final_name() {
     assert!(!dir.path().join("jobs.parquet").exists());
 }
 
+#[test]
+fn a_search_is_read_back() {
+    use crate::experiment::search::{Extent, Origin, SearchRow};
+    use crate::report::SEARCH_COLUMNS;
+
+    let plain = SearchRow {
+        searched: "made".to_string(),
+        origin: Origin::None,
+        rank: None,
+        vector: None,
+        value: Some(1.0 / 3.0),
+        improvement_percent: 0.0,
+        test_improvement_percent: None,
+        feasible: None,
+        excess_percent: None,
+        worst: None,
+        extent: Extent::Whole,
+        evaluation: None,
+        decisions: 7,
+    };
+    let found = SearchRow {
+        rank: Some(1),
+        evaluation: Some(5),
+        test_improvement_percent: Some(0.1),
+        excess_percent: Some(0.0),
+        vector: "2,13,20,6".parse().ok(),
+        feasible: Some(true),
+        worst: Some((42, 6, 3.5, "made".to_string())),
+        extent: Extent::Prefix(0.5),
+        ..plain.clone()
+    };
+    let dir = tempfile::tempdir().expect("a folder");
+    let path = write_search(dir.path(), &[], &[plain.clone(), found.clone()]).expect("written");
+    let frame = read(&path);
+    assert!(frame.equals_missing(&search_frame(&[plain, found]).expect("a frame")));
+    assert_eq!(frame.shape(), (2, SEARCH_COLUMNS.len()));
+    // No value was lost because its column holds another kind.
+    assert!(frame.columns().iter().all(|column| column.null_count() < 2
+        || column.name() == "test_improvement_percent"
+        || column.name() == "excess_percent"));
+    assert_eq!(fs::read_dir(dir.path()).expect("the folder").count(), 1);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
     #[test]

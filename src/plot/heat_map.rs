@@ -4,7 +4,7 @@ use super::header::header;
 use super::number::significant;
 use super::panel::{BOTTOM_ROOM, LEFT_ROOM, Panel};
 use super::scale::Scale;
-use super::style::{AXIS_LINE, GRID, INK, MUTED, PAGE, TICK, WHITE, sequential};
+use super::style::{AXIS_LINE, GRID, INK, LABEL, MUTED, PAGE, TICK, WHITE, sequential};
 use super::{Align, Canvas, Figure, PlotError, Table, Text};
 
 /// A matrix of values as coloured cells, with a colour bar.
@@ -137,7 +137,14 @@ impl HeatMap {
             canvas.text(label, (panel.left - 8.0, panel.at_y(row as f64 + 0.5)), look)?;
         }
         panel.title_bottom(canvas, &self.x_title)?;
-        panel.title_left(canvas, &self.y_title)
+        // Left of the labels, however long they are.
+        let mut widest: f64 = 0.0;
+        for label in &self.rows {
+            widest = widest.max(look.width(label)?);
+        }
+        let left = (panel.left - 8.0 - widest - 18.0).max(14.0);
+        let look = Text::of_size(LABEL).align(Align::Centre).upwards();
+        canvas.text(&self.y_title, (left, (panel.top + panel.bottom) / 2.0), look)
     }
 }
 

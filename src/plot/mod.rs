@@ -1,6 +1,6 @@
 //! Figures: every plot as SVG and PNG, with its data beside it as CSV.
 //!
-//! [`gallery`] draws what a set of results gives; each figure is also a plain value that
+//! [`gallery`] draws what a set of results gives, [`search_gallery`] a search; each figure is also a plain value that
 //! can be filled by hand and [`save`]d:
 //!
 //! | figure | shows |
@@ -12,6 +12,8 @@
 //! | [`Load`] | utilization and queue length over time |
 //! | [`Lines`] | named lines, linear or logarithmic, with error bars |
 //! | [`HeatMap`] | a matrix of values with a colour bar |
+//! | [`Convergence`] | how searches got better, by evaluations |
+//! | [`Surface`] | small maps of what a search found, one per scan radius |
 //!
 //! # The house
 //!
@@ -23,6 +25,7 @@
 
 mod canvas;
 mod comparison;
+mod convergence;
 mod error;
 mod figure;
 mod gallery;
@@ -38,13 +41,16 @@ mod raster;
 mod rows;
 mod save;
 mod scale;
+mod search;
 mod strategies;
 mod style;
+mod surface;
 mod table;
 mod ties;
 
 pub use canvas::{Align, Canvas, Text};
 pub use comparison::Comparison;
+pub use convergence::{Climb, Convergence};
 pub use error::PlotError;
 pub use figure::Figure;
 pub use gallery::gallery;
@@ -53,8 +59,10 @@ pub use improvement::{Improvement, Order};
 pub use lines::{Line, Lines, Point};
 pub use load::{Load, Span};
 pub use save::save;
+pub use search::{Searched, convergence, portability_map, search_gallery, surface};
 pub use strategies::{Strategies, Strategy};
 pub use style::{Colour, PALETTE};
+pub use surface::{Surface, SurfaceMap};
 pub use table::Table;
 pub use ties::{TieRow, Ties};
 

@@ -194,6 +194,24 @@ proptest! {
     }
 
     #[test]
+    fn any_search_can_be_drawn(
+        values in proptest::collection::vec(proptest::collection::vec(proptest::option::of(number()), 0..4), 0..4),
+        steps in proptest::collection::vec((number(), number()), 0..6),
+        maps in 0usize..18,
+    ) {
+        register().expect("the font");
+        let map = |i: usize| SurfaceMap { name: format!("SR = {i}"), values: values.clone() };
+        let figure = Surface { maps: (0..maps).map(map).collect(), cells: 4, ..Surface::default() };
+        prop_assert!(!svg(&figure).expect("drawn").contains("NaN"));
+        prop_assert_eq!(figure.table().csv().lines().count(), 1 + 16 * maps);
+        let references = steps.iter().map(|step| ("given".to_string(), step.1)).collect();
+        let climb = Climb { name: "search".to_string(), steps: steps.clone(), work: 9.0, references };
+        let figure = Convergence { subtitle: Vec::new(), climbs: vec![climb] };
+        prop_assert!(!svg(&figure).expect("drawn").contains("NaN"));
+        prop_assert_eq!(figure.table().csv().lines().count(), 1 + 2 * steps.len());
+    }
+
+    #[test]
     fn any_matrix_can_be_drawn(values in proptest::collection::vec(proptest::collection::vec(proptest::option::of(number()), 0..5), 0..5)) {
         register().expect("the font");
         let labels = |n: usize| (0..n).map(|i| i.to_string()).collect();

@@ -7,7 +7,12 @@
 mod format;
 pub mod manifest;
 mod runs;
+mod search;
 pub mod sweep;
 
 pub use format::{Align, Sheet, Value, json_line, write_csv, write_csv_rows};
 pub use runs::{full_row, summary};
+pub use search::{
+    SEARCH_COLUMNS, SearchColumn, SearchKind, portability_rows, portability_summary, search_row,
+    search_summary, spared_rows,
+};

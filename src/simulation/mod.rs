@@ -18,7 +18,6 @@
 //! An allocator that never refuses does not influence the schedule. [`Timeline`] is
 //! computed once per trace, machine size and scheduler, then [`replay`]ed by any number of
 //! allocators, each with its own machine.
-
 //!
 //! # Coupled simulation
 //!
@@ -33,6 +32,6 @@ mod service;
 mod timeline;
 
 pub use coupled::{CoupledError, Observer, Overhead, Scene, State, simulate};
-pub use replay::{Decision, ReplayError, replay};
+pub use replay::{Decision, ReplayError, replay, replay_while};
 pub use service::{RunTimes, Service};
 pub use timeline::{Event, Timeline, TimelineError};

@@ -1,3 +1,5 @@
+use std::ops::ControlFlow;
+
 use super::{Event, Timeline};
 use crate::allocator::{Allocator, Refusal, Request};
 use crate::machine::Machine;
@@ -39,6 +41,25 @@ pub fn replay(
     ties: bool,
     mut observe: impl FnMut(Decision<'_>),
 ) -> Result<(), ReplayError> {
+    replay_while(timeline, jobs, topology, allocator, ties, |decision| {
+        observe(decision);
+        ControlFlow::Continue(())
+    })
+}
+
+/// [`replay`] until `observe` breaks it off; the decision it saw last is made, no further
+/// one is.
+///
+/// # Errors
+/// [`ReplayError`] if the allocator refuses a job.
+pub fn replay_while(
+    timeline: &Timeline,
+    jobs: &[Job],
+    topology: &Topology,
+    allocator: &mut dyn Allocator,
+    ties: bool,
+    mut observe: impl FnMut(Decision<'_>) -> ControlFlow<()>,
+) -> Result<(), ReplayError> {
     let mut machine = Machine::new(topology.clone());
     let mut held: Vec<Vec<NodeId>> = Vec::new();
     let mut spare: Vec<u32> = Vec::new();
@@ -62,7 +83,9 @@ pub fn replay(
                     .map_err(|refusal| ReplayError::Refused(job.number, refusal))?;
                 debug_assert_eq!(nodes.len(), job.size as usize);
                 machine.occupy(nodes);
-                observe(Decision { job: id, nodes, tied });
+                if observe(Decision { job: id, nodes, tied }).is_break() {
+                    return Ok(());
+                }
             }
             Event::End(id) => {
                 let slot = slots[id.index()];

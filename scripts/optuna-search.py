@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+"""Lets Optuna choose the vectors of `replay search`.
+
+    pip install optuna
+    replay search --trace KTH-SP2 --strategy external --evaluations 400 \\
+        --ask-command 'python3 scripts/optuna-search.py --batch 8'
+
+Speaks the JSON lines of `--strategy external` on standard input and output: one question,
+one answer. Scan radius, wall share WF / (AF + WF) and border share BF / (AF + WF + BF) are
+suggested; vectors are the nearest of whole factors. What breaks a constraint counts as
+worse by as much as it exceeds it.
+"""
+
+import argparse
+import json
+import sys
+from math import gcd
+
+import optuna
+
+
+def nearest_vector(radius, wall, border, largest):
+    """Whole factors up to `largest` whose ratio comes nearest to these shares."""
+    factors = [(1 - wall) * (1 - border), wall * (1 - border), border]
+    unit = [factor / max(factors) for factor in factors]
+
+    def error(scale):
+        return max(abs(part * scale - round(part * scale)) / scale for part in unit)
+
+    scale = min(range(1, largest + 1), key=lambda scale: (error(scale), scale))
+    whole = [round(part * scale) for part in unit]
+    common = gcd(*whole)
+    return [radius] + [factor // common for factor in whole]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--batch", type=int, default=8, help="vectors per question, evaluated in parallel [8]")
+    parser.add_argument("--trials", type=int, help="vectors to ask for [as many as the search evaluates, else 400]")
+    options = parser.parse_args()
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+
+    begin = json.loads(sys.stdin.readline())["begin"]
+    trials = options.trials or begin["evaluations"] or 400
+    sampler = optuna.samplers.TPESampler(seed=begin["seed"], multivariate=True, constant_liar=True)
+    study = optuna.create_study(direction="maximize", sampler=sampler)
+    asked = 0
+    while asked < trials:
+        batch = [study.ask() for _ in range(min(options.batch, trials - asked))]
+        asked += len(batch)
+        vectors = [
+            nearest_vector(
+                trial.suggest_int("radius", *begin["scan_radius"]),
+                trial.suggest_float("wall", 0, 1),
+                trial.suggest_float("border", 0, 1),
+                begin["factor"][1],
+            )
+            for trial in batch
+        ]
+        print(json.dumps({"ask": vectors}), flush=True)
+        answer = json.loads(sys.stdin.readline() or '{"end":true}')
+        if "end" in answer:
+            return
+        for trial, told in zip(batch, answer["tell"]):
+            if told is None:
+                study.tell(trial, state=optuna.trial.TrialState.FAIL)
+            else:
+                study.tell(trial, told["improvement_percent"] - told["excess_percent"])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,105 @@
+#!/usr/bin/env bash
+# Searches tie vectors for the traces of the tie-breaking paper and writes results/search/.
+#
+#   scripts/search.sh [PROGRAM] [TRACE...]
+#
+# PROGRAM: the replay binary [target/release/replay]. TRACE: kth, sdsc96, sdsc95, lanl,
+# portability [all that are here, in this order]. Traces are looked for as the program does
+# ($REPLAY_TRACES, traces/). On two free cores kth takes about 3 minutes, sdsc96 6, sdsc95 11,
+# lanl 7, portability 3. START=halving lets sdsc96 and sdsc95 begin with the grid cut by
+# halving, in a third of the time.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+replay=${1:-target/release/replay}
+[ $# -gt 0 ] && shift
+out=results/search
+mkdir -p "$out"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+here() { "$replay" list traces --format json | grep "\"$1\"" | grep -qv '"path":null'; }
+
+# run NAME ARGUMENTS...: a search; its table, the best vectors and the figures are kept.
+run() {
+    local name=$1
+    shift
+    local dir="$work/$name"
+    local begin=$SECONDS
+    "$replay" search "$@" --format md --out "$dir" > "$out/$name.md.part" 2> "$work/$name.err" ||
+        { cat "$work/$name.err" >&2; return 1; }
+    {
+        echo "# $name"
+        echo
+        echo '```sh'
+        printf 'replay search'
+        # Words of this script need no quotes.
+        printf ' %s' "$@"
+        echo
+        echo '```'
+        echo
+        cat "$out/$name.md.part"
+        echo
+        grep -h 'evaluations,' "$work/$name.err" || true
+        echo
+        echo "$((SECONDS - begin)) s on $(nproc) logical processors, load average $(cut -d ' ' -f 1 /proc/loadavg) at the end."
+    } > "$out/$name.md"
+    rm "$out/$name.md.part"
+    # The best hundred, and what is not ranked by the constraints: the rest is in the figures.
+    head -n 102 "$dir/search.csv" > "$out/$name.csv"
+    cp "$dir/spared.csv" "$out/$name-spared.csv"
+    [ ! -e "$dir/portability.csv" ] || cp "$dir/portability.csv" "$out/$name-matrix.csv"
+    for figure in "$dir"/plots/*.png; do
+        local stem
+        stem=$(basename "$figure" .png)
+        cp "$figure" "$out/$name-${stem%%--*}.png"
+        cp "${figure%.png}.csv" "$out/$name-${stem%%--*}-figure.csv"
+    done
+}
+
+kth() { run kth --trace KTH-SP2 --strategy local --start exhaustive --spare 0 --evaluations 3000 --tie 2,13,20,6; }
+sdsc96() { run sdsc96 --trace SDSC-Par96 --strategy local --start "${START:-exhaustive}" --spare 0 --evaluations 1500 --tie 4,29,5,0; }
+sdsc95() { run sdsc95 --trace SDSC-Par95 --strategy local --start "${START:-exhaustive}" --spare 0 --evaluations 1500 --tie 10,1,3,2; }
+# The grid around the paper's scan radii is cut by halving: whole it would take half an hour.
+lanl() { run lanl --trace LANL-CM5 --strategy local --start halving --sr 9..14 --spare 0 --evaluations 700 --tie 12,42,41,15; }
+# The paper's Fig. 15: vectors found on one trace tried on the others.
+portability() {
+    run portability --each --trace KTH-SP2 --trace SDSC-Par95 --trace SDSC-Par96 --trace LANL-CM5 \
+        --strategy halving --factors 0..6 --top 10 --tie 2,13,20,6 --tie 4,13,20,6 --tie 6,13,20,6
+}
+
+if [ $# -gt 0 ]; then
+    for search in "$@"; do "$search"; done
+else
+    if here KTH-SP2; then kth; fi
+    if here SDSC-Par96; then sdsc96; fi
+    if here SDSC-Par95; then sdsc95; fi
+    if here LANL-CM5; then lanl; fi
+    if here KTH-SP2 && here SDSC-Par95 && here SDSC-Par96 && here LANL-CM5; then portability; fi
+fi
+
+# The best of each search beside the paper's best vector for the trace, as we evaluate it.
+{
+    echo "# Tie vectors found"
+    echo
+    echo "Made by \`scripts/search.sh\`; each search has its command, its best vectors, what it spared and its figures"
+    echo "beside this file. Values are mean pairwise L1, scheduler FCFS; *given* is the best vector that the paper"
+    echo "prints for the trace, here on our version of the log."
+    echo
+    echo "| search | found | value | better % | given | value | better % |"
+    echo "|---|---|---:|---:|---|---:|---:|"
+    for name in kth sdsc95 sdsc96 lanl; do
+        [ -e "$out/$name.md" ] || continue
+        awk -F ' *[|] *' -v name="$name" '
+            $2 == 1 { best = $3 " | " $5 " | " $6; if (!given) given = best }
+            $2 == "given" { given = $3 " | " $5 " | " $6 }
+            END { print "| [" name "](" name ".md) | " best " | " given " |" }
+        ' "$out/$name.md"
+    done
+    if [ -e "$out/portability.md" ]; then
+        echo
+        echo "[portability](portability.md): vectors found on one trace tried on the others (the paper's Fig. 15)."
+        echo
+        echo "![Vectors found on one trace, tried on others](portability-portability.png)"
+    fi
+} > "$out/README.md.part"
+mv "$out/README.md.part" "$out/README.md"

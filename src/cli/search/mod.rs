@@ -1,0 +1,253 @@
+//! `replay search`: looks for good tie vectors.
+
+mod args;
+mod output;
+mod plan;
+mod watch;
+
+use std::ffi::OsString;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Instant, SystemTime};
+
+pub use args::SearchArgs;
+
+use args::StrategyArg;
+use output::{Results, prepare};
+use plan::{SearchPlan, Start, failure};
+use watch::{Watch, account};
+
+use super::exit::{Exit, Failure, tell};
+use super::run::{interruption, set_threads};
+use crate::experiment::search::strategy::{External, Halving, List, Local, Random, Strategy, Tpe};
+use crate::experiment::search::{
+    Archive, Control, End, Found, Portability, Problem, Space, search, width,
+};
+
+/// Evaluations of strategies that would never end, unless the user says otherwise.
+const RANDOM_EVALUATIONS: u64 = 500;
+const LOCAL_EVALUATIONS: u64 = 1000;
+/// Vectors that halving evaluates in whole.
+const FINALISTS: usize = 10;
+
+/// Runs the search.
+pub fn run(args: &SearchArgs, command: &[OsString]) -> Result<Exit, Failure> {
+    let started = SystemTime::now();
+    let begin = Instant::now();
+    set_threads(args.run.threads)?;
+    prepare(args)?;
+    let plan = SearchPlan::resolve(args)?;
+    let interrupted = interruption()?;
+    let overdue = AtomicBool::new(false);
+    let halt = || {
+        let late = args.time.is_some_and(|time| begin.elapsed() >= time);
+        if late {
+            overdue.store(true, Ordering::Relaxed);
+        }
+        late || interrupted.load(Ordering::Relaxed)
+    };
+    let mut archives = Vec::new();
+    let (mut given, mut equal_ratios) = (Vec::new(), Vec::new());
+    for problem in &plan.searches {
+        let search = Search { args, plan: &plan, problem, halt: &halt };
+        let mut archive = Archive::default();
+        let equal = search.run(&mut archive)?;
+        if !args.run.quiet {
+            tell(account(&problem.name(), &archive, problem.decisions(), equal));
+        }
+        // Apart from the search, which must not profit from them.
+        let mut references = Archive::default();
+        search.ask(&mut List::new(plan.given.clone()), &mut references, None, None)?;
+        given.push(references);
+        archives.push(archive);
+        equal_ratios.push(equal);
+    }
+    let interrupted = interrupted.load(Ordering::Relaxed);
+    let portability = match interrupted {
+        true => None,
+        false => portability(args, &plan, &archives)?,
+    };
+    let results = Results {
+        plan: &plan,
+        archives: &archives,
+        given: &given,
+        equal_ratios: &equal_ratios,
+        portability: portability.as_ref(),
+    };
+    results.write(args, command, started)?;
+    if interrupted {
+        tell("replay: interrupted; what was done is written");
+        return Ok(Exit::Interrupted);
+    }
+    if overdue.load(Ordering::Relaxed) && !args.run.quiet {
+        tell("replay: the time is up; what is found depends on the machine");
+    }
+    Ok(Exit::Done)
+}
+
+/// Of how many best vectors the evaluations are certain to be whole; `None` for all.
+pub fn keep(args: &SearchArgs) -> Option<usize> {
+    let usual = match args.strategy {
+        StrategyArg::Local | StrategyArg::Random | StrategyArg::Halving => 10,
+        // These show or learn from every value.
+        StrategyArg::Exhaustive | StrategyArg::Tpe | StrategyArg::External => 0,
+    };
+    let keep = args.spare.unwrap_or(usual) as usize;
+    (keep > 0).then_some(keep.max(args.top as usize))
+}
+
+/// The definition of the command, where options that it shares with the main job mean
+/// something else or nothing.
+pub fn adapted(command: clap::Command) -> clap::Command {
+    command
+        .mut_arg("trace", |arg| arg.visible_alias("train"))
+        .mut_arg("tie", |arg| {
+            arg.help(
+                "A vector to show beside those found; evaluated after the search. May be repeated.",
+            )
+        })
+        .mut_arg("seed", |arg| arg.help("Seed of all draws [default: 0]."))
+        .mut_arg("out", |arg| {
+            arg.help("Write tables (Parquet, CSV), plots and a manifest into this folder.")
+        })
+        .mut_arg("ties", |arg| arg.hide(true))
+        .mut_arg("no_jobs", |arg| arg.hide(true))
+}
+
+/// One search of one problem.
+struct Search<'a> {
+    args: &'a SearchArgs,
+    plan: &'a SearchPlan,
+    problem: &'a Problem,
+    halt: &'a (dyn Fn() -> bool + Sync),
+}
+
+impl Search<'_> {
+    /// The starts, then the strategy itself. Returns how many vectors
+    /// of a grid were left out because of their ratios.
+    fn run(&self, archive: &mut Archive) -> Result<u64, Failure> {
+        let Self { args, plan, .. } = *self;
+        let grid = || plan.grid.grid();
+        let left_out = |grid: &Space| grid.grid_points() - grid.grid().len() as u64;
+        let usual = |evaluations: u64| Some(args.evaluations.unwrap_or(evaluations));
+        let (free, seed) = (plan.free.clone(), plan.seed);
+        let finalists = FINALISTS.max(args.top as usize);
+        let halving = || Halving::new(grid(), finalists);
+        match args.strategy {
+            StrategyArg::Exhaustive => {
+                self.phase(&mut List::new(grid()), archive, args.evaluations)?;
+                Ok(left_out(&plan.grid))
+            }
+            StrategyArg::Halving => {
+                let Some(count) = args.evaluations else {
+                    self.phase(&mut halving(), archive, None)?;
+                    return Ok(left_out(&plan.grid));
+                };
+                let mut random = Random::new(free, seed);
+                let drawn = (0..count).map(|_| random.draw()).collect();
+                self.phase(&mut Halving::new(drawn, finalists), archive, None)?;
+                Ok(0)
+            }
+            StrategyArg::Random => {
+                self.phase(&mut Random::new(free, seed), archive, usual(RANDOM_EVALUATIONS))?;
+                Ok(0)
+            }
+            StrategyArg::Tpe => {
+                self.phase(&mut Tpe::new(free, seed), archive, usual(RANDOM_EVALUATIONS))?;
+                Ok(0)
+            }
+            StrategyArg::External => {
+                let command = args.ask_command.as_deref().unwrap_or_default();
+                let program = External::start(command, self.problem, &free, args.evaluations, seed);
+                let mut program = program.map_err(failure)?;
+                self.phase(&mut program, archive, args.evaluations)?;
+                Ok(0)
+            }
+            StrategyArg::Local => {
+                let mut equal = 0;
+                for start in &plan.starts {
+                    match start {
+                        Start::Vector(vector) => {
+                            self.phase(&mut List::new(vec![*vector]), archive, None)?;
+                        }
+                        Start::Random => {
+                            let mut random = Random::new(free.clone(), seed);
+                            self.phase(&mut random, archive, Some(RANDOM_EVALUATIONS))?;
+                        }
+                        Start::Halving => {
+                            self.phase(&mut halving(), archive, None)?;
+                            equal = left_out(&plan.grid);
+                        }
+                        Start::Exhaustive => {
+                            self.phase(&mut List::new(grid()), archive, None)?;
+                            equal = left_out(&plan.grid);
+                        }
+                    }
+                }
+                // Without an end of its own, unless there is a time.
+                let evaluations = match args.time {
+                    Some(_) => args.evaluations,
+                    None => usual(LOCAL_EVALUATIONS),
+                };
+                self.phase(&mut Local::new(free, seed), archive, evaluations)?;
+                Ok(equal)
+            }
+        }
+    }
+
+    /// Lets a strategy ask, with the user's choice of what may be spared.
+    fn phase(
+        &self,
+        strategy: &mut dyn Strategy,
+        archive: &mut Archive,
+        evaluations: Option<u64>,
+    ) -> Result<End, Failure> {
+        self.ask(strategy, archive, evaluations, keep(self.args))
+    }
+
+    fn ask(
+        &self,
+        strategy: &mut dyn Strategy,
+        archive: &mut Archive,
+        evaluations: Option<u64>,
+        keep: Option<usize>,
+    ) -> Result<End, Failure> {
+        let expected = evaluations.map(|more| archive.evaluations().len() as u64 + more);
+        let watch = Watch::new(self.args.run.quiet, expected);
+        let control = Control {
+            evaluations,
+            keep,
+            halt: self.halt,
+            progress: &|archive| watch.show(archive),
+        };
+        let end = search(self.problem, strategy, archive, control).map_err(failure);
+        watch.finish();
+        end
+    }
+}
+
+/// The best vectors on every trace, if there is more than one trace: of a single search
+/// those to print, of several searches the best of each.
+fn portability(
+    args: &SearchArgs,
+    plan: &SearchPlan,
+    archives: &[Archive],
+) -> Result<Option<Portability>, Failure> {
+    if plan.singles.len() < 2 {
+        return Ok(None);
+    }
+    let most = if plan.searches.len() > 1 { 1 } else { args.top as usize };
+    let mut vectors = Vec::new();
+    for (problem, archive) in plan.searches.iter().zip(archives) {
+        let width = args.scale_sr.then(|| width(&problem.parts[0].trace.topology));
+        for one in archive.ranked().into_iter().take(most) {
+            vectors.push(Found { vector: one.vector, on: problem.name(), width });
+        }
+    }
+    let found = |vectors: &[Found], vector| vectors.iter().any(|found| found.vector == vector);
+    for vector in plan.given.iter().map(|vector| vector.reduced()) {
+        if !vector.is_indifferent() && !found(&vectors, vector) {
+            vectors.push(Found { vector, on: "given".to_string(), width: None });
+        }
+    }
+    Portability::new(vectors, &plan.singles).map(Some).map_err(failure)
+}

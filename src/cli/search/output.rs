@@ -1,0 +1,241 @@
+//! Where the results of a search go.
+
+use std::ffi::OsString;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use serde_json::json;
+
+use super::args::SearchArgs;
+use super::plan::SearchPlan;
+use crate::cli::args::FormatArg;
+use crate::cli::exit::Failure;
+use crate::cli::output::{configuration, metadata, probe, remove_earlier};
+use crate::experiment::search::{Archive, Origin, Portability, Problem, SearchRow, rows};
+use crate::plot::{Searched, search_gallery};
+use crate::report::manifest::{Host, Manifest, begin_and_elapsed, peak_memory_bytes};
+use crate::report::{
+    json_line, portability_rows, portability_summary, search_row, search_summary, spared_rows,
+    write_csv,
+};
+
+/// The result of a search, ready to be written.
+pub struct Results<'a> {
+    /// What was searched.
+    pub plan: &'a SearchPlan,
+    /// By search.
+    pub archives: &'a [Archive],
+    /// Evaluations of the given vectors, by search.
+    pub given: &'a [Archive],
+    /// Vectors of the grid that were not tried, by search.
+    pub equal_ratios: &'a [u64],
+    /// Vectors tried on other traces.
+    pub portability: Option<&'a Portability>,
+}
+
+/// Checks that the folder can be written, and removes what an earlier run left there.
+pub fn prepare(args: &SearchArgs) -> Result<(), Failure> {
+    if args.run.plots && args.run.out.is_none() {
+        return Err(Failure::usage_message("--plots needs --out DIR"));
+    }
+    match &args.run.out {
+        Some(dir) => {
+            probe(dir).map_err(|e| Failure::output(format!("into --out {}", dir.display()), e))
+        }
+        None => Ok(()),
+    }
+}
+
+impl Results<'_> {
+    /// All rows, search by search.
+    fn rows(&self) -> Vec<SearchRow> {
+        let mut all = Vec::new();
+        let archives = self.archives.iter().zip(self.given);
+        for (problem, (archive, given)) in self.plan.searches.iter().zip(archives) {
+            let mut rows = rows(problem, archive, given);
+            if let Some(matrix) = self.portability {
+                let tests = matrix.parts.len() - self.plan.tests..matrix.parts.len();
+                for row in rows.iter_mut().filter(|row| row.rank.is_some()) {
+                    let tried = matrix.vectors.iter().position(|found| {
+                        Some(found.vector) == row.vector && found.on == row.searched
+                    });
+                    row.test_improvement_percent =
+                        tried.filter(|_| !tests.is_empty()).map(|tried| {
+                            let cells = &matrix.cells[tried][tests.clone()];
+                            let sum: f64 = cells.iter().map(|cell| cell.improvement_percent).sum();
+                            sum / cells.len() as f64
+                        });
+                }
+            }
+            all.extend(rows);
+        }
+        all
+    }
+
+    /// Writes the files, then prints the best vectors.
+    pub fn write(
+        &self,
+        args: &SearchArgs,
+        command: &[OsString],
+        started: SystemTime,
+    ) -> Result<(), Failure> {
+        let rows = self.rows();
+        if let Some(dir) = &args.run.out {
+            self.write_files(args, dir, &rows, command, started)?;
+        }
+        self.print(args, &rows).map_err(|e| Failure::output("standard output", e))
+    }
+
+    fn print(&self, args: &SearchArgs, rows: &[SearchRow]) -> io::Result<()> {
+        let top = |row: &&SearchRow| {
+            let given = row.vector.is_some_and(|vector| {
+                self.plan.given.iter().any(|given| given.reduced() == vector)
+            });
+            let shown = row.rank.is_some_and(|rank| rank <= u64::from(args.top));
+            shown || given || row.origin == Origin::None
+        };
+        let shown: Vec<SearchRow> = rows.iter().filter(top).cloned().collect();
+        let mut out = io::stdout().lock();
+        let sheets = || {
+            let summary = search_summary(&self.plan.objective.to_string(), &shown);
+            [Some(summary), self.portability.map(portability_summary)].into_iter().flatten()
+        };
+        match args.run.format {
+            FormatArg::Json => {
+                shown.iter().try_for_each(|row| writeln!(out, "{}", json_line(&search_row(row))))
+            }
+            FormatArg::Csv => write_csv(shown.iter().map(search_row), &mut out),
+            FormatArg::Table | FormatArg::Md => {
+                for (i, sheet) in sheets().enumerate() {
+                    if i > 0 {
+                        writeln!(out)?;
+                    }
+                    match args.run.format {
+                        FormatArg::Md => sheet.write_markdown(&mut out)?,
+                        _ => sheet.write_plain(&mut out)?,
+                    }
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn write_files(
+        &self,
+        args: &SearchArgs,
+        dir: &Path,
+        rows: &[SearchRow],
+        command: &[OsString],
+        started: SystemTime,
+    ) -> Result<(), Failure> {
+        let plan = self.plan;
+        remove_earlier(dir).map_err(|e| Failure::output(dir.display(), e))?;
+        let mut files = Vec::new();
+        let mut csv = |name: &str, rows: Vec<_>| {
+            let path = dir.join(name);
+            let mut bytes = Vec::new();
+            let written = write_csv(rows, &mut bytes).and_then(|()| std::fs::write(&path, bytes));
+            written.map_err(|e| Failure::output(path.display(), e))?;
+            files.push(path);
+            Ok::<(), Failure>(())
+        };
+        csv("search.csv", rows.iter().map(search_row).collect())?;
+        let mut spared = Vec::new();
+        for ((problem, archive), &equal) in
+            plan.searches.iter().zip(self.archives).zip(self.equal_ratios)
+        {
+            let whole = problem.decisions();
+            spared.extend(spared_rows(&problem.name(), &archive.spared(whole), equal, whole));
+        }
+        csv("spared.csv", spared)?;
+        if let Some(matrix) = self.portability {
+            csv("portability.csv", portability_rows(matrix))?;
+        }
+        let configuration = configuration(&plan.train, false);
+        let text = json!({"run": configuration, "search": self.settings(args)}).to_string();
+        let parquet = crate::frame::write_search(dir, &metadata(&text), rows);
+        files.push(parquet.map_err(|e| Failure::output("results", e))?);
+        if !args.run.no_plots {
+            let names: Vec<String> = plan.searches.iter().map(Problem::name).collect();
+            let searched: Vec<_> = names
+                .iter()
+                .zip(self.archives)
+                .zip(self.given)
+                .zip(&plan.searches)
+                .map(|(((name, archive), given), problem)| Searched {
+                    name,
+                    archive,
+                    given,
+                    decisions: problem.decisions(),
+                })
+                .collect();
+            let objective = plan.objective.to_string();
+            let drawn = search_gallery(&dir.join("plots"), &objective, &searched, self.portability);
+            files.extend(drawn.map_err(|e| Failure::output("plots", e))?);
+        }
+        self.write_manifest(args, dir, &files, command, started)
+            .map_err(|e| Failure::output(dir.join("manifest.json").display(), e))
+    }
+
+    /// What decides the numbers of the search, beside the traces.
+    fn settings(&self, args: &SearchArgs) -> serde_json::Value {
+        let plan = self.plan;
+        let text = |values: &[crate::allocator::centre::TieVector]| {
+            values.iter().map(ToString::to_string).collect::<Vec<_>>()
+        };
+        let strategy = clap::ValueEnum::to_possible_value(&args.strategy);
+        json!({
+            "strategy": strategy.map(|value| value.get_name().to_string()),
+            "objective": plan.objective.to_string(),
+            "constraints": plan.constraints.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            "grid": {"sr": plan.grid.scan_radii.to_string(), "factors": plan.grid.factors.to_string()},
+            "free": {"sr": plan.free.scan_radii.to_string(), "largest": plan.free.largest},
+            "given": text(&plan.given),
+            "start": args.start,
+            "evaluations": args.evaluations,
+            "seconds": args.time.map(|time| time.as_secs_f64()),
+            "spare": super::keep(args),
+            "ask_command": args.ask_command,
+            "split": args.split,
+            "each": args.each,
+            "scale_sr": args.scale_sr,
+            "seed": plan.seed,
+            "test": plan.test.as_ref().map(|plan| configuration(plan, false).traces),
+        })
+    }
+
+    fn write_manifest(
+        &self,
+        args: &SearchArgs,
+        dir: &Path,
+        files: &[PathBuf],
+        command: &[OsString],
+        started: SystemTime,
+    ) -> io::Result<()> {
+        let (started_unix, elapsed_seconds) = begin_and_elapsed(started);
+        let relative =
+            |path: &PathBuf| path.strip_prefix(dir).unwrap_or(path).display().to_string();
+        let manifest = Manifest {
+            program: "replay",
+            version: env!("CARGO_PKG_VERSION"),
+            commit: env!("REPLAY_COMMIT"),
+            command: command.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
+            configuration: configuration(&self.plan.train, false),
+            runs: Vec::new(),
+            failed: Vec::new(),
+            threads: rayon::current_num_threads(),
+            host: Host::this(),
+            started_unix,
+            elapsed_seconds,
+            peak_memory_bytes: peak_memory_bytes(),
+            files: files.iter().map(relative).collect(),
+        };
+        let mut value = serde_json::to_value(&manifest)?;
+        if let Some(object) = value.as_object_mut() {
+            object.insert("search".to_string(), self.settings(args));
+        }
+        let text = serde_json::to_string_pretty(&value)? + "\n";
+        std::fs::write(dir.join("manifest.json"), text)
+    }
+}

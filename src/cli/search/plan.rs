@@ -1,0 +1,255 @@
+//! From arguments to problems.
+
+use std::sync::Arc;
+
+use super::args::{SearchArgs, StrategyArg};
+use crate::allocator::centre::TieVector;
+use crate::allocator::registry::AllocatorSpec;
+use crate::cli::args::GridArgs;
+use crate::cli::exit::Failure;
+use crate::cli::plan::Plan;
+use crate::experiment::Trace;
+use crate::experiment::search::{
+    Constraint, Objective, Part, Problem, Range, SearchError, Space, split, width,
+};
+use crate::scheduler::registry::SchedulerSpec;
+
+/// What a search comes down to.
+pub struct SearchPlan {
+    /// The traces to search, as loaded.
+    pub train: Plan,
+    /// The traces to try on, as loaded, if others.
+    pub test: Option<Plan>,
+    /// What is wanted.
+    pub objective: Objective,
+    /// What must not happen.
+    pub constraints: Vec<Constraint>,
+    /// Given vectors.
+    pub given: Vec<TieVector>,
+    /// Where local begins.
+    pub starts: Vec<Start>,
+    /// Each is searched by itself.
+    pub searches: Vec<Problem>,
+    /// Every trace by itself: those searched, then those to try on.
+    pub singles: Vec<Problem>,
+    /// How many of `singles` are only tried on.
+    pub tests: usize,
+    /// The exhaustive grid.
+    pub grid: Space,
+    /// Where strategies move freely.
+    pub free: Space,
+    /// Seed of all draws.
+    pub seed: u64,
+}
+
+/// Where local begins.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Start {
+    /// The exhaustive grid.
+    Exhaustive,
+    /// The grid by halving.
+    Halving,
+    /// Ratios drawn at random.
+    Random,
+    /// A vector.
+    Vector(TieVector),
+}
+
+impl SearchPlan {
+    /// Resolves arguments, loads and schedules the traces. Everything that can be checked
+    /// before a trace is read is.
+    pub fn resolve(args: &SearchArgs) -> Result<Self, Failure> {
+        check_combination(args)?;
+        let objective: Objective = args.objective.parse().map_err(Failure::usage)?;
+        let constraints = args
+            .constraint
+            .iter()
+            .map(|text| text.parse().map_err(Failure::usage))
+            .collect::<Result<Vec<Constraint>, _>>()?;
+        let given = given(&args.run.grid.tie)?;
+        let starts = starts(&args.start)?;
+        let mut grid = GridArgs { tie: Vec::new(), ..args.run.grid.clone() };
+        if grid.alloc.is_empty() {
+            grid.alloc.push("mc1x1".to_string());
+        }
+        check_single(&grid)?;
+        let train = Plan::resolve(&grid, args.run.quiet)?;
+        let test = match args.test.is_empty() {
+            true => None,
+            false => {
+                let elsewhere = GridArgs { trace: args.test.clone(), ..grid };
+                Some(Plan::resolve(&elsewhere, args.run.quiet)?)
+            }
+        };
+        let ([scheduler], [allocator]) = (&train.schedulers[..], &train.allocators[..]) else {
+            return Err(one_each());
+        };
+        let (scheduler, allocator) = (*scheduler, allocator.clone());
+        let searched = train.traces.iter().cloned();
+        let (searched, held): (Vec<_>, Vec<_>) = match args.split {
+            None => (searched.collect(), Vec::new()),
+            Some(share) => searched
+                .map(|trace| split(&trace, scheduler, share).map(|[a, b]| (a, b)))
+                .collect::<Result<Vec<_>, _>>()
+                .map_err(Failure::usage)?
+                .into_iter()
+                .unzip(),
+        };
+        let others = test.iter().flat_map(|plan| plan.traces.iter().cloned());
+        let held: Vec<Arc<Trace>> = held.into_iter().chain(others).collect();
+        let widest = searched.iter().map(|trace| width(&trace.topology)).max().unwrap_or(1);
+        let most = Space::JOHNSON.scan_radii.high.max(widest);
+        let grid = Space {
+            scan_radii: args.sr.unwrap_or(Space::JOHNSON.scan_radii),
+            factors: args.factors,
+            largest: args.largest,
+        };
+        let free =
+            Space { scan_radii: args.sr.unwrap_or(Range { low: 1, high: most }), ..grid.clone() };
+        let maker =
+            Maker { scheduler, allocator, objective: &objective, constraints: &constraints };
+        let parts = maker.parts(&searched, &held)?;
+        let singles = parts
+            .iter()
+            .map(|part| maker.problem(vec![part.clone()]))
+            .collect::<Result<Vec<_>, _>>()?;
+        let searches = match args.each {
+            true => singles[..searched.len()].to_vec(),
+            false => vec![maker.problem(parts[..searched.len()].to_vec())?],
+        };
+        let tests = held.len();
+        let seed = train.seeds[0];
+        Ok(Self {
+            train,
+            test,
+            objective,
+            constraints,
+            given,
+            starts,
+            searches,
+            singles,
+            tests,
+            grid,
+            free,
+            seed,
+        })
+    }
+}
+
+struct Maker<'a> {
+    scheduler: SchedulerSpec,
+    allocator: AllocatorSpec,
+    objective: &'a Objective,
+    constraints: &'a [Constraint],
+}
+
+impl Maker<'_> {
+    /// Traces as parts of distinct names.
+    fn parts(&self, searched: &[Arc<Trace>], held: &[Arc<Trace>]) -> Result<Vec<Part>, Failure> {
+        let all: Vec<&Arc<Trace>> = searched.iter().chain(held).collect();
+        let clashes =
+            |name: &str| all.iter().filter(|trace| trace.workload.name == name).count() > 1;
+        let part = |trace: &&Arc<Trace>| {
+            let name = &trace.workload.name;
+            let name = match clashes(name) {
+                true => format!("{name} on {}", trace.topology),
+                false => name.clone(),
+            };
+            Part::new(name, Arc::clone(trace), self.scheduler, self.objective).map_err(failure)
+        };
+        all.iter().map(part).collect()
+    }
+
+    fn problem(&self, parts: Vec<Part>) -> Result<Problem, Failure> {
+        let (objective, constraints) = (self.objective.clone(), self.constraints.to_vec());
+        Problem::new(parts, self.allocator.clone(), objective, constraints).map_err(failure)
+    }
+}
+
+/// What failed is the input or what was asked for.
+pub fn failure(error: SearchError) -> Failure {
+    match error {
+        SearchError::Timeline { .. }
+        | SearchError::Replay { .. }
+        | SearchError::Protocol { .. } => Failure::data(error),
+        _ => Failure::usage(error),
+    }
+}
+
+fn one_each() -> Failure {
+    Failure::usage_message("a search takes one scheduler (--sched) and one allocator (--alloc)")
+}
+
+/// Before any trace is read: one scheduler, and one allocator that takes a vector and has
+/// none.
+fn check_single(grid: &GridArgs) -> Result<(), Failure> {
+    let schedulers = grid.sched.iter().flat_map(|list| crate::naming::split_list(list));
+    if schedulers.count() > 1 {
+        return Err(one_each());
+    }
+    let [list] = &grid.alloc[..] else { return Err(one_each()) };
+    let [name] = crate::naming::split_list(list)[..] else { return Err(one_each()) };
+    let allocator: AllocatorSpec = name.parse().map_err(Failure::usage)?;
+    if !allocator.takes_tie() || allocator.tie().is_some() {
+        return Err(Failure::usage(SearchError::NoTie(allocator.to_string())));
+    }
+    Ok(())
+}
+
+fn check_combination(args: &SearchArgs) -> Result<(), Failure> {
+    let refuse = |message: &str| Err(Failure::usage_message(message));
+    let limit = TieVector::MAX as u32;
+    let radii = args.sr.unwrap_or(Space::JOHNSON.scan_radii);
+    if radii.low == 0 || radii.high > limit {
+        return refuse("--sr: scan radii are 1 to 1,000,000; 0 breaks no tie");
+    }
+    if args.factors.high == 0 || args.factors.high > limit {
+        return refuse("--factors: the largest is 1 to 1,000,000");
+    }
+    let points = Space { scan_radii: radii, factors: args.factors, largest: 1 }.grid_points();
+    if points > 100_000_000 {
+        return refuse("--sr and --factors make a grid of more than 100,000,000 vectors");
+    }
+    if args.split.is_some_and(|share| !(share > 0.0 && share < 1.0)) {
+        return refuse("--split: a share is between 0 and 1");
+    }
+    match (args.strategy, &args.ask_command) {
+        (StrategyArg::External, None) => {
+            return refuse("--strategy external needs --ask-command COMMAND");
+        }
+        (StrategyArg::External, Some(_)) | (_, None) => {}
+        (_, Some(_)) => return refuse("--ask-command is for --strategy external"),
+    }
+    if !args.start.is_empty() && args.strategy != StrategyArg::Local {
+        return refuse("--start is for --strategy local");
+    }
+    Ok(())
+}
+
+fn given(ties: &[String]) -> Result<Vec<TieVector>, Failure> {
+    let ties = ties.iter().map(|text| text.trim()).filter(|&text| text != "none");
+    let vectors = ties.map(|text| text.parse().map_err(Failure::usage));
+    vectors.collect::<Result<Vec<TieVector>, _>>()
+}
+
+fn starts(texts: &[String]) -> Result<Vec<Start>, Failure> {
+    if texts.is_empty() {
+        return Ok(vec![Start::Exhaustive]);
+    }
+    let start = |text: &String| match text.trim() {
+        "exhaustive" => Ok(Start::Exhaustive),
+        "halving" => Ok(Start::Halving),
+        "random" => Ok(Start::Random),
+        vector => vector.parse::<TieVector>().map_err(Failure::usage).and_then(|vector| {
+            let negative = [vector.available, vector.wall, vector.border].iter().any(|&f| f < 0);
+            if negative || vector.is_indifferent() {
+                let message = format!(
+                    "--start {vector}: local wants factors that are not negative and break ties"
+                );
+                return Err(Failure::usage_message(message));
+            }
+            Ok(Start::Vector(vector))
+        }),
+    };
+    texts.iter().map(start).collect()
+}

@@ -1,0 +1,193 @@
+use std::cmp::Ordering;
+use std::collections::HashMap;
+
+use super::problem::{Evaluation, Extent};
+use crate::allocator::centre::TieVector;
+
+/// Every evaluation of a search in the order in which they were asked for.
+#[derive(Clone, Debug, Default)]
+pub struct Archive {
+    evaluations: Vec<Evaluation>,
+    /// By reduced vector, its evaluation that need not be repeated.
+    known: HashMap<TieVector, usize>,
+    /// Questions answered without an evaluation.
+    repeats: u64,
+}
+
+/// Which work was not done, and whether that can have changed the answer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Spared {
+    /// Vectors that strategies asked for again.
+    pub repeats: u64,
+    /// Evaluations stopped because they were certain not to be among the best.
+    pub stopped: u64,
+    /// Decisions these would still have taken.
+    pub stopped_decisions: u64,
+    /// Evaluations of a first part of the traces that were not carried on: a heuristic.
+    pub dropped: u64,
+    /// Decisions these would have taken in whole.
+    pub dropped_decisions: u64,
+}
+
+impl Archive {
+    /// Takes in an evaluation.
+    pub fn insert(&mut self, evaluation: Evaluation) {
+        if !matches!(evaluation.extent, Extent::Prefix(_)) {
+            self.known.insert(evaluation.vector, self.evaluations.len());
+        }
+        self.evaluations.push(evaluation);
+    }
+
+    /// Notes that a question was answered from here.
+    pub fn repeat(&mut self) {
+        self.repeats += 1;
+    }
+
+    /// All evaluations in order.
+    pub fn evaluations(&self) -> &[Evaluation] {
+        &self.evaluations
+    }
+
+    /// The evaluation of a vector of this ratio, whole or stopped.
+    pub fn get(&self, vector: TieVector) -> Option<&Evaluation> {
+        self.known.get(&vector.reduced()).map(|&number| &self.evaluations[number])
+    }
+
+    /// Whole evaluations, the best first: feasible before others, these by what they
+    /// exceed their constraints by, then by improvement; the earlier of equals first.
+    pub fn ranked(&self) -> Vec<&Evaluation> {
+        let mut ranked: Vec<_> =
+            self.evaluations.iter().filter(|one| one.extent == Extent::Whole).collect();
+        ranked.sort_by(|a, b| better_first(a, b));
+        ranked
+    }
+
+    /// The best whole evaluation.
+    pub fn best(&self) -> Option<&Evaluation> {
+        let whole = self.evaluations.iter().filter(|one| one.extent == Extent::Whole);
+        whole.reduce(|best, one| if better_first(one, best).is_lt() { one } else { best })
+    }
+
+    /// The improvement, in percent, below which a vector is certain not to be among the
+    /// `keep` best: that of the one in this place, if it is feasible.
+    pub fn bar(&self, keep: usize) -> Option<f64> {
+        let ranked = self.ranked();
+        let last = ranked.get(keep.checked_sub(1)?)?;
+        last.is_feasible().then_some(last.improvement_percent)
+    }
+
+    /// Decisions replayed so far and the best improvement so far in percent, wherever it
+    /// grew. Only whole and feasible evaluations count.
+    pub fn convergence(&self) -> Vec<(u64, f64)> {
+        let mut steps: Vec<(u64, f64)> = Vec::new();
+        let mut decisions = 0;
+        for one in &self.evaluations {
+            decisions += one.decisions;
+            let counts = one.extent == Extent::Whole && one.is_feasible();
+            let so_far = steps.last().map_or(f64::NEG_INFINITY, |step| step.1);
+            if counts && one.improvement_percent > so_far {
+                steps.push((decisions, one.improvement_percent));
+            }
+        }
+        steps
+    }
+
+    /// Decisions replayed.
+    pub fn decisions(&self) -> u64 {
+        self.evaluations.iter().map(|one| one.decisions).sum()
+    }
+
+    /// What was spared, where a whole evaluation takes so many decisions.
+    pub fn spared(&self, whole: u64) -> Spared {
+        let mut spared = Spared { repeats: self.repeats, ..Spared::default() };
+        let mut prefixes: HashMap<TieVector, bool> = HashMap::new();
+        for one in &self.evaluations {
+            match one.extent {
+                Extent::Whole => {}
+                Extent::Stopped => {
+                    spared.stopped += 1;
+                    spared.stopped_decisions += whole - one.decisions;
+                }
+                Extent::Prefix(_) => {
+                    prefixes.insert(one.vector, self.known.contains_key(&one.vector));
+                }
+            }
+        }
+        spared.dropped = prefixes.values().filter(|&&carried_on| !carried_on).count() as u64;
+        spared.dropped_decisions = spared.dropped * whole;
+        spared
+    }
+}
+
+/// The order of [`Archive::ranked`] but for equals.
+pub fn better_first(a: &Evaluation, b: &Evaluation) -> Ordering {
+    let excess = a.excess_percent.total_cmp(&b.excess_percent);
+    excess.then(b.improvement_percent.total_cmp(&a.improvement_percent))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn evaluation(
+        text: &str,
+        extent: Extent,
+        improvement_percent: f64,
+        excess_percent: f64,
+    ) -> Evaluation {
+        Evaluation {
+            vector: text.parse().expect("a vector"),
+            extent,
+            improvement_percent,
+            values: vec![1.0],
+            worst: None,
+            excess_percent,
+            decisions: 10,
+        }
+    }
+
+    #[test]
+    fn feasible_first_then_the_better_then_the_earlier() {
+        let mut archive = Archive::default();
+        let whole = Extent::Whole;
+        for one in [
+            evaluation("1,1,0,0", whole, 1.0, 0.0),
+            evaluation("1,2,1,0", whole, 9.0, 3.0),
+            evaluation("1,3,1,0", whole, 2.0, 0.0),
+            evaluation("1,4,1,0", Extent::Stopped, 2.0, 0.0),
+            evaluation("1,5,1,0", whole, 9.5, 2.0),
+            evaluation("1,6,1,0", whole, 2.0, 0.0),
+        ] {
+            archive.insert(one);
+        }
+        let ranked: Vec<_> = archive.ranked().iter().map(|one| one.vector.available).collect();
+        assert_eq!(ranked, [3, 6, 1, 5, 2]);
+        assert_eq!(archive.best().map(|one| one.vector.available), Some(3));
+        assert_eq!(
+            [0, 1, 3, 4, 6].map(|keep| archive.bar(keep)),
+            [None, Some(2.0), Some(1.0), None, None]
+        );
+        assert_eq!(archive.convergence(), [(10, 1.0), (30, 2.0)]);
+        assert!(archive.get("1,8,2,0".parse().expect("a vector")).is_some());
+    }
+
+    #[test]
+    fn spared_work_is_counted_by_reason() {
+        let mut archive = Archive::default();
+        archive.insert(evaluation("1,1,0,0", Extent::Prefix(0.1), 1.0, 0.0));
+        archive.insert(evaluation("1,2,1,0", Extent::Prefix(0.1), 2.0, 0.0));
+        archive.insert(evaluation("1,2,1,0", Extent::Prefix(0.3), 2.0, 0.0));
+        archive.insert(evaluation("1,2,1,0", Extent::Whole, 2.0, 0.0));
+        archive.insert(evaluation("1,3,1,0", Extent::Stopped, 2.0, 0.0));
+        archive.repeat();
+        let expected = Spared {
+            repeats: 1,
+            stopped: 1,
+            stopped_decisions: 90,
+            dropped: 1,
+            dropped_decisions: 100,
+        };
+        assert_eq!(archive.spared(100), expected);
+        assert_eq!(archive.decisions(), 50);
+    }
+}

@@ -1,0 +1,107 @@
+use std::collections::HashSet;
+
+use rayon::prelude::*;
+
+use super::SearchError;
+use super::archive::Archive;
+use super::problem::{Evaluation, Extent, Problem};
+use super::strategy::{Batch, Strategy};
+use crate::allocator::centre::TieVector;
+
+/// Evaluations that share one bar. It does not depend on the number of threads, so that
+/// which evaluations are stopped, and where, does not either.
+const BLOCK: usize = 64;
+/// Questions in a row that hold nothing new after which a strategy is taken to have said
+/// all it has to say.
+const PATIENCE: usize = 1000;
+
+/// When a search ends, and what it may leave out.
+#[derive(Clone, Copy)]
+pub struct Control<'a> {
+    /// Evaluations at most.
+    pub evaluations: Option<u64>,
+    /// Stop an evaluation as soon as it is certain not to be among so many best.
+    pub keep: Option<usize>,
+    /// Asked before every evaluation, on any thread: `true` ends the search.
+    pub halt: &'a (dyn Fn() -> bool + Sync),
+    /// Told after every block of evaluations.
+    pub progress: &'a dyn Fn(&Archive),
+}
+
+/// Why a search ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum End {
+    /// The strategy had no more questions.
+    Exhausted,
+    /// All evaluations were used.
+    Evaluations,
+    /// [`Control::halt`] said so.
+    Halted,
+}
+
+/// Lets a strategy ask, evaluates what it asks for on all threads of the current rayon
+/// pool, and puts the answers into the archive, until something ends it. Known vectors are
+/// not evaluated again. Unless it is halted, the outcome is the same for any number of
+/// threads.
+///
+/// # Errors
+/// [`SearchError`] if an evaluation or the strategy fails; what was done is in `archive`.
+pub fn search(
+    problem: &Problem,
+    strategy: &mut dyn Strategy,
+    archive: &mut Archive,
+    control: Control<'_>,
+) -> Result<End, SearchError> {
+    let mut left = control.evaluations.unwrap_or(u64::MAX);
+    let mut in_vain = 0;
+    loop {
+        let Batch { vectors, share } = strategy.ask(archive)?;
+        if vectors.is_empty() || in_vain == PATIENCE {
+            return Ok(End::Exhausted);
+        }
+        let mut fresh = fresh(archive, &vectors, control.keep.is_some());
+        in_vain = if fresh.is_empty() { in_vain + 1 } else { 0 };
+        let complete = fresh.len() as u64 <= left;
+        fresh.truncate(usize::try_from(left).unwrap_or(usize::MAX));
+        left -= fresh.len() as u64;
+        let yardstick = problem.yardstick(share)?;
+        for block in fresh.chunks(BLOCK) {
+            let bar = control.keep.filter(|_| share >= 1.0).and_then(|keep| archive.bar(keep));
+            let evaluate = |&vector: &TieVector| {
+                (!(control.halt)()).then(|| problem.evaluate(vector, &yardstick, bar))
+            };
+            let outcomes: Vec<Option<Result<Evaluation, _>>> =
+                block.par_iter().map(evaluate).collect();
+            for outcome in outcomes {
+                match outcome {
+                    Some(evaluation) => archive.insert(evaluation?),
+                    None => return Ok(End::Halted),
+                }
+            }
+            (control.progress)(archive);
+        }
+        if (control.halt)() {
+            return Ok(End::Halted);
+        }
+        if !complete || (left == 0 && !strategy.is_done(archive)) {
+            return Ok(End::Evaluations);
+        }
+    }
+}
+
+/// The vectors that the archive does not know, reduced, each once. Those of no effect go.
+/// To know that a vector is not among the best is enough only where that is all that is
+/// asked.
+fn fresh(archive: &mut Archive, vectors: &[TieVector], stopped_is_enough: bool) -> Vec<TieVector> {
+    let mut seen = HashSet::new();
+    let mut fresh = Vec::new();
+    for vector in vectors.iter().map(|vector| vector.reduced()) {
+        let known = |one: &Evaluation| stopped_is_enough || one.extent == Extent::Whole;
+        if archive.get(vector).is_some_and(known) || !seen.insert(vector) {
+            archive.repeat();
+        } else if !vector.is_indifferent() {
+            fresh.push(vector);
+        }
+    }
+    fresh
+}

@@ -1,0 +1,55 @@
+//! Searching for good tie vectors.
+//!
+//! A [`Problem`] is a strategy without its tie vector, an [`Objective`], [`Constraint`]s
+//! and one or several traces, each scheduled once. A [`strategy`] asks for vectors,
+//! [`search`] evaluates them on all threads and keeps the answers in an [`Archive`].
+//!
+//! What Johnson, Bunde, Leung did (section III) are the strategies [`strategy::List`] over
+//! [`Space::grid`] and [`strategy::Local`]; Fig. 15 is a [`Portability`].
+//!
+//! # What is left out, and what is certain
+//!
+//! * Vectors of one ratio are one: [`Space::grid`] holds each ratio once, and the archive
+//!   answers for all of them. Exact.
+//! * With [`Control::keep`] an evaluation stops when the sum so far, and the least that the
+//!   jobs to come can add (see `floor`), exceed the sum of the last vector to be kept.
+//!   Exact: sums only grow. The bar is fixed per block of evaluations, so that the same ones
+//!   stop for any number of threads.
+//! * [`strategy::Halving`] judges by a first part of the traces. A heuristic.
+//!
+//! # Cost
+//!
+//! One evaluation replays the timelines once; see
+//! [`simulation`](crate::simulation).
+
+mod archive;
+pub mod column;
+mod constraint;
+mod driver;
+mod error;
+mod floor;
+mod objective;
+mod part;
+mod portability;
+mod problem;
+mod ratio;
+mod row;
+mod space;
+mod split;
+pub mod strategy;
+mod tally;
+
+pub use archive::{Archive, Spared};
+pub use constraint::{Constraint, Subject};
+pub use driver::{Control, End, search};
+pub use error::SearchError;
+pub use floor::least_pairwise_l1;
+pub use objective::{Goal, Objective, Weights};
+pub use part::{Part, Reach};
+pub use portability::{Found, Portability, PortabilityCell, Tried, width};
+pub use problem::{Evaluation, Extent, Problem, Yardstick};
+pub use ratio::{Ratio, nearest_vector};
+pub use row::{Origin, SearchRow, rows};
+pub use space::{Range, RangeError, Space};
+pub use split::split;
+pub use tally::{ClassSum, Tally, WorstClass, improvement_percent};

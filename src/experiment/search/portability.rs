@@ -1,0 +1,125 @@
+use rayon::prelude::*;
+
+use super::SearchError;
+use super::problem::{Evaluation, Problem};
+use crate::allocator::centre::TieVector;
+use crate::topology::Topology;
+
+/// Vectors tried where they were not found (Johnson, Bunde, Leung, Fig. 15).
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Portability {
+    /// The vectors, and on which traces each was found.
+    pub vectors: Vec<Found>,
+    /// The traces.
+    pub parts: Vec<Tried>,
+    /// What the vectors come to, by vector, then trace.
+    pub cells: Vec<Vec<PortabilityCell>>,
+}
+
+/// A vector and where it comes from.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Found {
+    /// The vector as it was found.
+    pub vector: TieVector,
+    /// The traces it was found on, or "given".
+    pub on: String,
+    /// The machine it was found on, if scan radii are to be scaled.
+    pub width: Option<u32>,
+}
+
+/// A trace that vectors are tried on.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Tried {
+    /// Its name.
+    pub name: String,
+    /// Its machine.
+    pub topology: String,
+    /// The objective without tie-breaking.
+    pub baseline: f64,
+}
+
+/// A vector on a trace.
+#[derive(Clone, PartialEq, Debug)]
+pub struct PortabilityCell {
+    /// The vector that ran; its scan radius may have been scaled.
+    pub vector: TieVector,
+    /// The objective.
+    pub value: f64,
+    /// How much better than without tie-breaking, in percent.
+    pub improvement_percent: f64,
+    /// By how many percent the constraints are exceeded; 0 if all hold.
+    pub excess_percent: f64,
+}
+
+impl Portability {
+    /// Tries every vector on every problem, each of one part, in parallel.
+    ///
+    /// # Errors
+    /// [`SearchError`] as in [`Problem::evaluate`].
+    pub fn new(vectors: Vec<Found>, problems: &[Problem]) -> Result<Self, SearchError> {
+        let yardsticks =
+            problems.iter().map(|problem| problem.yardstick(1.0)).collect::<Result<Vec<_>, _>>()?;
+        let places: Vec<_> = (0..vectors.len())
+            .flat_map(|vector| (0..problems.len()).map(move |part| (vector, part)))
+            .collect();
+        let cell = |&(vector, part): &(usize, usize)| {
+            let (found, problem): (&Found, _) = (&vectors[vector], &problems[part]);
+            let vector = match found.width {
+                Some(from) => scaled(found.vector, from, width(&problem.parts[0].trace.topology)),
+                None => found.vector,
+            };
+            let one: Evaluation = problem.evaluate(vector, &yardsticks[part], None)?;
+            Ok(PortabilityCell {
+                vector: one.vector,
+                value: one.values.first().copied().unwrap_or(f64::NAN),
+                improvement_percent: one.improvement_percent,
+                excess_percent: one.excess_percent,
+            })
+        };
+        let cells: Vec<_> = places.par_iter().map(cell).collect::<Result<_, SearchError>>()?;
+        let tried = |problem: &Problem| {
+            let part = &problem.parts[0];
+            Tried {
+                name: part.name.clone(),
+                topology: part.trace.topology.to_string(),
+                baseline: problem.baseline_values()[0],
+            }
+        };
+        Ok(Self {
+            parts: problems.iter().map(tried).collect(),
+            cells: cells.chunks(problems.len().max(1)).map(<[_]>::to_vec).collect(),
+            vectors,
+        })
+    }
+}
+
+/// The extent of a machine along its longest dimension; of a hypercube, its dimensions.
+pub fn width(topology: &Topology) -> u32 {
+    match topology {
+        Topology::Grid(grid) => {
+            grid.axes().iter().map(|axis| u32::from(axis.extent)).max().unwrap_or(1)
+        }
+        Topology::Hypercube(cube) => u32::from(cube.dimensions()),
+    }
+}
+
+/// The vector with its scan radius in proportion to the machine's width, at least 1.
+fn scaled(vector: TieVector, from: u32, to: u32) -> TieVector {
+    let scan_radius = (vector.scan_radius * to + from / 2) / from.max(1);
+    TieVector { scan_radius: scan_radius.max(1), ..vector }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scan_radii_are_a_fifth_of_the_width_again() {
+        // Fig. 15: 2 on 10 is 3 on 16, 4 on 20 and 6 on 32.
+        let vector: TieVector = "2,13,20,6".parse().expect("a vector");
+        assert_eq!(
+            [10, 16, 20, 32, 2].map(|to| scaled(vector, 10, to).scan_radius),
+            [2, 3, 4, 6, 1]
+        );
+    }
+}

@@ -1,0 +1,245 @@
+use super::SearchError;
+use super::column::Needs;
+use super::constraint::Constraint;
+use super::objective::Objective;
+use super::part::{Part, Reach};
+use super::tally::{Tally, WorstClass, improvement_percent};
+use crate::allocator::centre::TieVector;
+use crate::allocator::registry::AllocatorSpec;
+
+/// What is searched: a strategy's tie vector, for one or several traces.
+#[derive(Clone, Debug)]
+pub struct Problem {
+    /// The traces.
+    pub parts: Vec<Part>,
+    /// The strategy without a tie vector.
+    pub allocator: AllocatorSpec,
+    /// What is wanted.
+    pub objective: Objective,
+    /// What must not happen.
+    pub constraints: Vec<Constraint>,
+    needs: Needs,
+    whole: Yardstick,
+}
+
+/// What evaluations of the same extent are measured against: the replay without
+/// tie-breaking, as far.
+#[derive(Clone, Debug)]
+pub struct Yardstick {
+    share: f64,
+    /// By part.
+    baselines: Vec<Tally>,
+}
+
+/// How far an evaluation went.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Extent {
+    /// To the end of every trace.
+    Whole,
+    /// Until it was certain not to be among the best.
+    Stopped,
+    /// Through this share of every trace's decisions.
+    Prefix(f64),
+}
+
+/// What a vector comes to.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Evaluation {
+    /// The vector, reduced.
+    pub vector: TieVector,
+    /// How far the evaluation went.
+    pub extent: Extent,
+    /// How much better the objective is than without tie-breaking, in percent; the mean
+    /// over parts. Of a stopped evaluation a number that it cannot exceed.
+    pub improvement_percent: f64,
+    /// The objective by part; empty if stopped.
+    pub values: Vec<f64>,
+    /// The job size that fares worst in any part; `None` if stopped or if none can change.
+    pub worst: Option<WorstClass>,
+    /// By how many percent the constraints are exceeded at most; 0 if all hold.
+    pub excess_percent: f64,
+    /// Decisions replayed.
+    pub decisions: u64,
+}
+
+impl Evaluation {
+    /// Whether all constraints hold; unknown, and `true`, if stopped.
+    pub fn is_feasible(&self) -> bool {
+        self.excess_percent == 0.0
+    }
+}
+
+impl Problem {
+    /// A problem on these parts; the allocator is measured without tie-breaking at once.
+    ///
+    /// # Errors
+    /// [`SearchError`] if the allocator takes no vector or has one already, does not work
+    /// on a machine, or leaves nothing to improve.
+    pub fn new(
+        parts: Vec<Part>,
+        allocator: AllocatorSpec,
+        objective: Objective,
+        constraints: Vec<Constraint>,
+    ) -> Result<Self, SearchError> {
+        if !allocator.takes_tie() || allocator.tie().is_some() {
+            return Err(SearchError::NoTie(allocator.to_string()));
+        }
+        let needs = constraints.iter().map(Constraint::needs).chain([objective.column.needs]).max();
+        let mut problem = Self {
+            parts,
+            allocator,
+            objective,
+            constraints,
+            needs: needs.unwrap_or(Needs::Pairwise),
+            whole: Yardstick { share: 1.0, baselines: Vec::new() },
+        };
+        problem.whole = problem.yardstick(1.0)?;
+        for (part, value) in problem.parts.iter().zip(problem.baseline_values()) {
+            if !(value > 0.0 && value.is_finite()) {
+                let (part, objective) = (part.name.clone(), problem.objective.to_string());
+                return Err(SearchError::NothingToImprove { part, objective, value });
+            }
+        }
+        Ok(problem)
+    }
+
+    /// The replay without tie-breaking as far as a share of each part's decisions.
+    ///
+    /// # Errors
+    /// [`SearchError`] as in [`Part::measure`].
+    pub fn yardstick(&self, share: f64) -> Result<Yardstick, SearchError> {
+        if share >= 1.0 && !self.whole.baselines.is_empty() {
+            return Ok(self.whole.clone());
+        }
+        let measure = |part: &Part| {
+            let reach = Reach { decisions: reached(part, share), most: None };
+            part.measure(&self.allocator, self.needs, reach)
+        };
+        let baselines = self.parts.iter().map(measure).collect::<Result<_, _>>()?;
+        Ok(Yardstick { share, baselines })
+    }
+
+    /// The names of its parts, joined by `+`.
+    pub fn name(&self) -> String {
+        let names: Vec<&str> = self.parts.iter().map(|part| part.name.as_str()).collect();
+        names.join("+")
+    }
+
+    /// The objective without tie-breaking, by part.
+    pub fn baseline_values(&self) -> Vec<f64> {
+        let parts = self.parts.iter().zip(&self.whole.baselines);
+        parts
+            .map(|(part, tally)| tally.objective(&self.objective, part.schedule_metrics()))
+            .collect()
+    }
+
+    /// Decisions of a whole evaluation.
+    pub fn decisions(&self) -> u64 {
+        self.parts.iter().map(|part| part.decisions() as u64).sum()
+    }
+
+    /// Evaluates a vector as far as the yardstick goes. With a `bar`, the evaluation is
+    /// stopped as soon as its improvement is certain to be below it, in percent; this takes
+    /// an objective that only grows, otherwise the bar is ignored.
+    ///
+    /// # Errors
+    /// [`SearchError`] as in [`Part::measure`].
+    pub fn evaluate(
+        &self,
+        vector: TieVector,
+        yardstick: &Yardstick,
+        bar: Option<f64>,
+    ) -> Result<Evaluation, SearchError> {
+        let vector = vector.reduced();
+        let allocator = self.allocator.with_tie(Some(vector))?;
+        let bar = bar.filter(|_| self.objective.only_grows());
+        let mut evaluation = Evaluation {
+            vector,
+            extent: if yardstick.share < 1.0 {
+                Extent::Prefix(yardstick.share)
+            } else {
+                Extent::Whole
+            },
+            improvement_percent: 0.0,
+            values: Vec::with_capacity(self.parts.len()),
+            worst: None,
+            excess_percent: 0.0,
+            decisions: 0,
+        };
+        // The most each part can still improve, the parts before it as they came out.
+        let mut improvements: Vec<f64> = (0..self.parts.len())
+            .map(|part| if bar.is_some() { self.most_improvement(part, yardstick) } else { 0.0 })
+            .collect();
+        for (number, (part, baseline)) in self.parts.iter().zip(&yardstick.baselines).enumerate() {
+            let most = bar.map(|bar| {
+                let others = improvements.iter().sum::<f64>() - improvements[number];
+                self.most_sum(baseline, bar * improvements.len() as f64 - others)
+            });
+            let reach = Reach { decisions: baseline.decisions, most };
+            let tally = part.measure(&allocator, self.needs, reach)?;
+            evaluation.decisions += tally.decisions as u64;
+            if tally.decisions < baseline.decisions {
+                evaluation.extent = Extent::Stopped;
+                evaluation.improvement_percent = bar.unwrap_or(0.0);
+                evaluation.values.clear();
+                evaluation.worst = None;
+                evaluation.excess_percent = 0.0;
+                return Ok(evaluation);
+            }
+            improvements[number] = self.take(&mut evaluation, number, &tally, baseline);
+        }
+        evaluation.improvement_percent =
+            improvements.iter().sum::<f64>() / improvements.len() as f64;
+        Ok(evaluation)
+    }
+
+    /// Notes what one part came to and returns its improvement in percent.
+    fn take(
+        &self,
+        evaluation: &mut Evaluation,
+        number: usize,
+        tally: &Tally,
+        baseline: &Tally,
+    ) -> f64 {
+        let part = &self.parts[number];
+        let (schedule, processors) = (part.schedule_metrics(), part.trace.topology.processors());
+        let value = tally.objective(&self.objective, schedule);
+        evaluation.values.push(value);
+        if let Some(worst) = tally.worst_class(baseline, processors, |_, _| true) {
+            let so_far = evaluation.worst.map_or(f64::NEG_INFINITY, |worst| worst.worsened_percent);
+            if worst.worsened_percent > so_far {
+                evaluation.worst = Some(WorstClass { part: number, ..worst });
+            }
+        }
+        for constraint in &self.constraints {
+            let worsening = tally.worsening(baseline, &constraint.subject, schedule, processors);
+            let excess = worsening - constraint.most_percent;
+            evaluation.excess_percent = evaluation.excess_percent.max(excess);
+        }
+        improvement_percent(
+            self.objective.goal,
+            baseline.objective(&self.objective, schedule),
+            value,
+        )
+    }
+
+    /// The improvement that a part cannot exceed, in percent.
+    fn most_improvement(&self, part: usize, yardstick: &Yardstick) -> f64 {
+        let baseline = &yardstick.baselines[part];
+        let floor = self.parts[part].floor(baseline.decisions) as f64;
+        100.0 * (1.0 - floor / baseline.weighted_sum(&self.objective.weights) as f64)
+    }
+
+    /// The largest weighted sum whose improvement on the baseline is not certain to be
+    /// below `percent`; rounding is on the safe side.
+    fn most_sum(&self, baseline: &Tally, percent: f64) -> u128 {
+        let sum = baseline.weighted_sum(&self.objective.weights) as f64;
+        ((sum * (1.0 - percent / 100.0)) * (1.0 + 1e-12) + 1.0).max(0.0) as u128
+    }
+}
+
+/// Decisions in a share of a part: at least one if there is one.
+fn reached(part: &Part, share: f64) -> usize {
+    let all = part.decisions();
+    ((all as f64 * share).ceil() as usize).clamp(all.min(1), all)
+}

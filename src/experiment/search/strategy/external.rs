@@ -1,0 +1,191 @@
+//! Vectors chosen by another program, which speaks JSON lines.
+//!
+//! The command is started by the shell, once. Each line is one JSON object; the program's
+//! standard error is passed through.
+//!
+//! 1. It is told what is searched, on its standard input:
+//!
+//! ```json
+//! {"begin":{"protocol":1,"objective":"mean_pairwise_l1","goal":"min","constraints":[],
+//!  "parts":["KTH-SP2-1996-2"],"baseline":[575.3997],"scan_radius":[1,9],"factor":[0,100],
+//!  "evaluations":200,"seed":0}}
+//! ```
+//!
+//! 2. It asks, on its standard output, for as many vectors (SR, AF, WF, BF) as it likes;
+//!    those of one question are evaluated in parallel:
+//!
+//! ```json
+//! {"ask":[[2,13,20,6],[2,1,1,0]]}
+//! ```
+//!
+//! 3. It is told what they come to, in the order of the question, and may ask again.
+//!    `improvement_percent` is against no tie-breaking, larger is better; `values` are the
+//!    objective by part; `excess_percent` is 0 if all constraints hold. Of a vector that
+//!    was stopped early (`complete` is false) the improvement is an upper bound, and
+//!    `values` is empty. `null` stands for a vector that was not evaluated, because it
+//!    breaks no tie or the evaluations were used up:
+//!
+//! ```json
+//! {"tell":[{"vector":[2,13,20,6],"improvement_percent":1.83,"values":[564.865],
+//!  "excess_percent":0.0,"complete":true},null]}
+//! ```
+//!
+//! 4. It ends by closing its standard output with exit code 0. When the evaluations are
+//!    used up it is told `{"end":true}` instead of a next answer, its standard input is
+//!    closed, and it has five seconds to end.
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::{Archive, Batch, SearchError, Strategy};
+use crate::allocator::centre::TieVector;
+use crate::experiment::search::objective::Goal;
+use crate::experiment::search::problem::{Evaluation, Extent, Problem};
+use crate::experiment::search::space::Space;
+
+/// How long a program may go on after it was told that this is the end.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// A program that asks. It is ended with the value.
+#[derive(Debug)]
+pub struct External {
+    command: String,
+    child: Child,
+    input: Option<ChildStdin>,
+    output: BufReader<ChildStdout>,
+    line: u64,
+    asked: Option<Vec<TieVector>>,
+}
+
+impl External {
+    /// Starts a command of the shell and tells it what is searched.
+    ///
+    /// # Errors
+    /// [`SearchError::Command`] if it cannot be started.
+    pub fn start(
+        command: &str,
+        problem: &Problem,
+        space: &Space,
+        evaluations: Option<u64>,
+        seed: u64,
+    ) -> Result<Self, SearchError> {
+        let error = |source| SearchError::Command { command: command.to_string(), source };
+        let mut shell = Command::new("sh");
+        let spawned =
+            shell.arg("-c").arg(command).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
+        let mut child = spawned.map_err(error)?;
+        let (input, output) = (child.stdin.take(), child.stdout.take());
+        let output = output.ok_or_else(|| error(std::io::ErrorKind::BrokenPipe.into()))?;
+        let mut external = Self {
+            command: command.to_string(),
+            child,
+            input,
+            output: BufReader::new(output),
+            line: 0,
+            asked: None,
+        };
+        external.say(&json!({"begin": {
+            "protocol": 1,
+            "objective": problem.objective.to_string(),
+            "goal": if problem.objective.goal == Goal::Max { "max" } else { "min" },
+            "constraints": problem.constraints.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            "parts": problem.parts.iter().map(|part| &part.name).collect::<Vec<_>>(),
+            "baseline": problem.baseline_values(),
+            "scan_radius": [space.scan_radii.low, space.scan_radii.high],
+            "factor": [0, space.largest],
+            "evaluations": evaluations,
+            "seed": seed,
+        }}));
+        Ok(external)
+    }
+
+    /// A program that has stopped listening is found out when it is asked for more.
+    fn say(&mut self, message: &Value) {
+        if let Some(input) = &mut self.input {
+            let _ = writeln!(input, "{message}").and_then(|()| input.flush());
+        }
+    }
+
+    fn error(&self, problem: impl Into<String>) -> SearchError {
+        SearchError::Protocol {
+            command: self.command.clone(),
+            line: self.line,
+            problem: problem.into(),
+        }
+    }
+
+    /// The next question; none at the end.
+    fn listen(&mut self) -> Result<Vec<TieVector>, SearchError> {
+        let mut text = String::new();
+        self.line += 1;
+        let read = self.output.read_line(&mut text).map_err(|e| self.error(e.to_string()))?;
+        if read == 0 {
+            self.input = None;
+            let status = self.child.wait().map_err(|e| self.error(e.to_string()))?;
+            return if status.success() {
+                Ok(Vec::new())
+            } else {
+                Err(self.error(format!("it ended with {status}")))
+            };
+        }
+        let message: Value = serde_json::from_str(&text)
+            .map_err(|e| self.error(format!("{:?} is not JSON: {e}", text.trim_end())))?;
+        let vectors = message["ask"].as_array().filter(|vectors| !vectors.is_empty());
+        let vectors = vectors.ok_or_else(|| {
+            self.error(format!("{:?} is not {{\"ask\":[[SR,AF,WF,BF],...]}}", text.trim_end()))
+        })?;
+        vectors.iter().map(|vector| self.vector(vector)).collect()
+    }
+
+    fn vector(&self, value: &Value) -> Result<TieVector, SearchError> {
+        let numbers = value
+            .as_array()
+            .map(|numbers| numbers.iter().map(ToString::to_string).collect::<Vec<_>>().join(","));
+        let text = numbers.ok_or_else(|| self.error(format!("{value} is no vector")))?;
+        text.parse()
+            .map_err(|e: crate::allocator::centre::TieVectorError| self.error(e.to_string()))
+    }
+}
+
+fn answer(one: &Evaluation) -> Value {
+    let TieVector { scan_radius, available, wall, border } = one.vector;
+    json!({
+        "vector": [i64::from(scan_radius), i64::from(available), i64::from(wall), i64::from(border)],
+        "improvement_percent": one.improvement_percent,
+        "values": one.values,
+        "excess_percent": one.excess_percent,
+        "complete": one.extent == Extent::Whole,
+    })
+}
+
+impl Strategy for External {
+    fn ask(&mut self, archive: &Archive) -> Result<Batch, SearchError> {
+        if let Some(asked) = self.asked.take() {
+            let answers: Vec<_> =
+                asked.iter().map(|&vector| archive.get(vector).map(answer)).collect();
+            self.say(&json!({"tell": answers}));
+        }
+        let vectors = self.listen()?;
+        self.asked = Some(vectors.clone());
+        Ok(Batch::whole(vectors))
+    }
+}
+
+impl Drop for External {
+    fn drop(&mut self) {
+        self.say(&json!({"end": true}));
+        self.input = None;
+        let begin = Instant::now();
+        while begin.elapsed() < GRACE {
+            if matches!(self.child.try_wait(), Ok(Some(_)) | Err(_)) {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

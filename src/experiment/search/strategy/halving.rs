@@ -1,0 +1,61 @@
+use super::{Archive, Batch, SearchError, Strategy};
+use crate::allocator::centre::TieVector;
+use crate::experiment::search::archive::better_first;
+use crate::experiment::search::problem::Extent;
+
+/// What of the vectors goes on, and by how much more they are then replayed.
+const ETA: usize = 3;
+
+/// Successive halving (Jamieson and Talwalkar 2016), by thirds: all vectors are evaluated
+/// on a first part of every trace, the better third on three times as much, and so on; the
+/// last ones on the whole. A heuristic: a vector that begins badly is lost.
+#[derive(Clone, Debug)]
+pub struct Halving {
+    vectors: Vec<TieVector>,
+    /// Rounds still to come.
+    rounds: u32,
+    /// Evaluations in the archive before the last question.
+    asked_at: usize,
+}
+
+impl Halving {
+    /// Among these vectors, so that some `finalists` reach the last round. There are as
+    /// many rounds as thirds can be taken, but at most four: then the first takes 1/27 of
+    /// every trace; less would say too little of the rest.
+    pub fn new(vectors: Vec<TieVector>, finalists: usize) -> Self {
+        let mut rounds = 1;
+        let mut left = vectors.len();
+        while left.div_ceil(ETA) >= finalists.max(1) && left > 1 && rounds < 4 {
+            left = left.div_ceil(ETA);
+            rounds += 1;
+        }
+        Self { vectors, rounds, asked_at: usize::MAX }
+    }
+
+    /// Keeps the better third of what was evaluated last.
+    fn cut(&mut self, archive: &Archive) {
+        let mut last: Vec<_> = archive.evaluations()[self.asked_at..]
+            .iter()
+            .filter(|one| matches!(one.extent, Extent::Prefix(_)))
+            .collect();
+        last.sort_by(|a, b| better_first(a, b));
+        last.truncate(last.len().div_ceil(ETA));
+        self.vectors = last.iter().map(|one| one.vector).collect();
+    }
+}
+
+impl Strategy for Halving {
+    fn ask(&mut self, archive: &Archive) -> Result<Batch, SearchError> {
+        if self.asked_at < usize::MAX && self.rounds > 0 {
+            self.cut(archive);
+        }
+        self.asked_at = archive.evaluations().len();
+        let Some(rounds) = self.rounds.checked_sub(1) else { return Ok(Batch::whole(Vec::new())) };
+        self.rounds = rounds;
+        Ok(Batch { vectors: self.vectors.clone(), share: (ETA as f64).powi(-(rounds as i32)) })
+    }
+
+    fn is_done(&self, _archive: &Archive) -> bool {
+        self.rounds == 0
+    }
+}

@@ -1,0 +1,67 @@
+//! How the next vectors are chosen.
+//!
+//! A [`Strategy`] asks and reads the answers in the [`Archive`]; it never evaluates
+//! anything itself. How many vectors it asks for at a time is its own choice and does not
+//! depend on the number of threads.
+//!
+//! | file | strategy |
+//! |---|---|
+//! | `list` | vectors written down beforehand: the exhaustive grid, references |
+//! | `random` | ratios drawn at random, the baseline for all others |
+//! | `local` | neighbourhoods of the best so far, with restarts |
+//! | `halving` | many on a first part of the traces, the better third on three times as much |
+//! | `tpe` | tree-structured Parzen estimators |
+//! | `external` | another program |
+
+mod external;
+mod halving;
+mod list;
+mod local;
+mod random;
+mod tpe;
+
+pub use external::External;
+pub use halving::Halving;
+pub use list::List;
+pub use local::Local;
+pub use random::Random;
+pub use tpe::Tpe;
+
+use super::SearchError;
+use super::archive::Archive;
+use crate::allocator::centre::TieVector;
+
+/// A question: what do these vectors come to?
+#[derive(Clone, PartialEq, Debug)]
+pub struct Batch {
+    /// The vectors; empty if there is no further question.
+    pub vectors: Vec<TieVector>,
+    /// On which first part of each trace's decisions, above 0 and at most 1.
+    pub share: f64,
+}
+
+impl Batch {
+    /// A question about whole traces.
+    pub fn whole(vectors: Vec<TieVector>) -> Self {
+        Self { vectors, share: 1.0 }
+    }
+}
+
+/// A way to search.
+pub trait Strategy {
+    /// The next vectors to evaluate; `archive` has the answers to all questions so far.
+    ///
+    /// # Errors
+    /// [`SearchError`] if the strategy depends on something outside that fails.
+    fn ask(&mut self, archive: &Archive) -> Result<Batch, SearchError>;
+
+    /// Whether it is known to have no further question, so that a search whose
+    /// evaluations are used up is complete all the same.
+    fn is_done(&self, archive: &Archive) -> bool {
+        let _ = archive;
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,265 @@
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use proptest::prelude::{ProptestConfig, prop_assert, prop_assert_eq, proptest};
+
+use super::*;
+use crate::allocator::registry::AllocatorSpec;
+use crate::experiment::search::*;
+use crate::experiment::{Cell, Measure, Trace, run_cell};
+use crate::scheduler::registry::SchedulerSpec;
+use crate::workload::{Policy, Window, Workload};
+
+const SWF: &[u8] = include_bytes!("../../../../traces/lublin-10x10.swf");
+
+fn trace(jobs: usize) -> Arc<Trace> {
+    let window = Window { jobs: Some(jobs), ..Window::ALL };
+    let read = Workload::from_reader(SWF, "own.swf", &Policy::JOHNSON, &window, Default::default());
+    let workload = Arc::new(read.expect("the trace that comes with the project"));
+    let machine = "10x10".parse().expect("a mesh");
+    Arc::new(Trace::new(workload, machine, "johnson", &[SchedulerSpec::EASY]))
+}
+
+fn problem(traces: &[Arc<Trace>], objective: &str, constraints: &[&str]) -> Problem {
+    let objective: Objective = objective.parse().expect("an objective");
+    let part = |trace: &Arc<Trace>| {
+        Part::new("own".to_string(), trace.clone(), SchedulerSpec::EASY, &objective)
+    };
+    let parts: Vec<Part> = traces.iter().map(part).collect::<Result<_, _>>().expect("parts");
+    let constraints = constraints.iter().map(|text| text.parse().expect("a constraint")).collect();
+    let allocator: AllocatorSpec = "mc1x1".parse().expect("an allocator");
+    Problem::new(parts, allocator, objective.clone(), constraints).expect("a problem")
+}
+
+fn small() -> Space {
+    Space {
+        scan_radii: "1..2".parse().expect("a range"),
+        factors: "0..2".parse().expect("a range"),
+        largest: 20,
+    }
+}
+
+fn go(
+    problem: &Problem,
+    strategy: &mut dyn Strategy,
+    archive: &mut Archive,
+    evaluations: Option<u64>,
+    keep: Option<usize>,
+) -> End {
+    let control = Control { evaluations, keep, halt: &|| false, progress: &|_| {} };
+    search(problem, strategy, archive, control).expect("a search")
+}
+
+fn searched(
+    problem: &Problem,
+    mut strategy: impl Strategy,
+    evaluations: Option<u64>,
+    keep: Option<usize>,
+) -> Archive {
+    let mut archive = Archive::default();
+    go(problem, &mut strategy, &mut archive, evaluations, keep);
+    archive
+}
+
+#[test]
+fn exhaustive_equals_a_plain_loop() {
+    let trace = trace(300);
+    let mut plain: Vec<(u64, String)> = Vec::new();
+    for sr in 1..=2 {
+        for (a, w, b) in (0..27).map(|i| (i / 9, i / 3 % 3, i % 3)) {
+            let allocator = format!("mc1x1[tie={sr},{a},{w},{b}]").parse().expect("an allocator");
+            let cell =
+                Cell { trace: trace.clone(), scheduler: SchedulerSpec::EASY, allocator, seed: 0 };
+            let sum =
+                run_cell(0, &cell, Measure::default()).expect("a run").metrics.total_pairwise_l1;
+            plain.push((sum, format!("{sr},{a},{w},{b}")));
+        }
+    }
+    let problem = problem(&[trace], "total_pairwise_l1", &[]);
+    let archive = searched(&problem, List::new(small().grid()), None, None);
+    let best = archive.best().expect("a vector");
+    let least = plain.iter().map(|(sum, _)| *sum).min().expect("sums");
+    assert_eq!(best.values, [least as f64]);
+    // Every vector has the sum of the one of its ratio.
+    for (sum, text) in plain {
+        let vector: TieVector = text.parse().expect("a vector");
+        if !vector.is_indifferent() {
+            let known = archive.get(vector).expect("every ratio");
+            assert_eq!(known.values, [sum as f64], "{text}");
+        }
+    }
+    assert_eq!(archive.evaluations().len(), 38);
+}
+
+#[test]
+fn stopping_early_does_not_change_the_best() {
+    let problem = problem(&[trace(400), trace(150)], "mean_pairwise_l1[weights=size]", &[]);
+    let space = Space { factors: "0..3".parse().expect("a range"), ..Space::JOHNSON };
+    let whole = searched(&problem, List::new(space.grid()), None, None);
+    let spared = searched(&problem, List::new(space.grid()), None, Some(5));
+    let top = |archive: &Archive| archive.ranked().into_iter().take(5).cloned().collect::<Vec<_>>();
+    assert_eq!(top(&whole), top(&spared));
+    let count = spared.spared(problem.decisions());
+    assert!(count.stopped > 100, "{count:?}");
+    assert_eq!(whole.decisions() - spared.decisions(), count.stopped_decisions);
+    for one in spared.evaluations().iter().filter(|one| one.extent == Extent::Stopped) {
+        let known = whole.get(one.vector).expect("the same vectors");
+        assert!(known.improvement_percent <= one.improvement_percent);
+    }
+}
+
+#[test]
+fn any_number_of_threads_gives_the_same() {
+    let problem = problem(&[trace(200)], "mean_pairwise_l1", &["worst-class[jobs=5]<=5"]);
+    type Make = fn() -> Box<dyn Strategy>;
+    let makes: [(Make, u64); 5] = [
+        (|| Box::new(List::new(Space::JOHNSON.grid())), 700),
+        (|| Box::new(Random::new(Space::JOHNSON, 3)), 150),
+        (|| Box::new(Local::new(Space::JOHNSON, 3)), 150),
+        (|| Box::new(Tpe::new(Space::JOHNSON, 3)), 80),
+        (|| Box::new(Halving::new(small().grid(), 2)), 1000),
+    ];
+    for (make, evaluations) in makes {
+        let run = |threads: usize| {
+            let pool =
+                rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
+            let mut archive = Archive::default();
+            pool.install(|| {
+                let mut strategy = make();
+                go(&problem, strategy.as_mut(), &mut archive, Some(evaluations), Some(3));
+            });
+            archive
+        };
+        let (one, three) = (run(1), run(3));
+        assert!(!one.evaluations().is_empty());
+        assert_eq!(one.evaluations(), three.evaluations());
+    }
+}
+
+#[test]
+fn local_is_never_worse_than_its_start_and_moves_on() {
+    let problem = problem(&[trace(400)], "mean_pairwise_l1", &[]);
+    let mut archive = searched(&problem, List::new(small().grid()), None, None);
+    let start = archive.best().expect("a start").improvement_percent;
+    let end = go(&problem, &mut Local::new(Space::JOHNSON, 1), &mut archive, Some(200), Some(10));
+    assert_eq!((end, archive.evaluations().len()), (End::Evaluations, 238));
+    assert!(archive.best().expect("an end").improvement_percent >= start);
+
+    // From a bad start there is a way up.
+    let bad = vec!["1,0,0,1".parse().expect("a vector")];
+    let mut archive = searched(&problem, List::new(bad), None, None);
+    let start = archive.best().expect("a start").improvement_percent;
+    go(&problem, &mut Local::new(Space::JOHNSON, 1), &mut archive, Some(100), Some(10));
+    assert!(archive.best().expect("an end").improvement_percent > start);
+}
+
+#[test]
+fn an_exhausted_space_ends_every_search() {
+    let problem = problem(&[trace(30)], "mean_pairwise_l1", &[]);
+    let tiny = Space { scan_radii: "2".parse().expect("a range"), largest: 1, ..Space::JOHNSON };
+    let strategies: [Box<dyn Strategy>; 3] = [
+        Box::new(Local::new(tiny.clone(), 0)),
+        Box::new(Random::new(tiny.clone(), 0)),
+        Box::new(Tpe::new(tiny, 0)),
+    ];
+    for mut strategy in strategies {
+        let mut archive = Archive::default();
+        let end = go(&problem, strategy.as_mut(), &mut archive, None, None);
+        // Three factors of 0 or 1, but not all 0.
+        assert_eq!((end, archive.evaluations().len()), (End::Exhausted, 7));
+    }
+}
+
+#[test]
+fn halving_ends_with_whole_evaluations_of_a_few() {
+    let problem = problem(&[trace(300)], "mean_pairwise_l1", &[]);
+    let grid = Space::JOHNSON.grid()[..300].to_vec();
+    let archive = searched(&problem, Halving::new(grid, 5), None, None);
+    // 300, 100, 34 and 12 thirds of thirds; the last twelve in whole.
+    let count =
+        |extent: Extent| archive.evaluations().iter().filter(|one| one.extent == extent).count();
+    assert_eq!(archive.ranked().len(), 12);
+    assert_eq!(count(Extent::Prefix(1.0 / 27.0)), 300);
+    assert_eq!((count(Extent::Prefix(1.0 / 9.0)), count(Extent::Prefix(1.0 / 3.0))), (100, 34));
+    let spared = archive.spared(problem.decisions());
+    assert_eq!((spared.dropped, spared.dropped_decisions), (288, 288 * 300));
+}
+
+#[test]
+fn constraints_are_honoured() {
+    let trace = trace(500);
+    let free = problem(std::slice::from_ref(&trace), "mean_pairwise_l1", &[]);
+    let bound =
+        problem(&[trace], "mean_pairwise_l1", &["worst-class[jobs=10]<=1", "mean_components<=0"]);
+    let grid = Space { factors: "0..4".parse().expect("a range"), ..Space::JOHNSON }.grid();
+    let free = searched(&free, List::new(grid.clone()), None, None);
+    let bound = searched(&bound, List::new(grid), None, None);
+    let feasible: Vec<_> = bound.ranked().into_iter().filter(|one| one.is_feasible()).collect();
+    assert!(!feasible.is_empty() && feasible.len() < bound.ranked().len() / 2);
+    let (first, best) = (feasible[0], free.best().expect("a vector"));
+    assert!(first.improvement_percent < best.improvement_percent);
+    assert!(!bound.get(best.vector).expect("the same grid").is_feasible());
+}
+
+#[test]
+fn a_problem_must_leave_something_to_search() {
+    let objective: Objective = "mean_pairwise_l1[weights=99:1]".parse().expect("an objective");
+    let part = Part::new("own".to_string(), trace(50), SchedulerSpec::EASY, &objective);
+    let made = |allocator: &str| {
+        let allocator = allocator.parse().expect("an allocator");
+        let parts = vec![part.as_ref().expect("a part").clone()];
+        Problem::new(parts, allocator, objective.clone(), Vec::new()).err().map(|e| e.to_string())
+    };
+    assert!(made("mc1x1").is_some_and(|e| e.contains("nothing to improve")));
+    for none in ["mc1x1[tie=1,1,1,1]", "hilbert-best-fit"] {
+        assert!(made(none).is_some_and(|e| e.contains("breaks no ties")), "{none}");
+    }
+}
+
+#[test]
+fn a_halted_search_keeps_what_was_done() {
+    let problem = problem(&[trace(50)], "mean_pairwise_l1", &[]);
+    let asked = AtomicUsize::new(0);
+    let halt = || asked.fetch_add(1, Ordering::Relaxed) >= 100;
+    let control = Control { evaluations: None, keep: None, halt: &halt, progress: &|_| {} };
+    let mut archive = Archive::default();
+    let end = search(&problem, &mut Random::new(Space::JOHNSON, 0), &mut archive, control);
+    assert_eq!(end.ok(), Some(End::Halted));
+    assert!((64..=100).contains(&archive.evaluations().len()));
+}
+
+#[test]
+fn a_trace_is_split_by_time() {
+    let whole = trace(300);
+    let [before, after] = split(&whole, SchedulerSpec::EASY, 0.25).expect("two sides");
+    let jobs = |trace: &Trace| trace.workload.jobs.clone();
+    let (first, last) = (whole.workload.jobs[0].submit, whole.workload.jobs[299].submit);
+    let cut = first as f64 + 0.25 * (last - first) as f64;
+    assert!(jobs(&before).iter().all(|job| (job.submit as f64) < cut));
+    assert!(jobs(&after).iter().all(|job| job.submit as f64 >= cut));
+    assert_eq!([jobs(&before), jobs(&after)].concat(), jobs(&whole));
+    let none = split(&whole, SchedulerSpec::EASY, 1e-9);
+    assert!(none.is_ok_and(|sides| !sides[0].workload.jobs.is_empty()));
+    assert!(split(&trace(1), SchedulerSpec::EASY, 0.5).is_err());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+    /// Wherever the bar is, a stopped vector is below it, and one that is not stopped has
+    /// the value it has without a bar.
+    #[test]
+    fn a_bar_stops_only_what_is_below(
+        sr in 1u32..6, a in 0i32..8, w in 0i32..8, b in 0i32..8, bar in -10.0f64..10.0, share in 0.1f64..1.0,
+    ) {
+        let problem = problem(&[trace(120), trace(60)], "mean_pairwise_l1", &[]);
+        let vector = TieVector { scan_radius: sr, available: a, wall: w, border: b };
+        let yardstick = problem.yardstick(share).expect("a yardstick");
+        let plain = problem.evaluate(vector, &yardstick, None).expect("a value");
+        let barred = problem.evaluate(vector, &yardstick, Some(bar)).expect("a value");
+        if barred.extent == Extent::Stopped {
+            prop_assert!(plain.improvement_percent < bar);
+        } else {
+            prop_assert_eq!(plain, barred);
+        }
+    }
+}

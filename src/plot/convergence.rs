@@ -1,0 +1,116 @@
+use plotters::prelude::DrawingBackend;
+
+use super::header::{Mark, header};
+use super::panel::{BOTTOM_ROOM, LEFT_ROOM, Panel};
+use super::scale::Scale;
+use super::style::{AXIS_LINE, DATA_LINE, PAGE, PALETTE};
+use super::{Canvas, Figure, PlotError, Table};
+
+/// How searches got better: the best so far by work done, as steps.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Convergence {
+    /// What else a reader must know.
+    pub subtitle: Vec<String>,
+    /// The searches.
+    pub climbs: Vec<Climb>,
+}
+
+/// One search of a [`Convergence`].
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Climb {
+    /// Its name in the legend.
+    pub name: String,
+    /// Work, in whole evaluations, and best improvement in percent, wherever it grew.
+    pub steps: Vec<(f64, f64)>,
+    /// Work of the whole search.
+    pub work: f64,
+    /// Named improvements to compare with, as dashed lines.
+    pub references: Vec<(String, f64)>,
+}
+
+impl Convergence {
+    fn scales(&self) -> (Scale, Scale) {
+        let values = self.climbs.iter().flat_map(|climb| {
+            let references = climb.references.iter().map(|reference| reference.1);
+            climb.steps.iter().map(|step| step.1).chain(references)
+        });
+        let (low, high) = values
+            .filter(|value| value.is_finite())
+            .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| (low.min(v), high.max(v)));
+        // How bad the very first vectors were is of no interest.
+        let low = if high > 0.0 { low.max(-0.2 * high) } else { low };
+        let y = if low <= high { Scale::round(low, high, 7) } else { Scale::linear(0.0, 1.0) };
+        let work = self.climbs.iter().map(|climb| climb.work).filter(|work| work.is_finite());
+        // Halving has nothing to show before its last round.
+        let firsts = self.climbs.iter().filter_map(|climb| climb.steps.first());
+        let first = firsts.map(|step| step.0).filter(|work| *work >= 1.0);
+        let first = first.fold(f64::INFINITY, f64::min);
+        let first = if first.is_finite() { first } else { 1.0 };
+        let most = work.fold(first + 1.0, f64::max);
+        // A logarithm of less than a decade has hardly a label.
+        let x = if most > 10.0 * first {
+            Scale::log(0.95 * first, most * 1.08)
+        } else {
+            let room = 0.03 * (most - first);
+            Scale::linear(first - room, most + room)
+        };
+        (x, y)
+    }
+}
+
+impl Figure for Convergence {
+    fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), PlotError> {
+        let colour = |i: usize| PALETTE[i % PALETTE.len()];
+        let searches = self.climbs.iter().enumerate();
+        let mut legend: Vec<_> =
+            searches.map(|(i, climb)| (Mark::Line(colour(i)), climb.name.clone())).collect();
+        for (i, climb) in self.climbs.iter().enumerate() {
+            for (name, _) in &climb.references {
+                legend.push((Mark::Dashes(colour(i)), name.clone()));
+            }
+        }
+        let top = header(canvas, "Best vector so far", &self.subtitle, &legend)?;
+        let (x, y) = self.scales();
+        let (right, bottom) = (PAGE.0 - 40.0, self.height() - BOTTOM_ROOM);
+        let panel = Panel { left: LEFT_ROOM, top, right, bottom, x, y };
+        panel.grid_x(canvas)?;
+        panel.grid_y(canvas)?;
+        panel.axis_bottom(canvas, "Work (whole evaluations)")?;
+        panel.axis_left(canvas, "Improvement on no tie-breaking (%)")?;
+        for (i, climb) in self.climbs.iter().enumerate() {
+            for &(_, value) in climb.references.iter().filter(|reference| reference.1.is_finite()) {
+                let height = panel.at_y(value.max(y.range().0));
+                let (left, right) = ((panel.left, height), (panel.right, height));
+                canvas.dashes(left, right, 1.5 * AXIS_LINE, colour(i))?;
+            }
+            let mut line: Vec<(f64, f64)> = Vec::new();
+            let finite = |step: &&(f64, f64)| step.0.is_finite() && step.1.is_finite();
+            for &(work, value) in climb.steps.iter().filter(finite) {
+                let at = panel.at(work.max(x.range().0), value.max(y.range().0));
+                // The best so far holds until a better one comes.
+                line.extend(line.last().map(|last| (at.0, last.1)));
+                line.push(at);
+            }
+            let end = panel.at_x(climb.work.max(1.0));
+            line.extend(line.last().map(|last| (end, last.1)));
+            canvas.line(&line, DATA_LINE, colour(i))?;
+            if let Some(&last) = line.last() {
+                canvas.disc(last, 4.0, colour(i))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn table(&self) -> Table {
+        let mut table = Table::new(&["search", "whole_evaluations", "improvement_percent"]);
+        for climb in &self.climbs {
+            for (work, value) in &climb.steps {
+                table.row(&[climb.name.clone(), work.to_string(), value.to_string()]);
+            }
+            for (name, value) in &climb.references {
+                table.row(&[format!("{name}: {}", climb.name), String::new(), value.to_string()]);
+            }
+        }
+        table
+    }
+}

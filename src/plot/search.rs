@@ -1,0 +1,158 @@
+//! The figures of a search.
+
+use std::path::{Path, PathBuf};
+
+use super::name::Stems;
+use super::number::grouped;
+use super::{Climb, Convergence, HeatMap, PlotError, Surface, SurfaceMap, save};
+use crate::experiment::search::{Archive, Evaluation, Found, Portability, Ratio};
+
+/// A search as figures need it.
+#[derive(Clone, Copy, Debug)]
+pub struct Searched<'a> {
+    /// The traces that were searched.
+    pub name: &'a str,
+    /// Its evaluations.
+    pub archive: &'a Archive,
+    /// Decisions of a whole evaluation.
+    pub decisions: u64,
+    /// Evaluations of vectors that were given, shown beside the search.
+    pub given: &'a Archive,
+}
+
+/// Cells of a surface along each axis: shares 0, 0.1, ..., 1.
+const CELLS: usize = 11;
+/// Maps on one page.
+const MOST_MAPS: usize = 16;
+
+/// Draws for every search its surface, for all together how they converged, and the
+/// portability matrix if there is one, into the folder `dir`; returns the paths.
+///
+/// # Errors
+/// The first [`PlotError`] of a figure that cannot be drawn or written.
+pub fn search_gallery(
+    dir: &Path,
+    objective: &str,
+    searches: &[Searched<'_>],
+    portability: Option<&Portability>,
+) -> Result<Vec<PathBuf>, PlotError> {
+    let mut stems = Stems::default();
+    let mut paths = Vec::new();
+    for search in searches {
+        if let Some(figure) = surface(objective, search) {
+            paths.extend(save(dir, &stems.give(&["surface", search.name]), &figure)?);
+        }
+    }
+    paths.extend(save(dir, "convergence", &convergence(objective, searches))?);
+    if let Some(matrix) = portability.filter(|matrix| !matrix.vectors.is_empty()) {
+        paths.extend(save(dir, "portability", &portability_map(objective, matrix))?);
+    }
+    Ok(paths)
+}
+
+/// Best improvement by scan radius, wall share and border share; only whole evaluations.
+/// `None` if there is none. If there are more scan radii than fit, those with the best
+/// vectors.
+pub fn surface(objective: &str, search: &Searched<'_>) -> Option<Surface> {
+    let ranked = search.archive.ranked();
+    let mut radii: Vec<u32> = Vec::new();
+    for one in &ranked {
+        if !radii.contains(&one.vector.scan_radius) && radii.len() < MOST_MAPS {
+            radii.push(one.vector.scan_radius);
+        }
+    }
+    radii.sort_unstable();
+    let map = |&radius: &u32| {
+        let mut values = vec![vec![None; CELLS]; CELLS];
+        for one in ranked.iter().filter(|one| one.vector.scan_radius == radius) {
+            let ratio = Ratio::of(one.vector);
+            let cell = |share: f64| (share * (CELLS - 1) as f64).round() as usize;
+            let value: &mut Option<f64> = &mut values[cell(ratio.border)][cell(ratio.wall)];
+            let best = value.map_or(one.improvement_percent, |v| v.max(one.improvement_percent));
+            *value = Some(best);
+        }
+        SurfaceMap { name: format!("SR = {radius}"), values }
+    };
+    let best = search.archive.best()?;
+    Some(Surface {
+        title: "Improvement by tie vector".to_string(),
+        subtitle: vec![
+            search.name.to_string(),
+            format!("{objective} against no tie-breaking"),
+            format!(
+                "{} vectors; a cell shows its best, grey none",
+                grouped(ranked.len() as f64, 0)
+            ),
+            format!("dot: ({}), {} %", best.vector, grouped(best.improvement_percent, 3)),
+        ],
+        value_title: "Improvement (%)".to_string(),
+        maps: radii.iter().map(map).collect(),
+        cells: CELLS,
+    })
+}
+
+/// Best improvement so far by work done, given vectors as references.
+pub fn convergence(objective: &str, searches: &[Searched<'_>]) -> Convergence {
+    let climb = |search: &Searched<'_>| {
+        let whole = |decisions: u64| decisions as f64 / search.decisions as f64;
+        let steps = search.archive.convergence();
+        let reference =
+            |one: &Evaluation| (format!("({}), given", one.vector), one.improvement_percent);
+        Climb {
+            name: search.name.to_string(),
+            steps: steps.into_iter().map(|(decisions, best)| (whole(decisions), best)).collect(),
+            work: whole(search.archive.decisions()),
+            references: search.given.evaluations().iter().map(reference).collect(),
+        }
+    };
+    let subtitle = vec![format!("{objective} against no tie-breaking")];
+    Convergence { subtitle, climbs: searches.iter().map(climb).collect() }
+}
+
+/// Improvement by vector and trace.
+pub fn portability_map(objective: &str, matrix: &Portability) -> HeatMap {
+    // As much of the names as fits side by side.
+    let letters = (64 / matrix.parts.len().max(1)).clamp(6, 18);
+    let row = |found: &Found| format!("({}) {}", found.vector, shortened(&found.on, letters));
+    // Rows go up; the first vector should be on top.
+    let vectors = matrix.vectors.iter().zip(&matrix.cells).rev();
+    let scaled = matrix.vectors.iter().any(|found| found.width.is_some());
+    let mut subtitle = vec![format!("{objective} against no tie-breaking")];
+    if scaled {
+        subtitle.push("scan radius in proportion to the machine's width".to_string());
+    }
+    HeatMap {
+        title: "Vectors found on one trace, tried on others".to_string(),
+        subtitle,
+        x_title: "Trace".to_string(),
+        y_title: "Tie vector, and where it was found".to_string(),
+        value_title: "Improvement (%)".to_string(),
+        columns: matrix.parts.iter().map(|part| shortened(&part.name, letters)).collect(),
+        rows: vectors.clone().map(|(found, _)| row(found)).collect(),
+        values: vectors
+            .map(|(_, cells)| cells.iter().map(|cell| Some(cell.improvement_percent)).collect())
+            .collect(),
+    }
+}
+
+/// A name cut in the middle to so many letters.
+fn shortened(name: &str, letters: usize) -> String {
+    let all: Vec<char> = name.chars().collect();
+    if all.len() <= letters {
+        return name.to_string();
+    }
+    let tail = letters / 3;
+    let head = &all[..letters - tail - 1];
+    head.iter().chain(&['…']).chain(&all[all.len() - tail..]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_names_keep_both_ends() {
+        assert_eq!(shortened("KTH-SP2", 8), "KTH-SP2");
+        assert_eq!(shortened("SDSC-Par-1995-3.1-cln", 12), "SDSC-Pa…-cln");
+    }
+}

@@ -1,0 +1,228 @@
+use plotters::prelude::DrawingBackend;
+
+use super::header::header;
+use super::number::grouped;
+use super::panel::{BOTTOM_ROOM, LEFT_ROOM, Panel};
+use super::scale::Scale;
+use super::style::{AXIS_LINE, GRID, INK, LABEL, MUTED, PAGE, TICK, VERMILION, WHITE, sequential};
+use super::{Align, Canvas, Figure, PlotError, Table, Text};
+
+/// Small maps side by side with one colour bar: what a search found, by scan radius, wall
+/// share (to the right) and border share (upwards), both from 0 to 1.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Surface {
+    /// Title.
+    pub title: String,
+    /// What else a reader must know.
+    pub subtitle: Vec<String>,
+    /// Title of the colour bar with its unit; larger values are better.
+    pub value_title: String,
+    /// One map per scan radius.
+    pub maps: Vec<SurfaceMap>,
+    /// Cells along each axis.
+    pub cells: usize,
+}
+
+/// One map of a [`Surface`].
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct SurfaceMap {
+    /// Its name.
+    pub name: String,
+    /// The best value by row (border share) and column (wall share); `None`, or what is
+    /// missing, is a grey cell.
+    pub values: Vec<Vec<Option<f64>>>,
+}
+
+const BAR_ROOM: f64 = 122.0;
+const BAR_WIDTH: f64 = 20.0;
+const GAP: f64 = 16.0;
+/// Room for the name above a map.
+const NAME: f64 = 24.0;
+const MAP_HEIGHT: f64 = 168.0;
+
+impl Surface {
+    fn across(&self) -> usize {
+        (1..=4).find(|n| n * n >= self.maps.len()).unwrap_or(4)
+    }
+
+    fn down(&self) -> usize {
+        self.maps.len().div_ceil(self.across()).max(1)
+    }
+
+    fn value(&self, map: usize, row: usize, column: usize) -> Option<f64> {
+        let value = self.maps.get(map)?.values.get(row)?.get(column).copied().flatten();
+        value.filter(|value| value.is_finite())
+    }
+
+    /// Map, row and column of every cell.
+    fn places(&self) -> impl Iterator<Item = (usize, usize, usize)> + use<> {
+        let (maps, cells) = (self.maps.len(), self.cells);
+        (0..maps).flat_map(move |map| {
+            (0..cells).flat_map(move |row| (0..cells).map(move |column| (map, row, column)))
+        })
+    }
+
+    /// The colours' range: to the best value, from as far below the median as the best is
+    /// above it, so that a few very bad ratios do not take all colours. Whether values
+    /// below are cut off.
+    fn range(&self) -> (Scale, bool) {
+        let mut values: Vec<f64> =
+            self.places().filter_map(|(map, row, column)| self.value(map, row, column)).collect();
+        values.sort_by(f64::total_cmp);
+        let (Some(&low), Some(&high)) = (values.first(), values.last()) else {
+            return (Scale::linear(0.0, 1.0), false);
+        };
+        let begin = low.max(high - 2.0 * (high - values[values.len() / 2]));
+        (Scale::linear(begin, high), begin > low)
+    }
+
+    fn best(&self) -> Option<(usize, usize, usize)> {
+        let of = |place: &(usize, usize, usize)| {
+            self.value(place.0, place.1, place.2).unwrap_or(f64::NEG_INFINITY)
+        };
+        let best = self.places().max_by(|a, b| of(a).total_cmp(&of(b)))?;
+        (of(&best) > f64::NEG_INFINITY).then_some(best)
+    }
+}
+
+impl Figure for Surface {
+    fn height(&self) -> f64 {
+        180.0 + BOTTOM_ROOM + (MAP_HEIGHT + NAME + GAP) * self.down() as f64
+    }
+
+    fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), PlotError> {
+        let top = header(canvas, &self.title, &self.subtitle, &[])?;
+        let (colours, cut) = self.range();
+        let (across, down) = (self.across() as f64, self.down() as f64);
+        let (right, bottom) = (PAGE.0 - BAR_ROOM, self.height() - BOTTOM_ROOM);
+        let width = (right - LEFT_ROOM - GAP * (across - 1.0)) / across;
+        let height = (bottom - top - (NAME + GAP) * down + GAP) / down;
+        let cells = self.cells.max(1) as f64;
+        let mut frame = None;
+        for map in 0..self.maps.len() {
+            let (x, y) = ((map % self.across()) as f64, (map / self.across()) as f64);
+            let left = LEFT_ROOM + x * (width + GAP);
+            let top = top + NAME + y * (height + NAME + GAP);
+            let panel = Panel {
+                left,
+                top,
+                right: left + width,
+                bottom: top + height,
+                x: Scale::linear(0.0, cells),
+                y: Scale::linear(0.0, cells),
+            };
+            self.draw_map(canvas, map, &panel, colours)?;
+            let lowest = map + self.across() >= self.maps.len();
+            draw_axes(canvas, &panel, cells, x == 0.0, lowest)?;
+            frame.get_or_insert(panel);
+        }
+        let all = Panel {
+            left: LEFT_ROOM,
+            top: top + NAME,
+            right,
+            bottom,
+            x: Scale::linear(0.0, 1.0),
+            y: colours,
+        };
+        all.title_bottom(canvas, "Wall share WF / (AF + WF)")?;
+        all.title_left(canvas, "Border share BF / (AF + WF + BF)")?;
+        draw_bar(canvas, &all, colours, cut, &self.value_title)
+    }
+
+    fn table(&self) -> Table {
+        let mut table = Table::new(&["map", "wall_share", "border_share", &self.value_title]);
+        let centre =
+            |cell: usize| (cell as f64 / self.cells.saturating_sub(1).max(1) as f64).to_string();
+        for (map, row, column) in self.places() {
+            let value = self.value(map, row, column).map(|v| v.to_string()).unwrap_or_default();
+            table.row(&[self.maps[map].name.clone(), centre(column), centre(row), value]);
+        }
+        table
+    }
+}
+
+impl Surface {
+    fn draw_map<DB: DrawingBackend>(
+        &self,
+        canvas: &Canvas<DB>,
+        map: usize,
+        panel: &Panel,
+        colours: Scale,
+    ) -> Result<(), PlotError> {
+        let name = Text::of_size(TICK).bold();
+        canvas.text(&self.maps[map].name, (panel.left, panel.top - 12.0), name)?;
+        canvas.rectangle((panel.left, panel.top), (panel.right, panel.bottom), GRID)?;
+        for (_, row, column) in self.places().filter(|place| place.0 == map) {
+            let Some(value) = self.value(map, row, column) else { continue };
+            let (x, y) = (column as f64, row as f64);
+            // Cells reach under their neighbours, or viewers show seams between them.
+            let (right, top) = panel.at(x + 1.0, y + 1.0);
+            let corner = ((right + 0.5).min(panel.right), (top - 0.5).max(panel.top));
+            canvas.rectangle(panel.at(x, y), corner, sequential(colours.share(value)))?;
+        }
+        if let Some((best, row, column)) = self.best().filter(|best| best.0 == map) {
+            debug_assert_eq!(best, map);
+            let centre = panel.at(column as f64 + 0.5, row as f64 + 0.5);
+            canvas.disc(centre, 5.5, WHITE)?;
+            canvas.disc(centre, 4.0, VERMILION)?;
+        }
+        Ok(())
+    }
+}
+
+/// Ticks at shares 0, 0.5 and 1, which are the middles of cells.
+fn draw_axes<DB: DrawingBackend>(
+    canvas: &Canvas<DB>,
+    panel: &Panel,
+    cells: f64,
+    leftmost: bool,
+    lowest: bool,
+) -> Result<(), PlotError> {
+    for (share, label) in [(0.0, "0"), (0.5, "0.5"), (1.0, "1")] {
+        let (x, y) = panel.at(0.5 + share * (cells - 1.0), 0.5 + share * (cells - 1.0));
+        if lowest {
+            canvas.line(&[(x, panel.bottom), (x, panel.bottom + 4.0)], AXIS_LINE, INK)?;
+            let look = Text::of_size(TICK).align(Align::Centre);
+            canvas.text(label, (x, panel.bottom + 15.0), look)?;
+        }
+        if leftmost {
+            canvas.line(&[(panel.left - 4.0, y), (panel.left, y)], AXIS_LINE, INK)?;
+            canvas.text(label, (panel.left - 8.0, y), Text::of_size(TICK).align(Align::Right))?;
+        }
+    }
+    Ok(())
+}
+
+fn draw_bar<DB: DrawingBackend>(
+    canvas: &Canvas<DB>,
+    all: &Panel,
+    colours: Scale,
+    cut: bool,
+    title: &str,
+) -> Result<(), PlotError> {
+    const SHADES: usize = 128;
+    let left = all.right + 24.0;
+    let bar = Panel { left, right: left + BAR_WIDTH, ..*all };
+    let (low, high) = colours.range();
+    let edge = |shade: usize| bar.at_y(low + (high - low) * shade as f64 / SHADES as f64);
+    // Each shade goes up to the end and the next one over it: no seams.
+    for shade in 0..SHADES {
+        let colour = sequential((shade as f64 + 0.5) / SHADES as f64);
+        canvas.rectangle((bar.left, edge(shade)), (bar.right, bar.top), colour)?;
+    }
+    for tick in colours.ticks(8) {
+        let y = bar.at_y(tick.value);
+        // The end has a label of its own.
+        if cut && bar.bottom - y < 14.0 {
+            continue;
+        }
+        canvas.line(&[(bar.right, y), (bar.right + 4.0, y)], AXIS_LINE, MUTED)?;
+        canvas.text(&tick.label, (bar.right + 8.0, y), Text::of_size(TICK))?;
+    }
+    if cut {
+        let label = format!("≤ {}", grouped(low, 2));
+        canvas.text(&label, (bar.right + 8.0, bar.bottom), Text::of_size(TICK))?;
+    }
+    let look = Text::of_size(LABEL).align(Align::Centre).upwards();
+    canvas.text(title, (PAGE.0 - 16.0, (bar.top + bar.bottom) / 2.0), look)
+}

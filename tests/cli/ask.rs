@@ -1,0 +1,73 @@
+//! `replay search --strategy external`: other programs ask.
+
+use std::process::Command;
+
+use libtest_mimic::Trial;
+
+use super::dir::{Dir, checkout, ignored, trial};
+
+/// The tests of this file.
+pub fn trials() -> Vec<Trial> {
+    let run = |name, test| trial(module_path!(), name, test);
+    let name = "a_python_program_asks";
+    let python = Command::new("python3").arg("--version").output();
+    vec![
+        run("a_shell_script_asks", a_shell_script_asks),
+        run("a_program_that_asks_nonsense", a_program_that_asks_nonsense),
+        match python {
+            Ok(found) if found.status.success() => run(name, a_python_program_asks),
+            _ => ignored(module_path!(), name, "no python3"),
+        },
+    ]
+}
+
+fn a_shell_script_asks() {
+    let script = "read begin; echo '{\"ask\":[[2,2,2,2],[3,1,0,0],[2,0,0,0]]}'; read tell; \
+                  echo \"$begin\" >begin.json; echo \"$tell\" >tell.json\n";
+    let dir = Dir::with_trace().file("ask.sh", script);
+    let run = dir
+        .replay(
+            "search -q --jobs 100 --strategy external --ask-command sh${IFS}ask.sh --format json",
+        )
+        .code(0);
+    run.demand(run.objects().len() == 3, "none, and two");
+    let said = |file: &str| -> serde_json::Value {
+        serde_json::from_slice(&dir.read(file)).expect("JSON")
+    };
+    let (begin, tell) = (said("begin.json"), said("tell.json"));
+    assert_eq!(begin["begin"]["protocol"], 1);
+    assert_eq!(begin["begin"]["scan_radius"], serde_json::json!([1, 10]));
+    let answers = tell["tell"].as_array().expect("answers");
+    assert_eq!(answers[0]["vector"], serde_json::json!([2, 1, 1, 1]));
+    assert!(answers[1]["improvement_percent"].is_number() && answers[2].is_null());
+}
+
+fn a_program_that_asks_nonsense() {
+    let search = "search -q --jobs 50 --strategy external --ask-command";
+    let dir = Dir::with_trace();
+    for (command, words) in [
+        ("echo${IFS}hello", "line 1: \"hello\" is not JSON"),
+        ("echo${IFS}{}", "is not {\"ask\":"),
+        ("echo${IFS}'{\"ask\":[[1,2]]}'", "not four integers"),
+        ("echo${IFS}'{\"ask\":[5]}'", "no vector"),
+        ("exit${IFS}7", "exit status: 7"),
+    ] {
+        dir.replay(&format!("{search} {command}")).fails(3, 1, &[words]);
+    }
+}
+
+fn a_python_program_asks() {
+    let driver = checkout().join("tests/python/ask.py");
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let dir = Dir::with_trace().variable("PATH", path);
+    let command = format!("python3${{IFS}}{}", driver.display());
+    let search = format!(
+        "search -q --jobs 100 --strategy external --evaluations 60 --ask-command {command}"
+    );
+    let run = dir.replay(&format!("{search} --format json --top 100")).code(0);
+    let rows = run.objects();
+    run.demand(rows.len() >= 10 && rows.len() <= 61, "as many as were allowed");
+    let first = rows.iter().find(|row| row["evaluation"] == 1).expect("its first question");
+    let better = |row: &serde_json::Value| row["improvement_percent"].as_f64().unwrap_or(f64::NAN);
+    run.demand(better(&rows[1]) > better(first), "it climbs");
+}

@@ -1,0 +1,211 @@
+//! `replay search`: what it finds, says and leaves.
+
+use std::io::{BufRead, BufReader};
+use std::process::Command;
+use std::time::Duration;
+
+use super::dir::Dir;
+
+/// A small grid on a short trace.
+const SMALL: &str = "search --jobs 200 --sr 1..2 --factors 0..2";
+
+trials!(
+    the_best_is_first,
+    every_strategy_finds_something,
+    threads_and_repetition_change_no_byte,
+    all_formats_say_the_same,
+    a_constraint_is_honoured,
+    given_vectors_are_shown,
+    a_split_is_tested_on_the_other_side,
+    each_trace_is_searched_by_itself,
+    files_say_what_was_done,
+    a_time_ends_a_search,
+    an_interrupted_search_is_written,
+    bad_input_is_explained,
+);
+
+fn the_best_is_first() {
+    let dir = Dir::with_trace();
+    let run = dir.replay(&format!("{SMALL} --format json --top 50")).code(0);
+    let better: Vec<f64> = run
+        .objects()
+        .iter()
+        .skip(1)
+        .map(|row| row["improvement_percent"].as_f64().expect("a number"))
+        .collect();
+    run.demand(better.len() == 38, "every ratio once");
+    run.demand(better.is_sorted_by(|a, b| a >= b), "the best first");
+    run.demand(
+        run.stderr.contains("38 evaluations") && run.stderr.contains("16 of equal ratio"),
+        "an account",
+    );
+    // The main job says the same of the winner.
+    let tie = run.objects()[1]["tie"].as_str().expect("a vector").to_string();
+    let main = dir.replay(&format!("--jobs 200 --alloc mc1x1 --tie {tie} --format json"));
+    let value = main.objects()[0]["mean_pairwise_l1"].clone();
+    run.demand(run.objects()[1]["value"] == value, "the main job's value");
+}
+
+fn every_strategy_finds_something() {
+    for strategy in ["halving", "tpe", "random", "local --start 2,1,1,1 --start random"] {
+        let search = format!("-q --jobs 100 --strategy {strategy} --evaluations 60 --top 3");
+        let run = Dir::with_trace().replay(&format!("search {search} --format json")).code(0);
+        run.demand(run.objects().len() == 4, "none, and three");
+        run.demand(run.stderr.is_empty(), "quiet");
+    }
+}
+
+fn threads_and_repetition_change_no_byte() {
+    let dir = Dir::with_trace();
+    for (i, strategy) in
+        ["exhaustive --spare 3", "local --start halving --evaluations 100", "tpe --evaluations 60"]
+            .iter()
+            .enumerate()
+    {
+        let search = format!(
+            "search -q --jobs 150 --sr 1..3 --factors 0..3 --strategy {strategy} --tie 2,3,1,1"
+        );
+        let one = dir.replay(&format!("{search} --threads 1 --out a{i}")).code(0);
+        let two = dir.replay(&format!("{search} --threads 2 --out b{i}")).code(0);
+        one.demand(one.stdout == two.stdout, "the same table");
+        let files = dir.files(&format!("a{i}"));
+        assert_eq!(files, dir.files(&format!("b{i}")));
+        assert!(files.iter().any(|file| file == "search.parquet"), "{files:?}");
+        for file in files.iter().filter(|file| *file != "manifest.json") {
+            let same = dir.read(&format!("a{i}/{file}")) == dir.read(&format!("b{i}/{file}"));
+            assert!(same, "{strategy}: {file}");
+        }
+    }
+}
+
+fn all_formats_say_the_same() {
+    let dir = Dir::with_trace();
+    let value = dir.replay(&format!("{SMALL} --format json")).objects()[1]["value"].to_string();
+    let csv = dir.replay(&format!("{SMALL} --format csv")).code(0).prints(&value);
+    csv.demand(csv.stdout.starts_with("searched,rank,origin,tie,sr,af,wf,bf,"), "a header");
+    let short = &value[..5];
+    dir.replay(SMALL).code(0).prints(short).prints("AF : WF : BF").prints("better %");
+    dir.replay(&format!("{SMALL} --format md")).code(0).prints("| rank |").prints(short);
+}
+
+fn a_constraint_is_honoured() {
+    let search = "search --jobs 500 --sr 1..4 --factors 0..3 --format json --top 400";
+    let run =
+        Dir::with_trace().replay(&format!("{search} --constraint worst-class[jobs=10]<=1")).code(0);
+    let rows = run.objects();
+    let feasible = |row: &serde_json::Value| row["feasible"] == "yes";
+    run.demand(feasible(&rows[1]), "a vector that keeps it comes first");
+    let no = rows.iter().skip(1).position(|row| !feasible(row)).expect("one that does not");
+    run.demand(rows[1 + no..].iter().all(|row| !feasible(row)), "all that do before all others");
+    run.demand(
+        rows[1 + no]["excess_percent"].as_f64().is_some_and(|excess| excess > 0.0),
+        "by how much",
+    );
+}
+
+fn given_vectors_are_shown() {
+    let search = format!("{SMALL} --top 1 --tie 2,13,20,6 --tie 2,2,2,2 --format json");
+    let run = Dir::with_trace().replay(&search).code(0);
+    // One that the search finds itself is no other than those.
+    let expected = ["none - -", "found 1 2,2,1,2", "found 5 2,1,1,1", "given - 2,13,20,6"];
+    run.demand(run.fields(&["origin", "rank", "tie"]) == expected, "none, the best, the given");
+}
+
+fn a_split_is_tested_on_the_other_side() {
+    let run = Dir::with_trace().replay(&format!("{SMALL} --split 0.5 --top 2")).code(0);
+    let run =
+        run.prints("test %").prints("lublin-10x10[before 0.5]").prints("lublin-10x10[after 0.5]");
+    run.demand(run.stdout.lines().count() == 5 + 1 + 4, "two tables");
+}
+
+fn each_trace_is_searched_by_itself() {
+    let dir = Dir::with_trace();
+    dir.replay("synth --jobs 200 --processors 64 --seed 5 --write other.swf").code(0);
+    let search = format!("{SMALL} --each --trace lublin,other.swf --top 1 --out out");
+    dir.replay(&search).code(0).prints("searched").prints("found on");
+    let matrix = String::from_utf8(dir.read("out/portability.csv")).expect("text");
+    assert_eq!(matrix.lines().count(), 5, "{matrix}");
+    for figure in ["portability", "convergence", "surface--other", "surface--lublin-10x10"] {
+        dir.read(&format!("out/plots/{figure}.png"));
+    }
+    // Jointly: one search of two traces, one to try on.
+    let joint =
+        format!("{SMALL} --train lublin --train other.swf --test lublin --format json --top 1");
+    let run = dir.replay(&joint).code(0);
+    run.demand(run.fields(&["searched"])[1].contains('+'), "both at once");
+    run.demand(run.objects()[1]["test_improvement_percent"].is_number(), "and a test");
+}
+
+fn files_say_what_was_done() {
+    let dir = Dir::with_trace();
+    dir.replay(&format!("{SMALL} --spare 2 --top 2 --out out")).code(0);
+    let spared = String::from_utf8(dir.read("out/spared.csv")).expect("text");
+    for reason in ["equal-ratio,yes,16,", "stopped,yes,", "dropped,no,0,", "repeated,yes,0,"] {
+        assert!(spared.contains(reason), "{spared}");
+    }
+    let rows = String::from_utf8(dir.read("out/search.csv")).expect("text");
+    assert_eq!(rows.lines().count(), 40);
+    let manifest: serde_json::Value =
+        serde_json::from_slice(&dir.read("out/manifest.json")).expect("JSON");
+    assert_eq!(manifest["search"]["strategy"], "exhaustive");
+    assert_eq!(manifest["search"]["spare"], 2);
+    let listed = manifest["files"].as_array().expect("files").len();
+    assert_eq!(listed + 1, dir.files("out").len());
+    // A later search leaves nothing of an earlier one.
+    dir.replay(&format!("{SMALL} --no-plots --out out")).code(0);
+    assert_eq!(dir.files("out"), ["manifest.json", "search.csv", "search.parquet", "spared.csv"]);
+}
+
+fn a_time_ends_a_search() {
+    let run = Dir::with_trace()
+        .replay("search --jobs 100 --strategy random --evaluations 999999999 --time 1s");
+    run.code(0).says("the time is up").prints("AF : WF : BF");
+}
+
+fn an_interrupted_search_is_written() {
+    let dir = Dir::with_trace();
+    let mut child =
+        dir.start("search --strategy random --evaluations 999999999 --no-plots --out out");
+    // Its messages end when it does; the machine is told before the search begins.
+    let mut messages = BufReader::new(child.stderr.take().expect("a pipe")).lines();
+    let begun = messages.any(|line| line.expect("a line").contains("machine 10x10"));
+    assert!(begun, "it begins");
+    std::thread::sleep(Duration::from_millis(500));
+    let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    assert!(kill.expect("kill runs").success());
+    assert!(messages.any(|line| line.expect("a line").contains("what was done is written")));
+    assert_eq!(child.wait().expect("it ends").code(), Some(130));
+    let rows = String::from_utf8(dir.read("out/search.csv")).expect("text");
+    assert!(rows.lines().count() > 2, "{rows}");
+    dir.read("out/manifest.json");
+}
+
+fn bad_input_is_explained() {
+    let dir = Dir::with_trace().file("one.swf", "; MaxProcs: 4\n1 0 0 5 1\n");
+    for (arguments, words) in [
+        ("--objective mean_wait", "schedule alone"),
+        ("--objective mean_pairwise", "did you mean \"mean_pairwise_l1\""),
+        ("--constraint worst-class", "write SUBJECT<=PERCENT"),
+        ("--alloc hilbert-best-fit", "breaks no ties"),
+        ("--alloc mc1x1[tie=1,1,1,1]", "one of its own"),
+        ("--alloc mc1x1,mm", "one allocator"),
+        ("--sched fcfs,easy", "one scheduler"),
+        ("--sr 0..3", "0 breaks no tie"),
+        ("--factors 0..0", "--factors"),
+        ("--split 1", "between 0 and 1"),
+        ("--strategy external", "--ask-command"),
+        ("--ask-command true", "for --strategy external"),
+        ("--start random", "--start is for --strategy local"),
+        ("--strategy local --start 2,-1,1,1", "not negative"),
+        ("--strategy local --start somewhere", "not four integers"),
+        ("--tie 1,2,3", "not four integers"),
+        ("--plots", "--plots needs --out"),
+    ] {
+        dir.replay(&format!("search {arguments}")).fails(2, 1, &[words]);
+    }
+    let one = "search -q --trace one.swf --format json";
+    dir.replay(&format!("{one} --split 0.5")).fails(2, 1, &["0 jobs before and 1 after"]);
+    dir.replay(one).fails(2, 1, &["nothing to improve"]);
+    dir.replay("search --sr 9..1").refused(&["9..1"]);
+    dir.replay("search --time soon").refused(&["10m"]);
+}

@@ -88,8 +88,11 @@ pub fn run(args: &VerifyArgs) -> Result<Exit, Failure> {
     let differ = count(|v| *v == Verdict::Differs);
     let (same, within) = (count(|v| *v == Verdict::Same), count(|v| *v == Verdict::Within));
     if !args.quiet {
-        let not_run = checks.len() - same - within - differ;
-        tell(format_args!("{same} same, {within} within, {differ} differ, {not_run} not run"));
+        let not_run = count(|v| matches!(v, Verdict::NotRun(_)));
+        let not_judged = checks.len() - same - within - differ - not_run;
+        tell(format_args!(
+            "{same} same, {within} within, {differ} differ, {not_judged} not judged, {not_run} not run"
+        ));
     }
     let absent = count(|v| matches!(v, Verdict::NotRun(why) if why.contains("absent")));
     if same + within + differ == 0 && !args.quiet {

@@ -59,7 +59,9 @@ pub enum Verdict {
     Within,
     /// Beyond the tolerance.
     Differs,
-    /// Not judged, and why.
+    /// Ours is known but not judged, and why.
+    NotJudged(String),
+    /// Not run, and why.
     NotRun(String),
 }
 
@@ -69,6 +71,7 @@ impl fmt::Display for Verdict {
             Verdict::Same => f.write_str("same"),
             Verdict::Within => f.write_str("within"),
             Verdict::Differs => f.write_str("differs"),
+            Verdict::NotJudged(why) => write!(f, "not judged: {why}"),
             Verdict::NotRun(why) => write!(f, "not run: {why}"),
         }
     }
@@ -96,7 +99,7 @@ pub struct Check {
     pub margin: f64,
     /// How far they may be apart.
     pub tolerance: Tolerance,
-    /// Why it was not judged, if it was not.
+    /// Why it was not run, or not judged, if that is so.
     pub not_run: Option<String>,
     /// Anything else to know.
     pub note: String,
@@ -116,7 +119,10 @@ impl Check {
     /// The verdict.
     pub fn verdict(&self) -> Verdict {
         if let Some(why) = &self.not_run {
-            return Verdict::NotRun(why.clone());
+            return match self.ours {
+                Some(_) => Verdict::NotJudged(why.clone()),
+                None => Verdict::NotRun(why.clone()),
+            };
         }
         match self.ours {
             None => Verdict::NotRun("no value".to_string()),

@@ -165,7 +165,8 @@ mod tests {
     #[test]
     fn every_published_row_can_be_read_and_names_something_we_run() {
         let rows = streams::rows(TABLE).expect("the table is sound");
-        assert_eq!(rows.len(), 4 * PATTERNS.len() * STRATEGIES.len());
+        // Four measures of each in Table 2, and Fig. 9 normalised to First Fit.
+        assert_eq!(rows.len(), PATTERNS.len() * (5 * STRATEGIES.len() - 1));
         streams::tests::are_sound(&rows);
     }
 }

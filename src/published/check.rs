@@ -143,6 +143,10 @@ impl Check {
     fn difference(&self) -> Option<String> {
         let (ours, published) = (self.ours?, self.published);
         Some(match self.tolerance {
+            // Nothing is a percentage of zero.
+            Tolerance::Relative(_) if published == 0.0 => {
+                format!("{:+.*}", self.decimals(), ours - published)
+            }
             Tolerance::Relative(_) => format!("{:+.3} %", 100.0 * (ours - published) / published),
             Tolerance::Absolute(_) => format!("{:+.*}", self.decimals(), ours - published),
             Tolerance::Below | Tolerance::Above | Tolerance::AtMost(_) => return None,

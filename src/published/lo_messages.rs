@@ -92,7 +92,7 @@ impl Claims<'_> {
         let mut checks = Vec::new();
         if matches!(self.pattern, "one-to-all" | "fft-2d" | "multigrid") {
             checks.push(self.claim(
-                "pairs of strategies whose order by finish time is not the printed one",
+                "pairs of strategies printed more than 1 % apart whose order by finish time is another",
                 "0",
                 f64::from(self.inversions(&finish)?),
                 Tolerance::Absolute(0.0),
@@ -132,7 +132,8 @@ impl Claims<'_> {
         Ok(checks)
     }
 
-    /// Pairs whose order by finish time differs from print.
+    /// Pairs whose order by finish time differs from print. Pairs printed within 1 % of each
+    /// other do not count: the report's means are known to 5 %.
     fn inversions(&self, ours: &[(&'static str, f64)]) -> Result<u32, VerifyError> {
         let mut printed = Vec::new();
         for (name, _) in ours {
@@ -149,8 +150,9 @@ impl Claims<'_> {
         let mut count = 0;
         for i in 0..ours.len() {
             for j in 0..i {
+                let apart = (printed[i] / printed[j] - 1.0).abs() > 0.01;
                 let same = (ours[i].1 < ours[j].1) == (printed[i] < printed[j]);
-                count += u32::from(!same);
+                count += u32::from(apart && !same);
             }
         }
         Ok(count)

@@ -16,7 +16,7 @@ mod tie;
 
 pub use carried::Cut;
 pub use names::strategies;
-pub use tie::{TieVector, WallRule};
+pub use tie::{TieRule, TieVector, WallRule};
 
 use crate::topology::{Coord, Grid};
 

@@ -8,6 +8,7 @@
 //! | room | strategies |
 //! |---|---|
 //! | [`mc1x1`] | MC1x1 with tie-breaking, evaluated by box counts |
+//! | [`tuned`] | MC1x1 with a tie vector that tunes itself |
 //! | [`centred`] | Gen-Alg and MM, evaluated by diamonds |
 //! | [`centre`] | what the centre-based family shares, and its literal definition |
 //! | [`mc`] | MC for jobs with a shape |
@@ -44,6 +45,7 @@ pub mod registry;
 pub mod shape;
 pub mod strategy;
 pub mod submesh;
+pub mod tuned;
 
 use crate::machine::Machine;
 use crate::topology::NodeId;

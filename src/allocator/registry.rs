@@ -4,7 +4,7 @@
 
 use std::sync::LazyLock;
 
-use super::centre::TieVector;
+use super::centre::{TieRule, TieVector};
 use super::strategy::Strategy;
 use super::{
     Allocator, anca, as_mb, buddy, busy_list, centre, contiguous, curve, gabl, mbs, mc, midplane,
@@ -74,7 +74,7 @@ impl AllocatorSpec {
         (self.strategy.parameters)().iter().any(|parameter| parameter.key == key)
     }
 
-    /// The tie vector, as it was written.
+    /// The tie vector, as it was written, or `auto`.
     pub fn tie(&self) -> Option<&str> {
         self.name.get("tie")
     }
@@ -100,17 +100,18 @@ impl AllocatorSpec {
         name
     }
 
-    /// The same strategy with another tie vector; unchanged if it takes none.
+    /// The same strategy with another way to break ties; unchanged if it takes no vector.
     ///
     /// # Errors
-    /// None that the strategy itself did not have.
-    pub fn with_tie(&self, tie: Option<TieVector>) -> Result<Self, NameError> {
+    /// [`NameError`] if the strategy does not tune itself and is told to.
+    pub fn with_tie(&self, tie: impl Into<TieRule>) -> Result<Self, NameError> {
         if !self.takes_tie() {
             return Ok(self.clone());
         }
         let mut name = self.without_tie();
-        if let Some(tie) = tie {
-            name.set("tie", tie.to_string());
+        match tie.into() {
+            TieRule::First => {}
+            rule => name.set("tie", rule.to_string()),
         }
         Self::try_from(&name)
     }

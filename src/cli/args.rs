@@ -31,7 +31,7 @@ pub struct GridArgs {
     #[arg(long, short, value_name = "NAME[..]", help_heading = "Grid")]
     pub alloc: Vec<String>,
 
-    /// Tie vector SR,AF,WF,BF or none; repeat for several. Only for strategies that take one.
+    /// Tie vector SR,AF,WF,BF, none, or auto (mc1x1 tunes it itself); repeat for several.
     #[arg(long, value_name = "SR,AF,WF,BF", allow_hyphen_values = true, help_heading = "Grid")]
     pub tie: Vec<String>,
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::args::GridArgs;
 use super::exit::{Failure, tell};
 use super::load::load_traces;
+use crate::allocator::centre::TieRule;
 use crate::allocator::registry::AllocatorSpec;
 use crate::experiment::{Cell, Trace};
 use crate::naming::split_list;
@@ -146,12 +147,9 @@ fn with_ties(
     if ties.is_empty() {
         return Ok(allocators);
     }
-    let vectors = ties
+    let rules = ties
         .iter()
-        .map(|text| match text.trim() {
-            "none" => Ok(None),
-            text => text.parse().map(Some).map_err(Failure::usage),
-        })
+        .map(|text| text.parse::<TieRule>().map_err(Failure::usage))
         .collect::<Result<Vec<_>, _>>()?;
     if !allocators.iter().any(AllocatorSpec::takes_tie) {
         return Err(Failure::usage_message(
@@ -161,8 +159,8 @@ fn with_ties(
     let mut all = Vec::new();
     for allocator in allocators {
         if allocator.takes_tie() && allocator.tie().is_none() {
-            for &vector in &vectors {
-                all.push(allocator.with_tie(vector).map_err(Failure::usage)?);
+            for &rule in &rules {
+                all.push(allocator.with_tie(rule).map_err(Failure::usage)?);
             }
         } else {
             all.push(allocator);

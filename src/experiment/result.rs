@@ -15,7 +15,7 @@ pub struct RunKey {
     pub scheduler: String,
     /// Allocator, canonical, without its tie vector.
     pub allocator: String,
-    /// Tie vector `SR,AF,WF,BF`; `None` if there is none or the strategy takes none.
+    /// Tie vector `SR,AF,WF,BF`, or `auto`; `None` if there is none or the strategy takes none.
     pub tie: Option<String>,
     /// Cleaning policy.
     pub policy: String,

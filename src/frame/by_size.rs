@@ -12,7 +12,7 @@ pub(super) static COLUMNS: &[C] = &[
     C::new("topology", "", "machine, such as 10x10", Text(|r, _| Some(&r.key.topology))),
     C::new("scheduler", "", "scheduler", Text(|r, _| Some(&r.key.scheduler))),
     C::new("allocator", "", "allocator without its tie vector", Text(|r, _| Some(&r.key.allocator))),
-    C::new("tie", "", "tie vector SR,AF,WF,BF; null without tie-breaking", Text(|r, _| r.key.tie.as_deref())),
+    C::new("tie", "", "tie vector SR,AF,WF,BF or auto; null without tie-breaking", Text(|r, _| r.key.tie.as_deref())),
     C::new("size", "processors", "job size", U64(|_, s| Some(s.size.into()))),
     C::new("jobs", "jobs", "jobs of this size", U64(|_, s| Some(s.jobs))),
     C::new("rank", "", "rank of the size by number of jobs, 1 for the most frequent; of equally frequent sizes the larger first", U64(|_, s| Some(s.rank.into()))),

@@ -14,7 +14,7 @@ pub(super) static COLUMNS: &[C] = &[
     C::new("processors", "processors", "processors of the machine", U64(|r, ()| Some(r.processors as u64))),
     C::new("scheduler", "", "scheduler", Text(|r, ()| Some(&r.key.scheduler))),
     C::new("allocator", "", "allocator without its tie vector", Text(|r, ()| Some(&r.key.allocator))),
-    C::new("tie", "", "tie vector SR,AF,WF,BF; null without tie-breaking", Text(|r, ()| r.key.tie.as_deref())),
+    C::new("tie", "", "tie vector SR,AF,WF,BF or auto; null without tie-breaking", Text(|r, ()| r.key.tie.as_deref())),
     C::new("policy", "", "cleaning policy of the trace", Text(|r, ()| Some(&r.key.policy))),
     C::new("seed", "", "seed of strategies that draw random numbers", U64(|r, ()| Some(r.key.seed))),
     C::new("mean_pairwise_l1", "hops", "mean over jobs of the sum of hop distances over all pairs of the job's processors; one-processor jobs count as 0", F64(|r, ()| Some(r.metrics.mean_pairwise_l1))),

@@ -6,6 +6,7 @@ trials!(
     every_combination_in_order,
     strategies_without_ties_appear_once,
     a_strategy_keeps_its_own_ties,
+    ties_may_tune_themselves,
     equal_cells_appear_once,
     vectors_of_one_ratio_are_one_cell,
     different_traces_of_one_name_are_told_apart,
@@ -53,6 +54,15 @@ fn a_strategy_keeps_its_own_ties() {
     let run = Dir::with_trace().replay(grid).code(0);
     let expected = ["mc1x1 1,1,1,1", "mm -", "mm 2,13,20,6"];
     run.demand(run.fields(&["allocator", "tie"]) == expected, "its own, and both");
+}
+
+fn ties_may_tune_themselves() {
+    let grid = "--jobs 300 --alloc mc1x1 --tie none --tie auto --tie 2,13,20,6 --format json";
+    let run = Dir::with_trace().replay(grid).code(0);
+    let expected = ["mc1x1 -", "mc1x1 auto", "mc1x1 2,13,20,6"];
+    run.demand(run.fields(&["allocator", "tie"]) == expected, "a rule like any other");
+    let failed = Dir::with_trace().replay("--alloc mm --tie auto");
+    failed.fails(2, 1, &["allocator \"mm[tie=auto]\"", "only mc1x1"]);
 }
 
 fn equal_cells_appear_once() {

@@ -16,7 +16,7 @@ mod tie;
 
 pub use carried::Cut;
 pub use names::strategies;
-pub use tie::{TieVector, TieVectorError, WallRule};
+pub use tie::{TieRule, TieVector, TieVectorError, WallRule};
 
 use crate::topology::{Coord, Grid};
 

@@ -1,9 +1,10 @@
 //! Names and parameters of the centre-based strategies.
 
-use super::{CentreOptions, ShellOrder, TieVector, WallRule};
+use super::{CentreOptions, ShellOrder, TieRule, WallRule};
 use crate::allocator::centred::Centred;
 use crate::allocator::mc1x1::Mc1x1;
 use crate::allocator::strategy::{Strategy, needs_grid};
+use crate::allocator::tuned::{self, TunedMc1x1};
 use crate::naming::{NameError, Parameter, StrategyName};
 use crate::topology::{Grid, Topology};
 
@@ -18,10 +19,19 @@ pub fn strategies() -> Vec<Strategy> {
             about: "Square shells around every free processor; least sum of shell numbers, ties by the tie vector."
                 .to_string(),
             source: "Bender et al. 2008; Johnson, Bunde, Leung",
-            parameters,
-            canonical,
-            build: |name, topology, _seed| {
-                Ok(Box::new(Mc1x1::new(grid(name, topology)?, options(name)?)))
+            parameters: || [parameters("SR,AF,WF,BF|auto"), tuned::names::parameters()].concat(),
+            canonical: |name| {
+                let mut canonical = canonical(name, &tuned::names::KEYS)?;
+                tuned::names::complete(name, &mut canonical)?;
+                Ok(canonical)
+            },
+            build: |name, topology, seed| {
+                let (grid, options) = (grid(name, topology)?, options(name, &tuned::names::KEYS)?);
+                if tie_rule(name)? == TieRule::Auto {
+                    let tuning = tuned::names::options(name)?;
+                    return Ok(Box::new(TunedMc1x1::new(grid, options, tuning, seed)));
+                }
+                Ok(Box::new(Mc1x1::new(grid, options)))
             },
         },
         Strategy {
@@ -30,10 +40,15 @@ pub fn strategies() -> Vec<Strategy> {
             about: "Diamond shells around every free processor; least sum of pairwise L1 distances."
                 .to_string(),
             source: "Krumke et al. 1997",
-            parameters,
-            canonical,
+            parameters: || parameters("SR,AF,WF,BF"),
+            canonical: |name| {
+                if tie_rule(name)? == TieRule::Auto {
+                    return Err(name.error(KIND, "only mc1x1 tunes its tie vector itself"));
+                }
+                canonical(name, &[])
+            },
             build: |name, topology, _seed| {
-                Ok(Box::new(Centred::gen_alg(grid(name, topology)?, options(name)?)))
+                Ok(Box::new(Centred::gen_alg(grid(name, topology)?, options(name, &[])?)))
             },
         },
         Strategy {
@@ -43,23 +58,29 @@ pub fn strategies() -> Vec<Strategy> {
                     sum of pairwise L1 distances."
                 .to_string(),
             source: "Bender et al. 2008",
-            parameters,
-            canonical,
+            parameters: || parameters("SR,AF,WF,BF"),
+            canonical: |name| {
+                if tie_rule(name)? == TieRule::Auto {
+                    return Err(name.error(KIND, "only mc1x1 tunes its tie vector itself"));
+                }
+                canonical(name, &[])
+            },
             build: |name, topology, _seed| {
-                Ok(Box::new(Centred::mm(grid(name, topology)?, options(name)?)))
+                Ok(Box::new(Centred::mm(grid(name, topology)?, options(name, &[])?)))
             },
         },
     ]
 }
 
-fn parameters() -> Vec<Parameter> {
+fn parameters(ties: &str) -> Vec<Parameter> {
     vec![
         Parameter {
             key: "tie",
-            values: "SR,AF,WF,BF".to_string(),
+            values: ties.to_string(),
             default: "none",
             about: "tie vector: scan radius in shells, then the weights of free processors nearby, own \
-                    processors along walls, busy processors just outside",
+                    processors along walls, busy processors just outside; auto tunes it during the \
+                    replay",
         },
         Parameter {
             key: "wall",
@@ -83,11 +104,17 @@ fn parameters() -> Vec<Parameter> {
     ]
 }
 
-fn options(name: &StrategyName) -> Result<CentreOptions, NameError> {
-    name.expect_keys(KIND, &["tie", "wall", "order", "slack"])?;
-    let tie = match name.get("tie") {
-        None | Some("none") => None,
-        Some(text) => Some(text.parse::<TieVector>().map_err(|e| name.error(KIND, e.to_string()))?),
+fn tie_rule(name: &StrategyName) -> Result<TieRule, NameError> {
+    let rule = name.get("tie").map_or(Ok(TieRule::First), str::parse);
+    rule.map_err(|e| name.error(KIND, e.to_string()))
+}
+
+/// The options that the family shares; the strategy also has the parameters `own`.
+fn options(name: &StrategyName, own: &[&str]) -> Result<CentreOptions, NameError> {
+    name.expect_keys(KIND, &[&["tie", "wall", "order", "slack"], own].concat())?;
+    let tie = match tie_rule(name)? {
+        TieRule::Vector(vector) => Some(vector),
+        TieRule::First | TieRule::Auto => None,
     };
     let slack = name.value(KIND, "slack", 0.0)?;
     if !(slack == 0.0 || (1e-6..=1.0).contains(&slack)) {
@@ -106,11 +133,12 @@ fn options(name: &StrategyName) -> Result<CentreOptions, NameError> {
     })
 }
 
-fn canonical(name: &StrategyName) -> Result<StrategyName, NameError> {
-    let options = options(name)?;
+fn canonical(name: &StrategyName, own: &[&str]) -> Result<StrategyName, NameError> {
+    let options = options(name, own)?;
     let mut canonical = StrategyName::plain(&name.name);
-    if let Some(tie) = options.tie {
-        canonical.set("tie", tie.to_string());
+    match tie_rule(name)? {
+        TieRule::First => {}
+        rule => canonical.set("tie", rule.to_string()),
     }
     if options.wall != WallRule::default() {
         canonical.set("wall", options.wall.name());

@@ -90,6 +90,46 @@ impl FromStr for TieVector {
     }
 }
 
+/// How ties are broken, as typed.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum TieRule {
+    /// `none`: the first candidate wins.
+    #[default]
+    First,
+    /// `SR,AF,WF,BF`.
+    Vector(TieVector),
+    /// `auto`: by a vector that is tuned during the replay.
+    Auto,
+}
+
+impl From<Option<TieVector>> for TieRule {
+    fn from(vector: Option<TieVector>) -> Self {
+        vector.map_or(TieRule::First, TieRule::Vector)
+    }
+}
+
+impl fmt::Display for TieRule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            TieRule::First => f.write_str("none"),
+            TieRule::Vector(vector) => vector.fmt(f),
+            TieRule::Auto => f.write_str("auto"),
+        }
+    }
+}
+
+impl FromStr for TieRule {
+    type Err = TieVectorError;
+
+    fn from_str(text: &str) -> Result<Self, TieVectorError> {
+        match text.trim() {
+            "none" => Ok(TieRule::First),
+            "auto" => Ok(TieRule::Auto),
+            vector => vector.parse().map(TieRule::Vector),
+        }
+    }
+}
+
 /// How a processor's walls count in the tie value.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum WallRule {
@@ -125,6 +165,14 @@ impl WallRule {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rules_are_read_as_they_are_written() {
+        for text in ["none", "auto", "2,13,20,6"] {
+            assert_eq!(text.parse::<TieRule>().map(|rule| rule.to_string()).as_deref(), Ok(text));
+        }
+        assert!("Auto".parse::<TieRule>().is_err());
+    }
 
     #[test]
     fn vectors_of_one_ratio_reduce_to_one() {

@@ -1,0 +1,190 @@
+//! MC1x1 whose tie vector tunes itself during the replay, which Johnson, Bunde, Leung
+//! name as future work.
+//!
+//! Beside the real machine some *shadow* machines see the same requests and releases,
+//! each served by MC1x1 with a tie vector of its own. Every so many requests
+//! ([`TuneOptions::every`]) a [map](map::Map) of all vectors takes in what each shadow's
+//! pairwise L1 was above or below what the shadows had in common; the past fades
+//! ([`TuneOptions::memory`]). Then the real machine goes on with the vector of least
+//! expected loss, and one shadow, each in its turn, with a vector that is promising or
+//! simply not known.
+//!
+//! A choice depends on the seed and on the requests and releases before it, on nothing
+//! that is still to come. MC1x1 serves whatever finds enough free processors: all shadows
+//! stay in step with the real machine.
+//!
+//! Cost: that of MC1x1 for every shadow and once more for the real machine, in time and
+//! memory; the map adds less than one of them.
+
+mod map;
+pub mod names;
+mod shadow;
+
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+
+use super::centre::CentreOptions;
+use super::mc1x1::Mc1x1;
+use super::{Allocator, Refusal, Request};
+use crate::machine::Machine;
+use crate::metrics::locality::Locality;
+use crate::topology::{Grid, NodeId, Topology};
+use map::Map;
+use shadow::Shadow;
+
+/// How the tie vector is tuned.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TuneOptions {
+    /// Shadow machines, at least one.
+    pub shadows: u32,
+    /// Requests from one look at the shadows to the next, at least one.
+    pub every: u32,
+    /// Requests after which what was observed counts 1/e.
+    pub memory: u32,
+}
+
+impl Default for TuneOptions {
+    fn default() -> Self {
+        Self { shadows: 24, every: 256, memory: 65536 }
+    }
+}
+
+/// The MC1x1 allocator with a tie vector that tunes itself.
+#[derive(Debug)]
+pub struct TunedMc1x1 {
+    grid: Grid,
+    options: CentreOptions,
+    tuning: TuneOptions,
+    seed: u64,
+    rng: ChaCha8Rng,
+    map: Map,
+    /// None before the first request.
+    shadows: Vec<Shadow>,
+    /// The shadow that changes its vector next.
+    next: usize,
+    /// The point of the map that the real machine uses, and MC1x1 with its vector.
+    best: usize,
+    engine: Mc1x1,
+    /// Requests since the last look at the shadows.
+    since: u32,
+    /// Numbers for the running jobs, by the first processor of each on the real machine.
+    slots: Vec<u32>,
+    spare: Vec<u32>,
+    slots_made: u32,
+    locality: Locality,
+}
+
+impl TunedMc1x1 {
+    /// An allocator for `grid`. A vector among the options does not matter.
+    pub fn new(grid: &Grid, options: CentreOptions, tuning: TuneOptions, seed: u64) -> Self {
+        let mut tuned = Self {
+            rng: ChaCha8Rng::seed_from_u64(seed),
+            map: Map::new(grid),
+            shadows: Vec::new(),
+            next: 0,
+            best: 0,
+            engine: Mc1x1::new(grid, options),
+            since: 0,
+            slots: vec![0; grid.processors()],
+            spare: Vec::new(),
+            slots_made: 0,
+            locality: Locality::new(&Topology::Grid(grid.clone())),
+            grid: grid.clone(),
+            options,
+            tuning,
+            seed,
+        };
+        tuned.best = tuned.map.draw(&mut tuned.rng);
+        tuned.engine = tuned.engine_at(tuned.best);
+        tuned
+    }
+
+    fn engine_at(&self, point: usize) -> Mc1x1 {
+        let tie = Some(self.map.vector(point));
+        Mc1x1::new(&self.grid, CentreOptions { tie, ..self.options })
+    }
+
+    /// Shadows of `machine`, which is empty.
+    fn cast_shadows(&mut self, machine: &Machine) {
+        for _ in 0..self.tuning.shadows {
+            let point = self.map.draw(&mut self.rng);
+            let engine = self.engine_at(point);
+            self.shadows.push(Shadow::new(machine, point, engine));
+        }
+    }
+
+    /// Looks at the shadows: learns, chooses, and moves one of them.
+    fn tune(&mut self) {
+        let requests = f64::from(self.tuning.every);
+        let losses: Vec<f64> =
+            self.shadows.iter_mut().map(|shadow| shadow.take_loss() as f64).collect();
+        // Large jobs, or many, cost every vector more: what is common says nothing. It is
+        // reckoned from what was expected, else good shadows would make each other look bad.
+        let beyond =
+            |(shadow, loss): (&Shadow, &f64)| loss - requests * self.map.expected(shadow.point());
+        let common = self.shadows.iter().zip(&losses).map(beyond).sum::<f64>()
+            / self.shadows.len().max(1) as f64;
+        self.map.fade((-requests / f64::from(self.tuning.memory)).exp());
+        for (shadow, loss) in self.shadows.iter().zip(&losses) {
+            self.map.observe(shadow.point(), requests, loss - common);
+        }
+        let best = self.map.best();
+        if best != self.best {
+            self.best = best;
+            self.engine = self.engine_at(best);
+        }
+        let point = self.map.draw(&mut self.rng);
+        let engine = self.engine_at(point);
+        if let Some(shadow) = self.shadows.get_mut(self.next) {
+            shadow.move_to(point, engine);
+        }
+        self.next = (self.next + 1) % self.shadows.len().max(1);
+    }
+}
+
+impl Allocator for TunedMc1x1 {
+    fn allocate(
+        &mut self,
+        machine: &Machine,
+        request: Request,
+        chosen: &mut Vec<NodeId>,
+    ) -> Result<(), Refusal> {
+        if self.shadows.is_empty() {
+            self.cast_shadows(machine);
+        }
+        if self.since >= self.tuning.every {
+            self.tune();
+            self.since = 0;
+        }
+        self.engine.allocate(machine, request, chosen)?;
+        let Some(first) = chosen.first() else { return Ok(()) };
+        let slot = self.spare.pop().unwrap_or_else(|| {
+            self.slots_made += 1;
+            self.slots_made - 1
+        });
+        self.slots[first.index()] = slot;
+        for shadow in &mut self.shadows {
+            shadow.start(slot as usize, request, &mut self.locality);
+        }
+        self.since += 1;
+        Ok(())
+    }
+
+    fn released(&mut self, _machine: &Machine, nodes: &[NodeId]) {
+        let Some(first) = nodes.first() else { return };
+        let slot = self.slots[first.index()];
+        self.shadows.iter_mut().for_each(|shadow| shadow.end(slot as usize));
+        self.spare.push(slot);
+    }
+
+    fn tied_sets(&mut self, machine: &Machine, request: Request) -> Option<u32> {
+        self.engine.tied_sets(machine, request)
+    }
+
+    fn reset(&mut self) {
+        *self = Self::new(&self.grid, self.options, self.tuning, self.seed);
+    }
+}
+
+#[cfg(test)]
+mod tests;

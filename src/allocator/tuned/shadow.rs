@@ -1,0 +1,71 @@
+use crate::allocator::mc1x1::Mc1x1;
+use crate::allocator::{Allocator, Request};
+use crate::machine::Machine;
+use crate::metrics::locality::Locality;
+use crate::topology::NodeId;
+
+/// A machine beside the real one, on which a tie vector of its own serves the same
+/// requests.
+///
+/// MC1x1 serves every request that finds enough free processors, whatever its vector, and
+/// a shadow has as many free as the real machine: it never falls out of step.
+#[derive(Debug)]
+pub struct Shadow {
+    point: usize,
+    engine: Mc1x1,
+    machine: Machine,
+    /// Processors of the jobs that run, by the job's slot.
+    held: Vec<Vec<NodeId>>,
+    loss: u64,
+}
+
+impl Shadow {
+    /// A shadow of `machine`, which is empty. `engine` is MC1x1 with the vector at `point`
+    /// of the map.
+    pub fn new(machine: &Machine, point: usize, engine: Mc1x1) -> Self {
+        Self { point, engine, machine: machine.clone(), held: Vec::new(), loss: 0 }
+    }
+
+    /// Goes on with the vector at another point.
+    pub fn move_to(&mut self, point: usize, engine: Mc1x1) {
+        (self.point, self.engine) = (point, engine);
+    }
+
+    /// The point of its vector in the map.
+    pub fn point(&self) -> usize {
+        self.point
+    }
+
+    /// Number of free processors.
+    #[cfg(test)]
+    pub fn free_count(&self) -> usize {
+        self.machine.free_count()
+    }
+
+    /// Pairwise L1 of all jobs started since this was last asked.
+    pub fn take_loss(&mut self) -> u64 {
+        std::mem::take(&mut self.loss)
+    }
+
+    /// Serves a request, for the job in `slot`. Without enough free processors, which only
+    /// a caller can bring about who does not occupy what it was given, it passes.
+    pub fn start(&mut self, slot: usize, request: Request, locality: &mut Locality) {
+        if slot >= self.held.len() {
+            self.held.resize_with(slot + 1, Vec::new);
+        }
+        let nodes = &mut self.held[slot];
+        nodes.clear();
+        if self.engine.allocate(&self.machine, request, nodes).is_ok() {
+            self.machine.occupy(nodes);
+            self.loss += locality.pairwise_l1(nodes);
+        }
+    }
+
+    /// The job in `slot` ends.
+    pub fn end(&mut self, slot: usize) {
+        if let Some(nodes) = self.held.get_mut(slot) {
+            self.machine.release(nodes);
+            nodes.clear();
+        }
+    }
+}

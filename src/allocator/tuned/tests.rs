@@ -1,0 +1,126 @@
+use super::*;
+use proptest::prelude::*;
+use rand::RngExt;
+
+/// Starts and ends: a share of what is free or of what runs, and whether a job ends.
+type History = Vec<(f64, bool)>;
+
+fn history(events: std::ops::Range<usize>) -> impl Strategy<Value = History> {
+    proptest::collection::vec((0.0..1.0f64, proptest::bool::weighted(0.4)), events)
+}
+
+fn long_history(seed: u64, events: usize) -> History {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    (0..events).map(|_| (rng.random_range(0.0..1.0), rng.random_bool(0.5))).collect()
+}
+
+fn tuned(machine: &str, seed: u64) -> TunedMc1x1 {
+    let topology: Topology = machine.parse().expect("a machine");
+    let tuning = TuneOptions { shadows: 3, every: 4, memory: 100 };
+    let grid = topology.grid().expect("a grid");
+    TunedMc1x1::new(grid, CentreOptions::default(), tuning, seed)
+}
+
+/// What the allocator chooses, request by request, and the machine in the end.
+fn choices(
+    allocator: &mut dyn Allocator,
+    machine: &str,
+    history: &History,
+) -> (Vec<Vec<NodeId>>, Machine) {
+    let mut machine = Machine::new(machine.parse().expect("a machine"));
+    let (mut choices, mut held) = (Vec::new(), Vec::<Vec<NodeId>>::new());
+    for &(share, end) in history {
+        if end && !held.is_empty() {
+            let ended = held.swap_remove((share * held.len() as f64) as usize);
+            machine.release(&ended);
+            allocator.released(&machine, &ended);
+        } else if machine.free_count() > 0 {
+            // Small jobs are the most frequent.
+            let size = 1 + ((machine.free_count() - 1) as f64 * share.powi(3)) as u32;
+            let mut chosen = Vec::new();
+            let served = allocator.allocate(&machine, Request::of_size(size), &mut chosen);
+            assert_eq!((served, chosen.len()), (Ok(()), size as usize));
+            machine.occupy(&chosen);
+            held.push(chosen.clone());
+            choices.push(chosen);
+        }
+    }
+    (choices, machine)
+}
+
+const MACHINES: [&str; 4] = ["10x10", "torus:6x5", "4x3x5", "1x9"];
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    /// Nothing that is still to come, and nothing of a replay before, has any influence.
+    #[test]
+    fn choices_depend_on_the_past_alone(
+        machine in proptest::sample::select(MACHINES.to_vec()),
+        seed: u64,
+        past in history(1..80),
+        futures in [history(1..60), history(1..60)],
+    ) {
+        let mut allocator = tuned(machine, seed);
+        let (expected, _) = choices(&mut allocator, machine, &past);
+        for future in futures {
+            let whole: History = past.iter().copied().chain(future).collect();
+            allocator.reset();
+            let (chosen, _) = choices(&mut allocator, machine, &whole);
+            prop_assert_eq!(&chosen[..expected.len()], &expected[..]);
+            let (fresh, _) = choices(&mut tuned(machine, seed), machine, &whole);
+            prop_assert_eq!(chosen, fresh);
+        }
+    }
+
+    #[test]
+    fn shadows_stay_in_step(
+        machine in proptest::sample::select(MACHINES.to_vec()),
+        history in history(1..150),
+    ) {
+        let mut allocator = tuned(machine, 1);
+        let (served, real) = choices(&mut allocator, machine, &history);
+        prop_assert_eq!(allocator.shadows.len(), if served.is_empty() { 0 } else { 3 });
+        for shadow in &allocator.shadows {
+            prop_assert_eq!(shadow.free_count(), real.free_count());
+        }
+    }
+}
+
+#[test]
+fn the_seed_decides_what_is_tried() {
+    let history = long_history(3, 400);
+    let run = |seed| choices(&mut tuned("10x10", seed), "10x10", &history).0;
+    assert_eq!(run(1), run(1));
+    assert_ne!(run(1), run(2));
+}
+
+/// A caller who does not occupy what it was given gets what MC1x1 gives, not a refusal.
+#[test]
+fn a_machine_that_never_fills_is_served_for_ever() {
+    let machine = Machine::new("4x4".parse().expect("a mesh"));
+    let mut allocator = tuned("4x4", 1);
+    for _ in 0..50 {
+        let mut chosen = Vec::new();
+        assert_eq!(allocator.allocate(&machine, Request::of_size(5), &mut chosen), Ok(()));
+        assert_eq!(chosen.len(), 5);
+    }
+}
+
+/// On a machine that is nearly full all the time, tuned ties beat no tie-breaking.
+#[test]
+fn tuning_brings_jobs_closer_together() {
+    let history = long_history(11, 8000);
+    let topology: Topology = "10x10".parse().expect("a mesh");
+    let grid = topology.grid().expect("a grid");
+    let mut locality = Locality::new(&topology);
+    let mut total = |allocator: &mut dyn Allocator| -> u64 {
+        let (chosen, _) = choices(allocator, "10x10", &history);
+        chosen.iter().map(|nodes| locality.pairwise_l1(nodes)).sum()
+    };
+    let options = CentreOptions::default();
+    let untied = total(&mut Mc1x1::new(grid, options));
+    let tuning = TuneOptions { shadows: 12, every: 64, ..TuneOptions::default() };
+    let tuned = total(&mut TunedMc1x1::new(grid, options, tuning, 0));
+    assert!(tuned < untied, "{tuned} {untied}");
+}

@@ -82,8 +82,9 @@ How to read it:
 
 * A search picks the best of thousands of noisy figures. On KTH-SP2 the vectors 2,13,20,7, 2,13,21,6 and 2,14,20,6, next to
   2,13,20,6, give $(near 2,13,20,7), $(near 2,13,21,6) and $(near 2,14,20,6): a good part of what a search finds belongs to the one course of
-  events it was found on, and nobody who sees the past alone can have it.
-* A vector that is good on another machine, or just 2,1,1,1, can do as well as auto; which one will is not known beforehand.
+  events it was found on, which the past does not foretell.
+* Auto is no better than a lucky guess: 2,1,1,1 beats it on SDSC-Par96, LANL-CM5 and lublin-10x10, and is beaten on
+  KTH-SP2 and SDSC-Par95. What auto has is that no vector needs to be guessed.
 * The widths and counts inside the tuner were set with KTH-SP2 and SDSC-Par96 in view, coarsely: what was tried around
   them differed by less than two seeds do. The other traces had no part in it.
 * Cost: 24 shadows take some 20 to 40 times a replay without tie-breaking, 13 to 27 times one with a fixed vector.

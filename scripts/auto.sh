@@ -18,7 +18,16 @@ figures() {
         sed 's/.*"mean_pairwise_l1":\([0-9.e+-]*\).*/\1/'
 }
 
-# By trace: the vector of the paper, and the best that a search has found since.
+near() {
+    figures --trace KTH-SP2 --tie "$1" | xargs printf '%.2f'
+}
+
+slack() {
+    "$replay" --trace KTH-SP2 --alloc "mc1x1[tie=2,13,20,6,slack=$1]" --quiet --format json |
+        sed 's/.*"mean_pairwise_l1":\([0-9.e+-]*\).*/\1/' | xargs printf '%.2f'
+}
+
+# By trace: the vector of the paper ("-" if it has none), and the best that a search found.
 rows() {
     local trace paper found
     while read -r trace paper found; do
@@ -26,13 +35,14 @@ rows() {
             figures --trace "$trace" --tie none
             figures --trace "$trace" --tie 2,1,1,1
             figures --trace "$trace" --tie 2,13,20,6
-            figures --trace "$trace" --tie "$paper"
+            if [ "$paper" = - ]; then echo -; else figures --trace "$trace" --tie "$paper"; fi
             figures --trace "$trace" --tie "$found"
             figures --trace "$trace" --tie auto --seed "$seeds"
         } | awk -v trace="$trace" -v paper="$paper" -v found="$found" '
             { v[NR] = $1 }
             END {
-                none = v[1]; best = v[4] < v[5] ? v[4] : v[5]
+                none = v[1]; best = v[5]
+                given = paper == "-" ? "-" : sprintf("%.2f (%s)", v[4], paper)
                 low = high = v[6]
                 for (i = 6; i <= NR; i++) {
                     sum += v[i]
@@ -40,8 +50,8 @@ rows() {
                     if (v[i] > high) high = v[i]
                 }
                 auto = sum / (NR - 5)
-                printf "| %s | %.2f | %.2f | %.2f | %.2f (%s) | %.2f (%s) | %.2f | %.2f to %.2f | %.2f | %.0f |\n",
-                    trace, none, v[2], v[3], v[4], paper, v[5], found, auto, low, high,
+                printf "| %s | %.2f | %.2f | %.2f | %s | %.2f (%s) | %.2f | %.2f to %.2f | %.2f | %.0f |\n",
+                    trace, none, v[2], v[3], given, v[5], found, auto, low, high,
                     100 * (none - auto) / none, 100 * (none - auto) / (none - best)
             }'
     done << 'RUNS'
@@ -49,6 +59,7 @@ KTH-SP2 2,13,20,6 2,13,20,6
 SDSC-Par95 10,1,3,2 4,44,41,36
 SDSC-Par96 4,29,5,0 4,86,76,63
 LANL-CM5 12,42,41,15 10,55,92,41
+lublin-10x10 - 5,7,4,2
 RUNS
 }
 
@@ -65,5 +76,19 @@ tie-breaking in percent, and how much of the best searched vector's gain that is
 |---|---:|---:|---:|---:|---:|---:|---:|---:|---:|
 TXT
     rows
+    cat << TXT
+
+How to read it:
+
+* A search picks the best of thousands of noisy figures. On KTH-SP2 the vectors 2,13,20,7, 2,13,21,6 and 2,14,20,6, next to
+  2,13,20,6, give $(near 2,13,20,7), $(near 2,13,21,6) and $(near 2,14,20,6): a good part of what a search finds belongs to the one course of
+  events it was found on, which the past does not foretell.
+* Auto is no better than a lucky guess: 2,1,1,1 beats it on SDSC-Par96, LANL-CM5 and lublin-10x10, and is beaten on
+  KTH-SP2 and SDSC-Par95. What auto has is that no vector needs to be guessed.
+* The widths and counts inside the tuner were set with KTH-SP2 and SDSC-Par96 in view, coarsely: what was tried around
+  them differed by less than two seeds do. The other traces had no part in it.
+* Cost: 24 shadows take some 20 to 40 times a replay without tie-breaking, 13 to 27 times one with a fixed vector.
+* The slack is not tuned: with 2,13,20,6 on KTH-SP2 a slack of 0.01, 0.05, 0.1 gives $(slack 0.01), $(slack 0.05), $(slack 0.1).
+TXT
 } > "$out/auto.md.part"
 mv "$out/auto.md.part" "$out/auto.md"

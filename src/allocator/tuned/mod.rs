@@ -3,7 +3,7 @@
 //!
 //! Beside the real machine some *shadow* machines see the same requests and releases,
 //! each served by MC1x1 with a tie vector of its own. Every so many requests
-//! ([`TuneOptions::every`]) a [map](map::Map) of all vectors takes in what each shadow's
+//! ([`TuneOptions::every`]) a map of all vectors takes in what each shadow's
 //! pairwise L1 was above or below what the shadows had in common; the past fades
 //! ([`TuneOptions::memory`]). Then the real machine goes on with the vector of least
 //! expected loss, and one shadow, each in its turn, with a vector that is promising or

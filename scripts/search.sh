@@ -6,7 +6,7 @@
 # PROGRAM: the replay binary [target/release/replay]. TRACE: kth, sdsc96, sdsc95, lanl,
 # portability [all that are here, in this order]. Traces are looked for as the program does
 # ($REPLAY_TRACES, traces/). On two free cores kth takes about 3 minutes, sdsc96 6, sdsc95 11,
-# lanl 7, portability 3. START=halving lets sdsc96 and sdsc95 begin with the grid cut by
+# lanl 22, portability 2. START=halving lets sdsc96 and sdsc95 begin with the grid cut by
 # halving, in a third of the time.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -60,7 +60,7 @@ kth() { run kth --trace KTH-SP2 --strategy local --start exhaustive --spare 0 --
 sdsc96() { run sdsc96 --trace SDSC-Par96 --strategy local --start "${START:-exhaustive}" --spare 0 --evaluations 1500 --tie 4,29,5,0; }
 sdsc95() { run sdsc95 --trace SDSC-Par95 --strategy local --start "${START:-exhaustive}" --spare 0 --evaluations 1500 --tie 10,1,3,2; }
 # The grid around the paper's scan radii is cut by halving: whole it would take half an hour.
-lanl() { run lanl --trace LANL-CM5 --strategy local --start halving --sr 9..14 --spare 0 --evaluations 700 --tie 12,42,41,15; }
+lanl() { run lanl --trace LANL-CM5 --strategy local --start halving --sr 9..14 --spare 0 --evaluations 4000 --tie 12,42,41,15; }
 # The paper's Fig. 15: vectors found on one trace tried on the others.
 portability() {
     run portability --each --trace KTH-SP2 --trace SDSC-Par95 --trace SDSC-Par96 --trace LANL-CM5 \

@@ -21,7 +21,7 @@
 pub mod adaptive_scan;
 pub mod best_fit;
 pub mod bits;
-mod choices;
+pub mod choices;
 pub mod first_fit;
 pub mod frame_sliding;
 pub mod frames;

@@ -1,91 +1,230 @@
 #!/usr/bin/env bash
-# Makes results/experiments/: fragmentation against load, every allocator on real traces,
-# and contention on the network.
+# Makes results/experiments/: fragmentation against load, busy lists and heavy tails, messages,
+# other readings of Table 2, every allocator on real traces, and contention on the network.
 #
-#   scripts/experiments.sh [PROGRAM]      PROGRAM: the replay binary [target/release/replay]
+#   scripts/experiments.sh [PROGRAM] [SECTION...]
 #
-# Traces are looked for as the program does; a trace that is not here is left out, and the
-# page says so.
+# PROGRAM: the replay binary [target/release/replay]. SECTION: fragmentation, busy-lists,
+# messages, table-2, traces, contention [all]. Traces are looked for as the program does; a
+# trace that is not here is left out, and the page says so.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 replay=${1:-target/release/replay}
+[ $# -gt 0 ] && shift
 out=results/experiments
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir -p "$out"
 
-# Figures of a folder of plots under a prefix: keep PREFIX FOLDER NAME...
-keep() {
-    local prefix=$1 folder=$2 name
-    shift 2
-    for name in "$@"; do
-        cp "$folder/plots/$name.png" "$out/$prefix-$name.png"
-        cp "$folder/plots/$name.csv" "$out/$prefix-$name.csv"
-    done
-}
-
-# stream NAME ARGUMENTS...: replicated streams, their table and figures.
+# stream NAME FIGURES ARGUMENTS...: replicated streams, their table and the figures named.
 stream() {
-    local name=$1
-    shift
+    local name=$1 figures=$2 figure
+    shift 2
     "$replay" stream "$@" --out "$work/$name" --quiet > /dev/null
     cp "$work/$name/stream.csv" "$out/$name.csv"
-    keep "$name" "$work/$name" turnaround utilization
-    printf '\n`replay stream %s`\n\n![](%s-turnaround.png)\n![](%s-utilization.png)\n' \
-        "$*" "$name" "$name"
+    printf '\n`replay stream %s`\n\n' "$*"
+    for figure in $figures; do
+        cp "$work/$name/plots/$figure.png" "$out/$name-$figure.png"
+        cp "$work/$name/plots/$figure.csv" "$out/$name-$figure.csv"
+        printf '![](%s-%s.png)\n' "$name" "$figure"
+    done
+    rm -r "${work:?}/$name"
 }
 
 fragmentation() {
     local sides
+    echo '# Fragmentation (Lo et al., Figs. 5 to 8)'
     for sides in uniform exponential increasing decreasing; do
-        printf '\n### Sides %s\n' "$sides"
-        stream "lo-$sides" --mesh 32x32 --sides "$sides" --load 0.5..10:0.5 \
+        printf '\n## Sides %s\n' "$sides"
+        stream "lo-$sides" 'turnaround utilization' --mesh 32x32 --sides "$sides" --load 0.5..10:0.5 \
             --alloc 'paging,paging[size=1],paging[size=2],paging[size=3],mbs,first-fit,best-fit,frame-sliding'
     done
 }
 
 busy_lists() {
-    printf '\n### Uniform sides, exponential service (Figs. 3.8, 3.10)\n'
-    stream bani-3-uniform --mesh 8x8x8 --sides uniform --load 1,2.2,3.4,4.6,5.8 \
-        --alloc turning-busy-list,turning-first-fit,busy-list,first-fit
-    printf '\n### Exponential sides, exponential service (Figs. 3.9, 3.11)\n'
-    stream bani-3-exponential --mesh 8x8x8 --sides exponential --load 1..12.2:1.6 \
-        --alloc turning-busy-list,turning-first-fit,busy-list,first-fit
-    keep bani-3-exponential "$work/bani-3-exponential" busy-list
+    local four=turning-busy-list,turning-first-fit,busy-list,first-fit
+    local two=turning-busy-list,busy-list
+    local meshes=8x8x8,10x10x10,12x12x12
     local pareto='pareto[k=15,q=4241,alpha=1]'
-    printf '\n### Uniform sides, heavy tails (Figs. 5.3, 5.5, 5.7)\n'
-    stream bani-5-uniform --mesh 8x8x8 --sides uniform --service "$pareto" --sched fcfs,ssd \
-        --load 0.005..0.045:0.01,0.075,0.105 --precision 0.1 \
-        --alloc turning-busy-list,turning-first-fit,busy-list,first-fit
-    keep bani-5-uniform "$work/bani-5-uniform" busy-list
-    printf '\n### Exponential sides, heavy tails (Figs. 5.4, 5.6, 5.8)\n'
-    stream bani-5-exponential --mesh 8x8x8 --sides exponential --service "$pareto" --sched fcfs,ssd \
-        --load 0.015..0.105:0.03,0.205 --precision 0.1 \
-        --alloc turning-busy-list,turning-first-fit,busy-list,first-fit
+    local sides load top
+    echo '# Busy lists, heavy tails (Bani-Mohammad, chapters 3 and 5)'
+    while read -r sides load top; do
+        printf '\n## Exponential service, %s sides (Figs. 3.8 to 3.11)\n' "$sides"
+        stream "bani-3-$sides" 'turnaround utilization' --mesh 8x8x8 --sides "$sides" --load "$load" --alloc $four
+        printf '\n### Length of the busy list (Figs. 3.12 to 3.15)\n'
+        stream "bani-3-$sides-m" busy-list --mesh $meshes --sides "$sides" --load "$load" --alloc $two
+        printf '\n### Against the size of the machine (Figs. 3.16 to 3.23)\n'
+        stream "bani-3-$sides-size" 'turnaround operations' --mesh $meshes --sides "$sides" --load "$top" --alloc $four
+    done << 'RUNS'
+uniform 1,2.2,3.4,4.6,5.8 5.8
+exponential 1..12.2:1.6 12.2
+RUNS
+    while read -r sides load top; do
+        printf '\n## Heavy tails, %s sides (Figs. 5.3 to 5.6)\n' "$sides"
+        stream "bani-5-$sides" 'turnaround utilization' --mesh 8x8x8 --sides "$sides" --service "$pareto" \
+            --sched fcfs,ssd --load "$load" --precision 0.1 --alloc $four
+        printf '\n### Length of the busy list (Figs. 5.7 to 5.10)\n'
+        stream "bani-5-$sides-m" busy-list --mesh 8x8x8,12x12x12 --sides "$sides" --service "$pareto" \
+            --sched fcfs,ssd --load "$load" --precision 0.1 --alloc $two
+        printf '\n### Against the size of the machine (Figs. 5.11 to 5.24)\n'
+        stream "bani-5-$sides-size" 'turnaround operations' --mesh $meshes --sides "$sides" --service "$pareto" \
+            --sched ssd --load "$top" --precision 0.1 --alloc $four
+    done << 'RUNS'
+uniform 0.005..0.045:0.01,0.075,0.105 0.045
+exponential 0.015..0.105:0.03,0.205 0.205
+RUNS
 }
 
 messages() {
-    local pattern load
-    while read -r pattern sides load; do
-        printf '\n### %s, %s sides\n' "$pattern" "$sides"
-        stream "bani-4-$pattern-$sides" --mesh 16x16 --sides "$sides" --pattern "$pattern" \
-            --preset bani-mohammad --load "$load" --alloc gabl,mbs,paging,first-fit --precision 0.1
+    local pattern sides load top name
+    local four=gabl,mbs,paging,first-fit
+    echo '# Messages (Bani-Mohammad, chapter 4)'
+    while read -r pattern sides load top; do
+        name="bani-4-$pattern-$sides"
+        local jobs=(--sides "$sides" --pattern "$pattern" --preset bani-mohammad --precision 0.1)
+        printf '\n## %s, %s sides (Figs. 4.6 to 4.27)\n' "$pattern" "$sides"
+        stream "$name" 'turnaround wait utilization contiguous blocks' --mesh 16x16 "${jobs[@]}" --load "$load" --alloc $four
+        printf '\n### GABL: busy list and searches (Figs. 4.28 to 4.39)\n'
+        stream "$name-m" 'busy-list searches' --mesh 16x16,20x20,24x24 "${jobs[@]}" --load "$load" --alloc gabl
+        printf '\n### Against the size of the machine (Figs. 4.40 to 4.45)\n'
+        stream "$name-size" turnaround --mesh 16x16,32x32,64x64 "${jobs[@]}" --load "$top" --alloc $four
+        printf '\n### Packets of 64 flits (Figs. 4.46 to 4.51)\n'
+        stream "$name-64" turnaround --mesh 16x16 "${jobs[@]}" --flits 64 --load "$load" --alloc $four
     done << 'RUNS'
-one-to-all uniform 0.0025..0.0205:0.003
-one-to-all exponential 0.005..0.04:0.005
-all-to-all uniform 0.0035..0.0305:0.0045
-all-to-all exponential 0.005..0.05:0.0075
-random uniform 0.01..0.07:0.01
-random exponential 0.01..0.1:0.015
+one-to-all uniform 0.0025..0.0205:0.003 0.0205
+one-to-all exponential 0.005..0.04:0.005 0.04
+all-to-all uniform 0.0035..0.0305:0.0045 0.0305
+all-to-all exponential 0.005..0.05:0.0075 0.05
+random uniform 0.01..0.07:0.01 0.07
+random exponential 0.01..0.1:0.015 0.1
 RUNS
+}
+
+# table PATTERN VARIANT...: finish time and blocking of Table 2 of Lo et al. under other
+# readings, as shares of what is printed. A variant is OPTIONS+MAPPING+ALLOCATORS, where any
+# may be empty.
+table() {
+    local pattern=$1 variant
+    shift
+    for variant in "$@"; do
+        local options mapping allocators
+        IFS=+ read -r options mapping allocators <<< "$variant"
+        "$replay" stream --mesh 16x16 --load 10 --sides 'uniform[low=2]' --pattern "$pattern$options" \
+            --mapping "${mapping:-allocation}" --min-replications 3 --max-replications 3 --quiet --format csv \
+            --alloc "${allocators:-random,mbs,paging,paging[size=1],paging[size=2],paging[size=3],first-fit}" |
+            sed -e 's/"\([^",]*\),\([^",]*\)"/\1;\2/g' -e "s/^/${options//,/;} ${mapping:+mapping $mapping},/"
+    done > "$work/table.csv"
+    sed 's/"\([^",]*\),\([^",]*\)"/\1;\2/g' src/published/lo_messages.csv > "$work/lo_messages.csv"
+    awk -F, -v pattern="$pattern" '
+        FNR == 1 { delete column; for (i = 1; i <= NF; i++) column[$i] = i }
+        # The published table, of which only values of this pattern count.
+        FILENAME ~ /lo_messages/ {
+            if ($column["pattern"] == pattern && $column["relation"] == "value")
+                printed[$column["strategy"], $column["metric"]] = $column["printed"]
+            next
+        }
+        $column["machine"] == "machine" { next }
+        {
+            variant = $1; strategy = $column["allocator"]
+            index_of = ""
+            if (match(strategy, /index=[a-z-]*;?/)) {
+                index_of = substr(strategy, RSTART, RLENGTH); sub(/;/, "", index_of)
+                sub(/index=[a-z-]*;?/, "", strategy); sub(/\[\]/, "", strategy)
+            }
+            gsub(/^ +| +$/, "", variant)
+            variant = variant (variant != "" && index_of != "" ? " " : "") index_of
+            if (variant == "") variant = "default"
+            if (!(variant in seen)) { seen[variant] = ++variants; name[variants] = variant }
+            if (!(strategy in known)) { known[strategy] = ++strategies; who[strategies] = strategy }
+            for (i = 1; i <= 4; i++) {
+                metric = metrics[i]
+                ours[strategy, variant, metric] = $column[metric]
+            }
+        }
+        END {
+            for (m = 1; m <= 4; m++) {
+                metric = metrics[m]
+                printf "\n%s, ours over printed:\n\n| strategy | printed |", metric
+                for (v = 1; v <= variants; v++) printf " %s |", name[v]
+                printf "\n|---|---:|"
+                for (v = 1; v <= variants; v++) printf "---:|"
+                for (s = 1; s <= strategies; s++) {
+                    of = printed[who[s], metric]
+                    printf "\n| %s | %s |", who[s], of
+                    for (v = 1; v <= variants; v++) {
+                        value = ours[who[s], name[v], metric]
+                        if (value == "" || of + 0 == 0) printf " |"; else printf " %.3f |", value / of
+                    }
+                }
+                printf "\n"
+            }
+        }
+        BEGIN { split("finish_time blocking latency weighted_dispersal", metrics, " ") }
+    ' "$work/lo_messages.csv" "$work/table.csv"
+}
+
+# Paging of all page sizes with the pages in another order, as a variant of a table.
+indexed() { printf '++paging[index=%s]' "$1" && printf ',paging[index=%s,size=%s]' "$1" 1 "$1" 2 "$1" 3; }
+
+table_2() {
+    local paging='paging,paging[size=1],paging[size=2],paging[size=3]'
+    cat << 'TXT'
+# Other readings of Table 2 (Lo et al.)
+
+What the report leaves open was settled by calibration (`replay verify lo-messages`). Some rows of all-to-all and
+of the n-body ring stay far from print. Here are mechanisms that could explain them, each stated before it was
+run, with the share of the printed value that each yields. None replaces the default.
+
+## All-to-all
+
+* `sends=at-once`: all messages of an iteration are in the senders' queues at once, as "simultaneous messages"
+  may be read. The quota then cuts the last iteration in rounds, and the same receivers stay crowded for longer.
+* `barrier=none`: no synchronisation between iterations.
+* `order=shifted`, `order=lexicographic`: other orders of the receivers.
+* ranks in row-major order over the whole mesh instead of unit by unit, so that the receivers crowded first are
+  neighbours.
+TXT
+    table all-to-all '' '[sends=at-once]' '[barrier=none]' '[sends=at-once,barrier=none]' \
+        '[sends=at-once,order=lexicographic]' '[order=shifted]' '+row-major'
+    cat << 'TXT'
+
+Sending at once brings the finish times of the five strategies that scatter jobs very near print, in the printed
+order, and lets First Fit take too long; without the barrier blocking times and latencies come near, and finish times
+fall far short. No reading has both.
+
+## n-body
+
+Print has Paging(1) blocked three times as long as its neighbours Paging(0) and Paging(2), with paths of the same
+length: something is in the way of a ring on 2 x 2 pages. And the printed latency of Paging(0) less its blocking
+time is below the 27 + 4 d cycles of an idle network for any d its ring can have.
+
+* Pages numbered in another order than the report says. Where rows of pages run backwards and rows within a page
+  forwards, every ring crosses itself.
+* Ranks along a curve instead of unit by unit: shorter rings.
+TXT
+    table n-body "++$paging" "$(indexed snake)" '+snake+'"$paging" \
+        "$(indexed shuffled-row-major)" "$(indexed shuffled-snake)"
+    cat << 'TXT'
+
+Pages in snake order give Paging(1) a finish time and a blocking time of the printed kind, though not its
+dispersal, which is that of row-major pages; Paging(2) and Paging(3) hardly notice. So the printed row looks like
+one of pages walked against the order within them; the report says nothing of the sort. For Paging(0) nothing
+comes near: even a snake, whose ring has the shortest paths possible, stays above the printed latency.
+TXT
 }
 
 allocators='first-fit,turning-first-fit,best-fit,frame-sliding,busy-list,turning-busy-list,gabl,anca,as-mb,mbs,granular-mbs,paging,paging[size=1],mc1x1,mc1x1[tie=2,13,20,6],mm,gen-alg,mc,hilbert-best-fit,snake-best-fit,random'
 
 traces() {
     local trace
+    cat << 'TXT'
+# Every allocator on real traces
+
+The schedule depends on the allocator where it may refuse. `lost` is internal fragmentation, `seconds` the whole
+run.
+TXT
     for trace in KTH-SP2 SDSC-Par96 LANL-CM5; do
-        printf '\n### %s\n\n' "$trace"
+        printf '\n## %s\n\n' "$trace"
         if ! "$replay" --trace "$trace" --sched fcfs,easy --alloc "$allocators" --no-jobs \
             --out "$work/$trace" --quiet --format md > "$work/$trace.md" 2> "$work/error"; then
             echo "Not run: $(tail -n 1 "$work/error")"
@@ -103,11 +242,12 @@ traces() {
 }
 
 contention() {
-    local trace scale
+    local trace scale jobs
+    printf '# Contention on real traces\n\nStretch is the time a job takes among the others over the time it takes alone.\n'
     while read -r trace scale jobs; do
         local pattern
         for pattern in all-to-all n-body; do
-            printf '\n### %s, %s\n\n' "$trace" "$pattern"
+            printf '\n## %s, %s\n\n' "$trace" "$pattern"
             local command=(contend --trace "$trace" --jobs "$jobs" --scale "$scale" --pattern "$pattern"
                 --sched fcfs,easy)
             if ! "$replay" "${command[@]}" --out "$work/c-$trace-$pattern" --quiet --format md \
@@ -118,13 +258,18 @@ contention() {
             printf '`replay %s`\n\n' "${command[*]}"
             cat "$work/c.md"
             cp "$work/c-$trace-$pattern/contend.csv" "$out/contention-$trace-$pattern.csv"
+            cp "$work/c-$trace-$pattern/correlations.csv" "$out/contention-$trace-$pattern-correlations.csv"
             local figure
             for figure in "$work/c-$trace-$pattern"/plots/contention--*--easy.png; do
                 cp "$figure" "$out/contention-$trace-$pattern.png"
                 printf '\n![](contention-%s-%s.png)\n' "$trace" "$pattern"
             done
-            cp "$work/c-$trace-$pattern"/plots/links--*--easy--mc1x1.png "$out/links-$trace-$pattern-mc1x1.png"
-            cp "$work/c-$trace-$pattern"/plots/links--*--easy--random.png "$out/links-$trace-$pattern-random.png"
+            local allocator
+            for allocator in mc1x1 random; do
+                cp "$work/c-$trace-$pattern"/plots/links--*--easy--"$allocator".png \
+                    "$out/links-$trace-$pattern-$allocator.png"
+                printf '\n![](links-%s-%s-%s.png)\n' "$trace" "$pattern" "$allocator"
+            done
         done
     done << 'RUNS'
 KTH-SP2 0.2 2000
@@ -132,23 +277,22 @@ SDSC-Par96 0.1 2000
 RUNS
 }
 
+sections=("$@")
+[ $# -gt 0 ] || sections=(fragmentation busy-lists messages table-2 traces contention)
+for section in "${sections[@]}"; do
+    declare -F "${section//-/_}" > /dev/null || { echo "no section $section" >&2; exit 2; }
+    {
+        "${section//-/_}"
+        printf '\n*%s, commit %s. Bars are 95 %% intervals. Beside each picture the numbers it shows.*\n' \
+            "$("$replay" --version)" "$(git rev-parse --short=12 HEAD 2> /dev/null || echo unknown)"
+    } > "$out/$section.md.part"
+    mv "$out/$section.md.part" "$out/$section.md"
+done
+
 {
-    cat << TXT
-# Experiments
-
-Made by \`scripts/experiments.sh\` with $("$replay" --version), commit $(git rev-parse --short=12 HEAD 2> /dev/null || echo unknown).
-Bars are 95 % intervals. Beside each picture the numbers it shows.
-
-## Fragmentation (Lo et al., Figs. 5 to 8)
-TXT
-    fragmentation
-    printf '\n## Busy lists, heavy tails (Bani-Mohammad, chapters 3 and 5)\n'
-    busy_lists
-    printf '\n## Messages (Bani-Mohammad, chapter 4)\n'
-    messages
-    printf '\n## Every allocator on real traces\n\nThe schedule depends on the allocator where it may refuse. `lost` is internal fragmentation, `seconds` the\nwhole run.\n'
-    traces
-    printf '\n## Contention on real traces\n\nStretch is the time a job takes among the others over the time it takes alone.\n'
-    contention
+    printf '# Experiments\n\nMade by `scripts/experiments.sh`.\n\n'
+    for section in fragmentation busy-lists messages table-2 traces contention; do
+        [ ! -e "$out/$section.md" ] || sed -n "1s/^# \(.*\)/* [\1]($section.md)/p" "$out/$section.md"
+    done
 } > "$out/README.md.part"
 mv "$out/README.md.part" "$out/README.md"

@@ -54,12 +54,15 @@ impl Allocator for Buddy {
     ) -> Result<(), Refusal> {
         let volume = |shape: [u16; 3]| shape.into_iter().map(u64::from).product();
         let processors = request.shape.map_or(0, volume).max(u64::from(request.size));
-        if processors > machine.free_count() as u64 {
+        let class = class(request);
+        if class >= self.records.forest().classes() {
+            return Err(Refusal::Fragmented);
+        }
+        // The whole square is needed: what it rounds up is no fragmentation of the machine.
+        if processors.max(1 << (2 * class)) > machine.free_count() as u64 {
             return Err(Refusal::TooFewFree);
         }
-        let class = class(request);
-        let possible = class < self.records.forest().classes()
-            && (self.records.free(class) > 0 || self.records.generate(class));
+        let possible = self.records.free(class) > 0 || self.records.generate(class);
         if !possible || !self.records.take(class, chosen) {
             return Err(Refusal::Fragmented);
         }

@@ -8,7 +8,7 @@ use super::centre::{TieRule, TieVector};
 use super::strategy::Strategy;
 use super::{
     Allocator, anca, as_mb, buddy, busy_list, centre, contiguous, curve, gabl, mbs, mc, midplane,
-    paging, random,
+    paging, random, tuned,
 };
 use crate::naming::{Description, NameError, StrategyName, nearest};
 use crate::topology::Topology;
@@ -84,11 +84,17 @@ impl AllocatorSpec {
     /// every candidate the same value is none.
     pub fn strategy(&self) -> String {
         let mut name = self.name.clone();
-        if let Some(tie) = self.tie().and_then(|tie| tie.parse::<TieVector>().ok()) {
-            name.parameters.retain(|(key, _)| key != "tie");
-            if !tie.is_indifferent() {
-                name.set("tie", tie.reduced().to_string());
-            }
+        let vector = self.tie().and_then(|tie| tie.parse::<TieVector>().ok());
+        let told_apart = vector.filter(|vector| !vector.is_indifferent());
+        let tunes_itself = self.tie().is_some() && vector.is_none();
+        name.parameters.retain(|(key, _)| match key.as_str() {
+            "tie" => tunes_itself,
+            // Without tie values a worse score never wins.
+            "slack" => tunes_itself || told_apart.is_some(),
+            key => tunes_itself || !tuned::names::KEYS.contains(&key),
+        });
+        if let Some(vector) = told_apart {
+            name.set("tie", vector.reduced().to_string());
         }
         name.to_string()
     }

@@ -1,11 +1,14 @@
 //! `replay contend`: the jobs of a trace as messages on the flit-level network.
 
+mod correlations;
+
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
+use correlations::Correlations;
 use rayon::prelude::*;
 
 use super::args::{FormatArg, GridArgs, threads};
@@ -19,7 +22,7 @@ use crate::experiment::contention::{Isolation, JobContention, TraceRun, isolate,
 use crate::experiment::{Cell, RunKey, Trace};
 use crate::frame::{NamedRow, write_values};
 use crate::metrics::correlation::{pearson, spearman};
-use crate::number::{fixed, grouped};
+use crate::number::fixed;
 use crate::plot::{Comparison, HeatMap, save};
 use crate::report::{Align, Sheet, Value, json_line, write_csv};
 
@@ -83,7 +86,8 @@ pub fn run(args: &ContendArgs, command: &[OsString]) -> Result<Exit, Failure> {
         }
     }
     if let Some(dir) = &args.out {
-        probe(dir).map_err(|e| Failure::output(format!("into --out {}", dir.display()), e))?;
+        probe(dir, command)
+            .map_err(|e| Failure::output(format!("into --out {}", dir.display()), e))?;
     }
     let plan = Plan::resolve(&grid, args.quiet)?;
     let mut isolated: Vec<(Arc<Trace>, Isolation)> = Vec::new();
@@ -211,12 +215,12 @@ fn print(outcomes: &[Outcome], args: &ContendArgs) -> io::Result<()> {
         FormatArg::Table => {
             sheet(outcomes).write_plain(&mut out)?;
             writeln!(out)?;
-            correlations(outcomes).write_plain(&mut out)
+            Correlations::sheet(&Correlations::of(outcomes)).write_plain(&mut out)
         }
         FormatArg::Md => {
             sheet(outcomes).write_markdown(&mut out)?;
             writeln!(out)?;
-            correlations(outcomes).write_markdown(&mut out)
+            Correlations::sheet(&Correlations::of(outcomes)).write_markdown(&mut out)
         }
     }
 }
@@ -255,45 +259,6 @@ fn sheet(outcomes: &[Outcome]) -> Sheet {
             fixed(means.turnaround, 0),
             fixed(100.0 * run.system.utilization, 2),
         ]);
-    }
-    sheet
-}
-
-/// How distance and dispersal go together with stretch: over the jobs of each run, and over
-/// the allocators of each trace and scheduler.
-fn correlations(outcomes: &[Outcome]) -> Sheet {
-    let mut sheet = Sheet::new(&[
-        ("over", Align::Left),
-        ("of", Align::Right),
-        ("distance ~ stretch", Align::Right),
-        ("by rank", Align::Right),
-        ("dispersal ~ stretch", Align::Right),
-        ("by rank", Align::Right),
-    ]);
-    let mut push = |over: String, distance: &[(f64, f64)], dispersal: &[(f64, f64)]| {
-        let text = |r: Option<f64>| r.map_or("-".to_string(), |r| fixed(r, 3));
-        sheet.push(vec![
-            over,
-            grouped(distance.len() as u64),
-            text(pearson(distance)),
-            text(spearman(distance)),
-            text(pearson(dispersal)),
-            text(spearman(dispersal)),
-        ]);
-    };
-    for Outcome { key, run } in outcomes {
-        let over = format!("jobs, {} {} {}", key.trace, key.scheduler, key.strategy());
-        let distance = pairs(run, JobContention::mean_distance);
-        push(over, &distance, &pairs(run, |job| job.placement.dispersal));
-    }
-    for group in settings(outcomes) {
-        let key = &group[0].key;
-        let points = |of: fn(&Means) -> f64| -> Vec<(f64, f64)> {
-            let means = group.iter().map(|outcome| Means::of(&outcome.run));
-            means.map(|means| (of(&means), means.stretch)).collect()
-        };
-        let over = format!("allocators, {} {}", key.trace, key.scheduler);
-        push(over, &points(|means| means.distance), &points(|means| means.dispersal));
     }
     sheet
 }
@@ -355,6 +320,10 @@ fn write(
         .flat_map(|(number, outcome)| outcome.run.jobs.iter().map(move |job| job_row(number, job)))
         .collect();
     files.extend(write_values(dir, "jobs", &jobs, &metadata).map_err(|e| failed(e.into()))?);
+    let together: Vec<NamedRow> =
+        Correlations::of(outcomes).iter().map(Correlations::row).collect();
+    let written = write_values(dir, "correlations", &together, &metadata);
+    files.extend(written.map_err(|e| failed(e.into()))?);
     let plots = dir.join("plots");
     for group in settings(outcomes) {
         let key = &group[0].key;
@@ -364,7 +333,7 @@ fn write(
         files.extend(drawn.map_err(|e| failed(e.into()))?);
     }
     for (outcome, cell) in outcomes.iter().zip(cells) {
-        if let Some(figure) = heat_map(outcome, cell) {
+        if let Some(figure) = heat_map(outcome, cell, pattern) {
             let key = &outcome.key;
             let name = key.strategy().replace(|c: char| !c.is_ascii_alphanumeric(), "-");
             let stem = format!("links--{}--{}--{name}", key.trace, key.scheduler);
@@ -424,7 +393,7 @@ fn comparison(group: &[&Outcome], pattern: &str) -> Comparison {
 }
 
 /// Use of links by place, on 2D machines.
-fn heat_map(outcome: &Outcome, cell: &Cell) -> Option<HeatMap> {
+fn heat_map(outcome: &Outcome, cell: &Cell, pattern: &str) -> Option<HeatMap> {
     let grid = cell.trace.topology.grid().filter(|grid| grid.dimensions() == 2)?;
     let (width, length) = (grid.extent(0) as u16, grid.extent(1) as u16);
     let at = |x, y| 100.0 * outcome.run.link_use[grid.node([x, y, 0]).index()];
@@ -432,8 +401,8 @@ fn heat_map(outcome: &Outcome, cell: &Cell) -> Option<HeatMap> {
     Some(HeatMap {
         title: "Use of the links".to_string(),
         subtitle: vec![
-            format!("{}, {}, {}", key.trace, key.topology, key.scheduler),
-            key.strategy(),
+            format!("{}, {}, {}, {}", key.trace, key.topology, key.scheduler, key.strategy()),
+            format!("{pattern}; mean over the links that leave a processor"),
         ],
         x_title: "x".to_string(),
         y_title: "y".to_string(),

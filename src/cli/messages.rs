@@ -6,11 +6,14 @@ use crate::naming::StrategyName;
 use crate::network::Settings;
 use crate::network::traffic::{Mapping, Preset, Quota};
 
+const PRESET: &str = "lo";
+const FLITS: u32 = 8;
+
 /// What jobs send, as typed.
 #[derive(Clone, Debug, Args)]
 pub struct MessageArgs {
     /// Paper whose choices are the defaults of everything below: lo or bani-mohammad.
-    #[arg(long, value_name = "PAPER", default_value = "lo", help_heading = "Messages")]
+    #[arg(long, value_name = "PAPER", default_value = PRESET, help_heading = "Messages")]
     preset: String,
 
     /// Timing, buffers and switching of the network (replay list networks) [default: the paper's].
@@ -22,7 +25,7 @@ pub struct MessageArgs {
     quota: Option<Quota>,
 
     /// Flits of a packet.
-    #[arg(long, value_name = "N", default_value_t = 8, help_heading = "Messages")]
+    #[arg(long, value_name = "N", default_value_t = FLITS, help_heading = "Messages")]
     flits: u32,
 
     /// Which process runs where: allocation, or a curve such as row-major.
@@ -31,6 +34,15 @@ pub struct MessageArgs {
 }
 
 impl MessageArgs {
+    /// Whether anything but the defaults was typed.
+    pub fn are_given(&self) -> bool {
+        let others = self.preset != PRESET || self.flits != FLITS;
+        others
+            || self.network.is_some()
+            || self.quota.is_some()
+            || self.mapping != Mapping::Allocation
+    }
+
     /// As typed, for a manifest.
     pub fn describe(&self) -> serde_json::Value {
         serde_json::json!({

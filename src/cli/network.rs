@@ -14,8 +14,13 @@ use crate::topology::Topology;
 /// Arguments of `replay network`.
 #[derive(Clone, Debug, Args)]
 pub struct NetworkArgs {
-    /// CSV with the columns id,src,dst,flits,inject_cycle; - is standard input. Nodes are
-    /// numbered x fastest: id = x + W*y (+ W*D*z).
+    /// CSV with the columns id,src,dst,flits,inject_cycle; - is standard input.
+    ///
+    /// Nodes are numbered x fastest: id = x + W*y (+ W*D*z). In the answer inject repeats
+    /// inject_cycle, head_at_destination and delivered are when the first and the last flit
+    /// arrive, and latency counts from when the packet is first in its sender's queue: time
+    /// behind other packets there is delivered - latency - inject. blocked is the sum of the
+    /// header's waits on its way.
     #[arg(long, value_name = "FILE")]
     packets: PathBuf,
 
@@ -39,6 +44,12 @@ pub struct NetworkArgs {
 /// Replays the packets and writes what became of each as CSV on standard output.
 pub fn run(args: &NetworkArgs) -> Result<Exit, Failure> {
     let mut network = Network::new(&args.mesh, args.network).map_err(Failure::usage)?;
+    // A path that cannot be written is found before any work.
+    let channels = args.channels.as_ref().map(|path| {
+        let file = File::create(path).map_err(|e| Failure::output(path.display(), e));
+        file.map(|file| (path, BufWriter::new(file)))
+    });
+    let channels = channels.transpose()?;
     let name = args.packets.display().to_string();
     let list = if name == "-" {
         packets::read(io::stdin().lock(), "standard input", &args.mesh)
@@ -52,8 +63,8 @@ pub fn run(args: &NetworkArgs) -> Result<Exit, Failure> {
     let results = packets::replay(&mut network, &list).map_err(Failure::data)?;
     packets::write(&results, BufWriter::new(io::stdout().lock()))
         .map_err(|e| Failure::output("standard output", e))?;
-    if let Some(path) = &args.channels {
-        write_channels(&network, path).map_err(|e| Failure::output(path.display(), e))?;
+    if let Some((path, out)) = channels {
+        write_channels(&network, out).map_err(|e| Failure::output(path.display(), e))?;
     }
     if !args.quiet {
         tell(format_args!("{} packets, {} cycles", results.len(), network.now()));
@@ -61,8 +72,7 @@ pub fn run(args: &NetworkArgs) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-fn write_channels(network: &Network, path: &PathBuf) -> io::Result<()> {
-    let mut out = BufWriter::new(File::create(path)?);
+fn write_channels(network: &Network, mut out: impl Write) -> io::Result<()> {
     writeln!(out, "channel,busy_cycles,flits")?;
     for usage in network.usage() {
         writeln!(out, "\"{}\",{},{}", usage.channel, usage.busy, usage.flits)?;

@@ -42,7 +42,8 @@ impl Output {
             return Err(Failure::usage_message("--plots needs --out DIR"));
         }
         if let Some(dir) = &args.out {
-            probe(dir).map_err(|e| Failure::output(format!("into --out {}", dir.display()), e))?;
+            probe(dir, command)
+                .map_err(|e| Failure::output(format!("into --out {}", dir.display()), e))?;
         }
         Ok(Self {
             format: args.format,
@@ -208,9 +209,36 @@ pub fn remove_earlier(dir: &Path) -> io::Result<()> {
     std::fs::remove_file(manifest)
 }
 
-/// Creates the folder if need be and writes a file into it.
-pub fn probe(dir: &Path) -> io::Result<()> {
+/// Commands whose results lie in folders; sweeps and merges write the same tables, and a run
+/// has no word of its own.
+const COMMANDS: [&str; 5] = ["sweep", "merge", "search", "stream", "contend"];
+
+/// The command that wrote a manifest, by its words.
+fn kind<'a>(mut words: impl Iterator<Item = &'a str>) -> &'static str {
+    match words.find_map(|word| COMMANDS.into_iter().find(|command| *command == word)) {
+        Some("merge") => "sweep",
+        Some(command) => command,
+        None => "run",
+    }
+}
+
+/// Creates the folder if need be and writes a file into it. Results of another command are
+/// not written over: a search of a night is not lost to a slip.
+pub fn probe(dir: &Path, command: &[OsString]) -> io::Result<()> {
     std::fs::create_dir_all(dir)?;
+    if let Ok(text) = std::fs::read_to_string(dir.join("manifest.json")) {
+        let earlier: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
+        let words = earlier["command"].as_array().into_iter().flatten();
+        let (earlier, ours) = (
+            kind(words.skip(1).filter_map(|word| word.as_str())),
+            kind(command.iter().skip(1).filter_map(|word| word.to_str())),
+        );
+        if earlier != ours {
+            return Err(io::Error::other(format!(
+                "it holds the results of a {earlier}; name another folder, or remove them"
+            )));
+        }
+    }
     let file = dir.join("manifest.json.part");
     std::fs::write(&file, b"")?;
     std::fs::remove_file(&file)

@@ -1,5 +1,7 @@
 //! `replay stream`: replicated stochastic streams over loads, schedulers and allocators.
 
+mod figure;
+
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -14,11 +16,11 @@ use super::plan::parse_list;
 use super::record::Record;
 use super::run::set_threads;
 use crate::allocator::registry::AllocatorSpec;
-use crate::experiment::stream::{Caption, Estimates, Life, Metric, Point, estimate};
+use crate::experiment::stream::{Estimates, Life, Metric, Point, estimate};
 use crate::frame::{NamedRow, write_values};
 use crate::metrics::estimate::StopRule;
 use crate::number::fixed;
-use crate::plot::{Line, Lines, save};
+use crate::plot::save;
 use crate::report::{Align, Sheet, Value, json_line, write_csv};
 use crate::topology::Topology;
 use crate::workload::stochastic::{Arrivals, Service, Sides, StochasticStream, TICKS_PER_UNIT};
@@ -26,9 +28,9 @@ use crate::workload::stochastic::{Arrivals, Service, Sides, StochasticStream, TI
 /// Arguments of `replay stream`.
 #[derive(Clone, Debug, Args)]
 pub struct StreamArgs {
-    /// Mesh or torus: 32x32, 8x8x8, torus:16x16.
-    #[arg(long, alias = "machine", value_name = "MACHINE", default_value = "16x16")]
-    mesh: String,
+    /// Meshes or tori: 32x32, 8x8x8, torus:16x16 [default: 16x16].
+    #[arg(long, alias = "machine", value_name = "MACHINE")]
+    mesh: Vec<String>,
 
     /// Loads: arrivals per time unit, as a list and as ranges FIRST..LAST:STEP.
     #[arg(long, value_name = "LIST", default_value = "1..10:1")]
@@ -38,9 +40,10 @@ pub struct StreamArgs {
     #[arg(long, value_name = "NAME[KEY=VALUE,..]", default_value = "uniform")]
     sides: String,
 
-    /// Service times: exponential, pareto, normal, deterministic (replay list services).
-    #[arg(long, value_name = "NAME[KEY=VALUE,..]", default_value = "exponential")]
-    service: String,
+    /// Service times: exponential, pareto, normal, deterministic (replay list services)
+    /// [default: exponential].
+    #[arg(long, value_name = "NAME[KEY=VALUE,..]")]
+    service: Option<String>,
 
     /// Let jobs live as long as their messages take: one-to-all, all-to-all, n-body, fft-2d,
     /// multigrid, random, ... (replay list patterns). A time unit is then a cycle.
@@ -66,8 +69,8 @@ pub struct StreamArgs {
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
 
-    /// Stop when the 95 % intervals of turnaround and utilization are this narrow, as a share of
-    /// the mean.
+    /// Stop when the 95 % intervals of finish time, turnaround and utilization are this narrow, as
+    /// a share of the mean.
     #[arg(long, value_name = "SHARE", default_value_t = 0.05, allow_negative_numbers = true)]
     precision: f64,
 
@@ -96,6 +99,8 @@ pub struct StreamArgs {
     quiet: bool,
 }
 
+const MACHINE: &str = "16x16";
+const SERVICE: &str = "exponential";
 const ALLOCATORS: &str = "first-fit,best-fit,frame-sliding,paging,mbs";
 const WATCHED: [Metric; 3] = [Metric::FinishTime, Metric::Utilization, Metric::Turnaround];
 
@@ -111,7 +116,8 @@ pub fn run(args: &StreamArgs, command: &[OsString]) -> Result<Exit, Failure> {
         ..StopRule::default()
     };
     if let Some(dir) = &args.out {
-        probe(dir).map_err(|e| Failure::output(format!("into --out {}", dir.display()), e))?;
+        probe(dir, command)
+            .map_err(|e| Failure::output(format!("into --out {}", dir.display()), e))?;
     }
     let mut results = Vec::with_capacity(points.len());
     for point in points {
@@ -130,7 +136,7 @@ pub fn run(args: &StreamArgs, command: &[OsString]) -> Result<Exit, Failure> {
         let mut files: Vec<PathBuf> =
             write_values(dir, "stream", &rows, &metadata).map_err(|e| failed(e.into()))?.into();
         for (metric, caption) in Metric::ALL {
-            if let Some(figure) = figure(metric, &results) {
+            if let Some(figure) = figure::figure(metric, &results) {
                 let stem = caption.name.replace('_', "-");
                 let drawn = save(&dir.join("plots"), &stem, &figure);
                 files.extend(drawn.map_err(|e| failed(e.into()))?);
@@ -160,7 +166,7 @@ fn configuration(
         })
     });
     serde_json::json!({
-        "machine": args.mesh,
+        "machines": machines(args).unwrap_or_default().iter().map(Topology::to_string).collect::<Vec<_>>(),
         "stream": results.first().map(|(point, _)| &point.stream),
         "pattern": args.pattern,
         "messages": args.pattern.as_ref().map(|_| args.messages.describe()),
@@ -170,16 +176,24 @@ fn configuration(
     })
 }
 
-/// Every combination, loads innermost.
+fn machines(args: &StreamArgs) -> Result<Vec<Topology>, Failure> {
+    parse_list(&args.mesh, MACHINE)
+}
+
+/// Every combination: machines, in each schedulers, allocators, loads.
 fn points(args: &StreamArgs) -> Result<Vec<Point>, Failure> {
-    let topology: Topology = args.mesh.parse().map_err(Failure::usage)?;
-    let grid = topology.grid().ok_or_else(|| {
-        Failure::usage_message("--mesh: streams have shapes and need a mesh or torus")
-    })?;
-    let extents = grid.axes().map(|axis| axis.extent);
     let loads = loads(&args.load)?;
     let sides: Sides = args.sides.parse().map_err(Failure::usage)?;
-    let service: Service = args.service.parse().map_err(Failure::usage)?;
+    if args.pattern.is_some() && args.service.is_some() {
+        let message = "--service: with --pattern a job lives as long as its messages take";
+        return Err(Failure::usage_message(message));
+    }
+    if args.pattern.is_none() && args.messages.are_given() {
+        let message = "--preset, --network, --quota, --flits and --mapping need --pattern";
+        return Err(Failure::usage_message(message));
+    }
+    let service = args.service.as_deref().unwrap_or(SERVICE);
+    let service: Service = service.parse().map_err(Failure::usage)?;
     let life = match &args.pattern {
         Some(pattern) => Life::Messages(args.messages.of(pattern)?),
         None => Life::RunTimes,
@@ -188,8 +202,14 @@ fn points(args: &StreamArgs) -> Result<Vec<Point>, Failure> {
     let schedulers = parse_list(&args.sched, "fcfs")?;
     let allocators = parse_list(&args.alloc, ALLOCATORS)?;
     let mut points = Vec::new();
-    for &scheduler in &schedulers {
-        for allocator in &allocators {
+    for topology in machines(args)? {
+        let grid = topology.grid().ok_or_else(|| {
+            Failure::usage_message("--mesh: streams have shapes and need a mesh or torus")
+        })?;
+        let extents = grid.axes().map(|axis| axis.extent);
+        for (&scheduler, allocator) in
+            schedulers.iter().flat_map(|scheduler| allocators.iter().map(move |a| (scheduler, a)))
+        {
             super::plan::works(allocator, scheduler, &topology)?;
             for &load in &loads {
                 let stream = StochasticStream {
@@ -243,10 +263,20 @@ fn loads(list: &str) -> Result<Vec<f64>, Failure> {
 /// A point and its estimates at full precision.
 fn row(point: &Point, estimates: &Estimates) -> NamedRow {
     let text = |value: &dyn std::fmt::Display| Value::Text(value.to_string());
+    let (service, pattern, flits) = match &point.life {
+        Life::RunTimes => (text(&point.stream.service), Value::Missing, Value::Missing),
+        Life::Messages(messages) => (
+            Value::Missing,
+            text(messages.program.pattern()),
+            Value::Unsigned(messages.options.flits.into()),
+        ),
+    };
     let mut row = vec![
         ("machine", text(&point.topology)),
         ("sides", text(&point.stream.sides)),
-        ("service", text(&point.stream.service)),
+        ("service", service),
+        ("pattern", pattern),
+        ("flits", flits),
         ("load", Value::Real(point.load())),
         ("scheduler", text(&point.scheduler)),
         ("allocator", text(&point.allocator)),
@@ -315,42 +345,4 @@ fn sheet(results: &[(Point, Estimates)]) -> Sheet {
         sheet.push(row);
     }
     sheet
-}
-
-/// A metric against load, a line for every strategy; `None` if no strategy has it or there
-/// is nothing to see.
-fn figure(metric: Metric, results: &[(Point, Estimates)]) -> Option<Lines> {
-    let (first, _) = results.first()?;
-    let mut lines: Vec<Line> = Vec::new();
-    let many = results.iter().any(|(point, _)| point.scheduler != first.scheduler);
-    for (point, estimates) in results {
-        let name = match many {
-            true => format!("{} ({})", point.allocator, point.scheduler),
-            false => point.allocator.to_string(),
-        };
-        let estimate = estimates.of(metric);
-        let mut at = crate::plot::Point::new(point.load(), estimate.mean);
-        at.error = estimate.half_width.is_finite().then(|| estimate.interval().into());
-        match lines.last_mut().filter(|line| line.name == name) {
-            Some(line) => line.points.push(at),
-            None => lines.push(Line { name, points: vec![at] }),
-        }
-    }
-    let values = || lines.iter().flat_map(|line| &line.points).map(|point| point.y);
-    if !values().any(|value| value.is_finite() && value != 0.0) {
-        return None;
-    }
-    let Caption { title, unit, .. } = metric.caption();
-    Some(Lines {
-        title: format!("{title} against load"),
-        subtitle: vec![
-            format!("{}, sides {}", first.topology, first.stream.sides),
-            format!("service {}, {} jobs, bars: 95 %", first.stream.service, first.stream.jobs),
-        ],
-        x_title: "Load (arrivals per time unit)".to_string(),
-        y_title: format!("{title} ({unit})"),
-        log_x: false,
-        log_y: false,
-        lines,
-    })
 }

@@ -87,15 +87,17 @@ pub fn run(args: &VerifyArgs) -> Result<Exit, Failure> {
     let count = |which: fn(&Verdict) -> bool| checks.iter().filter(|c| which(&c.verdict())).count();
     let differ = count(|v| *v == Verdict::Differs);
     let (same, within) = (count(|v| *v == Verdict::Same), count(|v| *v == Verdict::Within));
+    let undecided = count(|v| *v == Verdict::Undecided);
     if !args.quiet {
         let not_run = count(|v| matches!(v, Verdict::NotRun(_)));
-        let not_judged = checks.len() - same - within - differ - not_run;
+        let not_judged = checks.len() - same - within - undecided - differ - not_run;
         tell(format_args!(
-            "{same} same, {within} within, {differ} differ, {not_judged} not judged, {not_run} not run"
+            "{same} same, {within} within, {undecided} undecided, {differ} differ, {not_judged} not judged, \
+             {not_run} not run"
         ));
     }
     let absent = count(|v| matches!(v, Verdict::NotRun(why) if why.contains("absent")));
-    if same + within + differ == 0 && !args.quiet {
+    if same + within + undecided + differ == 0 && !args.quiet {
         tell("replay: nothing was compared: no trace is here");
     }
     let incomplete = args.complete && absent > 0;

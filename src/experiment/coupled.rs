@@ -2,11 +2,11 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::{Cell, Measure, RunResult};
-use crate::allocator::{Allocator, Census, Refusal};
+use crate::allocator::{Allocator, Census};
 use crate::metrics::by_size::by_size;
 use crate::metrics::run::{JobMeasures, PlacementMeans, RunMetrics, ScheduleMetrics};
 use crate::metrics::{Locality, Series, SystemRecorder, system};
-use crate::simulation::{CoupledError, Observer, RunTimes, Scene, State, simulate};
+use crate::simulation::{CoupledError, Observer, RunTimes, Scene, simulate};
 use crate::topology::NodeId;
 use crate::workload::{Job, JobId};
 
@@ -22,21 +22,21 @@ pub fn run(
     let workload = &cell.trace.workload;
     let jobs = &workload.jobs;
     let mut scheduler = cell.scheduler.build(processors as u32);
-    let mut observer = Placements {
+    let placements = Placements {
         jobs,
         measure,
         locality: Locality::new(topology),
-        recorder: SystemRecorder::new(jobs.len()),
         pairwise: vec![0; jobs.len()],
         means: PlacementMeans::default(),
         measured: Vec::with_capacity(if measure.jobs { jobs.len() } else { 0 }),
     };
+    let mut observers = (SystemRecorder::new(jobs.len()), placements);
     let begin = Instant::now();
     let scene = Scene { jobs, shapes: &workload.shapes, topology, timed: true };
     let service = &mut RunTimes::default();
-    let overhead = simulate(scene, scheduler.as_mut(), allocator, service, &mut observer)?;
+    let overhead = simulate(scene, scheduler.as_mut(), allocator, service, &mut observers)?;
     let seconds = begin.elapsed().as_secs_f64();
-    let Placements { recorder, pairwise, means, mut measured, .. } = observer;
+    let (recorder, Placements { pairwise, means, mut measured, .. }) = observers;
     let served = system::as_served(jobs, &recorder);
     let starts = recorder.starts();
     measured.sort_by_key(|job| (job.submit, job.number));
@@ -61,23 +61,13 @@ struct Placements<'a> {
     jobs: &'a [Job],
     measure: Measure,
     locality: Locality,
-    recorder: SystemRecorder,
     pairwise: Vec<u64>,
     means: PlacementMeans,
     measured: Vec<JobMeasures>,
 }
 
 impl Observer for Placements<'_> {
-    fn passed(&mut self, from: i64, to: i64, state: &State) {
-        self.recorder.passed(from, to, state);
-    }
-
-    fn refused(&mut self, job: JobId, refusal: Refusal) {
-        self.recorder.refused(job, refusal);
-    }
-
-    fn started(&mut self, id: JobId, now: i64, nodes: &[NodeId], census: Census) {
-        self.recorder.started(id, now, nodes, census);
+    fn started(&mut self, id: JobId, now: i64, nodes: &[NodeId], _: Census) {
         let job = &self.jobs[id.index()];
         // Processes communicate; processors lost to internal fragmentation do not.
         let pairwise_l1 = self.locality.pairwise_l1(&nodes[..job.size as usize]);
@@ -101,9 +91,5 @@ impl Observer for Placements<'_> {
                 tied: None,
             });
         }
-    }
-
-    fn completed(&mut self, job: JobId, now: i64) {
-        self.recorder.completed(job, now);
     }
 }

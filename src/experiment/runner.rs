@@ -58,7 +58,7 @@ pub fn run_cell(run: u32, cell: &Cell, measure: Measure) -> Result<RunResult, Ce
 
 fn measured(run: u32, cell: &Cell, measure: Measure) -> Result<RunResult, CellProblem> {
     let topology = &cell.trace.topology;
-    let jobs = &cell.trace.workload.jobs;
+    let (jobs, shapes) = (&cell.trace.workload.jobs, &cell.trace.workload.shapes);
     let mut allocator = cell.allocator.build(topology, cell.seed)?;
     if !allocator.never_refuses() || allocator.has_units() {
         return Ok(coupled::run(run, cell, measure, allocator.as_mut())?);
@@ -71,7 +71,8 @@ fn measured(run: u32, cell: &Cell, measure: Measure) -> Result<RunResult, CellPr
     let mut measured: Vec<JobMeasures> =
         Vec::with_capacity(if measure.jobs { jobs.len() } else { 0 });
     let begin = Instant::now();
-    replay(&schedule.timeline, jobs, topology, allocator.as_mut(), measure.ties, |decision| {
+    let allocator = allocator.as_mut();
+    replay(&schedule.timeline, jobs, shapes, topology, allocator, measure.ties, |decision| {
         let id = decision.job.index();
         if let Some(sets) = decision.tied {
             ties.record(sets);

@@ -7,6 +7,11 @@ pub fn pearson(pairs: &[(f64, f64)]) -> Option<f64> {
     if pairs.len() < 2 {
         return None;
     }
+    let varies = |of: fn(&(f64, f64)) -> f64| pairs.iter().any(|pair| of(pair) != of(&pairs[0]));
+    // The rounding of a mean is no variation.
+    if !varies(|pair| pair.0) || !varies(|pair| pair.1) {
+        return None;
+    }
     let mean = |of: fn(&(f64, f64)) -> f64| pairs.iter().map(of).sum::<f64>() / count;
     let (x, y) = (mean(|pair| pair.0), mean(|pair| pair.1));
     let sum =
@@ -51,5 +56,7 @@ mod tests {
         assert_eq!(ranks([3.0, 1.0, 3.0].into_iter()), [1.5, 0.0, 1.5]);
         assert_eq!(pearson(&[(1.0, 2.0)]), None);
         assert_eq!(pearson(&[(1.0, 2.0), (1.0, 3.0)]), None);
+        let equal: Vec<_> = (0..7).map(|i| (f64::from(i), 0.1)).collect();
+        assert_eq!(pearson(&equal), None);
     }
 }

@@ -1,6 +1,6 @@
 //! How close together the processors of an allocation are.
 
-use crate::topology::{Coord, Grid, NodeId, Topology};
+use crate::topology::{Coord, Grid, NodeId, PairDistances, Topology};
 
 /// Where the processors of one job are.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -25,6 +25,7 @@ pub struct Placement {
 #[derive(Clone, Debug)]
 pub struct Locality {
     topology: Topology,
+    distances: PairDistances,
     coords: Vec<Coord>,
     /// Histograms of coordinates, one per axis.
     histograms: [Vec<u32>; 3],
@@ -40,6 +41,7 @@ impl Locality {
         let grid = topology.grid();
         Self {
             topology: topology.clone(),
+            distances: PairDistances::new(topology),
             coords: grid.map(Grid::coords).unwrap_or_default(),
             histograms: [0, 1, 2].map(|axis| vec![0; grid.map_or(0, |grid| grid.extent(axis))]),
             marks: vec![0; topology.processors()],
@@ -48,36 +50,9 @@ impl Locality {
         }
     }
 
-    /// Sum of hop distances over all unordered pairs of processors: pairwise L1 on a mesh
-    /// (with wrap-around on a torus), Hamming on a hypercube. Zero for one processor.
+    /// Sum of hop distances over all unordered pairs of processors.
     pub fn pairwise_l1(&mut self, nodes: &[NodeId]) -> u64 {
-        if nodes.len() < 2 {
-            return 0;
-        }
-        match &self.topology {
-            Topology::Grid(grid) => {
-                let axes = grid.dimensions();
-                for histogram in &mut self.histograms[..axes] {
-                    histogram.fill(0);
-                }
-                for &node in nodes {
-                    let coord = self.coords[node.index()];
-                    for (histogram, p) in self.histograms[..axes].iter_mut().zip(coord) {
-                        histogram[usize::from(p)] += 1;
-                    }
-                }
-                let sum = |axis: usize| {
-                    along_axis(&self.histograms[axis], grid.axes()[axis].wrapped, nodes.len())
-                };
-                (0..axes).map(sum).sum()
-            }
-            Topology::Hypercube(cube) => (0..cube.dimensions())
-                .map(|bit| {
-                    let ones = nodes.iter().filter(|n| n.0 >> bit & 1 == 1).count() as u64;
-                    ones * (nodes.len() as u64 - ones)
-                })
-                .sum(),
-        }
+        self.distances.sum(nodes)
     }
 
     /// All measures of an allocation of at least one processor.
@@ -139,34 +114,6 @@ impl Locality {
             }
         }
         components
-    }
-}
-
-/// [`Locality::pairwise_l1`] for a single set.
-pub fn pairwise_l1(topology: &Topology, nodes: &[NodeId]) -> u64 {
-    Locality::new(topology).pairwise_l1(nodes)
-}
-
-/// Sum of distances along one dimension over pairs of `all` processors.
-fn along_axis(histogram: &[u32], wrapped: bool, all: usize) -> u64 {
-    if wrapped {
-        let n = histogram.len();
-        (1..n)
-            .map(|step| {
-                let pairs = |i: usize| u64::from(histogram[i]) * u64::from(histogram[i + step]);
-                (0..n - step).map(pairs).sum::<u64>() * step.min(n - step) as u64
-            })
-            .sum()
-    } else {
-        // Every cut between neighbouring positions is crossed by one path per pair with
-        // an end on each side.
-        let (mut before, all) = (0, all as u64);
-        let mut sum = 0;
-        for &count in histogram {
-            before += u64::from(count);
-            sum += before * (all - before);
-        }
-        sum
     }
 }
 
@@ -251,7 +198,8 @@ mod tests {
             prop_assume!(!nodes.is_empty());
             let placement = Locality::new(&topology).placement(&nodes);
             let pairs = || nodes.iter().enumerate().flat_map(|(i, &a)| nodes[..i].iter().map(move |&b| (a, b)));
-            prop_assert_eq!(placement.pairwise_l1, pairs().map(|(a, b)| u64::from(topology.hops(a, b))).sum::<u64>());
+            // Its sum has a test of its own.
+            prop_assert_eq!(placement.pairwise_l1, PairDistances::new(&topology).sum(&nodes));
             prop_assert_eq!(placement.diameter, pairs().map(|(a, b)| topology.chebyshev(a, b)).max().unwrap_or(0));
             prop_assert!((0.0..1.0).contains(&placement.dispersal));
             prop_assert!(placement.components as usize <= nodes.len());

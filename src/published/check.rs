@@ -19,8 +19,8 @@ pub enum Tolerance {
 }
 
 impl Tolerance {
-    /// Whether `ours`, known to within plus or minus `margin`, may be near enough. The
-    /// bounds allow for the rounding of binary fractions, nothing more.
+    /// Whether a value within `margin` of `ours` is near enough. The bounds allow for the
+    /// rounding of binary fractions, nothing more.
     pub fn admits(self, published: f64, ours: f64, margin: f64) -> bool {
         let slop = margin + 1e-9 * published.abs().max(1.0);
         match self {
@@ -57,6 +57,9 @@ pub enum Verdict {
     Same,
     /// Within the tolerance.
     Within,
+    /// Beyond the tolerance, but part of the 95 % interval is within it: more replications
+    /// would say which.
+    Undecided,
     /// Beyond the tolerance.
     Differs,
     /// Ours is known but not judged, and why.
@@ -70,6 +73,7 @@ impl fmt::Display for Verdict {
         match self {
             Verdict::Same => f.write_str("same"),
             Verdict::Within => f.write_str("within"),
+            Verdict::Undecided => f.write_str("undecided"),
             Verdict::Differs => f.write_str("differs"),
             Verdict::NotJudged(why) => write!(f, "not judged: {why}"),
             Verdict::NotRun(why) => write!(f, "not run: {why}"),
@@ -94,8 +98,7 @@ pub struct Check {
     pub published: f64,
     /// Our number.
     pub ours: Option<f64>,
-    /// Half-width of its 95 % interval; 0 if it is exact. The published number may lie
-    /// within the tolerance of any value in the interval.
+    /// Half-width of its 95 % interval; 0 if it is exact.
     pub margin: f64,
     /// How far they may be apart.
     pub tolerance: Tolerance,
@@ -103,6 +106,9 @@ pub struct Check {
     pub not_run: Option<String>,
     /// Anything else to know.
     pub note: String,
+    /// Whether the paper says it in words: `published` is then our bound for them, and
+    /// nothing was printed that ours could be the same as.
+    pub is_claim: bool,
 }
 
 impl Check {
@@ -113,7 +119,7 @@ impl Check {
 
     /// Digits after the decimal point to show of ours: a bound says nothing of its digits.
     fn decimals_shown(&self) -> usize {
-        if self.tolerance.is_two_sided() { self.decimals() } else { 3 }
+        if self.tolerance.is_two_sided() && !self.is_claim { self.decimals() } else { 3 }
     }
 
     /// The verdict.
@@ -128,10 +134,13 @@ impl Check {
             None => Verdict::NotRun("no value".to_string()),
             Some(ours) => {
                 let printed = |value: f64| format!("{value:.*}", self.decimals());
-                if self.tolerance.is_two_sided() && printed(ours) == printed(self.published) {
+                let printed_value = self.tolerance.is_two_sided() && !self.is_claim;
+                if printed_value && printed(ours) == printed(self.published) {
                     Verdict::Same
-                } else if self.tolerance.admits(self.published, ours, self.margin) {
+                } else if self.tolerance.admits(self.published, ours, 0.0) {
                     Verdict::Within
+                } else if self.tolerance.admits(self.published, ours, self.margin) {
+                    Verdict::Undecided
                 } else {
                     Verdict::Differs
                 }
@@ -139,9 +148,31 @@ impl Check {
         }
     }
 
+    /// The published column of the table for people: nothing was printed of a claim.
+    fn published_shown(&self) -> String {
+        match self.is_claim {
+            true => "-".to_string(),
+            false => fixed(self.published, self.decimals()),
+        }
+    }
+
+    /// The tolerance column: of a claim, its bound.
+    fn tolerance_shown(&self) -> String {
+        let (bound, tolerance) = (&self.printed, self.tolerance);
+        match tolerance {
+            _ if !self.is_claim => tolerance.to_string(),
+            Tolerance::Absolute(_) | Tolerance::Relative(_) => format!("{tolerance} of {bound}"),
+            Tolerance::Below => format!("less than {bound}"),
+            Tolerance::Above => format!("more than {bound}"),
+            Tolerance::AtMost(by) => {
+                format!("at most {}", fixed(self.published * (1.0 + by), self.decimals()))
+            }
+        }
+    }
+
     /// Ours less published, in percent of published where the tolerance is relative.
     fn difference(&self) -> Option<String> {
-        let (ours, published) = (self.ours?, self.published);
+        let (ours, published) = (self.ours.filter(|_| !self.is_claim)?, self.published);
         Some(match self.tolerance {
             // Nothing is a percentage of zero.
             Tolerance::Relative(_) if published == 0.0 => {
@@ -192,7 +223,7 @@ impl Check {
                 check.figure.clone(),
                 check.trace.clone(),
                 check.what.clone(),
-                fixed(check.published, check.decimals()),
+                check.published_shown(),
                 check.ours.map_or_else(dash, |ours| fixed(ours, check.decimals_shown())),
                 if check.margin > 0.0 {
                     fixed(check.margin, check.decimals_shown())
@@ -200,7 +231,7 @@ impl Check {
                     dash()
                 },
                 check.difference().unwrap_or_else(dash),
-                check.tolerance.to_string(),
+                check.tolerance_shown(),
                 check.verdict().to_string(),
                 check.log.clone().unwrap_or_else(dash),
                 check.note.clone(),
@@ -215,6 +246,10 @@ mod tests {
     use super::*;
 
     fn check(printed: &str, ours: f64, tolerance: Tolerance) -> Verdict {
+        of(printed, ours, tolerance).verdict()
+    }
+
+    fn of(printed: &str, ours: f64, tolerance: Tolerance) -> Check {
         Check {
             figure: String::new(),
             trace: String::new(),
@@ -227,8 +262,31 @@ mod tests {
             tolerance,
             not_run: None,
             note: String::new(),
+            is_claim: false,
         }
-        .verdict()
+    }
+
+    #[test]
+    fn an_interval_decides_nothing_by_being_wide() {
+        let ours = of("100", 109.0, Tolerance::Relative(0.08));
+        assert_eq!(Check { margin: 0.5, ..ours.clone() }.verdict(), Verdict::Differs);
+        assert_eq!(Check { margin: 5.0, ..ours }.verdict(), Verdict::Undecided);
+        let inside = of("100", 107.0, Tolerance::Relative(0.08));
+        assert_eq!(Check { margin: 5.0, ..inside }.verdict(), Verdict::Within);
+        let bound = of("3", 4.2, Tolerance::AtMost(0.0));
+        assert_eq!(Check { margin: 10.5, ..bound }.verdict(), Verdict::Undecided);
+    }
+
+    #[test]
+    fn a_claim_is_judged_by_its_bound_alone() {
+        let claim =
+            |ours, tolerance| Check { is_claim: true, ..of("1", ours, tolerance) }.verdict();
+        assert_eq!(claim(1.4, Tolerance::Relative(0.05)), Verdict::Differs);
+        assert_eq!(claim(1.04, Tolerance::Relative(0.05)), Verdict::Within);
+        assert_eq!(claim(1.0, Tolerance::Relative(0.05)), Verdict::Within);
+        let shown = Check { is_claim: true, ..of("5", 4.0, Tolerance::AtMost(0.0)) };
+        assert_eq!(shown.tolerance_shown(), "at most 5");
+        assert_eq!((shown.published_shown().as_str(), shown.difference()), ("-", None));
     }
 
     #[test]

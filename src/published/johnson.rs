@@ -299,6 +299,7 @@ fn check(
         tolerance: row.tolerance(log.is_none_or(|(_, own)| own)),
         not_run,
         note: row.note.clone(),
+        is_claim: false,
     })
 }
 

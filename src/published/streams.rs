@@ -232,6 +232,7 @@ impl Row {
             tolerance,
             not_run: (!self.unjudged.is_empty()).then(|| self.unjudged.clone()),
             note: self.note.clone(),
+            is_claim: false,
         })
     }
 }
@@ -348,6 +349,7 @@ pub fn claim(
         tolerance,
         not_run: None,
         note: String::new(),
+        is_claim: true,
     })
 }
 

@@ -108,9 +108,10 @@ impl Scheduler for Conservative {
         false
     }
 
-    /// The earliest reservation: compression can leave it at an instant when no job ends.
-    fn due(&self) -> Option<i64> {
-        self.reserved.iter().copied().min()
+    /// The earliest reservation to come: compression can leave it at an instant when no job
+    /// ends. One that has slipped waits for a completion, others must not wait with it.
+    fn due(&self, after: i64) -> Option<i64> {
+        self.reserved.iter().copied().filter(|&start| start > after).min()
     }
 
     fn waiting(&self) -> usize {

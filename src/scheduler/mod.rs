@@ -77,8 +77,9 @@ pub trait Scheduler: Send {
         true
     }
 
-    /// The next instant at which to be asked even if no job arrives or completes.
-    fn due(&self) -> Option<i64> {
+    /// The next instant after `after` at which to be asked even if no job arrives or completes.
+    fn due(&self, after: i64) -> Option<i64> {
+        let _ = after;
         None
     }
 

@@ -1,17 +1,25 @@
+use std::collections::BTreeSet;
+
 use super::{QueueOrder, QueuedJob, Scheduler, System};
 use crate::workload::JobId;
 
 /// Out of order (OO in Bani-Mohammad 2008, section 4.5): the queue is walked once from its
 /// head and every job that can be placed starts.
 ///
-/// Between completions nothing that failed can succeed, so that the walk goes on where it
-/// stood and only new arrivals are looked at.
+/// What failed is not tried again before a completion, so that the walk goes on where it
+/// stood and only new arrivals are looked at. With allocators that look at every place
+/// nothing that failed could succeed earlier; Frame Sliding, whose frames begin at the first
+/// free processor, may find a place after another job's start, and takes it then at the next
+/// completion.
 #[derive(Clone, Debug, Default)]
 pub struct OutOfOrder {
     order: QueueOrder,
     queue: Vec<QueuedJob>,
     /// Jobs before this one have been passed over since the last completion.
     position: usize,
+    /// Those that were refused since then: an arrival ahead of them in the order must not
+    /// have them named again.
+    refused: BTreeSet<JobId>,
     /// The job named last.
     named: Option<QueuedJob>,
 }
@@ -32,10 +40,11 @@ impl Scheduler for OutOfOrder {
 
     fn complete(&mut self, _job: JobId, _now: i64) {
         self.position = 0;
+        self.refused.clear();
     }
 
     fn next(&mut self, system: System<'_>) -> Option<JobId> {
-        let fits = |job: &QueuedJob| job.size <= system.free;
+        let fits = |job: &QueuedJob| job.size <= system.free && !self.refused.contains(&job.id);
         let ahead = self.queue[self.position..].iter().position(fits);
         self.position = ahead.map_or(self.queue.len(), |ahead| self.position + ahead);
         ahead?;
@@ -44,7 +53,8 @@ impl Scheduler for OutOfOrder {
         Some(job.id)
     }
 
-    fn refused(&mut self, _job: JobId) {
+    fn refused(&mut self, job: JobId) {
+        self.refused.insert(job);
         if let Some(job) = self.named.take() {
             self.queue.insert(self.position, job);
             self.position += 1;

@@ -60,6 +60,29 @@ pub trait Observer {
     }
 }
 
+/// Two observers side by side, told in this order.
+impl<A: Observer, B: Observer> Observer for (A, B) {
+    fn passed(&mut self, from: i64, to: i64, state: &State) {
+        self.0.passed(from, to, state);
+        self.1.passed(from, to, state);
+    }
+
+    fn refused(&mut self, job: JobId, refusal: Refusal) {
+        self.0.refused(job, refusal);
+        self.1.refused(job, refusal);
+    }
+
+    fn started(&mut self, job: JobId, now: i64, nodes: &[NodeId], census: Census) {
+        self.0.started(job, now, nodes, census);
+        self.1.started(job, now, nodes, census);
+    }
+
+    fn completed(&mut self, job: JobId, now: i64) {
+        self.0.completed(job, now);
+        self.1.completed(job, now);
+    }
+}
+
 /// What it cost to allocate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Overhead {
@@ -137,8 +160,8 @@ pub fn simulate(
     let mut last = i64::MIN;
     loop {
         let next_arrival = arrivals.peek().map(|(job, _)| job.submit);
-        // What is due already waits for a completion: only the future is an instant of its own.
-        let due = scheduler.due().filter(|&due| due > last);
+        // What was due already waits for a completion: only the future is an instant of its own.
+        let due = scheduler.due(last);
         let until = next_arrival.into_iter().chain(due).min();
         completed.clear();
         let completion = service

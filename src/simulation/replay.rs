@@ -26,22 +26,23 @@ pub enum ReplayError {
     Refused(i64, Refusal),
 }
 
-/// Replays a timeline of `jobs`, which have no shapes, on a machine of the given topology, which has the
-/// processors the timeline was computed for. `observe` sees every allocation; ties are
-/// counted if `ties`. The loop allocates no memory per decision once its buffers have
-/// grown.
+/// Replays a timeline of `jobs`, with side lengths by job in `shapes` if they have any, on a
+/// machine of the given topology, which has the processors the timeline was computed for.
+/// `observe` sees every allocation; ties are counted if `ties`. The loop allocates no memory
+/// per decision once its buffers have grown.
 ///
 /// # Errors
 /// [`ReplayError`] if the allocator refuses a job.
 pub fn replay(
     timeline: &Timeline,
     jobs: &[Job],
+    shapes: &[[u16; 3]],
     topology: &Topology,
     allocator: &mut dyn Allocator,
     ties: bool,
     mut observe: impl FnMut(Decision<'_>),
 ) -> Result<(), ReplayError> {
-    replay_while(timeline, jobs, topology, allocator, ties, |decision| {
+    replay_while(timeline, jobs, shapes, topology, allocator, ties, |decision| {
         observe(decision);
         ControlFlow::Continue(())
     })
@@ -55,6 +56,7 @@ pub fn replay(
 pub fn replay_while(
     timeline: &Timeline,
     jobs: &[Job],
+    shapes: &[[u16; 3]],
     topology: &Topology,
     allocator: &mut dyn Allocator,
     ties: bool,
@@ -69,7 +71,7 @@ pub fn replay_while(
         match *event {
             Event::Start(id) => {
                 let job = &jobs[id.index()];
-                let request = Request::of_size(job.size);
+                let request = Request { size: job.size, shape: shapes.get(id.index()).copied() };
                 let slot = spare.pop().unwrap_or_else(|| {
                     held.push(Vec::new());
                     held.len() as u32 - 1

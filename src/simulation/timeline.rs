@@ -66,8 +66,8 @@ impl Timeline {
         loop {
             let next_arrival = arrivals.peek().map(|(_, job)| job.submit);
             let next_completion = completions.peek().map(|Reverse((end, _))| *end);
-            // What is due already waits for a completion: only the future is an instant of its own.
-            let due = scheduler.due().filter(|&due| due > last);
+            // What was due already waits for a completion: only the future is an instant of its own.
+            let due = scheduler.due(last);
             let next = next_arrival.into_iter().chain(next_completion).chain(due);
             let Some(now) = next.min() else { break };
             last = now;

@@ -38,4 +38,4 @@ pub use header::{Entry, Header};
 pub use reader::Reader;
 pub use record::Record;
 pub use tally::{ErrorTally, ReadOptions};
-pub use writer::Writer;
+pub use writer::{Writer, header_fields};

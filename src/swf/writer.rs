@@ -5,6 +5,24 @@ use std::io::{self, Write};
 
 use super::{Header, Record};
 
+/// Header lines `; key: value` for the fields given.
+///
+/// # Errors
+/// [`io::ErrorKind::InvalidInput`] for a field that would not come back as it is: a key that is
+/// blank or holds a colon, a line break in either.
+pub fn header_fields(fields: &[(&str, &str)]) -> io::Result<String> {
+    let mut text = String::new();
+    for (key, value) in fields {
+        let breaks = |s: &str| s.contains(['\n', '\r']);
+        if key.trim().is_empty() || key.contains(':') || breaks(key) || breaks(value) {
+            let message = format!("{key:?}: {value:?} is no SWF header field");
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
+        }
+        text += &format!("; {key}: {value}\n");
+    }
+    Ok(text)
+}
+
 /// Writes SWF.
 ///
 /// What a [`Reader`](super::Reader) read comes back from what a writer wrote: the same header text and

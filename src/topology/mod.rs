@@ -26,11 +26,13 @@ pub mod curve;
 mod default_machine;
 mod grid;
 mod hypercube;
+mod pair_distances;
 mod parse;
 
 pub use default_machine::{DefaultMachine, default_machine};
 pub use grid::{Axis, Coord, Grid};
 pub use hypercube::Hypercube;
+pub use pair_distances::PairDistances;
 pub use parse::TopologyError;
 
 /// A processor, numbered in *scan order*: x slowest, then y, then z fastest.

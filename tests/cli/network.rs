@@ -9,6 +9,7 @@ trials!(
     packets_that_cannot_be_are_named,
     channels_are_accounted_for,
     contention_is_nothing_in_disjoint_boxes,
+    seeds_are_the_allocators,
     threads_do_not_matter,
     contention_is_drawn,
     a_pattern_of_ones_own,
@@ -54,6 +55,17 @@ fn channels_are_accounted_for() {
     assert_eq!(carried, 4 * 8);
 }
 
+/// One job on an idle machine, where it stood alone too: whatever the seeds, no stretch.
+fn seeds_are_the_allocators() {
+    let dir = Dir::new()
+        .file("one.swf", "; MaxProcs: 256\n1 0 0 300 24 -1 -1 24 300 -1 1 1 1 -1 -1 -1 -1 -1\n");
+    let run = dir.replay(
+        "contend --trace one.swf --alloc first-fit --pattern one-to-all --scale 10 --seed 3,1,2 \
+         --format json -q",
+    );
+    assert_eq!(run.code(0).fields(&["mean_stretch"]), ["1.0", "1.0", "1.0"]);
+}
+
 fn contention_is_nothing_in_disjoint_boxes() {
     let run = Dir::with_trace()
         .replay("contend --jobs 120 --scale 0.1 --alloc first-fit,random --format json -q")
@@ -81,7 +93,7 @@ fn threads_do_not_matter() {
 fn contention_is_drawn() {
     let dir = Dir::with_trace();
     dir.replay("contend --jobs 60 --scale 0.05 --alloc mbs,first-fit --out out -q").code(0);
-    for file in ["contend.csv", "contend.parquet", "jobs.csv", "jobs.parquet"] {
+    for file in ["contend.csv", "contend.parquet", "jobs.csv", "jobs.parquet", "correlations.csv"] {
         assert!(dir.path("out").join(file).is_file(), "{file}");
     }
     let plots = fs::read_dir(dir.path("out/plots")).expect("a folder").count();

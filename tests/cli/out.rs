@@ -15,6 +15,7 @@ trials!(
     results_do_not_depend_on_threads,
     a_second_run_replaces_the_first,
     no_old_figure_stays_beside_new_ones,
+    results_of_another_command_are_kept,
     an_interrupted_run_keeps_what_is_done,
     a_file_in_the_way_fails_first,
     a_closed_pipe_costs_no_file,
@@ -161,6 +162,19 @@ fn a_second_run_replaces_the_first() {
     let table = String::from_utf8(dir.read("results/runs.csv")).expect("text");
     assert!(table.contains(",mc1x1,") && !table.contains("random"), "{table}");
     assert_eq!(manifest(&dir, "results")["configuration"]["traces"][0]["jobs"], 60);
+}
+
+fn results_of_another_command_are_kept() {
+    let dir = Dir::with_trace();
+    dir.replay("search --jobs 100 --sr 1 --factors 0..1 --out out -q").code(0);
+    let kept = dir.files("out");
+    for command in ["", "sweep", "stream --jobs 5", "contend --scale 0.01"] {
+        let grid = if command.starts_with("stream") { "" } else { "--jobs 5" };
+        let failed = dir.replay(&format!("{command} {grid} --alloc mbs --out out"));
+        failed.fails(2, 1, &["--out out", "results of a search"]);
+    }
+    assert_eq!(dir.files("out"), kept);
+    dir.replay("search --jobs 100 --sr 1 --factors 0..1 --out out -q").code(0);
 }
 
 fn no_old_figure_stays_beside_new_ones() {

@@ -109,7 +109,7 @@ fn what_is_no_shard() {
 fn a_shard_is_no_place_for_the_whole() {
     let (dir, folders) = sharded(2);
     let failed = dir.replay(&format!("merge {folders} --out s1"));
-    failed.fails(2, 1, &["s1 is in use by "]);
+    failed.fails(2, 1, &["--out s1", "one of the folders to merge"]);
 }
 
 /// What of HyperQueue our script relies on: `submit` runs a command once per number of

@@ -8,6 +8,7 @@ trials!(
     refusing_costs_utilization,
     threads_do_not_matter,
     results_are_written,
+    machines_are_compared,
     messages_decide_how_long_jobs_live,
     a_made_trace_is_a_trace,
     shapes_lie_beside_a_trace,
@@ -63,6 +64,29 @@ fn results_are_written() {
     }
 }
 
+fn machines_are_compared() {
+    let dir = Dir::new();
+    let run = |loads: &str, out: &str| {
+        let command = format!(
+            "stream --mesh 8x8,12x12 --load {loads} --alloc gabl,paging --pattern random \
+             --preset bani-mohammad --flits 16 {QUICK} --out {out} -q --format csv"
+        );
+        dir.replay(&command).code(0);
+        fs::read_to_string(dir.path(out).join("plots/turnaround.csv")).expect("a figure")
+    };
+    // One load: against the number of processors. Several: a line for each machine.
+    let by_size = run("0.05", "size");
+    let lines: Vec<&str> = by_size.lines().skip(1).collect();
+    assert_eq!(lines.len(), 4, "{by_size}");
+    assert!(lines[0].starts_with("gabl,64,") && lines[1].starts_with("gabl,144,"), "{by_size}");
+    let by_load = run("0.05,0.1", "load");
+    assert!(by_load.contains("gabl 8x8,0.05,") && by_load.contains("paging 12x12,0.1,"));
+    let table = fs::read_to_string(dir.path("load/stream.csv")).expect("a table");
+    assert_eq!(table.lines().count(), 1 + 2 * 2 * 2);
+    let of_messages = table.lines().filter(|line| line.contains(",random,16,"));
+    assert_eq!(of_messages.count(), 8, "{table}");
+}
+
 fn messages_decide_how_long_jobs_live() {
     let run = |allocator: &str| {
         let command = format!(
@@ -100,15 +124,21 @@ fn shapes_lie_beside_a_trace() {
     let dir = Dir::new();
     let made = dir.replay("synth stream[machine=8x8,jobs=40,load=3] --write s.swf").code(0);
     made.says("shapes: s.shapes.csv");
-    let file = dir.replay("--trace s.swf --alloc first-fit --format json").code(0);
-    let named =
-        dir.replay("--trace stream[machine=8x8,jobs=40,load=3] --alloc first-fit --format json");
-    let keys = ["mean_pairwise_l1", "mean_wait", "refusals"];
-    assert_eq!(file.fields(&keys), named.code(0).fields(&keys));
+    let keys = ["mean_pairwise_l1", "mean_wait"];
+    let run = |trace: &str, allocator: &str| {
+        let run = dir.replay(&format!("--trace {trace} --alloc {allocator} --format json"));
+        run.code(0).fields(&keys)
+    };
+    // One that may refuse, and one that is replayed on a timeline.
+    let with = ["first-fit", "mc"].map(|allocator| {
+        let file = run("s.swf", allocator);
+        assert_eq!(file, run("stream[machine=8x8,jobs=40,load=3]", allocator));
+        file
+    });
     // Without its shapes a job gets the most nearly square ones.
     fs::remove_file(dir.path("s.shapes.csv")).expect("it is there");
-    let without = dir.replay("--trace s.swf --alloc first-fit --format json").code(0);
-    assert_ne!(file.fields(&keys), without.fields(&keys));
+    let without = ["first-fit", "mc"].map(|allocator| run("s.swf", allocator));
+    assert!(with[0] != without[0] && with[1] != without[1], "{with:?} {without:?}");
 }
 
 fn shapes_that_do_not_fit_are_named() {
@@ -134,6 +164,8 @@ fn impossible_wishes() {
         ("stream --pattern n-bodies", "n-body"),
         ("stream --pattern n-body --preset hi", "bani-mohammad"),
         ("stream --precision -1", "half-width"),
+        ("stream --flits 16", "--pattern"),
+        ("stream --pattern n-body --service exponential", "--service"),
         ("--trace stream[lod=2]", "load"),
         ("--sched conservative --alloc first-fit --trace stream[jobs=5]", "cannot work with that"),
     ] {

@@ -68,9 +68,8 @@ fn fragments_inside_and_outside() {
 fn refusals_say_why() {
     let (mut machine, mut buddy) = on("4x4");
     let first = start(&mut machine, &mut buddy, Request::of_size(1)).expect("all are free");
+    // Fifteen are free, but they want the square of sixteen.
     let refused = start(&mut machine, &mut buddy, Request::of_size(15));
-    assert_eq!(refused, Err(Refusal::Fragmented));
-    let refused = start(&mut machine, &mut buddy, Request::of_size(16));
     assert_eq!(refused, Err(Refusal::TooFewFree));
     let refused = start(&mut machine, &mut buddy, shaped(5, 1));
     assert_eq!(refused, Err(Refusal::Fragmented));
@@ -81,6 +80,23 @@ fn refusals_say_why() {
     assert_eq!(buddy.census(), Census::default());
     let mut machine = Machine::new("4x4".parse().expect("a mesh"));
     assert!(start(&mut machine, &mut buddy, Request::of_size(16)).is_ok());
+}
+
+#[test]
+fn four_free_processors_are_no_square() {
+    let (mut machine, mut buddy) = on("4x4");
+    let held: Vec<Vec<NodeId>> = (0..16)
+        .map(|_| start(&mut machine, &mut buddy, Request::of_size(1)).expect("one is free"))
+        .collect();
+    let grid = machine.topology().grid().expect("a grid").clone();
+    // One in every quarter.
+    for nodes in held.iter().filter(|nodes| grid.coord(nodes[0])[..2].iter().all(|p| p % 2 == 0)) {
+        machine.release(nodes);
+        buddy.released(&machine, nodes);
+    }
+    assert_eq!(machine.free_count(), 4);
+    let refused = start(&mut machine, &mut buddy, Request::of_size(4));
+    assert_eq!(refused, Err(Refusal::Fragmented));
 }
 
 #[test]

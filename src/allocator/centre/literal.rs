@@ -7,8 +7,7 @@
 
 use super::{CentreOptions, Metric, ShellOrder, TieVector};
 use crate::machine::Machine;
-use crate::metrics::locality;
-use crate::topology::{Coord, Grid, NodeId};
+use crate::topology::{Coord, Grid, NodeId, PairDistances};
 
 /// Where candidate centres are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -100,7 +99,7 @@ impl CentreRule {
             };
             let score = match self.score {
                 Score::ShellSum => nodes.iter().map(|n| u64::from(distance(n))).sum(),
-                Score::PairwiseL1 => locality::pairwise_l1(machine.topology(), &nodes),
+                Score::PairwiseL1 => PairDistances::new(machine.topology()).sum(&nodes),
             };
             let tie = self
                 .options

@@ -46,6 +46,28 @@ fn mistakes_get_advice() {
     assert!(canonical("random[tie=1,2,3,4]").is_err());
 }
 
+#[test]
+fn parameters_without_effect_tell_nothing_apart() {
+    let strategy =
+        |text: &str| text.parse::<AllocatorSpec>().expect("a known allocator").strategy();
+    for (text, same) in [
+        ("mc1x1[tie=4,26,40,12]", "mc1x1[tie=4,13,20,6]"),
+        ("mc1x1[tie=4,0,0,0,slack=0.1]", "mc1x1"),
+        ("mm[slack=0.1]", "mm"),
+        ("mc1x1[shadows=8,every=16]", "mc1x1"),
+        ("mc1x1[tie=1,2,3,4,memory=16]", "mc1x1[tie=1,2,3,4]"),
+    ] {
+        assert_eq!(strategy(text), strategy(same), "{text}");
+    }
+    for (text, other) in [
+        ("mc1x1[tie=auto,shadows=8]", "mc1x1[tie=auto]"),
+        ("mc1x1[tie=auto]", "mc1x1"),
+        ("mc1x1[tie=1,2,3,4,slack=0.1]", "mc1x1[tie=1,2,3,4]"),
+    ] {
+        assert_ne!(strategy(text), strategy(other), "{text}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 

@@ -27,8 +27,7 @@ use super::centre::CentreOptions;
 use super::mc1x1::Mc1x1;
 use super::{Allocator, Refusal, Request};
 use crate::machine::Machine;
-use crate::metrics::locality::Locality;
-use crate::topology::{Grid, NodeId, Topology};
+use crate::topology::{Grid, NodeId, PairDistances, Topology};
 use map::Map;
 use shadow::Shadow;
 
@@ -71,7 +70,7 @@ pub struct TunedMc1x1 {
     slots: Vec<u32>,
     spare: Vec<u32>,
     slots_made: u32,
-    locality: Locality,
+    distances: PairDistances,
 }
 
 impl TunedMc1x1 {
@@ -88,7 +87,7 @@ impl TunedMc1x1 {
             slots: vec![0; grid.processors()],
             spare: Vec::new(),
             slots_made: 0,
-            locality: Locality::new(&Topology::Grid(grid.clone())),
+            distances: PairDistances::new(&Topology::Grid(grid.clone())),
             grid: grid.clone(),
             options,
             tuning,
@@ -164,7 +163,7 @@ impl Allocator for TunedMc1x1 {
         });
         self.slots[first.index()] = slot;
         for shadow in &mut self.shadows {
-            shadow.start(slot as usize, request, &mut self.locality);
+            shadow.start(slot as usize, request, &mut self.distances);
         }
         self.since += 1;
         Ok(())

@@ -1,8 +1,7 @@
 use crate::allocator::mc1x1::Mc1x1;
 use crate::allocator::{Allocator, Request};
 use crate::machine::Machine;
-use crate::metrics::locality::Locality;
-use crate::topology::NodeId;
+use crate::topology::{NodeId, PairDistances};
 
 /// A machine beside the real one, on which a tie vector of its own serves the same
 /// requests.
@@ -49,7 +48,7 @@ impl Shadow {
 
     /// Serves a request, for the job in `slot`. Without enough free processors, which only
     /// a caller can bring about who does not occupy what it was given, it passes.
-    pub fn start(&mut self, slot: usize, request: Request, locality: &mut Locality) {
+    pub fn start(&mut self, slot: usize, request: Request, distances: &mut PairDistances) {
         if slot >= self.held.len() {
             self.held.resize_with(slot + 1, Vec::new);
         }
@@ -57,7 +56,7 @@ impl Shadow {
         nodes.clear();
         if self.engine.allocate(&self.machine, request, nodes).is_ok() {
             self.machine.occupy(nodes);
-            self.loss += locality.pairwise_l1(nodes);
+            self.loss += distances.sum(nodes);
         }
     }
 

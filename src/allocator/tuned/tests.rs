@@ -113,10 +113,10 @@ fn tuning_brings_jobs_closer_together() {
     let history = long_history(11, 8000);
     let topology: Topology = "10x10".parse().expect("a mesh");
     let grid = topology.grid().expect("a grid");
-    let mut locality = Locality::new(&topology);
+    let mut distances = PairDistances::new(&topology);
     let mut total = |allocator: &mut dyn Allocator| -> u64 {
         let (chosen, _) = choices(allocator, "10x10", &history);
-        chosen.iter().map(|nodes| locality.pairwise_l1(nodes)).sum()
+        chosen.iter().map(|nodes| distances.sum(nodes)).sum()
     };
     let options = CentreOptions::default();
     let untied = total(&mut Mc1x1::new(grid, options));

@@ -86,11 +86,11 @@ pub struct SearchArgs {
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=100_000), help_heading = "Search")]
     pub top: u32,
 
-    /// Stop evaluations that cannot be among the N best; 0: never [default: 10 for local, random
-    /// and halving, else 0].
+    /// Stop evaluations that cannot be among the N best; 0: never [default: 10 for random, else 0].
     ///
-    /// This never changes which are the N best: sums only grow. The others then have an upper
-    /// bound in place of a value.
+    /// Among the vectors evaluated this never changes which are the N best: sums only grow. The
+    /// others then have an upper bound in place of a value. Strategies that go by values (local,
+    /// tpe, external) may then go other ways.
     #[arg(long, value_name = "N", help_heading = "Search", hide_short_help = true)]
     pub spare: Option<u32>,
 }

@@ -22,6 +22,7 @@ use crate::experiment::search::strategy::{External, Halving, List, Local, Random
 use crate::experiment::search::{
     Archive, Control, End, Found, Portability, Problem, Space, search, width,
 };
+use crate::number::grouped;
 
 /// Evaluations of strategies that would never end, unless the user says otherwise.
 const RANDOM_EVALUATIONS: u64 = 500;
@@ -34,7 +35,7 @@ pub fn run(args: &SearchArgs, command: &[OsString]) -> Result<Exit, Failure> {
     let started = SystemTime::now();
     let begin = Instant::now();
     set_threads(args.run.threads)?;
-    prepare(args)?;
+    prepare(args, command)?;
     let plan = SearchPlan::resolve(args)?;
     let interrupted = interruption()?;
     let overdue = AtomicBool::new(false);
@@ -87,9 +88,9 @@ pub fn run(args: &SearchArgs, command: &[OsString]) -> Result<Exit, Failure> {
 /// Of how many best vectors the evaluations are certain to be whole; `None` for all.
 pub fn keep(args: &SearchArgs) -> Option<usize> {
     let usual = match args.strategy {
-        StrategyArg::Local | StrategyArg::Random | StrategyArg::Halving => 10,
-        // These show or learn from every value.
-        StrategyArg::Exhaustive | StrategyArg::Tpe | StrategyArg::External => 0,
+        StrategyArg::Random => 10,
+        // The others show or go by every value.
+        _ => 0,
     };
     let keep = args.spare.unwrap_or(usual) as usize;
     (keep > 0).then_some(keep.max(args.top as usize))
@@ -134,7 +135,13 @@ impl Search<'_> {
         let halving = || Halving::new(grid(), finalists);
         match args.strategy {
             StrategyArg::Exhaustive => {
-                self.phase(&mut List::new(grid()), archive, args.evaluations)?;
+                let vectors = grid();
+                let all = vectors.len() as u64;
+                if let Some(most) = args.evaluations.filter(|&most| most < all) {
+                    let (most, all) = (grouped(most), grouped(all));
+                    tell(format_args!("--evaluations {most}: the first of {all} ratios only"));
+                }
+                self.phase(&mut List::new(vectors), archive, args.evaluations)?;
                 Ok(left_out(&plan.grid))
             }
             StrategyArg::Halving => {

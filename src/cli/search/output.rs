@@ -34,15 +34,14 @@ pub struct Results<'a> {
     pub portability: Option<&'a Portability>,
 }
 
-/// Checks that the folder can be written, and removes what an earlier run left there.
-pub fn prepare(args: &SearchArgs) -> Result<(), Failure> {
+/// Checks that the folder can be written.
+pub fn prepare(args: &SearchArgs, command: &[OsString]) -> Result<(), Failure> {
     if args.run.plots && args.run.out.is_none() {
         return Err(Failure::usage_message("--plots needs --out DIR"));
     }
     match &args.run.out {
-        Some(dir) => {
-            probe(dir).map_err(|e| Failure::output(format!("into --out {}", dir.display()), e))
-        }
+        Some(dir) => probe(dir, command)
+            .map_err(|e| Failure::output(format!("into --out {}", dir.display()), e)),
         None => Ok(()),
     }
 }

@@ -28,7 +28,14 @@ pub fn run(args: &MergeArgs, command: &[OsString]) -> Result<Exit, Failure> {
     one_plan(&args.dirs, &folders)?;
     complete(plan, &args.dirs, &folders, &journals)?;
     let out = &args.out;
-    probe(out).map_err(|e| Failure::output(format!("into --out {}", out.display()), e))?;
+    let same = |dir: &PathBuf| {
+        dir.canonicalize().is_ok_and(|dir| out.canonicalize().is_ok_and(|out| out == dir))
+    };
+    if args.dirs.iter().any(same) {
+        let message = format!("--out {}: it is one of the folders to merge", out.display());
+        return Err(Failure::usage_message(message));
+    }
+    probe(out, command).map_err(|e| Failure::output(format!("into --out {}", out.display()), e))?;
     // A shard's own folder is locked for reading: it cannot take the result as well.
     let _lock = Lock::exclusive(out, &holder()).map_err(Failure::usage)?;
     let exit =

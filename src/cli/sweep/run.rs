@@ -29,7 +29,7 @@ pub fn run(args: &SweepArgs, command: &[OsString]) -> Result<Exit, Failure> {
         Some(dir) if !args.print_config => dir,
         _ => return print(&grid),
     };
-    probe(dir).map_err(|e| Failure::output(format!("into --out {}", dir.display()), e))?;
+    probe(dir, command).map_err(|e| Failure::output(format!("into --out {}", dir.display()), e))?;
     let _lock = Lock::exclusive(dir, &holder()).map_err(Failure::usage)?;
     let (plan, traces) = grid::plan(&args.grid, grid)?;
     let shard = args.grid.shard.unwrap_or(Shard::WHOLE);

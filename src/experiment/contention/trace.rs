@@ -12,16 +12,16 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::Messages;
+use crate::allocator::Census;
 use crate::allocator::registry::AllocatorSpec;
 use crate::allocator::shape::ShapeRule;
 use crate::allocator::submesh::SubMesh;
-use crate::allocator::{Census, Refusal};
 use crate::metrics::{Locality, Placement, SystemMetrics, SystemRecorder};
 use crate::naming::NameError;
 use crate::network::traffic::{Plan, Quota, Traffic, TrafficError};
 use crate::network::{Network, PacketError, Stalled};
 use crate::scheduler::registry::SchedulerSpec;
-use crate::simulation::{CoupledError, Observer, Scene, State, simulate};
+use crate::simulation::{CoupledError, Observer, Scene, simulate};
 use crate::topology::{NodeId, Topology};
 use crate::workload::{Job, JobId};
 
@@ -34,6 +34,8 @@ pub struct Isolation {
     pub quotas: Arc<[u64]>,
     /// Cycles by job that its packets take in isolation.
     pub service: Vec<u64>,
+    /// Seed of all that the jobs draw when they send.
+    pub seed: u64,
 }
 
 /// A trace that cannot be run on a network.
@@ -98,6 +100,7 @@ pub fn isolate(
         jobs: jobs.iter().map(scaled).collect(),
         quotas: measured.iter().map(|(quota, _)| *quota).collect(),
         service: measured.iter().map(|(_, service)| *service).collect(),
+        seed,
     })
 }
 
@@ -183,7 +186,7 @@ pub struct TraceRun {
     pub link_use: Vec<f64>,
 }
 
-/// Runs isolated jobs together.
+/// Runs isolated jobs together. They send what they sent alone; `seed` is the allocator's.
 ///
 /// # Errors
 /// [`TraceError`].
@@ -199,19 +202,17 @@ pub fn run_trace(
     let jobs = &isolation.jobs;
     let processors = topology.processors();
     let mut built = allocator.build(topology, seed)?;
-    let mut service =
-        messages.on(topology, seed, Some(isolation.quotas.clone()))?.recording(jobs.len());
-    let mut observer = Watcher {
-        recorder: SystemRecorder::new(jobs.len()),
-        locality: Locality::new(topology),
-        placements: vec![None; jobs.len()],
-        jobs,
-    };
+    let mut service = messages
+        .on(topology, isolation.seed, Some(isolation.quotas.clone()))?
+        .recording(jobs.len());
+    let watcher =
+        Watcher { locality: Locality::new(topology), placements: vec![None; jobs.len()], jobs };
+    let mut observers = (SystemRecorder::new(jobs.len()), watcher);
     let scene = Scene { jobs, shapes, topology, timed: false };
     let mut scheduler = scheduler.build(processors as u32);
     let overhead =
-        simulate(scene, scheduler.as_mut(), built.as_mut(), &mut service, &mut observer)?;
-    let Watcher { recorder, placements, .. } = observer;
+        simulate(scene, scheduler.as_mut(), built.as_mut(), &mut service, &mut observers)?;
+    let (recorder, Watcher { placements, .. }) = observers;
     let times = recorder.starts().iter().zip(recorder.ends());
     let each = jobs.iter().zip(placements).zip(times).zip(service.by_job()).zip(&isolation.service);
     let jobs = each.filter_map(|((((job, placement), (start, end)), traffic), isolated)| {
@@ -250,30 +251,16 @@ pub fn link_use(network: &Network, processors: usize) -> Vec<f64> {
 
 /// Notes where jobs are.
 struct Watcher<'a> {
-    recorder: SystemRecorder,
     locality: Locality,
     placements: Vec<Option<Placement>>,
     jobs: &'a [Job],
 }
 
 impl Observer for Watcher<'_> {
-    fn passed(&mut self, from: i64, to: i64, state: &State) {
-        self.recorder.passed(from, to, state);
-    }
-
-    fn refused(&mut self, job: JobId, refusal: Refusal) {
-        self.recorder.refused(job, refusal);
-    }
-
-    fn started(&mut self, id: JobId, now: i64, nodes: &[NodeId], census: Census) {
-        self.recorder.started(id, now, nodes, census);
+    fn started(&mut self, id: JobId, _: i64, nodes: &[NodeId], _: Census) {
         let size = self.jobs[id.index()].size as usize;
         let mut placement = self.locality.placement(nodes);
         placement.pairwise_l1 = self.locality.pairwise_l1(&nodes[..size]);
         self.placements[id.index()] = Some(placement);
-    }
-
-    fn completed(&mut self, job: JobId, now: i64) {
-        self.recorder.completed(job, now);
     }
 }

@@ -20,6 +20,12 @@ pub(super) fn expand(text: &str) -> Option<Result<Vec<String>, String>> {
 }
 
 fn expanded(first: &str, rest: &str) -> Result<Vec<String>, String> {
+    let whole = |part: &str| !part.contains('.');
+    let by_ones = !rest.contains(':');
+    if by_ones && (!whole(first) || !whole(rest)) {
+        // By ones it would be its first value or little more, which nobody means.
+        return Err("a range of fractions needs a step: FIRST..LAST:STEP".to_string());
+    }
     let (last, step) = rest.split_once(':').unwrap_or((rest, "1"));
     let parts = [first, last, step].map(|part| Decimal::parse(part.trim()));
     let [Some(first), Some(last), Some(step)] = parts else {
@@ -103,6 +109,8 @@ mod tests {
 
     #[test]
     fn what_is_no_range() {
+        let fractions = expand("0..0.2").expect("a range").expect_err("no step");
+        assert!(fractions.contains("needs a step"), "{fractions}");
         assert!(expand("2,13,20,6").is_none() && expand("scan").is_none());
         for bad in ["..", "1..", "..9", "9..1", "1..9:0", "1..9:-1", "a..b", "1..2..3", "1...3"] {
             assert!(expand(bad).is_some_and(|range| range.is_err()), "{bad}");

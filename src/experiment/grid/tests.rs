@@ -44,11 +44,13 @@ fn lists_multiply_and_the_last_counts_fastest() {
 
 #[test]
 fn what_a_name_brings_is_kept() {
-    let grid = grid("allocator = [{ name = 'mc1x1[wall=per-wall]', slack = '0..0.1:0.05' }, 'mm']");
+    let grid = grid(
+        "allocator = [{ name = 'mc1x1[wall=per-wall,tie=1,2,3,4]', slack = '0..0.1:0.05' }, 'mm']",
+    );
     let expected = [
-        "mc1x1[wall=per-wall]",
-        "mc1x1[wall=per-wall,slack=0.05]",
-        "mc1x1[wall=per-wall,slack=0.1]",
+        "mc1x1[tie=1,2,3,4,wall=per-wall]",
+        "mc1x1[tie=1,2,3,4,wall=per-wall,slack=0.05]",
+        "mc1x1[tie=1,2,3,4,wall=per-wall,slack=0.1]",
         "mm",
     ];
     assert_eq!(names(&grid), expected);

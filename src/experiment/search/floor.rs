@@ -1,4 +1,4 @@
-use crate::topology::{NodeId, Topology};
+use crate::topology::{NodeId, PairDistances, Topology};
 
 /// For each job size from 0 to the whole machine, a number that the pairwise L1 sum of
 /// such a job cannot be below, wherever its processors are.
@@ -31,7 +31,7 @@ pub fn least_pairwise_l1(topology: &Topology) -> Vec<u64> {
         .collect();
     let all: Vec<NodeId> = topology.nodes().collect();
     if let Some(whole) = least.last_mut() {
-        *whole = crate::metrics::locality::pairwise_l1(topology, &all);
+        *whole = PairDistances::new(topology).sum(&all);
     }
     least
 }
@@ -49,7 +49,6 @@ fn middle(topology: &Topology) -> NodeId {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::metrics::locality::pairwise_l1;
     use proptest::prelude::*;
 
     #[test]
@@ -77,7 +76,7 @@ mod tests {
             near.sort_by_key(|&node| topology.hops(centre, node));
             near.truncate(block as usize);
             for set in [any, near] {
-                prop_assert!(least[set.len()] <= pairwise_l1(&topology, &set));
+                prop_assert!(least[set.len()] <= PairDistances::new(&topology).sum(&set));
             }
         }
     }

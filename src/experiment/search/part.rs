@@ -96,7 +96,7 @@ impl Part {
         reach: Reach,
     ) -> Result<Tally, SearchError> {
         let topology = &self.trace.topology;
-        let jobs = &self.trace.workload.jobs;
+        let (jobs, shapes) = (&self.trace.workload.jobs, &self.trace.workload.shapes);
         let mut allocator = allocator.build(topology, 0)?;
         let mut locality = Locality::new(topology);
         let mut tally =
@@ -130,7 +130,8 @@ impl Part {
             }
             ControlFlow::Continue(())
         };
-        replay_while(&self.schedule.timeline, jobs, topology, allocator.as_mut(), ties, observe)
+        let timeline = &self.schedule.timeline;
+        replay_while(timeline, jobs, shapes, topology, allocator.as_mut(), ties, observe)
             .map_err(|cause| SearchError::Replay { part: self.name.clone(), cause })?;
         Ok(tally)
     }

@@ -1,11 +1,11 @@
 //! One replication of a stochastic stream through one scheduler and one allocator.
 
 use super::{Life, Point};
-use crate::allocator::{Allocator, Census, Refusal};
+use crate::allocator::{Allocator, Census};
 use crate::metrics::{Locality, SystemRecorder};
 use crate::naming::NameError;
 use crate::network::traffic::TrafficError;
-use crate::simulation::{CoupledError, Observer, RunTimes, Scene, Service, State, simulate};
+use crate::simulation::{CoupledError, Observer, Overhead, RunTimes, Scene, Service, simulate};
 use crate::topology::NodeId;
 use crate::workload::JobId;
 use crate::workload::stochastic::{StochasticError, Stream};
@@ -208,19 +208,20 @@ pub fn sample(point: &Point, seed: u64, replication: u64) -> Result<Sample, Samp
     // Whatever draws has a seed of its own in every replication.
     let own_seed = seed.wrapping_add(replication.wrapping_mul(0x9e37_79b9_7f4a_7c15));
     let mut allocator = point.allocator.build(&point.topology, own_seed)?;
+    let mut recorder = SystemRecorder::new(stream.jobs.len());
     match &point.life {
-        Life::RunTimes => run(
-            point,
-            &stream,
-            allocator.as_mut(),
-            &mut RunTimes::default(),
-            &mut Watcher::new(&stream, None),
-        ),
+        Life::RunTimes => {
+            let overhead =
+                run(point, &stream, allocator.as_mut(), &mut RunTimes::default(), &mut recorder)?;
+            Ok(measured(point, &stream, &recorder, &overhead))
+        }
         Life::Messages(messages) => {
             let mut network = messages.on(&point.topology, own_seed, None)?;
-            let locality = Locality::new(&point.topology);
-            let watcher = &mut Watcher::new(&stream, Some(locality));
-            let mut sample = run(point, &stream, allocator.as_mut(), &mut network, watcher)?;
+            let dispersal = Dispersal { locality: Locality::new(&point.topology), weighted: 0.0 };
+            let mut observers = (recorder, dispersal);
+            let overhead = run(point, &stream, allocator.as_mut(), &mut network, &mut observers)?;
+            let (recorder, dispersal) = observers;
+            let mut sample = measured(point, &stream, &recorder, &overhead);
             let total = network.total();
             let packets = total.packets.max(1) as f64;
             let jobs = stream.jobs.len().max(1) as f64;
@@ -229,7 +230,7 @@ pub fn sample(point: &Point, seed: u64, replication: u64) -> Result<Sample, Samp
                 (Metric::Blocking, total.blocked as f64 / packets),
                 (Metric::Hops, total.hops as f64 / packets),
                 (Metric::Packets, total.packets as f64 / jobs),
-                (Metric::WeightedDispersal, watcher.weighted_dispersal / jobs),
+                (Metric::WeightedDispersal, dispersal.weighted / jobs),
             ] {
                 sample[metric as usize] = value;
             }
@@ -243,20 +244,27 @@ fn run(
     stream: &Stream,
     allocator: &mut dyn Allocator,
     service: &mut dyn Service,
-    watcher: &mut Watcher,
-) -> Result<Sample, SampleError> {
-    let processors = point.topology.processors();
-    let mut scheduler = point.scheduler.build(processors as u32);
+    observer: &mut dyn Observer,
+) -> Result<Overhead, SampleError> {
+    let mut scheduler = point.scheduler.build(point.topology.processors() as u32);
     let scene = Scene {
         jobs: &stream.jobs,
         shapes: &stream.shapes,
         topology: &point.topology,
         timed: false,
     };
-    let overhead = simulate(scene, scheduler.as_mut(), allocator, service, watcher)
-        .map_err(|cause| SampleError::Coupled { point: point.to_string(), cause })?;
-    let recorder = &watcher.recorder;
-    let system = recorder.metrics(0, processors, &overhead);
+    simulate(scene, scheduler.as_mut(), allocator, service, observer)
+        .map_err(|cause| SampleError::Coupled { point: point.to_string(), cause })
+}
+
+/// What the system's record comes to; metrics of messages are not known.
+fn measured(
+    point: &Point,
+    stream: &Stream,
+    recorder: &SystemRecorder,
+    overhead: &Overhead,
+) -> Sample {
+    let system = recorder.metrics(0, point.topology.processors(), overhead);
     let unit = f64::from(stream.ticks_per_unit);
     let jobs = stream.jobs.len().max(1) as f64 * unit;
     let sum = |values: &mut dyn Iterator<Item = i64>| values.map(i128::from).sum::<i128>() as f64;
@@ -286,39 +294,17 @@ fn run(
     ] {
         sample[metric as usize] = value.unwrap_or(f64::NAN);
     }
-    Ok(sample)
+    sample
 }
 
-/// Records the system, and where jobs are if that is asked for.
-struct Watcher {
-    recorder: SystemRecorder,
-    locality: Option<Locality>,
-    weighted_dispersal: f64,
+/// Notes where jobs are.
+struct Dispersal {
+    locality: Locality,
+    weighted: f64,
 }
 
-impl Watcher {
-    fn new(stream: &Stream, locality: Option<Locality>) -> Self {
-        Self { recorder: SystemRecorder::new(stream.jobs.len()), locality, weighted_dispersal: 0.0 }
-    }
-}
-
-impl Observer for Watcher {
-    fn passed(&mut self, from: i64, to: i64, state: &State) {
-        self.recorder.passed(from, to, state);
-    }
-
-    fn refused(&mut self, job: JobId, refusal: Refusal) {
-        self.recorder.refused(job, refusal);
-    }
-
-    fn started(&mut self, job: JobId, now: i64, nodes: &[NodeId], census: Census) {
-        self.recorder.started(job, now, nodes, census);
-        if let Some(locality) = &mut self.locality {
-            self.weighted_dispersal += locality.placement(nodes).weighted_dispersal;
-        }
-    }
-
-    fn completed(&mut self, job: JobId, now: i64) {
-        self.recorder.completed(job, now);
+impl Observer for Dispersal {
+    fn started(&mut self, _: JobId, _: i64, nodes: &[NodeId], _: Census) {
+        self.weighted += self.locality.placement(nodes).weighted_dispersal;
     }
 }

@@ -4,7 +4,7 @@ use std::str::FromStr;
 use crate::workload::Job;
 
 /// The format of ids: raised when the same cell would give other numbers than before.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 /// What a cell computes, as a digest: the same jobs on the same machine under the same
 /// strategies, measured in the same way, have the same id in every grid.

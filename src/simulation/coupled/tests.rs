@@ -160,6 +160,22 @@ fn a_job_that_can_never_be_placed_is_named() {
     assert!(matches!(error, CoupledError::Scheduler));
 }
 
+/// An arrival ahead of refused jobs in the order does not have them named again before a job
+/// has left.
+#[test]
+fn nothing_is_refused_twice_between_completions() {
+    // From 10 on three holes of one; two in a row are wanted at 20.
+    let held = [1000, 10, 1000, 10, 1000, 10, 1000].map(|run| job(0, run, run, 1));
+    let jobs = [&held[..], &[job(20, 100, 100, 2), job(30, 2000, 2000, 1)]].concat();
+    let allocator: AllocatorSpec = "first-fit".parse().expect("an allocator");
+    for scheduler in ["out-of-order[order=smallest]", "out-of-order", "easy[order=smallest]"] {
+        let topology: Topology = "7x1".parse().expect("a mesh");
+        let mut built = allocator.build(&topology, 0).expect("it works");
+        let log = run(&jobs, "7x1", scheduler, built.as_mut()).expect("it runs");
+        assert_eq!(log.refusals, 1, "{scheduler}");
+    }
+}
+
 proptest! {
     #[test]
     fn agrees_with_the_timeline_where_nobody_refuses(
@@ -178,7 +194,7 @@ proptest! {
         let allocator: AllocatorSpec = allocator.parse().expect("an allocator");
         let mut expected = vec![Vec::new(); jobs.len()];
         let mut built = allocator.build(&topology, 5).expect("it works");
-        replay(&timeline, &jobs, &topology, built.as_mut(), false, |Decision { job, nodes, .. }| {
+        replay(&timeline, &jobs, &[], &topology, built.as_mut(), false, |Decision { job, nodes, .. }| {
             expected[job.index()] = nodes.to_vec();
         }).expect("nothing is refused");
         let log = run(&jobs, "4x4", scheduler, built.as_mut()).expect("it runs");

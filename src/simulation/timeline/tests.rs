@@ -62,6 +62,14 @@ fn fcfs_does_not_overtake_and_easy_does() {
     assert_eq!(starts("conservative", 4, &jobs), [0, 10, 2]);
 }
 
+/// Jobs outlive their estimates. One reservation slips and waits for a completion; the
+/// reservation of job 2 at 22 is kept although nothing else happens then.
+#[test]
+fn a_reservation_that_slipped_holds_up_no_other() {
+    let jobs = [job(0, 31, 4, 2), job(0, 7, 30, 1), job(2, 29, 9, 2), job(2, 9, 9, 3)];
+    assert_eq!(starts("conservative", 4, &jobs)[2], 22);
+}
+
 #[test]
 fn easy_may_delay_the_second_in_the_queue_and_conservative_not() {
     // Job 3 fits beside the head at its shadow time and would hold up job 2.

@@ -1,7 +1,7 @@
 //! Synthetic jobs as a trace, so that other simulators can read the same workload.
 
 use super::{JobKind, SyntheticJob};
-use crate::swf::{Header, Record, Writer};
+use crate::swf::{Header, Record, Writer, header_fields};
 use std::io::{self, Write};
 
 impl SyntheticJob {
@@ -58,15 +58,7 @@ fn header(jobs: &[SyntheticJob], processors: u32, fields: &[(&str, &str)]) -> io
             text += &format!("; Queue: {} {kind}\n", kind.queue());
         }
     }
-    for (key, value) in fields {
-        let breaks = |s: &str| s.contains(['\n', '\r']);
-        if key.trim().is_empty() || key.contains(':') || breaks(key) || breaks(value) {
-            let message = format!("{key:?}: {value:?} is no SWF header field");
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
-        }
-        text += &format!("; {key}: {value}\n");
-    }
-    Ok(text)
+    Ok(text + &header_fields(fields)?)
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 //! SWF has no shapes: they go to a side file ([`write_shapes`](super::write_shapes)).
 
 use super::Stream;
-use crate::swf::{Header, Record, Writer};
+use crate::swf::{Header, Record, Writer, header_fields};
 use crate::workload::Job;
 use std::io::{self, Write};
 
@@ -49,19 +49,11 @@ fn record(job: &Job) -> Record {
 /// The header's text.
 fn header(stream: &Stream, processors: u32, fields: &[(&str, &str)]) -> io::Result<String> {
     let (count, ticks) = (stream.jobs.len(), stream.ticks_per_unit);
-    let mut text = format!(
+    let text = format!(
         "; Version: 2.2\n; MaxJobs: {count}\n; MaxRecords: {count}\n; MaxProcs: {processors}\n\
          ; Note: A second stands for a tick; {ticks} ticks are one time unit of the model.\n"
     );
-    for (key, value) in fields {
-        let breaks = |s: &str| s.contains(['\n', '\r']);
-        if key.trim().is_empty() || key.contains(':') || breaks(key) || breaks(value) {
-            let message = format!("{key:?}: {value:?} is no SWF header field");
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
-        }
-        text += &format!("; {key}: {value}\n");
-    }
-    Ok(text)
+    Ok(text + &header_fields(fields)?)
 }
 
 #[cfg(test)]

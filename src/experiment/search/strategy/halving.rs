@@ -39,6 +39,12 @@ impl Halving {
             .filter(|one| matches!(one.extent, Extent::Prefix(_)))
             .collect();
         last.sort_by(|a, b| better_first(a, b));
+        // A first part without a job that counts tells nothing apart: all go on to more.
+        let (Some(best), Some(worst)) = (last.first(), last.last()) else { return };
+        let told_apart = best.improvement_percent > worst.improvement_percent;
+        if !told_apart {
+            return;
+        }
         last.truncate(last.len().div_ceil(ETA));
         self.vectors = last.iter().map(|one| one.vector).collect();
     }

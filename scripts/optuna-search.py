@@ -6,8 +6,8 @@
         --ask-command 'python3 scripts/optuna-search.py --batch 8'
 
 Speaks the JSON lines of `--strategy external` on standard input and output: one question,
-one answer. Scan radius, wall share WF / (AF + WF) and border share BF / (AF + WF + BF) are
-suggested; vectors are the nearest of whole factors. What breaks a constraint counts as
+one answer. Scan radius, wall share WF / (AF + WF), border share BF / (AF + WF + BF) and, if
+there are several, the slack are suggested; vectors are the nearest of whole factors. What breaks a constraint counts as
 worse by as much as it exceeds it.
 """
 
@@ -55,6 +55,7 @@ def main():
                 trial.suggest_float("border", 0, 1),
                 begin["factor"][1],
             )
+            + [trial.suggest_categorical("slack", begin["slack"]) if len(begin["slack"]) > 1 else begin["slack"][0]]
             for trial in batch
         ]
         print(json.dumps({"ask": vectors}), flush=True)

@@ -3,11 +3,11 @@
 #
 #   scripts/search.sh [PROGRAM] [TRACE...]
 #
-# PROGRAM: the replay binary [target/release/replay]. TRACE: kth, sdsc96, sdsc95, lanl,
-# portability [all that are here, in this order]. Traces are looked for as the program does
-# ($REPLAY_TRACES, traces/). On two cores kth takes about 4 minutes, sdsc96 10, sdsc95 15, lanl
-# an hour and a quarter, portability 2. START=halving lets sdsc96 and sdsc95 begin with the grid cut by
-# halving, in a third of the time.
+# PROGRAM: the replay binary [target/release/replay]. TRACE: kth, sdsc96, sdsc95, lanl, nasa,
+# sdsc_sp2, ctc, lublin, portability [all that are here, in this order]. Traces are looked for as
+# the program does ($REPLAY_TRACES, traces/). On two cores kth takes about 4 minutes, sdsc96 10,
+# sdsc95 15, lanl an hour and a quarter, nasa 3, sdsc_sp2 8, ctc 15, lublin 1, portability 2.
+# START=halving lets sdsc96 and sdsc95 begin with the grid cut by halving, in a third of the time.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 replay=${1:-target/release/replay}
@@ -74,6 +74,11 @@ lanl() {
     run lanl-4 --trace LANL-CM5 --strategy local --start 10,5,9,4 --start 11,9,9,2 --spare 0 --evaluations 1300 \
         --tie 12,42,41,15
 }
+# Traces that the paper has not: the brute force alone, beside the paper's vector for KTH-SP2.
+nasa() { run nasa --trace NASA-iPSC --tie 2,13,20,6; }
+sdsc_sp2() { run sdsc_sp2 --trace SDSC-SP2 --tie 2,13,20,6; }
+ctc() { run ctc --trace CTC-SP2 --tie 2,13,20,6; }
+lublin() { run lublin --trace lublin-10x10 --tie 2,13,20,6; }
 # The paper's Fig. 15: vectors found on one trace tried on the others.
 portability() {
     run portability --each --trace KTH-SP2 --trace SDSC-Par95 --trace SDSC-Par96 --trace LANL-CM5 \
@@ -87,6 +92,10 @@ else
     if here SDSC-Par96; then sdsc96; fi
     if here SDSC-Par95; then sdsc95; fi
     if here LANL-CM5; then lanl; fi
+    if here NASA-iPSC; then nasa; fi
+    if here SDSC-SP2; then sdsc_sp2; fi
+    if here CTC-SP2; then ctc; fi
+    lublin
     if here KTH-SP2 && here SDSC-Par95 && here SDSC-Par96 && here LANL-CM5; then portability; fi
 fi
 
@@ -96,11 +105,11 @@ fi
     echo
     echo "Made by \`scripts/search.sh\`; each search has its command, its best vectors, what it spared and its figures"
     echo "beside this file. Values are mean pairwise L1, scheduler FCFS; *given* is the best vector that the paper"
-    echo "prints for the trace, here on our version of the log."
+    echo "prints for the trace, here on our version of the log, and on traces that the paper has not, its vector for KTH-SP2."
     echo
     echo "| search | found | value | better % | given | value | better % |"
     echo "|---|---|---:|---:|---|---:|---:|"
-    for name in kth sdsc95 sdsc96 lanl lanl-2 lanl-3 lanl-4; do
+    for name in kth sdsc95 sdsc96 lanl lanl-2 lanl-3 lanl-4 nasa sdsc_sp2 ctc lublin; do
         [ -e "$out/$name.md" ] || continue
         awk -F ' *[|] *' -v name="$name" '
             $2 == 1 { best = $3 " | " $5 " | " $6; if (!given) given = best }

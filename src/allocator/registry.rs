@@ -4,7 +4,7 @@
 
 use std::sync::LazyLock;
 
-use super::centre::{TieRule, TieVector};
+use super::centre::{Slack, TieRule, TieVector};
 use super::strategy::Strategy;
 use super::{
     Allocator, anca, as_mb, buddy, busy_list, centre, contiguous, curve, gabl, mbs, mc, midplane,
@@ -118,6 +118,22 @@ impl AllocatorSpec {
         match tie.into() {
             TieRule::First => {}
             rule => name.set("tie", rule.to_string()),
+        }
+        Self::try_from(&name)
+    }
+
+    /// The same strategy with another slack; unchanged if it knows none.
+    ///
+    /// # Errors
+    /// [`NameError`] if the strategy does not take it.
+    pub fn with_slack(&self, slack: Slack) -> Result<Self, NameError> {
+        if !self.has_parameter("slack") {
+            return Ok(self.clone());
+        }
+        let mut name = self.name.clone();
+        name.parameters.retain(|(key, _)| key != "slack");
+        if !slack.is_none() {
+            name.set("slack", slack.to_string());
         }
         Self::try_from(&name)
     }

@@ -44,28 +44,29 @@ pub fn search_gallery(
         }
     }
     paths.extend(save(dir, "convergence", &convergence(objective, searches))?);
-    if let Some(matrix) = portability.filter(|matrix| !matrix.vectors.is_empty()) {
+    if let Some(matrix) = portability.filter(|matrix| !matrix.found.is_empty()) {
         paths.extend(save(dir, "portability", &portability_map(objective, matrix))?);
     }
     Ok(paths)
 }
 
-/// Best improvement by scan radius, wall share and border share; only whole evaluations.
+/// Best improvement by scan radius, wall share and border share, of any slack; only whole evaluations.
 /// `None` if there is none. If there are more scan radii than fit, those with the best
 /// vectors.
 pub fn surface(objective: &str, search: &Searched<'_>) -> Option<Surface> {
     let ranked = search.archive.ranked();
     let mut radii: Vec<u32> = Vec::new();
     for one in &ranked {
-        if !radii.contains(&one.vector.scan_radius) && radii.len() < MOST_MAPS {
-            radii.push(one.vector.scan_radius);
+        let radius = one.candidate.vector.scan_radius;
+        if !radii.contains(&radius) && radii.len() < MOST_MAPS {
+            radii.push(radius);
         }
     }
     radii.sort_unstable();
     let map = |&radius: &u32| {
         let mut values = vec![vec![None; CELLS]; CELLS];
-        for one in ranked.iter().filter(|one| one.vector.scan_radius == radius) {
-            let ratio = Ratio::of(one.vector);
+        for one in ranked.iter().filter(|one| one.candidate.vector.scan_radius == radius) {
+            let ratio = Ratio::of(one.candidate.vector);
             let cell = |share: f64| (share * (CELLS - 1) as f64).round() as usize;
             let value: &mut Option<f64> = &mut values[cell(ratio.border)][cell(ratio.wall)];
             let best = value.map_or(one.improvement_percent, |v| v.max(one.improvement_percent));
@@ -83,7 +84,7 @@ pub fn surface(objective: &str, search: &Searched<'_>) -> Option<Surface> {
                 "{} vectors; a cell shows its best, grey none",
                 grouped(ranked.len() as f64, 0)
             ),
-            format!("dot: ({}), {} %", best.vector, grouped(best.improvement_percent, 3)),
+            format!("dot: ({}), {} %", best.candidate, grouped(best.improvement_percent, 3)),
         ],
         value_title: "Improvement (%)".to_string(),
         maps: radii.iter().map(map).collect(),
@@ -97,7 +98,7 @@ pub fn convergence(objective: &str, searches: &[Searched<'_>]) -> Convergence {
         let whole = |decisions: u64| decisions as f64 / search.decisions as f64;
         let steps = search.archive.convergence();
         let reference =
-            |one: &Evaluation| (format!("({}), given", one.vector), one.improvement_percent);
+            |one: &Evaluation| (format!("({}), given", one.candidate), one.improvement_percent);
         Climb {
             name: search.name.to_string(),
             steps: steps.into_iter().map(|(decisions, best)| (whole(decisions), best)).collect(),
@@ -113,10 +114,10 @@ pub fn convergence(objective: &str, searches: &[Searched<'_>]) -> Convergence {
 pub fn portability_map(objective: &str, matrix: &Portability) -> HeatMap {
     // As much of the names as fits side by side.
     let letters = (64 / matrix.parts.len().max(1)).clamp(6, 18);
-    let row = |found: &Found| format!("({}) {}", found.vector, shortened(&found.on, letters));
+    let row = |found: &Found| format!("({}) {}", found.candidate, shortened(&found.on, letters));
     // Rows go up; the first vector should be on top.
-    let vectors = matrix.vectors.iter().zip(&matrix.cells).rev();
-    let scaled = matrix.vectors.iter().any(|found| found.width.is_some());
+    let vectors = matrix.found.iter().zip(&matrix.cells).rev();
+    let scaled = matrix.found.iter().any(|found| found.width.is_some());
     let mut subtitle = vec![format!("{objective} against no tie-breaking")];
     if scaled {
         subtitle.push("scan radius in proportion to the machine's width".to_string());

@@ -1,7 +1,7 @@
 //! The results of a search as tables. What the columns are is said once, here.
 
 use super::format::{Align, Sheet, Value};
-use crate::experiment::search::{Extent, Origin, Portability, Ratio, SearchRow, Spared};
+use crate::experiment::search::{Candidate, Extent, Origin, Portability, Ratio, SearchRow, Spared};
 use crate::number::{fixed, grouped};
 
 /// What a column of a search holds.
@@ -37,11 +37,11 @@ fn text(text: &str) -> Value {
 }
 
 fn factor(row: &SearchRow, which: fn(&crate::allocator::centre::TieVector) -> i64) -> Value {
-    row.vector.as_ref().map_or(Value::Missing, |vector| Value::Integer(which(vector)))
+    row.candidate.map_or(Value::Missing, |one| Value::Integer(which(&one.vector)))
 }
 
 fn share(row: &SearchRow, which: fn(Ratio) -> f64) -> Value {
-    row.vector.map(|vector| which(Ratio::of(vector))).into()
+    row.candidate.map(|one| which(Ratio::of(one.vector))).into()
 }
 
 fn yes(flag: Option<bool>) -> Value {
@@ -52,15 +52,16 @@ use SearchKind::{F64, I64, Text, U64};
 
 /// The columns of the table of a search: a row is an evaluation.
 #[rustfmt::skip]
-pub static SEARCH_COLUMNS: [SearchColumn; 23] = [
+pub static SEARCH_COLUMNS: [SearchColumn; 24] = [
     SearchColumn { name: "searched", kind: Text, unit: "", about: "traces that were searched, joined by +", get: |r| text(&r.searched) },
     SearchColumn { name: "rank", kind: U64, unit: "", about: "place among whole evaluations, from 1, those that keep the constraints first; null if not whole or not found by the search", get: |r| r.rank.into() },
     SearchColumn { name: "origin", kind: Text, unit: "", about: "found by the search; given by --tie; none, no tie-breaking", get: |r| text(origin(r.origin)) },
-    SearchColumn { name: "tie", kind: Text, unit: "", about: "tie vector SR,AF,WF,BF, reduced; null without tie-breaking", get: |r| r.vector.map_or(Value::Missing, |v| text(&v.to_string())) },
+    SearchColumn { name: "tie", kind: Text, unit: "", about: "tie vector SR,AF,WF,BF, reduced; null without tie-breaking", get: |r| r.candidate.map_or(Value::Missing, |one| text(&one.vector.to_string())) },
     SearchColumn { name: "sr", kind: I64, unit: "shells", about: "scan radius", get: |r| factor(r, |v| v.scan_radius.into()) },
     SearchColumn { name: "af", kind: I64, unit: "", about: "available factor", get: |r| factor(r, |v| v.available.into()) },
     SearchColumn { name: "wf", kind: I64, unit: "", about: "wall factor", get: |r| factor(r, |v| v.wall.into()) },
     SearchColumn { name: "bf", kind: I64, unit: "", about: "border factor", get: |r| factor(r, |v| v.border.into()) },
+    SearchColumn { name: "slack", kind: F64, unit: "", about: "share of the best score by which a candidate may be worse and compete by tie value; null without tie-breaking", get: |r| r.candidate.map(|one| one.slack.share()).into() },
     SearchColumn { name: "wall_share", kind: F64, unit: "", about: "WF / (AF + WF); 0 if both are 0", get: |r| share(r, |ratio| ratio.wall) },
     SearchColumn { name: "border_share", kind: F64, unit: "", about: "BF / (AF + WF + BF)", get: |r| share(r, |ratio| ratio.border) },
     SearchColumn { name: "value", kind: F64, unit: "as the objective", about: "the objective, mean over the traces searched; null if stopped", get: |r| r.value.into() },
@@ -138,7 +139,7 @@ pub fn search_summary(objective: &str, rows: &[SearchRow]) -> Sheet {
                 Origin::Given => "given".to_string(),
                 _ => row.rank.map_or_else(dash, grouped),
             },
-            row.vector.map_or_else(dash, |vector| vector.to_string()),
+            row.candidate.map_or_else(dash, |one| one.to_string()),
             ratios(row),
             row.value.map_or_else(dash, |value| fixed(value, 3)),
             fixed(row.improvement_percent, 3),
@@ -162,7 +163,7 @@ pub fn search_summary(objective: &str, rows: &[SearchRow]) -> Sheet {
 
 /// The factors over the first that is not 0, as the paper's Fig. 8 gives them.
 fn ratios(row: &SearchRow) -> String {
-    let Some(vector) = row.vector else { return "-".to_string() };
+    let Some(Candidate { vector, .. }) = row.candidate else { return "-".to_string() };
     let factors = [vector.available, vector.wall, vector.border].map(f64::from);
     let unit = factors.iter().copied().find(|&factor| factor != 0.0).unwrap_or(1.0);
     factors.map(|factor| fixed(factor / unit, 3)).join(" : ")
@@ -171,14 +172,14 @@ fn ratios(row: &SearchRow) -> String {
 /// Vectors tried on traces, one row per pair, as named values.
 pub fn portability_rows(matrix: &Portability) -> Vec<Vec<(&'static str, Value)>> {
     let mut rows = Vec::new();
-    for (found, cells) in matrix.vectors.iter().zip(&matrix.cells) {
+    for (found, cells) in matrix.found.iter().zip(&matrix.cells) {
         for (part, cell) in matrix.parts.iter().zip(cells) {
             rows.push(vec![
-                ("found", text(&found.vector.to_string())),
+                ("found", text(&found.candidate.to_string())),
                 ("found_on", text(&found.on)),
                 ("trace", text(&part.name)),
                 ("topology", text(&part.topology)),
-                ("tie", text(&cell.vector.to_string())),
+                ("tie", text(&cell.candidate.to_string())),
                 ("value", Value::Real(cell.value)),
                 ("baseline", Value::Real(part.baseline)),
                 ("improvement_percent", Value::Real(cell.improvement_percent)),
@@ -194,13 +195,14 @@ pub fn portability_summary(matrix: &Portability) -> Sheet {
     let mut header = vec![("tie", Align::Left), ("found on", Align::Left)];
     header.extend(matrix.parts.iter().map(|part| (part.name.as_str(), Align::Right)));
     let mut sheet = Sheet::new(&header);
-    for (found, cells) in matrix.vectors.iter().zip(&matrix.cells) {
-        let mut row = vec![found.vector.to_string(), found.on.clone()];
+    for (found, cells) in matrix.found.iter().zip(&matrix.cells) {
+        let mut row = vec![found.candidate.to_string(), found.on.clone()];
         row.extend(cells.iter().map(|cell| {
             let improvement = fixed(cell.improvement_percent, 3);
-            match cell.vector.scan_radius == found.vector.scan_radius {
+            let radius = cell.candidate.vector.scan_radius;
+            match radius == found.candidate.vector.scan_radius {
                 true => improvement,
-                false => format!("{improvement} (SR {})", cell.vector.scan_radius),
+                false => format!("{improvement} (SR {radius})"),
             }
         }));
         sheet.push(row);

@@ -14,6 +14,7 @@ pub fn trials() -> Vec<Trial> {
     vec![
         run("a_shell_script_asks", a_shell_script_asks),
         run("a_program_that_asks_nonsense", a_program_that_asks_nonsense),
+        run("nobody_waits_for_a_silent_program", nobody_waits_for_a_silent_program),
         match python {
             Ok(found) if found.status.success() => run(name, a_python_program_asks),
             _ => ignored(module_path!(), name, "no python3"),
@@ -22,12 +23,13 @@ pub fn trials() -> Vec<Trial> {
 }
 
 fn a_shell_script_asks() {
-    let script = "read begin; echo '{\"ask\":[[2,2,2,2],[3,1,0,0],[2,0,0,0]]}'; read tell; \
+    let script = "read begin; echo '{\"ask\":[[2,2,2,2],[3,1,0,0,0.2],[2,0,0,0]]}'; read tell; \
                   echo \"$begin\" >begin.json; echo \"$tell\" >tell.json\n";
     let dir = Dir::with_trace().file("ask.sh", script);
     let run = dir
         .replay(
-            "search -q --jobs 100 --strategy external --ask-command sh${IFS}ask.sh --format json",
+            "search -q --jobs 100 --strategy external --slack 0..0.2:0.1 --ask-command sh${IFS}ask.sh \
+             --format json",
         )
         .code(0);
     run.demand(run.objects().len() == 3, "none, and two");
@@ -40,6 +42,8 @@ fn a_shell_script_asks() {
     let answers = tell["tell"].as_array().expect("answers");
     assert_eq!(answers[0]["vector"], serde_json::json!([2, 1, 1, 1]));
     assert!(answers[1]["improvement_percent"].is_number() && answers[2].is_null());
+    assert_eq!(begin["begin"]["slack"], serde_json::json!([0.0, 0.1, 0.2]));
+    assert_eq!((&answers[0]["slack"], &answers[1]["slack"]), (&0.0.into(), &0.2.into()));
 }
 
 fn a_program_that_asks_nonsense() {
@@ -48,11 +52,22 @@ fn a_program_that_asks_nonsense() {
     for (command, words) in [
         ("echo${IFS}hello", "line 1: \"hello\" is not JSON"),
         ("echo${IFS}{}", "is not {\"ask\":"),
-        ("echo${IFS}'{\"ask\":[[1,2]]}'", "not four integers"),
-        ("echo${IFS}'{\"ask\":[5]}'", "no vector"),
+        ("echo${IFS}'{\"ask\":[[1,2]]}'", "[1,2] is not [SR,AF,WF,BF]"),
+        ("echo${IFS}'{\"ask\":[5]}'", "5 is not [SR,AF,WF,BF]"),
+        ("echo${IFS}'{\"ask\":[[1,2,3,0.5]]}'", "not four integers"),
+        ("echo${IFS}'{\"ask\":[[1,2,3,4,2]]}'", "from 0 to 1"),
         ("exit${IFS}7", "exit status: 7"),
     ] {
         dir.replay(&format!("{search} {command}")).fails(3, 1, &[words]);
+    }
+}
+
+/// A program that says nothing, or will not end, holds a search up for its time only.
+fn nobody_waits_for_a_silent_program() {
+    let dir = Dir::with_trace();
+    for silent in ["sleep${IFS}600", "exec${IFS}sleep${IFS}600${IFS}>&-"] {
+        let search = "search --jobs 50 --strategy external --time 1s --ask-command";
+        dir.replay(&format!("{search} {silent}")).code(0).says("the time is up");
     }
 }
 

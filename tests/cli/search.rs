@@ -199,6 +199,11 @@ fn bad_input_is_explained() {
         ("--strategy local --start 2,-1,1,1", "not negative"),
         ("--strategy local --start somewhere", "not four integers"),
         ("--tie 1,2,3", "not four integers"),
+        ("--tie 1,2,3,4@2", "from 0 to 1"),
+        ("--slack 0.5..1.5:0.5", "from 0 to 1"),
+        ("--slack 0..0.5", "needs a step"),
+        ("--slack 0.1 --alloc mc1x1[slack=0.2]", "has one already"),
+        ("--slack 0..1:0.000001 --sr 1..500", "more than 100,000,000"),
         ("--plots", "--plots needs --out"),
     ] {
         dir.replay(&format!("search {arguments}")).fails(2, 1, &[words]);

@@ -46,7 +46,8 @@ pub fn options() -> impl Strategy<Value = CentreOptions> {
         proptest::option::weighted(0.8, vector),
         proptest::sample::select(WallRule::ALL.to_vec()),
         proptest::sample::select(ShellOrder::ALL.to_vec()),
-        proptest::sample::select(vec![0.0, 0.0, 0.1, 0.29, 1.0]),
+        proptest::sample::select(vec!["0", "0", "0.1", "0.29", "1"])
+            .prop_map(|slack| slack.parse().expect("a slack")),
     )
         .prop_map(|(tie, wall, order, slack)| CentreOptions { tie, wall, order, slack })
 }

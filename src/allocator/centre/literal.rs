@@ -115,7 +115,7 @@ impl CentreRule {
     pub fn choose(&self, machine: &Machine, grid: &Grid, size: usize) -> Option<Candidate> {
         let candidates = self.candidates(machine, grid, size);
         let best = candidates.iter().map(|c| c.score).min()?;
-        let admitted = self.options.admitted(best);
+        let admitted = self.options.slack.admitted(best);
         // `min_by_key` keeps the first of equals.
         candidates.into_iter().filter(|c| c.score <= admitted).min_by_key(|c| (c.tie, c.score))
     }

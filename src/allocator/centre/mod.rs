@@ -12,10 +12,12 @@ mod carried;
 pub mod cases;
 pub mod literal;
 mod names;
+mod slack;
 mod tie;
 
 pub use carried::Cut;
 pub use names::strategies;
+pub use slack::{Slack, SlackError};
 pub use tie::{TieRule, TieVector, TieVectorError, WallRule};
 
 use crate::topology::{Coord, Grid};
@@ -72,7 +74,7 @@ impl ShellOrder {
 }
 
 /// Tie-breaking and the choices the papers leave open, common to the family.
-#[derive(Clone, Copy, PartialEq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct CentreOptions {
     /// The tie-breaking vector; `None`: the first candidate wins.
     pub tie: Option<TieVector>,
@@ -80,20 +82,6 @@ pub struct CentreOptions {
     pub wall: WallRule,
     /// Who is taken from the last shell.
     pub order: ShellOrder,
-    /// Candidates whose score exceeds the best by no more than this fraction of it also
-    /// compete by tie value, then score, then order. Zero: exact ties only.
-    pub slack: f64,
-}
-
-impl CentreOptions {
-    /// The highest score that still competes when `best` is the lowest.
-    #[inline]
-    pub fn admitted(&self, best: u64) -> u64 {
-        if self.slack == 0.0 {
-            return best;
-        }
-        // The slack is a decimal fraction that binary digits may fall just short of.
-        let margin = best as f64 * self.slack * (1.0 + 1e-12);
-        best.saturating_add(margin as u64)
-    }
+    /// How much worse than the best a candidate may be that competes by tie value.
+    pub slack: Slack,
 }

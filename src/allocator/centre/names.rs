@@ -1,6 +1,6 @@
 //! Names and parameters of the centre-based strategies.
 
-use super::{CentreOptions, ShellOrder, TieRule, WallRule};
+use super::{CentreOptions, ShellOrder, Slack, SlackError, TieRule, WallRule};
 use crate::allocator::centred::Centred;
 use crate::allocator::mc1x1::Mc1x1;
 use crate::allocator::strategy::{Strategy, needs_grid};
@@ -19,7 +19,9 @@ pub fn strategies() -> Vec<Strategy> {
             about: "Square shells around every free processor; least sum of shell numbers, ties by the tie vector."
                 .to_string(),
             source: "Bender et al. 2008; Johnson, Bunde, Leung",
-            parameters: || [parameters("SR,AF,WF,BF|auto"), tuned::names::parameters()].concat(),
+            parameters: || {
+                [parameters("SR,AF,WF,BF|auto", "0..1|auto"), tuned::names::parameters()].concat()
+            },
             canonical: |name| {
                 let mut canonical = canonical(name, &tuned::names::KEYS)?;
                 tuned::names::complete(name, &mut canonical)?;
@@ -40,7 +42,7 @@ pub fn strategies() -> Vec<Strategy> {
             about: "Diamond shells around every free processor; least sum of pairwise L1 distances."
                 .to_string(),
             source: "Krumke et al. 1997",
-            parameters: || parameters("SR,AF,WF,BF"),
+            parameters: || parameters("SR,AF,WF,BF", "0..1"),
             canonical: |name| {
                 if tie_rule(name)? == TieRule::Auto {
                     return Err(name.error(KIND, "only mc1x1 tunes its tie vector itself"));
@@ -58,7 +60,7 @@ pub fn strategies() -> Vec<Strategy> {
                     sum of pairwise L1 distances."
                 .to_string(),
             source: "Bender et al. 2008",
-            parameters: || parameters("SR,AF,WF,BF"),
+            parameters: || parameters("SR,AF,WF,BF", "0..1"),
             canonical: |name| {
                 if tie_rule(name)? == TieRule::Auto {
                     return Err(name.error(KIND, "only mc1x1 tunes its tie vector itself"));
@@ -72,7 +74,7 @@ pub fn strategies() -> Vec<Strategy> {
     ]
 }
 
-fn parameters(ties: &str) -> Vec<Parameter> {
+fn parameters(ties: &str, slacks: &str) -> Vec<Parameter> {
     vec![
         Parameter {
             key: "tie",
@@ -97,9 +99,10 @@ fn parameters(ties: &str) -> Vec<Parameter> {
         },
         Parameter {
             key: "slack",
-            values: "0..1".to_string(),
+            values: slacks.to_string(),
             default: "0",
-            about: "fraction of the best score by which a candidate may be worse and still compete by tie value",
+            about: "fraction of the best score by which a candidate may be worse and still compete by tie \
+                    value; auto, with tie=auto, tunes it as well",
         },
     ]
 }
@@ -109,6 +112,11 @@ fn tie_rule(name: &StrategyName) -> Result<TieRule, NameError> {
     rule.map_err(|e| name.error(KIND, e.to_string()))
 }
 
+/// Whether a strategy with the parameters `own` tunes its slack itself.
+fn tunes_slack(own: &[&str]) -> bool {
+    own == tuned::names::KEYS
+}
+
 /// The options that the family shares; the strategy also has the parameters `own`.
 fn options(name: &StrategyName, own: &[&str]) -> Result<CentreOptions, NameError> {
     name.expect_keys(KIND, &[&["tie", "wall", "order", "slack"], own].concat())?;
@@ -116,10 +124,15 @@ fn options(name: &StrategyName, own: &[&str]) -> Result<CentreOptions, NameError
         TieRule::Vector(vector) => Some(vector),
         TieRule::First | TieRule::Auto => None,
     };
-    let slack = name.value(KIND, "slack", 0.0)?;
-    if !(slack == 0.0 || (1e-6..=1.0).contains(&slack)) {
-        return Err(name.error(KIND, "slack is 0 or between 0.000001 and 1"));
-    }
+    let slack = match name.get("slack") {
+        None => Slack::NONE,
+        // Without tie values a slack has no effect, however it is found.
+        Some("auto") if tunes_slack(own) && tie.is_none() => Slack::NONE,
+        Some("auto") if tunes_slack(own) => {
+            return Err(name.error(KIND, "slack=auto goes with tie=auto"));
+        }
+        Some(text) => text.parse().map_err(|e: SlackError| name.error(KIND, e.to_string()))?,
+    };
     Ok(CentreOptions {
         tie,
         wall: name.choice(KIND, "wall", WallRule::Once, &WallRule::ALL.map(|w| (w.name(), w)))?,
@@ -146,8 +159,10 @@ fn canonical(name: &StrategyName, own: &[&str]) -> Result<StrategyName, NameErro
     if options.order != ShellOrder::default() {
         canonical.set("order", options.order.name());
     }
-    if options.slack != 0.0 {
+    if !options.slack.is_none() {
         canonical.set("slack", options.slack.to_string());
+    } else if name.get("slack") == Some("auto") {
+        canonical.set("slack", "auto");
     }
     Ok(canonical)
 }

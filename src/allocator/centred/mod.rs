@@ -24,7 +24,7 @@ mod whole;
 mod window;
 
 use super::centre::literal::{CentreRule, Centres, Score};
-use super::centre::{CentreOptions, Metric, ShellOrder};
+use super::centre::{CentreOptions, Metric, ShellOrder, Slack};
 use super::{Allocator, Refusal, Request, settled_by_count};
 use crate::machine::Machine;
 use crate::topology::{Grid, NodeId};
@@ -85,18 +85,12 @@ impl Centred {
     }
 
     /// Scores the candidates for `size` processors, which are less than are free.
-    /// `admitted` gives the highest score that counts from the best, if more than the
-    /// first of the best count.
-    fn compete(
-        &mut self,
-        machine: &Machine,
-        size: usize,
-        admitted: Option<fn(&CentreOptions, u64) -> u64>,
-    ) {
+    /// With a slack all that it admits count, else only the first of the best.
+    fn compete(&mut self, machine: &Machine, size: usize, slack: Option<Slack>) {
         let Self { candidates, contest, survey, rule, .. } = self;
         candidates.list(machine, survey.coords());
-        contest.start(admitted.is_some());
-        let admitted = |best| admitted.map_or(best, |admitted| admitted(&rule.options, best));
+        contest.start(slack.is_some());
+        let admitted = |best| slack.map_or(best, |slack| slack.admitted(best));
         if let Some(mesh) = &mut self.mesh {
             mesh.compete(machine, candidates, rule.options.order, size, contest, admitted);
         } else {
@@ -114,7 +108,7 @@ impl Centred {
             self.compete(machine, size, None);
             return self.contest.best().map(|(_, index)| index);
         }
-        self.compete(machine, size, Some(CentreOptions::admitted));
+        self.compete(machine, size, Some(self.rule.options.slack));
         let Self { grid, candidates, survey, tie: Some(tie), .. } = self else { return None };
         let admitted = self.contest.admitted();
         if let [(_, only)] = admitted {
@@ -167,7 +161,7 @@ impl Allocator for Centred {
         if self.rule.options.order == ShellOrder::Greedy {
             return Some(self.rule.tied_sets(machine, &self.grid, size));
         }
-        self.compete(machine, size, Some(|_, best| best));
+        self.compete(machine, size, Some(Slack::NONE));
         let Self { candidates, contest, survey, .. } = self;
         let tied = contest.admitted();
         let mut sets = std::collections::HashSet::with_capacity(tied.len());

@@ -92,8 +92,8 @@ impl Mc1x1 {
         let Some(tie) = &mut self.tie else {
             return self.scores.first_best(&self.free, size);
         };
-        let best = self.scores.compute(&self.free, size, |best| self.options.admitted(best));
-        let admitted = self.options.admitted(best);
+        let best = self.scores.compute(&self.free, size, |best| self.options.slack.admitted(best));
+        let admitted = self.options.slack.admitted(best);
         if let Some(only) = self.scores.only(admitted) {
             return Some(only);
         }

@@ -40,6 +40,11 @@ fn mistakes_get_advice() {
     assert!(error.contains("carried, scan, greedy"), "{error}");
     assert!(canonical("mc1x1[tie=1,2]").is_err());
     assert!(canonical("mc1x1[slack=-1]").is_err());
+    for text in
+        ["mc1x1[tie=1,2,3,4,slack=auto]", "mm[slack=auto]", "gen-alg[tie=1,2,3,4,slack=auto]"]
+    {
+        assert!(canonical(text).is_err(), "{text}");
+    }
     assert!(canonical("mc1x1[tie=auto,shadows=0]").is_err());
     let error = canonical("mm[tie=auto]").expect_err("it does not tune itself");
     assert!(error.contains("only mc1x1"), "{error}");
@@ -54,7 +59,7 @@ fn parameters_without_effect_tell_nothing_apart() {
         ("mc1x1[tie=4,26,40,12]", "mc1x1[tie=4,13,20,6]"),
         ("mc1x1[tie=4,0,0,0,slack=0.1]", "mc1x1"),
         ("mm[slack=0.1]", "mm"),
-        ("mc1x1[shadows=8,every=16]", "mc1x1"),
+        ("mc1x1[shadows=8,every=16,slack=auto]", "mc1x1"),
         ("mc1x1[tie=1,2,3,4,memory=16]", "mc1x1[tie=1,2,3,4]"),
     ] {
         assert_eq!(strategy(text), strategy(same), "{text}");
@@ -62,6 +67,8 @@ fn parameters_without_effect_tell_nothing_apart() {
     for (text, other) in [
         ("mc1x1[tie=auto,shadows=8]", "mc1x1[tie=auto]"),
         ("mc1x1[tie=auto]", "mc1x1"),
+        ("mc1x1[tie=auto,slack=auto]", "mc1x1[tie=auto]"),
+        ("mc1x1[tie=auto,slack=0.1]", "mc1x1[tie=auto]"),
         ("mc1x1[tie=1,2,3,4,slack=0.1]", "mc1x1[tie=1,2,3,4]"),
     ] {
         assert_ne!(strategy(text), strategy(other), "{text}");

@@ -1,8 +1,8 @@
-//! What the past says of tie vectors, as a map of their space.
+//! What the past says of tie vectors and slacks, as a map of their space.
 //!
 //! Vectors of one ratio are one strategy, so the three weights are shares of a fixed
 //! number of parts: the map has a point for every division of the parts at every scan
-//! radius of a geometric sequence. An observation counts for the points around it, too,
+//! radius of a geometric sequence, and every slack that is to be tuned. An observation counts for the points around it, too,
 //! by a Gaussian kernel: good vectors are neighbours of good ones, and single
 //! observations are mostly noise (one changed decision changes all that follow).
 //! Cost per observation: one kernel value for each of some hundred points.
@@ -10,7 +10,7 @@
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
-use crate::allocator::centre::TieVector;
+use crate::allocator::centre::{Slack, TieVector};
 use crate::topology::Grid;
 
 /// Parts that the three weights share.
@@ -22,44 +22,70 @@ const SHARE_WIDTH: f64 = 0.2;
 /// Width of the kernel along the scan radius, in doublings.
 const RADIUS_WIDTH: f64 = 1.0;
 
+/// Slacks that are tuned, each by a step from the next. Their steps grow, for the scores
+/// that a slack admits grow with it.
+const SLACKS: [&str; 6] = ["0", "0.025", "0.05", "0.1", "0.2", "0.4"];
+
+/// Width of the kernel along the slack, in steps.
+const SLACK_WIDTH: f64 = 1.0;
+
 /// Observed requests that halve the doubt in what they say.
 const DOUBT: f64 = 4000.0;
 
 /// Points drawn to choose one from.
 const DRAWN: usize = 8;
 
-/// Expected loss per request by vector, up to a constant that all have in common.
+/// Expected loss per request by vector and slack, up to a constant that all have in common.
 #[derive(Clone, Debug)]
 pub struct Map {
-    vectors: Vec<TieVector>,
-    /// By vector, in requests: how much was observed near it.
+    points: Vec<Point>,
+    /// By point, in requests: how much was observed near it.
     weights: Vec<f64>,
-    /// By vector: sum of the losses observed near it.
+    /// By point: sum of the losses observed near it.
     losses: Vec<f64>,
+}
+
+/// A way to break ties.
+#[derive(Clone, Copy, Debug)]
+struct Point {
+    vector: TieVector,
+    slack: Slack,
+    /// Place of the slack among those that are tuned.
+    step: u32,
 }
 
 impl Map {
     /// An empty map for `grid`. Scan radii go up to half its longest side: more than that
-    /// around the middle sees the whole machine.
-    pub fn new(grid: &Grid) -> Self {
+    /// around the middle sees the whole machine. All points have the slack `fixed`, unless
+    /// it is `None`: then it is tuned, too.
+    pub fn new(grid: &Grid, fixed: Option<Slack>) -> Self {
         let longest = grid.axes().iter().map(|axis| u32::from(axis.extent)).max().unwrap_or(1);
         let radii = std::iter::successors(Some(1u32), |r| Some((r * 4 / 3).max(r + 1)));
-        let mut vectors = Vec::new();
-        for scan_radius in radii.take_while(|&r| r <= (longest / 2).max(1)) {
-            for available in 0..=PARTS {
-                for wall in 0..=PARTS - available {
-                    let border = PARTS - available - wall;
-                    vectors.push(TieVector { scan_radius, available, wall, border });
+        let radii: Vec<u32> = radii.take_while(|&r| r <= (longest / 2).max(1)).collect();
+        let slacks = match fixed {
+            Some(slack) => vec![slack],
+            // The table is checked by a test.
+            None => SLACKS.iter().filter_map(|text| text.parse().ok()).collect(),
+        };
+        let mut points = Vec::new();
+        for (slack, step) in slacks.into_iter().zip(0..) {
+            for &scan_radius in &radii {
+                for available in 0..=PARTS {
+                    for wall in 0..=PARTS - available {
+                        let border = PARTS - available - wall;
+                        let vector = TieVector { scan_radius, available, wall, border };
+                        points.push(Point { vector, slack, step });
+                    }
                 }
             }
         }
-        let zeros = vec![0.0; vectors.len()];
-        Self { vectors, weights: zeros.clone(), losses: zeros }
+        let zeros = vec![0.0; points.len()];
+        Self { points, weights: zeros.clone(), losses: zeros }
     }
 
-    /// The vector at a point.
-    pub fn vector(&self, point: usize) -> TieVector {
-        self.vectors[point]
+    /// The vector and the slack at a point.
+    pub fn rule(&self, point: usize) -> (TieVector, Slack) {
+        (self.points[point].vector, self.points[point].slack)
     }
 
     /// The loss per request to expect at a point: what was observed around it, drawn
@@ -70,12 +96,15 @@ impl Map {
 
     /// Takes in the sum of losses over some requests at a point.
     pub fn observe(&mut self, point: usize, requests: f64, loss: f64) {
-        let at = self.vectors[point];
-        for (i, vector) in self.vectors.iter().enumerate() {
+        let Point { vector: at, step, .. } = self.points[point];
+        for (i, point) in self.points.iter().enumerate() {
+            let vector = point.vector;
             let doublings =
                 (f64::from(vector.scan_radius) / f64::from(at.scan_radius)).log2() / RADIUS_WIDTH;
+            let steps = f64::from(point.step.abs_diff(step)) / SLACK_WIDTH;
             let share = |a: i32, b: i32| f64::from(a - b) / f64::from(PARTS) / SHARE_WIDTH;
             let distance = doublings.powi(2)
+                + steps.powi(2)
                 + share(vector.available, at.available).powi(2)
                 + share(vector.wall, at.wall).powi(2)
                 + share(vector.border, at.border).powi(2);
@@ -92,14 +121,14 @@ impl Map {
 
     /// The point of least expected loss.
     pub fn best(&self) -> usize {
-        self.least(0..self.vectors.len())
+        self.least(0..self.points.len())
     }
 
     /// A point to look at: the best of a few drawn uniformly, so that what is good is
     /// seen more often and nothing is never seen.
     pub fn draw(&self, rng: &mut ChaCha8Rng) -> usize {
         // u32 draws are the same on every platform.
-        let points = self.vectors.len() as u32;
+        let points = self.points.len() as u32;
         self.least((0..DRAWN).map(|_| rng.random_range(0..points) as usize))
     }
 
@@ -117,13 +146,14 @@ mod tests {
 
     fn map(machine: &str) -> Map {
         let topology: Topology = machine.parse().expect("a machine");
-        Map::new(topology.grid().expect("a grid"))
+        Map::new(topology.grid().expect("a grid"), Some(Slack::NONE))
     }
 
     #[test]
     fn the_map_has_every_division_at_every_radius() {
         let radii = |machine| {
-            let mut radii: Vec<_> = map(machine).vectors.iter().map(|v| v.scan_radius).collect();
+            let mut radii: Vec<_> =
+                map(machine).points.iter().map(|p| p.vector.scan_radius).collect();
             radii.dedup();
             radii
         };
@@ -131,9 +161,15 @@ mod tests {
         assert_eq!(radii("10x10"), [1, 2, 3, 4, 5]);
         assert_eq!(radii("16x32"), [1, 2, 3, 4, 5, 6, 8, 10, 13]);
         let map = map("10x10");
-        assert_eq!(map.vectors.len(), 5 * 91);
-        let parts = |v: &TieVector| v.available + v.wall + v.border;
-        assert!(map.vectors.iter().all(|v| parts(v) == PARTS && !v.is_indifferent()));
+        assert_eq!(map.points.len(), 5 * 91);
+        let parts = |v: TieVector| v.available + v.wall + v.border;
+        assert!(map.points.iter().all(|p| parts(p.vector) == PARTS && !p.vector.is_indifferent()));
+
+        let topology: Topology = "10x10".parse().expect("a machine");
+        let map = Map::new(topology.grid().expect("a grid"), None);
+        assert_eq!(map.points.len(), SLACKS.len() * 5 * 91);
+        let last = map.points.last().expect("points");
+        assert_eq!((last.step as usize + 1, last.slack.to_string().as_str()), (6, "0.4"));
     }
 
     /// Noisy losses that grow with the distance from one vector lead to its neighbourhood.
@@ -148,9 +184,9 @@ mod tests {
         for _ in 0..3000 {
             let point = map.draw(&mut rng);
             let noise = rng.random_range(-20..=20);
-            map.observe(point, 100.0, 100.0 * f64::from(loss(map.vector(point)) + noise));
+            map.observe(point, 100.0, 100.0 * f64::from(loss(map.rule(point).0) + noise));
         }
-        let found = map.vector(map.best());
+        let (found, _) = map.rule(map.best());
         assert!(loss(found) <= 4, "{found}");
     }
 

@@ -1,5 +1,5 @@
-//! MC1x1 whose tie vector tunes itself during the replay, which Johnson, Bunde, Leung
-//! name as future work.
+//! MC1x1 whose tie vector, and slack if it is told to, tune themselves during the replay,
+//! which Johnson, Bunde, Leung name as future work.
 //!
 //! Beside the real machine some *shadow* machines see the same requests and releases,
 //! each served by MC1x1 with a tie vector of its own. Every so many requests
@@ -40,15 +40,17 @@ pub struct TuneOptions {
     pub every: u32,
     /// Requests after which what was observed counts 1/e.
     pub memory: u32,
+    /// Whether the slack is tuned, too.
+    pub slack: bool,
 }
 
 impl Default for TuneOptions {
     fn default() -> Self {
-        Self { shadows: 24, every: 256, memory: 65536 }
+        Self { shadows: 24, every: 256, memory: 65536, slack: false }
     }
 }
 
-/// The MC1x1 allocator with a tie vector that tunes itself.
+/// The MC1x1 allocator that tunes its tie vector itself.
 #[derive(Debug)]
 pub struct TunedMc1x1 {
     grid: Grid,
@@ -74,11 +76,12 @@ pub struct TunedMc1x1 {
 }
 
 impl TunedMc1x1 {
-    /// An allocator for `grid`. A vector among the options does not matter.
+    /// An allocator for `grid`. A vector among the options does not matter, nor does a slack
+    /// if it is tuned.
     pub fn new(grid: &Grid, options: CentreOptions, tuning: TuneOptions, seed: u64) -> Self {
         let mut tuned = Self {
             rng: ChaCha8Rng::seed_from_u64(seed),
-            map: Map::new(grid),
+            map: Map::new(grid, (!tuning.slack).then_some(options.slack)),
             shadows: Vec::new(),
             next: 0,
             best: 0,
@@ -99,8 +102,8 @@ impl TunedMc1x1 {
     }
 
     fn engine_at(&self, point: usize) -> Mc1x1 {
-        let tie = Some(self.map.vector(point));
-        Mc1x1::new(&self.grid, CentreOptions { tie, ..self.options })
+        let (vector, slack) = self.map.rule(point);
+        Mc1x1::new(&self.grid, CentreOptions { tie: Some(vector), slack, ..self.options })
     }
 
     /// Shadows of `machine`, which is empty.

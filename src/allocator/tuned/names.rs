@@ -1,4 +1,4 @@
-//! The parameters that `mc1x1[tie=auto]` adds to those of MC1x1.
+//! The parameters that `mc1x1[tie=auto]` adds to those of MC1x1, beside `slack=auto`.
 
 use super::TuneOptions;
 use crate::naming::{NameError, Parameter, StrategyName};
@@ -43,6 +43,7 @@ pub fn options(name: &StrategyName) -> Result<TuneOptions, NameError> {
         shadows: name.value(KIND, "shadows", default.shadows)?,
         every: name.value(KIND, "every", default.every)?,
         memory: name.value(KIND, "memory", default.memory)?,
+        slack: name.get("slack") == Some("auto"),
     };
     let problem = match options {
         _ if !(1..=64).contains(&options.shadows) => "shadows is between 1 and 64",

@@ -44,6 +44,14 @@ pub struct SearchArgs {
     #[arg(long, value_name = "A..B", default_value = "0..10", help_heading = "Search")]
     pub factors: Range,
 
+    /// Slacks to try, such as 0,0.1 or 0..0.3:0.05; may be repeated [default: 0].
+    ///
+    /// The share of the best score by which a candidate may be worse and still compete by tie
+    /// value. Vectors for --tie and --start may name one, SR,AF,WF,BF@SLACK; without it they have
+    /// the least of these.
+    #[arg(long, value_name = "LIST", value_delimiter = ',', help_heading = "Search")]
+    pub slack: Vec<String>,
+
     /// Largest factor of strategies that move freely.
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1000), help_heading = "Search", hide_short_help = true)]
     pub largest: u32,

@@ -135,13 +135,13 @@ impl Search<'_> {
         let halving = || Halving::new(grid(), finalists);
         match args.strategy {
             StrategyArg::Exhaustive => {
-                let vectors = grid();
-                let all = vectors.len() as u64;
-                if let Some(most) = args.evaluations.filter(|&most| most < all) {
-                    let (most, all) = (grouped(most), grouped(all));
-                    tell(format_args!("--evaluations {most}: the first of {all} ratios only"));
+                let all = grid();
+                let count = all.len() as u64;
+                if let Some(most) = args.evaluations.filter(|&most| most < count) {
+                    let (most, count) = (grouped(most), grouped(count));
+                    tell(format_args!("--evaluations {most}: the first of {count} ratios only"));
                 }
-                self.phase(&mut List::new(vectors), archive, args.evaluations)?;
+                self.phase(&mut List::new(all), archive, args.evaluations)?;
                 Ok(left_out(&plan.grid))
             }
             StrategyArg::Halving => {
@@ -164,7 +164,14 @@ impl Search<'_> {
             }
             StrategyArg::External => {
                 let command = args.ask_command.as_deref().unwrap_or_default();
-                let program = External::start(command, self.problem, &free, args.evaluations, seed);
+                let program = External::start(
+                    command,
+                    self.problem,
+                    &free,
+                    args.evaluations,
+                    seed,
+                    self.halt,
+                );
                 let mut program = program.map_err(failure)?;
                 self.phase(&mut program, archive, args.evaluations)?;
                 Ok(0)
@@ -173,8 +180,8 @@ impl Search<'_> {
                 let mut equal = 0;
                 for start in &plan.starts {
                     match start {
-                        Start::Vector(vector) => {
-                            self.phase(&mut List::new(vec![*vector]), archive, None)?;
+                        Start::Candidate(one) => {
+                            self.phase(&mut List::new(vec![*one]), archive, None)?;
                         }
                         Start::Random => {
                             let mut random = Random::new(free.clone(), seed);
@@ -232,7 +239,7 @@ impl Search<'_> {
     }
 }
 
-/// The best vectors on every trace, if there is more than one trace: of a single search
+/// The best candidates on every trace, if there is more than one trace: of a single search
 /// those to print, of several searches the best of each.
 fn portability(
     args: &SearchArgs,
@@ -243,18 +250,18 @@ fn portability(
         return Ok(None);
     }
     let most = if plan.searches.len() > 1 { 1 } else { args.top as usize };
-    let mut vectors = Vec::new();
+    let mut all: Vec<Found> = Vec::new();
     for (problem, archive) in plan.searches.iter().zip(archives) {
         let width = args.scale_sr.then(|| width(&problem.parts[0].trace.topology));
         for one in archive.ranked().into_iter().take(most) {
-            vectors.push(Found { vector: one.vector, on: problem.name(), width });
+            all.push(Found { candidate: one.candidate, on: problem.name(), width });
         }
     }
-    let found = |vectors: &[Found], vector| vectors.iter().any(|found| found.vector == vector);
-    for vector in plan.given.iter().map(|vector| vector.reduced()) {
-        if !vector.is_indifferent() && !found(&vectors, vector) {
-            vectors.push(Found { vector, on: "given".to_string(), width: None });
+    for candidate in plan.given.iter().map(|one| one.reduced()) {
+        let known = all.iter().any(|found| found.candidate == candidate);
+        if !candidate.vector.is_indifferent() && !known {
+            all.push(Found { candidate, on: "given".to_string(), width: None });
         }
     }
-    Portability::new(vectors, &plan.singles).map(Some).map_err(failure)
+    Portability::new(all, &plan.singles).map(Some).map_err(failure)
 }

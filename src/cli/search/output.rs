@@ -12,7 +12,9 @@ use super::plan::SearchPlan;
 use crate::cli::args::FormatArg;
 use crate::cli::exit::Failure;
 use crate::cli::output::{configuration, metadata, probe, remove_earlier};
-use crate::experiment::search::{Archive, Origin, Portability, Problem, SearchRow, rows};
+use crate::experiment::search::{
+    Archive, Candidate, Origin, Portability, Problem, SearchRow, rows,
+};
 use crate::plot::{Searched, search_gallery};
 use crate::report::manifest::{Host, Manifest, begin_and_elapsed, peak_memory_bytes};
 use crate::report::{
@@ -56,8 +58,8 @@ impl Results<'_> {
             if let Some(matrix) = self.portability {
                 let tests = matrix.parts.len() - self.plan.tests..matrix.parts.len();
                 for row in rows.iter_mut().filter(|row| row.rank.is_some()) {
-                    let tried = matrix.vectors.iter().position(|found| {
-                        Some(found.vector) == row.vector && found.on == row.searched
+                    let tried = matrix.found.iter().position(|found| {
+                        Some(found.candidate) == row.candidate && found.on == row.searched
                     });
                     row.test_improvement_percent =
                         tried.filter(|_| !tests.is_empty()).map(|tried| {
@@ -88,8 +90,8 @@ impl Results<'_> {
 
     fn print(&self, args: &SearchArgs, rows: &[SearchRow]) -> io::Result<()> {
         let top = |row: &&SearchRow| {
-            let given = row.vector.is_some_and(|vector| {
-                self.plan.given.iter().any(|given| given.reduced() == vector)
+            let given = row.candidate.is_some_and(|candidate| {
+                self.plan.given.iter().any(|given| given.reduced() == candidate)
             });
             let shown = row.rank.is_some_and(|rank| rank <= u64::from(args.top));
             shown || given || row.origin == Origin::None
@@ -180,9 +182,8 @@ impl Results<'_> {
     /// What decides the numbers of the search, beside the traces.
     fn settings(&self, args: &SearchArgs) -> serde_json::Value {
         let plan = self.plan;
-        let text = |values: &[crate::allocator::centre::TieVector]| {
-            values.iter().map(ToString::to_string).collect::<Vec<_>>()
-        };
+        let text =
+            |values: &[Candidate]| values.iter().map(ToString::to_string).collect::<Vec<_>>();
         let strategy = clap::ValueEnum::to_possible_value(&args.strategy);
         json!({
             "strategy": strategy.map(|value| value.get_name().to_string()),
@@ -190,6 +191,7 @@ impl Results<'_> {
             "constraints": plan.constraints.iter().map(ToString::to_string).collect::<Vec<_>>(),
             "grid": {"sr": plan.grid.scan_radii.to_string(), "factors": plan.grid.factors.to_string()},
             "free": {"sr": plan.free.scan_radii.to_string(), "largest": plan.free.largest},
+            "slack": plan.grid.slacks.iter().map(|slack| slack.share()).collect::<Vec<_>>(),
             "given": text(&plan.given),
             "start": args.start,
             "evaluations": args.evaluations,

@@ -3,14 +3,15 @@
 use std::sync::Arc;
 
 use super::args::{SearchArgs, StrategyArg};
-use crate::allocator::centre::TieVector;
+use crate::allocator::centre::{Slack, TieVector};
 use crate::allocator::registry::AllocatorSpec;
 use crate::cli::args::GridArgs;
 use crate::cli::exit::Failure;
 use crate::cli::plan::Plan;
 use crate::experiment::Trace;
+use crate::experiment::grid::Values;
 use crate::experiment::search::{
-    Constraint, Objective, Part, Problem, Range, SearchError, Space, split, width,
+    Candidate, Constraint, Objective, Part, Problem, Range, SearchError, Space, split, width,
 };
 use crate::scheduler::registry::SchedulerSpec;
 
@@ -24,8 +25,8 @@ pub struct SearchPlan {
     pub objective: Objective,
     /// What must not happen.
     pub constraints: Vec<Constraint>,
-    /// Given vectors.
-    pub given: Vec<TieVector>,
+    /// What the user gave to compare with.
+    pub given: Vec<Candidate>,
     /// Where local begins.
     pub starts: Vec<Start>,
     /// Each is searched by itself.
@@ -51,8 +52,8 @@ pub enum Start {
     Halving,
     /// Ratios drawn at random.
     Random,
-    /// A vector.
-    Vector(TieVector),
+    /// A candidate.
+    Candidate(Candidate),
 }
 
 impl SearchPlan {
@@ -66,13 +67,14 @@ impl SearchPlan {
             .iter()
             .map(|text| text.parse().map_err(Failure::usage))
             .collect::<Result<Vec<Constraint>, _>>()?;
-        let given = given(&args.run.grid.tie)?;
-        let starts = starts(&args.start)?;
         let mut grid = GridArgs { tie: Vec::new(), ..args.run.grid.clone() };
         if grid.alloc.is_empty() {
             grid.alloc.push("mc1x1".to_string());
         }
-        check_single(&grid)?;
+        let slacks = slacks(&args.slack, &check_single(&grid)?)?;
+        let given = given(&args.run.grid.tie, slacks[0])?;
+        let starts = starts(&args.start, slacks[0])?;
+        check_size(args, &slacks)?;
         let train = Plan::resolve(&grid, args.run.quiet)?;
         let test = match args.test.is_empty() {
             true => None,
@@ -98,11 +100,13 @@ impl SearchPlan {
         let others = test.iter().flat_map(|plan| plan.traces.iter().cloned());
         let held: Vec<Arc<Trace>> = held.into_iter().chain(others).collect();
         let widest = searched.iter().map(|trace| width(&trace.topology)).max().unwrap_or(1);
-        let most = Space::JOHNSON.scan_radii.high.max(widest);
+        let usual = Space::johnson();
+        let most = usual.scan_radii.high.max(widest);
         let grid = Space {
-            scan_radii: args.sr.unwrap_or(Space::JOHNSON.scan_radii),
+            scan_radii: args.sr.unwrap_or(usual.scan_radii),
             factors: args.factors,
             largest: args.largest,
+            slacks,
         };
         let free =
             Space { scan_radii: args.sr.unwrap_or(Range { low: 1, high: most }), ..grid.clone() };
@@ -182,7 +186,7 @@ fn one_each() -> Failure {
 
 /// Before any trace is read: one scheduler, and one allocator that takes a vector and has
 /// none.
-fn check_single(grid: &GridArgs) -> Result<(), Failure> {
+fn check_single(grid: &GridArgs) -> Result<AllocatorSpec, Failure> {
     let schedulers = grid.sched.iter().flat_map(|list| crate::naming::split_list(list));
     if schedulers.count() > 1 {
         return Err(one_each());
@@ -193,22 +197,50 @@ fn check_single(grid: &GridArgs) -> Result<(), Failure> {
     if !allocator.takes_tie() || allocator.tie().is_some() {
         return Err(Failure::usage(SearchError::NoTie(allocator.to_string())));
     }
+    Ok(allocator)
+}
+
+/// The slacks to search: those asked for, or the allocator's own.
+fn slacks(texts: &[String], allocator: &AllocatorSpec) -> Result<Vec<Slack>, Failure> {
+    let own = allocator.name().get("slack");
+    if !texts.is_empty() && own.is_some() {
+        return Err(Failure::usage_message(format!("--slack: {allocator} has one already")));
+    }
+    let texts = match texts.is_empty() {
+        true => vec![own.unwrap_or("0").to_string()],
+        false => {
+            let listed: Values = texts.iter().map(|text| text.trim()).collect();
+            listed.texts().map_err(|e| Failure::usage_message(format!("--slack: {e}")))?
+        }
+    };
+    let slacks = texts.iter().map(|text| text.parse::<Slack>());
+    let mut slacks = slacks.collect::<Result<Vec<_>, _>>().map_err(Failure::usage)?;
+    slacks.sort_unstable();
+    slacks.dedup();
+    Ok(slacks)
+}
+
+/// Before any trace is read: a grid that can be run.
+fn check_size(args: &SearchArgs, slacks: &[Slack]) -> Result<(), Failure> {
+    let scan_radii = args.sr.unwrap_or(Space::johnson().scan_radii);
+    let space = Space { scan_radii, factors: args.factors, largest: 1, slacks: slacks.to_vec() };
+    if space.grid_points() > 100_000_000 {
+        return Err(Failure::usage_message(
+            "--sr, --factors and --slack make a grid of more than 100,000,000 vectors",
+        ));
+    }
     Ok(())
 }
 
 fn check_combination(args: &SearchArgs) -> Result<(), Failure> {
     let refuse = |message: &str| Err(Failure::usage_message(message));
     let limit = TieVector::MAX as u32;
-    let radii = args.sr.unwrap_or(Space::JOHNSON.scan_radii);
+    let radii = args.sr.unwrap_or(Space::johnson().scan_radii);
     if radii.low == 0 || radii.high > limit {
         return refuse("--sr: scan radii are 1 to 1,000,000; 0 breaks no tie");
     }
     if args.factors.high == 0 || args.factors.high > limit {
         return refuse("--factors: the largest is 1 to 1,000,000");
-    }
-    let points = Space { scan_radii: radii, factors: args.factors, largest: 1 }.grid_points();
-    if points > 100_000_000 {
-        return refuse("--sr and --factors make a grid of more than 100,000,000 vectors");
     }
     if args.split.is_some_and(|share| !(share > 0.0 && share < 1.0)) {
         return refuse("--split: a share is between 0 and 1");
@@ -226,13 +258,12 @@ fn check_combination(args: &SearchArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-fn given(ties: &[String]) -> Result<Vec<TieVector>, Failure> {
+fn given(ties: &[String], usual: Slack) -> Result<Vec<Candidate>, Failure> {
     let ties = ties.iter().map(|text| text.trim()).filter(|&text| text != "none");
-    let vectors = ties.map(|text| text.parse().map_err(Failure::usage));
-    vectors.collect::<Result<Vec<TieVector>, _>>()
+    ties.map(|text| Candidate::parse(text, usual).map_err(Failure::usage)).collect()
 }
 
-fn starts(texts: &[String]) -> Result<Vec<Start>, Failure> {
+fn starts(texts: &[String], usual: Slack) -> Result<Vec<Start>, Failure> {
     if texts.is_empty() {
         return Ok(vec![Start::Exhaustive]);
     }
@@ -240,7 +271,8 @@ fn starts(texts: &[String]) -> Result<Vec<Start>, Failure> {
         "exhaustive" => Ok(Start::Exhaustive),
         "halving" => Ok(Start::Halving),
         "random" => Ok(Start::Random),
-        vector => vector.parse::<TieVector>().map_err(Failure::usage).and_then(|vector| {
+        text => Candidate::parse(text, usual).map_err(Failure::usage).and_then(|one| {
+            let vector = one.vector;
             let negative = [vector.available, vector.wall, vector.border].iter().any(|&f| f < 0);
             if negative || vector.is_indifferent() {
                 let message = format!(
@@ -248,7 +280,7 @@ fn starts(texts: &[String]) -> Result<Vec<Start>, Failure> {
                 );
                 return Err(Failure::usage_message(message));
             }
-            Ok(Start::Vector(vector))
+            Ok(Start::Candidate(one))
         }),
     };
     texts.iter().map(start).collect()

@@ -33,7 +33,7 @@ impl Watch {
         self.bar.set_position(archive.evaluations().len() as u64);
         if let Some(best) = archive.best() {
             let improvement = fixed(best.improvement_percent, 3);
-            self.bar.set_message(format!("best ({}) {improvement} %", best.vector));
+            self.bar.set_message(format!("best ({}) {improvement} %", best.candidate));
         }
     }
 

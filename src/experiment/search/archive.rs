@@ -1,15 +1,15 @@
 use std::cmp::Ordering;
 use std::collections::HashMap;
 
+use super::candidate::Candidate;
 use super::problem::{Evaluation, Extent};
-use crate::allocator::centre::TieVector;
 
 /// Every evaluation of a search in the order in which they were asked for.
 #[derive(Clone, Debug, Default)]
 pub struct Archive {
     evaluations: Vec<Evaluation>,
-    /// By reduced vector, its evaluation that need not be repeated.
-    known: HashMap<TieVector, usize>,
+    /// By reduced candidate, its evaluation that need not be repeated.
+    known: HashMap<Candidate, usize>,
     /// Questions answered without an evaluation.
     repeats: u64,
 }
@@ -17,7 +17,7 @@ pub struct Archive {
 /// Which work was not done, and whether that can have changed the answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Spared {
-    /// Vectors that strategies asked for again.
+    /// Candidates that strategies asked for again.
     pub repeats: u64,
     /// Evaluations stopped because they were certain not to be among the best.
     pub stopped: u64,
@@ -33,7 +33,7 @@ impl Archive {
     /// Takes in an evaluation.
     pub fn insert(&mut self, evaluation: Evaluation) {
         if !matches!(evaluation.extent, Extent::Prefix(_)) {
-            self.known.insert(evaluation.vector, self.evaluations.len());
+            self.known.insert(evaluation.candidate, self.evaluations.len());
         }
         self.evaluations.push(evaluation);
     }
@@ -48,9 +48,9 @@ impl Archive {
         &self.evaluations
     }
 
-    /// The evaluation of a vector of this ratio, whole or stopped.
-    pub fn get(&self, vector: TieVector) -> Option<&Evaluation> {
-        self.known.get(&vector.reduced()).map(|&number| &self.evaluations[number])
+    /// The evaluation of a candidate of this ratio and slack, whole or stopped.
+    pub fn get(&self, candidate: Candidate) -> Option<&Evaluation> {
+        self.known.get(&candidate.reduced()).map(|&number| &self.evaluations[number])
     }
 
     /// Whole evaluations, the best first: feasible before others, these by what they
@@ -68,7 +68,7 @@ impl Archive {
         whole.reduce(|best, one| if better_first(one, best).is_lt() { one } else { best })
     }
 
-    /// The improvement, in percent, below which a vector is certain not to be among the
+    /// The improvement, in percent, below which a candidate is certain not to be among the
     /// `keep` best: that of the one in this place, if it is feasible.
     pub fn bar(&self, keep: usize) -> Option<f64> {
         let ranked = self.ranked();
@@ -100,7 +100,7 @@ impl Archive {
     /// What was spared, where a whole evaluation takes so many decisions.
     pub fn spared(&self, whole: u64) -> Spared {
         let mut spared = Spared { repeats: self.repeats, ..Spared::default() };
-        let mut prefixes: HashMap<TieVector, bool> = HashMap::new();
+        let mut prefixes: HashMap<Candidate, bool> = HashMap::new();
         for one in &self.evaluations {
             match one.extent {
                 Extent::Whole => {}
@@ -109,7 +109,7 @@ impl Archive {
                     spared.stopped_decisions += whole - one.decisions;
                 }
                 Extent::Prefix(_) => {
-                    prefixes.insert(one.vector, self.known.contains_key(&one.vector));
+                    prefixes.insert(one.candidate, self.known.contains_key(&one.candidate));
                 }
             }
         }
@@ -136,7 +136,7 @@ mod tests {
         excess_percent: f64,
     ) -> Evaluation {
         Evaluation {
-            vector: text.parse().expect("a vector"),
+            candidate: text.parse().expect("a candidate"),
             extent,
             improvement_percent,
             values: vec![1.0],
@@ -160,9 +160,10 @@ mod tests {
         ] {
             archive.insert(one);
         }
-        let ranked: Vec<_> = archive.ranked().iter().map(|one| one.vector.available).collect();
+        let ranked: Vec<_> =
+            archive.ranked().iter().map(|one| one.candidate.vector.available).collect();
         assert_eq!(ranked, [3, 6, 1, 5, 2]);
-        assert_eq!(archive.best().map(|one| one.vector.available), Some(3));
+        assert_eq!(archive.best().map(|one| one.candidate.vector.available), Some(3));
         assert_eq!(
             [0, 1, 3, 4, 6].map(|keep| archive.bar(keep)),
             [None, Some(2.0), Some(1.0), None, None]

@@ -4,9 +4,9 @@ use rayon::prelude::*;
 
 use super::SearchError;
 use super::archive::Archive;
+use super::candidate::Candidate;
 use super::problem::{Evaluation, Extent, Problem};
 use super::strategy::{Batch, Strategy};
-use crate::allocator::centre::TieVector;
 
 /// Evaluations that share one bar. It does not depend on the number of threads, so that
 /// which evaluations are stopped, and where, does not either.
@@ -40,8 +40,8 @@ pub enum End {
 }
 
 /// Lets a strategy ask, evaluates what it asks for on all threads of the current rayon
-/// pool, and puts the answers into the archive, until something ends it. Known vectors are
-/// not evaluated again. Unless it is halted, the outcome is the same for any number of
+/// pool, and puts the answers into the archive, until something ends it. What is known
+/// is not evaluated again. Unless it is halted, the outcome is the same for any number of
 /// threads.
 ///
 /// # Errors
@@ -55,11 +55,11 @@ pub fn search(
     let mut left = control.evaluations.unwrap_or(u64::MAX);
     let mut in_vain = 0;
     loop {
-        let Batch { vectors, share } = strategy.ask(archive)?;
-        if vectors.is_empty() || in_vain == PATIENCE {
+        let Batch { candidates, share } = strategy.ask(archive)?;
+        if candidates.is_empty() || in_vain == PATIENCE {
             return Ok(End::Exhausted);
         }
-        let mut fresh = fresh(archive, &vectors, control.keep.is_some());
+        let mut fresh = fresh(archive, &candidates, control.keep.is_some());
         in_vain = if fresh.is_empty() { in_vain + 1 } else { 0 };
         let complete = fresh.len() as u64 <= left;
         fresh.truncate(usize::try_from(left).unwrap_or(usize::MAX));
@@ -67,8 +67,8 @@ pub fn search(
         let yardstick = problem.yardstick(share)?;
         for block in fresh.chunks(BLOCK) {
             let bar = control.keep.filter(|_| share >= 1.0).and_then(|keep| archive.bar(keep));
-            let evaluate = |&vector: &TieVector| {
-                (!(control.halt)()).then(|| problem.evaluate(vector, &yardstick, bar))
+            let evaluate = |&candidate: &Candidate| {
+                (!(control.halt)()).then(|| problem.evaluate(candidate, &yardstick, bar))
             };
             let outcomes: Vec<Option<Result<Evaluation, _>>> =
                 block.par_iter().map(evaluate).collect();
@@ -89,18 +89,21 @@ pub fn search(
     }
 }
 
-/// The vectors that the archive does not know, reduced, each once. Those of no effect go.
-/// To know that a vector is not among the best is enough only where that is all that is
-/// asked.
-fn fresh(archive: &mut Archive, vectors: &[TieVector], stopped_is_enough: bool) -> Vec<TieVector> {
+/// The candidates that the archive does not know, reduced, each once. Those of no effect go.
+/// To know that one is not among the best is enough only where that is all that is asked.
+fn fresh(
+    archive: &mut Archive,
+    candidates: &[Candidate],
+    stopped_is_enough: bool,
+) -> Vec<Candidate> {
     let mut seen = HashSet::new();
     let mut fresh = Vec::new();
-    for vector in vectors.iter().map(|vector| vector.reduced()) {
+    for candidate in candidates.iter().map(|candidate| candidate.reduced()) {
         let known = |one: &Evaluation| stopped_is_enough || one.extent == Extent::Whole;
-        if archive.get(vector).is_some_and(known) || !seen.insert(vector) {
+        if archive.get(candidate).is_some_and(known) || !seen.insert(candidate) {
             archive.repeat();
-        } else if !vector.is_indifferent() {
-            fresh.push(vector);
+        } else if !candidate.vector.is_indifferent() {
+            fresh.push(candidate);
         }
     }
     fresh

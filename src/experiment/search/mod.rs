@@ -1,7 +1,7 @@
-//! Searching for good tie vectors.
+//! Searching for good tie vectors, and slacks.
 //!
 //! A [`Problem`] is a strategy without its tie vector, an [`Objective`], [`Constraint`]s
-//! and one or several traces, each scheduled once. A [`strategy`] asks for vectors,
+//! and one or several traces, each scheduled once. A [`strategy`] asks for [`Candidate`]s,
 //! [`search`] evaluates them on all threads and keeps the answers in an [`Archive`].
 //!
 //! What Johnson, Bunde, Leung did (section III) are the strategies [`strategy::List`] over
@@ -23,6 +23,7 @@
 //! [`simulation`](crate::simulation).
 
 mod archive;
+mod candidate;
 pub mod column;
 mod constraint;
 mod driver;
@@ -40,6 +41,7 @@ pub mod strategy;
 mod tally;
 
 pub use archive::{Archive, Spared};
+pub use candidate::{Candidate, CandidateError};
 pub use constraint::{Constraint, Subject};
 pub use driver::{Control, End, search};
 pub use error::SearchError;

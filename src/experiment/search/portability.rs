@@ -1,33 +1,34 @@
 use rayon::prelude::*;
 
 use super::SearchError;
+use super::candidate::Candidate;
 use super::problem::{Evaluation, Problem};
 use crate::allocator::centre::TieVector;
 use crate::topology::Topology;
 
-/// Vectors tried where they were not found (Johnson, Bunde, Leung, Fig. 15).
+/// Candidates tried where they were not found (Johnson, Bunde, Leung, Fig. 15).
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Portability {
-    /// The vectors, and on which traces each was found.
-    pub vectors: Vec<Found>,
+    /// The candidates, and on which traces each was found.
+    pub found: Vec<Found>,
     /// The traces.
     pub parts: Vec<Tried>,
-    /// What the vectors come to, by vector, then trace.
+    /// What they come to, by candidate, then trace.
     pub cells: Vec<Vec<PortabilityCell>>,
 }
 
-/// A vector and where it comes from.
+/// A candidate and where it comes from.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Found {
-    /// The vector as it was found.
-    pub vector: TieVector,
+    /// The candidate as it was found.
+    pub candidate: Candidate,
     /// The traces it was found on, or "given".
     pub on: String,
     /// The machine it was found on, if scan radii are to be scaled.
     pub width: Option<u32>,
 }
 
-/// A trace that vectors are tried on.
+/// A trace that candidates are tried on.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Tried {
     /// Its name.
@@ -38,11 +39,11 @@ pub struct Tried {
     pub baseline: f64,
 }
 
-/// A vector on a trace.
+/// A candidate on a trace.
 #[derive(Clone, PartialEq, Debug)]
 pub struct PortabilityCell {
-    /// The vector that ran; its scan radius may have been scaled.
-    pub vector: TieVector,
+    /// What ran; its scan radius may have been scaled.
+    pub candidate: Candidate,
     /// The objective.
     pub value: f64,
     /// How much better than without tie-breaking, in percent.
@@ -52,25 +53,26 @@ pub struct PortabilityCell {
 }
 
 impl Portability {
-    /// Tries every vector on every problem, each of one part, in parallel.
+    /// Tries every candidate on every problem, each of one part, in parallel.
     ///
     /// # Errors
     /// [`SearchError`] as in [`Problem::evaluate`].
-    pub fn new(vectors: Vec<Found>, problems: &[Problem]) -> Result<Self, SearchError> {
+    pub fn new(found: Vec<Found>, problems: &[Problem]) -> Result<Self, SearchError> {
         let yardsticks =
             problems.iter().map(|problem| problem.yardstick(1.0)).collect::<Result<Vec<_>, _>>()?;
-        let places: Vec<_> = (0..vectors.len())
-            .flat_map(|vector| (0..problems.len()).map(move |part| (vector, part)))
+        let places: Vec<_> = (0..found.len())
+            .flat_map(|row| (0..problems.len()).map(move |part| (row, part)))
             .collect();
-        let cell = |&(vector, part): &(usize, usize)| {
-            let (found, problem): (&Found, _) = (&vectors[vector], &problems[part]);
-            let vector = match found.width {
-                Some(from) => scaled(found.vector, from, width(&problem.parts[0].trace.topology)),
-                None => found.vector,
-            };
-            let one: Evaluation = problem.evaluate(vector, &yardsticks[part], None)?;
+        let cell = |&(row, part): &(usize, usize)| {
+            let (found, problem): (&Found, _) = (&found[row], &problems[part]);
+            let mut candidate = found.candidate;
+            if let Some(from) = found.width {
+                let to = width(&problem.parts[0].trace.topology);
+                candidate.vector = scaled(candidate.vector, from, to);
+            }
+            let one: Evaluation = problem.evaluate(candidate, &yardsticks[part], None)?;
             Ok(PortabilityCell {
-                vector: one.vector,
+                candidate: one.candidate,
                 value: one.values.first().copied().unwrap_or(f64::NAN),
                 improvement_percent: one.improvement_percent,
                 excess_percent: one.excess_percent,
@@ -88,7 +90,7 @@ impl Portability {
         Ok(Self {
             parts: problems.iter().map(tried).collect(),
             cells: cells.chunks(problems.len().max(1)).map(<[_]>::to_vec).collect(),
-            vectors,
+            found,
         })
     }
 }

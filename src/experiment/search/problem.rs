@@ -1,18 +1,18 @@
 use super::SearchError;
+use super::candidate::Candidate;
 use super::column::Needs;
 use super::constraint::Constraint;
 use super::objective::Objective;
 use super::part::{Part, Reach};
 use super::tally::{Tally, WorstClass, improvement_percent};
-use crate::allocator::centre::TieVector;
 use crate::allocator::registry::AllocatorSpec;
 
-/// What is searched: a strategy's tie vector, for one or several traces.
+/// What is searched: a strategy's tie vector and slack, for one or several traces.
 #[derive(Clone, Debug)]
 pub struct Problem {
     /// The traces.
     pub parts: Vec<Part>,
-    /// The strategy without a tie vector.
+    /// The strategy without a tie vector; its slack does not matter.
     pub allocator: AllocatorSpec,
     /// What is wanted.
     pub objective: Objective,
@@ -42,11 +42,11 @@ pub enum Extent {
     Prefix(f64),
 }
 
-/// What a vector comes to.
+/// What a candidate comes to.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Evaluation {
-    /// The vector, reduced.
-    pub vector: TieVector,
+    /// The candidate, reduced.
+    pub candidate: Candidate,
     /// How far the evaluation went.
     pub extent: Extent,
     /// How much better the objective is than without tie-breaking, in percent; the mean
@@ -138,7 +138,7 @@ impl Problem {
         self.parts.iter().map(|part| part.decisions() as u64).sum()
     }
 
-    /// Evaluates a vector as far as the yardstick goes. With a `bar`, the evaluation is
+    /// Evaluates a candidate as far as the yardstick goes. With a `bar`, the evaluation is
     /// stopped as soon as its improvement is certain to be below it, in percent; this takes
     /// an objective that only grows, otherwise the bar is ignored.
     ///
@@ -146,15 +146,16 @@ impl Problem {
     /// [`SearchError`] as in [`Part::measure`].
     pub fn evaluate(
         &self,
-        vector: TieVector,
+        candidate: Candidate,
         yardstick: &Yardstick,
         bar: Option<f64>,
     ) -> Result<Evaluation, SearchError> {
-        let vector = vector.reduced();
-        let allocator = self.allocator.with_tie(Some(vector))?;
+        let candidate = candidate.reduced();
+        let allocator = self.allocator.with_slack(candidate.slack)?;
+        let allocator = allocator.with_tie(Some(candidate.vector))?;
         let bar = bar.filter(|_| self.objective.only_grows());
         let mut evaluation = Evaluation {
-            vector,
+            candidate,
             extent: if yardstick.share < 1.0 {
                 Extent::Prefix(yardstick.share)
             } else {

@@ -1,10 +1,10 @@
 use std::collections::HashMap;
 
 use super::archive::{Archive, better_first};
+use super::candidate::Candidate;
 use super::problem::{Evaluation, Extent, Problem};
-use crate::allocator::centre::TieVector;
 
-/// Where a vector comes from.
+/// Where a candidate comes from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Origin {
     /// No tie-breaking.
@@ -24,8 +24,8 @@ pub struct SearchRow {
     pub origin: Origin,
     /// Place among the whole evaluations, from 1; feasible ones first.
     pub rank: Option<u64>,
-    /// The vector; `None` is no tie-breaking.
-    pub vector: Option<TieVector>,
+    /// The vector and slack; `None` is no tie-breaking.
+    pub candidate: Option<Candidate>,
     /// The objective, the mean over traces; `None` if stopped.
     pub value: Option<f64>,
     /// How much better than without tie-breaking, in percent; the mean over traces. Of a
@@ -49,7 +49,7 @@ pub struct SearchRow {
 }
 
 /// The rows of a search: no tie-breaking, whole evaluations with the best first, then the
-/// others in their order. Of the `given` vectors those that the search did not evaluate
+/// others in their order. Of the `given` ones those that the search did not evaluate
 /// stand among the whole ones without a rank.
 pub fn rows(problem: &Problem, archive: &Archive, given: &Archive) -> Vec<SearchRow> {
     let maker = Maker::new(problem);
@@ -60,7 +60,7 @@ pub fn rows(problem: &Problem, archive: &Archive, given: &Archive) -> Vec<Search
     let number = |one: &Evaluation| numbers.get(&std::ptr::from_ref(one)).copied();
     let whole = |one: &Evaluation| one.extent == Extent::Whole;
     let unknown =
-        given.evaluations().iter().filter(|one| !archive.get(one.vector).is_some_and(whole));
+        given.evaluations().iter().filter(|one| !archive.get(one.candidate).is_some_and(whole));
     let mut ranked = archive.ranked();
     ranked.extend(unknown);
     ranked.sort_by(|a, b| better_first(a, b));
@@ -91,7 +91,7 @@ impl<'a> Maker<'a> {
             searched: self.searched.clone(),
             origin: Origin::None,
             rank: None,
-            vector: None,
+            candidate: None,
             value: Some(mean(&self.problem.baseline_values())),
             improvement_percent: 0.0,
             test_improvement_percent: None,
@@ -110,7 +110,7 @@ impl<'a> Maker<'a> {
             searched: self.searched.clone(),
             origin: if evaluation.is_some() { Origin::Found } else { Origin::Given },
             rank,
-            vector: Some(one.vector),
+            candidate: Some(one.candidate),
             value: (!stopped).then(|| mean(&one.values)),
             improvement_percent: one.improvement_percent,
             test_improvement_percent: None,

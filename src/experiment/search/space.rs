@@ -3,9 +3,10 @@ use std::fmt;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
-use crate::allocator::centre::TieVector;
+use super::candidate::Candidate;
+use crate::allocator::centre::{Slack, TieVector};
 
-/// The vectors a search may try: whole factors that are never negative.
+/// What a search may try: vectors with whole factors that are never negative, and slacks.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Space {
     /// SR, in shells; at least 1, for 0 breaks no tie.
@@ -14,20 +15,31 @@ pub struct Space {
     pub factors: Range,
     /// The largest factor of a strategy that moves freely among ratios.
     pub largest: u32,
+    /// Slacks, at least one, in ascending order.
+    pub slacks: Vec<Slack>,
 }
 
 impl Space {
     /// The brute force of Johnson, Bunde, Leung (section III): SR 1 to 9, factors 0 to
-    /// 10. Their supplementary search knows factors up to 90; here up to 100.
-    pub const JOHNSON: Space = Space {
-        scan_radii: Range { low: 1, high: 9 },
-        factors: Range { low: 0, high: 10 },
-        largest: 100,
-    };
+    /// 10, exact ties. Their supplementary search knows factors up to 90; here up to 100.
+    pub fn johnson() -> Self {
+        Self {
+            scan_radii: Range { low: 1, high: 9 },
+            factors: Range { low: 0, high: 10 },
+            largest: 100,
+            slacks: vec![Slack::NONE],
+        }
+    }
 
-    /// Every vector of the grid that breaks a tie, each ratio once, reduced: SR outermost,
-    /// BF innermost.
-    pub fn grid(&self) -> Vec<TieVector> {
+    /// Everything on the grid that breaks a tie, each ratio once, reduced: slacks outermost,
+    /// then SR, BF innermost.
+    pub fn grid(&self) -> Vec<Candidate> {
+        let vectors = self.vectors();
+        let of = |&slack: &Slack| vectors.iter().map(move |&vector| Candidate { vector, slack });
+        self.slacks.iter().flat_map(of).collect()
+    }
+
+    fn vectors(&self) -> Vec<TieVector> {
         let mut seen = HashSet::new();
         let vectors = self.scan_radii.iter().flat_map(|scan_radius| {
             let factors = || self.factors.iter().map(|factor| factor as i32);
@@ -44,9 +56,15 @@ impl Space {
             .collect()
     }
 
-    /// Vectors of the grid before those of one ratio are made one.
+    /// Candidates of the grid before those of one ratio are made one.
     pub fn grid_points(&self) -> u64 {
-        self.scan_radii.len() * self.factors.len().pow(3)
+        self.slacks.len() as u64 * self.scan_radii.len() * self.factors.len().pow(3)
+    }
+
+    /// The place of a slack among [`Space::slacks`]; of one that is not there, that of the
+    /// next below, or the first.
+    pub fn step(&self, slack: Slack) -> usize {
+        self.slacks.partition_point(|&other| other <= slack).saturating_sub(1)
     }
 }
 
@@ -107,15 +125,27 @@ mod tests {
 
     #[test]
     fn the_papers_grid_has_each_ratio_once() {
-        let grid = Space::JOHNSON.grid();
+        let grid = Space::johnson().grid();
         // 1,331 factors: the indifferent one goes, and of each ratio all but one.
-        assert_eq!((Space::JOHNSON.grid_points(), grid.len()), (11_979, 9 * 1033));
-        let all: HashSet<_> = grid.iter().map(|vector| vector.reduced()).collect();
+        assert_eq!((Space::johnson().grid_points(), grid.len()), (11_979, 9 * 1033));
+        let all: HashSet<_> = grid.iter().map(|one| one.reduced()).collect();
         assert_eq!(all.len(), grid.len());
         for text in ["2,1,1,1", "9,0,0,1", "1,10,9,7", "4,10,1,0"] {
             assert!(grid.contains(&text.parse().expect("a vector")), "{text}");
         }
         assert!(!grid.contains(&"2,2,2,2".parse().expect("a vector")));
+    }
+
+    #[test]
+    fn every_vector_comes_with_every_slack() {
+        let slack = |text: &str| text.parse::<Slack>().expect("a slack");
+        let slacks = ["0", "0.05", "0.2"].map(slack).to_vec();
+        let space = Space { slacks, ..Space::johnson() };
+        let grid = space.grid();
+        assert_eq!((space.grid_points(), grid.len()), (3 * 11_979, 3 * 9 * 1033));
+        assert_eq!(grid[..9 * 1033], Space::johnson().grid());
+        assert!(grid.contains(&"4,10,1,0@0.2".parse().expect("a candidate")));
+        assert_eq!(["0", "0.05", "0.1", "1"].map(|text| space.step(slack(text))), [0, 1, 1, 2]);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Vectors chosen by another program, which speaks JSON lines.
+//! Candidates chosen by another program, which speaks JSON lines.
 //!
 //! The command is started by the shell, once. Each line is one JSON object; the program's
 //! standard error is passed through.
@@ -8,14 +8,15 @@
 //! ```json
 //! {"begin":{"protocol":1,"objective":"mean_pairwise_l1","goal":"min","constraints":[],
 //!  "parts":["KTH-SP2-1996-2"],"baseline":[575.3997],"scan_radius":[1,9],"factor":[0,100],
-//!  "evaluations":200,"seed":0}}
+//!  "slack":[0],"evaluations":200,"seed":0}}
 //! ```
 //!
 //! 2. It asks, on its standard output, for as many vectors (SR, AF, WF, BF) as it likes;
-//!    those of one question are evaluated in parallel:
+//!    those of one question are evaluated in parallel. A fifth number is the slack, else it
+//!    is the first of `slack`:
 //!
 //! ```json
-//! {"ask":[[2,13,20,6],[2,1,1,0]]}
+//! {"ask":[[2,13,20,6],[2,1,1,0,0.05]]}
 //! ```
 //!
 //! 3. It is told what they come to, in the order of the question, and may ask again.
@@ -26,7 +27,7 @@
 //!    breaks no tie or the evaluations were used up:
 //!
 //! ```json
-//! {"tell":[{"vector":[2,13,20,6],"improvement_percent":1.83,"values":[564.865],
+//! {"tell":[{"vector":[2,13,20,6],"slack":0,"improvement_percent":1.83,"values":[564.865],
 //!  "excess_percent":0.0,"complete":true},null]}
 //! ```
 //!
@@ -34,14 +35,16 @@
 //!    used up it is told `{"end":true}` instead of a next answer, its standard input is
 //!    closed, and it has five seconds to end.
 
-use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::io::{self, BufRead, BufReader, Write};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
 use super::{Archive, Batch, SearchError, Strategy};
-use crate::allocator::centre::TieVector;
+use crate::allocator::centre::{Slack, SlackError, TieVector, TieVectorError};
+use crate::experiment::search::Candidate;
 use crate::experiment::search::objective::Goal;
 use crate::experiment::search::problem::{Evaluation, Extent, Problem};
 use crate::experiment::search::space::Space;
@@ -49,19 +52,26 @@ use crate::experiment::search::space::Space;
 /// How long a program may go on after it was told that this is the end.
 const GRACE: Duration = Duration::from_secs(5);
 
+/// How often a search that waits for the program looks whether it is to end.
+const LOOK: Duration = Duration::from_millis(50);
+
 /// A program that asks. It is ended with the value.
-#[derive(Debug)]
-pub struct External {
+pub struct External<'a> {
     command: String,
     child: Child,
     input: Option<ChildStdin>,
-    output: BufReader<ChildStdout>,
+    /// Its lines, read by a thread of their own, so that nobody waits for a program that
+    /// says nothing.
+    output: Receiver<io::Result<String>>,
     line: u64,
-    asked: Option<Vec<TieVector>>,
+    asked: Option<Vec<Candidate>>,
+    usual: Slack,
+    halt: &'a (dyn Fn() -> bool + Sync),
 }
 
-impl External {
-    /// Starts a command of the shell and tells it what is searched.
+impl<'a> External<'a> {
+    /// Starts a command of the shell and tells it what is searched. It has said its last
+    /// word when `halt` says so.
     ///
     /// # Errors
     /// [`SearchError::Command`] if it cannot be started.
@@ -71,6 +81,7 @@ impl External {
         space: &Space,
         evaluations: Option<u64>,
         seed: u64,
+        halt: &'a (dyn Fn() -> bool + Sync),
     ) -> Result<Self, SearchError> {
         let error = |source| SearchError::Command { command: command.to_string(), source };
         let mut shell = Command::new("sh");
@@ -78,14 +89,21 @@ impl External {
             shell.arg("-c").arg(command).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
         let mut child = spawned.map_err(error)?;
         let (input, output) = (child.stdin.take(), child.stdout.take());
-        let output = output.ok_or_else(|| error(std::io::ErrorKind::BrokenPipe.into()))?;
+        let output = output.ok_or_else(|| error(io::ErrorKind::BrokenPipe.into()))?;
+        let (lines, received) = channel();
+        std::thread::spawn(move || {
+            // Ends with the program's output, or when nobody wants it any more.
+            BufReader::new(output).lines().try_for_each(|line| lines.send(line))
+        });
         let mut external = Self {
             command: command.to_string(),
             child,
             input,
-            output: BufReader::new(output),
+            output: received,
             line: 0,
             asked: None,
+            usual: space.slacks[0],
+            halt,
         };
         external.say(&json!({"begin": {
             "protocol": 1,
@@ -96,6 +114,7 @@ impl External {
             "baseline": problem.baseline_values(),
             "scan_radius": [space.scan_radii.low, space.scan_radii.high],
             "factor": [0, space.largest],
+            "slack": space.slacks.iter().map(|slack| slack.share()).collect::<Vec<_>>(),
             "evaluations": evaluations,
             "seed": seed,
         }}));
@@ -118,42 +137,62 @@ impl External {
     }
 
     /// The next question; none at the end.
-    fn listen(&mut self) -> Result<Vec<TieVector>, SearchError> {
-        let mut text = String::new();
+    fn listen(&mut self) -> Result<Vec<Candidate>, SearchError> {
         self.line += 1;
-        let read = self.output.read_line(&mut text).map_err(|e| self.error(e.to_string()))?;
-        if read == 0 {
-            self.input = None;
-            let status = self.child.wait().map_err(|e| self.error(e.to_string()))?;
-            return if status.success() {
-                Ok(Vec::new())
-            } else {
-                Err(self.error(format!("it ended with {status}")))
-            };
-        }
+        let text = loop {
+            match self.output.recv_timeout(LOOK) {
+                Ok(line) => break line.map_err(|e| self.error(e.to_string()))?,
+                Err(RecvTimeoutError::Timeout) if (self.halt)() => return Ok(Vec::new()),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return self.hang_up(),
+            }
+        };
         let message: Value = serde_json::from_str(&text)
             .map_err(|e| self.error(format!("{:?} is not JSON: {e}", text.trim_end())))?;
         let vectors = message["ask"].as_array().filter(|vectors| !vectors.is_empty());
         let vectors = vectors.ok_or_else(|| {
             self.error(format!("{:?} is not {{\"ask\":[[SR,AF,WF,BF],...]}}", text.trim_end()))
         })?;
-        vectors.iter().map(|vector| self.vector(vector)).collect()
+        vectors.iter().map(|vector| self.candidate(vector)).collect()
     }
 
-    fn vector(&self, value: &Value) -> Result<TieVector, SearchError> {
-        let numbers = value
-            .as_array()
-            .map(|numbers| numbers.iter().map(ToString::to_string).collect::<Vec<_>>().join(","));
-        let text = numbers.ok_or_else(|| self.error(format!("{value} is no vector")))?;
-        text.parse()
-            .map_err(|e: crate::allocator::centre::TieVectorError| self.error(e.to_string()))
+    /// The program has closed its standard output: it must end by itself, and well.
+    fn hang_up(&mut self) -> Result<Vec<Candidate>, SearchError> {
+        self.input = None;
+        let status = loop {
+            match self.child.try_wait().map_err(|e| self.error(e.to_string()))? {
+                Some(status) => break status,
+                None if (self.halt)() => return Ok(Vec::new()),
+                None => std::thread::sleep(LOOK),
+            }
+        };
+        match status.success() {
+            true => Ok(Vec::new()),
+            false => Err(self.error(format!("it ended with {status}"))),
+        }
+    }
+
+    fn candidate(&self, value: &Value) -> Result<Candidate, SearchError> {
+        let numbers = value.as_array().map(Vec::as_slice).unwrap_or_default();
+        let text: Vec<String> = numbers.iter().map(ToString::to_string).collect();
+        let (vector, slack) = match &text[..] {
+            [vector @ .., slack] if vector.len() == 4 => (vector, slack.parse()),
+            [_, _, _, _] => (&text[..], Ok(self.usual)),
+            _ => return Err(self.error(format!("{value} is not [SR,AF,WF,BF]"))),
+        };
+        let vector = vector.join(",").parse();
+        Ok(Candidate {
+            vector: vector.map_err(|e: TieVectorError| self.error(e.to_string()))?,
+            slack: slack.map_err(|e: SlackError| self.error(e.to_string()))?,
+        })
     }
 }
 
 fn answer(one: &Evaluation) -> Value {
-    let TieVector { scan_radius, available, wall, border } = one.vector;
+    let TieVector { scan_radius, available, wall, border } = one.candidate.vector;
     json!({
         "vector": [i64::from(scan_radius), i64::from(available), i64::from(wall), i64::from(border)],
+        "slack": one.candidate.slack.share(),
         "improvement_percent": one.improvement_percent,
         "values": one.values,
         "excess_percent": one.excess_percent,
@@ -161,20 +200,19 @@ fn answer(one: &Evaluation) -> Value {
     })
 }
 
-impl Strategy for External {
+impl Strategy for External<'_> {
     fn ask(&mut self, archive: &Archive) -> Result<Batch, SearchError> {
         if let Some(asked) = self.asked.take() {
-            let answers: Vec<_> =
-                asked.iter().map(|&vector| archive.get(vector).map(answer)).collect();
+            let answers: Vec<_> = asked.iter().map(|&one| archive.get(one).map(answer)).collect();
             self.say(&json!({"tell": answers}));
         }
-        let vectors = self.listen()?;
-        self.asked = Some(vectors.clone());
-        Ok(Batch::whole(vectors))
+        let candidates = self.listen()?;
+        self.asked = Some(candidates.clone());
+        Ok(Batch::whole(candidates))
     }
 }
 
-impl Drop for External {
+impl Drop for External<'_> {
     fn drop(&mut self) {
         self.say(&json!({"end": true}));
         self.input = None;

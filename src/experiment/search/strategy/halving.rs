@@ -1,17 +1,17 @@
 use super::{Archive, Batch, SearchError, Strategy};
-use crate::allocator::centre::TieVector;
+use crate::experiment::search::Candidate;
 use crate::experiment::search::archive::better_first;
 use crate::experiment::search::problem::Extent;
 
-/// What of the vectors goes on, and by how much more they are then replayed.
+/// What share goes on, and by how much more they are then replayed.
 const ETA: usize = 3;
 
-/// Successive halving (Jamieson and Talwalkar 2016), by thirds: all vectors are evaluated
+/// Successive halving (Jamieson and Talwalkar 2016), by thirds: all candidates are evaluated
 /// on a first part of every trace, the better third on three times as much, and so on; the
-/// last ones on the whole. A heuristic: a vector that begins badly is lost.
+/// last ones on the whole. A heuristic: what begins badly is lost.
 #[derive(Clone, Debug)]
 pub struct Halving {
-    vectors: Vec<TieVector>,
+    candidates: Vec<Candidate>,
     /// Rounds still to come.
     rounds: u32,
     /// Evaluations in the archive before the last question.
@@ -19,17 +19,17 @@ pub struct Halving {
 }
 
 impl Halving {
-    /// Among these vectors, so that some `finalists` reach the last round. There are as
+    /// Among these, so that some `finalists` reach the last round. There are as
     /// many rounds as thirds can be taken, but at most four: then the first takes 1/27 of
     /// every trace; less would say too little of the rest.
-    pub fn new(vectors: Vec<TieVector>, finalists: usize) -> Self {
+    pub fn new(candidates: Vec<Candidate>, finalists: usize) -> Self {
         let mut rounds = 1;
-        let mut left = vectors.len();
+        let mut left = candidates.len();
         while left.div_ceil(ETA) >= finalists.max(1) && left > 1 && rounds < 4 {
             left = left.div_ceil(ETA);
             rounds += 1;
         }
-        Self { vectors, rounds, asked_at: usize::MAX }
+        Self { candidates, rounds, asked_at: usize::MAX }
     }
 
     /// Keeps the better third of what was evaluated last.
@@ -46,7 +46,7 @@ impl Halving {
             return;
         }
         last.truncate(last.len().div_ceil(ETA));
-        self.vectors = last.iter().map(|one| one.vector).collect();
+        self.candidates = last.iter().map(|one| one.candidate).collect();
     }
 }
 
@@ -58,7 +58,8 @@ impl Strategy for Halving {
         self.asked_at = archive.evaluations().len();
         let Some(rounds) = self.rounds.checked_sub(1) else { return Ok(Batch::whole(Vec::new())) };
         self.rounds = rounds;
-        Ok(Batch { vectors: self.vectors.clone(), share: (ETA as f64).powi(-(rounds as i32)) })
+        let share = (ETA as f64).powi(-(rounds as i32));
+        Ok(Batch { candidates: self.candidates.clone(), share })
     }
 
     fn is_done(&self, _archive: &Archive) -> bool {

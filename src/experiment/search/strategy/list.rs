@@ -1,25 +1,25 @@
 use super::{Archive, Batch, SearchError, Strategy};
-use crate::allocator::centre::TieVector;
+use crate::experiment::search::Candidate;
 
-/// Vectors written down beforehand, such as [`Space::grid`](crate::experiment::search::Space::grid).
+/// Candidates written down beforehand, such as [`Space::grid`](crate::experiment::search::Space::grid).
 #[derive(Clone, Debug)]
 pub struct List {
-    vectors: Vec<TieVector>,
+    candidates: Vec<Candidate>,
 }
 
 impl List {
-    /// These vectors, all at once.
-    pub fn new(vectors: Vec<TieVector>) -> Self {
-        Self { vectors }
+    /// These, all at once.
+    pub fn new(candidates: Vec<Candidate>) -> Self {
+        Self { candidates }
     }
 }
 
 impl Strategy for List {
     fn ask(&mut self, _archive: &Archive) -> Result<Batch, SearchError> {
-        Ok(Batch::whole(std::mem::take(&mut self.vectors)))
+        Ok(Batch::whole(std::mem::take(&mut self.candidates)))
     }
 
     fn is_done(&self, _archive: &Archive) -> bool {
-        self.vectors.is_empty()
+        self.candidates.is_empty()
     }
 }

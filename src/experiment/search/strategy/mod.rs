@@ -1,13 +1,13 @@
-//! How the next vectors are chosen.
+//! How the next candidates are chosen.
 //!
 //! A [`Strategy`] asks and reads the answers in the [`Archive`]; it never evaluates
-//! anything itself. How many vectors it asks for at a time is its own choice and does not
+//! anything itself. How many it asks for at a time is its own choice and does not
 //! depend on the number of threads.
 //!
 //! | file | strategy |
 //! |---|---|
-//! | `list` | vectors written down beforehand: the exhaustive grid, references |
-//! | `random` | ratios drawn at random, the baseline for all others |
+//! | `list` | candidates written down beforehand: the exhaustive grid, references |
+//! | `random` | ratios and slacks drawn at random, the baseline for all others |
 //! | `local` | neighbourhoods of the best so far, with restarts |
 //! | `halving` | many on a first part of the traces, the better third on three times as much |
 //! | `tpe` | tree-structured Parzen estimators |
@@ -29,27 +29,27 @@ pub use tpe::Tpe;
 
 use super::SearchError;
 use super::archive::Archive;
-use crate::allocator::centre::TieVector;
+use super::candidate::Candidate;
 
-/// A question: what do these vectors come to?
+/// A question: what do these come to?
 #[derive(Clone, PartialEq, Debug)]
 pub struct Batch {
-    /// The vectors; empty if there is no further question.
-    pub vectors: Vec<TieVector>,
+    /// The candidates; empty if there is no further question.
+    pub candidates: Vec<Candidate>,
     /// On which first part of each trace's decisions, above 0 and at most 1.
     pub share: f64,
 }
 
 impl Batch {
     /// A question about whole traces.
-    pub fn whole(vectors: Vec<TieVector>) -> Self {
-        Self { vectors, share: 1.0 }
+    pub fn whole(candidates: Vec<Candidate>) -> Self {
+        Self { candidates, share: 1.0 }
     }
 }
 
 /// A way to search.
 pub trait Strategy {
-    /// The next vectors to evaluate; `archive` has the answers to all questions so far.
+    /// What to evaluate next; `archive` has the answers to all questions so far.
     ///
     /// # Errors
     /// [`SearchError`] if the strategy depends on something outside that fails.

@@ -3,15 +3,16 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 use super::{Archive, Batch, SearchError, Strategy};
-use crate::allocator::centre::TieVector;
+use crate::allocator::centre::Slack;
+use crate::experiment::search::Candidate;
 use crate::experiment::search::ratio::{Ratio, nearest_vector};
 use crate::experiment::search::space::Space;
 
-/// Vectors in a batch.
+/// Candidates in a batch.
 const BATCH: usize = 64;
 
-/// Scan radii and ratios drawn independently: SR, wall share and border share are each
-/// uniform.
+/// Scan radii, ratios and slacks drawn independently: SR, wall share, border share and the
+/// slack among those of the space are each uniform.
 #[derive(Clone, Debug)]
 pub struct Random {
     space: Space,
@@ -24,14 +25,24 @@ impl Random {
         Self { space, rng: ChaCha8Rng::seed_from_u64(seed) }
     }
 
-    /// One more vector.
-    pub fn draw(&mut self) -> TieVector {
+    /// One more candidate.
+    pub fn draw(&mut self) -> Candidate {
         loop {
             let scan_radius = self.rng.random_range(self.space.scan_radii.iter());
             let ratio = Ratio { wall: self.rng.random(), border: self.rng.random() };
+            let slack = self.slack();
             if let Some(vector) = nearest_vector(scan_radius, ratio.factors(), self.space.largest) {
-                return vector;
+                return Candidate { vector, slack };
             }
+        }
+    }
+
+    /// Where there is no choice, nothing is drawn.
+    fn slack(&mut self) -> Slack {
+        let slacks = &self.space.slacks;
+        match slacks[..] {
+            [only] => only,
+            _ => slacks[self.rng.random_range(0..slacks.len() as u32) as usize],
         }
     }
 }

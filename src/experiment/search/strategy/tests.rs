@@ -36,7 +36,13 @@ fn small() -> Space {
         scan_radii: "1..2".parse().expect("a range"),
         factors: "0..2".parse().expect("a range"),
         largest: 20,
+        ..Space::johnson()
     }
+}
+
+/// The space with a second slack.
+fn slackened(space: Space) -> Space {
+    Space { slacks: ["0", "0.2"].map(|text| text.parse().expect("a slack")).to_vec(), ..space }
 }
 
 fn go(
@@ -65,36 +71,37 @@ fn searched(
 fn exhaustive_equals_a_plain_loop() {
     let trace = trace(300);
     let mut plain: Vec<(u64, String)> = Vec::new();
-    for sr in 1..=2 {
+    for (slack, sr) in [("0", 1), ("0", 2), ("0.2", 1), ("0.2", 2)] {
         for (a, w, b) in (0..27).map(|i| (i / 9, i / 3 % 3, i % 3)) {
-            let allocator = format!("mc1x1[tie={sr},{a},{w},{b}]").parse().expect("an allocator");
+            let allocator = format!("mc1x1[tie={sr},{a},{w},{b},slack={slack}]");
+            let allocator = allocator.parse().expect("an allocator");
             let cell =
                 Cell { trace: trace.clone(), scheduler: SchedulerSpec::EASY, allocator, seed: 0 };
             let sum =
                 run_cell(0, &cell, Measure::default()).expect("a run").metrics.total_pairwise_l1;
-            plain.push((sum, format!("{sr},{a},{w},{b}")));
+            plain.push((sum, format!("{sr},{a},{w},{b}@{slack}")));
         }
     }
     let problem = problem(&[trace], "total_pairwise_l1", &[]);
-    let archive = searched(&problem, List::new(small().grid()), None, None);
+    let archive = searched(&problem, List::new(slackened(small()).grid()), None, None);
     let best = archive.best().expect("a vector");
     let least = plain.iter().map(|(sum, _)| *sum).min().expect("sums");
     assert_eq!(best.values, [least as f64]);
     // Every vector has the sum of the one of its ratio.
     for (sum, text) in plain {
-        let vector: TieVector = text.parse().expect("a vector");
-        if !vector.is_indifferent() {
-            let known = archive.get(vector).expect("every ratio");
+        let one: Candidate = text.parse().expect("a vector");
+        if !one.vector.is_indifferent() {
+            let known = archive.get(one).expect("every ratio");
             assert_eq!(known.values, [sum as f64], "{text}");
         }
     }
-    assert_eq!(archive.evaluations().len(), 38);
+    assert_eq!(archive.evaluations().len(), 2 * 38);
 }
 
 #[test]
 fn stopping_early_does_not_change_the_best() {
     let problem = problem(&[trace(400), trace(150)], "mean_pairwise_l1[weights=size]", &[]);
-    let space = Space { factors: "0..3".parse().expect("a range"), ..Space::JOHNSON };
+    let space = Space { factors: "0..3".parse().expect("a range"), ..Space::johnson() };
     let whole = searched(&problem, List::new(space.grid()), None, None);
     let spared = searched(&problem, List::new(space.grid()), None, Some(5));
     let top = |archive: &Archive| archive.ranked().into_iter().take(5).cloned().collect::<Vec<_>>();
@@ -103,7 +110,7 @@ fn stopping_early_does_not_change_the_best() {
     assert!(count.stopped > 100, "{count:?}");
     assert_eq!(whole.decisions() - spared.decisions(), count.stopped_decisions);
     for one in spared.evaluations().iter().filter(|one| one.extent == Extent::Stopped) {
-        let known = whole.get(one.vector).expect("the same vectors");
+        let known = whole.get(one.candidate).expect("the same vectors");
         assert!(known.improvement_percent <= one.improvement_percent);
     }
 }
@@ -112,12 +119,15 @@ fn stopping_early_does_not_change_the_best() {
 fn any_number_of_threads_gives_the_same() {
     let problem = problem(&[trace(200)], "mean_pairwise_l1", &["worst-class[jobs=5]<=5"]);
     type Make = fn() -> Box<dyn Strategy>;
-    let makes: [(Make, u64); 5] = [
-        (|| Box::new(List::new(Space::JOHNSON.grid())), 700),
-        (|| Box::new(Random::new(Space::JOHNSON, 3)), 150),
-        (|| Box::new(Local::new(Space::JOHNSON, 3)), 150),
-        (|| Box::new(Tpe::new(Space::JOHNSON, 3)), 80),
+    let makes: [(Make, u64); 8] = [
+        (|| Box::new(List::new(Space::johnson().grid())), 700),
+        (|| Box::new(Random::new(Space::johnson(), 3)), 150),
+        (|| Box::new(Local::new(Space::johnson(), 3)), 150),
+        (|| Box::new(Tpe::new(Space::johnson(), 3)), 80),
         (|| Box::new(Halving::new(small().grid(), 2)), 1000),
+        (|| Box::new(Random::new(slackened(Space::johnson()), 3)), 150),
+        (|| Box::new(Local::new(slackened(Space::johnson()), 3)), 150),
+        (|| Box::new(Tpe::new(slackened(Space::johnson()), 3)), 80),
     ];
     for (make, evaluations) in makes {
         let run = |threads: usize| {
@@ -141,7 +151,7 @@ fn local_is_never_worse_than_its_start_and_moves_on() {
     let problem = problem(&[trace(400)], "mean_pairwise_l1", &[]);
     let mut archive = searched(&problem, List::new(small().grid()), None, None);
     let start = archive.best().expect("a start").improvement_percent;
-    let end = go(&problem, &mut Local::new(Space::JOHNSON, 1), &mut archive, Some(200), Some(10));
+    let end = go(&problem, &mut Local::new(Space::johnson(), 1), &mut archive, Some(200), Some(10));
     assert_eq!((end, archive.evaluations().len()), (End::Evaluations, 238));
     assert!(archive.best().expect("an end").improvement_percent >= start);
 
@@ -149,14 +159,34 @@ fn local_is_never_worse_than_its_start_and_moves_on() {
     let bad = vec!["1,0,0,1".parse().expect("a vector")];
     let mut archive = searched(&problem, List::new(bad), None, None);
     let start = archive.best().expect("a start").improvement_percent;
-    go(&problem, &mut Local::new(Space::JOHNSON, 1), &mut archive, Some(100), Some(10));
+    go(&problem, &mut Local::new(Space::johnson(), 1), &mut archive, Some(100), Some(10));
     assert!(archive.best().expect("an end").improvement_percent > start);
+}
+
+/// Of every slack some are tried, of none that is not in the space any.
+#[test]
+fn strategies_move_among_the_slacks_of_the_space() {
+    let problem = problem(&[trace(60)], "mean_pairwise_l1", &[]);
+    let slacks = ["0.05", "0.1", "0.3", "0.5"].map(|text| text.parse().expect("a slack"));
+    let space = Space { slacks: slacks.to_vec(), ..Space::johnson() };
+    let strategies: [Box<dyn Strategy>; 3] = [
+        Box::new(Local::new(space.clone(), 0)),
+        Box::new(Random::new(space.clone(), 0)),
+        Box::new(Tpe::new(space, 0)),
+    ];
+    for mut strategy in strategies {
+        let mut archive = Archive::default();
+        go(&problem, strategy.as_mut(), &mut archive, Some(200), None);
+        let tried = |slack| archive.evaluations().iter().any(|one| one.candidate.slack == slack);
+        assert!(slacks.into_iter().all(tried));
+        assert!(archive.evaluations().iter().all(|one| slacks.contains(&one.candidate.slack)));
+    }
 }
 
 #[test]
 fn an_exhausted_space_ends_every_search() {
     let problem = problem(&[trace(30)], "mean_pairwise_l1", &[]);
-    let tiny = Space { scan_radii: "2".parse().expect("a range"), largest: 1, ..Space::JOHNSON };
+    let tiny = Space { scan_radii: "2".parse().expect("a range"), largest: 1, ..Space::johnson() };
     let strategies: [Box<dyn Strategy>; 3] = [
         Box::new(Local::new(tiny.clone(), 0)),
         Box::new(Random::new(tiny.clone(), 0)),
@@ -173,7 +203,7 @@ fn an_exhausted_space_ends_every_search() {
 #[test]
 fn halving_ends_with_whole_evaluations_of_a_few() {
     let problem = problem(&[trace(300)], "mean_pairwise_l1", &[]);
-    let grid = Space::JOHNSON.grid()[..300].to_vec();
+    let grid = Space::johnson().grid()[..300].to_vec();
     let archive = searched(&problem, Halving::new(grid, 5), None, None);
     // 300, 100, 34 and 12 thirds of thirds; the last twelve in whole.
     let count =
@@ -191,14 +221,14 @@ fn constraints_are_honoured() {
     let free = problem(std::slice::from_ref(&trace), "mean_pairwise_l1", &[]);
     let bound =
         problem(&[trace], "mean_pairwise_l1", &["worst-class[jobs=10]<=1", "mean_components<=0"]);
-    let grid = Space { factors: "0..4".parse().expect("a range"), ..Space::JOHNSON }.grid();
+    let grid = Space { factors: "0..4".parse().expect("a range"), ..Space::johnson() }.grid();
     let free = searched(&free, List::new(grid.clone()), None, None);
     let bound = searched(&bound, List::new(grid), None, None);
     let feasible: Vec<_> = bound.ranked().into_iter().filter(|one| one.is_feasible()).collect();
     assert!(!feasible.is_empty() && feasible.len() < bound.ranked().len() / 2);
     let (first, best) = (feasible[0], free.best().expect("a vector"));
     assert!(first.improvement_percent < best.improvement_percent);
-    assert!(!bound.get(best.vector).expect("the same grid").is_feasible());
+    assert!(!bound.get(best.candidate).expect("the same grid").is_feasible());
 }
 
 #[test]
@@ -223,7 +253,7 @@ fn a_halted_search_keeps_what_was_done() {
     let halt = || asked.fetch_add(1, Ordering::Relaxed) >= 100;
     let control = Control { evaluations: None, keep: None, halt: &halt, progress: &|_| {} };
     let mut archive = Archive::default();
-    let end = search(&problem, &mut Random::new(Space::JOHNSON, 0), &mut archive, control);
+    let end = search(&problem, &mut Random::new(Space::johnson(), 0), &mut archive, control);
     assert_eq!(end.ok(), Some(End::Halted));
     assert!((64..=100).contains(&archive.evaluations().len()));
 }
@@ -249,13 +279,15 @@ proptest! {
     /// the value it has without a bar.
     #[test]
     fn a_bar_stops_only_what_is_below(
-        sr in 1u32..6, a in 0i32..8, w in 0i32..8, b in 0i32..8, bar in -10.0f64..10.0, share in 0.1f64..1.0,
+        sr in 1u32..6, a in 0i32..8, w in 0i32..8, b in 0i32..8, slack in 0u32..5,
+        bar in -10.0f64..10.0, share in 0.1f64..1.0,
     ) {
         let problem = problem(&[trace(120), trace(60)], "mean_pairwise_l1", &[]);
-        let vector = TieVector { scan_radius: sr, available: a, wall: w, border: b };
+        let text = format!("{sr},{a},{w},{b}@{}", f64::from(slack) / 10.0);
+        let candidate: Candidate = text.parse().expect("a candidate");
         let yardstick = problem.yardstick(share).expect("a yardstick");
-        let plain = problem.evaluate(vector, &yardstick, None).expect("a value");
-        let barred = problem.evaluate(vector, &yardstick, Some(bar)).expect("a value");
+        let plain = problem.evaluate(candidate, &yardstick, None).expect("a value");
+        let barred = problem.evaluate(candidate, &yardstick, Some(bar)).expect("a value");
         if barred.extent == Extent::Stopped {
             prop_assert!(plain.improvement_percent < bar);
         } else {

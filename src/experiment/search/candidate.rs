@@ -1,0 +1,83 @@
+use std::fmt;
+use std::str::FromStr;
+
+use crate::allocator::centre::{Slack, SlackError, TieVector, TieVectorError};
+
+/// What a search tries: a tie vector, and how nearly tied candidates must be to compete by
+/// it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Candidate {
+    /// The vector.
+    pub vector: TieVector,
+    /// The slack.
+    pub slack: Slack,
+}
+
+impl Candidate {
+    /// With the vector reduced: candidates of one ratio and slack are one strategy.
+    pub fn reduced(self) -> Self {
+        Self { vector: self.vector.reduced(), ..self }
+    }
+
+    /// `SR,AF,WF,BF`, or `SR,AF,WF,BF@SLACK`; without a slack it is `usual`.
+    ///
+    /// # Errors
+    /// [`CandidateError`] if a part is not what it should be.
+    pub fn parse(text: &str, usual: Slack) -> Result<Self, CandidateError> {
+        let Some((vector, slack)) = text.split_once('@') else {
+            return Ok(Self { vector: text.parse()?, slack: usual });
+        };
+        Ok(Self { vector: vector.parse()?, slack: slack.parse()? })
+    }
+}
+
+/// Exact ties only.
+impl From<TieVector> for Candidate {
+    fn from(vector: TieVector) -> Self {
+        Self { vector, slack: Slack::NONE }
+    }
+}
+
+impl FromStr for Candidate {
+    type Err = CandidateError;
+
+    fn from_str(text: &str) -> Result<Self, CandidateError> {
+        Self::parse(text, Slack::NONE)
+    }
+}
+
+impl fmt::Display for Candidate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.vector.fmt(f)?;
+        if self.slack.is_none() { Ok(()) } else { write!(f, "@{}", self.slack) }
+    }
+}
+
+/// A candidate that cannot be read.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum CandidateError {
+    /// Its vector.
+    #[error(transparent)]
+    Vector(#[from] TieVectorError),
+    /// Its slack.
+    #[error(transparent)]
+    Slack(#[from] SlackError),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn candidates_are_read_and_written() {
+        let candidate: Candidate = "2,26,40,12@0.10".parse().expect("a candidate");
+        assert_eq!(candidate.reduced().to_string(), "2,13,20,6@0.1");
+        assert_eq!(candidate.to_string().parse(), Ok(candidate));
+        let plain: Candidate = "2,13,20,6".parse().expect("a candidate");
+        assert_eq!((plain.slack, plain.to_string().as_str()), (Slack::NONE, "2,13,20,6"));
+        assert_eq!(Candidate::parse("2,13,20,6", candidate.slack), Ok(candidate.reduced()));
+        for bad in ["2,13,20@0.1", "2,13,20,6@", "2,13,20,6@2", "2,13,20,6@0.1@0.1", "@0.1"] {
+            assert!(bad.parse::<Candidate>().is_err(), "{bad}");
+        }
+    }
+}

@@ -35,15 +35,15 @@ pub struct GridArgs {
     #[arg(long, value_name = "SR,AF,WF,BF", allow_hyphen_values = true, help_heading = "Grid")]
     pub tie: Vec<String>,
 
-    /// Seed of allocators that draw random numbers [default: 0].
+    /// Seeds of allocators that draw random numbers: 3, 1,2 or 0..9 [default: 0].
     #[arg(
         long,
-        value_name = "N",
+        value_name = "LIST",
         value_delimiter = ',',
         help_heading = "Grid",
         hide_short_help = true
     )]
-    pub seed: Vec<u64>,
+    pub seed: Vec<String>,
 
     /// Cleaning policy (replay list policies).
     #[arg(

@@ -13,8 +13,8 @@ use rayon::prelude::*;
 
 use super::args::{FormatArg, GridArgs, threads};
 use super::exit::{Exit, Failure, tell};
+use super::folder::claim;
 use super::messages::MessageArgs;
-use super::output::probe;
 use super::plan::Plan;
 use super::record::Record;
 use super::run::set_threads;
@@ -86,8 +86,7 @@ pub fn run(args: &ContendArgs, command: &[OsString]) -> Result<Exit, Failure> {
         }
     }
     if let Some(dir) = &args.out {
-        probe(dir, command)
-            .map_err(|e| Failure::output(format!("into --out {}", dir.display()), e))?;
+        claim(dir, command)?;
     }
     let plan = Plan::resolve(&grid, args.quiet)?;
     let mut isolated: Vec<(Arc<Trace>, Isolation)> = Vec::new();

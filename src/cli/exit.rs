@@ -53,6 +53,11 @@ impl Failure {
         Self { exit: Exit::Data, cause: cause.into() }
     }
 
+    /// The same failure, with where it comes from.
+    pub fn within(self, place: impl Display) -> Self {
+        Self { exit: self.exit, cause: self.cause.context(place.to_string()) }
+    }
+
     /// A usage failure in words.
     pub fn usage_message(message: impl Display) -> Self {
         Self::usage(anyhow::anyhow!("{message}"))

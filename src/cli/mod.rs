@@ -17,6 +17,7 @@
 mod args;
 mod contend;
 mod exit;
+mod folder;
 mod list;
 mod load;
 mod messages;

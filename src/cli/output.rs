@@ -2,11 +2,12 @@
 
 use std::ffi::OsString;
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::SystemTime;
 
 use super::args::{FormatArg, RunArgs};
 use super::exit::Failure;
+use super::folder::{Staging, claim};
 use super::plan::Plan;
 use crate::experiment::RunResult;
 use crate::report::manifest::{
@@ -23,6 +24,7 @@ pub struct Output {
     ties: bool,
     command: Vec<String>,
     started: SystemTime,
+    staging: Option<Staging>,
     tables: Option<crate::frame::Tables>,
     /// Without their jobs: what the summary and the plots need.
     results: Vec<RunResult>,
@@ -42,8 +44,7 @@ impl Output {
             return Err(Failure::usage_message("--plots needs --out DIR"));
         }
         if let Some(dir) = &args.out {
-            probe(dir, command)
-                .map_err(|e| Failure::output(format!("into --out {}", dir.display()), e))?;
+            claim(dir, command)?;
         }
         Ok(Self {
             format: args.format,
@@ -53,6 +54,7 @@ impl Output {
             ties: args.ties,
             command: command.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
             started,
+            staging: None,
             tables: None,
             results: Vec::new(),
             csv_header_written: false,
@@ -66,8 +68,8 @@ impl Output {
             let configuration = serde_json::to_string(&configuration(plan, self.ties))
                 .map_err(|e| Failure::output("the configuration", e))?;
             let metadata = metadata(&configuration);
-            remove_earlier(dir).map_err(|e| Failure::output(dir.display(), e))?;
-            let tables = crate::frame::Tables::create(dir, &metadata, self.jobs);
+            let staging = self.staging.insert(Staging::begin(dir)?);
+            let tables = crate::frame::Tables::create(staging.path(), &metadata, self.jobs);
             self.tables = Some(tables.map_err(|e| Failure::output(dir.display(), e))?);
         }
         Ok(())
@@ -110,35 +112,40 @@ impl Output {
             FormatArg::Md if !sheet.is_empty() => sheet.write_markdown(&mut out),
             _ => Ok(()),
         };
+        self.complete(plan, failed)?;
+        // Only now: a closed pipe must not cost the files.
+        printed.map_err(|e| Failure::output("standard output", e))
+    }
+
+    fn complete(&mut self, plan: &Plan, failed: Vec<String>) -> Result<(), Failure> {
+        let Some(staging) = self.staging.take() else { return Ok(()) };
         let mut files = Vec::new();
         if let Some(tables) = self.tables.take() {
             files.extend(tables.finish().map_err(|e| Failure::output("results", e))?);
         }
-        if let Some(dir) = &self.dir {
-            if self.plots {
-                let drawn = crate::plot::gallery(&dir.join("plots"), &self.results);
-                files.extend(drawn.map_err(|e| Failure::output("plots", e))?);
-            }
-            self.manifest(plan, failed, dir, &files)
-                .write(dir)
-                .map_err(|e| Failure::output(dir.join("manifest.json").display(), e))?;
+        if self.plots {
+            let drawn = crate::plot::gallery(&staging.path().join("plots"), &self.results);
+            files.extend(drawn.map_err(|e| Failure::output("plots", e))?);
         }
-        // Only now: a closed pipe must not cost the files.
-        printed.map_err(|e| Failure::output("standard output", e))
+        self.manifest(plan, failed, &staging, &files)
+            .write(staging.path())
+            .map_err(|e| Failure::output("manifest.json", e))?;
+        staging.commit(&files).map(drop)
     }
 
     fn manifest(
         &self,
         plan: &Plan,
         failed: Vec<String>,
-        dir: &Path,
+        staging: &Staging,
         files: &[PathBuf],
     ) -> Manifest {
         let (started_unix, elapsed_seconds) = begin_and_elapsed(self.started);
         let record =
             |r: &RunResult| RunRecord { run: r.run, key: r.key.clone(), seconds: r.seconds };
-        let relative =
-            |path: &PathBuf| path.strip_prefix(dir).unwrap_or(path).display().to_string();
+        let relative = |path: &PathBuf| {
+            path.strip_prefix(staging.path()).unwrap_or(path).display().to_string()
+        };
         Manifest {
             program: "replay",
             version: env!("CARGO_PKG_VERSION"),
@@ -188,58 +195,4 @@ pub fn metadata(configuration: &str) -> [(String, String); 4] {
         ("configuration", configuration),
     ];
     metadata.map(|(key, value)| (key.to_string(), value.to_string()))
-}
-
-/// Removes the result files of an earlier run, which its manifest lists, so that no old
-/// figure stands beside new ones; then the manifest. Nothing else is touched.
-pub fn remove_earlier(dir: &Path) -> io::Result<()> {
-    let manifest = dir.join("manifest.json");
-    let Ok(text) = std::fs::read_to_string(&manifest) else { return Ok(()) };
-    let listed: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
-    let files = listed["files"].as_array().into_iter().flatten();
-    for file in files.filter_map(|file| file.as_str()).map(Path::new) {
-        // Only what lies inside the folder.
-        if file.components().all(|part| matches!(part, std::path::Component::Normal(_))) {
-            match std::fs::remove_file(dir.join(file)) {
-                Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(e),
-                _ => {}
-            }
-        }
-    }
-    std::fs::remove_file(manifest)
-}
-
-/// Commands whose results lie in folders; sweeps and merges write the same tables, and a run
-/// has no word of its own.
-const COMMANDS: [&str; 5] = ["sweep", "merge", "search", "stream", "contend"];
-
-/// The command that wrote a manifest, by its words.
-fn kind<'a>(mut words: impl Iterator<Item = &'a str>) -> &'static str {
-    match words.find_map(|word| COMMANDS.into_iter().find(|command| *command == word)) {
-        Some("merge") => "sweep",
-        Some(command) => command,
-        None => "run",
-    }
-}
-
-/// Creates the folder if need be and writes a file into it. Results of another command are
-/// not written over: a search of a night is not lost to a slip.
-pub fn probe(dir: &Path, command: &[OsString]) -> io::Result<()> {
-    std::fs::create_dir_all(dir)?;
-    if let Ok(text) = std::fs::read_to_string(dir.join("manifest.json")) {
-        let earlier: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
-        let words = earlier["command"].as_array().into_iter().flatten();
-        let (earlier, ours) = (
-            kind(words.skip(1).filter_map(|word| word.as_str())),
-            kind(command.iter().skip(1).filter_map(|word| word.to_str())),
-        );
-        if earlier != ours {
-            return Err(io::Error::other(format!(
-                "it holds the results of a {earlier}; name another folder, or remove them"
-            )));
-        }
-    }
-    let file = dir.join("manifest.json.part");
-    std::fs::write(&file, b"")?;
-    std::fs::remove_file(&file)
 }

@@ -8,6 +8,7 @@ use super::exit::{Failure, tell};
 use super::load::load_traces;
 use crate::allocator::centre::TieRule;
 use crate::allocator::registry::AllocatorSpec;
+use crate::experiment::grid::Values;
 use crate::experiment::{Cell, Trace};
 use crate::naming::split_list;
 use crate::report::manifest::WindowRecord;
@@ -59,7 +60,13 @@ impl Plan {
         for machine in &machines {
             check_all(&allocators, &schedulers, machine)?;
         }
-        let seeds = if args.seed.is_empty() { vec![0] } else { args.seed.clone() };
+        let seeds: Values = args.seed.iter().cloned().collect();
+        let seeds = match seeds.is_empty() {
+            true => vec![0],
+            false => {
+                seeds.integers().map_err(|e| Failure::usage_message(format!("--seed: {e}")))?
+            }
+        };
         let names = trace_names(&args.trace);
         let workloads = load_traces(&names, &policy, &window, args.max_errors, quiet)?;
         let traces = on_machines(workloads, &machines, &policy, &schedulers, quiet)?;

@@ -10,8 +10,8 @@ use clap::Args;
 
 use super::args::{FormatArg, threads};
 use super::exit::{Exit, Failure, tell};
+use super::folder::claim;
 use super::messages::MessageArgs;
-use super::output::probe;
 use super::plan::parse_list;
 use super::record::Record;
 use super::run::set_threads;
@@ -116,8 +116,7 @@ pub fn run(args: &StreamArgs, command: &[OsString]) -> Result<Exit, Failure> {
         ..StopRule::default()
     };
     if let Some(dir) = &args.out {
-        probe(dir, command)
-            .map_err(|e| Failure::output(format!("into --out {}", dir.display()), e))?;
+        claim(dir, command)?;
     }
     let mut results = Vec::with_capacity(points.len());
     for point in points {

@@ -62,8 +62,8 @@ pub static SEARCH_COLUMNS: [SearchColumn; 24] = [
     SearchColumn { name: "wf", kind: I64, unit: "", about: "wall factor", get: |r| factor(r, |v| v.wall.into()) },
     SearchColumn { name: "bf", kind: I64, unit: "", about: "border factor", get: |r| factor(r, |v| v.border.into()) },
     SearchColumn { name: "slack", kind: F64, unit: "", about: "share of the best score by which a candidate may be worse and compete by tie value; null without tie-breaking", get: |r| r.candidate.map(|one| one.slack.share()).into() },
-    SearchColumn { name: "wall_share", kind: F64, unit: "", about: "WF / (AF + WF); 0 if both are 0", get: |r| share(r, |ratio| ratio.wall) },
-    SearchColumn { name: "border_share", kind: F64, unit: "", about: "BF / (AF + WF + BF)", get: |r| share(r, |ratio| ratio.border) },
+    SearchColumn { name: "wall_share", kind: F64, unit: "", about: "WF / (AF + WF); 0 if both are 0; negative factors count as 0", get: |r| share(r, |ratio| ratio.wall) },
+    SearchColumn { name: "border_share", kind: F64, unit: "", about: "BF / (AF + WF + BF); negative factors count as 0", get: |r| share(r, |ratio| ratio.border) },
     SearchColumn { name: "value", kind: F64, unit: "as the objective", about: "the objective, mean over the traces searched; null if stopped", get: |r| r.value.into() },
     SearchColumn { name: "improvement_percent", kind: F64, unit: "%", about: "improvement on no tie-breaking, mean over the traces searched; an upper bound if stopped", get: |r| Value::Real(r.improvement_percent) },
     SearchColumn { name: "test_improvement_percent", kind: F64, unit: "%", about: "the same on the test traces; null if not tried there", get: |r| r.test_improvement_percent.into() },
@@ -161,11 +161,11 @@ pub fn search_summary(objective: &str, rows: &[SearchRow]) -> Sheet {
     sheet
 }
 
-/// The factors over the first that is not 0, as the paper's Fig. 8 gives them.
+/// The factors over the first that is not 0, as the paper's Fig. 8 gives them; signs stay.
 fn ratios(row: &SearchRow) -> String {
     let Some(Candidate { vector, .. }) = row.candidate else { return "-".to_string() };
     let factors = [vector.available, vector.wall, vector.border].map(f64::from);
-    let unit = factors.iter().copied().find(|&factor| factor != 0.0).unwrap_or(1.0);
+    let unit = factors.iter().copied().find(|&factor| factor != 0.0).unwrap_or(1.0).abs();
     factors.map(|factor| fixed(factor / unit, 3)).join(" : ")
 }
 

@@ -14,6 +14,7 @@ pub fn trials() -> Vec<Trial> {
     vec![
         run("a_shell_script_asks", a_shell_script_asks),
         run("a_program_that_asks_nonsense", a_program_that_asks_nonsense),
+        run("a_program_that_fails_costs_nothing", a_program_that_fails_costs_nothing),
         run("nobody_waits_for_a_silent_program", nobody_waits_for_a_silent_program),
         match python {
             Ok(found) if found.status.success() => run(name, a_python_program_asks),
@@ -69,6 +70,16 @@ fn nobody_waits_for_a_silent_program() {
         let search = "search --jobs 50 --strategy external --time 1s --ask-command";
         dir.replay(&format!("{search} {silent}")).code(0).says("the time is up");
     }
+}
+
+/// What was evaluated before a program failed is written and shown.
+fn a_program_that_fails_costs_nothing() {
+    let script = "read begin; echo '{\"ask\":[[2,1,1,1],[3,1,0,0]]}'; read tell; exit 7\n";
+    let dir = Dir::with_trace().file("ask.sh", script);
+    let search = "search -q --jobs 50 --strategy external --ask-command sh${IFS}ask.sh --out out";
+    dir.replay(search).code(3).prints("2,1,1,1").says("exit status: 7");
+    let rows = String::from_utf8(dir.read("out/search.csv")).expect("text");
+    assert_eq!(rows.lines().count(), 4, "{rows}");
 }
 
 fn a_python_program_asks() {

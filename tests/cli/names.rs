@@ -154,7 +154,7 @@ fn dates_need_a_start_time() {
 
 fn bad_words() {
     let dir = Dir::with_trace();
-    dir.replay("--seed x").refused(&["--seed", "'x'"]);
+    dir.replay("--seed x").fails(2, 1, &["--seed", "\"x\": not an integer"]);
     dir.replay("--format jsn").refused(&["'jsn'", "json"]);
     dir.replay("--plots").fails(2, 1, &["--plots needs --out DIR"]);
     dir.replay("--mash 4x4").refused(&["--mash", "--mesh"]);

@@ -175,6 +175,9 @@ fn results_of_another_command_are_kept() {
     }
     assert_eq!(dir.files("out"), kept);
     dir.replay("search --jobs 100 --sr 1 --factors 0..1 --out out -q").code(0);
+    // A folder's name is not taken for a command.
+    dir.replay("--jobs 5 --alloc mbs --out search -q").code(0);
+    dir.replay("sweep --jobs 5 --alloc mbs --out search -q").fails(2, 1, &["results of a run"]);
 }
 
 fn no_old_figure_stays_beside_new_ones() {
@@ -217,10 +220,10 @@ fn a_file_in_the_way_fails_first() {
         dir.replay(&format!("--out {out}")).fails(2, 1, &words);
     }
     assert_eq!(dir.read("taken"), b"mine");
-    // A name that a table needs is taken by a folder.
-    let dir = Dir::with_trace().file("results/runs.parquet.part/inside", "");
+    // The name of the folder that results grow in is taken by a file.
+    let dir = Dir::with_trace().file("results/unfinished.part", "");
     let failed = dir.replay("-q --jobs 20 --out results");
-    failed.fails(2, 1, &["cannot write results", "runs.parquet.part"]);
+    failed.fails(2, 1, &["cannot write results", "unfinished.part"]);
 }
 
 fn a_closed_pipe_costs_no_file() {

@@ -20,6 +20,8 @@ trials!(
     a_full_disk_loses_nothing,
     a_failed_cell_waits_to_be_asked_for,
     a_folder_in_use_is_refused,
+    another_version_does_not_go_on,
+    equal_cells_are_not_done_before,
 );
 
 /// Kills; every one is followed by a resumption.
@@ -203,6 +205,26 @@ fn a_failed_cell_waits_to_be_asked_for() {
     same_as_clean(&dir, "out");
 }
 
+fn another_version_does_not_go_on() {
+    let dir = clean();
+    let version = format!("\"version\": \"{}\"", env!("CARGO_PKG_VERSION"));
+    let plan = String::from_utf8(dir.read("clean/plan.json")).expect("text");
+    let older = plan.replace(&version, "\"version\": \"0.0.9\"");
+    assert_ne!(plan, older);
+    fs::write(dir.path("clean/plan.json"), older).expect("a file");
+    let words = ["clean was begun by replay 0.0.9", "--force begins anew"];
+    dir.replay("sweep grid.toml -q --out clean").fails(2, 1, &words);
+    dir.replay("sweep grid.toml --force --out clean").code(0);
+    assert_eq!(dir.read("clean/plan.json"), plan.as_bytes());
+}
+
+fn equal_cells_are_not_done_before() {
+    let dir = Dir::with_trace();
+    let sweep = "sweep --policy johnson,strict --jobs 30 --alloc mm --out out";
+    dir.replay(sweep).code(0).says("sweep: 2 cells: 0 done before, 1 run, 1 equal to others");
+    dir.replay(sweep).code(0).says("sweep: 2 cells: 2 done before, 0 run");
+}
+
 fn a_folder_in_use_is_refused() {
     let dir = Dir::with_trace();
     let sweep = format!("{} --out out", slow(200));
@@ -211,8 +233,12 @@ fn a_folder_in_use_is_refused() {
     let holder = format!("replay: out is in use by process {} on ", child.id());
     dir.replay(&sweep).fails(2, 1, &[&holder]);
     dir.replay("merge out --out merged").fails(2, 1, &[&holder]);
+    // Nor does another command write there, now or when it was cut off.
+    let search = "search --jobs 50 --sr 1 --factors 0..1 -q --out out";
+    dir.replay(search).fails(2, 1, &[&holder]);
     child.kill().expect("it can be killed");
     child.wait().expect("it ends");
+    dir.replay(search).fails(2, 1, &["results of a sweep"]);
     // The system has let go of the folder.
     dir.replay("sweep -q --jobs 20 --out out").code(0);
 }

@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader};
 use std::process::Command;
 use std::time::Duration;
 
-use super::dir::Dir;
+use super::dir::{Dir, Outcome};
 
 /// A small grid on a short trace.
 const SMALL: &str = "search --jobs 200 --sr 1..2 --factors 0..2";
@@ -14,6 +14,7 @@ trials!(
     every_strategy_finds_something,
     threads_and_repetition_change_no_byte,
     all_formats_say_the_same,
+    slacks_are_searched,
     a_constraint_is_honoured,
     given_vectors_are_shown,
     a_split_is_tested_on_the_other_side,
@@ -21,6 +22,8 @@ trials!(
     files_say_what_was_done,
     a_time_ends_a_search,
     an_interrupted_search_is_written,
+    a_full_disk_costs_no_earlier_result,
+    unmet_constraints_are_told,
     bad_input_is_explained,
 );
 
@@ -86,6 +89,21 @@ fn all_formats_say_the_same() {
     let short = &value[..5];
     dir.replay(SMALL).code(0).prints(short).prints("AF : WF : BF").prints("better %");
     dir.replay(&format!("{SMALL} --format md")).code(0).prints("| rank |").prints(short);
+}
+
+fn slacks_are_searched() {
+    let dir = Dir::with_trace();
+    let search = format!("{SMALL} --slack 0..0.2:0.1 --tie 2,1,1,1@0.3 --format json --top 500");
+    let run = dir.replay(&search).code(0);
+    let rows = run.objects();
+    run.demand(rows.len() == 1 + 3 * 38 + 1, "every ratio with every slack, and the given one");
+    // The main job says the same.
+    for row in [&rows[1], &rows[60]] {
+        let (tie, slack) = (row["tie"].as_str().expect("a vector"), &row["slack"]);
+        let main = format!("--jobs 200 --alloc mc1x1[tie={tie},slack={slack}] --format json");
+        let value = dir.replay(&main).objects()[0]["mean_pairwise_l1"].clone();
+        run.demand(row["value"] == value, "the main job's value");
+    }
 }
 
 fn a_constraint_is_honoured() {
@@ -160,6 +178,15 @@ fn a_time_ends_a_search() {
     let run = Dir::with_trace()
         .replay("search --jobs 100 --strategy random --evaluations 999999999 --time 1s");
     run.code(0).says("the time is up").prints("AF : WF : BF");
+    // Every trace has its share, and what was given is evaluated all the same.
+    let dir = Dir::with_trace();
+    dir.replay("synth --jobs 200 --processors 64 --seed 5 --write other.swf").code(0);
+    let search = "search --each --trace lublin,other.swf --jobs 100 --strategy local \
+                  --start 2,1,1,1 --time 2s --tie 1,5,3,1 --format json --top 1";
+    let run = dir.replay(search).code(0);
+    run.demand(!run.stderr.contains(": 0 evaluations"), "both are searched");
+    let origins = run.fields(&["origin"]);
+    run.demand(origins.iter().filter(|one| one.contains("given")).count() == 2, "given twice");
 }
 
 fn an_interrupted_search_is_written() {
@@ -178,6 +205,33 @@ fn an_interrupted_search_is_written() {
     let rows = String::from_utf8(dir.read("out/search.csv")).expect("text");
     assert!(rows.lines().count() > 2, "{rows}");
     dir.read("out/manifest.json");
+}
+
+fn a_full_disk_costs_no_earlier_result() {
+    // A limit on the size of files stands for a disk that fills up.
+    if !cfg!(target_os = "linux") {
+        return;
+    }
+    let dir = Dir::with_trace();
+    dir.replay(&format!("{SMALL} --out out -q")).code(0);
+    let earlier: Vec<_> =
+        dir.files("out").into_iter().map(|file| dir.read(&format!("out/{file}"))).collect();
+    let program = env!("CARGO_BIN_EXE_replay");
+    let line = format!("trap '' XFSZ; ulimit -f 3; exec {program} {SMALL} --top 3 --out out -q");
+    let output = Command::new("bash").args(["-c", &line]).current_dir(dir.path("")).output();
+    let failed = Outcome::new(&line, output.expect("bash"));
+    // The new results are at least to be seen.
+    failed.code(2).says("File too large").prints("AF : WF : BF");
+    std::fs::remove_dir_all(dir.path("out/unfinished.part")).expect("what was begun");
+    let kept: Vec<_> =
+        dir.files("out").into_iter().map(|file| dir.read(&format!("out/{file}"))).collect();
+    assert!(kept == earlier, "the earlier results are as they were");
+}
+
+fn unmet_constraints_are_told() {
+    let dir = Dir::with_trace();
+    let run = dir.replay(&format!("{SMALL} --constraint worst-class<=-99")).code(0);
+    run.says("no vector keeps the constraints").prints("over limit %");
 }
 
 fn bad_input_is_explained() {
@@ -203,8 +257,12 @@ fn bad_input_is_explained() {
         ("--slack 0.5..1.5:0.5", "from 0 to 1"),
         ("--slack 0..0.5", "needs a step"),
         ("--slack 0.1 --alloc mc1x1[slack=0.2]", "has one already"),
-        ("--slack 0..1:0.000001 --sr 1..500", "more than 100,000,000"),
+        ("--slack 0..0.9:0.000001 --sr 1..500", "more than 100,000,000"),
         ("--plots", "--plots needs --out"),
+        ("--sr 1..1024 --factors 0..262143", "more than 100,000,000"),
+        ("--strategy halving --evaluations 1000000000", "halving begins with"),
+        ("--seed 1,2", "--seed: a search takes one"),
+        ("--constraint worst-class[jobs=1000000]<=1 -q", "no trace has such a job size"),
     ] {
         dir.replay(&format!("search {arguments}")).fails(2, 1, &[words]);
     }

@@ -65,6 +65,16 @@ fn shards_of_other_plans_are_refused() {
     dir.replay("sweep -q --jobs 20 --shard 1/2 --out other").code(0);
     let failed = dir.replay(&format!("merge {folders} other --out merged"));
     failed.fails(3, 1, &["s2 and other are not shards of one plan"]);
+    // The same computations under other names: the tables would differ.
+    for (shard, tie) in [("1/2", "2,13,20,6"), ("2/2", "2,26,40,12")] {
+        let out = shard.replace('/', "of");
+        dir.replay(&format!(
+            "sweep -q --jobs 20 --tie {tie} --tie none --shard {shard} --out {out}"
+        ))
+        .code(0);
+    }
+    let failed = dir.replay("merge 1of2 2of2 --out merged");
+    failed.fails(3, 1, &["1of2 and 2of2 are not shards of one plan"]);
     assert!(!dir.path("merged").exists());
 }
 

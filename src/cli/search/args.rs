@@ -59,10 +59,13 @@ pub struct SearchArgs {
     /// Evaluations at most [default: random 500, tpe 500, local 1000 after its start].
     ///
     /// To halving it says how many ratios to draw and begin with, in place of the grid.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Search")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000), help_heading = "Search")]
     pub evaluations: Option<u64>,
 
     /// Time at most, such as 90s, 10m, 1h. What is found then depends on the machine.
+    ///
+    /// With --each the time is shared among the traces. Given vectors, and those found on other
+    /// traces, are tried after it.
     #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Search")]
     pub time: Option<Duration>,
 

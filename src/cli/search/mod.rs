@@ -27,6 +27,8 @@ use crate::number::grouped;
 /// Evaluations of strategies that would never end, unless the user says otherwise.
 const RANDOM_EVALUATIONS: u64 = 500;
 const LOCAL_EVALUATIONS: u64 = 1000;
+/// Ratios that halving can draw: it holds them all.
+const MOST_DRAWN: u64 = 1_000_000;
 /// Vectors that halving evaluates in whole.
 const FINALISTS: usize = 10;
 
@@ -38,34 +40,54 @@ pub fn run(args: &SearchArgs, command: &[OsString]) -> Result<Exit, Failure> {
     prepare(args, command)?;
     let plan = SearchPlan::resolve(args)?;
     let interrupted = interruption()?;
+    let interrupted = || interrupted.load(Ordering::Relaxed);
     let overdue = AtomicBool::new(false);
-    let halt = || {
-        let late = args.time.is_some_and(|time| begin.elapsed() >= time);
-        if late {
-            overdue.store(true, Ordering::Relaxed);
-        }
-        late || interrupted.load(Ordering::Relaxed)
-    };
     let mut archives = Vec::new();
     let (mut given, mut equal_ratios) = (Vec::new(), Vec::new());
-    for problem in &plan.searches {
+    // What fails later costs nothing that was found before.
+    let mut failure = None;
+    for (done, problem) in plan.searches.iter().enumerate() {
+        // What is left of the time, in equal parts.
+        let searches = (plan.searches.len() - done) as u32;
+        let share = args.time.map(|time| time.saturating_sub(begin.elapsed()) / searches);
+        let now = Instant::now();
+        let halt = || {
+            let late = share.is_some_and(|share| now.elapsed() >= share);
+            if late {
+                overdue.store(true, Ordering::Relaxed);
+            }
+            late || interrupted()
+        };
         let search = Search { args, plan: &plan, problem, halt: &halt };
         let mut archive = Archive::default();
-        let equal = search.run(&mut archive)?;
+        let outcome = search.run(&mut archive);
+        let equal = *outcome.as_ref().unwrap_or(&0);
         if !args.run.quiet {
             tell(account(&problem.name(), &archive, problem.decisions(), equal));
+            if archive.best().is_some_and(|best| !best.is_feasible()) {
+                tell(format_args!("{}: no vector keeps the constraints", problem.name()));
+            }
         }
-        // Apart from the search, which must not profit from them.
+        // Apart from the search, which must not profit from them; whatever the time.
         let mut references = Archive::default();
-        search.ask(&mut List::new(plan.given.clone()), &mut references, None, None)?;
+        let search = Search { halt: &interrupted, ..search };
+        let referred = search.ask(&mut List::new(plan.given.clone()), &mut references, None, None);
         given.push(references);
         archives.push(archive);
         equal_ratios.push(equal);
+        failure = outcome.map(drop).and(referred.map(drop)).err();
+        if failure.is_some() {
+            break;
+        }
     }
-    let interrupted = interrupted.load(Ordering::Relaxed);
-    let portability = match interrupted {
-        true => None,
-        false => portability(args, &plan, &archives)?,
+    let nothing = archives.iter().all(|archive| archive.evaluations().is_empty());
+    let portability = match failure {
+        Some(failure) if nothing => return Err(failure),
+        Some(_) => None,
+        None => portability(args, &plan, &archives, &interrupted).unwrap_or_else(|error| {
+            failure = Some(error);
+            None
+        }),
     };
     let results = Results {
         plan: &plan,
@@ -75,9 +97,12 @@ pub fn run(args: &SearchArgs, command: &[OsString]) -> Result<Exit, Failure> {
         portability: portability.as_ref(),
     };
     results.write(args, command, started)?;
-    if interrupted {
+    if interrupted() {
         tell("replay: interrupted; what was done is written");
         return Ok(Exit::Interrupted);
+    }
+    if let Some(failure) = failure {
+        return Err(failure);
     }
     if overdue.load(Ordering::Relaxed) && !args.run.quiet {
         tell("replay: the time is up; what is found depends on the machine");
@@ -149,6 +174,13 @@ impl Search<'_> {
                     self.phase(&mut halving(), archive, None)?;
                     return Ok(left_out(&plan.grid));
                 };
+                if count > MOST_DRAWN {
+                    let message = format!(
+                        "--evaluations: halving begins with {} at most",
+                        grouped(MOST_DRAWN)
+                    );
+                    return Err(Failure::usage_message(message));
+                }
                 let mut random = Random::new(free, seed);
                 let drawn = (0..count).map(|_| random.draw()).collect();
                 self.phase(&mut Halving::new(drawn, finalists), archive, None)?;
@@ -240,11 +272,12 @@ impl Search<'_> {
 }
 
 /// The best candidates on every trace, if there is more than one trace: of a single search
-/// those to print, of several searches the best of each.
+/// those to print, of several searches the best of each. `None` as well if it was halted.
 fn portability(
     args: &SearchArgs,
     plan: &SearchPlan,
     archives: &[Archive],
+    halt: &(dyn Fn() -> bool + Sync),
 ) -> Result<Option<Portability>, Failure> {
     if plan.singles.len() < 2 {
         return Ok(None);
@@ -263,5 +296,5 @@ fn portability(
             all.push(Found { candidate, on: "given".to_string(), width: None });
         }
     }
-    Portability::new(all, &plan.singles).map(Some).map_err(failure)
+    Portability::new(all, &plan.singles, halt).map_err(failure)
 }

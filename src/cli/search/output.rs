@@ -11,7 +11,8 @@ use super::args::SearchArgs;
 use super::plan::SearchPlan;
 use crate::cli::args::FormatArg;
 use crate::cli::exit::Failure;
-use crate::cli::output::{configuration, metadata, probe, remove_earlier};
+use crate::cli::folder::{Staging, claim};
+use crate::cli::output::{configuration, metadata};
 use crate::experiment::search::{
     Archive, Candidate, Origin, Portability, Problem, SearchRow, rows,
 };
@@ -42,8 +43,7 @@ pub fn prepare(args: &SearchArgs, command: &[OsString]) -> Result<(), Failure> {
         return Err(Failure::usage_message("--plots needs --out DIR"));
     }
     match &args.run.out {
-        Some(dir) => probe(dir, command)
-            .map_err(|e| Failure::output(format!("into --out {}", dir.display()), e)),
+        Some(dir) => claim(dir, command),
         None => Ok(()),
     }
 }
@@ -74,7 +74,7 @@ impl Results<'_> {
         all
     }
 
-    /// Writes the files, then prints the best vectors.
+    /// Writes the files and prints the best vectors, which a full disk must not cost.
     pub fn write(
         &self,
         args: &SearchArgs,
@@ -82,10 +82,12 @@ impl Results<'_> {
         started: SystemTime,
     ) -> Result<(), Failure> {
         let rows = self.rows();
-        if let Some(dir) = &args.run.out {
-            self.write_files(args, dir, &rows, command, started)?;
-        }
-        self.print(args, &rows).map_err(|e| Failure::output("standard output", e))
+        let written = match &args.run.out {
+            Some(dir) => self.write_files(args, dir, &rows, command, started),
+            None => Ok(()),
+        };
+        let printed = self.print(args, &rows).map_err(|e| Failure::output("standard output", e));
+        written.and(printed)
     }
 
     fn print(&self, args: &SearchArgs, rows: &[SearchRow]) -> io::Result<()> {
@@ -131,7 +133,8 @@ impl Results<'_> {
         started: SystemTime,
     ) -> Result<(), Failure> {
         let plan = self.plan;
-        remove_earlier(dir).map_err(|e| Failure::output(dir.display(), e))?;
+        let staging = Staging::begin(dir)?;
+        let dir = staging.path();
         let mut files = Vec::new();
         let mut csv = |name: &str, rows: Vec<_>| {
             let path = dir.join(name);
@@ -176,7 +179,8 @@ impl Results<'_> {
             files.extend(drawn.map_err(|e| Failure::output("plots", e))?);
         }
         self.write_manifest(args, dir, &files, command, started)
-            .map_err(|e| Failure::output(dir.join("manifest.json").display(), e))
+            .map_err(|e| Failure::output("manifest.json", e))?;
+        staging.commit(&files).map(drop)
     }
 
     /// What decides the numbers of the search, beside the traces.

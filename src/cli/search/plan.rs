@@ -122,7 +122,9 @@ impl SearchPlan {
             false => vec![maker.problem(parts[..searched.len()].to_vec())?],
         };
         let tests = held.len();
-        let seed = train.seeds[0];
+        let [seed] = train.seeds[..] else {
+            return Err(Failure::usage_message("--seed: a search takes one"));
+        };
         Ok(Self {
             train,
             test,

@@ -43,6 +43,21 @@ pub fn describe(dir: &Path, plan: &Plan, shard: Shard) -> Result<(), Failure> {
         .map_err(|e| Failure::output(path.display(), e))
 }
 
+/// A folder goes on only under the version that began it: another may compute otherwise.
+pub fn same_version(dir: &Path, plan: &Plan) -> Result<(), Failure> {
+    // What cannot be read is written anew.
+    let Ok(Folder { plan: earlier, .. }) = read(dir) else { return Ok(()) };
+    if earlier.version == plan.version {
+        return Ok(());
+    }
+    Err(Failure::usage_message(format!(
+        "{} was begun by replay {}, this is {}: --force begins anew",
+        dir.display(),
+        earlier.version,
+        plan.version
+    )))
+}
+
 /// Reads what a folder is for.
 pub fn read(dir: &Path) -> Result<Folder, Failure> {
     let path = dir.join(PLAN_FILE);

@@ -37,7 +37,10 @@ pub fn resolve(choice: &GridChoice) -> Result<Grid, Failure> {
 /// Loads the traces of a grid and counts its cells. More than a hundred thousand need the
 /// user's word.
 pub fn plan(choice: &GridChoice, grid: Grid) -> Result<(Plan, Vec<Arc<Trace>>), Failure> {
-    let traces = load(&grid, choice.quiet)?;
+    let traces = load(&grid, choice.quiet).map_err(|failure| match &choice.file {
+        Some(file) => failure.within(format!("{}: traces", file.display())),
+        None => failure,
+    })?;
     compatible(&grid, &traces)?;
     let plan = Plan::new(grid, &traces).map_err(Failure::usage)?;
     if plan.len() > MOST_CELLS && !choice.yes {
@@ -85,7 +88,7 @@ fn of_flags(grid: &GridArgs, lists: &ListArgs) -> Result<GridFile, Failure> {
         machines: listed(&grid.mesh),
         schedulers: listed(&grid.sched),
         policies: listed(std::slice::from_ref(&grid.policy)),
-        seeds: grid.seed.iter().map(u64::to_string).collect(),
+        seeds: grid.seed.iter().map(ToString::to_string).collect(),
         oversize: grid.oversize.map(|rule| rule.word().to_string()),
         max_errors: grid.max_errors,
         ties: lists.ties,

@@ -6,7 +6,7 @@ use super::args::MergeArgs;
 use super::folder::{self, Folder, holder};
 use super::results::{self, Process};
 use crate::cli::exit::{Exit, Failure, tell};
-use crate::cli::output::probe;
+use crate::cli::folder::claim;
 use crate::experiment::journal::{Journal, Lock};
 use crate::experiment::sweep::{Plan, Shard};
 use crate::number::grouped;
@@ -35,7 +35,7 @@ pub fn run(args: &MergeArgs, command: &[OsString]) -> Result<Exit, Failure> {
         let message = format!("--out {}: it is one of the folders to merge", out.display());
         return Err(Failure::usage_message(message));
     }
-    probe(out, command).map_err(|e| Failure::output(format!("into --out {}", out.display()), e))?;
+    claim(out, command)?;
     // A shard's own folder is locked for reading: it cannot take the result as well.
     let _lock = Lock::exclusive(out, &holder()).map_err(Failure::usage)?;
     let exit =

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::output::remove_earlier;
+use crate::cli::folder::Staging;
 use crate::experiment::journal::{Journal, Outcome};
 use crate::experiment::sweep::Plan;
 use crate::frame::Tables;
@@ -32,7 +32,6 @@ pub fn write(
     journals: &mut [Journal],
     process: &Process<'_>,
 ) -> Result<Exit, Failure> {
-    let lost = |e| Failure::output(dir.display(), e);
     let configuration = SweepConfiguration::of(plan);
     let text = serde_json::to_string(&configuration)
         .map_err(|e| Failure::output("the configuration", e))?;
@@ -43,9 +42,9 @@ pub fn write(
         ("configuration", &text),
     ];
     let metadata = metadata.map(|(key, value)| (key.to_string(), value.to_string()));
-    remove_earlier(dir).map_err(|e| Failure::output(dir.display(), e))?;
-    let mut tables =
-        Tables::create(dir, &metadata, false).map_err(|e| Failure::output(dir.display(), e))?;
+    let staging = Staging::begin(dir)?;
+    let mut tables = Tables::create(staging.path(), &metadata, false)
+        .map_err(|e| Failure::output(dir.display(), e))?;
     let (mut failed, mut replay_seconds) = (Vec::new(), 0.0);
     for run in 0..plan.len() {
         match outcome(plan, journals, run)? {
@@ -66,7 +65,8 @@ pub fn write(
     let files = tables.finish().map_err(|e| Failure::output("results", e))?;
     let (started_unix, elapsed_seconds) = begin_and_elapsed(process.started);
     let word = |word: &OsString| word.to_string_lossy().into_owned();
-    let name = |path: &PathBuf| path.strip_prefix(dir).unwrap_or(path).display().to_string();
+    let name =
+        |path: &PathBuf| path.strip_prefix(staging.path()).unwrap_or(path).display().to_string();
     let manifest = SweepManifest {
         program: "replay",
         version: env!("CARGO_PKG_VERSION"),
@@ -86,7 +86,8 @@ pub fn write(
         peak_memory_bytes: peak_memory_bytes(),
         files: files.iter().map(name).collect(),
     };
-    manifest.write(dir).map_err(lost)?;
+    manifest.write(staging.path()).map_err(|e| Failure::output("manifest.json", e))?;
+    let files = staging.commit(&files)?;
     let mut out = io::stdout().lock();
     let printed = files.iter().try_for_each(|path| writeln!(out, "{}", path.display()));
     printed.map_err(|e| Failure::output("standard output", e))?;

@@ -11,7 +11,7 @@ use super::grid;
 use super::list::duration;
 use super::results::{self, Process};
 use crate::cli::exit::{Exit, Failure, tell};
-use crate::cli::output::{probe, remove_earlier};
+use crate::cli::folder::{claim, remove_results};
 use crate::cli::progress::Progress;
 use crate::cli::run::{interruption, set_threads};
 use crate::experiment::grid::Grid;
@@ -29,16 +29,20 @@ pub fn run(args: &SweepArgs, command: &[OsString]) -> Result<Exit, Failure> {
         Some(dir) if !args.print_config => dir,
         _ => return print(&grid),
     };
-    probe(dir, command).map_err(|e| Failure::output(format!("into --out {}", dir.display()), e))?;
+    claim(dir, command)?;
     let _lock = Lock::exclusive(dir, &holder()).map_err(Failure::usage)?;
     let (plan, traces) = grid::plan(&args.grid, grid)?;
     let shard = args.grid.shard.unwrap_or(Shard::WHOLE);
+    if !args.force {
+        folder::same_version(dir, &plan)?;
+    }
     let mut journal = open(dir, args.force, args.grid.quiet)?;
     folder::describe(dir, &plan, shard)?;
     let runs = pending(&plan, shard, &journal, args.retry_failed).map_err(Failure::usage)?;
+    let before = finished(&plan, shard, &journal, args.retry_failed)?;
 
     let interrupted = interruption()?;
-    let mut tally = Tally::new(shard.cells(plan.len()).count(), runs.len());
+    let mut tally = Tally::new(shard.cells(plan.len()).count(), before, runs.len());
     let jobs_of = |run: u32| plan.traces[plan.places(run)[0]].jobs as u64;
     let all_jobs = runs.iter().map(|&run| jobs_of(run)).sum();
     let progress = Progress::new(args.grid.quiet, runs.len(), all_jobs);
@@ -61,10 +65,11 @@ pub fn run(args: &SweepArgs, command: &[OsString]) -> Result<Exit, Failure> {
     }
     if tally.finished < runs.len() {
         let left = grouped((runs.len() - tally.finished) as u64);
-        tell(format_args!(
-            "replay: interrupted, {left} cells left; the same command goes on from {}",
-            journal.path().display()
-        ));
+        // The same command would begin anew.
+        let command =
+            if args.force { "the same command without --force" } else { "the same command" };
+        let path = journal.path().display();
+        tell(format_args!("replay: interrupted, {left} cells left; {command} goes on from {path}"));
         return Ok(Exit::Interrupted);
     }
     if shard.is_whole() {
@@ -80,16 +85,18 @@ struct Tally {
     begin: Instant,
     cells: usize,
     before: usize,
+    /// Those that compute the same as one that runs.
+    equal: usize,
     finished: usize,
     failed: usize,
     jobs: u64,
 }
 
 impl Tally {
-    /// Nothing yet, of so many cells of which so many are to run.
-    fn new(cells: usize, runs: usize) -> Self {
-        let before = cells.saturating_sub(runs);
-        Self { begin: Instant::now(), cells, before, finished: 0, failed: 0, jobs: 0 }
+    /// Nothing yet, of so many cells of which so many have run before and so many are to run.
+    fn new(cells: usize, before: usize, runs: usize) -> Self {
+        let equal = cells.saturating_sub(before + runs);
+        Self { begin: Instant::now(), cells, before, equal, finished: 0, failed: 0, jobs: 0 }
     }
 
     fn record(&mut self, jobs: u64, failed: bool) {
@@ -104,6 +111,9 @@ impl fmt::Display for Tally {
         let count = |cells: usize| grouped(cells as u64);
         let (cells, before) = (count(self.cells), count(self.before));
         write!(f, "sweep: {cells} cells: {before} done before, {} run", count(self.finished))?;
+        if self.equal > 0 {
+            write!(f, ", {} equal to others", count(self.equal))?;
+        }
         if self.finished > 0 {
             let seconds = self.begin.elapsed().as_secs_f64();
             let rate = fixed(self.jobs as f64 / seconds.max(1e-9), 0);
@@ -111,6 +121,16 @@ impl fmt::Display for Tally {
         }
         Ok(())
     }
+}
+
+/// Cells of a shard that have a record which stands.
+fn finished(plan: &Plan, shard: Shard, journal: &Journal, retry: bool) -> Result<usize, Failure> {
+    let mut finished = 0;
+    for run in shard.cells(plan.len()) {
+        let failed = journal.failed(plan.id(run).map_err(Failure::usage)?);
+        finished += usize::from(failed.is_some_and(|failed| !(failed && retry)));
+    }
+    Ok(finished)
 }
 
 /// A shard has no results of its own; what it leaves is its journal.
@@ -136,7 +156,7 @@ fn open(dir: &Path, force: bool, quiet: bool) -> Result<Journal, Failure> {
         return Err(Failure::output(path.display(), error));
     }
     if force {
-        remove_earlier(dir).map_err(|e| Failure::output(dir.display(), e))?;
+        remove_results(dir).map_err(|e| Failure::output(dir.display(), e))?;
     }
     let journal = Journal::open(dir).map_err(of_journal)?;
     if !quiet {

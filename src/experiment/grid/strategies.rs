@@ -43,8 +43,10 @@ impl Strategies {
             axes.push(axis);
         }
         if combinations > MOST_COMBINATIONS {
-            let problem =
-                format!("{combinations} combinations of parameters, more than {MOST_COMBINATIONS}");
+            let problem = format!(
+                "{combinations} combinations of parameters, more than {MOST_COMBINATIONS}: take wider steps, \
+                     or let a search choose (replay search)"
+            );
             return Err(GridError::at(&[Step::Key("allocator")], problem));
         }
         let mut seen = HashSet::new();

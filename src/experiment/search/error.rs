@@ -38,6 +38,9 @@ pub enum SearchError {
         /// Its value.
         value: f64,
     },
+    /// A constraint on job sizes that no trace has.
+    #[error("constraint \"{0}\": no trace has such a job size that an allocator can change")]
+    NothingConstrained(String),
     /// A share of a trace that leaves nothing on one side.
     #[error(
         "{part}: {share} of it by time leaves {before} jobs before and {after} after; both need some"

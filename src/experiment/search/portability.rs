@@ -53,11 +53,16 @@ pub struct PortabilityCell {
 }
 
 impl Portability {
-    /// Tries every candidate on every problem, each of one part, in parallel.
+    /// Tries every candidate on every problem, each of one part, in parallel; `None` if
+    /// `halt` says so before all is done.
     ///
     /// # Errors
     /// [`SearchError`] as in [`Problem::evaluate`].
-    pub fn new(found: Vec<Found>, problems: &[Problem]) -> Result<Self, SearchError> {
+    pub fn new(
+        found: Vec<Found>,
+        problems: &[Problem],
+        halt: &(dyn Fn() -> bool + Sync),
+    ) -> Result<Option<Self>, SearchError> {
         let yardsticks =
             problems.iter().map(|problem| problem.yardstick(1.0)).collect::<Result<Vec<_>, _>>()?;
         let places: Vec<_> = (0..found.len())
@@ -70,15 +75,19 @@ impl Portability {
                 let to = width(&problem.parts[0].trace.topology);
                 candidate.vector = scaled(candidate.vector, from, to);
             }
+            if halt() {
+                return Ok(None);
+            }
             let one: Evaluation = problem.evaluate(candidate, &yardsticks[part], None)?;
-            Ok(PortabilityCell {
+            Ok(Some(PortabilityCell {
                 candidate: one.candidate,
                 value: one.values.first().copied().unwrap_or(f64::NAN),
                 improvement_percent: one.improvement_percent,
                 excess_percent: one.excess_percent,
-            })
+            }))
         };
         let cells: Vec<_> = places.par_iter().map(cell).collect::<Result<_, SearchError>>()?;
+        let Some(cells) = cells.into_iter().collect::<Option<Vec<_>>>() else { return Ok(None) };
         let tried = |problem: &Problem| {
             let part = &problem.parts[0];
             Tried {
@@ -87,11 +96,11 @@ impl Portability {
                 baseline: problem.baseline_values()[0],
             }
         };
-        Ok(Self {
+        Ok(Some(Self {
             parts: problems.iter().map(tried).collect(),
             cells: cells.chunks(problems.len().max(1)).map(<[_]>::to_vec).collect(),
             found,
-        })
+        }))
     }
 }
 
@@ -107,8 +116,9 @@ pub fn width(topology: &Topology) -> u32 {
 
 /// The vector with its scan radius in proportion to the machine's width, at least 1.
 fn scaled(vector: TieVector, from: u32, to: u32) -> TieVector {
-    let scan_radius = (vector.scan_radius * to + from / 2) / from.max(1);
-    TieVector { scan_radius: scan_radius.max(1), ..vector }
+    let (radius, to, from) = (u64::from(vector.scan_radius), u64::from(to), u64::from(from.max(1)));
+    let scan_radius = ((radius * to + from / 2) / from).clamp(1, TieVector::MAX as u64);
+    TieVector { scan_radius: scan_radius as u32, ..vector }
 }
 
 #[cfg(test)]
@@ -123,5 +133,7 @@ mod tests {
             [10, 16, 20, 32, 2].map(|to| scaled(vector, 10, to).scan_radius),
             [2, 3, 4, 6, 1]
         );
+        let widest = TieVector { scan_radius: TieVector::MAX as u32, ..vector };
+        assert_eq!(scaled(widest, 10, u32::MAX), widest);
     }
 }

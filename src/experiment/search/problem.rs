@@ -74,7 +74,7 @@ impl Problem {
     ///
     /// # Errors
     /// [`SearchError`] if the allocator takes no vector or has one already, does not work
-    /// on a machine, or leaves nothing to improve.
+    /// on a machine, or leaves nothing to improve, or if a constraint is about no job size.
     pub fn new(
         parts: Vec<Part>,
         allocator: AllocatorSpec,
@@ -98,6 +98,15 @@ impl Problem {
             if !(value > 0.0 && value.is_finite()) {
                 let (part, objective) = (part.name.clone(), problem.objective.to_string());
                 return Err(SearchError::NothingToImprove { part, objective, value });
+            }
+        }
+        for constraint in &problem.constraints {
+            let mut parts = problem.parts.iter().zip(&problem.whole.baselines);
+            let about = |(part, tally): (&Part, &Tally)| {
+                tally.has(&constraint.subject, part.trace.topology.processors())
+            };
+            if !parts.any(about) {
+                return Err(SearchError::NothingConstrained(constraint.to_string()));
             }
         }
         Ok(problem)

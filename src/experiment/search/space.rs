@@ -56,9 +56,11 @@ impl Space {
             .collect()
     }
 
-    /// Candidates of the grid before those of one ratio are made one.
+    /// Candidates of the grid before those of one ratio are made one; as many as can be
+    /// counted if they are more.
     pub fn grid_points(&self) -> u64 {
-        self.slacks.len() as u64 * self.scan_radii.len() * self.factors.len().pow(3)
+        let factors = self.factors.len().saturating_pow(3);
+        factors.saturating_mul(self.scan_radii.len()).saturating_mul(self.slacks.len() as u64)
     }
 
     /// The place of a slack among [`Space::slacks`]; of one that is not there, that of the
@@ -144,6 +146,10 @@ mod tests {
         let grid = space.grid();
         assert_eq!((space.grid_points(), grid.len()), (3 * 11_979, 3 * 9 * 1033));
         assert_eq!(grid[..9 * 1033], Space::johnson().grid());
+        let vast = Range { low: 0, high: 262_143 };
+        let vast =
+            Space { scan_radii: Range { low: 1, high: 1024 }, factors: vast, ..space.clone() };
+        assert_eq!(vast.grid_points(), u64::MAX);
         assert!(grid.contains(&"4,10,1,0@0.2".parse().expect("a candidate")));
         assert_eq!(["0", "0.05", "0.1", "1"].map(|text| space.step(slack(text))), [0, 1, 1, 2]);
     }

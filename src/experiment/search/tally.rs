@@ -74,6 +74,17 @@ impl Tally {
         }
     }
 
+    /// Whether there is anything that a constraint on `subject` can be about.
+    pub fn has(&self, subject: &Subject, processors: usize) -> bool {
+        match *subject {
+            Subject::WorstClass { jobs, sizes } => {
+                let admitted = |size, class: &ClassSum| class.jobs >= jobs && sizes.contains(size);
+                self.worst_class(self, processors, admitted).is_some()
+            }
+            Subject::Column(_) => true,
+        }
+    }
+
     /// How much worse a subject of a constraint is than in `baseline`, in percent.
     pub fn worsening(
         &self,

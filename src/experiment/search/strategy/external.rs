@@ -33,9 +33,11 @@
 //!
 //! 4. It ends by closing its standard output with exit code 0. When the evaluations are
 //!    used up it is told `{"end":true}` instead of a next answer, its standard input is
-//!    closed, and it has five seconds to end.
+//!    closed, and it has five seconds to end. The same if a thousand questions in a row hold
+//!    nothing new. It runs in a process group of its own: Ctrl-C does not reach it.
 
 use std::io::{self, BufRead, BufReader, Write};
+use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
@@ -85,8 +87,10 @@ impl<'a> External<'a> {
     ) -> Result<Self, SearchError> {
         let error = |source| SearchError::Command { command: command.to_string(), source };
         let mut shell = Command::new("sh");
-        let spawned =
-            shell.arg("-c").arg(command).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
+        let spawned = {
+            let shell = shell.arg("-c").arg(command).process_group(0);
+            shell.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()
+        };
         let mut child = spawned.map_err(error)?;
         let (input, output) = (child.stdin.take(), child.stdout.take());
         let output = output.ok_or_else(|| error(io::ErrorKind::BrokenPipe.into()))?;
@@ -223,6 +227,9 @@ impl Drop for External<'_> {
             }
             std::thread::sleep(Duration::from_millis(5));
         }
+        // With whatever it has started.
+        let group = format!("-{}", self.child.id());
+        let _ = Command::new("kill").args(["-KILL", "--", &group]).status();
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -5,7 +5,7 @@ use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-use super::exit::Failure;
+use super::exit::{Failure, tell};
 use crate::experiment::journal::{JOURNAL_FILE, Lock, LockError};
 
 /// The file that says what stands in a folder, and which files belong to it.
@@ -86,6 +86,7 @@ fn earlier(dir: &Path) -> Option<&'static str> {
 pub struct Staging {
     dir: PathBuf,
     place: PathBuf,
+    committed: bool,
 }
 
 impl Staging {
@@ -97,7 +98,7 @@ impl Staging {
             _ => fs::create_dir(&place),
         };
         begun.map_err(|e| Failure::output(place.display(), e))?;
-        Ok(Self { dir: dir.to_path_buf(), place })
+        Ok(Self { dir: dir.to_path_buf(), place, committed: false })
     }
 
     /// Where to write.
@@ -108,7 +109,7 @@ impl Staging {
     /// Puts everything in its place, the manifest last. Files of earlier results, which
     /// their manifest lists, go, so that no old figure stands beside new ones; nothing else
     /// is touched. Returns where the files are that were written as `written`.
-    pub fn commit(self, written: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
+    pub fn commit(mut self, written: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
         let failed = |e| Failure::output(self.dir.display(), e);
         let earlier = listed(&self.dir.join(MANIFEST));
         let mut files = Vec::new();
@@ -124,11 +125,21 @@ impl Staging {
             remove(&self.dir.join(old)).map_err(failed)?;
         }
         fs::remove_dir_all(&self.place).map_err(failed)?;
+        self.committed = true;
         let place = |path: &PathBuf| match path.strip_prefix(&self.place) {
             Ok(file) => self.dir.join(file),
             Err(_) => path.clone(),
         };
         Ok(written.iter().map(place).collect())
+    }
+}
+
+impl Drop for Staging {
+    fn drop(&mut self) {
+        let begun = fs::read_dir(&self.place).is_ok_and(|mut files| files.next().is_some());
+        if begun && !self.committed {
+            tell(format_args!("replay: what was completed is in {}", self.place.display()));
+        }
     }
 }
 

@@ -16,11 +16,12 @@ pub fn strategies() -> Vec<Strategy> {
         Strategy {
             name: "mc1x1".to_string(),
             aliases: &["mc-1x1"],
-            about: "Square shells around every free processor; least sum of shell numbers, ties by the tie vector."
+            about: "Square shells around every free processor; least sum of shell numbers, ties by the tie vector. tie=auto \
+                    tunes the vector during the replay, slack=auto with it the slack."
                 .to_string(),
             source: "Bender et al. 2008; Johnson, Bunde, Leung",
             parameters: || {
-                [parameters("SR,AF,WF,BF|auto", "0..1|auto"), tuned::names::parameters()].concat()
+                [parameters(true), tuned::names::parameters()].concat()
             },
             canonical: |name| {
                 let mut canonical = canonical(name, &tuned::names::KEYS)?;
@@ -42,7 +43,7 @@ pub fn strategies() -> Vec<Strategy> {
             about: "Diamond shells around every free processor; least sum of pairwise L1 distances."
                 .to_string(),
             source: "Krumke et al. 1997",
-            parameters: || parameters("SR,AF,WF,BF", "0..1"),
+            parameters: || parameters(false),
             canonical: |name| {
                 if tie_rule(name)? == TieRule::Auto {
                     return Err(name.error(KIND, "only mc1x1 tunes its tie vector itself"));
@@ -60,7 +61,7 @@ pub fn strategies() -> Vec<Strategy> {
                     sum of pairwise L1 distances."
                 .to_string(),
             source: "Bender et al. 2008",
-            parameters: || parameters("SR,AF,WF,BF", "0..1"),
+            parameters: || parameters(false),
             canonical: |name| {
                 if tie_rule(name)? == TieRule::Auto {
                     return Err(name.error(KIND, "only mc1x1 tunes its tie vector itself"));
@@ -74,15 +75,16 @@ pub fn strategies() -> Vec<Strategy> {
     ]
 }
 
-fn parameters(ties: &str, slacks: &str) -> Vec<Parameter> {
+/// The parameters of a strategy of the family, which tunes itself or not.
+fn parameters(tunes: bool) -> Vec<Parameter> {
+    let values = |plain: &str| if tunes { format!("{plain}|auto") } else { plain.to_string() };
     vec![
         Parameter {
             key: "tie",
-            values: ties.to_string(),
+            values: values("SR,AF,WF,BF"),
             default: "none",
             about: "tie vector: scan radius in shells, then the weights of free processors nearby, own \
-                    processors along walls, busy processors just outside; auto tunes it during the \
-                    replay",
+                    processors along walls, busy processors just outside",
         },
         Parameter {
             key: "wall",
@@ -99,10 +101,10 @@ fn parameters(ties: &str, slacks: &str) -> Vec<Parameter> {
         },
         Parameter {
             key: "slack",
-            values: slacks.to_string(),
+            values: values("0..1"),
             default: "0",
             about: "fraction of the best score by which a candidate may be worse and still compete by tie \
-                    value; auto, with tie=auto, tunes it as well",
+                    value",
         },
     ]
 }

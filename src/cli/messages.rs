@@ -4,7 +4,7 @@ use super::exit::Failure;
 use crate::experiment::contention::Messages;
 use crate::naming::StrategyName;
 use crate::network::Settings;
-use crate::network::traffic::{Mapping, Preset, Quota};
+use crate::network::traffic::{Mapping, Preset, Quota, TableError};
 
 const PRESET: &str = "lo";
 const FLITS: u32 = 8;
@@ -67,11 +67,19 @@ impl MessageArgs {
         }
         let pattern =
             (&name).try_into().map_err(|e: crate::naming::NameError| Failure::usage(e))?;
-        let mut messages = Messages::new(preset, pattern).map_err(Failure::data)?;
+        let mut messages = Messages::new(preset, pattern).map_err(unusable)?;
         messages.network = self.network.unwrap_or(messages.network);
         messages.quota = self.quota.unwrap_or(messages.quota);
         messages.options.flits = self.flits;
         messages.options.mapping = self.mapping;
         Ok(messages)
+    }
+}
+
+/// As with traces, a file that cannot be read was not well asked for; what is in it is data.
+fn unusable(error: TableError) -> Failure {
+    match error {
+        TableError::Io { .. } => Failure::usage(error),
+        _ => Failure::data(error),
     }
 }

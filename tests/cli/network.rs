@@ -106,7 +106,8 @@ fn a_pattern_of_ones_own() {
         Dir::with_trace().file("ring.csv", "phase,src_rank,dst_rank,packets\n0,0,1,2\n0,1,0,2\n");
     let run = dir.replay("contend --jobs 40 --scale 0.05 --pattern phases[file=ring.csv] --alloc mbs --format json -q");
     run.code(0);
-    dir.replay("contend --pattern phases[file=none.csv] -q").fails(3, 1, &["none.csv"]);
+    dir.replay("contend --pattern phases[file=none.csv] -q").fails(2, 1, &["none.csv"]);
+    dir.replay("contend --pattern matrix[file=none.csv] -q").fails(2, 1, &["none.csv"]);
 }
 
 fn impossible_wishes() {

@@ -4,7 +4,7 @@ use super::exit::Failure;
 use crate::experiment::contention::Messages;
 use crate::naming::StrategyName;
 use crate::network::Settings;
-use crate::network::traffic::{Mapping, Preset, Quota, TableError};
+use crate::network::traffic::{Mapping, Pattern, Preset, Quota, TableError};
 
 const PRESET: &str = "lo";
 const FLITS: u32 = 8;
@@ -34,6 +34,27 @@ pub struct MessageArgs {
 }
 
 impl MessageArgs {
+    /// Whether quotas were typed.
+    pub fn has_quota(&self) -> bool {
+        self.quota.is_some()
+    }
+
+    /// The pattern as it was loaded, with the preset unless that is the default one.
+    pub fn name(&self, messages: &Messages) -> String {
+        let pattern = messages.program.pattern();
+        let shown = pattern.to_string();
+        if self.preset == PRESET {
+            return shown;
+        }
+        let Ok(mut name) = shown.parse::<StrategyName>() else { return shown };
+        name.set("preset", self.preset.as_str());
+        // What differs from the one preset may not differ from the other.
+        match Pattern::try_from(&name) {
+            Ok(same) if same == *pattern => name.to_string(),
+            _ => shown,
+        }
+    }
+
     /// Whether anything but the defaults was typed.
     pub fn are_given(&self) -> bool {
         let others = self.preset != PRESET || self.flits != FLITS;

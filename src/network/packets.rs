@@ -182,7 +182,8 @@ pub fn replay(
             network.send(Packet { src, dst, flits, tag: i as u64 })?;
         }
         let until = left.peek().map(|&i| packets[i].inject_cycle);
-        let cycle = network.advance(until, &mut notices).map_err(|stalled| named(stalled, packets))?;
+        let cycle =
+            network.advance(until, &mut notices).map_err(|stalled| named(stalled, packets))?;
         for notice in &notices {
             let (Notice::Delivered(delivery), Some(delivered)) = (notice, cycle) else { continue };
             let i = delivery.tag as usize;

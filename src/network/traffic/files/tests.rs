@@ -40,7 +40,10 @@ fn phases_are_read() {
 
 #[test]
 fn a_byte_order_mark_is_no_text() {
-    assert_eq!(matrix_of("\u{feff}0,2\n1,0").expect("legal"), matrix_of("0,2\n1,0").expect("legal"));
+    assert_eq!(
+        matrix_of("\u{feff}0,2\n1,0").expect("legal"),
+        matrix_of("0,2\n1,0").expect("legal")
+    );
     let phases = "phase,src_rank,dst_rank,packets\n0,0,1,2\n";
     let marked = format!("\u{feff}{phases}");
     assert_eq!(phases_of(&marked).expect("legal"), phases_of(phases).expect("legal"));

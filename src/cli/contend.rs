@@ -45,6 +45,10 @@ pub struct ContendArgs {
     messages: MessageArgs,
 
     /// Cycles for a second of the trace. A job would run for run time x scale cycles alone.
+    ///
+    /// A quota is of whole packets: the time alone grows by a packet or a step of the pattern at
+    /// a time, its granularity, and cannot come nearer to a target than that. The larger the
+    /// scale, the fewer jobs this matters for.
     #[arg(long, value_name = "CYCLES", default_value_t = 1.0, help_heading = "Messages")]
     scale: f64,
 

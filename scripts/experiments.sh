@@ -297,8 +297,8 @@ contention() {
             done
         done
     done << 'RUNS'
-KTH-SP2 0.2 2000
-SDSC-Par96 0.1 2000
+KTH-SP2 5 2000
+SDSC-Par96 2 2000
 RUNS
 }
 

@@ -69,7 +69,7 @@ impl Failure {
     }
 
     /// The cause and its causes. Some of our errors quote theirs; nothing is said twice.
-    fn message(&self) -> String {
+    pub fn message(&self) -> String {
         self.cause.chain().fold(String::new(), |message, cause| {
             let cause = cause.to_string();
             match message.as_str() {

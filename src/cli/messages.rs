@@ -4,7 +4,7 @@ use super::exit::Failure;
 use crate::experiment::contention::Messages;
 use crate::naming::StrategyName;
 use crate::network::Settings;
-use crate::network::traffic::{Mapping, Preset, Quota};
+use crate::network::traffic::{Mapping, Pattern, Preset, Quota, TableError};
 
 const PRESET: &str = "lo";
 const FLITS: u32 = 8;
@@ -34,6 +34,27 @@ pub struct MessageArgs {
 }
 
 impl MessageArgs {
+    /// Whether quotas were typed.
+    pub fn has_quota(&self) -> bool {
+        self.quota.is_some()
+    }
+
+    /// The pattern as it was loaded, with the preset unless that is the default one.
+    pub fn name(&self, messages: &Messages) -> String {
+        let pattern = messages.program.pattern();
+        let shown = pattern.to_string();
+        if self.preset == PRESET {
+            return shown;
+        }
+        let Ok(mut name) = shown.parse::<StrategyName>() else { return shown };
+        name.set("preset", self.preset.as_str());
+        // What differs from the one preset may not differ from the other.
+        match Pattern::try_from(&name) {
+            Ok(same) if same == *pattern => name.to_string(),
+            _ => shown,
+        }
+    }
+
     /// Whether anything but the defaults was typed.
     pub fn are_given(&self) -> bool {
         let others = self.preset != PRESET || self.flits != FLITS;
@@ -67,11 +88,19 @@ impl MessageArgs {
         }
         let pattern =
             (&name).try_into().map_err(|e: crate::naming::NameError| Failure::usage(e))?;
-        let mut messages = Messages::new(preset, pattern).map_err(Failure::data)?;
+        let mut messages = Messages::new(preset, pattern).map_err(unusable)?;
         messages.network = self.network.unwrap_or(messages.network);
         messages.quota = self.quota.unwrap_or(messages.quota);
         messages.options.flits = self.flits;
         messages.options.mapping = self.mapping;
         Ok(messages)
+    }
+}
+
+/// As with traces, a file that cannot be read was not well asked for; what is in it is data.
+fn unusable(error: TableError) -> Failure {
+    match error {
+        TableError::Io { .. } => Failure::usage(error),
+        _ => Failure::data(error),
     }
 }

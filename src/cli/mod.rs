@@ -115,8 +115,14 @@ enum Command {
     /// Run the jobs of a trace as messages on a flit-level network: does a better allocation
     /// make jobs faster?
     ///
-    /// A job's packets are as many as would keep it busy for its run time alone; among the
-    /// others it lives as long as the network takes.
+    /// A job's packets are as many as would keep it busy for its run time x scale alone, within
+    /// 1 % unless a single packet or step is longer; among the others it lives as long as the
+    /// network takes. Its stretch is the ratio of the two. Alone means in its own shape if the
+    /// trace has shapes, else in the most compact box that holds it, so that five processors
+    /// in a row stretch a job even where nobody else is. Jobs of one processor hold it for
+    /// run time x scale cycles and send nothing. Means of stretch, packets, distances and
+    /// dispersal are over the jobs that send, waits and turnarounds over all. Use of links is
+    /// time reserved; the virtual channels of a torus' link are added up.
     Contend(contend::ContendArgs),
     /// Send a list of packets through the flit-level network and say what became of each.
     Network(network::NetworkArgs),
@@ -130,7 +136,9 @@ enum Command {
 
 /// The whole command line.
 fn definition() -> clap::Command {
-    Cli::command().mut_subcommand("search", search::adapted)
+    Cli::command()
+        .mut_subcommand("search", search::adapted)
+        .mut_subcommand("contend", contend::adapted)
 }
 
 /// Runs the program with these arguments and returns its exit code.

@@ -59,7 +59,11 @@ pub fn run(args: &NetworkArgs) -> Result<Exit, Failure> {
         })?;
         packets::read(BufReader::new(file), &name, &args.mesh)
     };
-    let list = list.map_err(Failure::data)?;
+    // Of the same kind as a file that is not there.
+    let list = list.map_err(|e| match e.is_unreadable() {
+        true => Failure::usage(e),
+        false => Failure::data(e),
+    })?;
     let results = packets::replay(&mut network, &list).map_err(Failure::data)?;
     packets::write(&results, BufWriter::new(io::stdout().lock()))
         .map_err(|e| Failure::output("standard output", e))?;

@@ -1,3 +1,4 @@
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -9,7 +10,7 @@ use super::exit::tell;
 pub struct Progress {
     bar: ProgressBar,
     cells: usize,
-    done: std::cell::Cell<usize>,
+    done: AtomicUsize,
 }
 
 impl Progress {
@@ -25,13 +26,23 @@ impl Progress {
         }
         bar.enable_steady_tick(Duration::from_millis(250));
         bar.set_message(format!("0/{cells}"));
-        Self { bar, cells, done: std::cell::Cell::new(0) }
+        Self { bar, cells, done: AtomicUsize::new(0) }
     }
 
     /// A cell of so many jobs is done.
     pub fn advance(&self, jobs: u64) {
-        self.done.set(self.done.get() + 1);
-        self.bar.set_message(format!("{}/{}", self.done.get(), self.cells));
+        self.cell_done();
+        self.jobs_done(jobs);
+    }
+
+    /// A cell is done, whose jobs have been counted.
+    pub fn cell_done(&self) {
+        let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
+        self.bar.set_message(format!("{done}/{}", self.cells));
+    }
+
+    /// So many jobs of a cell that goes on are done.
+    pub fn jobs_done(&self, jobs: u64) {
         self.bar.inc(jobs);
     }
 

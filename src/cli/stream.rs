@@ -4,24 +4,25 @@ mod figure;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 
 use super::args::{FormatArg, threads};
 use super::exit::{Exit, Failure, tell};
-use super::folder::claim;
+use super::folder::{Staging, claim};
 use super::messages::MessageArgs;
 use super::plan::parse_list;
 use super::record::Record;
-use super::run::set_threads;
+use super::run::{interruption, set_threads};
 use crate::allocator::registry::AllocatorSpec;
-use crate::experiment::stream::{Estimates, Life, Metric, Point, estimate};
+use crate::experiment::stream::{Estimates, Life, Metric, Point, SampleError, estimate_unless};
 use crate::frame::{NamedRow, write_values};
-use crate::metrics::estimate::StopRule;
+use crate::metrics::estimate::{ReplicateError, StopRule};
 use crate::number::fixed;
 use crate::plot::save;
 use crate::report::{Align, Sheet, Value, json_line, write_csv};
+use crate::scheduler::registry::SchedulerSpec;
 use crate::topology::Topology;
 use crate::workload::stochastic::{Arrivals, Service, Sides, StochasticStream, TICKS_PER_UNIT};
 
@@ -57,7 +58,7 @@ pub struct StreamArgs {
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     jobs: u32,
 
-    /// Schedulers [default: fcfs].
+    /// Schedulers [default: fcfs]. With --pattern none that goes by estimates.
     #[arg(long, short, value_name = "NAME[KEY=VALUE,..]")]
     sched: Vec<String>,
 
@@ -118,37 +119,72 @@ pub fn run(args: &StreamArgs, command: &[OsString]) -> Result<Exit, Failure> {
     if let Some(dir) = &args.out {
         claim(dir, command)?;
     }
-    let mut results = Vec::with_capacity(points.len());
+    let stop = interruption()?;
+    let (mut results, mut failed) = (Vec::with_capacity(points.len()), Vec::new());
+    let mut interrupted = false;
     for point in points {
-        let estimates = estimate(&point, args.seed, &rule, &WATCHED).map_err(Failure::usage)?;
+        let estimates = match estimate_unless(&stop, &point, args.seed, &rule, &WATCHED) {
+            Ok(estimates) => estimates,
+            Err(ReplicateError::Run { error: SampleError::Interrupted(_), .. }) => {
+                interrupted = true;
+                break;
+            }
+            Err(error @ ReplicateError::Rule(_)) => return Err(Failure::usage(error)),
+            Err(error) => {
+                tell(format_args!("replay: point failed: {point}: {error}"));
+                failed.push(format!("{point}: {error}"));
+                continue;
+            }
+        };
         if !args.quiet {
             let met = if estimates.met { "" } else { ", not as precise as asked for" };
             tell(format_args!("{point}: {} replications{met}", estimates.replications));
         }
         results.push((point, estimates));
     }
-    if let Some(dir) = &args.out {
-        let rows: Vec<NamedRow> = results.iter().map(|(p, e)| row(p, e)).collect();
-        let metadata = [("program", "replay"), ("version", env!("CARGO_PKG_VERSION"))];
-        let metadata = metadata.map(|(key, value)| (key.to_string(), value.to_string()));
-        let failed = |e: anyhow::Error| Failure::output(dir.display(), e);
-        let mut files: Vec<PathBuf> =
-            write_values(dir, "stream", &rows, &metadata).map_err(|e| failed(e.into()))?.into();
-        for (metric, caption) in Metric::ALL {
-            if let Some(figure) = figure::figure(metric, &results) {
-                let stem = caption.name.replace('_', "-");
-                let drawn = save(&dir.join("plots"), &stem, &figure);
-                files.extend(drawn.map_err(|e| failed(e.into()))?);
+    if !results.is_empty() {
+        let written = match &args.out {
+            Some(dir) => {
+                let staging = Staging::begin(dir)?;
+                write(staging.path(), &results).and_then(|files| {
+                    let configuration = configuration(args, &rule, &results, &failed);
+                    record.write(staging.path(), &configuration, &files)?;
+                    staging.commit(&files).map(drop)
+                })
             }
-        }
-        record.write(dir, &configuration(args, &rule, &results), &files)?;
+            None => Ok(()),
+        };
+        let printed =
+            print(&results, args.format).map_err(|e| Failure::output("standard output", e));
+        written.and(printed)?;
     }
-    print(&results, args.format).map_err(|e| Failure::output("standard output", e))?;
+    if interrupted {
+        tell("replay: interrupted; what was done is written");
+        return Ok(Exit::Interrupted);
+    }
     let met = results.iter().all(|(_, estimates)| estimates.met);
     if !met && !args.quiet {
         tell("replay: some intervals are wider than --precision (--max-replications)");
     }
-    Ok(Exit::Done)
+    Ok(if failed.is_empty() { Exit::Done } else { Exit::Differs })
+}
+
+/// Writes table and figures; their paths.
+fn write(dir: &Path, results: &[(Point, Estimates)]) -> Result<Vec<PathBuf>, Failure> {
+    let rows: Vec<NamedRow> = results.iter().map(|(p, e)| row(p, e)).collect();
+    let metadata = [("program", "replay"), ("version", env!("CARGO_PKG_VERSION"))];
+    let metadata = metadata.map(|(key, value)| (key.to_string(), value.to_string()));
+    let failed = |e: anyhow::Error| Failure::output(dir.display(), e);
+    let mut files: Vec<PathBuf> =
+        write_values(dir, "stream", &rows, &metadata).map_err(|e| failed(e.into()))?.into();
+    for (metric, caption) in Metric::ALL {
+        if let Some(figure) = figure::figure(metric, results) {
+            let stem = caption.name.replace('_', "-");
+            let drawn = save(&dir.join("plots"), &stem, &figure);
+            files.extend(drawn.map_err(|e| failed(e.into()))?);
+        }
+    }
+    Ok(files)
 }
 
 /// What decides the numbers.
@@ -156,6 +192,7 @@ fn configuration(
     args: &StreamArgs,
     rule: &StopRule,
     results: &[(Point, Estimates)],
+    failed: &[String],
 ) -> serde_json::Value {
     let points = results.iter().map(|(point, estimates)| {
         serde_json::json!({
@@ -172,6 +209,7 @@ fn configuration(
         "seed": args.seed,
         "stop_rule": rule,
         "points": points.collect::<Vec<_>>(),
+        "failed": failed,
     })
 }
 
@@ -198,13 +236,22 @@ fn points(args: &StreamArgs) -> Result<Vec<Point>, Failure> {
         None => Life::RunTimes,
     };
     let ticks_per_unit = if args.pattern.is_some() { 1 } else { TICKS_PER_UNIT };
-    let schedulers = parse_list(&args.sched, "fcfs")?;
+    let schedulers: Vec<SchedulerSpec> = parse_list(&args.sched, "fcfs")?;
+    if let Some(scheduler) = estimating(&schedulers).filter(|_| args.pattern.is_some()) {
+        return Err(Failure::usage_message(format!(
+            "--sched: {scheduler} goes by estimates of service times; with --pattern a job lives as \
+             long as its messages take, and nobody can tell how long"
+        )));
+    }
     let allocators = parse_list(&args.alloc, ALLOCATORS)?;
     let mut points = Vec::new();
     for topology in machines(args)? {
         let grid = topology.grid().ok_or_else(|| {
             Failure::usage_message("--mesh: streams have shapes and need a mesh or torus")
         })?;
+        if let Life::Messages(messages) = &life {
+            messages.on(&topology, args.seed, None).map_err(Failure::usage)?;
+        }
         let extents = grid.axes().map(|axis| axis.extent);
         for (&scheduler, allocator) in
             schedulers.iter().flat_map(|scheduler| allocators.iter().map(move |a| (scheduler, a)))
@@ -231,6 +278,11 @@ fn points(args: &StreamArgs) -> Result<Vec<Point>, Failure> {
         }
     }
     Ok(points)
+}
+
+/// The first that looks at estimates.
+fn estimating(schedulers: &[SchedulerSpec]) -> Option<SchedulerSpec> {
+    schedulers.iter().copied().find(|scheduler| scheduler.uses_estimates())
 }
 
 /// The numbers of a list of numbers and of ranges `FIRST..LAST:STEP`, both ends included.

@@ -25,9 +25,11 @@
 
 mod error;
 
+use std::collections::HashMap;
 use std::io::{BufRead, Write};
 
-use super::{Network, Notice, Packet};
+use super::shown::{BYTE_ORDER_MARK, shown};
+use super::{Network, Notice, Packet, Stalled};
 use crate::topology::{Grid, NodeId, Topology};
 
 pub use error::{PacketListError, Problem, ReplayError};
@@ -43,7 +45,7 @@ pub const LAST_CYCLE: u64 = 1 << 53;
 /// A line of a packet list.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ListedPacket {
-    /// Its name, which means nothing to the network.
+    /// Its name, which means nothing to the network and is no other packet's.
     pub id: u64,
     /// Sender.
     pub src: NodeId,
@@ -78,33 +80,42 @@ pub struct PacketResult {
 ///
 /// # Errors
 /// [`PacketListError`] with file, line and field if the text is no such list, or names a node
-/// that the machine has not.
+/// that the machine has not, or a packet twice.
 pub fn read(
     mut input: impl BufRead,
     file: &str,
     topology: &Topology,
 ) -> Result<Vec<ListedPacket>, PacketListError> {
     let mut packets = Vec::new();
-    let mut text = String::new();
+    let mut bytes = Vec::new();
+    // By name, the line of the packet.
+    let mut lines = HashMap::new();
     let mut header_seen = false;
     for line in 1.. {
         let error = |problem| PacketListError { file: file.to_string(), line, problem };
-        text.clear();
-        match input.read_line(&mut text) {
+        bytes.clear();
+        match input.read_until(b'\n', &mut bytes) {
             Err(cause) => return Err(error(Problem::Unreadable(cause.to_string()))),
             Ok(0) => break,
             Ok(_) => {}
         }
+        // What is no UTF-8 is no number either, and is shown as well as it can be.
+        let text = String::from_utf8_lossy(&bytes);
+        let text = if line == 1 { text.trim_start_matches(BYTE_ORDER_MARK) } else { &text };
         let fields = || text.split(',').map(str::trim);
         if text.trim().is_empty() {
             continue;
         }
         if header_seen {
-            packets.push(parse(fields(), topology).map_err(error)?);
+            let packet = parse(fields(), topology).map_err(error)?;
+            if let Some(first) = lines.insert(packet.id, line) {
+                return Err(error(Problem::Duplicate { id: packet.id, first }));
+            }
+            packets.push(packet);
         } else if fields().eq(COLUMNS) {
             header_seen = true;
         } else {
-            return Err(error(Problem::Header(text.trim().to_string())));
+            return Err(error(Problem::Header(shown(text.trim()))));
         }
     }
     if header_seen {
@@ -126,7 +137,7 @@ fn parse<'a>(
     let number = |field: usize, least: u64, most: u64| {
         let text = fields.clone().nth(field).unwrap_or_default();
         let value = text.parse().ok().filter(|value| (least..=most).contains(value));
-        value.ok_or_else(|| Problem::Field { field, text: text.to_string(), least, most })
+        value.ok_or_else(|| Problem::Field { field, text: shown(text), least, most })
     };
     let last = topology.processors() as u64 - 1;
     Ok(ListedPacket {
@@ -171,7 +182,8 @@ pub fn replay(
             network.send(Packet { src, dst, flits, tag: i as u64 })?;
         }
         let until = left.peek().map(|&i| packets[i].inject_cycle);
-        let cycle = network.advance(until, &mut notices)?;
+        let cycle =
+            network.advance(until, &mut notices).map_err(|stalled| named(stalled, packets))?;
         for notice in &notices {
             let (Notice::Delivered(delivery), Some(delivered)) = (notice, cycle) else { continue };
             let i = delivery.tag as usize;
@@ -189,6 +201,14 @@ pub fn replay(
             return Ok(results);
         }
     }
+}
+
+/// A diagnosis that calls the packets by their names in the list.
+fn named(mut stalled: Stalled, packets: &[ListedPacket]) -> Stalled {
+    for wait in &mut stalled.ring {
+        wait.tag = packets.get(wait.tag as usize).map_or(wait.tag, |packet| packet.id);
+    }
+    stalled
 }
 
 /// Writes results as CSV.

@@ -58,6 +58,7 @@ pub use heat_map::HeatMap;
 pub use improvement::{Improvement, Order};
 pub use lines::{Line, Lines, Point};
 pub use load::{Load, Span};
+pub use name::Stems;
 pub use save::save;
 pub use search::{Searched, convergence, portability_map, search_gallery, surface};
 pub use strategies::{Strategies, Strategy};

@@ -26,6 +26,16 @@ impl SchedulerSpec {
     /// EASY backfilling in arrival order.
     pub const EASY: Self = Self { rule: Rule::Easy, order: QueueOrder::Fifo };
 
+    /// Whether it looks at the estimates of jobs, to backfill or to order them.
+    pub fn uses_estimates(self) -> bool {
+        let by_rule = matches!(self.rule, Rule::Easy | Rule::Conservative);
+        let by_order = matches!(
+            self.order,
+            QueueOrder::Longest | QueueOrder::Shortest | QueueOrder::LeastWork
+        );
+        by_rule || by_order
+    }
+
     /// The discipline with an empty queue, for a machine of `processors`.
     pub fn build(self, processors: u32) -> Box<dyn Scheduler> {
         match self.rule {

@@ -33,6 +33,13 @@ pub struct RunTimes {
     ends: BinaryHeap<Reverse<(i64, JobId)>>,
 }
 
+impl RunTimes {
+    /// When the next job completes, if any runs.
+    pub fn next(&self) -> Option<i64> {
+        self.ends.peek().map(|&Reverse((end, _))| end)
+    }
+}
+
 impl Service for RunTimes {
     fn start(&mut self, id: JobId, job: &Job, _nodes: &[NodeId], now: i64) {
         self.ends.push(Reverse((now + job.run, id)));

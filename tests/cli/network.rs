@@ -1,6 +1,8 @@
 //! `replay network` and `replay contend`.
 
 use std::fs;
+use std::io::{BufRead, BufReader, Read};
+use std::process::Command;
 
 use super::dir::Dir;
 
@@ -9,7 +11,15 @@ trials!(
     packets_that_cannot_be_are_named,
     channels_are_accounted_for,
     contention_is_nothing_in_disjoint_boxes,
-    seeds_are_the_allocators,
+    a_row_depends_on_its_own_seed_alone,
+    quotas_follow_from_run_times,
+    there_is_no_quota_to_choose,
+    jobs_of_one_processor_hold_it,
+    machines_and_seeds_have_their_own_figures,
+    an_interrupted_run_keeps_what_is_done,
+    a_cell_that_fails_leaves_the_others,
+    other_machines_have_defaults_too,
+    the_preset_is_named,
     threads_do_not_matter,
     contention_is_drawn,
     a_pattern_of_ones_own,
@@ -55,15 +65,189 @@ fn channels_are_accounted_for() {
     assert_eq!(carried, 4 * 8);
 }
 
-/// One job on an idle machine, where it stood alone too: whatever the seeds, no stretch.
-fn seeds_are_the_allocators() {
+/// One job on an idle machine, where it stood alone too: whatever it draws, no stretch. And
+/// whatever other seeds there are, the same row.
+fn a_row_depends_on_its_own_seed_alone() {
     let dir = Dir::new()
         .file("one.swf", "; MaxProcs: 256\n1 0 0 300 24 -1 -1 24 300 -1 1 1 1 -1 -1 -1 -1 -1\n");
-    let run = dir.replay(
-        "contend --trace one.swf --alloc first-fit --pattern one-to-all --scale 10 --seed 3,1,2 \
-         --format json -q",
+    let run = |pattern: &str, seeds: &str| {
+        let command = format!(
+            "contend --trace one.swf --alloc first-fit --pattern {pattern} --scale 10 --seed {seeds} \
+             --format json -q"
+        );
+        dir.replay(&command).code(0)
+    };
+    for pattern in ["one-to-all", "random", "n-body"] {
+        let all = run(pattern, "3,1,2");
+        assert_eq!(all.fields(&["mean_stretch"]), ["1.0", "1.0", "1.0"]);
+        assert_eq!(all.stdout.lines().nth(1), run(pattern, "1").stdout.lines().next());
+    }
+    let makespans = run("random", "3,1,2").fields(&["makespan_cycles"]);
+    assert!(makespans[0] != makespans[1] || makespans[1] != makespans[2], "{makespans:?}");
+}
+
+/// The columns of a table in a folder: a value by name for each line.
+fn column(dir: &Dir, file: &str, name: &str) -> Vec<String> {
+    let text = dir.read(file);
+    let mut reader = csv::Reader::from_reader(text.as_slice());
+    let at = reader.headers().expect("a header").iter().position(|title| title == name);
+    let at = at.unwrap_or_else(|| panic!("no column {name}"));
+    reader.records().map(|record| record.expect("a record")[at].to_string()).collect()
+}
+
+fn quotas_follow_from_run_times() {
+    let dir = Dir::with_trace();
+    let run =
+        dir.replay("contend --jobs 150 --scale 10 --preset bani-mohammad --alloc mbs --out out");
+    let numbers = |name: &str| -> Vec<f64> {
+        let texts = column(&dir, "out/jobs.csv", name);
+        texts.iter().map(|text| text.parse().expect("a number")).collect()
+    };
+    run.code(0).says("send packets");
+    let (targets, alone) = (numbers("target_cycles"), numbers("isolated_cycles"));
+    let packets = numbers("packets");
+    let far = |i: &usize| (alone[*i] - targets[*i]).abs() > 0.01 * targets[*i];
+    let off: Vec<usize> = (0..150).filter(far).collect();
+    assert_eq!(column(&dir, "out/contend.csv", "off_target_jobs"), [off.len().to_string()]);
+    assert!(off.len() < 75, "{off:?}");
+    // What is off is so by the length of a packet.
+    for i in off {
+        assert!(packets[i] > 0.0 && (alone[i] - targets[i]).abs() < 200.0, "{i}: {}", alone[i]);
+    }
+}
+
+fn there_is_no_quota_to_choose() {
+    let dir = Dir::with_trace();
+    dir.replay("contend --quota fixed[packets=9] --jobs 5").fails(2, 1, &["--quota", "run time"]);
+    let help = dir.replay("contend --help").code(0);
+    help.demand(!help.stdout.contains("--quota"), "nothing of quotas");
+    dir.replay("stream --help").code(0).prints("--quota");
+}
+
+fn jobs_of_one_processor_hold_it() {
+    let dir = Dir::new().file("ones.swf", "; MaxProcs: 4\n1 0 0 70 1\n2 1 0 50 1\n3 2 0 10 4\n");
+    let run =
+        dir.replay("contend --trace ones.swf --alloc mbs --scale 10 --format json --out out -q");
+    let run = run.code(0);
+    assert_eq!(column(&dir, "out/jobs.csv", "service_cycles")[..2], ["700", "500"]);
+    assert_eq!(column(&dir, "out/jobs.csv", "wait_cycles"), ["0", "0", "680"]);
+    assert_eq!(run.fields(&["jobs", "sending_jobs"]), ["3 1"]);
+    // The places of those that send: all four processors, as a square.
+    assert_eq!(run.fields(&["mean_pairwise_l1"]), ["8.0"]);
+    let none = dir.replay("contend --trace ones.swf --jobs 2 --alloc mbs --format json -q").code(0);
+    assert_eq!(
+        none.fields(&["mean_stretch", "mean_latency", "mean_distance", "mean_pairwise_l1"]),
+        ["- - - -"]
     );
-    assert_eq!(run.code(0).fields(&["mean_stretch"]), ["1.0", "1.0", "1.0"]);
+    let table = dir.replay("contend --trace ones.swf --jobs 2 --alloc mbs -q").code(0).stdout;
+    assert!(table.lines().nth(2).is_some_and(|row| row.contains("  -  ")), "{table}");
+}
+
+fn machines_and_seeds_have_their_own_figures() {
+    let dir = Dir::with_trace();
+    let names = |options: &str, out: &str| -> Vec<String> {
+        let command =
+            format!("contend --jobs 20 --scale 0.05 --alloc random --out {out} -q {options}");
+        dir.replay(&command).code(0);
+        let files = dir.files(&format!("{out}/plots"));
+        files.into_iter().filter(|file| file.ends_with(".png")).collect()
+    };
+    let one = names("--sched easy", "one");
+    assert_eq!(
+        one,
+        ["contention--lublin-10x10--10x10--easy.png", "links--lublin-10x10--easy--random.png"]
+    );
+    let all = names("--mesh 10x10,torus:10x10 --seed 4,5", "all");
+    assert_eq!(all.len(), 8, "{all:?}");
+    for name in [
+        "links--lublin-10x10--torus-10x10--fcfs--random--seed-5.png",
+        "contention--lublin-10x10--10x10--fcfs--seed-4.png",
+    ] {
+        assert!(all.iter().any(|file| file == name), "{name} in {all:?}");
+    }
+}
+
+fn an_interrupted_run_keeps_what_is_done() {
+    let dir = Dir::with_trace();
+    let seeds: Vec<_> = (0..60).map(|seed: u32| seed.to_string()).collect();
+    for (command, done, table) in [
+        (
+            format!("contend --scale 0.5 --jobs 400 --alloc random,mbs --seed {}", seeds.join(",")),
+            ": done",
+            "out/contend.csv",
+        ),
+        (
+            "stream --load 1..50:0.5 --alloc random --max-replications 30".to_string(),
+            " replications",
+            "out/stream.csv",
+        ),
+        (
+            "stream --load 1..50:0.5 --pattern n-body --jobs 50 --alloc random --max-replications 30"
+                .to_string(),
+            " replications",
+            "out/stream.csv",
+        ),
+    ] {
+        let mut child = dir.start(&format!("{command} --threads 1 --format json --out out"));
+        let mut lines = BufReader::new(child.stderr.take().expect("a pipe")).lines();
+        // The first result says that it is running.
+        assert!(lines.any(|line| line.expect("text").contains(done)), "{command}");
+        let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+        assert!(kill.expect("kill runs").success());
+        let told: Vec<String> = lines.map(|line| line.expect("text")).collect();
+        let mut printed = String::new();
+        child.stdout.take().expect("a pipe").read_to_string(&mut printed).expect("text");
+        assert_eq!(child.wait().expect("it ends").code(), Some(130), "{command}: {told:?}");
+        assert!(told.iter().any(|line| line.contains("interrupted")), "{told:?}");
+        let rows = printed.lines().count();
+        assert!((1..90).contains(&rows), "{rows} rows of {command}");
+        let written = String::from_utf8(dir.read(table)).expect("text").lines().count();
+        assert_eq!(written, 1 + rows, "{command}");
+        assert!(dir.path("out/manifest.json").is_file());
+        fs::remove_dir_all(dir.path("out")).expect("it is there");
+    }
+}
+
+fn a_cell_that_fails_leaves_the_others() {
+    let dir = Dir::new()
+        .file("s.swf", "; MaxProcs: 64\n1 0 0 30 2\n2 1 0 30 16\n")
+        .file("s.shapes.csv", "job,w,h,d\n1,2,1,1\n2,8,2,1\n");
+    // The second job fits only if it is turned.
+    let run = dir
+        .replay("contend --trace s.swf --mesh 4x16 --alloc first-fit,mbs --format json --out out");
+    let run = run.code(1).says("cell failed: s 4x16 fcfs first-fit");
+    assert_eq!(run.fields(&["allocator"]), ["mbs"]);
+    let manifest: serde_json::Value =
+        serde_json::from_slice(&dir.read("out/manifest.json")).expect("JSON");
+    assert_eq!(manifest["configuration"]["failed"].as_array().map(Vec::len), Some(1));
+    assert_eq!(column(&dir, "out/contend.csv", "allocator"), ["mbs"]);
+}
+
+fn other_machines_have_defaults_too() {
+    let dir = Dir::with_trace();
+    for machine in ["torus:10x10", "hypercube:7"] {
+        let command = format!("contend --jobs 10 --scale 0.05 --mesh {machine} --format json");
+        let run = dir.replay(&command).code(0);
+        assert!(!run.objects().is_empty());
+        let lines = run.stderr.lines().filter(|line| line.starts_with("left out: ")).count();
+        assert!((1..7).contains(&lines), "{}", run.stderr);
+    }
+    dir.replay("contend --jobs 10 --scale 0.05 --sched conservative").code(0).says("left out: ");
+}
+
+fn the_preset_is_named() {
+    let dir = Dir::with_trace();
+    let named = |options: &str| {
+        let run = dir.replay(&format!(
+            "contend --jobs 10 --scale 0.05 --alloc mbs --format json -q {options}"
+        ));
+        run.code(0).fields(&["pattern"]).remove(0)
+    };
+    assert_eq!(named(""), "all-to-all");
+    for pattern in ["all-to-all", "n-body", "random"] {
+        let expected = format!("{pattern}[preset=bani-mohammad]");
+        assert_eq!(named(&format!("--preset bani-mohammad --pattern {pattern}")), expected);
+    }
 }
 
 fn contention_is_nothing_in_disjoint_boxes() {
@@ -106,7 +290,8 @@ fn a_pattern_of_ones_own() {
         Dir::with_trace().file("ring.csv", "phase,src_rank,dst_rank,packets\n0,0,1,2\n0,1,0,2\n");
     let run = dir.replay("contend --jobs 40 --scale 0.05 --pattern phases[file=ring.csv] --alloc mbs --format json -q");
     run.code(0);
-    dir.replay("contend --pattern phases[file=none.csv] -q").fails(3, 1, &["none.csv"]);
+    dir.replay("contend --pattern phases[file=none.csv] -q").fails(2, 1, &["none.csv"]);
+    dir.replay("contend --pattern matrix[file=none.csv] -q").fails(2, 1, &["none.csv"]);
 }
 
 fn impossible_wishes() {
@@ -115,7 +300,9 @@ fn impossible_wishes() {
         ("contend --scale 0", "--scale"),
         ("contend --pattern al-to-all", "all-to-all"),
         ("contend --network low", "lo"),
-        ("contend --quota fixed[packets=x]", "packets"),
+        ("stream --pattern n-body --quota fixed[packets=x]", "packets"),
+        ("contend --scale 1e18", "--scale"),
+        ("stream --pattern n-body --flits 0", "flits"),
         ("contend --flits 0", "flits"),
         ("contend --mapping sideways", "sideways"),
         ("contend --sched conservative --alloc first-fit", "cannot work with that"),

@@ -166,6 +166,10 @@ fn impossible_wishes() {
         ("stream --precision -1", "half-width"),
         ("stream --flits 16", "--pattern"),
         ("stream --pattern n-body --service exponential", "--service"),
+        ("stream --pattern n-body --sched fcfs,easy", "estimates"),
+        ("stream --pattern n-body --sched conservative --alloc mbs", "estimates"),
+        ("stream --pattern n-body --sched ssd", "estimates"),
+        ("stream --pattern n-body --sched out-of-order[order=least-work]", "estimates"),
         ("--trace stream[lod=2]", "load"),
         ("--sched conservative --alloc first-fit --trace stream[jobs=5]", "cannot work with that"),
     ] {

@@ -1,7 +1,8 @@
 //! How distances, dispersal and stretch go together: over the jobs of each run, and over the
-//! allocators of each trace, machine and scheduler.
+//! allocators of each trace, machine, scheduler and seed.
 
-use super::{Means, Outcome, settings};
+use super::Outcome;
+use super::tables::{Means, settings, varied};
 use crate::experiment::RunKey;
 use crate::experiment::contention::JobContention;
 use crate::frame::NamedRow;
@@ -32,7 +33,7 @@ pub struct Correlations<'a> {
 impl<'a> Correlations<'a> {
     /// Those of every run, over the jobs that send packets, then those over allocators.
     pub fn of(outcomes: &'a [Outcome]) -> Vec<Self> {
-        let jobs = outcomes.iter().map(|Outcome { key, run }| Self {
+        let jobs = outcomes.iter().map(|Outcome { key, run, .. }| Self {
             key,
             over_jobs: true,
             measures: run.jobs.iter().filter_map(of_job).collect(),
@@ -40,7 +41,7 @@ impl<'a> Correlations<'a> {
         let groups = settings(outcomes).into_iter().map(|group| Self {
             key: &group[0].key,
             over_jobs: false,
-            measures: group.iter().map(|outcome| of_allocator(outcome)).collect(),
+            measures: group.iter().filter_map(|outcome| of_allocator(outcome)).collect(),
         });
         jobs.chain(groups).collect()
     }
@@ -60,7 +61,7 @@ impl<'a> Correlations<'a> {
             ("scheduler", Value::from(key.scheduler.as_str())),
             ("allocator", of_run(Value::from(key.allocator.as_str()))),
             ("tie", of_run(key.tie.as_deref().map_or(Value::Missing, Value::from))),
-            ("seed", of_run(Value::Unsigned(key.seed))),
+            ("seed", Value::Unsigned(key.seed)),
             ("points", Value::Unsigned(self.measures.len() as u64)),
         ];
         for (_, by_value, by_rank, x, y) in PAIRS {
@@ -73,6 +74,17 @@ impl<'a> Correlations<'a> {
 
     /// As a table for people.
     pub fn sheet(all: &[Self]) -> Sheet {
+        let (machines, seeds) = varied(all.iter().map(|one| one.key));
+        let of = |key: &RunKey| {
+            let mut name = format!("{} {}", key.trace, key.scheduler);
+            if machines {
+                name.push_str(&format!(" {}", key.topology));
+            }
+            if seeds {
+                name.push_str(&format!(" seed {}", key.seed));
+            }
+            name
+        };
         let mut header = vec![("over", Align::Left), ("of", Align::Right)];
         for (title, ..) in PAIRS {
             header.extend([(title, Align::Right), ("by rank", Align::Right)]);
@@ -81,8 +93,8 @@ impl<'a> Correlations<'a> {
         for correlations in all {
             let Self { key, over_jobs, measures } = correlations;
             let over = match over_jobs {
-                true => format!("jobs, {} {} {}", key.trace, key.scheduler, key.strategy()),
-                false => format!("allocators, {} {}", key.trace, key.scheduler),
+                true => format!("jobs, {} {}", of(key), key.strategy()),
+                false => format!("allocators, {}", of(key)),
             };
             let mut row = vec![over, grouped(measures.len() as u64)];
             for (_, _, _, x, y) in PAIRS {
@@ -101,7 +113,7 @@ fn of_job(job: &JobContention) -> Option<Measures> {
     Some([place.pairwise_l1 as f64, job.mean_distance(), place.dispersal, job.stretch()?])
 }
 
-fn of_allocator(outcome: &Outcome) -> Measures {
+fn of_allocator(outcome: &Outcome) -> Option<Measures> {
     let means = Means::of(&outcome.run);
-    [means.pairwise_l1, means.distance, means.dispersal, means.stretch]
+    Some([means.pairwise_l1?, means.distance?, means.dispersal?, means.stretch?])
 }

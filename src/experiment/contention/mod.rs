@@ -5,21 +5,32 @@
 //! quota ([`stream`](super::stream)); the jobs of a [trace](run_trace) get quotas by
 //! their run times.
 
+mod isolation;
 mod trace;
 
 use std::error::Error;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::network::traffic::{
     JobTraffic, Mapping, Pattern, Plan, Preset, Program, Quota, TableError, Traffic, TrafficError,
     TrafficOptions,
 };
 use crate::network::{PacketError, Settings};
-use crate::simulation::Service;
+use crate::simulation::{RunTimes, Service};
 use crate::topology::{NodeId, Topology};
 use crate::workload::{Job, JobId};
 
-pub use trace::{Isolation, JobContention, TraceError, TraceRun, isolate, link_use, run_trace};
+pub use isolation::{Isolation, LONGEST, TOLERANCE, isolate};
+pub use trace::{JobContention, Stage, TraceError, TraceRun, Watch, link_use, run_trace};
+
+/// Cycles between two looks at whether to go on: some milliseconds of a busy network.
+const SLICE: u64 = 1 << 14;
+
+/// Somebody wants no more of it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("interrupted")]
+pub struct Interrupted;
 
 /// What jobs send, and the network they send it on.
 #[derive(Clone, Debug)]
@@ -47,7 +58,8 @@ impl Messages {
     }
 
     /// The network with nobody on it. Without `quotas` every job draws its own, by `seed`
-    /// and its number.
+    /// and its number; one with the quota 0 sends nothing and holds its processors for its
+    /// run time.
     ///
     /// # Errors
     /// [`TrafficError`] if the machine has no such network.
@@ -66,6 +78,8 @@ impl Messages {
             total: JobTraffic::default(),
             by_job: None,
             refused: None,
+            holding: RunTimes::default(),
+            stop: None,
         })
     }
 }
@@ -81,6 +95,9 @@ pub struct Communication {
     total: JobTraffic,
     by_job: Option<Vec<JobTraffic>>,
     refused: Option<PacketError>,
+    /// Jobs that send nothing.
+    holding: RunTimes,
+    stop: Option<Arc<AtomicBool>>,
 }
 
 impl Communication {
@@ -88,6 +105,29 @@ impl Communication {
     pub fn recording(mut self, jobs: usize) -> Self {
         self.by_job = Some(vec![JobTraffic::default(); jobs]);
         self
+    }
+
+    /// Fails with [`Interrupted`] soon after the flag is raised.
+    pub fn stopped_by(mut self, stop: Arc<AtomicBool>) -> Self {
+        self.stop = Some(stop);
+        self
+    }
+
+    /// Lets the network run to the next cycle in which jobs end, but not beyond `until`.
+    fn exchange(&mut self, until: i64) -> Result<Option<u64>, Box<dyn Error + Send + Sync>> {
+        let until = u64::try_from(until).ok().filter(|_| until < i64::MAX);
+        loop {
+            if self.stop.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+                return Err(Interrupted.into());
+            }
+            // With nobody on it any time passes at once.
+            let slice = (self.traffic.running() > 0).then(|| self.traffic.now() + SLICE);
+            let part = slice.into_iter().chain(until).min();
+            let cycle = self.traffic.advance(part, &mut self.ended)?;
+            if cycle.is_some() || part == until {
+                return Ok(cycle);
+            }
+        }
     }
 
     /// Sums over all jobs that have ended.
@@ -107,9 +147,12 @@ impl Communication {
 }
 
 impl Service for Communication {
-    fn start(&mut self, id: JobId, job: &Job, nodes: &[NodeId], _now: i64) {
+    fn start(&mut self, id: JobId, job: &Job, nodes: &[NodeId], now: i64) {
         if let Some(quotas) = &self.quotas {
-            self.plan.quota = Quota::fixed(quotas[id.index()]);
+            match quotas[id.index()] {
+                0 => return self.holding.start(id, job, nodes, now),
+                packets => self.plan.quota = Quota::fixed(packets),
+            }
         }
         // Processors lost to internal fragmentation run no process.
         let nodes = &nodes[..job.size as usize];
@@ -126,8 +169,11 @@ impl Service for Communication {
         if let Some(error) = self.refused.take() {
             return Err(error.into());
         }
-        let until = u64::try_from(until).ok().filter(|_| until < i64::MAX);
-        let Some(cycle) = self.traffic.advance(until, &mut self.ended)? else { return Ok(None) };
+        let held = self.holding.next();
+        let until = held.map_or(until, |end| end.min(until));
+        let cycle = self.exchange(until)?.map(|cycle| cycle as i64);
+        let Some(cycle) = cycle.or(held.filter(|&end| end == until)) else { return Ok(None) };
+        self.holding.advance(cycle, completed)?;
         for ended in &self.ended {
             self.total.packets += ended.packets;
             self.total.latency += ended.latency;
@@ -138,6 +184,6 @@ impl Service for Communication {
             }
             completed.push(JobId(ended.job as u32));
         }
-        Ok(Some(cycle as i64))
+        Ok(Some(cycle))
     }
 }

@@ -1,41 +1,53 @@
 //! Contention on a trace: does a better allocation make jobs faster?
 //!
 //! A cycle stands for `1 / scale` seconds of the trace. A job's quota is such that it would
-//! run for `run time x scale` cycles alone on the empty machine in the most compact box
-//! that holds it: [`isolate`] measures how many packets that is, and how long they take
-//! there. With other jobs around and other processors the same packets take longer: the
-//! ratio is the job's *stretch*. Arrivals and estimates are scaled alike, so that in
-//! isolation the load would be that of the trace.
+//! run for `run time x scale` cycles, its target, alone on the empty machine: in its own shape
+//! if the trace has shapes, else in the most compact box that holds it. [`isolate`](super::isolate)
+//! says how near it comes. With other jobs around and other processors the same packets take
+//! longer: the ratio is the job's *stretch*. It is against that box: five processors in a row
+//! have a stretch above 1 even alone. Arrivals and estimates are scaled alike, and a job that
+//! has nobody to send to holds its processors for its target, so that in isolation the load
+//! would be that of the trace.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
-use rayon::prelude::*;
-
-use super::Messages;
+use super::isolation::{LONGEST, is_near};
+use super::{Interrupted, Isolation, Messages};
 use crate::allocator::Census;
 use crate::allocator::registry::AllocatorSpec;
-use crate::allocator::shape::ShapeRule;
-use crate::allocator::submesh::SubMesh;
 use crate::metrics::{Locality, Placement, SystemMetrics, SystemRecorder};
 use crate::naming::NameError;
-use crate::network::traffic::{Plan, Quota, Traffic, TrafficError};
-use crate::network::{Network, PacketError, Stalled};
+use crate::network::traffic::TrafficError;
+use crate::network::{Network, PacketError, Port, Stalled};
 use crate::scheduler::registry::SchedulerSpec;
 use crate::simulation::{CoupledError, Observer, Scene, simulate};
 use crate::topology::{NodeId, Topology};
 use crate::workload::{Job, JobId};
 
-/// Jobs in cycles, with quotas, and how long each takes by itself.
-#[derive(Clone, Debug)]
-pub struct Isolation {
-    /// The jobs; times in cycles.
-    pub jobs: Vec<Job>,
-    /// Packets by job; 0 for a job of one process, which ends at once.
-    pub quotas: Arc<[u64]>,
-    /// Cycles by job that its packets take in isolation.
-    pub service: Vec<u64>,
-    /// Seed of all that the jobs draw when they send.
-    pub seed: u64,
+/// A trace on a machine whose network its jobs are to share.
+#[derive(Clone, Copy)]
+pub struct Stage<'a> {
+    /// The jobs; times in seconds.
+    pub jobs: &'a [Job],
+    /// Side lengths by job; empty if the jobs have no shapes.
+    pub shapes: &'a [[u16; 3]],
+    /// The machine.
+    pub topology: &'a Topology,
+    /// What they send.
+    pub messages: &'a Messages,
+    /// Who looks on.
+    pub watch: Watch<'a>,
+}
+
+/// How a long computation is watched, and ended early.
+#[derive(Clone, Copy)]
+pub struct Watch<'a> {
+    /// Once raised, what is running fails with [`TraceError::Interrupted`].
+    pub stop: &'a Arc<AtomicBool>,
+    /// Called with the number of jobs that are done with.
+    pub jobs_done: &'a (dyn Fn(u64) + Sync),
 }
 
 /// A trace that cannot be run on a network.
@@ -55,85 +67,30 @@ pub enum TraceError {
     Allocator(#[from] NameError),
     /// The simulation cannot go on.
     #[error(transparent)]
-    Coupled(#[from] CoupledError),
+    Coupled(CoupledError),
+    /// Times that cannot be counted.
+    #[error(
+        "at {scale} cycles to a second the trace's times add up to {longest:e} cycles; \
+         at most {LONGEST:e} can be told apart"
+    )]
+    Scale {
+        /// Cycles to a second.
+        scale: f64,
+        /// What the times add up to, cycles.
+        longest: f64,
+    },
+    /// The watch's flag was raised.
+    #[error(transparent)]
+    Interrupted(#[from] Interrupted),
 }
 
-/// Packets from which a job's rate of sending is taken.
-const PROBE: u64 = 2000;
-
-/// Turns the jobs of a trace into jobs of messages. Jobs are measured in parallel on the
-/// current rayon pool.
-///
-/// # Errors
-/// [`TraceError`] if the machine has no such network.
-pub fn isolate(
-    jobs: &[Job],
-    topology: &Topology,
-    messages: &Messages,
-    scale: f64,
-    seed: u64,
-) -> Result<Isolation, TraceError> {
-    let cycles = |seconds: i64| (seconds as f64 * scale).round() as i64;
-    let first = jobs.iter().map(|job| job.submit).min().unwrap_or(0);
-    let alone = |(number, job): (usize, &Job)| -> Result<(u64, u64), TraceError> {
-        let target = cycles(job.run).max(1) as u64;
-        let nodes = compact(topology, job.size);
-        let run = |packets| isolated(topology, messages, &nodes, number as u64, packets, seed);
-        if job.size < 2 {
-            return Ok((0, 0));
+impl From<CoupledError> for TraceError {
+    fn from(error: CoupledError) -> Self {
+        match error {
+            CoupledError::Service(cause) if cause.is::<Interrupted>() => Interrupted.into(),
+            error => Self::Coupled(error),
         }
-        // The rate over a first part, then the quota by it.
-        let probe = run(PROBE.min(target))?;
-        let rate = PROBE.min(target) as f64 / probe.max(1) as f64;
-        let quota = ((target as f64 * rate).round() as u64).max(1);
-        Ok((quota, run(quota)?))
-    };
-    let measured: Vec<(u64, u64)> =
-        jobs.par_iter().enumerate().map(|(i, job)| alone((i, job))).collect::<Result<_, _>>()?;
-    let scaled = |job: &Job| Job {
-        submit: cycles(job.submit - first),
-        run: cycles(job.run),
-        estimate: cycles(job.estimate).max(1),
-        ..*job
-    };
-    Ok(Isolation {
-        jobs: jobs.iter().map(scaled).collect(),
-        quotas: measured.iter().map(|(quota, _)| *quota).collect(),
-        service: measured.iter().map(|(_, service)| *service).collect(),
-        seed,
-    })
-}
-
-/// The most compact box from the first corner that holds the job; on a hypercube the first
-/// processors.
-fn compact(topology: &Topology, size: u32) -> Vec<NodeId> {
-    let mut nodes = Vec::new();
-    match topology.grid() {
-        Some(grid) => {
-            if let Some(sides) = ShapeRule::NearSquare.shape(size, grid) {
-                SubMesh { base: [0; 3], sides }.append_to(grid, &mut nodes);
-            }
-        }
-        None => nodes.extend(topology.nodes()),
     }
-    nodes.truncate(size as usize);
-    nodes
-}
-
-/// Cycles that so many packets of a job take alone.
-fn isolated(
-    topology: &Topology,
-    messages: &Messages,
-    nodes: &[NodeId],
-    job: u64,
-    packets: u64,
-    seed: u64,
-) -> Result<u64, TraceError> {
-    let mut traffic = Traffic::new(topology, messages.network, messages.options)?;
-    let plan = Plan { program: messages.program.clone(), quota: Quota::fixed(packets), seed };
-    traffic.start(job, nodes, &plan)?;
-    let mut ended = Vec::new();
-    Ok(traffic.advance(None, &mut ended)?.unwrap_or(0))
 }
 
 /// One job among the others.
@@ -145,7 +102,9 @@ pub struct JobContention {
     pub size: u32,
     /// Packets.
     pub packets: u64,
-    /// Cycles alone.
+    /// Cycles that it should take alone: run time x scale.
+    pub target: u64,
+    /// Cycles that it takes alone.
     pub isolated: u64,
     /// Cycles among the others.
     pub service: u64,
@@ -164,7 +123,13 @@ pub struct JobContention {
 impl JobContention {
     /// Time among the others over time alone; `None` for a job that sends nothing.
     pub fn stretch(&self) -> Option<f64> {
-        (self.isolated > 0).then(|| self.service as f64 / self.isolated as f64)
+        (self.packets > 0).then(|| self.service as f64 / self.isolated as f64)
+    }
+
+    /// Whether it sends packets, and its time alone misses the target by more than
+    /// [`TOLERANCE`](super::TOLERANCE): a packet or step is longer.
+    pub fn is_off_target(&self) -> bool {
+        self.packets > 0 && !is_near(self.isolated, self.target)
     }
 
     /// Mean hop distance over the pairs of its processors.
@@ -181,32 +146,32 @@ pub struct TraceRun {
     pub jobs: Vec<JobContention>,
     /// The system over time.
     pub system: SystemMetrics,
-    /// By processor, the share of the time for which its outgoing links were reserved, mean
-    /// over these links.
+    /// By processor, how long its outgoing links were reserved; see [`link_use`].
     pub link_use: Vec<f64>,
 }
 
-/// Runs isolated jobs together. They send what they sent alone; `seed` is the allocator's.
+/// Runs isolated jobs together. `seed` is that of the allocator and of what jobs draw: that
+/// by which they were isolated, if they are to send what they sent alone.
 ///
 /// # Errors
 /// [`TraceError`].
 pub fn run_trace(
+    stage: Stage<'_>,
     isolation: &Isolation,
-    shapes: &[[u16; 3]],
-    topology: &Topology,
-    messages: &Messages,
     scheduler: SchedulerSpec,
     allocator: &AllocatorSpec,
     seed: u64,
 ) -> Result<TraceRun, TraceError> {
+    let Stage { shapes, topology, messages, watch, .. } = stage;
     let jobs = &isolation.jobs;
     let processors = topology.processors();
     let mut built = allocator.build(topology, seed)?;
     let mut service = messages
-        .on(topology, isolation.seed, Some(isolation.quotas.clone()))?
-        .recording(jobs.len());
-    let watcher =
-        Watcher { locality: Locality::new(topology), placements: vec![None; jobs.len()], jobs };
+        .on(topology, seed, Some(isolation.quotas.clone()))?
+        .recording(jobs.len())
+        .stopped_by(watch.stop.clone());
+    let placements = vec![None; jobs.len()];
+    let watcher = Watcher { locality: Locality::new(topology), placements, jobs, watch };
     let mut observers = (SystemRecorder::new(jobs.len()), watcher);
     let scene = Scene { jobs, shapes, topology, timed: false };
     let mut scheduler = scheduler.build(processors as u32);
@@ -221,6 +186,7 @@ pub fn run_trace(
             number: job.number,
             size: job.size,
             packets: traffic.packets,
+            target: job.run as u64,
             isolated: *isolated,
             service: (end - start) as u64,
             wait: (start - job.submit) as u64,
@@ -237,16 +203,22 @@ pub fn run_trace(
     })
 }
 
-/// By processor, the mean share of the time for which its outgoing links were reserved.
+/// By processor, the share of the time for which its outgoing links were reserved, mean over
+/// these links. The two virtual channels of a torus' link are added up: they share its flits,
+/// but may be reserved at the same time, so that a share can be above 1.
 pub fn link_use(network: &Network, processors: usize) -> Vec<f64> {
     let cycles = network.now().max(1) as f64;
-    let mut sums = vec![(0.0, 0u32); processors];
+    let mut shares = vec![0.0; processors];
+    let mut links = vec![BTreeSet::new(); processors];
     for usage in network.usage().filter(|usage| usage.channel.is_link()) {
-        let (busy, links) = &mut sums[usage.channel.from.index()];
-        *busy += usage.busy as f64 / cycles;
-        *links += 1;
+        let from = usage.channel.from.index();
+        shares[from] += usage.busy as f64 / cycles;
+        links[from].insert(match usage.channel.port {
+            Port::Axis { axis, positive, .. } => Port::Axis { axis, positive, lane: 0 },
+            port => port,
+        });
     }
-    sums.into_iter().map(|(busy, links)| busy / f64::from(links.max(1))).collect()
+    shares.iter().zip(links).map(|(share, links)| share / links.len().max(1) as f64).collect()
 }
 
 /// Notes where jobs are.
@@ -254,6 +226,7 @@ struct Watcher<'a> {
     locality: Locality,
     placements: Vec<Option<Placement>>,
     jobs: &'a [Job],
+    watch: Watch<'a>,
 }
 
 impl Observer for Watcher<'_> {
@@ -263,4 +236,11 @@ impl Observer for Watcher<'_> {
         placement.pairwise_l1 = self.locality.pairwise_l1(&nodes[..size]);
         self.placements[id.index()] = Some(placement);
     }
+
+    fn completed(&mut self, _: JobId, _: i64) {
+        (self.watch.jobs_done)(1);
+    }
 }
+
+#[cfg(test)]
+mod tests;

@@ -8,6 +8,8 @@
 mod sample;
 
 use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 pub use sample::{Caption, Metric, Sample, SampleError, sample};
 
@@ -107,8 +109,22 @@ pub fn estimate(
     rule: &StopRule,
     watched: &[Metric],
 ) -> Result<Estimates, PointError> {
+    estimate_unless(&Arc::default(), point, seed, rule, watched)
+}
+
+/// As [`estimate`], but fails with [`SampleError::Interrupted`] soon after the flag is raised.
+///
+/// # Errors
+/// [`PointError`].
+pub fn estimate_unless(
+    stop: &Arc<AtomicBool>,
+    point: &Point,
+    seed: u64,
+    rule: &StopRule,
+    watched: &[Metric],
+) -> Result<Estimates, PointError> {
     let watched: Vec<usize> = watched.iter().map(|&metric| metric as usize).collect();
-    let runs = replicate(rule, &watched, |replication| sample(point, seed, replication))?;
+    let runs = replicate(rule, &watched, |replication| sample(point, seed, replication, stop))?;
     Ok(Estimates {
         values: runs.estimates(rule.confidence),
         replications: runs.samples.len() as u64,

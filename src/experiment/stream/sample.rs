@@ -1,7 +1,11 @@
 //! One replication of a stochastic stream through one scheduler and one allocator.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use super::{Life, Point};
 use crate::allocator::{Allocator, Census};
+use crate::experiment::contention::Interrupted;
 use crate::metrics::{Locality, SystemRecorder};
 use crate::naming::NameError;
 use crate::network::traffic::TrafficError;
@@ -197,13 +201,25 @@ pub enum SampleError {
         /// Why.
         cause: CoupledError,
     },
+    /// The flag was raised.
+    #[error(transparent)]
+    Interrupted(#[from] Interrupted),
 }
 
-/// Runs one replication of a point.
+/// Runs one replication of a point, unless or until the flag `stop` is raised. It is looked
+/// at before, and now and then where messages decide how long jobs live.
 ///
 /// # Errors
 /// [`SampleError`].
-pub fn sample(point: &Point, seed: u64, replication: u64) -> Result<Sample, SampleError> {
+pub fn sample(
+    point: &Point,
+    seed: u64,
+    replication: u64,
+    stop: &Arc<AtomicBool>,
+) -> Result<Sample, SampleError> {
+    if stop.load(Ordering::Relaxed) {
+        return Err(Interrupted.into());
+    }
     let stream = point.stream.generate(seed, replication)?;
     // Whatever draws has a seed of its own in every replication.
     let own_seed = seed.wrapping_add(replication.wrapping_mul(0x9e37_79b9_7f4a_7c15));
@@ -216,7 +232,8 @@ pub fn sample(point: &Point, seed: u64, replication: u64) -> Result<Sample, Samp
             Ok(measured(point, &stream, &recorder, &overhead))
         }
         Life::Messages(messages) => {
-            let mut network = messages.on(&point.topology, own_seed, None)?;
+            let mut network =
+                messages.on(&point.topology, own_seed, None)?.stopped_by(stop.clone());
             let dispersal = Dispersal { locality: Locality::new(&point.topology), weighted: 0.0 };
             let mut observers = (recorder, dispersal);
             let overhead = run(point, &stream, allocator.as_mut(), &mut network, &mut observers)?;
@@ -253,8 +270,10 @@ fn run(
         topology: &point.topology,
         timed: false,
     };
-    simulate(scene, scheduler.as_mut(), allocator, service, observer)
-        .map_err(|cause| SampleError::Coupled { point: point.to_string(), cause })
+    simulate(scene, scheduler.as_mut(), allocator, service, observer).map_err(|cause| match cause {
+        CoupledError::Service(cause) if cause.is::<Interrupted>() => Interrupted.into(),
+        cause => SampleError::Coupled { point: point.to_string(), cause },
+    })
 }
 
 /// What the system's record comes to; metrics of messages are not known.

@@ -15,6 +15,13 @@ pub struct PacketListError {
     pub problem: Problem,
 }
 
+impl PacketListError {
+    /// Whether the file could not be read at all, whatever is in it.
+    pub fn is_unreadable(&self) -> bool {
+        matches!(self.problem, Problem::Unreadable(_))
+    }
+}
+
 /// Why a line is no packet.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Problem {
@@ -39,7 +46,15 @@ pub enum Problem {
         /// The most.
         most: u64,
     },
-    /// It cannot be read, or is not text.
+    /// Two packets have one name.
+    #[error("id {id} stands in line {first} already (field 1 of 5)")]
+    Duplicate {
+        /// The name.
+        id: u64,
+        /// Line of the first packet of that name, 1-based.
+        first: u64,
+    },
+    /// It cannot be read.
     #[error("{0}")]
     Unreadable(String),
 }

@@ -81,6 +81,38 @@ fn errors_name_file_line_and_field() {
     assert!(read(bytes.as_slice(), "p.csv", &machine("4x4")).is_err());
 }
 
+#[test]
+fn a_bad_field_cannot_act_on_the_terminal() {
+    let text = format!("id,src,dst,flits,inject_cycle\n0,\u{1b}[2J{},1,8,0\n", "9".repeat(100));
+    let message = read(text.as_bytes(), "p.csv", &machine("4x4")).expect_err("illegal").to_string();
+    assert!(message.contains("src \"\u{fffd}[2J999") && message.contains("...\""), "{message}");
+    assert!(!message.contains('\u{1b}') && message.len() < 140, "{message}");
+}
+
+#[test]
+fn a_byte_order_mark_is_no_text() {
+    let list = "id,src,dst,flits,inject_cycle\n0,0,18,8,0\n";
+    assert_eq!(answer("16x16", &format!("\u{feff}{list}")), answer("16x16", list));
+}
+
+#[test]
+fn a_name_stands_once() {
+    let list = "id,src,dst,flits,inject_cycle\n7,0,1,8,0\n\n7,1,0,8,5\n";
+    let error = read(list.as_bytes(), "p.csv", &machine("4x4")).expect_err("illegal");
+    assert_eq!(error.to_string(), "p.csv:4: id 7 stands in line 2 already (field 1 of 5)");
+}
+
+/// A ring of four with a single virtual channel.
+#[test]
+fn a_deadlock_names_packets_as_the_list_does() {
+    let torus = machine("torus:4x1");
+    let list = "id,src,dst,flits,inject_cycle\n90,0,2,8,0\n91,1,3,8,0\n92,2,0,8,0\n93,3,1,8,0\n";
+    let list = read(list.as_bytes(), "p.csv", &torus).expect("a list");
+    let mut network = Network::without_dateline(&torus, Settings::LO).expect("legal");
+    let message = replay(&mut network, &list).expect_err("a deadlock").to_string();
+    assert!(message.contains("packet 93 waits for +x(0,0), held by packet 90"), "{message}");
+}
+
 /// Cycles beyond all events, and gaps longer than the calendar's ring.
 #[test]
 fn long_silences_change_nothing() {

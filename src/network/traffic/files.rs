@@ -20,7 +20,7 @@
 //! 1,0,2,1
 //! ```
 //!
-//! Blank lines and blanks around fields do not matter. What a rank sends to itself never
+//! Blank lines, blanks around fields and a byte order mark do not matter. What a rank sends to itself never
 //! enters the network and is left out. Read in one pass, line by line.
 
 mod error;
@@ -31,6 +31,7 @@ use std::ops::RangeInclusive;
 use std::str::FromStr;
 
 use super::table::{Entry, List};
+use crate::network::shown::BYTE_ORDER_MARK;
 use crate::topology::MAX_PROCESSORS;
 
 pub use error::TableError;
@@ -180,6 +181,10 @@ fn for_lines(
         }
         // What is no UTF-8 is no number either, and is shown as well as it can be.
         let text = String::from_utf8_lossy(&bytes);
+        let text = match number {
+            1 => text.trim_start_matches(BYTE_ORDER_MARK),
+            _ => &text,
+        };
         let text = text.trim();
         if !text.is_empty() {
             visit(Line { file, number, text })?;

@@ -50,6 +50,14 @@ impl Program {
         Ok(Self { pattern, data })
     }
 
+    /// Whether jobs draw random numbers; if not, jobs on equal processors send alike, whatever
+    /// their seeds.
+    pub fn draws(&self) -> bool {
+        let kind = self.pattern.kind();
+        kind.is_drawn()
+            || matches!(kind, Kind::Random { .. } | Kind::OneToAll { root: Root::Random, .. })
+    }
+
     /// The pattern.
     pub fn pattern(&self) -> &Pattern {
         &self.pattern

@@ -3,9 +3,7 @@
 use std::io;
 
 use super::{Line, PHASE_FIELDS};
-
-/// Characters of a bad text that a message shows.
-const SHOWN: usize = 40;
+use crate::network::shown::shown;
 
 /// A file that says of no packets who sends them to whom.
 #[derive(Debug, thiserror::Error)]
@@ -102,15 +100,4 @@ impl Line<'_> {
         let (file, number, text) = (self.file.to_string(), index + 1, shown(text));
         TableError::Field { file, line: self.number, field, number, of, text, expected }
     }
-}
-
-/// The beginning of a text, without characters that a terminal would act on.
-fn shown(text: &str) -> String {
-    let mut chars = text.chars();
-    let mut shown: String =
-        chars.by_ref().take(SHOWN).map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
-    if chars.next().is_some() {
-        shown.push_str("...");
-    }
-    shown
 }

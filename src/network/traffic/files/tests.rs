@@ -39,6 +39,19 @@ fn phases_are_read() {
 }
 
 #[test]
+fn a_byte_order_mark_is_no_text() {
+    assert_eq!(
+        matrix_of("\u{feff}0,2\n1,0").expect("legal"),
+        matrix_of("0,2\n1,0").expect("legal")
+    );
+    let phases = "phase,src_rank,dst_rank,packets\n0,0,1,2\n";
+    let marked = format!("\u{feff}{phases}");
+    assert_eq!(phases_of(&marked).expect("legal"), phases_of(phases).expect("legal"));
+    // Elsewhere it is text.
+    assert!(matrix_of("0,2\n\u{feff}1,0").is_err());
+}
+
+#[test]
 fn errors_of_a_matrix_name_their_place() {
     for (text, expected) in [
         ("0,1\n1,x", "m.csv:2: entry \"x\" is not an integer from 0 to 9 (field 2 of 2)"),

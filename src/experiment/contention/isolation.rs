@@ -1,0 +1,255 @@
+//! How many packets a job of a trace gets: as many as keep it busy for its run time alone.
+//!
+//! The time that a job takes alone grows with its quota, one packet or one step of its
+//! pattern at a time. [`isolate`] looks for the quota whose time comes nearest to the target,
+//! which is the run time in cycles, by real simulations of the job alone: the quota is doubled
+//! until the time passes the target, then the bracket is narrowed until a time is within
+//! [`TOLERANCE`] of the target or no quota is left between its ends. So a job misses its
+//! target by more than that only if no quota does better: a single packet, or the step that
+//! one packet more begins, is longer. That is the *granularity* of a pattern, and matters
+//! where targets are of few packets.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rayon::prelude::*;
+
+use super::trace::{Stage, TraceError};
+use super::{Interrupted, SLICE};
+use crate::allocator::shape::ShapeRule;
+use crate::allocator::submesh::SubMesh;
+use crate::network::traffic::{Plan, Quota, Traffic};
+use crate::topology::{NodeId, Topology};
+use crate::workload::Job;
+
+/// A quota is good enough if the time alone differs from the target by at most this share of
+/// it.
+pub const TOLERANCE: f64 = 0.01;
+
+/// Cycles that all jobs of a trace one after another may take: all of them can be told apart
+/// as real numbers.
+pub const LONGEST: f64 = (1u64 << 53) as f64;
+
+/// Jobs in cycles, with quotas, and how long each takes by itself.
+#[derive(Clone, Debug)]
+pub struct Isolation {
+    /// The jobs; times in cycles. The run time is the target, at least 1.
+    pub jobs: Vec<Job>,
+    /// Packets by job; 0 for a job that has nobody to send to and holds its processors for
+    /// its run time.
+    pub quotas: Arc<[u64]>,
+    /// Cycles by job that it takes in isolation.
+    pub service: Vec<u64>,
+}
+
+impl Isolation {
+    /// How many jobs send packets.
+    pub fn sending(&self) -> usize {
+        self.quotas.iter().filter(|&&quota| quota > 0).count()
+    }
+
+    /// How many of them miss their targets by more than [`TOLERANCE`].
+    pub fn off_target(&self) -> usize {
+        let times = self.jobs.iter().zip(&self.service);
+        times.filter(|(job, service)| !is_near(**service, job.run as u64)).count()
+    }
+}
+
+/// Whether a time alone is near enough to its target.
+pub fn is_near(time: u64, target: u64) -> bool {
+    time.abs_diff(target) as f64 <= TOLERANCE * target as f64
+}
+
+/// What a job's quota depends on.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+struct Wish {
+    target: u64,
+    place: Place,
+    /// Number of the job, if it draws.
+    job: Option<usize>,
+}
+
+/// What a job alone is placed by.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+struct Place {
+    size: u32,
+    shape: Option<[u16; 3]>,
+}
+
+/// Turns the jobs of a trace into jobs of messages, `scale` cycles to a second. What jobs
+/// draw depends on `seed`. Jobs are measured in parallel on the current rayon pool; the quota of
+/// a job does not depend on others.
+///
+/// # Errors
+/// [`TraceError`] if the machine has no such network, or the times are beyond [`LONGEST`].
+pub fn isolate(stage: Stage<'_>, scale: f64, seed: u64) -> Result<Isolation, TraceError> {
+    let Stage { shapes, topology, messages, watch, .. } = stage;
+    let jobs = scaled(stage.jobs, scale)?;
+    let draws = messages.program.draws();
+    let wish = |i: usize| Wish {
+        target: jobs[i].run as u64,
+        place: Place { size: jobs[i].size, shape: shapes.get(i).copied() },
+        job: draws.then_some(i),
+    };
+    let mut wishes: BTreeMap<Wish, u64> = BTreeMap::new();
+    (0..jobs.len()).for_each(|i| *wishes.entry(wish(i)).or_default() += 1);
+    let alone = Alone {
+        stage,
+        seed,
+        empty: Traffic::new(topology, messages.network, messages.options)?,
+        known: Mutex::default(),
+    };
+    let wishes: Vec<(Wish, u64)> = wishes.into_iter().collect();
+    let found = wishes.into_par_iter().with_max_len(1).map(|(wish, jobs)| {
+        let found = alone.quota(wish)?;
+        (watch.jobs_done)(jobs);
+        Ok((wish, found))
+    });
+    let found: BTreeMap<Wish, (u64, u64)> = found.collect::<Result<_, TraceError>>()?;
+    let (quotas, service): (Vec<u64>, Vec<u64>) = (0..jobs.len()).map(|i| found[&wish(i)]).unzip();
+    Ok(Isolation { quotas: quotas.into(), service, jobs })
+}
+
+/// The jobs with their times in cycles, from the first arrival on.
+fn scaled(jobs: &[Job], scale: f64) -> Result<Vec<Job>, TraceError> {
+    let first = jobs.iter().map(|job| job.submit).min().unwrap_or(0);
+    let latest = jobs.iter().map(|job| job.submit).max().unwrap_or(0);
+    let work: f64 = jobs.iter().map(|job| job.run.max(job.estimate) as f64).sum();
+    let longest = (work + latest.abs_diff(first) as f64) * scale;
+    if longest > LONGEST {
+        return Err(TraceError::Scale { scale, longest });
+    }
+    let cycles = |seconds: i64| (seconds as f64 * scale).round() as i64;
+    let scaled = |job: &Job| Job {
+        submit: cycles(job.submit - first),
+        run: cycles(job.run).max(1),
+        estimate: cycles(job.estimate).max(1),
+        ..*job
+    };
+    Ok(jobs.iter().map(scaled).collect())
+}
+
+/// Jobs one by one on an empty machine.
+struct Alone<'a> {
+    stage: Stage<'a>,
+    seed: u64,
+    /// The machine.
+    empty: Traffic,
+    /// Cycles by place and quota, of jobs that do not draw.
+    known: Mutex<HashMap<(Place, u64), u64>>,
+}
+
+impl Alone<'_> {
+    /// The quota of a job, and the cycles that it takes.
+    fn quota(&self, wish: Wish) -> Result<(u64, u64), TraceError> {
+        if self.stage.messages.program.iteration(wish.place.size) == 0 {
+            return Ok((0, wish.target));
+        }
+        let nodes = compact(self.stage.topology, wish.place);
+        nearest(wish.target, |packets| {
+            let key = (wish.place, packets);
+            let known = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
+            match wish.job {
+                Some(job) => self.time(&nodes, job as u64, packets),
+                None => {
+                    let seen = known().get(&key).copied();
+                    if let Some(time) = seen {
+                        return Ok(time);
+                    }
+                    let time = self.time(&nodes, 0, packets)?;
+                    known().insert(key, time);
+                    Ok(time)
+                }
+            }
+        })
+    }
+
+    /// Cycles that so many packets of a job take alone.
+    fn time(&self, nodes: &[NodeId], job: u64, packets: u64) -> Result<u64, TraceError> {
+        let Stage { messages, watch, .. } = self.stage;
+        let mut traffic = self.empty.clone();
+        let program = messages.program.clone();
+        let plan = Plan { program, quota: Quota::fixed(packets), seed: self.seed };
+        traffic.start(job, nodes, &plan)?;
+        let mut ended = Vec::new();
+        loop {
+            if watch.stop.load(Ordering::Relaxed) {
+                return Err(Interrupted.into());
+            }
+            let until = traffic.now() + SLICE;
+            if let Some(cycle) = traffic.advance(Some(until), &mut ended)? {
+                return Ok(cycle);
+            }
+        }
+    }
+}
+
+/// The quota whose time comes nearest to the target, with that time, for times that grow with
+/// the quota. Bounded: the bracket is halved by every third time that is asked for.
+fn nearest<E>(target: u64, mut time: impl FnMut(u64) -> Result<u64, E>) -> Result<(u64, u64), E> {
+    // Powers of two, so that the first times serve all jobs of one place.
+    let mut quota = 1 << (target / 1024).max(1).ilog2();
+    let mut low = (0, 0);
+    let mut high = loop {
+        let at = (quota, time(quota)?);
+        if at.1 > target {
+            break at;
+        }
+        low = at;
+        if is_near(at.1, target) {
+            return Ok(low);
+        }
+        quota *= 2;
+    };
+    for round in 1.. {
+        if is_near(high.1, target) {
+            return Ok(high);
+        }
+        let ((fewest, early), (most, late)) = (low, high);
+        if most - fewest < 2 {
+            break;
+        }
+        // Where steps make the time a staircase, interpolation alone creeps.
+        let share = match round % 3 {
+            0 => 0.5,
+            _ => (target - early) as f64 / (late - early) as f64,
+        };
+        let between = fewest + (share * (most - fewest) as f64).round() as u64;
+        let quota = between.clamp(fewest + 1, most - 1);
+        let at = (quota, time(quota)?);
+        if at.1 > target {
+            high = at;
+        } else if is_near(at.1, target) {
+            return Ok(at);
+        } else {
+            low = at;
+        }
+    }
+    let low_is_nearer = low.0 > 0 && target - low.1 <= high.1 - target;
+    Ok(if low_is_nearer { low } else { high })
+}
+
+/// The job's own shape from the first corner; without one, the most compact box that holds it;
+/// on a hypercube the first processors.
+fn compact(topology: &Topology, place: Place) -> Vec<NodeId> {
+    let mut nodes = Vec::new();
+    match topology.grid() {
+        Some(grid) => {
+            let fits = |sides: &[u16; 3]| {
+                let inside = sides.iter().zip(grid.axes()).all(|(&side, axis)| side <= axis.extent);
+                inside && SubMesh { base: [0; 3], sides: *sides }.volume() >= place.size
+            };
+            let own = place.shape.filter(fits);
+            if let Some(sides) = own.or_else(|| ShapeRule::NearSquare.shape(place.size, grid)) {
+                SubMesh { base: [0; 3], sides }.append_to(grid, &mut nodes);
+            }
+        }
+        None => nodes.extend(topology.nodes()),
+    }
+    nodes.truncate(place.size as usize);
+    nodes
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,133 @@
+use std::sync::atomic::AtomicBool;
+
+use super::super::{Messages, Watch};
+use super::*;
+use crate::network::traffic::Preset;
+
+fn nearest_of(target: u64, time: impl Fn(u64) -> u64) -> (u64, u64, u32) {
+    let mut asked = 0;
+    let found = nearest(target, |quota| {
+        asked += 1;
+        Ok::<_, ()>(time(quota))
+    });
+    let (quota, time) = found.expect("no errors");
+    (quota, time, asked)
+}
+
+#[test]
+fn the_nearest_quota_is_found_on_lines_and_stairs() {
+    assert_eq!(nearest_of(1000, |q| 10 * q).0, 100);
+    // A single packet is longer; the next one, and the one before, are as far.
+    assert_eq!(nearest_of(5, |q| 39 * q), (1, 39, 1));
+    assert_eq!(nearest_of(150, |q| 100 * q).0, 1);
+    assert_eq!(nearest_of(151, |q| 100 * q).0, 2);
+    // Steps of 64 packets, each of 5,000 cycles: below 12,500 the second, above the third.
+    let stairs = |q: u64| q.div_ceil(64) * 5000;
+    assert_eq!(nearest_of(12_000, stairs).1, 10_000);
+    assert_eq!(nearest_of(13_000, stairs).1, 15_000);
+    for target in (1..2_000_000).step_by(7919) {
+        for curve in [|q: u64| q * 3 + 20, |q: u64| q * q, |q: u64| 700 * q.isqrt()] {
+            let (quota, time, asked) = nearest_of(target, curve);
+            let best = |q: u64| curve(q).abs_diff(target) >= time.abs_diff(target);
+            let neighbours = best(quota + 1) && (quota == 1 || best(quota - 1));
+            assert!(is_near(time, target) || neighbours, "{target}: {quota} takes {time}");
+            assert!(asked < 45, "{asked} times for {target}");
+        }
+    }
+}
+
+fn isolated(
+    machine: &str,
+    pattern: &str,
+    jobs: &[Job],
+    shapes: &[[u16; 3]],
+    seed: u64,
+) -> Isolation {
+    let topology = machine.parse().expect("a machine");
+    let pattern = pattern.parse().expect("a pattern");
+    let messages = Messages::new(Preset::Lo, pattern).expect("no file");
+    let (topology, messages, stop) = (&topology, &messages, &Arc::new(AtomicBool::new(false)));
+    let watch = Watch { stop, jobs_done: &|_| {} };
+    isolate(Stage { jobs, shapes, topology, messages, watch }, 1.0, seed).expect("it runs")
+}
+
+fn job(run: i64, size: u32) -> Job {
+    Job { number: 0, submit: 0, run, estimate: run, size, line: 0 }
+}
+
+#[test]
+fn jobs_take_their_run_time_alone() {
+    let jobs: Vec<Job> = (2..40).map(|i| job(i64::from(i) * 1231, i)).collect();
+    for pattern in ["all-to-all", "n-body", "random", "one-to-all"] {
+        let isolation = isolated("8x8", pattern, &jobs, &[], 3);
+        assert_eq!((isolation.sending(), isolation.off_target()), (38, 0), "{pattern}");
+    }
+    // Less than a packet: one is sent all the same, and counted as off its target.
+    let short = isolated("8x8", "all-to-all", &[job(5, 2), job(90_000, 4)], &[], 0);
+    assert_eq!((short.quotas[0], short.off_target()), (1, 1));
+}
+
+/// No quota of the real patterns does better, unless the one found is good enough.
+#[test]
+fn no_other_quota_comes_nearer() {
+    let topology: Topology = "8x8".parse().expect("a machine");
+    for pattern in
+        ["all-to-all", "n-body", "multigrid", "fft-2d", "nearest-neighbour", "one-to-all"]
+    {
+        let pattern = pattern.parse().expect("a pattern");
+        let messages = Messages::new(Preset::Lo, pattern).expect("no file");
+        let watch = Watch { stop: &Arc::default(), jobs_done: &|_| {} };
+        let (topology, messages) = (&topology, &messages);
+        let stage = Stage { jobs: &[], shapes: &[], topology, messages, watch };
+        let empty = Traffic::new(topology, messages.network, messages.options).expect("a network");
+        let alone = Alone { stage, seed: 4, empty, known: Mutex::default() };
+        for size in [2, 3, 7, 16] {
+            let place = Place { size, shape: None };
+            let nodes = compact(topology, place);
+            let times: Vec<u64> =
+                (1..=200).map(|q| alone.time(&nodes, 0, q).expect("it runs")).collect();
+            let reach = *times.iter().max().expect("times") * 9 / 10;
+            for target in (1..reach.min(2000)).step_by(53) {
+                let (_, time) = alone.quota(Wish { target, place, job: Some(0) }).expect("it runs");
+                let best = times.iter().map(|time| time.abs_diff(target)).min().expect("times");
+                let off = time.abs_diff(target);
+                assert!(off <= best || is_near(time, target), "{size} {target}: {off}, not {best}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_job_without_partners_holds_its_processor() {
+    let isolation = isolated("4x4", "all-to-all", &[job(500, 1), job(0, 1)], &[], 0);
+    assert_eq!((&isolation.quotas[..], &isolation.service[..]), (&[0, 0][..], &[500, 1][..]));
+    assert_eq!((isolation.sending(), isolation.off_target()), (0, 0));
+}
+
+#[test]
+fn a_quota_is_the_jobs_own() {
+    let jobs = [job(9000, 4), job(9000, 4), job(7000, 6), job(9000, 5)];
+    for pattern in ["n-body", "random"] {
+        let together = isolated("8x8", pattern, &jobs, &[], 1);
+        let first = isolated("8x8", pattern, &jobs[..1], &[], 1);
+        assert_eq!(first.quotas[0], together.quotas[0], "{pattern}");
+    }
+}
+
+#[test]
+fn a_job_is_measured_in_its_own_shape() {
+    let jobs = [job(100_000, 8), job(100_000, 8)];
+    let quotas = isolated("8x8", "all-to-all", &jobs, &[[8, 1, 1], [4, 2, 1]], 0).quotas;
+    // The longer way takes longer, so that fewer packets do.
+    assert!(quotas[0] < quotas[1], "{quotas:?}");
+    assert_eq!(quotas[1], isolated("8x8", "all-to-all", &jobs, &[], 0).quotas[1]);
+}
+
+#[test]
+fn times_that_cannot_be_counted_are_refused() {
+    assert!(scaled(&[job(1000, 2)], 1e12).is_ok());
+    for scale in [1e13, 1e18, f64::MAX] {
+        let error = scaled(&[job(1000, 2)], scale).expect_err("too long").to_string();
+        assert!(error.contains("cycles to a second"), "{error}");
+    }
+}

@@ -27,8 +27,6 @@ use crate::number::grouped;
 /// Evaluations of strategies that would never end, unless the user says otherwise.
 const RANDOM_EVALUATIONS: u64 = 500;
 const LOCAL_EVALUATIONS: u64 = 1000;
-/// Ratios that halving can draw: it holds them all.
-const MOST_DRAWN: u64 = 1_000_000;
 /// Vectors that halving evaluates in whole.
 const FINALISTS: usize = 10;
 
@@ -174,13 +172,6 @@ impl Search<'_> {
                     self.phase(&mut halving(), archive, None)?;
                     return Ok(left_out(&plan.grid));
                 };
-                if count > MOST_DRAWN {
-                    let message = format!(
-                        "--evaluations: halving begins with {} at most",
-                        grouped(MOST_DRAWN)
-                    );
-                    return Err(Failure::usage_message(message));
-                }
                 let mut random = Random::new(free, seed);
                 let drawn = (0..count).map(|_| random.draw()).collect();
                 self.phase(&mut Halving::new(drawn, finalists), archive, None)?;

@@ -15,6 +15,9 @@ use crate::experiment::search::{
 };
 use crate::scheduler::registry::SchedulerSpec;
 
+/// Ratios that halving can draw: it holds them all.
+const MOST_DRAWN: u64 = 1_000_000;
+
 /// What a search comes down to.
 pub struct SearchPlan {
     /// The traces to search, as loaded.
@@ -246,6 +249,10 @@ fn check_combination(args: &SearchArgs) -> Result<(), Failure> {
     }
     if args.split.is_some_and(|share| !(share > 0.0 && share < 1.0)) {
         return refuse("--split: a share is between 0 and 1");
+    }
+    let drawn = args.evaluations.filter(|_| args.strategy == StrategyArg::Halving);
+    if drawn.is_some_and(|drawn| drawn > MOST_DRAWN) {
+        return refuse("--evaluations: halving begins with 1,000,000 at most");
     }
     match (args.strategy, &args.ask_command) {
         (StrategyArg::External, None) => {

@@ -282,6 +282,13 @@ contention() {
             fi
             printf '`replay %s`\n\n' "${command[*]}"
             cat "$work/c.md"
+            # The first row has no quotes.
+            awk -F, '
+                NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i }
+                NR == 2 {
+                    printf "\n%d of %d sending jobs miss their time alone by more than 1 %%, as one packet or step is longer.\n",
+                        $column["off_target_jobs"], $column["sending_jobs"]
+                }' "$work/c-$trace-$pattern/contend.csv"
             cp "$work/c-$trace-$pattern/contend.csv" "$out/contention-$trace-$pattern.csv"
             cp "$work/c-$trace-$pattern/correlations.csv" "$out/contention-$trace-$pattern-correlations.csv"
             local figure

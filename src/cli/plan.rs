@@ -60,13 +60,7 @@ impl Plan {
         for machine in &machines {
             check_all(&allocators, &schedulers, machine)?;
         }
-        let seeds: Values = args.seed.iter().cloned().collect();
-        let seeds = match seeds.is_empty() {
-            true => vec![0],
-            false => {
-                seeds.integers().map_err(|e| Failure::usage_message(format!("--seed: {e}")))?
-            }
-        };
+        let seeds = seeds(&args.seed)?;
         let names = trace_names(&args.trace);
         let workloads = load_traces(&names, &policy, &window, args.max_errors, quiet)?;
         let traces = on_machines(workloads, &machines, &policy, &schedulers, quiet)?;
@@ -100,6 +94,15 @@ impl Plan {
 
 const MAIN_JOB_ALLOCATORS: &str = "mc1x1,mm,gen-alg,hilbert-best-fit,snake-best-fit,random";
 const MAIN_JOB_TIES: [&str; 2] = ["none", "2,13,20,6"];
+
+/// The seeds of lists and ranges; 0 without any.
+pub fn seeds(lists: &[String]) -> Result<Vec<u64>, Failure> {
+    if lists.is_empty() {
+        return Ok(vec![0]);
+    }
+    let seeds: Values = lists.iter().cloned().collect();
+    seeds.integers().map_err(|e| Failure::usage_message(format!("--seed: {e}")))
+}
 
 /// Names of lists, or of the default if there are none.
 pub fn parse_list<T>(lists: &[String], default: &str) -> Result<Vec<T>, Failure>

@@ -7,7 +7,7 @@ use crate::allocator::centre::{Slack, TieVector};
 use crate::allocator::registry::AllocatorSpec;
 use crate::cli::args::GridArgs;
 use crate::cli::exit::Failure;
-use crate::cli::plan::Plan;
+use crate::cli::plan::{Plan, seeds};
 use crate::experiment::Trace;
 use crate::experiment::grid::Values;
 use crate::experiment::search::{
@@ -78,6 +78,9 @@ impl SearchPlan {
         let given = given(&args.run.grid.tie, slacks[0])?;
         let starts = starts(&args.start, slacks[0])?;
         check_size(args, &slacks)?;
+        let [seed] = seeds(&args.run.grid.seed)?[..] else {
+            return Err(Failure::usage_message("--seed: a search takes one"));
+        };
         let train = Plan::resolve(&grid, args.run.quiet)?;
         let test = match args.test.is_empty() {
             true => None,
@@ -125,9 +128,6 @@ impl SearchPlan {
             false => vec![maker.problem(parts[..searched.len()].to_vec())?],
         };
         let tests = held.len();
-        let [seed] = train.seeds[..] else {
-            return Err(Failure::usage_message("--seed: a search takes one"));
-        };
         Ok(Self {
             train,
             test,

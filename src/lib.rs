@@ -46,6 +46,7 @@ pub mod plot;
 pub mod published;
 pub mod report;
 pub mod scheduler;
+mod shown;
 pub mod simulation;
 pub mod swf;
 pub mod topology;

@@ -2,6 +2,7 @@
 
 mod correlations;
 mod figures;
+mod means;
 mod tables;
 
 use std::ffi::OsString;

@@ -117,7 +117,6 @@ pub mod packets;
 pub mod plain;
 mod senders;
 mod settings;
-mod shown;
 mod staircase;
 mod stalled;
 mod trace;

@@ -28,8 +28,8 @@ mod error;
 use std::collections::HashMap;
 use std::io::{BufRead, Write};
 
-use super::shown::{BYTE_ORDER_MARK, shown};
 use super::{Network, Notice, Packet, Stalled};
+use crate::shown::{BYTE_ORDER_MARK, shown};
 use crate::topology::{Grid, NodeId, Topology};
 
 pub use error::{PacketListError, Problem, ReplayError};

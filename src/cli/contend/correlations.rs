@@ -2,7 +2,7 @@
 //! allocators of each trace, machine, scheduler and seed.
 
 use super::Outcome;
-use super::tables::{Means, settings, varied};
+use super::means::{Means, settings, varied};
 use crate::experiment::RunKey;
 use crate::experiment::contention::JobContention;
 use crate::frame::NamedRow;

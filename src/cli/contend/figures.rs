@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::Outcome;
-use super::tables::{Means, settings, varied};
+use super::means::{Means, settings, varied};
 use crate::experiment::RunKey;
 use crate::plot::{Comparison, HeatMap, Stems, save};
 

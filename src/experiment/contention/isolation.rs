@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use rayon::prelude::*;
 
-use super::trace::{Stage, TraceError};
+use super::stage::{LONGEST, Stage, TraceError};
 use super::{Interrupted, SLICE};
 use crate::allocator::shape::ShapeRule;
 use crate::allocator::submesh::SubMesh;
@@ -26,10 +26,6 @@ use crate::workload::Job;
 /// A quota is good enough if the time alone differs from the target by at most this share of
 /// it.
 pub const TOLERANCE: f64 = 0.01;
-
-/// Cycles that all jobs of a trace one after another may take: all of them can be told apart
-/// as real numbers.
-pub const LONGEST: f64 = (1u64 << 53) as f64;
 
 /// Jobs in cycles, with quotas, and how long each takes by itself.
 #[derive(Clone, Debug)]

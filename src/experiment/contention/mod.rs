@@ -6,6 +6,7 @@
 //! their run times.
 
 mod isolation;
+mod stage;
 mod trace;
 
 use std::error::Error;
@@ -21,8 +22,9 @@ use crate::simulation::{RunTimes, Service};
 use crate::topology::{NodeId, Topology};
 use crate::workload::{Job, JobId};
 
-pub use isolation::{Isolation, LONGEST, TOLERANCE, isolate};
-pub use trace::{JobContention, Stage, TraceError, TraceRun, Watch, link_use, run_trace};
+pub use isolation::{Isolation, TOLERANCE, isolate};
+pub use stage::{LONGEST, Stage, TraceError, Watch};
+pub use trace::{JobContention, TraceRun, link_use, run_trace};
 
 /// Cycles between two looks at whether to go on: some milliseconds of a busy network.
 const SLICE: u64 = 1 << 14;

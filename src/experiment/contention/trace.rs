@@ -10,88 +10,17 @@
 //! would be that of the trace.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
-use super::isolation::{LONGEST, is_near};
-use super::{Interrupted, Isolation, Messages};
+use super::isolation::is_near;
+use super::{Isolation, Stage, TraceError, Watch};
 use crate::allocator::Census;
 use crate::allocator::registry::AllocatorSpec;
 use crate::metrics::{Locality, Placement, SystemMetrics, SystemRecorder};
-use crate::naming::NameError;
-use crate::network::traffic::TrafficError;
-use crate::network::{Network, PacketError, Port, Stalled};
+use crate::network::{Network, Port};
 use crate::scheduler::registry::SchedulerSpec;
-use crate::simulation::{CoupledError, Observer, Scene, simulate};
-use crate::topology::{NodeId, Topology};
+use crate::simulation::{Observer, Scene, simulate};
+use crate::topology::NodeId;
 use crate::workload::{Job, JobId};
-
-/// A trace on a machine whose network its jobs are to share.
-#[derive(Clone, Copy)]
-pub struct Stage<'a> {
-    /// The jobs; times in seconds.
-    pub jobs: &'a [Job],
-    /// Side lengths by job; empty if the jobs have no shapes.
-    pub shapes: &'a [[u16; 3]],
-    /// The machine.
-    pub topology: &'a Topology,
-    /// What they send.
-    pub messages: &'a Messages,
-    /// Who looks on.
-    pub watch: Watch<'a>,
-}
-
-/// How a long computation is watched, and ended early.
-#[derive(Clone, Copy)]
-pub struct Watch<'a> {
-    /// Once raised, what is running fails with [`TraceError::Interrupted`].
-    pub stop: &'a Arc<AtomicBool>,
-    /// Called with the number of jobs that are done with.
-    pub jobs_done: &'a (dyn Fn(u64) + Sync),
-}
-
-/// A trace that cannot be run on a network.
-#[derive(Debug, thiserror::Error)]
-pub enum TraceError {
-    /// The machine has no such network.
-    #[error(transparent)]
-    Traffic(#[from] TrafficError),
-    /// A packet could not be sent.
-    #[error(transparent)]
-    Packet(#[from] PacketError),
-    /// The network is deadlocked.
-    #[error(transparent)]
-    Stalled(#[from] Stalled),
-    /// The strategy does not work on the machine.
-    #[error(transparent)]
-    Allocator(#[from] NameError),
-    /// The simulation cannot go on.
-    #[error(transparent)]
-    Coupled(CoupledError),
-    /// Times that cannot be counted.
-    #[error(
-        "at {scale} cycles to a second the trace's times add up to {longest:e} cycles; \
-         at most {LONGEST:e} can be told apart"
-    )]
-    Scale {
-        /// Cycles to a second.
-        scale: f64,
-        /// What the times add up to, cycles.
-        longest: f64,
-    },
-    /// The watch's flag was raised.
-    #[error(transparent)]
-    Interrupted(#[from] Interrupted),
-}
-
-impl From<CoupledError> for TraceError {
-    fn from(error: CoupledError) -> Self {
-        match error {
-            CoupledError::Service(cause) if cause.is::<Interrupted>() => Interrupted.into(),
-            error => Self::Coupled(error),
-        }
-    }
-}
 
 /// One job among the others.
 #[derive(Clone, Copy, PartialEq, Debug)]

@@ -31,7 +31,7 @@ use std::ops::RangeInclusive;
 use std::str::FromStr;
 
 use super::table::{Entry, List};
-use crate::network::shown::BYTE_ORDER_MARK;
+use crate::shown::BYTE_ORDER_MARK;
 use crate::topology::MAX_PROCESSORS;
 
 pub use error::TableError;

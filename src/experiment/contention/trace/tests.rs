@@ -1,7 +1,12 @@
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
 use super::*;
+use crate::experiment::contention::Messages;
 use crate::experiment::contention::isolate;
 use crate::network::Settings;
 use crate::network::traffic::{Plan, Preset, Program, Quota, Traffic, TrafficOptions};
+use crate::topology::Topology;
 
 fn job(submit: i64, run: i64, size: u32) -> Job {
     Job { number: 0, submit, run, estimate: run, size, line: 0 }

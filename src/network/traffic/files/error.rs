@@ -3,7 +3,7 @@
 use std::io;
 
 use super::{Line, PHASE_FIELDS};
-use crate::network::shown::shown;
+use crate::shown::shown;
 
 /// A file that says of no packets who sends them to whom.
 #[derive(Debug, thiserror::Error)]

@@ -1,11 +1,11 @@
 //! What can be wrong with a side file, each with its place.
 
-use super::FIELDS;
 use std::io;
+
 use thiserror::Error;
 
-/// Characters of a bad text that a message shows.
-const SHOWN: usize = 40;
+use super::FIELDS;
+use crate::shown::shown;
 
 /// Why a side file gives no shapes.
 #[derive(Debug, Error)]
@@ -110,15 +110,4 @@ impl ShapeError {
             expected: if index == 0 { "a job number" } else { "a side from 1 to 65535" },
         }
     }
-}
-
-/// The beginning of a text, without characters that a terminal would act on.
-fn shown(text: &str) -> String {
-    let mut chars = text.chars();
-    let mut shown: String =
-        chars.by_ref().take(SHOWN).map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
-    if chars.next().is_some() {
-        shown.push_str("...");
-    }
-    shown
 }

@@ -1,0 +1,83 @@
+//! What a trace on a network is run with, watched by, and fails of.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use super::{Interrupted, Messages};
+use crate::naming::NameError;
+use crate::network::traffic::TrafficError;
+use crate::network::{PacketError, Stalled};
+use crate::simulation::CoupledError;
+use crate::topology::Topology;
+use crate::workload::Job;
+
+/// Cycles that all jobs of a trace one after another may take: all of them can be told apart
+/// as real numbers.
+pub const LONGEST: f64 = (1u64 << 53) as f64;
+
+/// A trace on a machine whose network its jobs are to share.
+#[derive(Clone, Copy)]
+pub struct Stage<'a> {
+    /// The jobs; times in seconds.
+    pub jobs: &'a [Job],
+    /// Side lengths by job; empty if the jobs have no shapes.
+    pub shapes: &'a [[u16; 3]],
+    /// The machine.
+    pub topology: &'a Topology,
+    /// What they send.
+    pub messages: &'a Messages,
+    /// Who looks on.
+    pub watch: Watch<'a>,
+}
+
+/// How a long computation is watched, and ended early.
+#[derive(Clone, Copy)]
+pub struct Watch<'a> {
+    /// Once raised, what is running fails with [`TraceError::Interrupted`].
+    pub stop: &'a Arc<AtomicBool>,
+    /// Called with the number of jobs that are done with.
+    pub jobs_done: &'a (dyn Fn(u64) + Sync),
+}
+
+/// A trace that cannot be run on a network.
+#[derive(Debug, thiserror::Error)]
+pub enum TraceError {
+    /// The machine has no such network.
+    #[error(transparent)]
+    Traffic(#[from] TrafficError),
+    /// A packet could not be sent.
+    #[error(transparent)]
+    Packet(#[from] PacketError),
+    /// The network is deadlocked.
+    #[error(transparent)]
+    Stalled(#[from] Stalled),
+    /// The strategy does not work on the machine.
+    #[error(transparent)]
+    Allocator(#[from] NameError),
+    /// The simulation cannot go on.
+    #[error(transparent)]
+    Coupled(CoupledError),
+    /// Times that cannot be counted.
+    #[error(
+        "at {scale} cycles to a second the trace's times add up to {longest:e} cycles; \
+         at most {LONGEST:e} can be told apart"
+    )]
+    Scale {
+        /// Cycles to a second.
+        scale: f64,
+        /// What the times add up to, cycles.
+        longest: f64,
+    },
+    /// The watch's flag was raised.
+    #[error(transparent)]
+    Interrupted(#[from] Interrupted),
+}
+
+impl From<CoupledError> for TraceError {
+    fn from(error: CoupledError) -> Self {
+        match error {
+            CoupledError::Service(cause) if cause.is::<Interrupted>() => Interrupted.into(),
+            error => Self::Coupled(error),
+        }
+    }
+}

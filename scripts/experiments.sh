@@ -109,13 +109,13 @@ table() {
     for variant in "$@"; do
         local options mapping allocators
         IFS=+ read -r options mapping allocators <<< "$variant"
-        "$replay" stream --mesh 16x16 --load 10 --sides 'uniform[low=2]' --pattern "$pattern$options" \
+        "$replay" stream --mesh 16x16 --load 10 --sides "$sides" --pattern "$pattern$options" \
             --mapping "${mapping:-allocation}" --min-replications "$replications" \
             --max-replications "$replications" --quiet --format csv \
             --alloc "${allocators:-random,mbs,paging,paging[size=1],paging[size=2],paging[size=3],first-fit}" |
-            sed -e 's/"\([^",]*\),\([^",]*\)"/\1;\2/g' -e "s/^/${options//,/;} ${mapping:+mapping $mapping},/"
+            unquoted | sed -e "s/^/${options//,/;} ${mapping:+mapping $mapping},/"
     done > "$work/table.csv"
-    sed 's/"\([^",]*\),\([^",]*\)"/\1;\2/g' src/published/lo_messages.csv > "$work/lo_messages.csv"
+    unquoted < src/published/lo_messages.csv > "$work/lo_messages.csv"
     awk -F, -v pattern="$pattern" '
         FNR == 1 { delete column; for (i = 1; i <= NF; i++) column[$i] = i }
         # The published table, of which only values of this pattern count.
@@ -167,8 +167,14 @@ table() {
 # Paging of all page sizes with the pages in another order, as a variant of a table.
 indexed() { printf '++paging[index=%s]' "$1" && printf ',paging[index=%s,size=%s]' "$1" 1 "$1" 2 "$1" 3; }
 
-# Replications of a table.
+# Commas of quoted fields become semicolons, so that fields are what is between commas.
+unquoted() {
+    sed -E -e ':again' -e 's/^(([^"]*"[^"]*")*[^"]*"[^",]*),([^"]*")/\1;\3/' -e 't again' -e 's/"//g'
+}
+
+# Replications and sides of the jobs of a table.
 replications=3
+sides='uniform[low=2]'
 
 # The widest interval of the finish times of the last table, in percent of the mean.
 widest() {
@@ -229,7 +235,7 @@ comes near: even a snake, whose ring has the shortest paths possible, stays abov
 No other reading here: ten replications, as many as the report's, leave it open whether some finish times are within
 the 8 % of the acceptance bands. With sixty:
 TXT
-    replications=60 table multigrid ''
+    replications=60 sides='uniform[low=2,high=16,round=power-of-two]' table multigrid ''
     printf '\nThe intervals of the finish times are at most %s %% of the mean to either side: MBS and Paging(0) finish\n' \
         "$(widest)"
     cat << 'TXT'
@@ -315,8 +321,7 @@ for section in "${sections[@]}"; do
     declare -F "${section//-/_}" > /dev/null || { echo "no section $section" >&2; exit 2; }
     {
         "${section//-/_}"
-        printf '\n*%s, commit %s. Bars are 95 %% intervals. Beside each picture the numbers it shows.*\n' \
-            "$("$replay" --version)" "$(git rev-parse --short=12 HEAD 2> /dev/null || echo unknown)"
+        printf '\n*%s. Bars are 95 %% intervals. Beside each picture the numbers it shows.*\n' "$("$replay" --version)"
     } > "$out/$section.md.part"
     mv "$out/$section.md.part" "$out/$section.md"
 done

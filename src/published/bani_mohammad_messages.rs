@@ -227,8 +227,8 @@ fn judged(check: Check, pattern: &str) -> Check {
     Check { not_run: (pattern == "all-to-all").then(|| why.to_string()), ..check }
 }
 
-/// Claims 12 and 13: what changes with the load, and what grows less than the machine; the
-/// thesis says "hardly", for machines up to 24 x 24.
+/// Claims 12 and 13: what changes with the load, and what hardly does with the machine. The
+/// thesis looks at machines up to 24 x 24; our bound is the side of the machine.
 fn units_and_lists(runs: &Runs<'_>, pattern: &str, heavy: &str) -> Result<Vec<Check>, VerifyError> {
     let light = LIGHT.iter().find(|(name, _)| *name == pattern).map_or(heavy, |(_, load)| load);
     let units = |load| -> Result<f64, VerifyError> {
@@ -244,7 +244,10 @@ fn units_and_lists(runs: &Runs<'_>, pattern: &str, heavy: &str) -> Result<Vec<Ch
         let streams = format!("uniform {pattern}, load {heavy}");
         let what = format!("{name} of GABL, 32x32 over 16x16: four times the processors");
         let ours = runs.mean(&wider(gabl), metric)? / runs.mean(&gabl, metric)?;
-        checks.push(claim("claim 13", &streams, &what, "4", ours, Tolerance::Below)?);
+        let check = claim("claim 13", &streams, &what, "2", ours, Tolerance::Below)?;
+        let why = "\"hardly\" has no number, and b grows with the side of the machine here";
+        let not_run = (metric == Metric::Searches).then(|| why.to_string());
+        checks.push(Check { not_run, ..check });
     }
     Ok(checks)
 }

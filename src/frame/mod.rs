@@ -17,6 +17,7 @@
 mod build;
 mod by_size;
 mod column;
+mod csv;
 mod error;
 mod jobs;
 mod runs;

@@ -3,11 +3,11 @@ use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
 use polars::io::parquet::write::BatchedWriter;
-use polars::prelude::{CsvWriter, DataFrame, KeyValueMetadata, ParquetWriter, SerWriter};
+use polars::prelude::{DataFrame, KeyValueMetadata, ParquetWriter};
 
 use super::build::frame;
 use super::column::Column;
-use super::{FrameError, Table};
+use super::{FrameError, Table, csv};
 use crate::experiment::RunResult;
 
 /// One table as open files: Parquet, and CSV if asked for. They are written under
@@ -50,7 +50,7 @@ impl<Row> Sheet<Row> {
             .batched(empty(&path)?.schema())
             .map_err(FrameError::frame(&part))?;
         let parquet = Parquet { path, writer };
-        let csv = if csv { Some(Csv::create(dir, table, &mut empty(dir)?)?) } else { None };
+        let csv = if csv { Some(Csv::create(dir, table, &empty(dir)?)?) } else { None };
         Ok(Self { columns, parquet, csv })
     }
 
@@ -60,9 +60,9 @@ impl<Row> Sheet<Row> {
             return Ok(());
         }
         let path = &self.parquet.path;
-        let mut frame = frame(self.columns, rows).map_err(FrameError::frame(path))?;
+        let frame = frame(self.columns, rows).map_err(FrameError::frame(path))?;
         self.parquet.writer.write_batch(&frame).map_err(FrameError::frame(path))?;
-        self.csv.as_mut().map_or(Ok(()), |csv| csv.append(&mut frame, false))
+        self.csv.as_mut().map_or(Ok(()), |csv| csv.append(&frame, false))
     }
 
     /// Completes the files and gives them their names.
@@ -80,7 +80,7 @@ impl<Row> Sheet<Row> {
 }
 
 impl Csv {
-    fn create(dir: &Path, table: Table, empty: &mut DataFrame) -> Result<Self, FrameError> {
+    fn create(dir: &Path, table: Table, empty: &DataFrame) -> Result<Self, FrameError> {
         let path = dir.join(format!("{}.csv", table.name()));
         let part = part(&path);
         let file = File::create(&part).map_err(FrameError::io(&part))?;
@@ -89,11 +89,8 @@ impl Csv {
         Ok(csv)
     }
 
-    fn append(&mut self, frame: &mut DataFrame, header: bool) -> Result<(), FrameError> {
-        CsvWriter::new(&mut self.file)
-            .include_header(header)
-            .finish(frame)
-            .map_err(FrameError::frame(&self.path))
+    fn append(&mut self, frame: &DataFrame, header: bool) -> Result<(), FrameError> {
+        csv::append(frame, header, &self.file).map_err(FrameError::csv(&self.path))
     }
 }
 

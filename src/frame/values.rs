@@ -2,9 +2,7 @@ use std::fs::{self, File};
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
-use polars::prelude::{
-    Column, CsvWriter, DataFrame, KeyValueMetadata, ParquetWriter, PolarsResult, SerWriter,
-};
+use polars::prelude::{Column, DataFrame, KeyValueMetadata, ParquetWriter, PolarsResult};
 
 use super::FrameError;
 use crate::report::Value;
@@ -71,7 +69,7 @@ pub fn write_values(
         .finish(&mut frame)
         .map_err(FrameError::frame(&parquet))?;
     fs::rename(&part, &parquet).map_err(FrameError::io(&parquet))?;
-    CsvWriter::new(&mut create()?).finish(&mut frame).map_err(FrameError::frame(&csv))?;
+    super::csv::append(&frame, true, create()?).map_err(FrameError::csv(&csv))?;
     fs::rename(&part, &csv).map_err(FrameError::io(&csv))?;
     Ok([parquet, csv])
 }

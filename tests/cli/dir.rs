@@ -136,8 +136,9 @@ impl Dir {
 
     /// The same, from another place.
     pub fn replay_in(&self, place: &Path, arguments: &str) -> Outcome {
-        let mut command = assert_cmd::Command::from_std(self.command(arguments));
-        let output = command.current_dir(place).output().expect("the program starts");
+        let mut command = self.command(arguments);
+        let output = command.current_dir(place).stdin(Stdio::null()).output();
+        let output = output.expect("the program starts");
         Outcome::new(arguments, output)
     }
 

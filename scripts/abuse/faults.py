@@ -1,0 +1,92 @@
+"""Calls to the system that fail."""
+
+import itertools
+
+import shim
+from campaign import section
+from scenes import SCENES, VARIANTS, prepared
+
+# What is done at a call, whether from there on, and what must be afterwards: whole results, as
+# they were or new ("whole"); new ones, as if nothing had happened ("unmoved"); or whatever a
+# kill may leave ("any"), where nothing can be put right any more.
+FAULTS = [
+    ("ENOSPC", "", "whole"),
+    ("ENOSPC", "on", "whole"),
+    ("EIO", "", "whole"),
+    ("EIO", "on", "any"),
+    ("short", "", "unmoved"),
+    ("EINTR", "", "unmoved"),
+]
+
+
+@section("faults", quick=110, share=16)
+def faults(campaign):
+    """Every call that changes a file fails: no space, input/output error, interrupted, half
+    written; once, or all from there on."""
+    shim.compiled(campaign)
+    for name in ("run", "sweep", "stream"):
+        yield f"seen/{name}", lambda bench, name=name: shim.nothing_passes_unseen(bench, name)
+    for name, variant in itertools.product(SCENES, VARIANTS):
+        for call in shim.calls(campaign, name, variant):
+            for what, on, then in FAULTS:
+                if what == "short" and "write" not in call.name:
+                    continue
+                if what == "EINTR" and not ("write" in call.name or call.name == "open"):
+                    continue
+                yield (
+                    f"{name}/{variant}/{call.title()}-{what}{on}",
+                    failing(name, variant, call, what, on, then),
+                )
+
+
+def failing(name, variant, call, what, on, then):
+    def case(bench):
+        scene = prepared(bench.campaign, name)
+        scene.lay(bench, variant)
+        before = "old" if variant == "over" else "none"
+        given = shim.environment(shim.compiled(bench.campaign), bench.home, AT=call.number, DO=what, ON=on)
+        outcome = bench.replay(*scene.scene.new, environment=given, codes=(0, 2))
+        if outcome.code == 0:
+            expected = ("new",)
+        else:
+            bench.demand(then != "unmoved", f"{what} is no failure, but the program ends: {outcome.words()}")
+            bench.demand(outcome.stderr.startswith("replay: "), f"no message: {outcome.words()}")
+            expected = (before, "new") if then == "whole" else None
+        scene.check(bench.home, variant, expected)
+        scene.again(bench, variant)
+
+    return case
+
+
+# Threads that a program may start before the next is refused.
+MOST_THREADS = 12
+
+
+@section("threads", quick=40, share=1)
+def threads(campaign):
+    """The system refuses to start more than N threads: an error or a slower run, no panic."""
+    shim.compiled(campaign)
+    more = {
+        "plan": "plan grid.toml -q",
+        "verify": "verify lo -q",
+        "external": "search --trace tiny.swf -q --strategy external --time 1s --ask-command true",
+        "loud": "sweep grid.toml --out loud",
+    }
+    for name, count in itertools.product([*SCENES, *more], range(MOST_THREADS)):
+        words = more[name].split() if name in more else None
+        yield f"{name}/{count}", refused(name, words, count)
+
+
+def refused(name, words, count):
+    def case(bench):
+        scene = prepared(bench.campaign, name if words is None else "sweep")
+        scene.lay(bench, "fresh")
+        given = {"LD_PRELOAD": str(shim.compiled(bench.campaign)), "ABUSE_THREADS": str(count)}
+        # Without a number of threads the program takes as many as there are processors.
+        chosen = words or [word for word in scene.scene.new if word not in ("--threads", "1")]
+        outcome = bench.replay(*chosen, environment=given, codes=(0, 1, 2))
+        if words is None:
+            scene.check(bench.home, "fresh", ("new",) if outcome.code == 0 else ("none", "new"))
+            scene.again(bench, "fresh")
+
+    return case

@@ -1,0 +1,289 @@
+"""Commands that write files, what they leave when nobody disturbs them, and a comparison.
+
+A scene runs in a folder with its inputs, with results of an earlier command in the place of
+its own ("over") or without ("fresh"), and with files of the user's beside and among them.
+Whatever is done to it, afterwards
+
+* the user's files are what they were;
+* the results are those of the earlier command or of this one, as a whole, or there are none:
+  a manifest never stands over files that are not those it was written for;
+* the same command, undisturbed, gives the same bytes as if nothing had happened, and leaves
+  nothing that it would not have left then.
+"""
+
+import hashlib
+import json
+import os
+import re
+import shutil
+
+from campaign import Bench, Broken
+
+# Keys of manifests that differ from run to run.
+VOLATILE = {
+    "started_unix",
+    "elapsed_seconds",
+    "peak_memory_bytes",
+    "host",
+    "threads",
+    "seconds",
+    "replay_seconds",
+    "cells_run_now",
+}
+FOREIGN = {
+    "out/mine.txt": "notes of the user's, in the folder of results",
+    "out/plots/mine.svg": "<svg>a figure of the user's</svg>",
+    "mine.csv": "id\n1\n",
+}
+# What a journal looks like depends on the order in which cells end; locks name processes.
+UNCOMPARED = {"out/journal.txt", "out/lock", "s1/lock", "s2/lock", "o1/lock", "o2/lock"}
+
+GRID = """
+traces = ["tiny.swf"]
+schedulers = ["fcfs", "easy"]
+[[allocator]]
+name = "mc1x1"
+tie = ["none", "2,13,20,6"]
+[[allocator]]
+name = "random"
+"""
+
+
+def trace(seed=1, jobs=60):
+    """A small trace for a machine of 4x4."""
+    import random
+
+    random = random.Random(seed)
+    lines, submit = ["; Version: 2.2", "; MaxProcs: 16", "; UnixStartTime: 843436800"], 0
+    for number in range(1, jobs + 1):
+        submit += random.randrange(40)
+        size, run = random.choice([1, 2, 3, 4, 6, 8, 12, 16]), random.randrange(1, 200)
+        lines.append(f"{number} {submit} -1 {run} {size} -1 -1 {size} {2 * run} -1 1 1 1 -1 -1 -1 -1 -1")
+    return "\n".join(lines) + "\n"
+
+
+def packets(seed=1, count=120):
+    """A list of packets for a machine of 4x4."""
+    import random
+
+    random = random.Random(seed)
+    lines = ["id,src,dst,flits,inject_cycle"]
+    for number in range(count):
+        source, target = random.sample(range(16), 2)
+        lines.append(f"{number},{source},{target},{random.randrange(1, 30)},{random.randrange(500)}")
+    return "\n".join(lines) + "\n"
+
+
+class Scene:
+    """A command, an earlier one, and where their results are."""
+
+    def __init__(self, name, old, new, files=(), before=()):
+        self.name, self.old, self.new = name, old.split(" "), new.split(" ")
+        # Results without a manifest, as single files; else they are in "out".
+        self.files = files
+        # Commands that make inputs.
+        self.before = [words.split(" ") for words in before]
+
+
+RUN = "--trace tiny.swf -q --threads 1"
+STREAM = "stream --mesh 4x4 --load 2 --jobs 20 --min-replications 2 --max-replications 3 --threads 1 -q"
+SCENES = {
+    scene.name: scene
+    for scene in [
+        Scene(
+            "run",
+            f"{RUN} --alloc random --no-plots --out out",
+            f"{RUN} --alloc mc1x1,mm --tie 2,13,20,6 --out out",
+        ),
+        Scene(
+            "sweep",
+            "sweep --trace tiny.swf --alloc mm --threads 1 -q --out out",
+            "sweep grid.toml --threads 1 -q --out out",
+        ),
+        Scene(
+            "merge",
+            "merge o1 o2 -q --out out",
+            "merge s1 s2 -q --out out",
+            before=[f"sweep --trace tiny.swf --alloc mm,random -q --shard {i}/2 --out o{i}" for i in (1, 2)]
+            + [f"sweep grid.toml -q --shard {i}/2 --out s{i}" for i in (1, 2)],
+        ),
+        Scene(
+            "search",
+            f"search {RUN} --sr 1 --factors 0..1 --no-plots --out out",
+            f"search {RUN} --sr 1..2 --factors 0..1 --out out",
+        ),
+        Scene("stream", f"{STREAM} --alloc mbs --out out", f"{STREAM} --alloc mbs,first-fit --out out"),
+        Scene(
+            "contend",
+            f"contend {RUN} --jobs 9 --scale 0.05 --alloc mbs --out out",
+            f"contend {RUN} --jobs 12 --scale 0.05 --alloc mbs,random --out out",
+        ),
+        Scene(
+            "network",
+            "network --packets old.csv --mesh 4x4 -q --channels channels.csv",
+            "network --packets new.csv --mesh 4x4 -q --channels channels.csv",
+            files=("channels.csv",),
+        ),
+        Scene(
+            "synth",
+            "synth stream[machine=4x4,load=2,jobs=40] --write made.swf",
+            "synth stream[machine=8x8,load=3,jobs=400] --write made.swf",
+            files=("made.swf", "made.shapes.csv"),
+        ),
+    ]
+}
+VARIANTS = ("fresh", "over")
+
+
+def digest(path):
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def settled(value):
+    """A manifest without what differs from run to run."""
+    if isinstance(value, dict):
+        return {key: settled(inner) for key, inner in value.items() if key not in VOLATILE}
+    if isinstance(value, list):
+        return [settled(inner) for inner in value]
+    return value
+
+
+def listing(home):
+    """All files below a folder, links and fifos too, as paths from there."""
+    found = set()
+    for place, folders, files in os.walk(home):
+        links = [name for name in folders if os.path.islink(os.path.join(place, name))]
+        found |= {os.path.relpath(os.path.join(place, name), home) for name in files + links}
+    return found
+
+
+class Generation:
+    """Results as they stand: digests by file, and the manifest that lists them."""
+
+    def __init__(self, scene, home):
+        self.manifest, self.files = None, {}
+        if scene.files:
+            self.files = {name: digest(home / name) for name in scene.files if (home / name).exists()}
+            return
+        path = home / "out/manifest.json"
+        if not path.is_file():
+            return
+        try:
+            manifest = json.loads(path.read_bytes())
+            listed = manifest["files"]
+            # The path of the program is not compared, nor how many threads it had.
+            words = " ".join(manifest["command"][1:])
+            manifest["command"] = re.sub(r" --threads \d+", "", words)
+        except (ValueError, KeyError, TypeError) as error:
+            raise Broken(f"out/manifest.json is torn: {error}") from None
+        self.manifest = settled(manifest)
+        for name in listed:
+            place = home / "out" / name
+            self.files[f"out/{name}"] = digest(place) if place.is_file() else "missing"
+
+    def __eq__(self, other):
+        return (self.manifest, self.files) == (other.manifest, other.files)
+
+    def empty(self):
+        return self.manifest is None and not self.files
+
+    def difference(self, other):
+        """Files that are not those of another generation."""
+        names = sorted(self.files.keys() | other.files.keys())
+        return [name for name in names if self.files.get(name) != other.files.get(name)]
+
+
+class Prepared:
+    """A scene with its folders and with what it leaves undisturbed."""
+
+    def __init__(self, campaign, scene):
+        self.scene, self.kits = scene, {}
+        bench = Bench(campaign, f"(preparation)/{scene.name}")
+        # It goes with the folder of the campaign.
+        self.place = bench.place
+        home = bench.home
+        bench.write("tiny.swf", trace())
+        bench.write("grid.toml", GRID)
+        bench.write("old.csv", packets(1, 30))
+        bench.write("new.csv", packets(2))
+        for name, text in FOREIGN.items():
+            bench.write(name, text)
+        for words in scene.before:
+            bench.replay(*words, codes=(0,))
+        self.keep(home, "fresh")
+        bench.replay(*scene.old, codes=(0,))
+        self.old = Generation(scene, home)
+        self.keep(home, "over")
+        done = bench.replay(*scene.new, codes=(0,))
+        self.new, self.stdout, self.seconds = Generation(scene, home), done.stdout, done.seconds
+        self.left = {"over": listing(home)}
+        shutil.rmtree(home)
+        shutil.copytree(self.kits["fresh"], home, symlinks=True)
+        bench.replay(*scene.new, codes=(0,))
+        self.left["fresh"] = listing(home)
+        if Generation(scene, home) != self.new:
+            raise Broken("other results in a fresh folder than over earlier ones")
+        if self.old == self.new or self.old.empty() or self.new.empty():
+            raise Broken("the scene shows nothing: earlier and later results are the same")
+
+    def keep(self, home, variant):
+        self.kits[variant] = self.place / variant
+        shutil.copytree(home, self.kits[variant], symlinks=True)
+
+    def lay(self, bench, variant):
+        """Puts the scene into the folder of a case."""
+        shutil.copytree(self.kits[variant], bench.home, symlinks=True, dirs_exist_ok=True)
+
+    def check(self, home, variant, expected=None):
+        """Checks what stands in a folder; gives "none", "old" or "new". `expected`: which of
+        these it must be."""
+        for name, text in FOREIGN.items():
+            path = home / name
+            if not path.is_file() or path.read_text() != text:
+                raise Broken(f"a file of the user's is lost or changed: {name}")
+        state = self.state(home)
+        if expected and state not in expected:
+            raise Broken(f"the results are {state}, not {' or '.join(expected)}")
+        return state
+
+    def state(self, home):
+        found = Generation(self.scene, home)
+        if found.empty():
+            return "none"
+        for state, known in (("old", self.old), ("new", self.new)):
+            if found == known:
+                return state
+        if self.scene.files:
+            self.whole(found)
+            return "mixed"
+        for state, known in (("old", self.old), ("new", self.new)):
+            if found.manifest == known.manifest:
+                names = found.difference(known)
+                raise Broken(
+                    f"the manifest of the {state} results stands over other files: {', '.join(names[:3])}"
+                )
+        raise Broken("a manifest that is neither that of the old nor that of the new results")
+
+    def whole(self, found):
+        """Single files have no manifest: each is whole, whichever it is."""
+        for name, value in found.files.items():
+            if value not in (self.old.files.get(name), self.new.files.get(name)):
+                raise Broken(f"{name} is torn")
+
+    def again(self, bench, variant, home=None):
+        """The same command, undisturbed: everything is as if nothing had happened."""
+        home = home or bench.home
+        bench.replay(*self.scene.new, home=home, codes=(0,))
+        self.same(home, variant)
+
+    def same(self, home, variant):
+        self.check(home, variant, ("new",))
+        found = listing(home)
+        if more := sorted(found - self.left[variant] - UNCOMPARED):
+            raise Broken(f"left over: {', '.join(more[:3])}")
+        if less := sorted(self.left[variant] - found - UNCOMPARED):
+            raise Broken(f"missing: {', '.join(less[:3])}")
+
+
+def prepared(campaign, name):
+    return campaign.once(f"scene {name}", lambda: Prepared(campaign, SCENES[name]))

@@ -6,8 +6,17 @@ import shutil
 
 import blake3
 from campaign import Bench, Broken, section
-from scenes import GRID, Generation, Scene, digest, trace
+from scenes import Generation, Scene, digest, trace
 
+# Few cells and few job sizes: every byte of the journal is tried.
+GRID = """
+traces = ["tiny.swf"]
+[[allocator]]
+name = "mc1x1"
+tie = ["none", "2,13,20,6"]
+[[allocator]]
+name = "random"
+"""
 HEADER = b"replay journal 1\n"
 SWEEP = "sweep grid.toml --threads 1 -q --out out".split()
 SCENE = Scene("journal", "", "")
@@ -18,7 +27,7 @@ class Swept:
 
     def __init__(self, campaign):
         bench = Bench(campaign, "(preparation)/journal")
-        bench.write("tiny.swf", trace(3, 12))
+        bench.write("tiny.swf", trace(3, 5))
         bench.write("grid.toml", GRID)
         bench.replay(*SWEEP, codes=(0,))
         self.results = Generation(SCENE, bench.home)
@@ -29,7 +38,7 @@ class Swept:
         self.killed = bench.home
         self.journal = (self.killed / "out/journal.txt").read_bytes()
         self.records = self.journal.count(b"\n") - 1
-        if not self.journal.startswith(HEADER) or self.records < 4:
+        if not self.journal.startswith(HEADER) or self.records < 3:
             raise Broken("the sweep leaves another journal than was thought")
 
 

@@ -1,0 +1,108 @@
+//! Every strategy that can be named serves any jobs on any small machine: the processors it
+//! names are free, distinct and as many as were asked for, or more where it wastes some.
+
+#![no_main]
+
+use libfuzzer_sys::arbitrary::{self, Arbitrary};
+use libfuzzer_sys::fuzz_target;
+use replay::allocator::registry::{self, AllocatorSpec};
+use replay::allocator::{Refusal, Request};
+use replay::machine::Machine;
+use replay::naming::StrategyName;
+use replay::topology::Topology;
+
+#[derive(Arbitrary, Debug)]
+struct Input<'a> {
+    strategy: u8,
+    parameters: &'a str,
+    torus: bool,
+    sides: [u8; 3],
+    seed: u64,
+    steps: Vec<Step>,
+}
+
+#[derive(Arbitrary, Debug)]
+enum Step {
+    Come { size: u8, shape: Option<[u8; 3]> },
+    Go { which: u8 },
+    Count { size: u8 },
+    Reset,
+}
+
+/// Processors of the largest machine: large enough for levels and midplanes.
+const MOST: usize = 1024;
+
+fn machine(input: &Input<'_>) -> Option<Topology> {
+    let sides: Vec<String> = input.sides.iter().map(|&s| (s % 33).to_string()).collect();
+    let sides = sides.iter().take_while(|side| *side != "0").cloned().collect::<Vec<_>>();
+    let kind = if input.torus { "torus:" } else { "" };
+    let name = match &sides[..] {
+        [one] => format!("hypercube:{one}"),
+        sides => format!("{kind}{}", sides.join("x")),
+    };
+    // The number of nodes is known before any memory is taken.
+    name.parse().ok().filter(|machine: &Topology| machine.processors() <= MOST)
+}
+
+fuzz_target!(|input: Input<'_>| {
+    let Some(topology) = machine(&input) else { return };
+    let all = registry::descriptions();
+    let name = &all[usize::from(input.strategy) % all.len()].name;
+    let Ok(spec) = format!("{name}{}", input.parameters).parse::<AllocatorSpec>() else { return };
+    // Such a strategy is slow by its nature.
+    if spec.to_string().contains("greedy") && topology.processors() > 64 {
+        return;
+    }
+    let Ok(mut allocator) = spec.build(&topology, input.seed) else { return };
+    let mut machine = Machine::new(topology);
+    let mut held: Vec<Vec<_>> = Vec::new();
+    for step in input.steps.iter().take(200) {
+        match *step {
+            Step::Come { size, shape } => {
+                let mut request = Request::of_size(1 + u32::from(size));
+                if let Some(shape) = shape {
+                    request.shape = Some(shape.map(|side| 1 + u16::from(side % 16)));
+                    request.size = request.shape.iter().flatten().map(|&s| u32::from(s)).product();
+                }
+                if request.size as usize > machine.processors() {
+                    continue;
+                }
+                let mut chosen = Vec::new();
+                match allocator.allocate(&machine, request, &mut chosen) {
+                    Ok(()) => {
+                        assert!(chosen.len() >= request.size as usize);
+                        assert!(chosen.iter().all(|&node| machine.is_free(node)));
+                        let mut distinct = chosen.clone();
+                        distinct.sort_unstable();
+                        distinct.dedup();
+                        assert_eq!(distinct.len(), chosen.len());
+                        machine.occupy(&chosen);
+                        held.push(chosen);
+                    }
+                    Err(refusal) => {
+                        assert!(chosen.is_empty());
+                        let few = machine.free_count() < request.size as usize;
+                        assert!(few || !allocator.never_refuses(), "{spec}: {refusal}");
+                        assert!(!few || refusal == Refusal::TooFewFree, "{spec}: {refusal}");
+                    }
+                }
+            }
+            Step::Go { .. } if held.is_empty() => {}
+            Step::Go { which } => {
+                let nodes = held.swap_remove(usize::from(which) % held.len());
+                machine.release(&nodes);
+                allocator.released(&machine, &nodes);
+            }
+            Step::Count { size } => {
+                let _ = allocator.tied_sets(&machine, Request::of_size(1 + u32::from(size)));
+            }
+            Step::Reset => {
+                machine = Machine::new(machine.topology().clone());
+                held.clear();
+                allocator.reset();
+            }
+        }
+    }
+    // Names with nothing in brackets are names.
+    let _ = spec.name().to_string().parse::<StrategyName>().expect("a name");
+});

@@ -1,0 +1,22 @@
+//! Any text as a grid: what is one, printed with all its defaults, is the same grid again.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use replay::experiment::grid::Grid;
+
+fuzz_target!(|text: &str| {
+    match Grid::parse(text, "grid.toml") {
+        Ok(grid) => {
+            let printed = grid.file.to_toml().expect("a grid can be printed");
+            let again = Grid::parse(&printed, "printed.toml").expect("what is printed can be read");
+            assert_eq!(again.file.to_toml().expect("a grid can be printed"), printed);
+            assert_eq!(again.strategies.len(), grid.strategies.len());
+            assert_eq!((&again.machines, &again.schedulers), (&grid.machines, &grid.schedulers));
+            for index in (0..grid.strategies.len()).take(20) {
+                let spec = grid.strategies.get(index).expect("a strategy that was counted");
+                assert_eq!(again.strategies.get(index).expect("the same").to_string(), spec.to_string());
+            }
+        }
+        Err(error) => assert!(error.to_string().starts_with("grid.toml")),
+    }
+});

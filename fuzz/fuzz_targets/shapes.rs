@@ -1,0 +1,27 @@
+//! Any bytes as the shapes of a trace's jobs: no panic, an error with its line; and what was
+//! read survives a round trip.
+#![no_main]
+
+use std::io::BufReader;
+
+use libfuzzer_sys::fuzz_target;
+use replay::workload::Job;
+use replay::workload::stochastic::{Shapes, write_shapes};
+
+fuzz_target!(|bytes: &[u8]| {
+    let shapes = match Shapes::read(BufReader::with_capacity(61, bytes), "fuzz.csv") {
+        Ok(shapes) => shapes,
+        Err(error) => return assert!(error.to_string().starts_with("fuzz.csv")),
+    };
+    // Jobs 1 to 9 of the sizes that the text might give them.
+    for size in [1, 2, 4, 6, 12] {
+        let job = |number| Job { number, submit: 0, run: 1, estimate: 1, size, line: 1 };
+        let jobs: Vec<Job> = (1..10).map(job).filter(|&job| shapes.of(&[job]).is_ok()).collect();
+        let sides = shapes.of(&jobs).expect("each has a shape");
+        let mut text = Vec::new();
+        write_shapes(&jobs, &sides, &mut text).expect("memory does not refuse writes");
+        let again = Shapes::read(text.as_slice(), "again.csv").expect("what is written can be read");
+        assert_eq!(again.of(&jobs).expect("the same"), sides);
+        assert_eq!(again.len(), jobs.len());
+    }
+});

@@ -11,9 +11,9 @@
 #   scripts/abuse.sh --list                            the sections
 #
 # PROGRAM is target/release/replay unless given. The same seed gives the same cases. Needs
-# bash and python3 (3.9, its standard library); a C compiler for failures of system calls, the right
-# to mount (root or user namespaces) for small disks: without them those sections are skipped,
-# and the exit code says so. Everything happens in a folder of its own below $TMPDIR.
+# bash and python3 (3.9, its standard library); for calls that fail Linux 5.6, for small disks the
+# right to mount (root or user namespaces): without them those sections are skipped, and the exit
+# code says so. Everything happens in a folder of its own below $TMPDIR.
 #
 # Exit codes: 0 everything held; 1 something did not; 2 usage; 77 sections were skipped.
 set -euo pipefail

@@ -89,8 +89,9 @@ class Bench:
         mine = {"PATH": os.environ.get("PATH", "/usr/bin:/bin"), "NO_COLOR": "1", MARK: self.place.name}
         return mine | (extra or {})
 
-    def start(self, *words, bounds=None, environment=None, home=None, **streams):
-        command = [self.campaign.program, *map(str, words)]
+    def start(self, *words, bounds=None, environment=None, home=None, before=(), **streams):
+        """Starts the program with these words; `before`: a program that starts it."""
+        command = [*before, self.campaign.program, *map(str, words)]
         extra = environment or {}
         shown = " ".join(f"{key}={shlex.quote(value)}" for key, value in extra.items())
         self.runs.append((shown + " " if shown else "") + shlex.join(command))
@@ -146,7 +147,7 @@ class Campaign:
         self.seed, self.minutes, self.only = seed, minutes, only
         self.keep, self.patience, self.workers = keep, patience, workers
         self.stopped = False
-        # What sections share: prepared scenes, the shim.
+        # What sections share, such as prepared scenes.
         self.shared = {}
         self.lock, self.making = threading.Lock(), threading.RLock()
 

@@ -2,7 +2,7 @@
 
 import itertools
 
-import shim
+import calls
 from campaign import section
 from scenes import SCENES, VARIANTS, prepared
 
@@ -23,11 +23,9 @@ FAULTS = [
 def faults(campaign):
     """Every call that changes a file fails: no space, input/output error, interrupted, half
     written; once, or all from there on."""
-    shim.compiled(campaign)
-    for name in ("run", "sweep", "stream"):
-        yield f"seen/{name}", lambda bench, name=name: shim.nothing_passes_unseen(bench, name)
+    calls.possible(campaign)
     for name, variant in itertools.product(SCENES, VARIANTS):
-        for call in shim.calls(campaign, name, variant):
+        for call in calls.calls(campaign, name, variant):
             for what, on, then in FAULTS:
                 if what == "short" and "write" not in call.name:
                     continue
@@ -44,8 +42,8 @@ def failing(name, variant, call, what, on, then):
         scene = prepared(bench.campaign, name)
         scene.lay(bench, variant)
         before = "old" if variant == "over" else "none"
-        given = shim.environment(shim.compiled(bench.campaign), bench.home, AT=call.number, DO=what, ON=on)
-        outcome = bench.replay(*scene.scene.new, environment=given, codes=(0, 2))
+        spoiled = calls.spoiled(bench, AT=call.number, DO=what, ON=on)
+        outcome = bench.replay(*scene.scene.new, codes=(0, 2), **spoiled)
         if outcome.code == 0:
             expected = ("new",)
         else:
@@ -65,7 +63,7 @@ MOST_THREADS = 12
 @section("threads", quick=40, share=1)
 def threads(campaign):
     """The system refuses to start more than N threads: an error or a slower run, no panic."""
-    shim.compiled(campaign)
+    calls.possible(campaign)
     more = {
         "plan": "plan grid.toml -q",
         "verify": "verify lo -q",
@@ -81,10 +79,9 @@ def refused(name, words, count):
     def case(bench):
         scene = prepared(bench.campaign, name if words is None else "sweep")
         scene.lay(bench, "fresh")
-        given = {"LD_PRELOAD": str(shim.compiled(bench.campaign)), "ABUSE_THREADS": str(count)}
         # Without a number of threads the program takes as many as there are processors.
         chosen = words or [word for word in scene.scene.new if word not in ("--threads", "1")]
-        outcome = bench.replay(*chosen, environment=given, codes=(0, 1, 2))
+        outcome = bench.replay(*chosen, codes=(0, 1, 2), **calls.spoiled(bench, THREADS=count))
         if words is None:
             scene.check(bench.home, "fresh", ("new",) if outcome.code == 0 else ("none", "new"))
             scene.again(bench, "fresh")

@@ -5,7 +5,7 @@ import json
 import os
 import signal
 
-import shim
+import calls
 from campaign import Absent, Bounds, section
 from program import CODES
 from scenes import SCENES, VARIANTS, listing, prepared
@@ -88,7 +88,7 @@ def names(campaign, name):
     if not scene.scene.files:
         few += ["out/plots"] + [f"out/{file}" for file in NAMES]
     try:
-        for call in shim.calls(campaign, name, "over"):
+        for call in calls.calls(campaign, name, "over"):
             path = call.path.lstrip("/")
             if path not in few and path != "out" and "plots/" not in path and "unfinished.part/" not in path:
                 few.append(path)

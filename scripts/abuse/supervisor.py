@@ -1,0 +1,295 @@
+"""Runs a program and spoils one of its calls to the system. Usage: supervisor.py PROGRAM ...
+
+The kernel asks this process about every call that changes files (seccomp user notification,
+Linux 5.6). It counts those about files below a folder, over all threads, and does something to
+the one with a given number. Variables of the environment:
+
+  ABUSE_UNDER    the folder, as an absolute path without links
+  ABUSE_LOG      a file to which every counted call is written: "name<TAB>path"
+  ABUSE_AT       number of the call, from 1
+  ABUSE_DO       what to do at it:
+                   ENOSPC, EIO, EINTR   the call fails (EINTR: writes and opens only)
+                   short                a write writes half (other calls: nothing happens)
+                   kill                 the process is killed before the call
+                   torn                 a write writes half, then the process is killed
+  ABUSE_ON       "on": all calls from that one on fail, not it alone. With ENOSPC those that need
+                 no space go on working, as on a disk that is full.
+  ABUSE_THREADS  so many threads can be started, then no more (EAGAIN)
+
+It ends as the program does: with its exit code, or by the same signal. Exit code 126: the
+kernel does not do this here.
+
+Not a library that is loaded before the C library, which sees no call that a program makes by
+itself and needs a compiler; not `strace -e inject=`, which counts by thread and needs the right
+to trace; neither can let a write write half of its bytes as one of many threads.
+"""
+
+import array
+import ctypes
+import errno
+import fcntl
+import os
+import platform
+import select
+import signal
+import socket
+import struct
+import sys
+
+# Calls by number; those of today's architectures that have the old ones are a table of their own.
+GENERIC = {
+    "openat": 56, "write": 64, "writev": 66, "pwrite64": 68, "pwritev": 70, "pwritev2": 287, "sendfile": 71,
+    "copy_file_range": 285, "renameat": 38, "renameat2": 276, "unlinkat": 35, "mkdirat": 34, "linkat": 37,
+    "symlinkat": 36, "fsync": 82, "fdatasync": 83, "ftruncate": 46, "truncate": 45, "fallocate": 47,
+    "openat2": 437, "clone": 220, "clone3": 435, "seccomp": 277,
+}  # fmt: skip
+NUMBERS = {
+    "x86_64": (0xC000003E, {
+        "open": 2, "openat": 257, "openat2": 437, "creat": 85, "write": 1, "writev": 20, "pwrite64": 18,
+        "pwritev": 296, "pwritev2": 328, "sendfile": 40, "copy_file_range": 326, "rename": 82, "renameat": 264,
+        "renameat2": 316, "unlink": 87, "unlinkat": 263, "rmdir": 84, "mkdir": 83, "mkdirat": 258, "link": 86,
+        "linkat": 265, "symlink": 88, "symlinkat": 266, "fsync": 74, "fdatasync": 75, "ftruncate": 77,
+        "truncate": 76, "fallocate": 285, "clone": 56, "clone3": 435, "seccomp": 317,
+    }),
+    "aarch64": (0xC00000B7, GENERIC),
+    "riscv64": (0xC00000F3, GENERIC),
+}  # fmt: skip
+PIDFD_GETFD = 438
+NO_NEW_PRIVILEGES, SET_FILTER, NEW_LISTENER = 38, 1, 8
+ASK, ALLOW, THREAD = 0x7FC00000, 0x7FFF0000, 0x10000
+RECEIVE, ANSWER, GO_ON = 0xC0502100, 0xC0182101, 1
+HERE = -100
+
+# Where a call says which file it is about: the arguments that hold a folder and a path, or a file.
+BY_PATH = {
+    "open": (None, 0), "openat": (0, 1), "openat2": (0, 1), "creat": (None, 0), "rename": (None, 1),
+    "renameat": (2, 3), "renameat2": (2, 3), "unlink": (None, 0), "unlinkat": (0, 1), "rmdir": (None, 0),
+    "mkdir": (None, 0), "mkdirat": (0, 1), "link": (None, 1), "linkat": (2, 3), "symlink": (None, 1),
+    "symlinkat": (1, 2), "truncate": (None, 0),
+}  # fmt: skip
+BY_FILE = {
+    "write": 0, "writev": 0, "pwrite64": 0, "pwritev": 0, "pwritev2": 0, "sendfile": 0, "copy_file_range": 2,
+    "fsync": 0, "fdatasync": 0, "ftruncate": 0, "fallocate": 0,
+}  # fmt: skip
+WRITES = {"write", "writev", "pwrite64", "pwritev", "pwritev2"}
+OPENS = {"open", "openat", "openat2", "creat"}
+CHANGES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
+NEEDS_SPACE = WRITES | {
+    "sendfile",
+    "copy_file_range",
+    "mkdir",
+    "mkdirat",
+    "link",
+    "linkat",
+    "symlink",
+    "symlinkat",
+}
+NEEDS_SPACE |= {"fsync", "fdatasync", "fallocate"}
+C = ctypes.CDLL(None, use_errno=True)
+
+
+def signed(value):
+    """The C int in a register."""
+    return ctypes.c_int(value & 0xFFFFFFFF).value
+
+
+def listener(calls):
+    """Has the kernel ask about these calls of this process from now on."""
+    machine, numbers = NUMBERS[platform.machine()]
+    wanted = [numbers[name] for name in calls if name in numbers]
+    # Load the architecture; if it is another, allow; load the number; ask if it is wanted.
+    lines = [(0x20, 0, 0, 4), (0x15, 1, 0, machine), (0x06, 0, 0, ALLOW), (0x20, 0, 0, 0)]
+    for number in wanted:
+        lines += [(0x15, 0, 1, number), (0x06, 0, 0, ASK)]
+    lines.append((0x06, 0, 0, ALLOW))
+    code = ctypes.create_string_buffer(b"".join(struct.pack("=HBBI", *line) for line in lines))
+    program = struct.pack("@HP", len(lines), ctypes.addressof(code))
+    if C.prctl(NO_NEW_PRIVILEGES, 1, 0, 0, 0):
+        return -1
+    return C.syscall(numbers["seccomp"], SET_FILTER, NEW_LISTENER, program)
+
+
+def start(words, calls):
+    """The program, about to run, and the file on which the kernel asks about it."""
+    here, there = socket.socketpair()
+    child = os.fork()
+    if child == 0:
+        try:
+            asked = listener(calls)
+            # Sent as it is: what the C library does to send it is not asked about.
+            for number in (signal.SIGPIPE, signal.SIGXFSZ):
+                # This interpreter ignores them; the program is not to inherit that.
+                signal.signal(number, signal.SIG_DFL)
+            there.sendmsg([b"x"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [asked]))])
+            os.execv(words[0], words)
+        finally:
+            os._exit(126)
+    there.close()
+    _, parts, _, _ = here.recvmsg(1, socket.CMSG_SPACE(4))
+    if not parts:
+        os._exit(126)
+    return child, array.array("i", parts[0][2])[0]
+
+
+class Call:
+    """A call that waits for its answer."""
+
+    def __init__(self, notice, names):
+        self.id, self.thread = struct.unpack_from("=QI", notice)
+        number, _, _, *self.arguments = struct.unpack_from("=iIQ6Q", notice, 16)
+        self.name = names[number]
+
+    def memory(self, at, size):
+        with open(f"/proc/{self.thread}/mem", "rb", buffering=0) as memory:
+            return os.pread(memory.fileno(), size, at)
+
+    def text(self, at):
+        """A text of C: read up to the end of its page, then on."""
+        text = b""
+        while b"\0" not in text and len(text) < 8192:
+            text += self.memory(at + len(text), 4096 - (at + len(text)) % 4096)
+        return text.split(b"\0")[0]
+
+    def place(self):
+        """The path of the file that it is about."""
+        file = BY_FILE.get(self.name)
+        try:
+            if file is not None:
+                return os.readlink(f"/proc/{self.thread}/fd/{signed(self.arguments[file])}")
+            folder, path = BY_PATH[self.name]
+            text = os.fsdecode(self.text(self.arguments[path]))
+            if text.startswith("/"):
+                return text
+            folder = HERE if folder is None else signed(self.arguments[folder])
+            base = "cwd" if folder == HERE else f"fd/{folder}"
+            return os.path.join(os.readlink(f"/proc/{self.thread}/{base}"), text)
+        except OSError:
+            return ""
+
+    def flags(self):
+        if self.name == "creat":
+            return CHANGES
+        if self.name == "openat2":
+            return struct.unpack("=Q", self.memory(self.arguments[2], 8))[0]
+        return self.arguments[1 if self.name == "open" else 2]
+
+    def half(self, process):
+        """Writes half of what it would write, in its place; gives how many bytes."""
+        file, at, size = self.arguments[:3]
+        if "v" in self.name[-3:]:
+            parts = struct.iter_unpack("=QQ", self.memory(at, 16 * size))
+            data = b"".join(self.memory(*part) for part in parts if part[1])
+        else:
+            data = self.memory(at, size)
+        handle = C.syscall(PIDFD_GETFD, os.pidfd_open(process), signed(file), 0)
+        if handle < 0 or len(data) < 2:
+            return None
+        some = data[: len(data) // 2]
+        if self.name.startswith("pwrite"):
+            return os.pwrite(handle, some, self.arguments[3])
+        return os.write(handle, some)
+
+
+class Spoiler:
+    """What is to be done at which call."""
+
+    def __init__(self, child, asked, names, environment):
+        self.child, self.asked, self.names = child, asked, names
+        self.under = environment.get("ABUSE_UNDER", "")
+        self.log = open(environment["ABUSE_LOG"], "w") if "ABUSE_LOG" in environment else None
+        self.at, self.deed = int(environment.get("ABUSE_AT", 0)), environment.get("ABUSE_DO", "")
+        self.on = environment.get("ABUSE_ON") == "on"
+        self.threads = int(environment.get("ABUSE_THREADS", -1))
+        self.count = 0
+
+    def verdict(self, call):
+        """How a call ends: an error, a value, or None: as it will."""
+        if call.name == "clone3":
+            # The C library tries clone then, whose flags are in a register.
+            return -errno.ENOSYS
+        if call.name == "clone":
+            if call.arguments[0] & THREAD and self.threads >= 0:
+                if self.threads == 0:
+                    return -errno.EAGAIN
+                self.threads -= 1
+            return None
+        flags = call.flags() if call.name in OPENS else 0
+        if call.name in OPENS and not flags & CHANGES:
+            return None
+        place = call.place()
+        if place != self.under and not place.startswith(self.under + "/"):
+            return None
+        self.count += 1
+        if self.log:
+            name = "open" if call.name in OPENS else call.name
+            print(name, place[len(self.under) :].replace("\n", " "), sep="\t", file=self.log, flush=True)
+        if not self.at or self.count < self.at or (self.count > self.at and not self.on):
+            return None
+        return self.spoil(call, call.name in NEEDS_SPACE or bool(flags & os.O_CREAT))
+
+    def spoil(self, call, space):
+        if self.deed in ("torn", "short") and call.name in WRITES:
+            written = call.half(self.child)
+            if self.deed == "short":
+                return written
+        if self.deed in ("torn", "kill"):
+            os.kill(self.child, signal.SIGKILL)
+            return None
+        if self.deed == "EINTR" and not (call.name in WRITES or call.name in OPENS):
+            return None
+        if self.deed == "short" or (self.deed == "ENOSPC" and not space):
+            return None
+        return -getattr(errno, self.deed)
+
+    def serve(self):
+        """Answers until the program has ended; gives its status."""
+        poll = select.poll()
+        poll.register(self.asked, select.POLLIN)
+        while True:
+            for _, event in poll.poll(100):
+                if event & select.POLLIN:
+                    self.answer()
+                elif event & select.POLLHUP:
+                    return os.waitpid(self.child, 0)[1]
+            # Programs that it started may live on.
+            pid, status = os.waitpid(self.child, os.WNOHANG)
+            if pid:
+                return status
+
+    def answer(self):
+        notice = bytearray(80)
+        try:
+            fcntl.ioctl(self.asked, RECEIVE, notice)
+            call = Call(notice, self.names)
+            try:
+                verdict = self.verdict(call)
+            except (OSError, struct.error):
+                # It has gone meanwhile.
+                verdict = None
+            error, value, flags = (0, 0, GO_ON) if verdict is None else (min(verdict, 0), max(verdict, 0), 0)
+            fcntl.ioctl(self.asked, ANSWER, struct.pack("=QqiI", call.id, value, error, flags))
+        except OSError as gone:
+            if gone.errno not in (errno.ENOENT, errno.EINTR, errno.EINPROGRESS):
+                raise
+
+
+def main():
+    if platform.machine() not in NUMBERS:
+        os._exit(126)
+    names = {number: name for name, number in NUMBERS[platform.machine()][1].items() if name != "seccomp"}
+    threads = {"clone", "clone3"}
+    calls = threads if "ABUSE_THREADS" in os.environ else set(names.values()) - threads
+    child, asked = start(sys.argv[1:], calls)
+    # Signals are for the program.
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda number, _: os.kill(child, number))
+    status = Spoiler(child, asked, names, os.environ).serve()
+    if os.WIFSIGNALED(status):
+        number = os.WTERMSIG(status)
+        if number != signal.SIGKILL:
+            signal.signal(number, signal.SIG_DFL)
+        os.kill(os.getpid(), number)
+    os._exit(os.WEXITSTATUS(status))
+
+
+main()

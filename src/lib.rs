@@ -34,6 +34,7 @@ pub mod allocator;
 #[cfg(all(feature = "frame", feature = "plot"))]
 pub mod cli;
 pub mod experiment;
+pub mod files;
 #[cfg(feature = "frame")]
 pub mod frame;
 pub mod machine;

@@ -13,6 +13,7 @@ mod cli {
     pub mod dir;
     pub mod ask;
     pub mod begin;
+    pub mod files;
     pub mod grid;
     pub mod input;
     pub mod listing;
@@ -43,6 +44,7 @@ fn main() -> ExitCode {
         cli::ask::trials(),
         cli::grid::trials(),
         cli::out::trials(),
+        cli::files::trials(),
         cli::sweep::trials(),
         cli::resume::trials(),
         cli::shards::trials(),

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use super::exit::Failure;
 use crate::workload::Oversize;
 
 /// What there is to run, as typed.
@@ -106,6 +107,18 @@ pub struct RunArgs {
     #[arg(long, help_heading = "Output")]
     pub ties: bool,
 
+    /// Write no table of every job (jobs.parquet), the largest one.
+    #[arg(long, help_heading = "Output", hide_short_help = true)]
+    pub no_jobs: bool,
+
+    /// Where results go.
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+/// Where results go, as typed.
+#[derive(Clone, Debug, Args)]
+pub struct OutputArgs {
     /// Format of the results on standard output.
     #[arg(long, value_enum, default_value_t, help_heading = "Output")]
     pub format: FormatArg,
@@ -114,20 +127,34 @@ pub struct RunArgs {
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub out: Option<PathBuf>,
 
+    /// Replace what another command left in the folder, and results changed since.
+    #[arg(long, requires = "out", help_heading = "Output", hide_short_help = true)]
+    pub force: bool,
+
     /// Draw plots [default with --out].
-    #[arg(long, overrides_with = "no_plots", help_heading = "Output", hide_short_help = true)]
+    #[arg(
+        long,
+        requires = "out",
+        overrides_with = "no_plots",
+        help_heading = "Output",
+        hide_short_help = true
+    )]
     pub plots: bool,
 
     /// Draw no plots.
     #[arg(long, overrides_with = "plots", help_heading = "Output", hide_short_help = true)]
     pub no_plots: bool,
 
-    /// Write no table of every job (jobs.parquet), the largest one.
-    #[arg(long, help_heading = "Output", hide_short_help = true)]
-    pub no_jobs: bool,
+    /// How to run.
+    #[command(flatten)]
+    pub process: ProcessArgs,
+}
 
+/// How a command runs, as typed.
+#[derive(Clone, Debug, Args)]
+pub struct ProcessArgs {
     /// Threads [default: all processors]. Results do not depend on it.
-    #[arg(long, value_name = "N", value_parser = threads(), help_heading = "Output")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1024), help_heading = "Output")]
     pub threads: Option<u64>,
 
     /// Nothing on standard error but errors.
@@ -135,9 +162,13 @@ pub struct RunArgs {
     pub quiet: bool,
 }
 
-/// Legal numbers of threads.
-pub fn threads() -> clap::builder::RangedU64ValueParser {
-    clap::value_parser!(u64).range(1..=1024)
+impl ProcessArgs {
+    /// Sets the number of threads for everything that follows; without a number, all
+    /// processors.
+    pub fn set_threads(&self) -> Result<(), Failure> {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(self.threads.unwrap_or(0) as usize);
+        pool.build_global().map_err(Failure::usage)
+    }
 }
 
 /// `--format`.

@@ -6,21 +6,19 @@ mod means;
 mod tables;
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::Args;
 use rayon::prelude::*;
 
-use super::args::{FormatArg, GridArgs, threads};
+use super::args::{GridArgs, OutputArgs};
 use super::exit::{Exit, Failure, tell};
-use super::folder::{Staging, claim};
 use super::messages::MessageArgs;
 use super::plan::{Plan, parse_list, works};
 use super::progress::Progress;
-use super::record::Record;
-use super::run::{interruption, set_threads};
+use super::run::interruption;
+use super::session::{Kind, Session};
 use crate::allocator::registry::AllocatorSpec;
 use crate::experiment::contention::{
     Isolation, Messages, Stage, TOLERANCE, TraceError, TraceRun, Watch, isolate, run_trace,
@@ -53,30 +51,18 @@ pub struct ContendArgs {
     #[arg(long, value_name = "CYCLES", default_value_t = 1.0, help_heading = "Messages")]
     scale: f64,
 
-    /// Format of the results on standard output.
-    #[arg(long, value_enum, default_value_t, help_heading = "Output")]
-    format: FormatArg,
-
-    /// Write tables (Parquet, CSV) and plots into this folder.
-    ///
-    /// contend has a row for each run: stretch, latency, blocked, hops, distance (hops between
-    /// two processors of a job), pairwise_l1 (their sum) and dispersal are means over the
-    /// sending_jobs, waits and turnarounds over all jobs; off_target_jobs counts those of the
-    /// sending_jobs whose time alone is more than 1 % off run time x scale. jobs has a row for
-    /// each job: target_cycles is run time x scale, isolated_cycles its time alone,
-    /// service_cycles that among the others, stretch the last over the second. Missing is what
-    /// no job has. correlations says how these measures go together.
-    #[arg(long, value_name = "DIR", help_heading = "Output")]
-    out: Option<PathBuf>,
-
-    /// Threads [default: all processors]. Results do not depend on it.
-    #[arg(long, value_name = "N", value_parser = threads(), help_heading = "Output")]
-    threads: Option<u64>,
-
-    /// Nothing on standard error but errors.
-    #[arg(long, short, help_heading = "Output")]
-    quiet: bool,
+    #[command(flatten)]
+    output: OutputArgs,
 }
+
+const ABOUT_OUT: &str = "Write tables (Parquet, CSV), plots and a manifest into this folder.
+
+contend has a row for each run: stretch, latency, blocked, hops, distance (hops between two \
+processors of a job), pairwise_l1 (their sum) and dispersal are means over the sending_jobs, waits \
+and turnarounds over all jobs; off_target_jobs counts those of the sending_jobs whose time alone is \
+more than 1 % off run time x scale. jobs has a row for each job: target_cycles is run time x scale, \
+isolated_cycles its time alone, service_cycles that among the others, stretch the last over the \
+second. Missing is what no job has. correlations says how these measures go together.";
 
 const ALLOCATORS: &str = "mc1x1,hilbert-best-fit,mbs,gabl,paging,first-fit,random";
 const TIES: [&str; 2] = ["none", "2,13,20,6"];
@@ -85,6 +71,7 @@ const TIES: [&str; 2] = ["none", "2,13,20,6"];
 pub fn adapted(command: clap::Command) -> clap::Command {
     command
         .mut_arg("quota", |arg| arg.hide(true))
+        .mut_arg("out", |arg| arg.long_help(ABOUT_OUT))
         .mut_arg("alloc", |arg| {
             arg.help(format!(
                 "Allocators [default: those of {ALLOCATORS} that work on the machine]."
@@ -120,8 +107,8 @@ enum Lost {
 
 /// Measures every job alone, then runs the trace under every scheduler and allocator.
 pub fn run(args: &ContendArgs, command: &[OsString]) -> Result<Exit, Failure> {
-    let record = Record::begin(command);
-    set_threads(args.threads)?;
+    let mut session = Session::begin(Kind::Contend, &args.output, command)?;
+    let quiet = args.output.process.quiet;
     if !(args.scale > 0.0 && args.scale.is_finite()) {
         return Err(Failure::usage_message("--scale: must be a positive number of cycles"));
     }
@@ -132,10 +119,7 @@ pub fn run(args: &ContendArgs, command: &[OsString]) -> Result<Exit, Failure> {
     }
     let messages = args.messages.of(&args.pattern)?;
     let pattern = args.messages.name(&messages);
-    if let Some(dir) = &args.out {
-        claim(dir, command)?;
-    }
-    let plan = Plan::resolve(&with_allocators(&args.grid, args.quiet)?, args.quiet)?;
+    let plan = Plan::resolve(&with_allocators(&args.grid, quiet)?, quiet)?;
     let cells = plan.cells();
     let jobs_of = |trace: &Arc<Trace>| trace.workload.jobs.len() as u64;
     // What draws nothing is the same for all seeds.
@@ -143,14 +127,14 @@ pub fn run(args: &ContendArgs, command: &[OsString]) -> Result<Exit, Failure> {
     let alone: u64 = plan.traces.iter().map(jobs_of).sum::<u64>() * seeds.len() as u64;
     let together: u64 = cells.iter().map(|cell| jobs_of(&cell.trace)).sum();
     let stop = interruption()?;
-    let progress = Progress::new(args.quiet, cells.len(), alone + together);
+    let progress = Progress::new(quiet, cells.len(), alone + together);
     let jobs_done = |jobs| progress.jobs_done(jobs);
     let bench = Bench {
         messages: &messages,
         stop: &stop,
         progress: &progress,
         jobs_done: &jobs_done,
-        quiet: args.quiet,
+        quiet,
     };
 
     let measured = bench.measure(&plan, seeds, args.scale);
@@ -163,17 +147,11 @@ pub fn run(args: &ContendArgs, command: &[OsString]) -> Result<Exit, Failure> {
         }
     };
     progress.finish();
-    let written = match args.out.as_ref().filter(|_| !outcomes.is_empty()) {
-        Some(dir) => {
-            let staging = Staging::begin(dir)?;
-            write(staging.path(), &outcomes, &pattern).and_then(|files| {
-                record.write(staging.path(), &configuration(args, &plan, &failed), &files)?;
-                staging.commit(&files).map(drop)
-            })
-        }
-        None => Ok(()),
+    let written = match outcomes.is_empty() {
+        true => Ok(()),
+        false => write(args, &plan, &mut session, &outcomes, &pattern, &failed),
     };
-    let printed = tables::print(&outcomes, &pattern, args.format)
+    let printed = tables::print(&outcomes, &pattern, args.output.format)
         .map_err(|e| Failure::output("standard output", e));
     written.and(printed)?;
     if outcomes.len() + failed.len() < cells.len() {
@@ -326,7 +304,7 @@ fn with_allocators(typed: &GridArgs, quiet: bool) -> Result<GridArgs, Failure> {
 }
 
 /// What decides the numbers.
-fn configuration(args: &ContendArgs, plan: &Plan, failed: &[String]) -> serde_json::Value {
+fn configuration(args: &ContendArgs, plan: &Plan) -> serde_json::Value {
     let traces = plan.traces.iter().map(|trace| {
         serde_json::json!({
             "name": trace.workload.name,
@@ -351,14 +329,23 @@ fn configuration(args: &ContendArgs, plan: &Plan, failed: &[String]) -> serde_js
         "pattern": args.pattern,
         "messages": messages,
         "scale": args.scale,
-        "failed": failed,
     })
 }
 
-/// Writes tables and figures; their paths.
-fn write(dir: &Path, outcomes: &[Outcome], pattern: &str) -> Result<Vec<PathBuf>, Failure> {
-    let failed = |e: anyhow::Error| Failure::output(dir.display(), e);
-    let mut files = tables::write(dir, outcomes, pattern).map_err(failed)?;
-    files.extend(figures::write(&dir.join("plots"), outcomes, pattern).map_err(failed)?);
-    Ok(files)
+/// Writes tables, figures and manifest.
+fn write(
+    args: &ContendArgs,
+    plan: &Plan,
+    session: &mut Session,
+    outcomes: &[Outcome],
+    pattern: &str,
+    failed: &[String],
+) -> Result<(), Failure> {
+    let Some(dir) = session.stage()? else { return Ok(()) };
+    let unwritten = |e: anyhow::Error| Failure::output("results", e);
+    let mut files = tables::write(dir, outcomes, pattern).map_err(unwritten)?;
+    if !args.output.no_plots {
+        files.extend(figures::write(&dir.join("plots"), outcomes, pattern).map_err(unwritten)?);
+    }
+    session.commit(&files, &configuration(args, plan), &(), failed).map(drop)
 }

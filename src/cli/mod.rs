@@ -17,7 +17,6 @@
 mod args;
 mod contend;
 mod exit;
-mod folder;
 mod list;
 mod load;
 mod messages;
@@ -25,9 +24,9 @@ mod network;
 mod output;
 mod plan;
 mod progress;
-mod record;
 mod run;
 mod search;
+mod session;
 mod shell;
 mod stream;
 mod sweep;

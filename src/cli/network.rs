@@ -3,11 +3,12 @@
 
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 
 use super::exit::{Exit, Failure, tell};
+use crate::files::{self, Whole};
 use crate::network::{Network, Settings, packets};
 use crate::topology::Topology;
 
@@ -44,13 +45,20 @@ pub struct NetworkArgs {
 /// Replays the packets and writes what became of each as CSV on standard output.
 pub fn run(args: &NetworkArgs) -> Result<Exit, Failure> {
     let mut network = Network::new(&args.mesh, args.network).map_err(Failure::usage)?;
+    let name = args.packets.display().to_string();
+    let read = if name == "-" { Path::new("/dev/stdin") } else { &args.packets };
     // A path that cannot be written is found before any work.
     let channels = args.channels.as_ref().map(|path| {
-        let file = File::create(path).map_err(|e| Failure::output(path.display(), e));
-        file.map(|file| (path, BufWriter::new(file)))
+        if files::same_file(path, read) {
+            return Err(Failure::usage_message(format!(
+                "--channels {}: that is the list of packets",
+                path.display()
+            )));
+        }
+        let file = Whole::create(path).map_err(|e| Failure::output(path.display(), e));
+        file.map(|file| (path, file))
     });
     let channels = channels.transpose()?;
-    let name = args.packets.display().to_string();
     let list = if name == "-" {
         packets::read(io::stdin().lock(), "standard input", &args.mesh)
     } else {
@@ -67,8 +75,10 @@ pub fn run(args: &NetworkArgs) -> Result<Exit, Failure> {
     let results = packets::replay(&mut network, &list).map_err(Failure::data)?;
     packets::write(&results, BufWriter::new(io::stdout().lock()))
         .map_err(|e| Failure::output("standard output", e))?;
-    if let Some((path, out)) = channels {
-        write_channels(&network, out).map_err(|e| Failure::output(path.display(), e))?;
+    if let Some((path, mut file)) = channels {
+        write_channels(&network, &mut file)
+            .and_then(|()| file.finish())
+            .map_err(|e| Failure::output(path.display(), e))?;
     }
     if !args.quiet {
         tell(format_args!("{} packets, {} cycles", results.len(), network.now()));
@@ -76,10 +86,10 @@ pub fn run(args: &NetworkArgs) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-fn write_channels(network: &Network, mut out: impl Write) -> io::Result<()> {
+fn write_channels(network: &Network, out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "channel,busy_cycles,flits")?;
     for usage in network.usage() {
         writeln!(out, "\"{}\",{},{}", usage.channel, usage.busy, usage.flits)?;
     }
-    out.flush()
+    Ok(())
 }

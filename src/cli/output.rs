@@ -2,29 +2,23 @@
 
 use std::ffi::OsString;
 use std::io::{self, Write};
-use std::path::PathBuf;
-use std::time::SystemTime;
 
 use super::args::{FormatArg, RunArgs};
 use super::exit::Failure;
-use super::folder::{Staging, claim};
 use super::plan::Plan;
+use super::session::{Kind, Session};
 use crate::experiment::RunResult;
-use crate::report::manifest::{
-    Configuration, Host, Manifest, RunRecord, TraceRecord, begin_and_elapsed, peak_memory_bytes,
-};
+use crate::report::manifest::{Configuration, RunDetails, RunRecord, TraceRecord};
 use crate::report::{full_row, json_line, summary};
 
 /// The outputs of one run of the program.
 pub struct Output {
+    session: Session,
     format: FormatArg,
-    dir: Option<PathBuf>,
+    files: bool,
     jobs: bool,
     plots: bool,
     ties: bool,
-    command: Vec<String>,
-    started: SystemTime,
-    staging: Option<Staging>,
     tables: Option<crate::frame::Tables>,
     /// Without their jobs: what the summary and the plots need.
     results: Vec<RunResult>,
@@ -35,26 +29,14 @@ pub struct Output {
 
 impl Output {
     /// Checks that the folder can be written, before any work is done.
-    pub fn open(
-        args: &RunArgs,
-        command: &[OsString],
-        started: SystemTime,
-    ) -> Result<Self, Failure> {
-        if args.plots && args.out.is_none() {
-            return Err(Failure::usage_message("--plots needs --out DIR"));
-        }
-        if let Some(dir) = &args.out {
-            claim(dir, command)?;
-        }
+    pub fn open(args: &RunArgs, command: &[OsString]) -> Result<Self, Failure> {
         Ok(Self {
-            format: args.format,
-            dir: args.out.clone(),
-            jobs: args.out.is_some() && !args.no_jobs,
-            plots: args.out.is_some() && !args.no_plots,
+            session: Session::begin(Kind::Run, &args.output, command)?,
+            format: args.output.format,
+            files: args.output.out.is_some(),
+            jobs: !args.no_jobs,
+            plots: !args.output.no_plots,
             ties: args.ties,
-            command: command.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
-            started,
-            staging: None,
             tables: None,
             results: Vec::new(),
             csv_header_written: false,
@@ -64,13 +46,11 @@ impl Output {
 
     /// Creates the result files.
     pub fn begin(&mut self, plan: &Plan) -> Result<(), Failure> {
-        if let Some(dir) = &self.dir {
+        if let Some(place) = self.session.stage()? {
             let configuration = serde_json::to_string(&configuration(plan, self.ties))
                 .map_err(|e| Failure::output("the configuration", e))?;
-            let metadata = metadata(&configuration);
-            let staging = self.staging.insert(Staging::begin(dir)?);
-            let tables = crate::frame::Tables::create(staging.path(), &metadata, self.jobs);
-            self.tables = Some(tables.map_err(|e| Failure::output(dir.display(), e))?);
+            let tables = crate::frame::Tables::create(place, &metadata(&configuration), self.jobs);
+            self.tables = Some(tables.map_err(|e| Failure::output("results", e))?);
         }
         Ok(())
     }
@@ -93,9 +73,7 @@ impl Output {
         };
         match written {
             // A closed pipe must not cost the files.
-            Err(e) if e.kind() == io::ErrorKind::BrokenPipe && self.dir.is_some() => {
-                self.unread = true
-            }
+            Err(e) if e.kind() == io::ErrorKind::BrokenPipe && self.files => self.unread = true,
             written => written.map_err(|e| Failure::output("standard output", e))?,
         }
         result.jobs = Vec::new();
@@ -112,55 +90,25 @@ impl Output {
             FormatArg::Md if !sheet.is_empty() => sheet.write_markdown(&mut out),
             _ => Ok(()),
         };
-        self.complete(plan, failed)?;
+        self.complete(plan, &failed)?;
         // Only now: a closed pipe must not cost the files.
         printed.map_err(|e| Failure::output("standard output", e))
     }
 
-    fn complete(&mut self, plan: &Plan, failed: Vec<String>) -> Result<(), Failure> {
-        let Some(staging) = self.staging.take() else { return Ok(()) };
+    fn complete(&mut self, plan: &Plan, failed: &[String]) -> Result<(), Failure> {
+        let Some(place) = self.session.stage()? else { return Ok(()) };
         let mut files = Vec::new();
         if let Some(tables) = self.tables.take() {
             files.extend(tables.finish().map_err(|e| Failure::output("results", e))?);
         }
         if self.plots {
-            let drawn = crate::plot::gallery(&staging.path().join("plots"), &self.results);
+            let drawn = crate::plot::gallery(&place.join("plots"), &self.results);
             files.extend(drawn.map_err(|e| Failure::output("plots", e))?);
         }
-        self.manifest(plan, failed, &staging, &files)
-            .write(staging.path())
-            .map_err(|e| Failure::output("manifest.json", e))?;
-        staging.commit(&files).map(drop)
-    }
-
-    fn manifest(
-        &self,
-        plan: &Plan,
-        failed: Vec<String>,
-        staging: &Staging,
-        files: &[PathBuf],
-    ) -> Manifest {
-        let (started_unix, elapsed_seconds) = begin_and_elapsed(self.started);
         let record =
             |r: &RunResult| RunRecord { run: r.run, key: r.key.clone(), seconds: r.seconds };
-        let relative = |path: &PathBuf| {
-            path.strip_prefix(staging.path()).unwrap_or(path).display().to_string()
-        };
-        Manifest {
-            program: "replay",
-            version: env!("CARGO_PKG_VERSION"),
-            commit: env!("REPLAY_COMMIT"),
-            command: self.command.clone(),
-            configuration: configuration(plan, self.ties),
-            runs: self.results.iter().map(record).collect(),
-            failed,
-            threads: rayon::current_num_threads(),
-            host: Host::this(),
-            started_unix,
-            elapsed_seconds,
-            peak_memory_bytes: peak_memory_bytes(),
-            files: files.iter().map(relative).collect(),
-        }
+        let details = RunDetails { runs: self.results.iter().map(record).collect() };
+        self.session.commit(&files, &configuration(plan, self.ties), &details, failed).map(drop)
     }
 }
 

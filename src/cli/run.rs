@@ -3,7 +3,6 @@
 use std::ffi::OsString;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::SystemTime;
 
 use super::args::RunArgs;
 use super::exit::{Exit, Failure, tell};
@@ -11,13 +10,6 @@ use super::output::Output;
 use super::plan::Plan;
 use super::progress::Progress;
 use crate::experiment::{Measure, run_cells};
-
-/// Sets the number of threads for everything that follows; without a number, all
-/// processors.
-pub fn set_threads(threads: Option<u64>) -> Result<(), Failure> {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.unwrap_or(0) as usize);
-    pool.build_global().map_err(Failure::usage)
-}
 
 /// A flag that Ctrl-C raises: running cells end, no further ones start. A second Ctrl-C
 /// ends the program at once.
@@ -35,18 +27,17 @@ pub fn interruption() -> Result<Arc<AtomicBool>, Failure> {
 
 /// Runs the main job.
 pub fn run(args: &RunArgs, command: &[OsString]) -> Result<Exit, Failure> {
-    let started = SystemTime::now();
-    set_threads(args.threads)?;
-    let mut output = Output::open(args, command, started)?;
-    let plan = Plan::resolve(&args.grid, args.quiet)?;
+    let quiet = args.output.process.quiet;
+    let mut output = Output::open(args, command)?;
+    let plan = Plan::resolve(&args.grid, quiet)?;
     let cells = plan.cells();
     let measure = Measure {
         ties: args.ties,
-        placements: args.out.is_some(),
-        jobs: args.out.is_some() && !args.no_jobs,
+        placements: args.output.out.is_some(),
+        jobs: args.output.out.is_some() && !args.no_jobs,
     };
     let jobs = cells.iter().map(|cell| cell.trace.workload.jobs.len() as u64).sum();
-    let progress = Progress::new(args.quiet, cells.len(), jobs);
+    let progress = Progress::new(quiet, cells.len(), jobs);
     output.begin(&plan)?;
     let interrupted = interruption()?;
     let mut failure = None;

@@ -4,17 +4,16 @@ mod figure;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 
-use super::args::{FormatArg, threads};
+use super::args::{FormatArg, OutputArgs};
 use super::exit::{Exit, Failure, tell};
-use super::folder::{Staging, claim};
 use super::messages::MessageArgs;
 use super::plan::parse_list;
-use super::record::Record;
-use super::run::{interruption, set_threads};
+use super::run::interruption;
+use super::session::{Kind, Session};
 use crate::allocator::registry::AllocatorSpec;
 use crate::experiment::stream::{Estimates, Life, Metric, Point, SampleError, estimate_unless};
 use crate::frame::{NamedRow, write_values};
@@ -83,21 +82,8 @@ pub struct StreamArgs {
     #[arg(long, value_name = "N", default_value_t = 5000)]
     max_replications: u64,
 
-    /// Format of the results on standard output.
-    #[arg(long, value_enum, default_value_t)]
-    format: FormatArg,
-
-    /// Write tables (Parquet, CSV) and plots into this folder.
-    #[arg(long, value_name = "DIR")]
-    out: Option<PathBuf>,
-
-    /// Threads [default: all processors]. Results do not depend on it.
-    #[arg(long, value_name = "N", value_parser = threads())]
-    threads: Option<u64>,
-
-    /// Nothing on standard error but errors.
-    #[arg(long, short)]
-    quiet: bool,
+    #[command(flatten)]
+    output: OutputArgs,
 }
 
 const MACHINE: &str = "16x16";
@@ -107,8 +93,7 @@ const WATCHED: [Metric; 3] = [Metric::FinishTime, Metric::Utilization, Metric::T
 
 /// Estimates every point and prints the means with their intervals.
 pub fn run(args: &StreamArgs, command: &[OsString]) -> Result<Exit, Failure> {
-    let record = Record::begin(command);
-    set_threads(args.threads)?;
+    let mut session = Session::begin(Kind::Stream, &args.output, command)?;
     let points = points(args)?;
     let rule = StopRule {
         relative: args.precision,
@@ -116,9 +101,6 @@ pub fn run(args: &StreamArgs, command: &[OsString]) -> Result<Exit, Failure> {
         maximum: args.max_replications,
         ..StopRule::default()
     };
-    if let Some(dir) = &args.out {
-        claim(dir, command)?;
-    }
     let stop = interruption()?;
     let (mut results, mut failed) = (Vec::with_capacity(points.len()), Vec::new());
     let mut interrupted = false;
@@ -136,26 +118,14 @@ pub fn run(args: &StreamArgs, command: &[OsString]) -> Result<Exit, Failure> {
                 continue;
             }
         };
-        if !args.quiet {
-            let met = if estimates.met { "" } else { ", not as precise as asked for" };
-            tell(format_args!("{point}: {} replications{met}", estimates.replications));
-        }
+        let met = if estimates.met { "" } else { ", not as precise as asked for" };
+        session.say(format_args!("{point}: {} replications{met}", estimates.replications));
         results.push((point, estimates));
     }
     if !results.is_empty() {
-        let written = match &args.out {
-            Some(dir) => {
-                let staging = Staging::begin(dir)?;
-                write(staging.path(), &results).and_then(|files| {
-                    let configuration = configuration(args, &rule, &results, &failed);
-                    record.write(staging.path(), &configuration, &files)?;
-                    staging.commit(&files).map(drop)
-                })
-            }
-            None => Ok(()),
-        };
+        let written = write(args, &rule, &mut session, &results, &failed);
         let printed =
-            print(&results, args.format).map_err(|e| Failure::output("standard output", e));
+            print(&results, args.output.format).map_err(|e| Failure::output("standard output", e));
         written.and(printed)?;
     }
     if interrupted {
@@ -163,28 +133,35 @@ pub fn run(args: &StreamArgs, command: &[OsString]) -> Result<Exit, Failure> {
         return Ok(Exit::Interrupted);
     }
     let met = results.iter().all(|(_, estimates)| estimates.met);
-    if !met && !args.quiet {
-        tell("replay: some intervals are wider than --precision (--max-replications)");
+    if !met {
+        session.say("replay: some intervals are wider than --precision (--max-replications)");
     }
     Ok(if failed.is_empty() { Exit::Done } else { Exit::Differs })
 }
 
-/// Writes table and figures; their paths.
-fn write(dir: &Path, results: &[(Point, Estimates)]) -> Result<Vec<PathBuf>, Failure> {
+/// Writes table, figures and manifest.
+fn write(
+    args: &StreamArgs,
+    rule: &StopRule,
+    session: &mut Session,
+    results: &[(Point, Estimates)],
+    failed: &[String],
+) -> Result<(), Failure> {
+    let Some(dir) = session.stage()? else { return Ok(()) };
     let rows: Vec<NamedRow> = results.iter().map(|(p, e)| row(p, e)).collect();
     let metadata = [("program", "replay"), ("version", env!("CARGO_PKG_VERSION"))];
     let metadata = metadata.map(|(key, value)| (key.to_string(), value.to_string()));
-    let failed = |e: anyhow::Error| Failure::output(dir.display(), e);
+    let unwritten = |e: anyhow::Error| Failure::output("results", e);
     let mut files: Vec<PathBuf> =
-        write_values(dir, "stream", &rows, &metadata).map_err(|e| failed(e.into()))?.into();
-    for (metric, caption) in Metric::ALL {
+        write_values(dir, "stream", &rows, &metadata).map_err(|e| unwritten(e.into()))?.into();
+    for (metric, caption) in Metric::ALL.into_iter().filter(|_| !args.output.no_plots) {
         if let Some(figure) = figure::figure(metric, results) {
             let stem = caption.name.replace('_', "-");
             let drawn = save(&dir.join("plots"), &stem, &figure);
-            files.extend(drawn.map_err(|e| failed(e.into()))?);
+            files.extend(drawn.map_err(|e| unwritten(e.into()))?);
         }
     }
-    Ok(files)
+    session.commit(&files, &configuration(args, rule, results), &(), failed).map(drop)
 }
 
 /// What decides the numbers.
@@ -192,7 +169,6 @@ fn configuration(
     args: &StreamArgs,
     rule: &StopRule,
     results: &[(Point, Estimates)],
-    failed: &[String],
 ) -> serde_json::Value {
     let points = results.iter().map(|(point, estimates)| {
         serde_json::json!({
@@ -209,7 +185,6 @@ fn configuration(
         "seed": args.seed,
         "stop_rule": rule,
         "points": points.collect::<Vec<_>>(),
-        "failed": failed,
     })
 }
 

@@ -1,10 +1,10 @@
-use std::fs;
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 
 use super::exit::{Exit, Failure, tell};
+use crate::files::Whole;
 use crate::naming::StrategyName;
 use crate::workload::generated::{Generated, generate};
 use crate::workload::lublin::{LublinFeitelson, write_swf};
@@ -53,12 +53,23 @@ pub fn run(args: &SynthArgs) -> Result<Exit, Failure> {
             .map_err(|e| Failure::output("standard output", e))?;
         return Ok(Exit::Done);
     };
-    fs::write(path, &made.swf).map_err(|e| Failure::output(path.display(), e))?;
-    if let Some(shapes) = &made.shapes {
-        let path = shapes_path(path);
-        fs::write(&path, shapes).map_err(|e| Failure::output(path.display(), e))?;
+    let shapes = made.shapes.as_ref().map(|shapes| (shapes_path(path), shapes));
+    let begin = |path: &Path, bytes: &[u8]| {
+        let begin = || {
+            let mut file = Whole::create(path)?;
+            file.write_all(bytes)?;
+            file.flush().map(|()| file)
+        };
+        begin().map_err(|e| Failure::output(path.display(), e))
+    };
+    // A trace and its shapes belong together: neither has its name before both are written.
+    let beside = shapes.map(|(path, bytes)| begin(&path, bytes).map(|file| (path, file)));
+    let swf = begin(path, &made.swf)?;
+    if let Some((path, file)) = beside.transpose()? {
+        file.finish().map_err(|e| Failure::output(path.display(), e))?;
         tell(format_args!("shapes: {}", path.display()));
     }
+    swf.finish().map_err(|e| Failure::output(path.display(), e))?;
     Ok(Exit::Done)
 }
 

@@ -1,12 +1,11 @@
-use std::fs::File;
-use std::io::{self, BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::io::{self, Write};
+use std::path::PathBuf;
 
 use clap::Args;
 
-use super::args::{FormatArg, threads};
+use super::args::{FormatArg, ProcessArgs};
 use super::exit::{Exit, Failure, tell};
-use super::run::set_threads;
+use crate::files::Whole;
 use crate::naming::nearest;
 use crate::published::{Check, SUITES, Selection, Suite, Verdict, VerifyError};
 use crate::report::json_line;
@@ -40,33 +39,32 @@ pub struct VerifyArgs {
     #[arg(long, value_enum, default_value_t)]
     format: FormatArg,
 
-    /// Threads [default: all processors].
-    #[arg(long, value_name = "N", value_parser = threads())]
-    threads: Option<u64>,
-
-    /// Nothing on standard error but errors.
-    #[arg(long, short)]
-    quiet: bool,
+    #[command(flatten)]
+    process: ProcessArgs,
 }
 
 /// Runs suites of published numbers and prints ours beside them.
 pub fn run(args: &VerifyArgs) -> Result<Exit, Failure> {
-    set_threads(args.threads)?;
+    let quiet = args.process.quiet;
+    args.process.set_threads()?;
     let suites = if args.suites.is_empty() {
         SUITES.to_vec()
     } else {
         args.suites.iter().map(|name| suite(name)).collect::<Result<_, _>>()?
     };
     // A path that cannot be written is found before any work.
-    if let Some(path) = &args.write {
-        File::create(part(path)).map_err(|e| Failure::output(path.display(), e))?;
-    }
+    let unwritten = |path: &PathBuf, e| Failure::output(path.display(), e);
+    let begun = args
+        .write
+        .as_ref()
+        .map(|path| Whole::create(path).map(|file| (path, file)).map_err(|e| unwritten(path, e)));
+    let begun = begun.transpose()?;
     let selection =
         Selection { traces: SearchPath::from_env(), only: args.trace.clone(), full: args.full };
     let mut checks = Vec::new();
     for suite in suites {
         let mut progress = |line: &str| {
-            if !args.quiet {
+            if !quiet {
                 tell(format_args!("{}: {line}", suite.name));
             }
         };
@@ -80,15 +78,17 @@ pub fn run(args: &VerifyArgs) -> Result<Exit, Failure> {
             "no published number is about such a trace (replay list suites)",
         ));
     }
-    if let Some(path) = &args.write {
-        write(&checks, path).map_err(|e| Failure::output(path.display(), e))?;
+    if let Some((path, mut file)) = begun {
+        crate::report::write_csv(checks.iter().map(Check::full_row), &mut file)
+            .and_then(|()| file.finish())
+            .map_err(|e| unwritten(path, e))?;
     }
     print(&checks, args.format).map_err(|e| Failure::output("standard output", e))?;
     let count = |which: fn(&Verdict) -> bool| checks.iter().filter(|c| which(&c.verdict())).count();
     let differ = count(|v| *v == Verdict::Differs);
     let (same, within) = (count(|v| *v == Verdict::Same), count(|v| *v == Verdict::Within));
     let undecided = count(|v| *v == Verdict::Undecided);
-    if !args.quiet {
+    if !quiet {
         let not_run = count(|v| matches!(v, Verdict::NotRun(_)));
         let not_judged = checks.len() - same - within - undecided - differ - not_run;
         tell(format_args!(
@@ -97,7 +97,7 @@ pub fn run(args: &VerifyArgs) -> Result<Exit, Failure> {
         ));
     }
     let absent = count(|v| matches!(v, Verdict::NotRun(why) if why.contains("absent")));
-    if same + within + undecided + differ == 0 && !args.quiet {
+    if same + within + undecided + differ == 0 && !quiet {
         tell("replay: nothing was compared: no trace is here");
     }
     let incomplete = args.complete && absent > 0;
@@ -111,20 +111,6 @@ fn suite(name: &str) -> Result<Suite, Failure> {
             .map_or(String::new(), |near| format!("; did you mean \"{near}\"?"));
         Failure::usage_message(format!("unknown suite \"{name}\"{hint} (replay list suites)"))
     })
-}
-
-/// Writes the checks; the file has its name only once it is whole.
-fn write(checks: &[Check], path: &Path) -> io::Result<()> {
-    let mut out = BufWriter::new(File::create(part(path))?);
-    crate::report::write_csv(checks.iter().map(Check::full_row), &mut out)?;
-    out.flush()?;
-    std::fs::rename(part(path), path)
-}
-
-fn part(path: &Path) -> PathBuf {
-    let mut part = path.as_os_str().to_owned();
-    part.push(".part");
-    part.into()
 }
 
 fn print(checks: &[Check], format: FormatArg) -> io::Result<()> {

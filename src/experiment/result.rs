@@ -57,3 +57,15 @@ pub struct RunResult {
     /// Wall-clock seconds of them in the allocator; `None` if they were not measured.
     pub allocator_seconds: Option<f64>,
 }
+
+impl RunResult {
+    /// Whether another run of the same cell came to the same, but for wall-clock times and
+    /// what it is called.
+    pub fn is_same(&self, other: &Self) -> bool {
+        // As they are written down, where what is no number is equal to itself.
+        let numbers = |it: &Self| {
+            serde_json::to_string(&(it.processors, &it.metrics, &it.by_size)).unwrap_or_default()
+        };
+        numbers(self) == numbers(other)
+    }
+}

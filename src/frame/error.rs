@@ -3,6 +3,8 @@ use std::path::{Path, PathBuf};
 
 use polars::prelude::PolarsError;
 
+use crate::files::Whole;
+
 /// A table that cannot be written.
 #[derive(Debug, thiserror::Error)]
 pub enum FrameError {
@@ -27,6 +29,18 @@ pub enum FrameError {
 impl FrameError {
     pub(super) fn io(path: &Path) -> impl FnOnce(io::Error) -> Self + '_ {
         |source| Self::Io { path: path.to_path_buf(), source }
+    }
+
+    /// What polars says of a file; a disk that is full it calls a format that is not followed.
+    pub(super) fn written<'a>(
+        path: &'a Path,
+        file: &Whole,
+    ) -> impl FnOnce(PolarsError) -> Self + 'a {
+        let failure = file.failure();
+        |source| match failure {
+            Some(source) => Self::Io { path: path.to_path_buf(), source },
+            None => Self::Frame { path: path.to_path_buf(), source },
+        }
     }
 
     pub(super) fn frame(path: &Path) -> impl FnOnce(PolarsError) -> Self + '_ {

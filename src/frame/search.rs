@@ -1,12 +1,10 @@
-use std::fs::{self, File};
-use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
 use polars::prelude::{Column as Values, DataFrame, KeyValueMetadata, ParquetWriter, PolarsResult};
 
 use super::FrameError;
-use super::sheet::part;
 use crate::experiment::search::SearchRow;
+use crate::files::Whole;
 use crate::report::{SEARCH_COLUMNS, SearchColumn, SearchKind, Value};
 
 /// The table of a search: a row is an evaluation.
@@ -66,7 +64,6 @@ pub fn write_search(
     rows: &[SearchRow],
 ) -> Result<PathBuf, FrameError> {
     let path = dir.join("search.parquet");
-    let part = part(&path);
     let mut pairs = vec![
         ("table".to_string(), "search".to_string()),
         ("about".to_string(), "one row per evaluation of a search".to_string()),
@@ -77,12 +74,12 @@ pub fn write_search(
     }
     pairs.extend_from_slice(metadata);
     let mut frame = search_frame(rows).map_err(FrameError::frame(&path))?;
-    let file = File::create(&part).map_err(FrameError::io(&part))?;
-    ParquetWriter::new(BufWriter::new(file))
+    let mut file = Whole::create(&path).map_err(FrameError::io(&path))?;
+    ParquetWriter::new(&mut file)
         .with_key_value_metadata(Some(KeyValueMetadata::from_static(pairs)))
         .set_parallel(false)
         .finish(&mut frame)
-        .map_err(FrameError::frame(&part))?;
-    fs::rename(&part, &path).map_err(FrameError::io(&path))?;
+        .map_err(FrameError::written(&path, &file))?;
+    file.finish().map_err(FrameError::io(&path))?;
     Ok(path)
 }

@@ -1,5 +1,3 @@
-use std::fs::{self, File};
-use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
 use polars::io::parquet::write::BatchedWriter;
@@ -9,10 +7,10 @@ use super::build::frame;
 use super::column::Column;
 use super::{FrameError, Table, csv};
 use crate::experiment::RunResult;
+use crate::files::Whole;
 
-/// One table as open files: Parquet, and CSV if asked for. They are written under
-/// `NAME.part` and get their names in [`Sheet::finish`], so that a torn file never has
-/// the name of a whole one.
+/// One table as open files: Parquet, and CSV if asked for. They get their names in
+/// [`Sheet::finish`], so that a torn file never has the name of a whole one.
 pub(super) struct Sheet<Row: 'static> {
     columns: &'static [Column<Row>],
     parquet: Parquet,
@@ -21,12 +19,13 @@ pub(super) struct Sheet<Row: 'static> {
 
 struct Parquet {
     path: PathBuf,
-    writer: BatchedWriter<BufWriter<File>>,
+    file: Whole,
+    writer: BatchedWriter<Whole>,
 }
 
 struct Csv {
     path: PathBuf,
-    file: File,
+    file: Whole,
 }
 
 impl<Row> Sheet<Row> {
@@ -41,15 +40,14 @@ impl<Row> Sheet<Row> {
     ) -> Result<Self, FrameError> {
         let empty = |path: &Path| frame(columns, &[]).map_err(FrameError::frame(path));
         let path = dir.join(format!("{}.parquet", table.name()));
-        let part = part(&path);
-        let file = File::create(&part).map_err(FrameError::io(&part))?;
-        let writer = ParquetWriter::new(BufWriter::new(file))
+        let file = Whole::create(&path).map_err(FrameError::io(&path))?;
+        let writer = ParquetWriter::new(file.clone())
             .with_key_value_metadata(Some(key_values(table, columns, metadata)))
             // One thread: results are many and small, and the runs need the cores.
             .set_parallel(false)
             .batched(empty(&path)?.schema())
-            .map_err(FrameError::frame(&part))?;
-        let parquet = Parquet { path, writer };
+            .map_err(FrameError::written(&path, &file))?;
+        let parquet = Parquet { path, file, writer };
         let csv = if csv { Some(Csv::create(dir, table, &empty(dir)?)?) } else { None };
         Ok(Self { columns, parquet, csv })
     }
@@ -59,46 +57,36 @@ impl<Row> Sheet<Row> {
         if rows.is_empty() {
             return Ok(());
         }
-        let path = &self.parquet.path;
+        let Parquet { path, file, writer } = &mut self.parquet;
         let frame = frame(self.columns, rows).map_err(FrameError::frame(path))?;
-        self.parquet.writer.write_batch(&frame).map_err(FrameError::frame(path))?;
+        writer.write_batch(&frame).map_err(FrameError::written(path, file))?;
         self.csv.as_mut().map_or(Ok(()), |csv| csv.append(&frame, false))
     }
 
     /// Completes the files and gives them their names.
     pub fn finish(self) -> Result<Vec<PathBuf>, FrameError> {
-        let Parquet { path, writer } = self.parquet;
-        writer.finish().map_err(FrameError::frame(&path))?;
-        drop(writer);
-        let mut paths = vec![path];
-        paths.extend(self.csv.map(|csv| csv.path));
-        for path in &paths {
-            fs::rename(part(path), path).map_err(FrameError::io(path))?;
-        }
-        Ok(paths)
+        let Parquet { path, file, writer } = self.parquet;
+        writer.finish().map_err(FrameError::written(&path, &file))?;
+        let csv = self.csv.map(|Csv { path, file }| (path, file));
+        let files = [(path, file)].into_iter().chain(csv);
+        files
+            .map(|(path, file)| file.finish().map_err(FrameError::io(&path)).map(|()| path))
+            .collect()
     }
 }
 
 impl Csv {
     fn create(dir: &Path, table: Table, empty: &DataFrame) -> Result<Self, FrameError> {
         let path = dir.join(format!("{}.csv", table.name()));
-        let part = part(&path);
-        let file = File::create(&part).map_err(FrameError::io(&part))?;
+        let file = Whole::create(&path).map_err(FrameError::io(&path))?;
         let mut csv = Self { path, file };
         csv.append(empty, true)?;
         Ok(csv)
     }
 
     fn append(&mut self, frame: &DataFrame, header: bool) -> Result<(), FrameError> {
-        csv::append(frame, header, &self.file).map_err(FrameError::csv(&self.path))
+        csv::append(frame, header, &mut self.file).map_err(FrameError::csv(&self.path))
     }
-}
-
-/// Where a file is written before it is whole.
-pub(super) fn part(path: &Path) -> PathBuf {
-    let mut part = path.as_os_str().to_owned();
-    part.push(".part");
-    part.into()
 }
 
 fn key_values<Row>(

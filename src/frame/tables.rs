@@ -14,7 +14,7 @@ const HELD_ROWS: usize = 1 << 16;
 ///
 /// Jobs go out at once, one row group per run, so that memory stays flat; the small rows
 /// of runs and sizes are held back and go out together. If the value is dropped without
-/// [`finish`](Tables::finish), what was written stays under `NAME.part`.
+/// [`finish`](Tables::finish), nothing stays.
 pub struct Tables {
     runs: Sheet<()>,
     by_size: Sheet<SizeRow>,

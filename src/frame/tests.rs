@@ -180,9 +180,10 @@ fn an_unfinished_file_does_not_have_the_final_name() {
     let dir = tempfile::tempdir().expect("a folder");
     let mut tables = Tables::create(dir.path(), &[], true).expect("a folder to write in");
     tables.write(&run(0, None, &[1])).expect("written");
+    let part = dir.path().join("jobs.parquet.part");
+    assert!(part.exists() && !dir.path().join("jobs.parquet").exists());
     drop(tables);
-    assert!(dir.path().join("jobs.parquet.part").exists());
-    assert!(!dir.path().join("jobs.parquet").exists());
+    assert!(!part.exists() && !dir.path().join("jobs.parquet").exists());
 }
 
 #[test]

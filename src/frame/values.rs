@@ -1,10 +1,9 @@
-use std::fs::{self, File};
-use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
 use polars::prelude::{Column, DataFrame, KeyValueMetadata, ParquetWriter, PolarsResult};
 
 use super::FrameError;
+use crate::files::Whole;
 use crate::report::Value;
 
 /// A row of named values; all rows of a table have the same names in the same order.
@@ -61,22 +60,23 @@ pub fn write_values(
 ) -> Result<[PathBuf; 2], FrameError> {
     let [parquet, csv] =
         ["parquet", "csv"].map(|extension| dir.join(format!("{stem}.{extension}")));
-    let part = dir.join(format!("{stem}.part"));
     let mut frame = values_frame(rows).map_err(FrameError::frame(&parquet))?;
-    let create = || File::create(&part).map_err(FrameError::io(&part));
-    ParquetWriter::new(BufWriter::new(create()?))
+    let mut file = Whole::create(&parquet).map_err(FrameError::io(&parquet))?;
+    ParquetWriter::new(&mut file)
         .with_key_value_metadata(Some(KeyValueMetadata::from_static(metadata.to_vec())))
         .finish(&mut frame)
-        .map_err(FrameError::frame(&parquet))?;
-    fs::rename(&part, &parquet).map_err(FrameError::io(&parquet))?;
-    super::csv::append(&frame, true, create()?).map_err(FrameError::csv(&csv))?;
-    fs::rename(&part, &csv).map_err(FrameError::io(&csv))?;
+        .map_err(FrameError::written(&parquet, &file))?;
+    file.finish().map_err(FrameError::io(&parquet))?;
+    let mut file = Whole::create(&csv).map_err(FrameError::io(&csv))?;
+    super::csv::append(&frame, true, &mut file).map_err(FrameError::csv(&csv))?;
+    file.finish().map_err(FrameError::io(&csv))?;
     Ok([parquet, csv])
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     #[test]
     fn columns_have_the_type_of_their_values() {

@@ -6,6 +6,7 @@ use plotters::prelude::{BitMapBackend, DrawingBackend, IntoDrawingArea, SVGBacke
 use super::canvas::Ink;
 use super::style::{PAGE, WHITE, register};
 use super::{Canvas, Figure, PlotError};
+use crate::files;
 
 /// Pixels of the PNG to the point, and units of the SVG: coordinates are whole numbers.
 const SCALE: u32 = 2;
@@ -21,22 +22,15 @@ const OVERSAMPLING: u32 = 2;
 pub fn save(dir: &Path, stem: &str, figure: &impl Figure) -> Result<[PathBuf; 3], PlotError> {
     register()?;
     fs::create_dir_all(dir).map_err(PlotError::io(dir))?;
-    let path = |extension: &str| dir.join(format!("{stem}.{extension}"));
-
-    let part = path("svg.part");
-    fs::write(&part, svg(figure)?).map_err(PlotError::io(&part))?;
-    let named = [path("svg"), path("png"), path("csv")];
-    fs::rename(&part, &named[0]).map_err(PlotError::io(&named[0]))?;
-
-    // The encoder takes the format from the last extension.
-    let part = path("part.png");
-    png(figure, &part)?;
-    fs::rename(&part, &named[1]).map_err(PlotError::io(&named[1]))?;
-
-    let part = path("csv.part");
-    fs::write(&part, figure.table().csv()).map_err(PlotError::io(&part))?;
-    fs::rename(&part, &named[2]).map_err(PlotError::io(&named[2]))?;
-    Ok(named)
+    let write = |extension: &str, bytes: &[u8]| {
+        let path = dir.join(format!("{stem}.{extension}"));
+        files::write(&path, bytes).map_err(PlotError::io(&path)).map(|()| path)
+    };
+    Ok([
+        write("svg", svg(figure)?.as_bytes())?,
+        write("png", &png(figure)?)?,
+        write("csv", figure.table().csv().as_bytes())?,
+    ])
 }
 
 fn pixels(figure: &impl Figure, scale: u32) -> (u32, u32) {
@@ -58,18 +52,25 @@ pub(super) fn svg(figure: &impl Figure) -> Result<String, PlotError> {
     Ok(text.replacen(&large, &natural, 1))
 }
 
-fn png(figure: &impl Figure, path: &Path) -> Result<(), PlotError> {
+/// The figure as the bytes of a PNG: in memory nothing can fail to be written.
+fn png(figure: &impl Figure) -> Result<Vec<u8>, PlotError> {
     let (width, height) = pixels(figure, SCALE * OVERSAMPLING);
     let mut large = vec![0u8; 3 * width as usize * height as usize];
     {
         let backend = BitMapBackend::with_buffer(&mut large, (width, height));
         page(backend, figure, SCALE * OVERSAMPLING, Ink::Pixels)?;
     }
-    let size = pixels(figure, SCALE);
-    let averaged = averaged(&large, width as usize);
-    let mut file = BitMapBackend::new(path, size);
-    file.blit_bitmap((0, 0), size, &averaged).map_err(PlotError::draw)?;
-    file.present().map_err(PlotError::draw)
+    let mut bytes = Vec::new();
+    let (columns, rows) = pixels(figure, SCALE);
+    let mut encoder = png::Encoder::new(&mut bytes, columns, rows);
+    encoder.set_color(png::ColorType::Rgb);
+    encoder.set_depth(png::BitDepth::Eight);
+    encoder.set_compression(png::Compression::Fast);
+    encoder.set_adaptive_filter(png::AdaptiveFilterType::Adaptive);
+    let mut encoder = encoder.write_header().map_err(PlotError::draw)?;
+    encoder.write_image_data(&averaged(&large, width as usize)).map_err(PlotError::draw)?;
+    encoder.finish().map_err(PlotError::draw)?;
+    Ok(bytes)
 }
 
 fn page<DB: DrawingBackend>(

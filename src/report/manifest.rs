@@ -1,43 +1,97 @@
 //! Where results come from.
 
-use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use serde::Serialize;
 
 use crate::experiment::RunKey;
+use crate::files::{FORMAT, FileRecord, PROGRAM};
 use crate::workload::{CleaningReport, PolicyRow};
+
+/// A process that makes results, as it is told in their manifest.
+#[derive(Clone, Debug)]
+pub struct Origin {
+    /// What they are results of, such as "run" or "search".
+    pub kind: &'static str,
+    command: Vec<String>,
+    started: SystemTime,
+}
 
 /// The record beside every set of result files: enough to make them again, and the only
 /// place for wall-clock figures.
 #[derive(Clone, Debug, Serialize)]
-pub struct Manifest {
+pub struct Manifest<'a, C, D> {
     /// Name of the program.
-    pub program: &'static str,
-    /// Its version.
-    pub version: &'static str,
+    program: &'static str,
+    /// The form of the manifest.
+    format: u32,
+    /// What the files are results of.
+    kind: &'static str,
+    /// Version of the program.
+    version: &'static str,
     /// Its commit, or "unknown".
-    pub commit: &'static str,
+    commit: &'static str,
     /// The command line as typed.
-    pub command: Vec<String>,
-    /// What it resolved to.
-    pub configuration: Configuration,
-    /// The cells in grid order.
-    pub runs: Vec<RunRecord>,
-    /// Cells that failed, and why.
-    pub failed: Vec<String>,
+    command: &'a [String],
+    /// What it resolved to: what decides the numbers.
+    configuration: &'a C,
+    /// What else there is to say of these results.
+    #[serde(flatten)]
+    details: &'a D,
+    /// What failed, and why.
+    failed: &'a [String],
     /// Threads used.
-    pub threads: usize,
+    threads: usize,
     /// The machine this ran on.
-    pub host: Host,
+    host: Host,
     /// Begin, in seconds since 1970-01-01 UTC.
-    pub started_unix: u64,
+    started_unix: u64,
     /// Wall-clock seconds from begin to end.
-    pub elapsed_seconds: f64,
+    elapsed_seconds: f64,
     /// Most memory held, in bytes, where the system tells.
-    pub peak_memory_bytes: Option<u64>,
+    peak_memory_bytes: Option<u64>,
     /// Result files.
-    pub files: Vec<String>,
+    files: &'a [FileRecord],
+}
+
+impl Origin {
+    /// This process, which begins now, with its command line as typed.
+    pub fn begin(kind: &'static str, command: &[std::ffi::OsString]) -> Self {
+        let command = command.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+        Self { kind, command, started: SystemTime::now() }
+    }
+
+    /// The text of the manifest of its results.
+    ///
+    /// # Errors
+    /// If `configuration` or `details` have no JSON form.
+    pub fn manifest(
+        &self,
+        configuration: &impl Serialize,
+        details: &impl Serialize,
+        failed: &[String],
+        files: &[FileRecord],
+    ) -> serde_json::Result<String> {
+        let since = |t: SystemTime, from| t.duration_since(from).unwrap_or(Duration::ZERO);
+        let text = serde_json::to_string_pretty(&Manifest {
+            program: PROGRAM,
+            format: FORMAT,
+            kind: self.kind,
+            version: env!("CARGO_PKG_VERSION"),
+            commit: env!("REPLAY_COMMIT"),
+            command: &self.command,
+            configuration,
+            details,
+            failed,
+            threads: rayon::current_num_threads(),
+            host: Host::this(),
+            started_unix: since(self.started, SystemTime::UNIX_EPOCH).as_secs(),
+            elapsed_seconds: since(SystemTime::now(), self.started).as_secs_f64(),
+            peak_memory_bytes: peak_memory_bytes(),
+            files,
+        })?;
+        Ok(text + "\n")
+    }
 }
 
 /// What decides the numbers: equal configurations give equal result files. It is also in
@@ -90,6 +144,13 @@ pub struct TraceRecord {
     pub cleaning: CleaningReport,
 }
 
+/// What the manifest of the main job says beside that of other commands.
+#[derive(Clone, Debug, Serialize)]
+pub struct RunDetails {
+    /// The cells that are done, in grid order.
+    pub runs: Vec<RunRecord>,
+}
+
 /// A finished cell.
 #[derive(Clone, Debug, Serialize)]
 pub struct RunRecord {
@@ -139,23 +200,4 @@ pub fn peak_memory_bytes() -> Option<u64> {
     let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
     let kib: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
     Some(1024 * kib)
-}
-
-/// Seconds since 1970 of an instant, and the time passed since.
-pub fn begin_and_elapsed(started: SystemTime) -> (u64, f64) {
-    let since = |t: SystemTime, from| t.duration_since(from).unwrap_or(Duration::ZERO);
-    let begin = since(started, SystemTime::UNIX_EPOCH).as_secs();
-    (begin, since(SystemTime::now(), started).as_secs_f64())
-}
-
-impl Manifest {
-    /// Writes `manifest.json` into a folder.
-    ///
-    /// # Errors
-    /// Those of the file system.
-    pub fn write(&self, dir: &Path) -> std::io::Result<()> {
-        let mut text = serde_json::to_string_pretty(self)?;
-        text.push('\n');
-        std::fs::write(dir.join("manifest.json"), text)
-    }
 }

@@ -163,6 +163,12 @@ impl Dir {
     }
 }
 
+/// Names of the files that a manifest lists.
+pub fn listed(manifest: &Value) -> Vec<String> {
+    let files = manifest["files"].as_array().expect("files").iter();
+    files.map(|file| file["name"].as_str().expect("a name").to_string()).collect()
+}
+
 /// What a run gave.
 pub struct Outcome {
     arguments: String,

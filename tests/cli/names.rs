@@ -156,6 +156,6 @@ fn bad_words() {
     let dir = Dir::with_trace();
     dir.replay("--seed x").fails(2, 1, &["--seed", "\"x\": not an integer"]);
     dir.replay("--format jsn").refused(&["'jsn'", "json"]);
-    dir.replay("--plots").fails(2, 1, &["--plots needs --out DIR"]);
+    dir.replay("--plots").refused(&["--out <DIR>"]);
     dir.replay("--mash 4x4").refused(&["--mash", "--mesh"]);
 }

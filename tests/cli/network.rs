@@ -219,7 +219,7 @@ fn a_cell_that_fails_leaves_the_others() {
     assert_eq!(run.fields(&["allocator"]), ["mbs"]);
     let manifest: serde_json::Value =
         serde_json::from_slice(&dir.read("out/manifest.json")).expect("JSON");
-    assert_eq!(manifest["configuration"]["failed"].as_array().map(Vec::len), Some(1));
+    assert_eq!(manifest["failed"].as_array().map(Vec::len), Some(1));
     assert_eq!(column(&dir, "out/contend.csv", "allocator"), ["mbs"]);
 }
 

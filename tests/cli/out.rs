@@ -83,7 +83,7 @@ fn the_manifest_tells_what_ran() {
     assert_eq!(trace["cleaning"]["read"], 5000);
     assert_eq!(manifest["configuration"]["policy"], "johnson");
     assert!(manifest["elapsed_seconds"].as_f64() > Some(0.0));
-    let mut listed: Vec<String> = serde_json::from_value(manifest["files"].clone()).expect("names");
+    let mut listed = super::dir::listed(&manifest);
     listed.push("manifest.json".to_string());
     listed.sort();
     assert_eq!(listed, dir.files("results"), "every file is listed");
@@ -223,7 +223,7 @@ fn a_file_in_the_way_fails_first() {
     // The name of the folder that results grow in is taken by a file.
     let dir = Dir::with_trace().file("results/unfinished.part", "");
     let failed = dir.replay("-q --jobs 20 --out results");
-    failed.fails(2, 1, &["cannot write results", "unfinished.part"]);
+    failed.fails(2, 1, &["cannot write into --out results", "unfinished.part is no folder"]);
 }
 
 fn a_closed_pipe_costs_no_file() {

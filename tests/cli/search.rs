@@ -258,7 +258,6 @@ fn bad_input_is_explained() {
         ("--slack 0..0.5", "needs a step"),
         ("--slack 0.1 --alloc mc1x1[slack=0.2]", "has one already"),
         ("--slack 0..0.9:0.000001 --sr 1..500", "more than 100,000,000"),
-        ("--plots", "--plots needs --out"),
         ("--sr 1..1024 --factors 0..262143", "more than 100,000,000"),
         ("--strategy halving --evaluations 1000000000", "halving begins with"),
         ("--seed 1,2", "--seed: a search takes one"),
@@ -270,5 +269,9 @@ fn bad_input_is_explained() {
     dir.replay(&format!("{one} --split 0.5")).fails(2, 1, &["0 jobs before and 1 after"]);
     dir.replay(one).fails(2, 1, &["nothing to improve"]);
     dir.replay("search --sr 9..1").refused(&["9..1"]);
+    dir.replay("search --plots").refused(&["--out <DIR>"]);
+    // Options of the main job that would do nothing.
+    dir.replay("search --ties").refused(&["--ties"]);
+    dir.replay("search --no-jobs").refused(&["--no-jobs"]);
     dir.replay("search --time soon").refused(&["10m"]);
 }

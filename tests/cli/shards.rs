@@ -3,6 +3,9 @@
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
+use replay::experiment::RunResult;
+use replay::experiment::journal::{Journal, Outcome as Record};
+
 use super::dir::{Dir, Outcome, checkout};
 use super::sweep::{GRID, TABLES};
 
@@ -12,6 +15,8 @@ trials!(
     shards_of_other_plans_are_refused,
     missing_cells_are_named,
     a_whole_folder_merges_too,
+    a_done_cell_wins_over_a_failed_one,
+    one_cell_has_one_result,
     what_is_no_shard,
     a_shard_is_no_place_for_the_whole,
     a_task_array_is_a_sweep,
@@ -52,7 +57,7 @@ fn a_shard_has_no_results_of_its_own() {
     let dir = Dir::with_trace().file("grid.toml", GRID);
     let part = dir.replay("sweep grid.toml --shard 2/4 --out part").code(0);
     part.says("sweep: 31 cells: 0 done before, 31 run").prints("part/journal.txt\n");
-    assert_eq!(dir.files("part"), ["journal.txt", "lock", "plan.json"]);
+    assert_eq!(dir.files("part"), ["journal.txt", "plan.json"]);
     // The other parts in the same folder, then the whole: nothing runs twice.
     for number in [1, 3, 4] {
         dir.replay(&format!("sweep grid.toml -q --shard {number}/4 --out part")).code(0);
@@ -101,6 +106,57 @@ fn a_whole_folder_merges_too() {
     assert!(TABLES.iter().all(|table| {
         dir.read(&format!("whole/{table}")) == dir.read(&format!("merged/{table}"))
     }));
+}
+
+/// Two whole folders, of which the second has this in its journal for the third cell.
+fn with_record(change: impl Fn(RunResult) -> Result<RunResult, String>) -> Dir {
+    let dir = Dir::with_trace().file("grid.toml", GRID);
+    for out in ["a", "b"] {
+        dir.replay(&format!("sweep grid.toml -q --out {out}")).code(0);
+    }
+    let plan = dir.replay("plan grid.toml -q --no-estimate").code(0);
+    let id = plan.fields(&["cell"])[2].parse().expect("an id");
+    let folder = replay::files::Dir::open(&dir.path("b")).expect("a folder");
+    let mut journal = Journal::open(&folder).expect("a journal");
+    let Some(Record::Done(result)) = journal.read(id).expect("a record") else {
+        panic!("cell 2 is done")
+    };
+    let changed = change(*result);
+    journal.append(id, changed.as_ref().map_err(String::as_str)).expect("a record");
+    dir
+}
+
+fn a_done_cell_wins_over_a_failed_one() {
+    let dir = with_record(|_| Err("a full disk".to_string()));
+    for (first, second) in [("a", "b"), ("b", "a")] {
+        let out = format!("{first}{second}");
+        dir.replay(&format!("merge {first} {second} -q --out {out}")).code(0).says_nothing();
+        for table in TABLES {
+            let same = dir.read(&format!("a/{table}")) == dir.read(&format!("{out}/{table}"));
+            assert!(same, "{table} of {out}");
+        }
+    }
+    // Alone it has failed.
+    dir.replay("merge b -q --out alone").code(1);
+}
+
+fn one_cell_has_one_result() {
+    let dir = with_record(|mut result| {
+        result.metrics.makespan += 1;
+        Ok(result)
+    });
+    for folders in ["a b", "b a"] {
+        let failed = dir.replay(&format!("merge {folders} -q --out out"));
+        let words = ["cell 2 (", "a/journal.txt", "b/journal.txt", "again with --force"];
+        failed.fails(3, 1, &words);
+        assert!(!dir.path("out/manifest.json").exists());
+    }
+    // Times on the clock are no result.
+    let dir = with_record(|mut result| {
+        result.seconds += 1.0;
+        Ok(result)
+    });
+    dir.replay("merge b a -q --out out").code(0);
 }
 
 fn what_is_no_shard() {

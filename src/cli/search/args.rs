@@ -2,14 +2,17 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
-use crate::cli::args::RunArgs;
+use crate::cli::args::{GridArgs, OutputArgs};
 use crate::experiment::search::Range;
 
 /// Arguments of `replay search`, as typed.
 #[derive(Clone, Debug, Args)]
 pub struct SearchArgs {
     #[command(flatten)]
-    pub run: RunArgs,
+    pub grid: GridArgs,
+
+    #[command(flatten)]
+    pub output: OutputArgs,
 
     /// How the next vectors are chosen.
     #[arg(long, value_enum, value_name = "NAME", default_value_t, help_heading = "Search")]

@@ -7,17 +7,18 @@ mod watch;
 
 use std::ffi::OsString;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Instant, SystemTime};
+use std::time::Instant;
 
 pub use args::SearchArgs;
 
 use args::StrategyArg;
-use output::{Results, prepare};
+use output::Results;
 use plan::{SearchPlan, Start, failure};
 use watch::{Watch, account};
 
 use super::exit::{Exit, Failure, tell};
-use super::run::{interruption, set_threads};
+use super::run::interruption;
+use super::session::{Kind, Session};
 use crate::experiment::search::strategy::{External, Halving, List, Local, Random, Strategy, Tpe};
 use crate::experiment::search::{
     Archive, Control, End, Found, Portability, Problem, Space, search, width,
@@ -32,10 +33,8 @@ const FINALISTS: usize = 10;
 
 /// Runs the search.
 pub fn run(args: &SearchArgs, command: &[OsString]) -> Result<Exit, Failure> {
-    let started = SystemTime::now();
     let begin = Instant::now();
-    set_threads(args.run.threads)?;
-    prepare(args, command)?;
+    let session = Session::begin(Kind::Search, &args.output, command)?;
     let plan = SearchPlan::resolve(args)?;
     let interrupted = interruption()?;
     let interrupted = || interrupted.load(Ordering::Relaxed);
@@ -60,7 +59,7 @@ pub fn run(args: &SearchArgs, command: &[OsString]) -> Result<Exit, Failure> {
         let mut archive = Archive::default();
         let outcome = search.run(&mut archive);
         let equal = *outcome.as_ref().unwrap_or(&0);
-        if !args.run.quiet {
+        if !args.output.process.quiet {
             tell(account(&problem.name(), &archive, problem.decisions(), equal));
             if archive.best().is_some_and(|best| !best.is_feasible()) {
                 tell(format_args!("{}: no vector keeps the constraints", problem.name()));
@@ -94,7 +93,7 @@ pub fn run(args: &SearchArgs, command: &[OsString]) -> Result<Exit, Failure> {
         equal_ratios: &equal_ratios,
         portability: portability.as_ref(),
     };
-    results.write(args, command, started)?;
+    results.write(args, session)?;
     if interrupted() {
         tell("replay: interrupted; what was done is written");
         return Ok(Exit::Interrupted);
@@ -102,7 +101,7 @@ pub fn run(args: &SearchArgs, command: &[OsString]) -> Result<Exit, Failure> {
     if let Some(failure) = failure {
         return Err(failure);
     }
-    if overdue.load(Ordering::Relaxed) && !args.run.quiet {
+    if overdue.load(Ordering::Relaxed) && !args.output.process.quiet {
         tell("replay: the time is up; what is found depends on the machine");
     }
     Ok(Exit::Done)
@@ -133,8 +132,6 @@ pub fn adapted(command: clap::Command) -> clap::Command {
         .mut_arg("out", |arg| {
             arg.help("Write tables (Parquet, CSV), plots and a manifest into this folder.")
         })
-        .mut_arg("ties", |arg| arg.hide(true))
-        .mut_arg("no_jobs", |arg| arg.hide(true))
 }
 
 /// One search of one problem.
@@ -249,7 +246,7 @@ impl Search<'_> {
         keep: Option<usize>,
     ) -> Result<End, Failure> {
         let expected = evaluations.map(|more| archive.evaluations().len() as u64 + more);
-        let watch = Watch::new(self.args.run.quiet, expected);
+        let watch = Watch::new(self.args.output.process.quiet, expected);
         let control = Control {
             evaluations,
             keep,

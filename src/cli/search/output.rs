@@ -1,9 +1,6 @@
 //! Where the results of a search go.
 
-use std::ffi::OsString;
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 
 use serde_json::json;
 
@@ -11,13 +8,13 @@ use super::args::SearchArgs;
 use super::plan::SearchPlan;
 use crate::cli::args::FormatArg;
 use crate::cli::exit::Failure;
-use crate::cli::folder::{Staging, claim};
 use crate::cli::output::{configuration, metadata};
+use crate::cli::session::Session;
 use crate::experiment::search::{
     Archive, Candidate, Origin, Portability, Problem, SearchRow, rows,
 };
+use crate::files;
 use crate::plot::{Searched, search_gallery};
-use crate::report::manifest::{Host, Manifest, begin_and_elapsed, peak_memory_bytes};
 use crate::report::{
     json_line, portability_rows, portability_summary, search_row, search_summary, spared_rows,
     write_csv,
@@ -35,17 +32,6 @@ pub struct Results<'a> {
     pub equal_ratios: &'a [u64],
     /// Vectors tried on other traces.
     pub portability: Option<&'a Portability>,
-}
-
-/// Checks that the folder can be written.
-pub fn prepare(args: &SearchArgs, command: &[OsString]) -> Result<(), Failure> {
-    if args.run.plots && args.run.out.is_none() {
-        return Err(Failure::usage_message("--plots needs --out DIR"));
-    }
-    match &args.run.out {
-        Some(dir) => claim(dir, command),
-        None => Ok(()),
-    }
 }
 
 impl Results<'_> {
@@ -75,17 +61,9 @@ impl Results<'_> {
     }
 
     /// Writes the files and prints the best vectors, which a full disk must not cost.
-    pub fn write(
-        &self,
-        args: &SearchArgs,
-        command: &[OsString],
-        started: SystemTime,
-    ) -> Result<(), Failure> {
+    pub fn write(&self, args: &SearchArgs, session: Session) -> Result<(), Failure> {
         let rows = self.rows();
-        let written = match &args.run.out {
-            Some(dir) => self.write_files(args, dir, &rows, command, started),
-            None => Ok(()),
-        };
+        let written = self.write_files(args, session, &rows);
         let printed = self.print(args, &rows).map_err(|e| Failure::output("standard output", e));
         written.and(printed)
     }
@@ -104,7 +82,7 @@ impl Results<'_> {
             let summary = search_summary(&self.plan.objective.to_string(), &shown);
             [Some(summary), self.portability.map(portability_summary)].into_iter().flatten()
         };
-        match args.run.format {
+        match args.output.format {
             FormatArg::Json => {
                 shown.iter().try_for_each(|row| writeln!(out, "{}", json_line(&search_row(row))))
             }
@@ -114,7 +92,7 @@ impl Results<'_> {
                     if i > 0 {
                         writeln!(out)?;
                     }
-                    match args.run.format {
+                    match args.output.format {
                         FormatArg::Md => sheet.write_markdown(&mut out)?,
                         _ => sheet.write_plain(&mut out)?,
                     }
@@ -127,21 +105,18 @@ impl Results<'_> {
     fn write_files(
         &self,
         args: &SearchArgs,
-        dir: &Path,
+        mut session: Session,
         rows: &[SearchRow],
-        command: &[OsString],
-        started: SystemTime,
     ) -> Result<(), Failure> {
         let plan = self.plan;
-        let staging = Staging::begin(dir)?;
-        let dir = staging.path();
-        let mut files = Vec::new();
+        let Some(dir) = session.stage()? else { return Ok(()) };
+        let mut written = Vec::new();
         let mut csv = |name: &str, rows: Vec<_>| {
             let path = dir.join(name);
             let mut bytes = Vec::new();
-            let written = write_csv(rows, &mut bytes).and_then(|()| std::fs::write(&path, bytes));
-            written.map_err(|e| Failure::output(path.display(), e))?;
-            files.push(path);
+            let text = write_csv(rows, &mut bytes).and_then(|()| files::write(&path, &bytes));
+            text.map_err(|e| Failure::output(path.display(), e))?;
+            written.push(path);
             Ok::<(), Failure>(())
         };
         csv("search.csv", rows.iter().map(search_row).collect())?;
@@ -159,8 +134,8 @@ impl Results<'_> {
         let configuration = configuration(&plan.train, false);
         let text = json!({"run": configuration, "search": self.settings(args)}).to_string();
         let parquet = crate::frame::write_search(dir, &metadata(&text), rows);
-        files.push(parquet.map_err(|e| Failure::output("results", e))?);
-        if !args.run.no_plots {
+        written.push(parquet.map_err(|e| Failure::output("results", e))?);
+        if !args.output.no_plots {
             let names: Vec<String> = plan.searches.iter().map(Problem::name).collect();
             let searched: Vec<_> = names
                 .iter()
@@ -176,11 +151,10 @@ impl Results<'_> {
                 .collect();
             let objective = plan.objective.to_string();
             let drawn = search_gallery(&dir.join("plots"), &objective, &searched, self.portability);
-            files.extend(drawn.map_err(|e| Failure::output("plots", e))?);
+            written.extend(drawn.map_err(|e| Failure::output("plots", e))?);
         }
-        self.write_manifest(args, dir, &files, command, started)
-            .map_err(|e| Failure::output("manifest.json", e))?;
-        staging.commit(&files).map(drop)
+        let details = json!({"search": self.settings(args)});
+        session.commit(&written, &configuration, &details, &[]).map(drop)
     }
 
     /// What decides the numbers of the search, beside the traces.
@@ -208,39 +182,5 @@ impl Results<'_> {
             "seed": plan.seed,
             "test": plan.test.as_ref().map(|plan| configuration(plan, false).traces),
         })
-    }
-
-    fn write_manifest(
-        &self,
-        args: &SearchArgs,
-        dir: &Path,
-        files: &[PathBuf],
-        command: &[OsString],
-        started: SystemTime,
-    ) -> io::Result<()> {
-        let (started_unix, elapsed_seconds) = begin_and_elapsed(started);
-        let relative =
-            |path: &PathBuf| path.strip_prefix(dir).unwrap_or(path).display().to_string();
-        let manifest = Manifest {
-            program: "replay",
-            version: env!("CARGO_PKG_VERSION"),
-            commit: env!("REPLAY_COMMIT"),
-            command: command.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
-            configuration: configuration(&self.plan.train, false),
-            runs: Vec::new(),
-            failed: Vec::new(),
-            threads: rayon::current_num_threads(),
-            host: Host::this(),
-            started_unix,
-            elapsed_seconds,
-            peak_memory_bytes: peak_memory_bytes(),
-            files: files.iter().map(relative).collect(),
-        };
-        let mut value = serde_json::to_value(&manifest)?;
-        if let Some(object) = value.as_object_mut() {
-            object.insert("search".to_string(), self.settings(args));
-        }
-        let text = serde_json::to_string_pretty(&value)? + "\n";
-        std::fs::write(dir.join("manifest.json"), text)
     }
 }

@@ -70,23 +70,23 @@ impl SearchPlan {
             .iter()
             .map(|text| text.parse().map_err(Failure::usage))
             .collect::<Result<Vec<Constraint>, _>>()?;
-        let mut grid = GridArgs { tie: Vec::new(), ..args.run.grid.clone() };
+        let mut grid = GridArgs { tie: Vec::new(), ..args.grid.clone() };
         if grid.alloc.is_empty() {
             grid.alloc.push("mc1x1".to_string());
         }
         let slacks = slacks(&args.slack, &check_single(&grid)?)?;
-        let given = given(&args.run.grid.tie, slacks[0])?;
+        let given = given(&args.grid.tie, slacks[0])?;
         let starts = starts(&args.start, slacks[0])?;
         check_size(args, &slacks)?;
-        let [seed] = seeds(&args.run.grid.seed)?[..] else {
+        let [seed] = seeds(&args.grid.seed)?[..] else {
             return Err(Failure::usage_message("--seed: a search takes one"));
         };
-        let train = Plan::resolve(&grid, args.run.quiet)?;
+        let train = Plan::resolve(&grid, args.output.process.quiet)?;
         let test = match args.test.is_empty() {
             true => None,
             false => {
                 let elsewhere = GridArgs { trace: args.test.clone(), ..grid };
-                Some(Plan::resolve(&elsewhere, args.run.quiet)?)
+                Some(Plan::resolve(&elsewhere, args.output.process.quiet)?)
             }
         };
         let ([scheduler], [allocator]) = (&train.schedulers[..], &train.allocators[..]) else {

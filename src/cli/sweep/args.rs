@@ -2,7 +2,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::cli::args::{GridArgs, threads};
+use crate::cli::args::{GridArgs, ProcessArgs};
 use crate::experiment::sweep::Shard;
 
 /// A grid, from a file or from flags.
@@ -28,13 +28,8 @@ pub struct GridChoice {
     #[arg(long, value_name = "I/N", help_heading = "Output")]
     pub shard: Option<Shard>,
 
-    /// Threads [default: all processors]. Results do not depend on it.
-    #[arg(long, value_name = "N", value_parser = threads(), help_heading = "Output")]
-    pub threads: Option<u64>,
-
-    /// Nothing on standard error but errors.
-    #[arg(long, short, help_heading = "Output")]
-    pub quiet: bool,
+    #[command(flatten)]
+    pub process: ProcessArgs,
 }
 
 /// Lists of parameters for every allocator that has them.
@@ -104,7 +99,7 @@ pub struct SweepArgs {
     )]
     pub out: Option<PathBuf>,
 
-    /// Forget what the folder's journal has and begin anew.
+    /// Forget what the folder's journal has and begin anew; replace what another command left.
     #[arg(long, help_heading = "Output")]
     pub force: bool,
 
@@ -140,7 +135,10 @@ pub struct MergeArgs {
     #[arg(long, value_name = "DIR")]
     pub out: PathBuf,
 
-    /// Nothing on standard error but errors.
-    #[arg(long, short)]
-    pub quiet: bool,
+    /// Replace what another command left in the folder, and results changed since.
+    #[arg(long)]
+    pub force: bool,
+
+    #[command(flatten)]
+    pub process: ProcessArgs,
 }

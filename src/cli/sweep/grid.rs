@@ -37,7 +37,7 @@ pub fn resolve(choice: &GridChoice) -> Result<Grid, Failure> {
 /// Loads the traces of a grid and counts its cells. More than a hundred thousand need the
 /// user's word.
 pub fn plan(choice: &GridChoice, grid: Grid) -> Result<(Plan, Vec<Arc<Trace>>), Failure> {
-    let traces = load(&grid, choice.quiet).map_err(|failure| match &choice.file {
+    let traces = load(&grid, choice.process.quiet).map_err(|failure| match &choice.file {
         Some(file) => failure.within(format!("{}: traces", file.display())),
         None => failure,
     })?;

@@ -6,7 +6,6 @@ use super::args::PlanArgs;
 use super::estimate::estimate;
 use super::grid;
 use crate::cli::exit::{Exit, Failure, tell};
-use crate::cli::run::set_threads;
 use crate::experiment::RunKey;
 use crate::experiment::sweep::{Plan, Shard};
 use crate::number::{fixed, grouped};
@@ -23,12 +22,12 @@ struct Row {
 
 /// Lists the cells of a grid and says how many there are and how long they take.
 pub fn run(args: &PlanArgs) -> Result<Exit, Failure> {
-    set_threads(args.grid.threads)?;
+    args.grid.process.set_threads()?;
     let grid = grid::resolve(&args.grid)?;
     let (plan, traces) = grid::plan(&args.grid, grid)?;
     let shard = args.grid.shard.unwrap_or(Shard::WHOLE);
     let cells: Vec<u32> = shard.cells(plan.len()).collect();
-    if !args.grid.quiet {
+    if !args.grid.process.quiet {
         tell(counts(&plan, shard, cells.len()));
         if !args.no_estimate && !cells.is_empty() {
             let estimate = estimate(&plan, &traces, &cells)?;

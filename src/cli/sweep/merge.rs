@@ -1,26 +1,30 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 
 use super::args::MergeArgs;
-use super::folder::{self, Folder, holder};
-use super::results::{self, Process};
+use super::folder::{self, Folder};
+use super::results;
 use crate::cli::exit::{Exit, Failure, tell};
-use crate::cli::folder::claim;
-use crate::experiment::journal::{Journal, Lock};
+use crate::cli::session::{Kind, Session};
+use crate::experiment::journal::Journal;
 use crate::experiment::sweep::{Plan, Shard};
+use crate::files::{Dir, Hold};
 use crate::number::grouped;
 
 /// Puts the journals of all shards of one plan together.
 pub fn run(args: &MergeArgs, command: &[OsString]) -> Result<Exit, Failure> {
-    let started = SystemTime::now();
-    let mut locks = Vec::new();
+    let mut holds = Vec::new();
     let mut folders: Vec<Folder> = Vec::new();
     let mut journals = Vec::new();
     for dir in &args.dirs {
-        locks.push(Lock::shared(dir).map_err(Failure::usage)?);
-        folders.push(folder::read(dir)?);
-        journals.push(Journal::read_only(dir).map_err(Failure::data)?);
+        let opened = Dir::open(dir).map_err(|error| {
+            let what = format!("{}: no folder of a sweep", dir.display());
+            Failure::data(anyhow::Error::new(error).context(what))
+        })?;
+        let hold = Hold::shared(opened).map_err(Failure::usage)?;
+        folders.push(folder::read(hold.dir())?);
+        journals.push(Journal::read_only(hold.dir()).map_err(Failure::data)?);
+        holds.push(hold);
     }
     let Some(Folder { plan, .. }) = folders.first() else {
         return Err(Failure::usage_message("no folder to merge"));
@@ -35,12 +39,9 @@ pub fn run(args: &MergeArgs, command: &[OsString]) -> Result<Exit, Failure> {
         let message = format!("--out {}: it is one of the folders to merge", out.display());
         return Err(Failure::usage_message(message));
     }
-    claim(out, command)?;
-    // A shard's own folder is locked for reading: it cannot take the result as well.
-    let _lock = Lock::exclusive(out, &holder()).map_err(Failure::usage)?;
-    let exit =
-        results::write(out, plan, &mut journals, &Process { command, started, cells_run: 0 })?;
-    if !args.quiet {
+    let session = Session::within(Kind::Sweep, Some(out), args.force, &args.process, command)?;
+    let exit = results::write(session, plan, &mut journals, 0)?;
+    if !args.process.quiet {
         let (cells, dirs) = (grouped(plan.len()), args.dirs.len());
         tell(format_args!("merge: {cells} cells of {dirs} folders"));
     }

@@ -10,6 +10,7 @@ mod results;
 mod run;
 
 pub use args::{MergeArgs, PlanArgs, SweepArgs};
+pub use folder::{PLAN_FILE, is_plan};
 pub use list::run as plan;
 pub use merge::run as merge;
 pub use run::run as sweep;

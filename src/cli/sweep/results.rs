@@ -1,50 +1,31 @@
 //! From journals to result files.
 
-use std::ffi::OsString;
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::path::PathBuf;
 
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::folder::Staging;
+use crate::cli::output::metadata;
+use crate::cli::session::Session;
 use crate::experiment::journal::{Journal, Outcome};
 use crate::experiment::sweep::Plan;
 use crate::frame::Tables;
-use crate::report::manifest::{Host, begin_and_elapsed, peak_memory_bytes};
-use crate::report::sweep::{SweepConfiguration, SweepManifest};
+use crate::report::sweep::{SweepConfiguration, SweepDetails};
 
-/// What of a process goes into the manifest.
-pub struct Process<'a> {
-    /// Its command line.
-    pub command: &'a [OsString],
-    /// Its begin.
-    pub started: SystemTime,
-    /// Cells it ran itself.
-    pub cells_run: usize,
-}
-
-/// Writes the results of a plan whose every cell is in one of `journals` into `dir`, in
-/// grid order, one record at a time; then prints the files' names. The same bytes
-/// whatever the journals' order and number.
+/// Writes the results of a plan whose every cell is in one of `journals`, in grid order, one
+/// record at a time; then prints the files' names. The same bytes whatever the journals'
+/// order and number. This process ran `cells_run` of the cells itself.
 pub fn write(
-    dir: &Path,
+    mut session: Session,
     plan: &Plan,
     journals: &mut [Journal],
-    process: &Process<'_>,
+    cells_run: usize,
 ) -> Result<Exit, Failure> {
+    let Some(place) = session.stage()? else { return Ok(Exit::Done) };
     let configuration = SweepConfiguration::of(plan);
     let text = serde_json::to_string(&configuration)
         .map_err(|e| Failure::output("the configuration", e))?;
-    let metadata = [
-        ("program", "replay"),
-        ("version", env!("CARGO_PKG_VERSION")),
-        ("commit", env!("REPLAY_COMMIT")),
-        ("configuration", &text),
-    ];
-    let metadata = metadata.map(|(key, value)| (key.to_string(), value.to_string()));
-    let staging = Staging::begin(dir)?;
-    let mut tables = Tables::create(staging.path(), &metadata, false)
-        .map_err(|e| Failure::output(dir.display(), e))?;
+    let mut tables = Tables::create(place, &metadata(&text), false)
+        .map_err(|e| Failure::output("results", e))?;
     let (mut failed, mut replay_seconds) = (Vec::new(), 0.0);
     for run in 0..plan.len() {
         match outcome(plan, journals, run)? {
@@ -63,43 +44,47 @@ pub fn write(
         }
     }
     let files = tables.finish().map_err(|e| Failure::output("results", e))?;
-    let (started_unix, elapsed_seconds) = begin_and_elapsed(process.started);
-    let word = |word: &OsString| word.to_string_lossy().into_owned();
-    let name =
-        |path: &PathBuf| path.strip_prefix(staging.path()).unwrap_or(path).display().to_string();
-    let manifest = SweepManifest {
-        program: "replay",
-        version: env!("CARGO_PKG_VERSION"),
-        commit: env!("REPLAY_COMMIT"),
-        command: process.command.iter().map(word).collect(),
-        configuration,
+    let details = SweepDetails {
         plan: plan.digest().map_err(Failure::usage)?,
         cells: plan.len(),
         combinations: plan.combinations(),
-        failed,
-        cells_run_now: process.cells_run,
+        cells_run_now: cells_run,
         replay_seconds,
-        threads: rayon::current_num_threads(),
-        host: Host::this(),
-        started_unix,
-        elapsed_seconds,
-        peak_memory_bytes: peak_memory_bytes(),
-        files: files.iter().map(name).collect(),
     };
-    manifest.write(staging.path()).map_err(|e| Failure::output("manifest.json", e))?;
-    let files = staging.commit(&files)?;
+    let files = session.commit(&files, &configuration, &details, &failed)?;
     let mut out = io::stdout().lock();
     let printed = files.iter().try_for_each(|path| writeln!(out, "{}", path.display()));
     printed.map_err(|e| Failure::output("standard output", e))?;
-    Ok(if manifest.failed.is_empty() { Exit::Done } else { Exit::Differs })
+    Ok(if failed.is_empty() { Exit::Done } else { Exit::Differs })
 }
 
+/// What became of a cell, whatever the order of the journals: a result counts for more than
+/// a failure, and there is but one.
 fn outcome(plan: &Plan, journals: &mut [Journal], run: u32) -> Result<Outcome, Failure> {
     let id = plan.id(run).map_err(Failure::usage)?;
+    let mut found: Option<(Outcome, PathBuf)> = None;
     for journal in journals {
-        if let Some(outcome) = journal.read(id).map_err(Failure::data)? {
-            return Ok(outcome);
-        }
+        let Some(outcome) = journal.read(id).map_err(Failure::data)? else { continue };
+        let here = journal.path().to_path_buf();
+        found = Some(match (found, outcome) {
+            (None, outcome) => (outcome, here),
+            (Some((Outcome::Done(one), place)), Outcome::Done(other)) => {
+                if !one.is_same(&other) {
+                    let (place, here) = (place.display(), here.display());
+                    return Err(Failure::data(anyhow::anyhow!(
+                        "cell {run} ({id}) has one result in {place} and another in {here}: run \
+                         one of them again with --force"
+                    )));
+                }
+                (Outcome::Done(one), place)
+            }
+            (Some(done @ (Outcome::Done(_), _)), Outcome::Failed(_)) => done,
+            (Some((Outcome::Failed(_), _)), done @ Outcome::Done(_)) => (done, here),
+            (Some((Outcome::Failed(one), place)), Outcome::Failed(other)) => {
+                (Outcome::Failed(one.min(other)), place)
+            }
+        });
     }
-    Err(Failure::data(anyhow::anyhow!("cell {run} ({id}) is in no journal")))
+    let absent = || Failure::data(anyhow::anyhow!("cell {run} ({id}) is in no journal"));
+    found.map(|(outcome, _)| outcome).ok_or_else(absent)
 }

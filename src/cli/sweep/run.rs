@@ -1,43 +1,45 @@
 use std::ffi::OsString;
 use std::fmt;
 use std::io::{self, Write};
-use std::path::Path;
 use std::sync::atomic::Ordering;
-use std::time::{Instant, SystemTime};
+use std::time::Instant;
 
 use super::args::SweepArgs;
-use super::folder::{self, holder};
+use super::folder;
 use super::grid;
 use super::list::duration;
-use super::results::{self, Process};
+use super::results;
 use crate::cli::exit::{Exit, Failure, tell};
-use crate::cli::folder::{claim, remove_results};
 use crate::cli::progress::Progress;
-use crate::cli::run::{interruption, set_threads};
+use crate::cli::run::interruption;
+use crate::cli::session::{Kind, Session};
 use crate::experiment::grid::Grid;
-use crate::experiment::journal::{JOURNAL_FILE, Journal, JournalError, Lock};
+use crate::experiment::journal::{Journal, JournalError};
 use crate::experiment::sweep::{Plan, Shard, SweepError, pending, run_sweep};
+use crate::files::{Dir, Folder};
 use crate::number::{fixed, grouped};
 
 /// Runs the cells of a grid that the folder's journal lacks; when none is left, writes
 /// the results.
 pub fn run(args: &SweepArgs, command: &[OsString]) -> Result<Exit, Failure> {
-    let started = SystemTime::now();
-    set_threads(args.grid.threads)?;
+    let quiet = args.grid.process.quiet;
     let grid = grid::resolve(&args.grid)?;
     let dir = match &args.out {
         Some(dir) if !args.print_config => dir,
         _ => return print(&grid),
     };
-    claim(dir, command)?;
-    let _lock = Lock::exclusive(dir, &holder()).map_err(Failure::usage)?;
+    let mut session =
+        Session::within(Kind::Sweep, Some(dir), args.force, &args.grid.process, command)?;
+    let Some(claimed) = session.folder() else { return print(&grid) };
     let (plan, traces) = grid::plan(&args.grid, grid)?;
     let shard = args.grid.shard.unwrap_or(Shard::WHOLE);
-    if !args.force {
-        folder::same_version(dir, &plan)?;
+    if args.force {
+        anew(claimed)?;
+    } else {
+        folder::same_version(claimed.dir(), &plan)?;
     }
-    let mut journal = open(dir, args.force, args.grid.quiet)?;
-    folder::describe(dir, &plan, shard)?;
+    let mut journal = open(claimed.dir(), quiet)?;
+    folder::describe(claimed.dir(), &plan, shard)?;
     let runs = pending(&plan, shard, &journal, args.retry_failed).map_err(Failure::usage)?;
     let before = finished(&plan, shard, &journal, args.retry_failed)?;
 
@@ -45,7 +47,7 @@ pub fn run(args: &SweepArgs, command: &[OsString]) -> Result<Exit, Failure> {
     let mut tally = Tally::new(shard.cells(plan.len()).count(), before, runs.len());
     let jobs_of = |run: u32| plan.traces[plan.places(run)[0]].jobs as u64;
     let all_jobs = runs.iter().map(|&run| jobs_of(run)).sum();
-    let progress = Progress::new(args.grid.quiet, runs.len(), all_jobs);
+    let progress = Progress::new(quiet, runs.len(), all_jobs);
     let outcome = run_sweep(&plan, &traces, &runs, &mut journal, |run, outcome| {
         tally.record(jobs_of(run), outcome.is_err());
         progress.advance(jobs_of(run));
@@ -60,9 +62,7 @@ pub fn run(args: &SweepArgs, command: &[OsString]) -> Result<Exit, Failure> {
         SweepError::Name(error) => Failure::usage(error),
     })?;
     journal.sync().map_err(of_journal)?;
-    if !args.grid.quiet {
-        tell(&tally);
-    }
+    session.say(&tally);
     if tally.finished < runs.len() {
         let left = grouped((runs.len() - tally.finished) as u64);
         // The same command would begin anew.
@@ -73,8 +73,7 @@ pub fn run(args: &SweepArgs, command: &[OsString]) -> Result<Exit, Failure> {
         return Ok(Exit::Interrupted);
     }
     if shard.is_whole() {
-        let process = Process { command, started, cells_run: tally.finished };
-        results::write(dir, &plan, std::slice::from_mut(&mut journal), &process)
+        results::write(session, &plan, std::slice::from_mut(&mut journal), tally.finished)
     } else {
         finished_shard(&plan, shard, &journal)
     }
@@ -145,23 +144,18 @@ fn finished_shard(plan: &Plan, shard: Shard, journal: &Journal) -> Result<Exit, 
     Ok(Exit::Done)
 }
 
-/// The journal of the folder, begun anew and without earlier results if the user wants
-/// that.
-fn open(dir: &Path, force: bool, quiet: bool) -> Result<Journal, Failure> {
-    let path = dir.join(JOURNAL_FILE);
-    if force
-        && let Err(error) = std::fs::remove_file(&path)
-        && error.kind() != io::ErrorKind::NotFound
-    {
-        return Err(Failure::output(path.display(), error));
-    }
-    if force {
-        remove_results(dir).map_err(|e| Failure::output(dir.display(), e))?;
-    }
+/// Forgets what the folder has of earlier sweeps, of whatever version.
+fn anew(folder: &mut Folder) -> Result<(), Failure> {
+    Journal::discard(folder.dir()).map_err(of_journal)?;
+    folder.discard().map_err(|e| Failure::output(folder.path().display(), e))
+}
+
+/// The journal of the folder.
+fn open(dir: &Dir, quiet: bool) -> Result<Journal, Failure> {
     let journal = Journal::open(dir).map_err(of_journal)?;
     if !quiet {
         for line in journal.damaged() {
-            let path = path.display();
+            let path = journal.path().display();
             tell(format_args!("{path}:{line}: damaged record passed over; its cell runs again"));
         }
     }
@@ -172,6 +166,9 @@ fn open(dir: &Path, force: bool, quiet: bool) -> Result<Journal, Failure> {
 fn of_journal(error: JournalError) -> Failure {
     match error {
         JournalError::Io { .. } => Failure::usage(error),
+        JournalError::Foreign(_) => {
+            Failure::data(anyhow::Error::new(error).context("move it away, or name another folder"))
+        }
         error => Failure::data(anyhow::Error::new(error).context("--force begins anew")),
     }
 }

@@ -16,24 +16,24 @@
 //! the newest records may be missing: they are synchronised with the disk only by
 //! [`sync`](Journal::sync).
 
-mod lock;
 mod record;
 mod scan;
 
 #[cfg(test)]
 mod tests;
 
-pub use lock::{Lock, LockError};
 pub use record::Outcome;
 
 use std::collections::HashMap;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
 use super::RunResult;
 use super::sweep::CellId;
-use scan::{HEADER, Place, Scan, scan};
+use crate::files::Dir;
+use rustix::fs::OFlags;
+use scan::{HEADER, Other, Place, Scan, scan};
 
 /// Name of the journal in a folder of results.
 pub const JOURNAL_FILE: &str = "journal.txt";
@@ -67,9 +67,12 @@ pub enum JournalError {
         /// Why.
         source: io::Error,
     },
-    /// Some other file, or one of another version.
-    #[error("{} is no journal of this version", .0.display())]
+    /// Some other file.
+    #[error("{} is no journal of this program", .0.display())]
     Foreign(PathBuf),
+    /// A journal of another version.
+    #[error("{} is a journal of another version", .0.display())]
+    Version(PathBuf),
     /// A sound record that this version does not understand.
     #[error("{}: the record of cell {id} is not of this version: {source}", .path.display())]
     Record {
@@ -82,18 +85,28 @@ pub enum JournalError {
     },
 }
 
+/// Whether a folder has a journal, of whatever version.
+///
+/// # Errors
+/// Those of the file system.
+pub fn is_journal(dir: &Dir) -> io::Result<bool> {
+    let Some(file) = dir.file(JOURNAL_FILE)? else { return Ok(false) };
+    let found = scan(BufReader::new(file.take(HEADER.len() as u64 * 2)))?;
+    Ok(!matches!(found, Err(Other::Foreign)))
+}
+
 impl Journal {
     /// Opens the journal of a folder for writing, or begins one. A torn line at the end
-    /// is cut off. Only the holder of the folder's [`Lock`] may do this.
+    /// is cut off. Only the holder of the folder's [lock](crate::files::Hold) may do this.
     ///
     /// # Errors
     /// [`JournalError`]; a file that is no journal is left alone.
-    pub fn open(dir: &Path) -> Result<Self, JournalError> {
-        let path = dir.join(JOURNAL_FILE);
+    pub fn open(dir: &Dir) -> Result<Self, JournalError> {
+        let path = dir.path().join(JOURNAL_FILE);
         let error = |source| JournalError::Io { verb: "write", path: path.clone(), source };
-        let mut options = OpenOptions::new();
-        let file = options.read(true).append(true).create(true).open(&path).map_err(error)?;
-        let mut journal = Self::load(path.clone(), file)?;
+        let flags = OFlags::RDWR | OFlags::APPEND | OFlags::CREATE;
+        let file = dir.file_with(JOURNAL_FILE, flags).map_err(error)?;
+        let mut journal = Self::load(dir, path.clone(), file)?;
         if journal.end == 0 {
             journal.file.set_len(0).map_err(error)?;
             journal.write(HEADER)?;
@@ -107,31 +120,52 @@ impl Journal {
     ///
     /// # Errors
     /// [`JournalError`].
-    pub fn read_only(dir: &Path) -> Result<Self, JournalError> {
-        let path = dir.join(JOURNAL_FILE);
-        let file = File::open(&path).map_err(|source| JournalError::Io {
-            verb: "read",
-            path: path.clone(),
-            source,
-        })?;
-        Self::load(path, file)
+    pub fn read_only(dir: &Dir) -> Result<Self, JournalError> {
+        let path = dir.path().join(JOURNAL_FILE);
+        let file = dir.file(JOURNAL_FILE);
+        let file =
+            file.map_err(|source| JournalError::Io { verb: "read", path: path.clone(), source })?;
+        Self::load(dir, path, file)
     }
 
-    fn load(path: PathBuf, file: File) -> Result<Self, JournalError> {
+    fn load(dir: &Dir, path: PathBuf, file: Option<File>) -> Result<Self, JournalError> {
         let read = || -> io::Result<_> {
-            let mut reader = BufReader::with_capacity(BUFFER, File::open(&path)?);
+            let absent = || io::Error::from(io::ErrorKind::NotFound);
+            let (file, again) = (file.ok_or_else(absent)?, dir.file(JOURNAL_FILE)?);
+            let mut reader = BufReader::with_capacity(BUFFER, again.ok_or_else(absent)?);
             let found = scan(&mut reader)?;
             reader.rewind()?;
-            Ok((reader, found))
+            Ok((file, reader, found))
         };
-        let (reader, found) = read().map_err(|source| JournalError::Io {
+        let (file, reader, found) = read().map_err(|source| JournalError::Io {
             verb: "read",
             path: path.clone(),
             source,
         })?;
-        let Scan { index, end, damaged, .. } =
-            found.ok_or_else(|| JournalError::Foreign(path.clone()))?;
-        Ok(Self { path, file, reader, position: 0, end, index, damaged })
+        match found {
+            Ok(Scan { index, end, damaged, .. }) => {
+                Ok(Self { path, file, reader, position: 0, end, index, damaged })
+            }
+            Err(Other::Version) => Err(JournalError::Version(path)),
+            Err(Other::Foreign) => Err(JournalError::Foreign(path)),
+        }
+    }
+
+    /// Removes the journal of a folder, of whatever version, if there is one.
+    ///
+    /// # Errors
+    /// [`JournalError`]; a file that is no journal is left alone.
+    pub fn discard(dir: &Dir) -> Result<(), JournalError> {
+        let path = dir.path().join(JOURNAL_FILE);
+        let discard = || match dir.has(JOURNAL_FILE)? && is_journal(dir)? {
+            true => dir.remove(JOURNAL_FILE).map(|()| true),
+            false => dir.has(JOURNAL_FILE).map(|there| !there),
+        };
+        match discard() {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(JournalError::Foreign(path)),
+            Err(source) => Err(JournalError::Io { verb: "write", path, source }),
+        }
     }
 
     /// The file.

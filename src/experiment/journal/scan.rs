@@ -1,11 +1,13 @@
 use std::collections::HashMap;
-use std::io::{self, BufRead};
+use std::io::{self, BufRead, Read};
 
 use super::record;
 use crate::experiment::sweep::CellId;
 
 /// The first line of every journal; the number is that of the records' form.
 pub(super) const HEADER: &[u8] = b"replay journal 1\n";
+/// How that of any version begins.
+const ANY_HEADER: &[u8] = b"replay journal ";
 
 /// Where a record stands in the file.
 #[derive(Clone, Copy, Debug)]
@@ -31,15 +33,30 @@ pub(super) struct Scan {
     pub damaged: Vec<u64>,
 }
 
-/// Reads a journal from its first byte; `None` if it is none. What was cut off within
-/// the header is an empty journal.
-pub(super) fn scan(mut input: impl BufRead) -> io::Result<Option<Scan>> {
+/// What is no journal of this version.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Other {
+    /// A journal of another version.
+    Version,
+    /// Some other file.
+    Foreign,
+}
+
+/// Reads a journal from its first byte. What was cut off within the header is an empty
+/// journal.
+pub(super) fn scan(mut input: impl BufRead) -> io::Result<Result<Scan, Other>> {
     let mut scan = Scan::default();
     let mut line = Vec::new();
-    input.read_until(b'\n', &mut line)?;
+    // Some other file may have no line's end for long.
+    input.by_ref().take(HEADER.len() as u64 + 8).read_until(b'\n', &mut line)?;
     if line != HEADER {
         scan.torn = !line.is_empty();
-        return Ok(HEADER.starts_with(&line).then_some(scan));
+        let version = line.strip_prefix(ANY_HEADER).and_then(|rest| rest.strip_suffix(b"\n"));
+        return Ok(match version {
+            _ if HEADER.starts_with(&line) => Ok(scan),
+            Some(number) if number.iter().all(u8::is_ascii_digit) => Err(Other::Version),
+            _ => Err(Other::Foreign),
+        });
     }
     let mut number = 1;
     loop {
@@ -47,11 +64,11 @@ pub(super) fn scan(mut input: impl BufRead) -> io::Result<Option<Scan>> {
         line.clear();
         number += 1;
         if input.read_until(b'\n', &mut line)? == 0 {
-            return Ok(Some(scan));
+            return Ok(Ok(scan));
         }
         let Some(body) = line.strip_suffix(b"\n") else {
             scan.torn = true;
-            return Ok(Some(scan));
+            return Ok(Ok(scan));
         };
         let sound = u32::try_from(body.len()).ok().zip(record::head(body));
         match sound {

@@ -19,6 +19,10 @@ fn id(number: u64) -> CellId {
     configuration.id()
 }
 
+fn at(dir: &tempfile::TempDir) -> Dir {
+    Dir::open(dir.path()).expect("a folder")
+}
+
 /// A result with numbers that are hard to write down.
 fn result(run: u32) -> RunResult {
     let jobs =
@@ -60,7 +64,7 @@ fn result(run: u32) -> RunResult {
 /// A folder with a journal of so many cells, every third of which failed, and its text.
 fn journal(cells: u32) -> (tempfile::TempDir, Vec<u8>) {
     let dir = tempfile::tempdir().expect("a folder");
-    let mut journal = Journal::open(dir.path()).expect("a journal");
+    let mut journal = Journal::open(&at(&dir)).expect("a journal");
     for run in 0..cells {
         let failure = format!("why {run}\n");
         let outcome = if run % 3 == 2 { Err(failure.as_str()) } else { Ok(&result(run)) };
@@ -91,7 +95,7 @@ fn holds(journal: &mut Journal, cells: u32, expected: impl Fn(u32) -> bool) -> b
 #[test]
 fn what_was_written_is_read_in_any_order() {
     let (dir, _) = journal(20);
-    let mut journal = Journal::open(dir.path()).expect("a journal");
+    let mut journal = Journal::open(&at(&dir)).expect("a journal");
     assert_eq!((journal.len(), journal.damaged()), (20, &[][..]));
     assert!(holds(&mut journal, 25, |run| run < 20));
     for run in [19, 0, 7, 6, 13] {
@@ -105,40 +109,44 @@ fn what_was_written_is_read_in_any_order() {
 #[test]
 fn the_last_record_of_a_cell_counts() {
     let (dir, _) = journal(3);
-    let mut journal = Journal::open(dir.path()).expect("a journal");
+    let mut journal = Journal::open(&at(&dir)).expect("a journal");
     assert_eq!(journal.failed(id(2)), Some(true));
     journal.append(id(2), Ok(&result(2))).expect("a record");
     assert_eq!((journal.failed(id(2)), journal.len()), (Some(false), 3));
-    let again = Journal::open(dir.path()).expect("a journal");
+    let again = Journal::open(&at(&dir)).expect("a journal");
     assert_eq!(again.failed(id(2)), Some(false));
 }
 
 #[test]
 fn another_file_is_left_alone() {
-    for text in ["my notes\n", "replay journal 2\n", "x"] {
+    for text in ["my notes\n", "replay journal 2\n", "replay journal of mine\n", "x"] {
         let dir = tempfile::tempdir().expect("a folder");
         let path = dir.path().join(JOURNAL_FILE);
         fs::write(&path, text).expect("a file");
-        assert!(matches!(Journal::open(dir.path()), Err(JournalError::Foreign(_))), "{text}");
+        let of_another_version = text.ends_with("2\n");
+        match Journal::open(&at(&dir)).expect_err(text) {
+            JournalError::Version(_) => assert!(of_another_version, "{text}"),
+            JournalError::Foreign(_) => assert!(!of_another_version, "{text}"),
+            error => panic!("{error}"),
+        }
         assert_eq!(fs::read_to_string(&path).expect("the file"), text);
+        // Only a journal, of whatever version, can be forgotten.
+        assert_eq!(Journal::discard(&at(&dir)).is_ok(), of_another_version, "{text}");
+        assert_eq!(path.exists(), !of_another_version, "{text}");
     }
-}
-
-#[test]
-fn a_folder_has_one_writer() {
-    let dir = tempfile::tempdir().expect("a folder");
-    assert!(Lock::shared(dir.path()).expect("nobody writes").is_none());
-    let held = Lock::exclusive(dir.path(), "process 1 on a").expect("the first");
-    for refused in [Lock::exclusive(dir.path(), "b").err(), Lock::shared(dir.path()).err()] {
-        let message = refused.expect("held").to_string();
-        assert!(message.ends_with(" is in use by process 1 on a"), "{message}");
+    let (dir, _) = journal(3);
+    for _ in 0..2 {
+        Journal::discard(&at(&dir)).expect("gone");
+        assert!(!dir.path().join(JOURNAL_FILE).exists());
     }
-    drop(held);
-    let readers = [Lock::shared(dir.path()), Lock::shared(dir.path())];
-    assert!(readers.iter().all(|reader| matches!(reader, Ok(Some(_)))));
-    assert!(Lock::exclusive(dir.path(), "c").is_err());
-    drop(readers);
-    assert!(Lock::exclusive(dir.path(), "c").is_ok());
+    // What a link leads to is not the folder's, journal or not.
+    let (elsewhere, text) = journal(3);
+    let target = elsewhere.path().join(JOURNAL_FILE);
+    std::os::unix::fs::symlink(&target, dir.path().join(JOURNAL_FILE)).expect("a link");
+    for refused in [Journal::open(&at(&dir)).err(), Journal::discard(&at(&dir)).err()] {
+        assert!(refused.expect("a link").to_string().contains("it is a link"));
+    }
+    assert_eq!(fs::read(&target).expect("the file"), text);
 }
 
 proptest! {
@@ -154,9 +162,9 @@ proptest! {
         // The reference: lines that end before the cut, less the header.
         let lines = text[..cut].iter().filter(|&&byte| byte == b'\n').count() as u32;
         let whole = lines.saturating_sub(1);
-        let mut reader = Journal::read_only(dir.path()).expect("a journal");
+        let mut reader = Journal::read_only(&at(&dir)).expect("a journal");
         prop_assert!(holds(&mut reader, CELLS, |run| run < whole));
-        let mut journal = Journal::open(dir.path()).expect("a journal");
+        let mut journal = Journal::open(&at(&dir)).expect("a journal");
         prop_assert!(holds(&mut journal, CELLS, |run| run < whole));
         for run in whole..CELLS {
             let failure = format!("why {run}\n");
@@ -177,7 +185,7 @@ proptest! {
         let line = text[header..at].iter().filter(|&&byte| byte == b'\n').count() as u32;
         text[at] ^= flip;
         fs::write(dir.path().join(JOURNAL_FILE), &text).expect("a file");
-        let mut journal = Journal::open(dir.path()).expect("a journal");
+        let mut journal = Journal::open(&at(&dir)).expect("a journal");
         prop_assert!(!journal.damaged().is_empty());
         // A line's end that is lost takes the next line with it.
         let lost = |run| run == line || (newline && run == line + 1);

@@ -1,0 +1,201 @@
+//! What every command with results does beside computing them.
+
+use std::ffi::OsString;
+use std::fmt::Display;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use super::args::{OutputArgs, ProcessArgs};
+use super::exit::{Failure, tell};
+use super::sweep::is_plan;
+use crate::experiment::journal::{self, JOURNAL_FILE};
+use crate::files::{Folder, FolderError, Recovered, Staging};
+use crate::report::manifest::{Host, Origin};
+
+/// What results are of: a run has no word of its own on the command line, sweeps and merges
+/// write the same.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    Run,
+    Sweep,
+    Search,
+    Stream,
+    Contend,
+}
+
+impl Kind {
+    const fn name(self) -> &'static str {
+        match self {
+            Kind::Run => "run",
+            Kind::Sweep => "sweep",
+            Kind::Search => "search",
+            Kind::Stream => "stream",
+            Kind::Contend => "contend",
+        }
+    }
+
+    /// The tables that it may write, looked for before any work is done.
+    const fn tables(self) -> &'static [&'static str] {
+        match self {
+            Kind::Run => {
+                &["runs.parquet", "runs.csv", "by_size.parquet", "by_size.csv", "jobs.parquet"]
+            }
+            Kind::Sweep => &["runs.parquet", "runs.csv", "by_size.parquet", "by_size.csv"],
+            Kind::Search => &["search.parquet", "search.csv", "spared.csv", "portability.csv"],
+            Kind::Stream => &["stream.parquet", "stream.csv"],
+            Kind::Contend => &[
+                "contend.parquet",
+                "contend.csv",
+                "jobs.parquet",
+                "jobs.csv",
+                "correlations.parquet",
+                "correlations.csv",
+            ],
+        }
+    }
+}
+
+/// A command at work: its threads, its words, and the folder that it holds.
+#[derive(Debug)]
+pub struct Session {
+    origin: Origin,
+    quiet: bool,
+    place: Place,
+}
+
+#[derive(Debug)]
+enum Place {
+    Nowhere,
+    Claimed(Folder),
+    Staged(Staging),
+}
+
+impl Session {
+    /// Begins a command with these options.
+    pub fn begin(kind: Kind, args: &OutputArgs, command: &[OsString]) -> Result<Self, Failure> {
+        Self::within(kind, args.out.as_deref(), args.force, &args.process, command)
+    }
+
+    /// Begins a command whose results go into `out`. Whatever is wrong with the folder is
+    /// found before any work is done. Results of another command are not replaced, unless by
+    /// `force`: a search of a night is not lost to a slip.
+    pub fn within(
+        kind: Kind,
+        out: Option<&Path>,
+        force: bool,
+        process: &ProcessArgs,
+        command: &[OsString],
+    ) -> Result<Self, Failure> {
+        let origin = Origin::begin(kind.name(), command);
+        process.set_threads()?;
+        let place = match out {
+            None => Place::Nowhere,
+            Some(out) => Place::Claimed(claim(out, kind, force).map_err(|error| match error {
+                // It says all there is to say.
+                held @ FolderError::Held { .. } => Failure::usage(held),
+                error => Failure::output(format!("into --out {}", out.display()), error),
+            })?),
+        };
+        Ok(Self { origin, quiet: process.quiet, place })
+    }
+
+    /// A line on standard error, unless the user wants quiet.
+    pub fn say(&self, line: impl Display) {
+        if !self.quiet {
+            tell(line);
+        }
+    }
+
+    /// The folder of the results until they are [begun](Self::stage).
+    pub fn folder(&mut self) -> Option<&mut Folder> {
+        match &mut self.place {
+            Place::Claimed(folder) => Some(folder),
+            _ => None,
+        }
+    }
+
+    /// Where to write results; `None` if the user wants no files.
+    pub fn stage(&mut self) -> Result<Option<&Path>, Failure> {
+        self.place = match std::mem::replace(&mut self.place, Place::Nowhere) {
+            Place::Claimed(folder) => {
+                let path = folder.path().display().to_string();
+                Place::Staged(folder.stage().map_err(|e| Failure::output(path, e))?)
+            }
+            place => place,
+        };
+        Ok(match &self.place {
+            Place::Staged(staging) => Some(staging.path()),
+            _ => None,
+        })
+    }
+
+    /// Lets the files written take their places, with a manifest that says what decides their
+    /// numbers (`configuration`), what else there is to say (`details`) and what failed.
+    /// Returns where they are.
+    pub fn commit(
+        &mut self,
+        files: &[PathBuf],
+        configuration: &impl Serialize,
+        details: &impl Serialize,
+        failed: &[String],
+    ) -> Result<Vec<PathBuf>, Failure> {
+        let place = std::mem::replace(&mut self.place, Place::Nowhere);
+        let Place::Staged(staging) = place else { return Ok(Vec::new()) };
+        let path = staging.path().to_path_buf();
+        let origin = &self.origin;
+        let manifest = |files: &_| origin.manifest(configuration, details, failed, files);
+        staging.commit(files, manifest).map_err(|error| {
+            unfinished(&path);
+            Failure::output("results", error)
+        })
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        if let Place::Staged(staging) = &self.place {
+            unfinished(staging.path());
+        }
+    }
+}
+
+/// Says where results are that did not get into their places.
+fn unfinished(place: &Path) {
+    if std::fs::read_dir(place).is_ok_and(|mut files| files.next().is_some()) {
+        tell(format_args!("replay: what was completed is in {}", place.display()));
+    }
+}
+
+fn claim(out: &Path, kind: Kind, force: bool) -> Result<Folder, FolderError> {
+    let holder = format!("{} on {}", std::process::id(), Host::this().name);
+    let mut folder = Folder::claim(out, &holder, force, |recovered| match recovered {
+        Recovered::Finished => tell(format_args!(
+            "{}: the results of an earlier command, which was killed, are now in their places",
+            out.display()
+        )),
+        Recovered::Undone(why) => tell(format_args!(
+            "{}: the results of an earlier command, which was killed, could not take their places ({why}); \
+             those from before are back",
+            out.display()
+        )),
+    })?;
+    let sweeps = || folder.dir().has(JOURNAL_FILE).unwrap_or(true).then_some(Kind::Sweep.name());
+    if let Some(earlier) = folder.kind().or_else(sweeps)
+        && earlier != kind.name()
+    {
+        if !force {
+            return Err(FolderError::Other(earlier.to_string()));
+        }
+        // They go with the results, when others are there.
+        let dir = folder.dir();
+        let (journal, plan) = (journal::is_journal(dir).unwrap_or(false), is_plan(dir));
+        for (name, ours) in [(JOURNAL_FILE, journal), (super::sweep::PLAN_FILE, plan)] {
+            if ours {
+                folder.let_go(name)?;
+            }
+        }
+    }
+    folder.check(kind.tables())?;
+    Ok(folder)
+}

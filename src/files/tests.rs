@@ -1,0 +1,334 @@
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+
+use super::dir::faults;
+use super::*;
+use serde_json::json;
+
+fn put(dir: &Path, file: &str, text: &str) {
+    fs::create_dir_all(dir.join(file).parent().expect("a parent")).expect("a folder");
+    fs::write(dir.join(file), text).expect("a file");
+}
+
+fn read(dir: &Path, file: &str) -> Option<String> {
+    fs::read_to_string(dir.join(file)).ok()
+}
+
+fn claim(dir: &Path, force: bool) -> Result<Folder, FolderError> {
+    Folder::claim(dir, "1 on a", force, drop)
+}
+
+fn manifest(files: &[FileRecord]) -> Result<String, serde_json::Error> {
+    Ok(json!({"program": "replay", "format": 1, "kind": "run", "files": files}).to_string())
+}
+
+/// Writes results: name and text of every file.
+fn results(dir: &Path, force: bool, files: &[(&str, &str)]) -> Result<(), FolderError> {
+    let staging = claim(dir, force)?.stage()?;
+    let write = |(name, text): &(&str, &str)| {
+        put(staging.path(), name, text);
+        staging.path().join(name)
+    };
+    let paths: Vec<PathBuf> = files.iter().map(write).collect();
+    staging.commit(&paths, manifest).map(drop)
+}
+
+/// Files of a folder but its manifest, with their text; links are not followed.
+fn standing(dir: &Path) -> Vec<(String, String)> {
+    let mut files = Vec::new();
+    let mut open = vec![dir.to_path_buf()];
+    while let Some(folder) = open.pop() {
+        for entry in fs::read_dir(&folder).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            match fs::symlink_metadata(&path).expect("there").is_dir() {
+                true => open.push(path),
+                false => {
+                    let name = path.strip_prefix(dir).expect("below").display().to_string();
+                    let text = fs::read_to_string(&path).unwrap_or_default();
+                    files.extend((name != MANIFEST).then_some((name, text)));
+                }
+            }
+        }
+    }
+    files.sort();
+    files
+}
+
+fn owned(files: &[(&str, &str)]) -> Vec<(String, String)> {
+    files.iter().map(|(name, text)| (name.to_string(), text.to_string())).collect()
+}
+
+const OLD: [(&str, &str); 3] =
+    [("a.csv", "old"), ("plots/old.svg", "old"), ("plots/same.svg", "old")];
+const NEW: [(&str, &str); 3] =
+    [("a.csv", "new, longer"), ("plots/same.svg", "new"), ("tables/b.csv", "new")];
+
+#[test]
+fn results_take_the_place_of_earlier_ones() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let dir = dir.path();
+    results(dir, false, &OLD).expect("written");
+    put(dir, "plots/own.svg", "the user's");
+    results(dir, false, &NEW).expect("written");
+    let mut expected = owned(&NEW);
+    expected.push(("plots/own.svg".to_string(), "the user's".to_string()));
+    expected.sort();
+    assert_eq!(standing(dir), expected);
+    let folder = claim(dir, false).expect("claimed");
+    assert_eq!(folder.kind(), Some("run"));
+    let names: Vec<_> = NEW.iter().map(|(name, _)| *name).collect();
+    folder.check(&names).expect("they are ours");
+}
+
+#[test]
+fn what_is_not_completed_changes_nothing() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let dir = dir.path();
+    results(dir, false, &OLD).expect("written");
+    let staging = claim(dir, false).and_then(Folder::stage).expect("begun");
+    put(staging.path(), "a.csv", "half");
+    drop(staging);
+    assert_eq!(read(dir, "a.csv").as_deref(), Some("old"));
+    assert_eq!(read(dir, "unfinished.part/new/a.csv").as_deref(), Some("half"));
+    results(dir, false, &NEW).expect("written");
+    assert_eq!(standing(dir), owned(&NEW));
+}
+
+#[test]
+fn other_programs_keep_their_files() {
+    let manifests = [
+        json!({"files": ["precious.txt"]}).to_string(),
+        json!({"program": "other", "format": 1, "kind": "run", "files": []}).to_string(),
+        json!({"program": "replay", "format": 99, "kind": "run", "files": []}).to_string(),
+        json!({"program": "replay", "format": 1, "files": ["precious.txt"]}).to_string(),
+        "my cargo: 12 crates".to_string(),
+    ];
+    for text in &manifests {
+        let dir = tempfile::tempdir().expect("a folder");
+        let dir = dir.path();
+        put(dir, MANIFEST, text);
+        put(dir, "precious.txt", "mine");
+        for force in [false, true] {
+            let error = results(dir, force, &NEW).expect_err("it is not ours");
+            assert!(matches!(error, FolderError::Foreign(path) if path.ends_with(MANIFEST)));
+        }
+        assert_eq!(read(dir, MANIFEST).as_ref(), Some(text));
+        assert_eq!(standing(dir), owned(&[("precious.txt", "mine")]));
+    }
+    // No list leads out of the folder, and none says what a link leads to.
+    let dir = tempfile::tempdir().expect("a folder");
+    let dir = dir.path();
+    put(dir, "outside/x.csv", "mine");
+    let outside = Dir::open(&dir.join("outside")).expect("a folder");
+    let mut record = FileRecord::of(&outside, "x.csv").expect("read").expect("there");
+    for name in ["../outside/x.csv", "link/x.csv", "x.csv"] {
+        put(dir, "out/own.txt", "mine");
+        let _ = symlink("../outside", dir.join("out/link"));
+        let _ = symlink("../outside/x.csv", dir.join("out/x.csv"));
+        record.name = name.to_string();
+        put(&dir.join("out"), MANIFEST, &manifest(&[record.clone()]).expect("JSON"));
+        assert!(results(&dir.join("out"), true, &[("a.csv", "new")]).is_err(), "{name}");
+        assert_eq!(read(dir, "outside/x.csv").as_deref(), Some("mine"), "{name}");
+        assert!(!dir.join("out/a.csv").exists(), "{name}");
+    }
+}
+
+#[test]
+fn what_nobody_lists_is_not_replaced() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let dir = dir.path();
+    put(dir, "a.csv", "mine");
+    for force in [false, true] {
+        let folder = claim(dir, force).expect("claimed");
+        assert!(matches!(folder.check(&["a.csv"]), Err(FolderError::Foreign(_))));
+        drop(folder);
+        assert!(matches!(results(dir, force, &NEW), Err(FolderError::Foreign(_))));
+        assert_eq!(read(dir, "a.csv").as_deref(), Some("mine"));
+        assert!(!dir.join(MANIFEST).exists());
+    }
+    assert_eq!(read(dir, "unfinished.part/new/a.csv").as_deref(), Some("new, longer"));
+}
+
+#[test]
+fn what_somebody_changed_is_not_replaced_unasked() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let dir = dir.path();
+    results(dir, false, &OLD).expect("written");
+    put(dir, "a.csv", "my");
+    put(dir, "plots/old.svg", "my");
+    let folder = claim(dir, false).expect("claimed");
+    let error = folder.check(&["a.csv"]).expect_err("it has changed");
+    assert!(error.to_string().contains("replace it with --force"), "{error}");
+    drop(folder);
+    assert!(matches!(results(dir, false, &NEW), Err(FolderError::Changed(_))));
+    assert_eq!(read(dir, "a.csv").as_deref(), Some("my"));
+    assert_eq!(read(dir, "plots/same.svg").as_deref(), Some("old"));
+    // What does not get in the way stays.
+    results(dir, false, &NEW[1..]).expect("written");
+    let mut expected = owned(&NEW[1..]);
+    expected.extend(owned(&[("a.csv", "my"), ("plots/old.svg", "my")]));
+    expected.sort();
+    assert_eq!(standing(dir), expected);
+    // A list that says it, and the user's word.
+    results(dir, true, &NEW[1..]).expect("written");
+    put(dir, "tables/b.csv", "my");
+    results(dir, true, &NEW[1..]).expect("written");
+    assert_eq!(read(dir, "tables/b.csv").as_deref(), Some("new"));
+}
+
+#[test]
+fn links_are_not_followed() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let dir = dir.path();
+    put(dir, "outside/plots/same.svg", "mine");
+    put(dir, "outside/file", "mine");
+    let begun = |name: &str, target: &str| {
+        let out = dir.join("out");
+        let _ = fs::remove_dir_all(&out);
+        fs::create_dir(&out).expect("a folder");
+        symlink(target, out.join(name)).expect("a link");
+        results(&out, true, &NEW).map_err(|error| error.to_string())
+    };
+    // In the way.
+    for (name, target) in [
+        ("lock", "../outside/file"),
+        ("lock", "../outside/new"),
+        ("plots", "../outside/plots"),
+        ("unfinished.part", "../outside/plots"),
+        (MANIFEST, "../outside/file"),
+        ("a.csv", "../outside/file"),
+    ] {
+        let error = begun(name, target).expect_err(name);
+        assert!(error.contains(name), "{name}: {error}");
+    }
+    // Names of our own that somebody took: another is found.
+    for name in ["manifest.json.part", "a.csv.part"] {
+        begun(name, "../outside/file").expect(name);
+    }
+    assert_eq!(read(dir, "outside/plots/same.svg").as_deref(), Some("mine"));
+    assert_eq!(read(dir, "outside/file").as_deref(), Some("mine"));
+    assert_eq!(fs::read_dir(dir.join("outside")).expect("a folder").count(), 2);
+    // The folder itself may be one: the user has named it.
+    fs::create_dir(dir.join("there")).expect("a folder");
+    symlink("there", dir.join("here")).expect("a link");
+    results(&dir.join("here"), false, &NEW).expect("written");
+    assert_eq!(read(dir, "there/a.csv").as_deref(), Some("new, longer"));
+}
+
+#[test]
+fn a_folder_that_is_called_unfinished_is_kept() {
+    let dir = tempfile::tempdir().expect("a folder");
+    put(dir.path(), "unfinished.part/mine.txt", "mine");
+    assert!(matches!(results(dir.path(), true, &NEW), Err(FolderError::Foreign(_))));
+    assert_eq!(standing(dir.path()), owned(&[("unfinished.part/mine.txt", "mine")]));
+}
+
+#[test]
+fn a_folder_has_one_writer() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let dir = dir.path();
+    let open = || Dir::open(dir).expect("a folder");
+    let held = Hold::exclusive(open(), "1 on a").expect("the first");
+    for refused in [Hold::exclusive(open(), "b").err(), Hold::shared(open()).err()] {
+        let message = refused.expect("held").to_string();
+        assert!(message.ends_with(" is in use by process 1 on a"), "{message}");
+    }
+    drop(held);
+    let readers = [Hold::shared(open()), Hold::shared(open())];
+    assert!(readers.iter().all(Result::is_ok));
+    assert!(Hold::exclusive(open(), "c").is_err());
+    drop(readers);
+    assert!(Hold::exclusive(open(), "c").is_ok());
+    assert_eq!(fs::read_dir(dir).expect("a folder").count(), 0);
+    // Whose lock that is nobody knows.
+    put(dir, "lock", "my notes\n");
+    assert!(matches!(Hold::exclusive(open(), "d"), Err(FolderError::Foreign(_))));
+    assert_eq!(read(dir, "lock").as_deref(), Some("my notes\n"));
+    // The lock of a process that was killed.
+    put(dir, "lock", "process 7 on b\n");
+    drop(Hold::exclusive(open(), "e").expect("free"));
+    assert!(!dir.join("lock").exists());
+}
+
+/// All or nothing, whatever step fails, and whether it is one step, some, or all that follow
+/// because the process is dead; the next command sees to it.
+#[test]
+fn half_of_the_results_is_never_there() {
+    for failing in [1, 2, 5, 1000] {
+        let (mut old, mut new, mut recoveries) = (0, 0, 0);
+        for step in 0.. {
+            let dir = tempfile::tempdir().expect("a folder");
+            let dir = dir.path();
+            results(dir, false, &OLD).expect("written");
+            faults::at(step..step + failing);
+            let outcome = results(dir, false, &NEW);
+            faults::at(0..0);
+            let mut recovered = 0;
+            let folder = Folder::claim(dir, "2 on a", false, |_| recovered += 1);
+            let folder = folder.unwrap_or_else(|error| panic!("step {step}: {error}"));
+            recoveries += recovered;
+            let earlier = folder.earlier.as_ref().expect("a manifest");
+            let all = |files: &[(&str, &str)]| {
+                earlier.files.len() == files.len()
+                    && files.iter().all(|(name, text)| read(dir, name).as_deref() == Some(text))
+                    && earlier.files.iter().all(|f| f.still(folder.dir()).ok() == Some(Some(true)))
+            };
+            let gone = |name: &str| !dir.join(name).exists();
+            match (all(&OLD) && gone("tables/b.csv"), all(&NEW) && gone("plots/old.svg")) {
+                (true, false) => old += 1,
+                (false, true) => new += 1,
+                _ => panic!("step {step} of {failing}: {:?}", standing(dir)),
+            }
+            if outcome.is_ok() {
+                assert!(all(&NEW), "step {step} of {failing}: done but not there");
+            }
+            // And it goes on from there.
+            drop(folder);
+            results(dir, false, &OLD[..1]).expect("written");
+            assert_eq!(standing(dir), owned(&OLD[..1]));
+            if outcome.is_ok() && step > 50 {
+                break;
+            }
+        }
+        assert!(old > 5 && new > 5, "{failing}: {old} old, {new} new");
+        assert!(recoveries > 3 || failing < 5, "{failing}: {recoveries}");
+    }
+}
+
+#[test]
+fn what_came_between_is_in_nobodys_way() {
+    // Killed amid the moves; then the user puts a file of their own in a place that is empty.
+    let dir = tempfile::tempdir().expect("a folder");
+    let dir = dir.path();
+    results(dir, false, &OLD).expect("written");
+    for step in 0.. {
+        faults::at(step..1000);
+        let outcome = results(dir, false, &NEW);
+        faults::at(0..0);
+        assert!(outcome.is_err(), "no step leaves the place empty");
+        if !dir.join("a.csv").exists() {
+            break;
+        }
+    }
+    put(dir, "a.csv", "mine");
+    let error = claim(dir, false).expect_err("somebody's file is in the way").to_string();
+    assert!(error.contains("the next command in this folder completes it"), "{error}");
+    assert_eq!(read(dir, "a.csv").as_deref(), Some("mine"));
+    fs::rename(dir.join("a.csv"), dir.join("my.csv")).expect("moved away");
+    drop(claim(dir, false).expect("completed"));
+    assert_eq!(read(dir, "a.csv").as_deref(), Some("new, longer"));
+    assert_eq!(read(dir, "my.csv").as_deref(), Some("mine"));
+}
+
+#[test]
+fn results_can_be_discarded() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let dir = dir.path();
+    results(dir, false, &OLD).expect("written");
+    put(dir, "plots/old.svg", "changed");
+    put(dir, "own.txt", "mine");
+    claim(dir, false).expect("claimed").discard().expect("removed");
+    assert_eq!(standing(dir), owned(&[("own.txt", "mine"), ("plots/old.svg", "changed")]));
+    assert!(!dir.join(MANIFEST).exists());
+}

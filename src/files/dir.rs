@@ -302,6 +302,19 @@ fn fault() -> io::Result<()> {
     Ok(())
 }
 
+fn irregular(what: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, what)
+}
+
+/// The names of a path below a folder; one that leads out of it is an error.
+fn parts(name: &str) -> io::Result<Vec<&OsStr>> {
+    let parts = Path::new(name).components().map(|part| match part {
+        Component::Normal(part) => Some(part),
+        _ => None,
+    });
+    parts.collect::<Option<_>>().ok_or_else(|| irregular("it leads out of its folder"))
+}
+
 /// Lets steps of this thread fail, as on a disk that breaks or in a process that is killed.
 #[cfg(test)]
 pub(super) mod faults {
@@ -328,17 +341,4 @@ pub(super) mod faults {
             false => Ok(()),
         }
     }
-}
-
-fn irregular(what: &str) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidInput, what)
-}
-
-/// The names of a path below a folder; one that leads out of it is an error.
-fn parts(name: &str) -> io::Result<Vec<&OsStr>> {
-    let parts = Path::new(name).components().map(|part| match part {
-        Component::Normal(part) => Some(part),
-        _ => None,
-    });
-    parts.collect::<Option<_>>().ok_or_else(|| irregular("it leads out of its folder"))
 }

@@ -255,7 +255,7 @@ fn a_folder_has_one_writer() {
 /// because the process is dead; the next command sees to it.
 #[test]
 fn half_of_the_results_is_never_there() {
-    for failing in [1, 2, 5, 1000] {
+    for failing in [1, 4, 1000] {
         let (mut old, mut new, mut recoveries) = (0, 0, 0);
         for step in 0.. {
             let dir = tempfile::tempdir().expect("a folder");
@@ -292,25 +292,24 @@ fn half_of_the_results_is_never_there() {
             }
         }
         assert!(old > 5 && new > 5, "{failing}: {old} old, {new} new");
-        assert!(recoveries > 3 || failing < 5, "{failing}: {recoveries}");
+        assert!(recoveries > 3 || failing < 1000, "{failing}: {recoveries}");
     }
 }
 
 #[test]
 fn what_came_between_is_in_nobodys_way() {
     // Killed amid the moves; then the user puts a file of their own in a place that is empty.
-    let dir = tempfile::tempdir().expect("a folder");
-    let dir = dir.path();
-    results(dir, false, &OLD).expect("written");
-    for step in 0.. {
+    let killed = |step| {
+        let dir = tempfile::tempdir().expect("a folder");
+        results(dir.path(), false, &OLD).expect("written");
         faults::at(step..1000);
-        let outcome = results(dir, false, &NEW);
+        let outcome = results(dir.path(), false, &NEW);
         faults::at(0..0);
         assert!(outcome.is_err(), "no step leaves the place empty");
-        if !dir.join("a.csv").exists() {
-            break;
-        }
-    }
+        (!dir.path().join("a.csv").exists()).then_some(dir)
+    };
+    let dir = (0..).find_map(killed).expect("it was killed");
+    let dir = dir.path();
     put(dir, "a.csv", "mine");
     let error = claim(dir, false).expect_err("somebody's file is in the way").to_string();
     assert!(error.contains("the next command in this folder completes it"), "{error}");

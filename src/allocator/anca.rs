@@ -167,6 +167,10 @@ impl Allocator for Anca {
         Err(Refusal::Fragmented)
     }
 
+    fn largest_allocation(&mut self, request: Request) -> u64 {
+        self.shapes.largest(request)
+    }
+
     fn released(&mut self, _machine: &Machine, nodes: &[NodeId]) {
         if let Some(first) = nodes.first() {
             let units = std::mem::take(&mut self.units[first.index()]);
@@ -174,15 +178,11 @@ impl Allocator for Anca {
         }
     }
 
-    fn has_units(&self) -> bool {
-        true
+    fn census(&self) -> Option<Census> {
+        Some(Census { operations: self.frames.operations, ..self.census })
     }
 
-    fn census(&self) -> Census {
-        Census { operations: self.frames.operations, ..self.census }
-    }
-
-    fn never_refuses(&self) -> bool {
+    fn keeps_schedule(&self) -> bool {
         false
     }
 

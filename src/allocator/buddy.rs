@@ -52,14 +52,12 @@ impl Allocator for Buddy {
         request: Request,
         chosen: &mut Vec<NodeId>,
     ) -> Result<(), Refusal> {
-        let volume = |shape: [u16; 3]| shape.into_iter().map(u64::from).product();
-        let processors = request.shape.map_or(0, volume).max(u64::from(request.size));
         let class = class(request);
         if class >= self.records.forest().classes() {
             return Err(Refusal::Fragmented);
         }
         // The whole square is needed: what it rounds up is no fragmentation of the machine.
-        if processors.max(1 << (2 * class)) > machine.free_count() as u64 {
+        if self.largest_allocation(request) > machine.free_count() as u64 {
             return Err(Refusal::TooFewFree);
         }
         let possible = self.records.free(class) > 0 || self.records.generate(class);
@@ -71,22 +69,24 @@ impl Allocator for Buddy {
         Ok(())
     }
 
+    fn largest_allocation(&mut self, request: Request) -> u64 {
+        let volume = |shape: [u16; 3]| shape.into_iter().map(u64::from).product();
+        let processors = request.shape.map_or(0, volume).max(u64::from(request.size));
+        processors.max(1 << (2 * class(request)))
+    }
+
     fn released(&mut self, _machine: &Machine, nodes: &[NodeId]) {
         // The base of the one square comes first.
         self.records.release(nodes.get(..1).unwrap_or_default());
         self.census.busy_list -= 1;
     }
 
-    fn census(&self) -> Census {
-        Census { operations: self.records.operations(), ..self.census }
+    fn census(&self) -> Option<Census> {
+        Some(Census { operations: self.records.operations(), ..self.census })
     }
 
-    fn never_refuses(&self) -> bool {
+    fn keeps_schedule(&self) -> bool {
         false
-    }
-
-    fn has_units(&self) -> bool {
-        true
     }
 
     fn reset(&mut self) {

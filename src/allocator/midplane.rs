@@ -135,20 +135,23 @@ impl Allocator for Midplane {
         Err(refusal)
     }
 
+    /// Where a unit is no cube, turned boxes can hold different numbers of units.
+    fn largest_allocation(&mut self, request: Request) -> u64 {
+        self.list_boxes(request);
+        let units = self.boxes.iter().map(|&sides| volume(sides)).max().unwrap_or(0);
+        (units * volume(self.unit)).max(u64::from(request.size))
+    }
+
     fn released(&mut self, _machine: &Machine, _nodes: &[NodeId]) {
         self.census.busy_list = self.census.busy_list.saturating_sub(1);
     }
 
-    fn has_units(&self) -> bool {
-        true
-    }
-
-    fn census(&self) -> Census {
+    fn census(&self) -> Option<Census> {
         let operations = self.census.operations + self.units.operations;
-        Census { operations, ..self.census }
+        Some(Census { operations, ..self.census })
     }
 
-    fn never_refuses(&self) -> bool {
+    fn keeps_schedule(&self) -> bool {
         false
     }
 

@@ -96,7 +96,7 @@ fn settled_by_count(
 }
 
 /// What a strategy of sub-meshes, buddy blocks or pages counts since its last
-/// [`reset`](Allocator::reset). Strategies of single processors count nothing.
+/// [`reset`](Allocator::reset).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Census {
     /// Units (sub-meshes, buddy blocks, pages) in the last allocation. A job is allocated
@@ -133,19 +133,20 @@ pub trait Allocator: Send {
         chosen: &mut Vec<NodeId>,
     ) -> Result<(), Refusal>;
 
+    /// The most processors that the request can be given, on an empty machine or any other:
+    /// those it asks for, unless the strategy rounds up.
+    fn largest_allocation(&mut self, request: Request) -> u64 {
+        u64::from(request.size)
+    }
+
     /// A job that held `nodes`, as they were chosen, has given them back to `machine`.
     fn released(&mut self, machine: &Machine, nodes: &[NodeId]) {
         let _ = (machine, nodes);
     }
 
-    /// What the strategy counts.
-    fn census(&self) -> Census {
-        Census::default()
-    }
-
-    /// Whether the strategy hands out units and keeps a [`census`](Allocator::census).
-    fn has_units(&self) -> bool {
-        false
+    /// What the strategy counts; `None` if it hands out single processors.
+    fn census(&self) -> Option<Census> {
+        None
     }
 
     /// Number of distinct processor sets that share the best primary score for this
@@ -158,7 +159,7 @@ pub trait Allocator: Send {
 
     /// Whether every request for no more processors than are free is served with exactly
     /// as many as it asks for, so that the schedule does not depend on the allocator.
-    fn never_refuses(&self) -> bool {
+    fn keeps_schedule(&self) -> bool {
         true
     }
 

@@ -41,7 +41,9 @@ pub struct Paging {
     /// Page of each processor.
     page_of: Vec<u32>,
     free: OrderedSet,
-    exact: bool,
+    /// Processors of the largest page, and what divides those of every page.
+    largest: u64,
+    divisor: u64,
     census: Census,
 }
 
@@ -64,13 +66,20 @@ impl Paging {
         }
         let mut free = OrderedSet::new(starts.len() - 1);
         free.fill();
-        Self { nodes, starts, page_of, free, exact: size == 0, census: Census::default() }
+        let sizes = || starts.windows(2).map(|ends| u64::from(ends[1] - ends[0]));
+        let largest = sizes().max().unwrap_or(1);
+        let divisor = sizes().fold(0, greatest_common_divisor).max(1);
+        Self { nodes, starts, page_of, free, largest, divisor, census: Census::default() }
     }
 
     /// The processors of a page.
     fn page(&self, page: usize) -> std::ops::Range<usize> {
         self.starts[page] as usize..self.starts[page + 1] as usize
     }
+}
+
+fn greatest_common_divisor(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { greatest_common_divisor(b, a % b) }
 }
 
 /// One node for each page.
@@ -108,6 +117,13 @@ impl Allocator for Paging {
         Ok(())
     }
 
+    /// Before its last page the job lacks processors; the last page is the largest at most.
+    /// That is exact where all pages are equal, an upper bound where the last ones are cut.
+    fn largest_allocation(&mut self, request: Request) -> u64 {
+        let before_the_last = u64::from(request.size - 1) / self.divisor * self.divisor;
+        before_the_last + self.largest
+    }
+
     fn released(&mut self, _machine: &Machine, nodes: &[NodeId]) {
         let mut next = 0;
         while let Some(node) = nodes.get(next) {
@@ -119,17 +135,13 @@ impl Allocator for Paging {
         }
     }
 
-    fn census(&self) -> Census {
-        self.census
+    fn census(&self) -> Option<Census> {
+        Some(self.census)
     }
 
     /// Larger pages never refuse either, but take more than asked for.
-    fn never_refuses(&self) -> bool {
-        self.exact
-    }
-
-    fn has_units(&self) -> bool {
-        true
+    fn keeps_schedule(&self) -> bool {
+        self.largest == 1
     }
 
     fn reset(&mut self) {

@@ -129,8 +129,8 @@ fn check_all(
     Ok(())
 }
 
-/// A usage failure if the allocator does not work on the machine, or may refuse and the
-/// scheduler takes no refusals.
+/// A usage failure if the allocator does not work on the machine, or may refuse or round up
+/// and the scheduler works only with allocators that keep its schedule.
 pub fn works(
     allocator: &AllocatorSpec,
     scheduler: SchedulerSpec,
@@ -139,10 +139,11 @@ pub fn works(
     let built = allocator
         .build(machine, 0)
         .map_err(|e| Failure::usage_message(format!("{e} (machine {machine})")))?;
-    if !built.never_refuses() && !scheduler.build(machine.processors() as u32).takes_refusals() {
+    if !built.keeps_schedule() && !scheduler.build(machine.processors() as u32).takes_refusals() {
         return Err(Failure::usage_message(format!(
-            "allocator {allocator} may refuse a job although enough processors are free; \
-             scheduler {scheduler} cannot work with that"
+            "allocator {allocator} may refuse a job although enough processors are free, or give it \
+             more than it asks for; scheduler {scheduler} reserves numbers of processors and cannot \
+             work with that"
         )));
     }
     Ok(())

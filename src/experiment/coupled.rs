@@ -67,7 +67,7 @@ struct Placements<'a> {
 }
 
 impl Observer for Placements<'_> {
-    fn started(&mut self, id: JobId, now: i64, nodes: &[NodeId], _: Census) {
+    fn started(&mut self, id: JobId, now: i64, nodes: &[NodeId], _: Option<Census>) {
         let job = &self.jobs[id.index()];
         // Processes communicate; processors lost to internal fragmentation do not.
         let pairwise_l1 = self.locality.pairwise_l1(&nodes[..job.size as usize]);

@@ -60,7 +60,7 @@ fn measured(run: u32, cell: &Cell, measure: Measure) -> Result<RunResult, CellPr
     let topology = &cell.trace.topology;
     let (jobs, shapes) = (&cell.trace.workload.jobs, &cell.trace.workload.shapes);
     let mut allocator = cell.allocator.build(topology, cell.seed)?;
-    if !allocator.never_refuses() || allocator.has_units() {
+    if !allocator.keeps_schedule() || allocator.census().is_some() {
         return Ok(coupled::run(run, cell, measure, allocator.as_mut())?);
     }
     let schedule = cell.trace.schedule(cell.scheduler)?;

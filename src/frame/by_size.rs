@@ -16,7 +16,7 @@ pub(super) static COLUMNS: &[C] = &[
     C::new("size", "processors", "job size", U64(|_, s| Some(s.size.into()))),
     C::new("jobs", "jobs", "jobs of this size", U64(|_, s| Some(s.jobs))),
     C::new("rank", "", "rank of the size by number of jobs, 1 for the most frequent; of equally frequent sizes the larger first", U64(|_, s| Some(s.rank.into()))),
-    C::new("mean_pairwise_l1", "hops", "mean over these jobs of the sum of hop distances over all pairs of the job's processors", F64(|_, s| Some(s.mean_pairwise_l1))),
+    C::new("mean_pairwise_l1", "hops", "mean over these jobs of the sum of hop distances over all pairs of the processors asked for, not of those lost to internal fragmentation", F64(|_, s| Some(s.mean_pairwise_l1))),
     C::new("mean_wait", "s", "mean wait of these jobs", F64(|_, s| Some(s.mean_wait))),
     C::new("mean_turnaround", "s", "mean turnaround of these jobs", F64(|_, s| Some(s.mean_turnaround))),
 ];

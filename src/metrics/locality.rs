@@ -2,7 +2,9 @@
 
 use crate::topology::{Coord, Grid, NodeId, PairDistances, Topology};
 
-/// Where the processors of one job are.
+/// Where the processors of one job are. Where an allocation has more than the job asked for,
+/// those that run no process count for all but the pairwise L1: the job holds them, but
+/// nothing is sent between them.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Placement {
     /// Sum of hop distances over unordered pairs (pairwise L1).

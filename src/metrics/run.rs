@@ -62,8 +62,8 @@ fn bounded_slowdown(wait: i64, run: i64) -> f64 {
 pub struct RunMetrics {
     /// Jobs.
     pub jobs: u64,
-    /// Mean over jobs of the pairwise L1 sum; one-processor jobs count as 0 (Johnson,
-    /// Bunde, Leung).
+    /// Mean over jobs of the pairwise L1 sum of the processors asked for; one-processor jobs
+    /// count as 0 (Johnson, Bunde, Leung).
     pub mean_pairwise_l1: f64,
     /// The pairwise L1 sums of all jobs, added up.
     pub total_pairwise_l1: u64,
@@ -73,7 +73,8 @@ pub struct RunMetrics {
     pub tied_percent: Option<f64>,
     /// Mean number of distinct best sets over the tied decisions.
     pub mean_tied: Option<f64>,
-    /// Mean L-infinity diameter; `None` if placements were not measured.
+    /// Mean L-infinity diameter; `None` if placements were not measured. This and the other
+    /// measures of placement count processors lost to internal fragmentation as the job's.
     pub mean_diameter: Option<f64>,
     /// Mean dispersal.
     pub mean_dispersal: Option<f64>,

@@ -90,7 +90,7 @@ impl Observer for SystemRecorder {
         let span = i128::from(to - from);
         self.held += i128::from(state.held) * span;
         self.requested += i128::from(state.requested) * span;
-        self.busy_list += i128::from(state.census.busy_list) * span;
+        self.busy_list += i128::from(state.census.map_or(0, |census| census.busy_list)) * span;
         self.fragmented += i128::from(state.fragmented) * span;
     }
 
@@ -99,13 +99,12 @@ impl Observer for SystemRecorder {
         self.fragmented_refusals += u64::from(refusal == Refusal::Fragmented);
     }
 
-    fn started(&mut self, job: JobId, now: i64, _nodes: &[NodeId], census: Census) {
+    fn started(&mut self, job: JobId, now: i64, _nodes: &[NodeId], census: Option<Census>) {
         self.starts[job.index()] = now;
-        if census.blocks > 0 {
-            self.blocks += u64::from(census.blocks);
-            self.in_blocks += 1;
-            self.in_one_block += u64::from(census.blocks == 1);
-        }
+        let Some(census) = census else { return };
+        self.blocks += u64::from(census.blocks);
+        self.in_blocks += 1;
+        self.in_one_block += u64::from(census.blocks == 1);
         self.searches = census.searches;
     }
 

@@ -102,8 +102,8 @@ impl Scheduler for Conservative {
         unreachable!("job {} was refused, but conservative backfilling takes no refusals", job.0);
     }
 
-    /// Reservations are made for numbers of processors; a job that cannot be placed when
-    /// its reservation is due would break those of all others.
+    /// Reservations are made for the numbers of processors asked for; a job that cannot be
+    /// placed when its reservation is due, or takes more, would break those of all others.
     fn takes_refusals(&self) -> bool {
         false
     }

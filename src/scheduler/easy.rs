@@ -3,23 +3,37 @@ use crate::workload::JobId;
 
 /// EASY (aggressive) backfilling: Lifka 1995, Mu'alem and Feitelson 2001.
 ///
-/// If the head of the queue fits, it starts. Otherwise it has a guarantee, the *shadow
-/// time*: walk the running jobs by estimated end, adding their processors to the free
-/// ones, until the head fits. A later job may start now if it fits now and either its
-/// estimated end is no later than the shadow time, or the head still fits beside it at
-/// the shadow time. The first job in queue order that may, starts; then the scheduler
-/// begins again from the head. Nothing is backfilled while a running job's estimated end
-/// is the present instant, since its completion is about to be processed.
+/// The scheduler begins at the head of the queue, and begins again there whenever it has
+/// started a job:
+///
+/// 1. If the head fits now, it starts.
+/// 2. Otherwise it has a guarantee, the *shadow time*: walk the running jobs by estimated
+///    end, adding their processors to the free ones, until the head fits. The shadow time is
+///    the estimated end at which it does.
+/// 3. The first later job in queue order starts that fits now, and that either ends by its
+///    estimate no later than the shadow time, or leaves enough processors for the head to fit
+///    beside it at the shadow time, when all running jobs estimated to end by then have ended.
+///
+/// Nothing is backfilled while a running job's estimated end is the present instant, since
+/// its completion is about to be processed.
+///
+/// # Allocators that take more than was asked for
+///
+/// A guarantee counts processors as the allocator hands them out. A running job counts with
+/// all that it holds ([`Running::size`](super::Running::size)), a waiting job with the most
+/// that it can be given ([`QueuedJob::takes`]): the head fits at the shadow time, and beside
+/// a backfilled job, if the most that it can be given is there. Only whether a job fits *now*
+/// is left to the allocator: it is asked as soon as the processors asked for are free.
 ///
 /// # Allocators that refuse
 ///
-/// The guarantee counts processors; an allocator that needs them in a certain shape may
-/// refuse the head although enough are free. The head has then missed its reservation and
-/// gets another: the last estimated end of all running jobs, beside which nothing fits.
-/// Until the head starts, jobs are backfilled only if they end by then, so that this
-/// instant never moves back and the head finds an empty machine at the latest. It is
-/// tried again after every completion. A job that was to be backfilled and is refused is
-/// passed over until a job completes.
+/// An allocator that needs processors in a certain shape may refuse the head although as many
+/// as it takes are free. The head has then missed its reservation and gets another: the last
+/// estimated end of all running jobs, beside which nothing fits. Until the head starts, jobs
+/// are backfilled only if they end by then, so that this instant never moves back and the
+/// head finds an empty machine at the latest. It is tried again after every completion. A
+/// head for which less is free than it takes has missed nothing. A job that was to be
+/// backfilled and is refused is passed over until a job completes.
 #[derive(Clone, Debug, Default)]
 pub struct Easy {
     order: QueueOrder,
@@ -45,19 +59,23 @@ struct Named {
     job: QueuedJob,
     /// Where it stood in the queue; 0 is the head.
     position: usize,
+    /// Processors that were free.
+    free: u32,
     /// Processors taken from those beside the head.
     beside: u32,
 }
 
 /// Where the search for a job to backfill stands within a round.
 ///
-/// Beginning again from the head would find nothing new before this position: a
-/// backfilled job leaves the shadow time as it is (before it, even fewer processors are
-/// free; at it, the head fits by the condition) and only takes away from what earlier
-/// jobs lacked.
+/// As long as backfilled jobs take what was counted, beginning again from the head would
+/// find nothing new before this position: they leave the shadow time as it is (before it,
+/// even fewer processors are free; at it, the head fits by the condition) and only take away
+/// from what earlier jobs lacked.
 #[derive(Clone, Copy, Debug)]
 struct Scan {
     round: u64,
+    /// Processors free if the job named last took what was counted.
+    free: Option<u32>,
     position: usize,
     shadow: i64,
     /// Processors free beside the head at the shadow time.
@@ -79,20 +97,20 @@ impl Easy {
                 break;
             }
             free += job.size;
-            if shadow.is_none() && free >= head.size {
+            if shadow.is_none() && free >= head.takes {
                 shadow = Some(job.estimated_end);
             }
         }
-        shadow.map(|shadow| (shadow, free - head.size))
+        shadow.map(|shadow| (shadow, free - head.takes))
     }
 
     fn was_refused(&self, waiting: &Waiting) -> bool {
         waiting.refused > self.completions
     }
 
-    fn name(&mut self, position: usize, beside: u32) -> Option<JobId> {
+    fn name(&mut self, position: usize, free: u32, beside: u32) -> Option<JobId> {
         let job = self.queue.remove(position).job;
-        self.named = Some(Named { job, position, beside });
+        self.named = Some(Named { job, position, free, beside });
         Some(job.id)
     }
 }
@@ -109,34 +127,37 @@ impl Scheduler for Easy {
     }
 
     fn next(&mut self, system: System<'_>) -> Option<JobId> {
+        let System { now, free, round, running } = system;
         let head = *self.queue.first()?;
-        if head.job.size <= system.free && !self.was_refused(&head) {
+        if head.job.size <= free && !self.was_refused(&head) {
             self.scan = None;
-            return self.name(0, 0);
+            return self.name(0, free, 0);
         }
-        if system.free == 0 || system.running.any_due_at(system.now) {
+        if free == 0 || running.any_due_at(now) {
             return None;
         }
-        let mut scan = match self.scan.filter(|scan| scan.round == system.round) {
+        let going_on = self.scan.filter(|scan| scan.round == round && scan.free == Some(free));
+        let mut scan = match going_on {
             Some(scan) => scan,
             None => {
                 let (shadow, extra) = if self.missed == Some(head.job.id) {
-                    (system.running.last_estimated_end()?, 0)
+                    (running.last_estimated_end()?, 0)
                 } else {
                     Self::guarantee(&head.job, system)?
                 };
-                Scan { round: system.round, position: 1, shadow, extra }
+                Scan { round, free: Some(free), position: 1, shadow, extra }
             }
         };
         while let Some(waiting) = self.queue.get(scan.position) {
             let job = waiting.job;
-            if job.size <= system.free && !self.was_refused(waiting) {
-                let ends_in_time = system.now + job.estimate <= scan.shadow;
-                if ends_in_time || job.size <= scan.extra {
-                    let beside = if ends_in_time { 0 } else { job.size };
+            if job.size <= free && !self.was_refused(waiting) {
+                let ends_in_time = now + job.estimate <= scan.shadow;
+                if ends_in_time || job.takes <= scan.extra {
+                    let beside = if ends_in_time { 0 } else { job.takes };
                     scan.extra -= beside;
+                    scan.free = free.checked_sub(job.takes);
                     self.scan = Some(scan);
-                    return self.name(scan.position, beside);
+                    return self.name(scan.position, free, beside);
                 }
             }
             scan.position += 1;
@@ -152,10 +173,12 @@ impl Scheduler for Easy {
         match &mut self.scan {
             Some(scan) => {
                 scan.extra += named.beside;
+                scan.free = Some(named.free);
                 scan.position += 1;
             }
             // Only the head is named without a scan.
-            None => self.missed = Some(job),
+            None if named.job.takes <= named.free => self.missed = Some(job),
+            None => {}
         }
     }
 

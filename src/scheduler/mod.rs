@@ -9,12 +9,18 @@
 //! are free. The scheduler is told ([`Scheduler::refused`]), keeps the job at its place,
 //! and does not name it again before some job completes.
 //!
+//! An allocator may also give a job more processors than it asked for. A waiting job says
+//! how many that can be ([`QueuedJob::takes`]), a running job how many it holds
+//! ([`Running::size`]): a discipline that promises processors counts these.
+//!
 //! [`registry`] maps names such as `easy` or `priority[order=largest]` to code.
 
 mod conservative;
 mod easy;
 mod order;
 mod out_of_order;
+#[cfg(test)]
+pub(crate) mod plain;
 mod profile;
 pub mod registry;
 mod running;
@@ -34,8 +40,10 @@ use crate::workload::JobId;
 pub struct QueuedJob {
     /// The job.
     pub id: JobId,
-    /// Processors.
+    /// Processors it asks for.
     pub size: u32,
+    /// Processors it can be given at most: more than `size` where the allocator rounds up.
+    pub takes: u32,
     /// Estimated run time in seconds.
     pub estimate: i64,
 }
@@ -72,7 +80,8 @@ pub trait Scheduler: Send {
     /// does not [take refusals](Scheduler::takes_refusals).
     fn refused(&mut self, job: JobId);
 
-    /// Whether the discipline is defined for allocators that can refuse.
+    /// Whether the discipline is defined for allocators that can refuse or give more than was
+    /// asked for, those that do not [keep the schedule](crate::allocator::Allocator::keeps_schedule).
     fn takes_refusals(&self) -> bool {
         true
     }

@@ -160,7 +160,8 @@ pub fn descriptions() -> Vec<Description> {
              head. Nothing is backfilled while a running job's estimated end equals the present instant. \
              A head that fits by count but is refused by the allocator has missed its reservation: until \
              it starts, its shadow time is the last estimated end of all running jobs and nothing fits \
-             beside it, so that it starts on an empty machine at the latest.",
+             beside it, so that it starts on an empty machine at the latest. Where the allocator rounds \
+             up, a running job counts with what it holds and a waiting job with the most it can be given.",
             vec![order("order of the queue; estimates for longest and shortest")],
         ),
         entry(
@@ -170,7 +171,7 @@ pub fn descriptions() -> Vec<Description> {
             "Conservative backfilling: every job reserves at its arrival the earliest start for its whole \
              estimate; when a job completes early, each waiting job in queue order takes the earliest \
              reservation it can have now (compression); a job starts when its reservation is due. Only \
-             for allocators that never refuse.",
+             for allocators that never refuse and never round up.",
             vec![order("order in which reservations are compressed")],
         ),
         entry(

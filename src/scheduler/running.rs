@@ -7,7 +7,7 @@ pub struct Running {
     pub estimated_end: i64,
     /// The job.
     pub id: JobId,
-    /// Processors.
+    /// Processors it holds, also those it did not ask for.
     pub size: u32,
 }
 

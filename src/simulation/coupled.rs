@@ -33,8 +33,8 @@ pub struct State {
     /// Whether a waiting job was refused since the last completion although as many
     /// processors as it would take are free (external fragmentation).
     pub fragmented: bool,
-    /// What the allocator counts.
-    pub census: Census,
+    /// What the allocator counts, if it hands out units.
+    pub census: Option<Census>,
 }
 
 /// Sees a coupled simulation go by. Times are those of the jobs.
@@ -50,7 +50,7 @@ pub trait Observer {
     }
 
     /// A job got processors.
-    fn started(&mut self, job: JobId, now: i64, nodes: &[NodeId], census: Census) {
+    fn started(&mut self, job: JobId, now: i64, nodes: &[NodeId], census: Option<Census>) {
         let _ = (job, now, nodes, census);
     }
 
@@ -72,7 +72,7 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
         self.1.refused(job, refusal);
     }
 
-    fn started(&mut self, job: JobId, now: i64, nodes: &[NodeId], census: Census) {
+    fn started(&mut self, job: JobId, now: i64, nodes: &[NodeId], census: Option<Census>) {
         self.0.started(job, now, nodes, census);
         self.1.started(job, now, nodes, census);
     }
@@ -97,8 +97,8 @@ pub struct Overhead {
 /// A simulation that cannot go on.
 #[derive(Debug, thiserror::Error)]
 pub enum CoupledError {
-    /// The discipline needs an allocator that never refuses.
-    #[error("this scheduler cannot work with an allocator that refuses")]
+    /// The discipline needs an allocator that keeps its schedule.
+    #[error("this scheduler cannot work with an allocator that refuses jobs or rounds up")]
     Scheduler,
     /// The job can never be placed.
     #[error(
@@ -139,7 +139,7 @@ pub fn simulate(
     service: &mut dyn Service,
     observer: &mut dyn Observer,
 ) -> Result<Overhead, CoupledError> {
-    if !allocator.never_refuses() && !scheduler.takes_refusals() {
+    if !allocator.keeps_schedule() && !scheduler.takes_refusals() {
         return Err(CoupledError::Scheduler);
     }
     allocator.reset();
@@ -154,6 +154,7 @@ pub fn simulate(
         fragmented: false,
         overhead: Overhead::default(),
     };
+    let processors = system.machine.processors();
     let mut arrivals = scene.jobs.iter().zip(0..).peekable();
     let mut completed = Vec::new();
     let mut round = 0;
@@ -181,7 +182,9 @@ pub fn simulate(
         }
         while let Some((job, id)) = arrivals.next_if(|(job, _)| job.submit <= now) {
             let id = JobId(id);
-            scheduler.arrive(QueuedJob { id, size: job.size, estimate: job.estimate }, now);
+            let request = system.request(id);
+            let takes = allocator.largest_allocation(request).min(processors as u64) as u32;
+            scheduler.arrive(QueuedJob { id, size: job.size, takes, estimate: job.estimate }, now);
         }
         round += 1;
         loop {
@@ -204,7 +207,7 @@ pub fn simulate(
     }
     match scheduler.waiting() {
         0 => {
-            system.overhead.operations = allocator.census().operations;
+            system.overhead.operations = allocator.census().map_or(0, |census| census.operations);
             Ok(system.overhead)
         }
         waiting => Err(CoupledError::Starved(waiting)),
@@ -226,6 +229,11 @@ struct Coupled<'a> {
 }
 
 impl Coupled<'_> {
+    fn request(&self, id: JobId) -> Request {
+        let shape = self.scene.shapes.get(id.index()).copied();
+        Request { size: self.scene.jobs[id.index()].size, shape }
+    }
+
     fn state(&self, waiting: usize, allocator: &dyn Allocator) -> State {
         State {
             held: (self.machine.processors() - self.machine.free_count()) as u32,
@@ -244,7 +252,7 @@ impl Coupled<'_> {
         allocator: &mut dyn Allocator,
     ) -> Result<usize, Refusal> {
         let job = &self.scene.jobs[id.index()];
-        let request = Request { size: job.size, shape: self.scene.shapes.get(id.index()).copied() };
+        let request = self.request(id);
         let slot = self.spare.pop().unwrap_or_else(|| {
             self.held.push(Vec::new());
             self.held.len() - 1

@@ -85,7 +85,8 @@ impl Timeline {
             }
             while let Some((i, job)) = arrivals.next_if(|(_, job)| job.submit <= now) {
                 let id = JobId(i as u32);
-                scheduler.arrive(QueuedJob { id, size: job.size, estimate: job.estimate }, now);
+                let &Job { size, estimate, .. } = job;
+                scheduler.arrive(QueuedJob { id, size, takes: size, estimate }, now);
             }
             round += 1;
             while let Some(id) = scheduler.next(System { now, free, round, running: &running }) {

@@ -172,6 +172,10 @@ fn impossible_wishes() {
         ("stream --pattern n-body --sched out-of-order[order=least-work]", "estimates"),
         ("--trace stream[lod=2]", "load"),
         ("--sched conservative --alloc first-fit --trace stream[jobs=5]", "cannot work with that"),
+        (
+            "--sched conservative --alloc paging[size=1] --trace stream[jobs=5]",
+            "cannot work with that",
+        ),
     ] {
         dir.replay(command).code(2).says(word);
     }

@@ -87,6 +87,13 @@ impl BusyListAllocator {
         units.iter().for_each(|&unit| self.placer.enter(unit));
         self
     }
+
+    /// The sides of the job's sub-mesh, before it is turned.
+    fn sides(&mut self, request: Request) -> Option<[u16; 3]> {
+        let grid = self.placer.grid();
+        let ruled = || self.shapes.of(request.size, |size| self.rule.shape(size, grid));
+        request.shape.or_else(ruled)
+    }
 }
 
 impl Allocator for BusyListAllocator {
@@ -100,9 +107,7 @@ impl Allocator for BusyListAllocator {
         if request.size as usize > free {
             return Err(Refusal::TooFewFree);
         }
-        let grid = self.placer.grid();
-        let ruled = || self.shapes.of(request.size, |size| self.rule.shape(size, grid));
-        let sides = request.shape.or_else(ruled).ok_or(Refusal::Fragmented)?;
+        let sides = self.sides(request).ok_or(Refusal::Fragmented)?;
         if processors(sides) > free as u64 {
             return Err(Refusal::TooFewFree);
         }
@@ -112,24 +117,24 @@ impl Allocator for BusyListAllocator {
         Ok(())
     }
 
+    fn largest_allocation(&mut self, request: Request) -> u64 {
+        self.sides(request).map_or(0, processors).max(u64::from(request.size))
+    }
+
     fn released(&mut self, _machine: &Machine, nodes: &[NodeId]) {
         self.placer.release(nodes);
     }
 
-    fn has_units(&self) -> bool {
-        true
-    }
-
-    fn census(&self) -> Census {
-        Census {
+    fn census(&self) -> Option<Census> {
+        Some(Census {
             blocks: self.blocks,
             busy_list: self.placer.units(),
             searches: 0,
             operations: self.placer.subtractions(),
-        }
+        })
     }
 
-    fn never_refuses(&self) -> bool {
+    fn keeps_schedule(&self) -> bool {
         false
     }
 

@@ -99,13 +99,19 @@ fn a_whole_machine_goes_and_comes_back() {
             // From the lowest corner, x fastest.
             let origin = SubMesh { base: [0, 0, 0], sides: whole };
             assert_eq!(chosen, nodes(&grid, &origin));
-            assert_eq!((allocator.census().blocks, allocator.census().busy_list), (1, 1));
+            assert_eq!(
+                (
+                    allocator.census().expect("units").blocks,
+                    allocator.census().expect("units").busy_list
+                ),
+                (1, 1)
+            );
             machine.occupy(&chosen);
             let refused = allocator.allocate(&machine, Request::of_size(1), &mut Vec::new());
             assert_eq!(refused, Err(Refusal::TooFewFree));
             machine.release(&chosen);
             allocator.released(&machine, &chosen);
-            assert_eq!(allocator.census().busy_list, 0);
+            assert_eq!(allocator.census().expect("units").busy_list, 0);
         }
     }
 }
@@ -205,13 +211,13 @@ proptest! {
                 machine.occupy(&chosen);
                 jobs.push(chosen);
             }
-            prop_assert_eq!(allocator.census().busy_list as usize, jobs.len());
+            prop_assert_eq!(allocator.census().expect("units").busy_list as usize, jobs.len());
         }
         for job in jobs {
             machine.release(&job);
             allocator.released(&machine, &job);
         }
-        prop_assert_eq!(allocator.census().busy_list, 0);
+        prop_assert_eq!(allocator.census().expect("units").busy_list, 0);
         prop_assert_eq!(machine.free_count(), machine.processors());
     }
 }

@@ -53,19 +53,19 @@ impl Allocator for AdaptiveScan {
         self.search.allocate(machine, request, chosen)
     }
 
+    fn largest_allocation(&mut self, request: Request) -> u64 {
+        self.search.largest_allocation(request)
+    }
+
     fn released(&mut self, machine: &Machine, nodes: &[NodeId]) {
         self.search.released(machine, nodes);
     }
 
-    fn has_units(&self) -> bool {
-        true
-    }
-
-    fn census(&self) -> Census {
+    fn census(&self) -> Option<Census> {
         self.search.census()
     }
 
-    fn never_refuses(&self) -> bool {
+    fn keeps_schedule(&self) -> bool {
         false
     }
 

@@ -109,19 +109,19 @@ impl<C: Choice> Allocator for Contiguous<C> {
         Ok(())
     }
 
+    fn largest_allocation(&mut self, request: Request) -> u64 {
+        self.shapes.largest(request)
+    }
+
     fn released(&mut self, _machine: &Machine, _nodes: &[NodeId]) {
         self.census.busy_list = self.census.busy_list.saturating_sub(1);
     }
 
-    fn has_units(&self) -> bool {
-        true
+    fn census(&self) -> Option<Census> {
+        Some(Census { operations: self.frames.operations, ..self.census })
     }
 
-    fn census(&self) -> Census {
-        Census { operations: self.frames.operations, ..self.census }
-    }
-
-    fn never_refuses(&self) -> bool {
+    fn keeps_schedule(&self) -> bool {
         false
     }
 

@@ -74,6 +74,12 @@ impl Shapes {
         &self.by_size[size]
     }
 
+    /// Processors of the largest frame for a request, and at least those it asks for.
+    pub fn largest(&mut self, request: Request) -> u64 {
+        let largest = self.of(request).iter().map(|&sides| volume(sides)).max();
+        largest.unwrap_or(0).max(u64::from(request.size))
+    }
+
     fn make(&self, size: u32) -> Vec<[u16; 3]> {
         let rule = match self.shaping {
             Shaping::One(rule) => rule,

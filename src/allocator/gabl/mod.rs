@@ -145,17 +145,13 @@ impl Allocator for Gabl {
         self.placer.release(nodes);
     }
 
-    fn has_units(&self) -> bool {
-        true
-    }
-
-    fn census(&self) -> Census {
-        Census {
+    fn census(&self) -> Option<Census> {
+        Some(Census {
             blocks: self.blocks,
             busy_list: self.placer.units(),
             searches: self.searches,
             operations: self.placer.subtractions(),
-        }
+        })
     }
 
     fn reset(&mut self) {

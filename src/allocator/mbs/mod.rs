@@ -139,12 +139,8 @@ impl Allocator for Mbs {
         }
     }
 
-    fn census(&self) -> Census {
-        Census { operations: self.records.operations(), ..self.census }
-    }
-
-    fn has_units(&self) -> bool {
-        true
+    fn census(&self) -> Option<Census> {
+        Some(Census { operations: self.records.operations(), ..self.census })
     }
 
     fn reset(&mut self) {

@@ -33,7 +33,10 @@ fn jobs_get_whole_units() {
     assert_eq!(second, [[0, 8, 0], [15, 15, 23]]);
     let third = corners(&mut midplane, &mut machine, Request::of_size(1));
     assert_eq!(third, [[0, 0, 8], [7, 7, 15]]);
-    assert_eq!((midplane.census().blocks, midplane.census().busy_list), (1, 3));
+    assert_eq!(
+        (midplane.census().expect("units").blocks, midplane.census().expect("units").busy_list),
+        (1, 3)
+    );
     // Three midplanes are free, in a corner and a row.
     let mut none = Vec::new();
     let refused = midplane.allocate(&machine, Request::of_size(3 * 512), &mut none);

@@ -159,7 +159,7 @@ struct Watcher<'a> {
 }
 
 impl Observer for Watcher<'_> {
-    fn started(&mut self, id: JobId, _: i64, nodes: &[NodeId], _: Census) {
+    fn started(&mut self, id: JobId, _: i64, nodes: &[NodeId], _: Option<Census>) {
         let size = self.jobs[id.index()].size as usize;
         let mut placement = self.locality.placement(nodes);
         placement.pairwise_l1 = self.locality.pairwise_l1(&nodes[..size]);

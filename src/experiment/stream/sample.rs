@@ -323,7 +323,7 @@ struct Dispersal {
 }
 
 impl Observer for Dispersal {
-    fn started(&mut self, _: JobId, _: i64, nodes: &[NodeId], _: Census) {
+    fn started(&mut self, _: JobId, _: i64, nodes: &[NodeId], _: Option<Census>) {
         self.weighted += self.locality.placement(nodes).weighted_dispersal;
     }
 }

@@ -1,8 +1,9 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::allocator::registry::AllocatorSpec;
+use crate::allocator::registry::{self, AllocatorSpec};
 use crate::scheduler::registry::SchedulerSpec;
+use crate::scheduler::{Easy, QueueOrder, plain};
 use crate::simulation::{Decision, RunTimes, Timeline, replay};
 
 /// Processors in a row, numbered on; first fit. Refuses wherever no gap is long enough.
@@ -26,7 +27,7 @@ impl Allocator for Intervals {
         Ok(())
     }
 
-    fn never_refuses(&self) -> bool {
+    fn keeps_schedule(&self) -> bool {
         false
     }
 }
@@ -71,7 +72,7 @@ impl Observer for Logger<'_> {
         }
     }
 
-    fn started(&mut self, job: JobId, now: i64, nodes: &[NodeId], _census: Census) {
+    fn started(&mut self, job: JobId, now: i64, nodes: &[NodeId], _census: Option<Census>) {
         self.log.starts[job.index()] = now;
         self.log.nodes[job.index()] = nodes.to_vec();
         self.log.running.push(job);
@@ -90,11 +91,40 @@ fn run(
 ) -> Result<Log, CoupledError> {
     let topology: Topology = machine.parse().expect("a machine");
     let scheduler: SchedulerSpec = scheduler.parse().expect("a scheduler");
-    let scene = Scene { jobs, shapes: &[], topology: &topology, timed: false };
-    let mut logger = Logger::new(jobs);
     let mut scheduler = scheduler.build(topology.processors() as u32);
-    simulate(scene, scheduler.as_mut(), allocator, &mut RunTimes::default(), &mut logger)?;
+    run_with(jobs, &topology, scheduler.as_mut(), allocator)
+}
+
+fn run_with(
+    jobs: &[Job],
+    topology: &Topology,
+    scheduler: &mut dyn Scheduler,
+    allocator: &mut dyn Allocator,
+) -> Result<Log, CoupledError> {
+    let scene = Scene { jobs, shapes: &[], topology, timed: false };
+    let mut logger = Logger::new(jobs);
+    simulate(scene, scheduler, allocator, &mut RunTimes::default(), &mut logger)?;
     Ok(logger.log)
+}
+
+/// Every registered strategy, and variants of some, that may refuse or round up on a machine.
+fn coupled_only(topology: &Topology) -> Vec<AllocatorSpec> {
+    let variants = [
+        "paging[size=1]",
+        "paging[size=2]",
+        "midplane[unit=2x2x2]",
+        "midplane[unit=1x2x4]",
+        "first-fit[shape=near-square]",
+        "turning-best-fit[shape=any]",
+        "busy-list[shape=near-square]",
+        "anca[shape=near-square,cuts=2]",
+        "first-fit[engine=literal,shape=near-square]",
+    ];
+    let named = registry::all().iter().map(|strategy| strategy.name.as_str());
+    let specs =
+        named.chain(variants).map(|name| name.parse::<AllocatorSpec>().expect("a strategy"));
+    let keeps = |spec: &AllocatorSpec| spec.build(topology, 1).map(|built| built.keeps_schedule());
+    specs.filter(|spec| keeps(spec) == Ok(false)).collect()
 }
 
 fn job(submit: i64, run: i64, estimate: i64, size: u32) -> Job {
@@ -149,7 +179,7 @@ fn a_job_that_can_never_be_placed_is_named() {
         ) -> Result<(), Refusal> {
             Err(Refusal::Fragmented)
         }
-        fn never_refuses(&self) -> bool {
+        fn keeps_schedule(&self) -> bool {
             false
         }
     }
@@ -173,6 +203,51 @@ fn nothing_is_refused_twice_between_completions() {
         let mut built = allocator.build(&topology, 0).expect("it works");
         let log = run(&jobs, "7x1", scheduler, built.as_mut()).expect("it runs");
         assert_eq!(log.refusals, 1, "{scheduler}");
+    }
+}
+
+/// A page has four processors: the job of one takes all of them from the head, which needs 64.
+#[test]
+fn what_is_rounded_up_is_not_taken_from_the_head() {
+    let jobs =
+        [job(0, 100, 100, 10), job(0, 1000, 1000, 36), job(1, 50, 50, 63), job(2, 5000, 5000, 1)];
+    let paging: AllocatorSpec = "paging[size=1]".parse().expect("an allocator");
+    let mut paging = paging.build(&"10x10".parse().expect("a mesh"), 0).expect("it works");
+    let log = run(&jobs, "10x10", "easy", paging.as_mut()).expect("it runs");
+    assert_eq!(log.starts, [0, 0, 100, 150]);
+    // Beside a head of 60 the page is left over.
+    let jobs = [&jobs[..2], &[job(1, 50, 50, 60), jobs[3]]].concat();
+    let log = run(&jobs, "10x10", "easy", paging.as_mut()).expect("it runs");
+    assert_eq!(log.starts, [0, 0, 100, 2]);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// Its definition taken literally, with every strategy that refuses or rounds up; and the
+    /// guarantee it gives to a head that no shape holds up.
+    #[test]
+    fn easy_agrees_with_its_definition(
+        jobs in jobs(30),
+        order in proptest::sample::select(QueueOrder::ALL.map(|(_, order)| order).to_vec()),
+        machine in proptest::sample::select(vec!["8x8", "6x7", "torus:5x6", "4x4x4", "2x4x4"]),
+    ) {
+        let topology: Topology = machine.parse().expect("a machine");
+        for spec in coupled_only(&topology) {
+            let mut built = spec.build(&topology, 5).expect("it works");
+            let mut plain = plain::Easy::new(order);
+            let expected = run_with(&jobs, &topology, &mut plain, built.as_mut()).expect("it runs");
+            let log = run_with(&jobs, &topology, &mut Easy::new(order), built.as_mut()).expect("it runs");
+            prop_assert_eq!(&log.starts, &expected.starts, "{}", spec);
+            prop_assert_eq!(&log.nodes, &expected.nodes, "{}", spec);
+            prop_assert_eq!(log.refusals, expected.refusals, "{}", spec);
+            if order == QueueOrder::Fifo {
+                for (head, latest) in plain.guarantees {
+                    let start = log.starts[head.index()];
+                    prop_assert!(start <= latest || plain.all_missed.contains(&head), "{} {:?}", spec, head);
+                }
+            }
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 use super::*;
 use crate::scheduler::registry::SchedulerSpec;
+use crate::scheduler::{Easy, QueueOrder, plain};
 use proptest::prelude::*;
 
 fn job(submit: i64, run: i64, estimate: i64, size: u32) -> Job {
@@ -10,47 +11,6 @@ fn starts(scheduler: &str, processors: u32, jobs: &[Job]) -> Vec<i64> {
     let spec: SchedulerSpec = scheduler.parse().expect("known");
     let timeline = Timeline::compute(jobs, processors, spec.build(processors).as_mut());
     timeline.expect("schedulable").starts().to_vec()
-}
-
-/// EASY as defined, asked from the head again after every start.
-struct PlainEasy(Vec<QueuedJob>);
-
-impl Scheduler for PlainEasy {
-    fn arrive(&mut self, job: QueuedJob, _now: i64) {
-        self.0.push(job);
-    }
-
-    fn next(&mut self, system: System<'_>) -> Option<JobId> {
-        let head = *self.0.first()?;
-        if head.size <= system.free {
-            return Some(self.0.remove(0).id);
-        }
-        if system.running.iter().any(|job| job.estimated_end == system.now) {
-            return None;
-        }
-        let mut free = system.free;
-        let guarantee = system.running.iter().find_map(|job| {
-            free += job.size;
-            (free >= head.size).then_some(job.estimated_end)
-        })?;
-        let back: u32 =
-            system.running.iter().filter(|r| r.estimated_end <= guarantee).map(|r| r.size).sum();
-        let may = |job: &QueuedJob| {
-            job.size <= system.free
-                && (system.now + job.estimate <= guarantee
-                    || system.free + back >= job.size + head.size)
-        };
-        let at = (1..self.0.len()).find(|&i| may(&self.0[i]))?;
-        Some(self.0.remove(at).id)
-    }
-
-    fn refused(&mut self, _job: JobId) {
-        unreachable!("a timeline refuses nothing");
-    }
-
-    fn waiting(&self) -> usize {
-        self.0.len()
-    }
 }
 
 #[test]
@@ -129,9 +89,9 @@ fn workloads() -> impl Strategy<Value = Vec<Job>> {
 
 proptest! {
     #[test]
-    fn easy_agrees_with_its_definition(jobs in workloads()) {
-        let plain = Timeline::compute(&jobs, 8, &mut PlainEasy(Vec::new())).expect("schedulable");
-        let fast = Timeline::compute(&jobs, 8, SchedulerSpec::EASY.build(8).as_mut()).expect("schedulable");
+    fn easy_agrees_with_its_definition(jobs in workloads(), order in proptest::sample::select(QueueOrder::ALL.map(|(_, order)| order).to_vec())) {
+        let plain = Timeline::compute(&jobs, 8, &mut plain::Easy::new(order)).expect("schedulable");
+        let fast = Timeline::compute(&jobs, 8, &mut Easy::new(order)).expect("schedulable");
         prop_assert_eq!(fast, plain);
     }
 

@@ -116,6 +116,10 @@ impl Allocator for Literal {
         Err(refusal)
     }
 
+    fn largest_allocation(&mut self, request: Request) -> u64 {
+        self.shapes.largest(request)
+    }
+
     fn released(&mut self, _machine: &Machine, nodes: &[NodeId]) {
         let Some(job) = nodes.first().map(|node| self.owners[node.index()]) else { return };
         for owner in &mut self.owners {
@@ -127,15 +131,11 @@ impl Allocator for Literal {
         self.census.busy_list = self.census.busy_list.saturating_sub(1);
     }
 
-    fn has_units(&self) -> bool {
-        true
+    fn census(&self) -> Option<Census> {
+        Some(self.census)
     }
 
-    fn census(&self) -> Census {
-        self.census
-    }
-
-    fn never_refuses(&self) -> bool {
+    fn keeps_schedule(&self) -> bool {
         false
     }
 

@@ -1,20 +1,54 @@
-//! Puts the commit into the binary, for the manifests of results.
+//! Puts the commit into the binary, for the manifests of results, and a digest of the sources,
+//! by which a sweep knows the build that began it.
 
+use std::path::{Path, PathBuf};
 use std::process::Command;
+
+/// What numbers depend on.
+const SOURCES: [&str; 3] = ["src", "Cargo.lock", "build.rs"];
 
 fn main() {
     let git = |args: &[&str]| {
         let output = Command::new("git").args(args).output().ok().filter(|o| o.status.success())?;
         String::from_utf8(output.stdout).ok().map(|text| text.trim().to_string())
     };
-    let commit = git(&["rev-parse", "--short=12", "HEAD"]).unwrap_or_else(|| "unknown".to_string());
+    let mut commit =
+        git(&["rev-parse", "--short=12", "HEAD"]).unwrap_or_else(|| "unknown".to_string());
+    let mut status = vec!["status", "--porcelain", "--"];
+    status.extend(SOURCES);
+    if git(&status).is_some_and(|changed| !changed.is_empty()) {
+        commit.push_str("-dirty");
+    }
     println!("cargo:rustc-env=REPLAY_COMMIT={commit}");
-    println!("cargo:rerun-if-changed=build.rs");
+    let mut files = Vec::new();
+    SOURCES.iter().for_each(|source| list(Path::new(source), &mut files));
+    files.sort();
+    // FNV-1a: it need only tell builds apart, on any machine and by any compiler.
+    let mut digest = 0xcbf2_9ce4_8422_2325_u64;
+    let mut add = |bytes: &[u8]| {
+        for &byte in bytes.iter().chain(&[0]) {
+            digest = (digest ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+        }
+    };
+    for file in files {
+        add(file.to_string_lossy().as_bytes());
+        add(&std::fs::read(&file).unwrap_or_default());
+    }
+    println!("cargo:rustc-env=REPLAY_SOURCES={digest:016x}");
+    SOURCES.iter().for_each(|source| println!("cargo:rerun-if-changed={source}"));
     // The reflog grows with every commit; a path that does not exist would mean a rebuild
     // every time.
     if let Some(log) = git(&["rev-parse", "--git-path", "logs/HEAD"])
-        && std::path::Path::new(&log).exists()
+        && Path::new(&log).exists()
     {
         println!("cargo:rerun-if-changed={log}");
+    }
+}
+
+/// All files of a folder, or the one file.
+fn list(path: &Path, files: &mut Vec<PathBuf>) {
+    match std::fs::read_dir(path) {
+        Ok(entries) => entries.flatten().for_each(|entry| list(&entry.path(), files)),
+        Err(_) => files.push(path.to_path_buf()),
     }
 }

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::experiment::grid::GridFile;
-use crate::experiment::sweep::{Plan, PlannedTrace};
+use crate::experiment::sweep::{Build, Plan, PlannedTrace};
 use crate::workload::PolicyRow;
 
 /// What the manifest of a sweep says beside that of other commands. Unlike that of the main
@@ -16,6 +16,8 @@ pub struct SweepDetails {
     pub cells: u32,
     /// Combinations before equal strategies were removed.
     pub combinations: u128,
+    /// The builds that ran the cells.
+    pub builds: Vec<Build>,
     /// Cells that this process ran; the others were in the journal.
     pub cells_run_now: usize,
     /// Wall-clock seconds of all replays, one after the other.

@@ -20,7 +20,7 @@ trials!(
     a_full_disk_loses_nothing,
     a_failed_cell_waits_to_be_asked_for,
     a_folder_in_use_is_refused,
-    another_version_does_not_go_on,
+    another_build_does_not_go_on_unseen,
     equal_cells_are_not_done_before,
 );
 
@@ -206,17 +206,46 @@ fn a_failed_cell_waits_to_be_asked_for() {
     same_as_clean(&dir, "out");
 }
 
-fn another_version_does_not_go_on() {
+fn another_build_does_not_go_on_unseen() {
     let dir = clean();
-    let version = format!("\"version\": \"{}\"", env!("CARGO_PKG_VERSION"));
     let plan = String::from_utf8(dir.read("clean/plan.json")).expect("text");
-    let older = plan.replace(&version, "\"version\": \"0.0.9\"");
-    assert_ne!(plan, older);
+    let manifest = |out: &str| -> serde_json::Value {
+        serde_json::from_slice(&dir.read(&format!("{out}/manifest.json"))).expect("JSON")
+    };
+    let this: serde_json::Value = serde_json::from_str(&plan).expect("JSON");
+    let value = |key: &str| format!("\"{key}\": {}", this["plan"][key]);
+    let table = dir.read("clean/runs.csv");
+    assert_eq!(manifest("clean")["builds"].as_array().map(Vec::len), Some(1));
+    for (key, other) in [("version", "0.0.9"), ("sources", "0123456789abcdef")] {
+        let older = plan.replace(&value(key), &format!("\"{key}\": \"{other}\""));
+        assert_ne!(plan, older);
+        fs::write(dir.path("clean/plan.json"), &older).expect("a file");
+        let words = ["clean was begun by replay ", other, "this is replay ", "--force begins anew"];
+        dir.replay("sweep grid.toml -q --out clean").fails(2, 1, &words);
+        // Nor are they put together.
+        dir.replay("sweep grid.toml -q --out other").code(0);
+        let words = ["other was run by replay ", other, "--other-build puts them together"];
+        dir.replay("merge other clean -q --out merged").fails(3, 1, &words);
+        dir.replay("merge other clean -q --other-build --out merged").code(0);
+        assert_eq!(manifest("merged")["builds"].as_array().map(Vec::len), Some(2));
+        // The user's word, and it is not forgotten.
+        let goes_on = "sweep grid.toml --other-build --out clean";
+        dir.replay(goes_on).code(0).says("122 done before, 0 run");
+        for _ in 0..2 {
+            dir.replay("sweep grid.toml -q --out clean").code(0);
+            let builds = manifest("clean")["builds"].clone();
+            assert_eq!(builds.as_array().map(Vec::len), Some(2), "{builds}");
+            assert_eq!(builds[0][key], other);
+            assert_eq!(builds[1], manifest("other")["builds"][0]);
+        }
+        dir.replay("sweep grid.toml -q --force --out clean").code(0);
+        assert_eq!(dir.read("clean/plan.json"), plan.as_bytes());
+        assert_eq!(dir.read("clean/runs.csv"), table);
+    }
+    // Where the commit alone differs, in a comment of another file, the sources are the same.
+    let older = plan.replace(&value("commit"), "\"commit\": \"000000000000\"");
     fs::write(dir.path("clean/plan.json"), older).expect("a file");
-    let words = ["clean was begun by replay 0.0.9", "--force begins anew"];
-    dir.replay("sweep grid.toml -q --out clean").fails(2, 1, &words);
-    dir.replay("sweep grid.toml --force --out clean").code(0);
-    assert_eq!(dir.read("clean/plan.json"), plan.as_bytes());
+    dir.replay("sweep grid.toml -q --out clean").code(0);
 }
 
 fn equal_cells_are_not_done_before() {

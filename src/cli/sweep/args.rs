@@ -103,6 +103,10 @@ pub struct SweepArgs {
     #[arg(long, help_heading = "Output")]
     pub force: bool,
 
+    /// Go on although another build of the program began; the manifest names all of them.
+    #[arg(long, conflicts_with = "force", help_heading = "Output")]
+    pub other_build: bool,
+
     /// Run cells again that failed before.
     #[arg(long, help_heading = "Output")]
     pub retry_failed: bool,
@@ -138,6 +142,10 @@ pub struct MergeArgs {
     /// Replace what another command left in the folder, and results changed since.
     #[arg(long)]
     pub force: bool,
+
+    /// Put folders together that different builds ran; the manifest names all of them.
+    #[arg(long)]
+    pub other_build: bool,
 
     #[command(flatten)]
     pub process: ProcessArgs,

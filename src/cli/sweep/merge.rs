@@ -7,7 +7,7 @@ use super::results;
 use crate::cli::exit::{Exit, Failure, tell};
 use crate::cli::session::{Kind, Session};
 use crate::experiment::journal::Journal;
-use crate::experiment::sweep::{Plan, Shard};
+use crate::experiment::sweep::{Build, Plan, Shard};
 use crate::files::{Dir, Hold};
 use crate::number::grouped;
 
@@ -29,7 +29,7 @@ pub fn run(args: &MergeArgs, command: &[OsString]) -> Result<Exit, Failure> {
     let Some(Folder { plan, .. }) = folders.first() else {
         return Err(Failure::usage_message("no folder to merge"));
     };
-    one_plan(&args.dirs, &folders)?;
+    let builds = one_plan(&args.dirs, &folders, args.other_build)?;
     complete(plan, &args.dirs, &folders, &journals)?;
     let out = &args.out;
     let same = |dir: &PathBuf| {
@@ -40,7 +40,7 @@ pub fn run(args: &MergeArgs, command: &[OsString]) -> Result<Exit, Failure> {
         return Err(Failure::usage_message(message));
     }
     let session = Session::within(Kind::Sweep, Some(out), args.force, &args.process, command)?;
-    let exit = results::write(session, plan, &mut journals, 0)?;
+    let exit = results::write(session, plan, builds, &mut journals, 0)?;
     if !args.process.quiet {
         let (cells, dirs) = (grouped(plan.len()), args.dirs.len());
         tell(format_args!("merge: {cells} cells of {dirs} folders"));
@@ -48,25 +48,36 @@ pub fn run(args: &MergeArgs, command: &[OsString]) -> Result<Exit, Failure> {
     Ok(exit)
 }
 
-/// All folders are for the same cells.
-fn one_plan(dirs: &[PathBuf], folders: &[Folder]) -> Result<(), Failure> {
+/// All folders are for the same cells, run by one build unless the user knows better. Returns
+/// the builds that ran them.
+fn one_plan(
+    dirs: &[PathBuf],
+    folders: &[Folder],
+    other_build: bool,
+) -> Result<Vec<Build>, Failure> {
     let mut first = None;
-    for (dir, Folder { plan, .. }) in dirs.iter().zip(folders) {
-        let digest = plan.digest().map_err(Failure::usage)?;
-        match &first {
-            None => first = Some(digest),
-            Some(first) if *first == digest => {}
-            Some(_) => {
-                let (one, other) = (dirs[0].display(), dir.display());
-                let message = format!("{one} and {other} are not shards of one plan{}", {
-                    let (a, b) = (&folders[0].plan.version, &plan.version);
-                    if a == b { String::new() } else { format!(" (replay {a} and {b})") }
-                });
-                return Err(Failure::data(anyhow::anyhow!(message)));
+    let mut builds: Vec<Build> = Vec::new();
+    for (dir, folder) in dirs.iter().zip(folders) {
+        let (one, other) = (dirs[0].display(), dir.display());
+        let digest = folder.plan.digest().map_err(Failure::usage)?;
+        if *first.get_or_insert_with(|| digest.clone()) != digest {
+            let message = format!("{one} and {other} are not shards of one plan");
+            return Err(Failure::data(anyhow::anyhow!(message)));
+        }
+        let (a, b) = (&folders[0].plan.build, &folder.plan.build);
+        if !a.is_same(b) && !other_build {
+            let message = format!(
+                "{one} was run by {a}, {other} by {b}: --other-build puts them together all the same"
+            );
+            return Err(Failure::data(anyhow::anyhow!(message)));
+        }
+        for build in folder.builds() {
+            if !builds.iter().any(|known| known.is_same(build)) {
+                builds.push(build.clone());
             }
         }
     }
-    Ok(())
+    Ok(builds)
 }
 
 /// Every cell has a record somewhere; if not, says which shards are missing or unfinished.

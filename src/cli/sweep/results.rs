@@ -7,16 +7,17 @@ use crate::cli::exit::{Exit, Failure};
 use crate::cli::output::metadata;
 use crate::cli::session::Session;
 use crate::experiment::journal::{Journal, Outcome};
-use crate::experiment::sweep::Plan;
+use crate::experiment::sweep::{Build, Plan};
 use crate::frame::Tables;
 use crate::report::sweep::{SweepConfiguration, SweepDetails};
 
 /// Writes the results of a plan whose every cell is in one of `journals`, in grid order, one
 /// record at a time; then prints the files' names. The same bytes whatever the journals'
-/// order and number. This process ran `cells_run` of the cells itself.
+/// order and number. `builds` ran the cells, this process `cells_run` of them.
 pub fn write(
     mut session: Session,
     plan: &Plan,
+    builds: Vec<Build>,
     journals: &mut [Journal],
     cells_run: usize,
 ) -> Result<Exit, Failure> {
@@ -49,6 +50,7 @@ pub fn write(
         cells: plan.len(),
         combinations: plan.combinations(),
         cells_run_now: cells_run,
+        builds,
         replay_seconds,
     };
     let files = session.commit(&files, &configuration, &details, &failed)?;

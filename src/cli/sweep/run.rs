@@ -33,13 +33,15 @@ pub fn run(args: &SweepArgs, command: &[OsString]) -> Result<Exit, Failure> {
     let Some(claimed) = session.folder() else { return print(&grid) };
     let (plan, traces) = grid::plan(&args.grid, grid)?;
     let shard = args.grid.shard.unwrap_or(Shard::WHOLE);
-    if args.force {
+    let mut builds = if args.force {
         anew(claimed)?;
+        Vec::new()
     } else {
-        folder::same_version(claimed.dir(), &plan)?;
-    }
+        folder::other_builds(claimed.dir(), args.other_build)?
+    };
     let mut journal = open(claimed.dir(), quiet)?;
-    folder::describe(claimed.dir(), &plan, shard)?;
+    folder::describe(claimed.dir(), &plan, shard, &builds)?;
+    builds.push(plan.build.clone());
     let runs = pending(&plan, shard, &journal, args.retry_failed).map_err(Failure::usage)?;
     let before = finished(&plan, shard, &journal, args.retry_failed)?;
 
@@ -73,7 +75,8 @@ pub fn run(args: &SweepArgs, command: &[OsString]) -> Result<Exit, Failure> {
         return Ok(Exit::Interrupted);
     }
     if shard.is_whole() {
-        results::write(session, &plan, std::slice::from_mut(&mut journal), tally.finished)
+        let journals = std::slice::from_mut(&mut journal);
+        results::write(session, &plan, builds, journals, tally.finished)
     } else {
         finished_shard(&plan, shard, &journal)
     }

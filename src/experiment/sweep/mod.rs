@@ -18,6 +18,6 @@ mod shard;
 mod tests;
 
 pub use cell_id::{CellConfiguration, CellId, CellIdError, jobs_digest};
-pub use plan::{Plan, PlanError, PlannedTrace};
+pub use plan::{Build, Plan, PlanError, PlannedTrace};
 pub use run::{SweepError, pending, run_sweep};
 pub use shard::{Shard, ShardError};

@@ -1,3 +1,4 @@
+use std::fmt;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -15,8 +16,44 @@ pub struct Plan {
     pub grid: Grid,
     /// Every trace under every policy on every machine.
     pub traces: Vec<PlannedTrace>,
-    /// Program version that made it.
+    /// The build that made it.
+    pub build: Build,
+}
+
+/// A build of this program. Two of them may compute otherwise, even under one version.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Build {
+    /// Version.
     pub version: String,
+    /// Commit, for people; "-dirty" if the sources differ from it.
+    #[serde(default)]
+    pub commit: String,
+    /// Digest of the sources: the same in every checkout of them, committed or not.
+    #[serde(default)]
+    pub sources: String,
+}
+
+impl Build {
+    /// This one.
+    pub fn this() -> Self {
+        Self {
+            version: env!("CARGO_PKG_VERSION").to_string(),
+            commit: env!("REPLAY_COMMIT").to_string(),
+            sources: env!("REPLAY_SOURCES").to_string(),
+        }
+    }
+
+    /// Whether another one computes the same: its version and sources are the same.
+    pub fn is_same(&self, other: &Self) -> bool {
+        (&self.version, &self.sources) == (&other.version, &other.sources)
+    }
+}
+
+impl fmt::Display for Build {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { version, commit, sources } = self;
+        write!(f, "replay {version} (commit {commit}, sources {sources})")
+    }
 }
 
 /// A trace on a machine, without its jobs.
@@ -43,7 +80,8 @@ pub struct PlannedTrace {
 /// A plan as it is written down.
 #[derive(Serialize, Deserialize)]
 struct PlanFile {
-    version: String,
+    #[serde(flatten)]
+    build: Build,
     traces: Vec<PlannedTrace>,
     grid: GridFile,
 }
@@ -90,7 +128,7 @@ impl Plan {
     /// [`PlanError::TooMany`].
     pub fn new(grid: Grid, traces: &[Arc<Trace>]) -> Result<Self, PlanError> {
         let traces = traces.iter().map(|trace| PlannedTrace::new(trace)).collect();
-        Self::checked(grid, traces, env!("CARGO_PKG_VERSION").to_string())
+        Self::checked(grid, traces, Build::this())
     }
 
     /// The plan that [`to_json`](Self::to_json) wrote down.
@@ -98,8 +136,8 @@ impl Plan {
     /// # Errors
     /// [`PlanError`].
     pub fn from_json(json: serde_json::Value) -> Result<Self, PlanError> {
-        let PlanFile { version, traces, grid } = serde_json::from_value(json)?;
-        Self::checked(Grid::resolve(&grid)?, traces, version)
+        let PlanFile { build, traces, grid } = serde_json::from_value(json)?;
+        Self::checked(Grid::resolve(&grid)?, traces, build)
     }
 
     /// The plan as JSON.
@@ -107,16 +145,16 @@ impl Plan {
     /// # Errors
     /// None that a plan can cause.
     pub fn to_json(&self) -> Result<serde_json::Value, serde_json::Error> {
-        let Self { grid, traces, version } = self;
-        let (version, traces, grid) = (version.clone(), traces.clone(), grid.file.clone());
-        serde_json::to_value(PlanFile { version, traces, grid })
+        let Self { grid, traces, build } = self;
+        let (build, traces, grid) = (build.clone(), traces.clone(), grid.file.clone());
+        serde_json::to_value(PlanFile { build, traces, grid })
     }
 
-    fn checked(grid: Grid, traces: Vec<PlannedTrace>, version: String) -> Result<Self, PlanError> {
+    fn checked(grid: Grid, traces: Vec<PlannedTrace>, build: Build) -> Result<Self, PlanError> {
         let lists = [traces.len(), grid.schedulers.len(), grid.strategies.len(), grid.seeds.len()];
         let cells = lists.iter().map(|&length| length as u128).product::<u128>();
         match u32::try_from(cells) {
-            Ok(_) => Ok(Self { grid, traces, version }),
+            Ok(_) => Ok(Self { grid, traces, build }),
             Err(_) => Err(PlanError::TooMany { cells }),
         }
     }
@@ -208,14 +246,14 @@ impl Plan {
         })
     }
 
-    /// What makes two plans one: the version, and of all cells in order what they compute
-    /// and how the results name them. BLAKE3, hexadecimal. A few microseconds per cell.
+    /// What makes two plans one: of all cells in order what they compute and how the results
+    /// name them. BLAKE3, hexadecimal. A few microseconds per cell. Whether two
+    /// [builds](Self::build) compute the same it does not say.
     ///
     /// # Errors
     /// As [`key`](Self::key).
     pub fn digest(&self) -> Result<String, NameError> {
         let mut hasher = blake3::Hasher::new();
-        hasher.update(self.version.as_bytes());
         for run in 0..self.len() {
             hasher.update(self.id(run)?.to_string().as_bytes());
             // Debug quotes every text: no two keys run into each other.

@@ -14,6 +14,7 @@ use std::path::Path;
 use replay::allocator::registry::{self, AllocatorSpec};
 use replay::scheduler::registry::SchedulerSpec;
 use replay::simulation::{Observer, Overhead, RunTimes, Scene, simulate};
+use replay::stop::Stop;
 use replay::topology::Topology;
 use replay::workload::stochastic::{Arrivals, StochasticStream};
 
@@ -39,7 +40,9 @@ fn overhead(
     let topology: Topology = machine.parse()?;
     let jobs = stream.generate(1, replication)?;
     let mut built = allocator.build(&topology, 1)?;
-    let scene = Scene { jobs: &jobs.jobs, shapes: &jobs.shapes, topology: &topology, timed: true };
+    let (jobs, shapes) = (&jobs.jobs, &jobs.shapes);
+    let stop = &Stop::new();
+    let scene = Scene { jobs, shapes, topology: &topology, timed: true, stop };
     let mut scheduler = scheduler.build(topology.processors() as u32);
     let service = &mut RunTimes::default();
     Ok(simulate(scene, scheduler.as_mut(), built.as_mut(), service, &mut Nobody)?)

@@ -7,8 +7,9 @@ use std::time::Duration;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use replay::allocator::registry::AllocatorSpec;
-use replay::experiment::{Cell, Measure, Trace, run_cell};
+use replay::experiment::{Cell, Measure, Trace, Watch, run_cell};
 use replay::scheduler::registry::SchedulerSpec;
+use replay::stop::Stop;
 use replay::workload::{Manifest, Policy, SearchPath, Window, Workload};
 
 /// (trace, mesh, strategies)
@@ -42,7 +43,9 @@ fn replays(criterion: &mut Criterion) {
         let jobs = Arc::new(jobs.expect("a sound trace"));
         let topology = mesh.parse().expect("a mesh");
         let trace = Arc::new(Trace::new(jobs, topology, "johnson", &[SchedulerSpec::FCFS]));
-        trace.schedule(SchedulerSpec::FCFS).expect("schedulable");
+        let stop = Stop::new();
+        let watch = Watch::new(&stop);
+        trace.schedule(SchedulerSpec::FCFS, &stop).expect("schedulable");
         let mut group = criterion.benchmark_group(name);
         group.sample_size(10).measurement_time(Duration::from_secs(5));
         for strategy in strategies {
@@ -50,8 +53,9 @@ fn replays(criterion: &mut Criterion) {
             let cell =
                 Cell { trace: trace.clone(), scheduler: SchedulerSpec::FCFS, allocator, seed: 0 };
             group.bench_function(*strategy, |bencher| {
-                bencher
-                    .iter(|| black_box(run_cell(0, &cell, Measure::default()).expect("it runs")));
+                bencher.iter(|| {
+                    black_box(run_cell(0, &cell, Measure::default(), watch).expect("it runs"))
+                });
             });
         }
         group.finish();

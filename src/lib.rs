@@ -16,7 +16,7 @@
 //! Imports run along this line and never back. The published strategy in five lines:
 //!
 //! ```
-//! use replay::{allocator::registry::AllocatorSpec, experiment::*, scheduler::registry::SchedulerSpec};
+//! use replay::{allocator::registry::AllocatorSpec, experiment::*, scheduler::registry::SchedulerSpec, stop::Stop};
 //! use replay::workload::{Policy, Window, Workload};
 //! use std::sync::Arc;
 //!
@@ -25,7 +25,7 @@
 //! let trace = Trace::new(Arc::new(jobs), "4x4".parse()?, "johnson", &[SchedulerSpec::EASY]);
 //! let allocator: AllocatorSpec = "mc1x1[tie=2,13,20,6]".parse()?;
 //! let cell = Cell { trace: Arc::new(trace), scheduler: SchedulerSpec::EASY, allocator, seed: 0 };
-//! let result = run_cell(0, &cell, Measure::default())?;
+//! let result = run_cell(0, &cell, Measure::default(), Watch::new(&Stop::new()))?;
 //! assert_eq!(result.metrics.jobs, 3);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -37,6 +37,7 @@ pub mod experiment;
 pub mod files;
 #[cfg(feature = "frame")]
 pub mod frame;
+pub mod lines;
 pub mod machine;
 pub mod metrics;
 pub mod naming;
@@ -49,6 +50,7 @@ pub mod report;
 pub mod scheduler;
 mod shown;
 pub mod simulation;
+pub mod stop;
 pub mod swf;
 pub mod topology;
 pub mod workload;

@@ -48,6 +48,7 @@ pub mod submesh;
 pub mod tuned;
 
 use crate::machine::Machine;
+use crate::stop::{Stop, Stopped};
 use crate::topology::NodeId;
 
 /// What a job asks for.
@@ -76,6 +77,9 @@ pub enum Refusal {
     /// (external fragmentation).
     #[error("free processors do not fit the strategy")]
     Fragmented,
+    /// The strategy was [told to stop](Allocator::stopped_by) in the middle of the decision.
+    #[error(transparent)]
+    Stopped(#[from] Stopped),
 }
 
 /// What the number of free processors alone decides: with fewer than `size` nobody can
@@ -165,4 +169,11 @@ pub trait Allocator: Send {
 
     /// Forgets the machine seen so far; the next call may show another.
     fn reset(&mut self) {}
+
+    /// Lets a flag break off decisions that take long, [`Refusal::Stopped`]; the allocator is
+    /// then of no further use. To be overridden by strategies of which a single decision can
+    /// take more than some tenths of a second, and by those that ask others.
+    fn stopped_by(&mut self, stop: &Stop) {
+        let _ = stop;
+    }
 }

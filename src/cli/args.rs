@@ -164,10 +164,9 @@ pub struct ProcessArgs {
 
 impl ProcessArgs {
     /// Sets the number of threads for everything that follows; without a number, all
-    /// processors.
-    pub fn set_threads(&self) -> Result<(), Failure> {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(self.threads.unwrap_or(0) as usize);
-        pool.build_global().map_err(Failure::usage)
+    /// processors. See [`set_threads`](super::threads::set_threads) for `tables`.
+    pub fn set_threads(&self, tables: bool) -> Result<(), Failure> {
+        super::threads::set_threads(self.threads, self.quiet, tables)
     }
 }
 

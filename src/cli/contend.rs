@@ -7,23 +7,23 @@ mod tables;
 
 use std::ffi::OsString;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::Args;
 use rayon::prelude::*;
 
 use super::args::{GridArgs, OutputArgs};
+use super::cost::Cost;
 use super::exit::{Exit, Failure, tell};
+use super::interrupt::interruption;
 use super::messages::MessageArgs;
 use super::plan::{Plan, parse_list, works};
 use super::progress::Progress;
-use super::run::interruption;
 use super::session::{Kind, Session};
 use crate::allocator::registry::AllocatorSpec;
 use crate::experiment::contention::{
-    Isolation, Messages, Stage, TOLERANCE, TraceError, TraceRun, Watch, isolate, run_trace,
+    Isolation, Messages, Stage, TOLERANCE, TraceError, TraceRun, isolate, run_trace,
 };
-use crate::experiment::{Cell, RunKey, Trace};
+use crate::experiment::{Cell, RunKey, Trace, Watch};
 use crate::naming::split_list;
 use crate::number::grouped;
 use crate::scheduler::registry::SchedulerSpec;
@@ -126,21 +126,22 @@ pub fn run(args: &ContendArgs, command: &[OsString]) -> Result<Exit, Failure> {
     let seeds = if messages.program.draws() { &plan.seeds[..] } else { &plan.seeds[..1] };
     let alone: u64 = plan.traces.iter().map(jobs_of).sum::<u64>() * seeds.len() as u64;
     let together: u64 = cells.iter().map(|cell| jobs_of(&cell.trace)).sum();
-    let stop = interruption()?;
+    let stop = interruption(quiet)?;
     let progress = Progress::new(quiet, cells.len(), alone + together);
     let jobs_done = |jobs| progress.jobs_done(jobs);
+    let cost = Cost::new(quiet);
+    let forecast = |forecast| cost.hear(forecast, |line| progress.say(line));
     let bench = Bench {
         messages: &messages,
-        stop: &stop,
         progress: &progress,
-        jobs_done: &jobs_done,
+        watch: Watch { stop: &stop, jobs_done: &jobs_done, forecast: &forecast },
         quiet,
     };
 
     let measured = bench.measure(&plan, seeds, args.scale);
     let (outcomes, failed) = match measured {
         Ok(measured) => bench.contend(&cells, &measured, seeds),
-        Err(TraceError::Interrupted(_)) => (Vec::new(), Vec::new()),
+        Err(TraceError::Stopped(_)) => (Vec::new(), Vec::new()),
         Err(error) => {
             progress.finish();
             return Err(of_trace(error));
@@ -164,9 +165,8 @@ pub fn run(args: &ContendArgs, command: &[OsString]) -> Result<Exit, Failure> {
 /// What all measurements share.
 struct Bench<'a> {
     messages: &'a Messages,
-    stop: &'a Arc<AtomicBool>,
     progress: &'a Progress,
-    jobs_done: &'a (dyn Fn(u64) + Sync),
+    watch: Watch<'a>,
     quiet: bool,
 }
 
@@ -177,7 +177,7 @@ impl Bench<'_> {
             shapes: &trace.workload.shapes,
             topology: &trace.topology,
             messages: self.messages,
-            watch: Watch { stop: self.stop, jobs_done: self.jobs_done },
+            watch: self.watch,
         }
     }
 
@@ -210,7 +210,7 @@ impl Bench<'_> {
             let Some(Measured { trace, isolation, .. }) = measured.iter().find(of_cell) else {
                 return Err(Lost::Interrupted);
             };
-            if self.stop.load(Ordering::Relaxed) {
+            if self.watch.stop.is_raised() {
                 return Err(Lost::Interrupted);
             }
             let stage = self.stage(trace);
@@ -228,7 +228,7 @@ impl Bench<'_> {
                     }
                     Ok(Outcome { key, trace: trace.clone(), run })
                 }
-                Err(TraceError::Interrupted(_)) => Err(Lost::Interrupted),
+                Err(TraceError::Stopped(_)) => Err(Lost::Interrupted),
                 Err(error) => {
                     let RunKey { trace, topology, scheduler, seed, .. } = &key;
                     let strategy = key.strategy();

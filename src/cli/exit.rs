@@ -17,15 +17,22 @@ pub enum Exit {
     Interrupted,
 }
 
-impl From<Exit> for ExitCode {
-    fn from(exit: Exit) -> Self {
-        ExitCode::from(match exit {
+impl Exit {
+    /// The exit code.
+    pub const fn code(self) -> i32 {
+        match self {
             Exit::Done => 0,
             Exit::Differs => 1,
             Exit::Usage => 2,
             Exit::Data => 3,
             Exit::Interrupted => 130,
-        })
+        }
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        ExitCode::from(exit.code() as u8)
     }
 }
 

@@ -13,10 +13,18 @@ use crate::workload::{LoadError, Manifest, Policy, SearchPath, Window, Workload}
 const OWN_TRACE: &[u8] = include_bytes!("../../traces/lublin-10x10.swf");
 const OWN_TRACE_NAME: &str = "lublin-10x10.swf";
 
+/// Whether this is what the project's own trace is called, wherever the program stands.
+fn is_own(name: &str) -> bool {
+    let stem = OWN_TRACE_NAME.trim_end_matches(".swf");
+    name.eq_ignore_ascii_case(stem) || name.eq_ignore_ascii_case(OWN_TRACE_NAME)
+}
+
 /// Where a trace comes from.
 enum Source {
     File(PathBuf),
     Made(Generated),
+    /// The trace that comes with the project.
+    Own,
 }
 
 /// Loads traces by path or name, or makes them (`stream[...]`, `lublin[...]`), in parallel, and says on standard error what cleaning
@@ -33,6 +41,7 @@ pub fn load_traces(
     let resolve = |name: &String| {
         match search.resolve(name, &manifest) {
             Ok(path) => Ok(Source::File(path)),
+            Err(_) if is_own(name) => Ok(Source::Own),
             // What is no trace may be the name of a model.
             Err(_) if generated::is_generator(name) => {
                 let name = name.parse().map_err(Failure::usage)?;
@@ -46,9 +55,10 @@ pub fn load_traces(
     let load = |source: &Source| match source {
         Source::File(path) => Workload::load(path, policy, window, options),
         Source::Made(generated) => generated.load(policy, window, options),
+        Source::Own => Workload::from_reader(OWN_TRACE, OWN_TRACE_NAME, policy, window, options),
     };
     let loaded: Vec<_> = if names.is_empty() {
-        vec![Workload::from_reader(OWN_TRACE, OWN_TRACE_NAME, policy, window, options)]
+        vec![load(&Source::Own)]
     } else {
         sources.par_iter().map(load).collect()
     };

@@ -16,7 +16,9 @@
 
 mod args;
 mod contend;
+mod cost;
 mod exit;
+mod interrupt;
 mod list;
 mod load;
 mod messages;
@@ -31,6 +33,7 @@ mod shell;
 mod stream;
 mod sweep;
 mod synth;
+mod threads;
 mod verify;
 
 use std::ffi::OsString;

@@ -17,7 +17,8 @@ use crate::topology::Topology;
 pub struct NetworkArgs {
     /// CSV with the columns id,src,dst,flits,inject_cycle; - is standard input.
     ///
-    /// Nodes are numbered x fastest: id = x + W*y (+ W*D*z). In the answer inject repeats
+    /// A packet has 1 to 65,536 flits; inject_cycle is at most 2^53 (9,007,199,254,740,992); a line
+    /// has at most 16 MiB. Nodes are numbered x fastest: id = x + W*y (+ W*D*z). In the answer inject repeats
     /// inject_cycle, head_at_destination and delivered are when the first and the last flit
     /// arrive, and latency counts from when the packet is first in its sender's queue: time
     /// behind other packets there is delivered - latency - inject. blocked is the sum of the

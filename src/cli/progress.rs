@@ -1,14 +1,15 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::exit::tell;
+use super::threads::Ticker;
 
 /// Progress on standard error: cells done, jobs per second, time left. Nothing is drawn
 /// off a terminal or if the user wants quiet.
 pub struct Progress {
     bar: ProgressBar,
+    _ticker: Option<Ticker>,
     cells: usize,
     done: AtomicUsize,
 }
@@ -24,9 +25,8 @@ impl Progress {
         if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style);
         }
-        bar.enable_steady_tick(Duration::from_millis(250));
         bar.set_message(format!("0/{cells}"));
-        Self { bar, cells, done: AtomicUsize::new(0) }
+        Self { _ticker: ticking(&bar), bar, cells, done: AtomicUsize::new(0) }
     }
 
     /// A cell of so many jobs is done.
@@ -55,4 +55,17 @@ impl Progress {
     pub fn finish(&self) {
         self.bar.finish_and_clear();
     }
+}
+
+/// Keeps the time on a bar going, if anybody sees it.
+pub fn ticking(bar: &ProgressBar) -> Option<Ticker> {
+    if bar.is_hidden() {
+        return None;
+    }
+    let bar = bar.clone();
+    Some(Ticker::new(move || {
+        if !bar.is_finished() {
+            bar.tick();
+        }
+    }))
 }

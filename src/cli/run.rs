@@ -1,29 +1,15 @@
 //! `replay --trace ...`: the main job.
 
 use std::ffi::OsString;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::args::RunArgs;
+use super::cost::Cost;
 use super::exit::{Exit, Failure, tell};
+use super::interrupt::interruption;
 use super::output::Output;
 use super::plan::Plan;
 use super::progress::Progress;
-use crate::experiment::{Measure, run_cells};
-
-/// A flag that Ctrl-C raises: running cells end, no further ones start. A second Ctrl-C
-/// ends the program at once.
-pub fn interruption() -> Result<Arc<AtomicBool>, Failure> {
-    let flag = Arc::new(AtomicBool::new(false));
-    let raised = flag.clone();
-    let handler = move || {
-        if raised.swap(true, Ordering::Relaxed) {
-            std::process::exit(130);
-        }
-    };
-    ctrlc::set_handler(handler).map_err(Failure::usage)?;
-    Ok(flag)
-}
+use crate::experiment::{Measure, Watch, run_cells};
 
 /// Runs the main job.
 pub fn run(args: &RunArgs, command: &[OsString]) -> Result<Exit, Failure> {
@@ -39,10 +25,14 @@ pub fn run(args: &RunArgs, command: &[OsString]) -> Result<Exit, Failure> {
     let jobs = cells.iter().map(|cell| cell.trace.workload.jobs.len() as u64).sum();
     let progress = Progress::new(quiet, cells.len(), jobs);
     output.begin(&plan)?;
-    let interrupted = interruption()?;
+    let stop = interruption(quiet)?;
     let mut failure = None;
-    let mut failed = Vec::new();
-    run_cells(&cells, measure, |outcome| {
+    let (mut done, mut failed) = (0, Vec::new());
+    let cost = Cost::new(quiet);
+    let forecast = |forecast| cost.hear(forecast, |line| progress.say(line));
+    let watch = Watch { forecast: &forecast, ..Watch::new(&stop) };
+    run_cells(&cells, measure, watch, |outcome| {
+        done += 1;
         match outcome {
             Ok(result) => {
                 progress.advance(result.metrics.jobs);
@@ -55,13 +45,13 @@ pub fn run(args: &RunArgs, command: &[OsString]) -> Result<Exit, Failure> {
                 failed.push(error.to_string());
             }
         }
-        failure.is_none() && !interrupted.load(Ordering::Relaxed)
+        failure.is_none()
     });
     progress.finish();
     if let Some(error) = failure {
         return Err(error);
     }
-    let exit = if interrupted.load(Ordering::Relaxed) {
+    let exit = if done < cells.len() {
         tell("replay: interrupted; what was done is written");
         Exit::Interrupted
     } else if failed.is_empty() {

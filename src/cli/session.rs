@@ -88,7 +88,7 @@ impl Session {
         command: &[OsString],
     ) -> Result<Self, Failure> {
         let origin = Origin::begin(kind.name(), command);
-        process.set_threads()?;
+        process.set_threads(out.is_some())?;
         let place = match out {
             None => Place::Nowhere,
             Some(out) => Place::Claimed(claim(out, kind, force).map_err(|error| match error {

@@ -9,12 +9,15 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::args::{FormatArg, OutputArgs};
+use super::cost::Cost;
 use super::exit::{Exit, Failure, tell};
+use super::interrupt::interruption;
 use super::messages::MessageArgs;
 use super::plan::parse_list;
-use super::run::interruption;
 use super::session::{Kind, Session};
 use crate::allocator::registry::AllocatorSpec;
+use crate::experiment::Watch;
+use crate::experiment::grid::Values;
 use crate::experiment::stream::{Estimates, Life, Metric, Point, SampleError, estimate_unless};
 use crate::frame::{NamedRow, write_values};
 use crate::metrics::estimate::{ReplicateError, StopRule};
@@ -101,13 +104,20 @@ pub fn run(args: &StreamArgs, command: &[OsString]) -> Result<Exit, Failure> {
         maximum: args.max_replications,
         ..StopRule::default()
     };
-    let stop = interruption()?;
+    if let Some(problem) = rule.problem() {
+        return Err(Failure::usage_message(format!("stop rule: {problem}")));
+    }
+    let quiet = args.output.process.quiet;
+    let stop = interruption(quiet)?;
+    let cost = Cost::new(quiet);
+    let forecast = |forecast| cost.hear_plainly(forecast);
+    let watch = Watch { forecast: &forecast, ..Watch::new(&stop) };
     let (mut results, mut failed) = (Vec::with_capacity(points.len()), Vec::new());
     let mut interrupted = false;
     for point in points {
-        let estimates = match estimate_unless(&stop, &point, args.seed, &rule, &WATCHED) {
+        let estimates = match estimate_unless(watch, &point, args.seed, &rule, &WATCHED) {
             Ok(estimates) => estimates,
-            Err(ReplicateError::Run { error: SampleError::Interrupted(_), .. }) => {
+            Err(ReplicateError::Run { error: SampleError::Stopped(_), .. }) => {
                 interrupted = true;
                 break;
             }
@@ -260,30 +270,24 @@ fn estimating(schedulers: &[SchedulerSpec]) -> Option<SchedulerSpec> {
     schedulers.iter().copied().find(|scheduler| scheduler.uses_estimates())
 }
 
-/// The numbers of a list of numbers and of ranges `FIRST..LAST:STEP`, both ends included.
+/// Loads that one command takes.
+const MOST_LOADS: usize = 1000;
+
+/// The numbers of a list of numbers and of ranges, exactly as they are written.
 fn loads(list: &str) -> Result<Vec<f64>, Failure> {
-    let wrong =
-        |what: &str| Failure::usage_message(format!("--load: \"{what}\" is not a positive number"));
-    let number = |text: &str| {
-        let value = text.trim().parse::<f64>().ok();
-        value.filter(|value| *value > 0.0 && value.is_finite()).ok_or_else(|| wrong(text))
-    };
-    let mut loads = Vec::new();
-    for item in list.split(',') {
-        let Some((first, rest)) = item.split_once("..") else {
-            loads.push(number(item)?);
-            continue;
-        };
-        let (last, step) = rest.split_once(':').unwrap_or((rest, "1"));
-        let (first, last, step) = (number(first)?, number(last)?, number(step)?);
-        let steps = ((last - first) / step + 1e-9).floor();
-        if !(0.0..1000.0).contains(&steps) {
-            let message = format!("--load: {item} is no range of 1 to 1000 loads");
-            return Err(Failure::usage_message(message));
-        }
-        loads.extend((0..=steps as u32).map(|i| first + f64::from(i) * step));
+    let texts = Values::listed(list).texts();
+    let texts = texts.map_err(|e| Failure::usage_message(format!("--load: {e}")))?;
+    if texts.len() > MOST_LOADS {
+        let message = format!("--load: {} loads, more than {MOST_LOADS}", texts.len());
+        return Err(Failure::usage_message(message));
     }
-    Ok(loads)
+    let number = |text: &String| {
+        let value = text.trim().parse::<f64>().ok();
+        value.filter(|value| *value > 0.0 && value.is_finite()).ok_or_else(|| {
+            Failure::usage_message(format!("--load: \"{text}\" is not a positive number"))
+        })
+    };
+    texts.iter().map(number).collect()
 }
 
 /// A point and its estimates at full precision.

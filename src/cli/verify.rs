@@ -46,7 +46,7 @@ pub struct VerifyArgs {
 /// Runs suites of published numbers and prints ours beside them.
 pub fn run(args: &VerifyArgs) -> Result<Exit, Failure> {
     let quiet = args.process.quiet;
-    args.process.set_threads()?;
+    args.process.set_threads(false)?;
     let suites = if args.suites.is_empty() {
         SUITES.to_vec()
     } else {

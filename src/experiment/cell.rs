@@ -1,10 +1,11 @@
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::RunKey;
 use crate::allocator::registry::AllocatorSpec;
 use crate::metrics::{ScheduleMetrics, Series};
 use crate::scheduler::registry::SchedulerSpec;
 use crate::simulation::{Timeline, TimelineError};
+use crate::stop::Stop;
 use crate::topology::Topology;
 use crate::workload::Workload;
 
@@ -17,7 +18,7 @@ pub struct Trace {
     pub topology: Topology,
     /// Name of the cleaning policy.
     pub policy: String,
-    schedules: Vec<(SchedulerSpec, OnceLock<Result<Schedule, TimelineError>>)>,
+    schedules: Vec<(SchedulerSpec, Mutex<Option<Result<Schedule, TimelineError>>>)>,
 }
 
 /// A timeline and the load over time that follows from it.
@@ -39,20 +40,25 @@ impl Trace {
         policy: impl Into<String>,
         schedulers: &[SchedulerSpec],
     ) -> Self {
-        let schedules = schedulers.iter().map(|&spec| (spec, OnceLock::new())).collect();
+        let schedules = schedulers.iter().map(|&spec| (spec, Mutex::default())).collect();
         Self { workload, topology, policy: policy.into(), schedules }
     }
 
-    /// The schedule under a scheduler, computed at the first call.
+    /// The schedule under a scheduler, computed at the first call, unless or until `stop` is
+    /// raised.
     ///
     /// # Errors
-    /// [`TimelineError`] if a job is larger than the machine.
-    pub fn schedule(&self, scheduler: SchedulerSpec) -> Result<Schedule, TimelineError> {
+    /// [`TimelineError`] if a job is larger than the machine, or if stopped.
+    pub fn schedule(
+        &self,
+        scheduler: SchedulerSpec,
+        stop: &Stop,
+    ) -> Result<Schedule, TimelineError> {
         let compute = || {
             let processors = self.topology.processors() as u32;
             let jobs = &self.workload.jobs;
             let timeline =
-                Timeline::compute(jobs, processors, scheduler.build(processors).as_mut())?;
+                Timeline::compute(jobs, processors, scheduler.build(processors).as_mut(), stop)?;
             Ok(Schedule {
                 series: Arc::new(Series::new(jobs, timeline.starts())),
                 metrics: Arc::new(ScheduleMetrics::new(
@@ -63,10 +69,19 @@ impl Trace {
                 timeline: Arc::new(timeline),
             })
         };
-        match self.schedules.iter().find(|(spec, _)| *spec == scheduler) {
-            Some((_, cached)) => cached.get_or_init(compute).clone(),
-            None => compute(),
+        let known = self.schedules.iter().find(|(spec, _)| *spec == scheduler);
+        let Some((_, known)) = known else { return compute() };
+        // Whoever else wants it waits here; the one that computes it looks at the flag.
+        let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(schedule) = &*known {
+            return schedule.clone();
         }
+        let schedule = compute();
+        // Another flag may let it go on.
+        if !matches!(schedule, Err(TimelineError::Stopped(_))) {
+            *known = Some(schedule.clone());
+        }
+        schedule
     }
 }
 

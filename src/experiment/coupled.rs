@@ -1,7 +1,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::{Cell, Measure, RunResult};
+use super::{Cell, Measure, Pace, RunResult, Watch};
 use crate::allocator::{Allocator, Census};
 use crate::metrics::by_size::by_size;
 use crate::metrics::run::{JobMeasures, PlacementMeans, RunMetrics, ScheduleMetrics};
@@ -15,6 +15,7 @@ pub fn run(
     run: u32,
     cell: &Cell,
     measure: Measure,
+    watch: Watch<'_>,
     allocator: &mut dyn Allocator,
 ) -> Result<RunResult, CoupledError> {
     let topology = &cell.trace.topology;
@@ -24,6 +25,7 @@ pub fn run(
     let mut scheduler = cell.scheduler.build(processors as u32);
     let placements = Placements {
         jobs,
+        pace: Pace::new(watch, jobs.len()),
         measure,
         locality: Locality::new(topology),
         pairwise: vec![0; jobs.len()],
@@ -32,7 +34,8 @@ pub fn run(
     };
     let mut observers = (SystemRecorder::new(jobs.len()), placements);
     let begin = Instant::now();
-    let scene = Scene { jobs, shapes: &workload.shapes, topology, timed: true };
+    let shapes = &workload.shapes;
+    let scene = Scene { jobs, shapes, topology, timed: true, stop: watch.stop };
     let service = &mut RunTimes::default();
     let overhead = simulate(scene, scheduler.as_mut(), allocator, service, &mut observers)?;
     let seconds = begin.elapsed().as_secs_f64();
@@ -59,6 +62,7 @@ pub fn run(
 /// Measures every allocation.
 struct Placements<'a> {
     jobs: &'a [Job],
+    pace: Pace<'a>,
     measure: Measure,
     locality: Locality,
     pairwise: Vec<u64>,
@@ -68,6 +72,7 @@ struct Placements<'a> {
 
 impl Observer for Placements<'_> {
     fn started(&mut self, id: JobId, now: i64, nodes: &[NodeId], _: Option<Census>) {
+        self.pace.started();
         let job = &self.jobs[id.index()];
         // Processes communicate; processors lost to internal fragmentation do not.
         let pairwise_l1 = self.locality.pairwise_l1(&nodes[..job.size as usize]);

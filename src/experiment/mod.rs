@@ -20,7 +20,9 @@ mod runner;
 pub mod search;
 pub mod stream;
 pub mod sweep;
+mod watch;
 
 pub use cell::{Cell, Trace};
 pub use result::{RunKey, RunResult};
-pub use runner::{CellError, Measure, run_cell, run_cells};
+pub use runner::{CellError, CellProblem, Measure, run_cell, run_cells};
+pub use watch::{Forecast, Pace, SAMPLE, Watch};

@@ -73,14 +73,15 @@
 //! # Order within a cycle
 //!
 //! 1. Releases. If several channels for which headers wait become free, the header that has
-//!    waited longest (that joined its queue first) is served first.
+//!    waited longest (that joined its queue first) is served first. A grant may free another
+//!    channel in this very cycle: it joins those to be passed on, in the same order.
 //! 2. Notices: tails that leave and deliveries, in the order in which they were settled (by
 //!    the grants that settled them; for one grant, a tail's leaving before a delivery). A
 //!    queue's next packet becomes head.
 //! 3. What the user sends.
 //! 4. Requests, in the order in which they were created: those of headers on their way at
-//!    their last grant, those of heads of queues as they became heads. A channel that becomes
-//!    free in this very cycle, by a grant of step 1 or 4, is passed on before anything else.
+//!    their last grant, those of heads of queues as they became heads. Channels that a grant
+//!    frees in this very cycle are passed on before the next request, as in step 1.
 //!
 //! A header that has to wait and is granted its channel in the same cycle has waited 0.
 //!

@@ -29,7 +29,8 @@ use std::collections::HashMap;
 use std::io::{BufRead, Write};
 
 use super::{Network, Notice, Packet, Stalled};
-use crate::shown::{BYTE_ORDER_MARK, shown};
+use crate::lines::{LineError, Lines};
+use crate::shown::shown;
 use crate::topology::{Grid, NodeId, Topology};
 
 pub use error::{PacketListError, Problem, ReplayError};
@@ -82,47 +83,40 @@ pub struct PacketResult {
 /// [`PacketListError`] with file, line and field if the text is no such list, or names a node
 /// that the machine has not, or a packet twice.
 pub fn read(
-    mut input: impl BufRead,
+    input: impl BufRead,
     file: &str,
     topology: &Topology,
 ) -> Result<Vec<ListedPacket>, PacketListError> {
     let mut packets = Vec::new();
-    let mut bytes = Vec::new();
     // By name, the line of the packet.
-    let mut lines = HashMap::new();
+    let mut known = HashMap::new();
     let mut header_seen = false;
-    for line in 1.. {
-        let error = |problem| PacketListError { file: file.to_string(), line, problem };
-        bytes.clear();
-        match input.read_until(b'\n', &mut bytes) {
-            Err(cause) => return Err(error(Problem::Unreadable(cause.to_string()))),
-            Ok(0) => break,
-            Ok(_) => {}
-        }
-        // What is no UTF-8 is no number either, and is shown as well as it can be.
-        let text = String::from_utf8_lossy(&bytes);
-        let text = if line == 1 { text.trim_start_matches(BYTE_ORDER_MARK) } else { &text };
-        let fields = || text.split(',').map(str::trim);
-        if text.trim().is_empty() {
-            continue;
-        }
-        if header_seen {
-            let packet = parse(fields(), topology).map_err(error)?;
-            if let Some(first) = lines.insert(packet.id, line) {
-                return Err(error(Problem::Duplicate { id: packet.id, first }));
+    let mut lines = Lines::new(input);
+    let error = |line, problem| PacketListError { file: file.to_string(), line, problem };
+    loop {
+        let read = lines.next_text(|line, text| {
+            let fields = || text.split(',').map(str::trim);
+            if !header_seen {
+                header_seen = fields().eq(COLUMNS);
+                let problem = || Problem::Header(shown(text));
+                return if header_seen { Ok(()) } else { Err(error(line, problem())) };
+            }
+            let packet = parse(fields(), topology).map_err(|problem| error(line, problem))?;
+            if let Some(first) = known.insert(packet.id, line) {
+                return Err(error(line, Problem::Duplicate { id: packet.id, first }));
             }
             packets.push(packet);
-        } else if fields().eq(COLUMNS) {
-            header_seen = true;
-        } else {
-            return Err(error(Problem::Header(shown(text.trim()))));
+            Ok(())
+        });
+        match read {
+            Ok(Some(outcome)) => outcome?,
+            Ok(None) if header_seen => return Ok(packets),
+            Ok(None) => return Err(error(1, Problem::Header(String::new()))),
+            Err(LineError::TooLong(_)) => return Err(error(lines.number(), Problem::TooLong)),
+            Err(LineError::Io(cause)) => {
+                return Err(error(lines.number() + 1, Problem::Unreadable(cause.to_string())));
+            }
         }
-    }
-    if header_seen {
-        Ok(packets)
-    } else {
-        let problem = Problem::Header(String::new());
-        Err(PacketListError { file: file.to_string(), line: 1, problem })
     }
 }
 

@@ -16,9 +16,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::{Check, Selection, Suite, Tolerance, VerifyError};
-use crate::experiment::{Cell, Measure, RunResult, Trace, run_cells};
+use crate::experiment::{Cell, Measure, RunResult, Trace, Watch, run_cells};
 use crate::metrics::by_size::improvement;
 use crate::metrics::{SizeChange, SizeRow};
+use crate::stop::Stop;
 use crate::workload::{Manifest, Policy, Window, Workload};
 
 /// The suite.
@@ -213,7 +214,7 @@ fn run_all(rows: &[&Row], workload: Arc<Workload>) -> Result<Results, VerifyErro
         let measure = Measure { ties, ..Measure::default() };
         let mut failure = None;
         let mut keys = batch.into_iter();
-        run_cells(&cells, measure, |outcome| {
+        run_cells(&cells, measure, Watch::new(&Stop::new()), |outcome| {
             match (outcome, keys.next()) {
                 (Ok(result), Some(key)) => {
                     results.insert(key.clone(), result);

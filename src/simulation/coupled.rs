@@ -5,10 +5,11 @@ use super::Service;
 use crate::allocator::{Allocator, Census, Refusal, Request};
 use crate::machine::Machine;
 use crate::scheduler::{QueuedJob, Running, RunningJobs, Scheduler, System};
+use crate::stop::{Stop, Stopped};
 use crate::topology::{NodeId, Topology};
 use crate::workload::{Job, JobId};
 
-/// What a coupled simulation is about.
+/// What a simulation is about.
 #[derive(Clone, Copy, Debug)]
 pub struct Scene<'a> {
     /// Jobs in order of submission.
@@ -17,8 +18,10 @@ pub struct Scene<'a> {
     pub shapes: &'a [[u16; 3]],
     /// The machine.
     pub topology: &'a Topology,
-    /// Measure the wall-clock time that the allocator takes.
+    /// Measure the wall-clock time that the allocator takes; a coupled simulation does.
     pub timed: bool,
+    /// Ends the simulation at its next decision.
+    pub stop: &'a Stop,
 }
 
 /// The system between two instants.
@@ -124,6 +127,19 @@ pub enum CoupledError {
     /// The service cannot go on.
     #[error(transparent)]
     Service(Box<dyn Error + Send + Sync>),
+    /// Somebody wants no more of it.
+    #[error(transparent)]
+    Stopped(#[from] Stopped),
+}
+
+impl CoupledError {
+    /// Whoever noticed it, a stop is one.
+    fn of_service(cause: Box<dyn Error + Send + Sync>) -> Self {
+        match cause.downcast::<Stopped>() {
+            Ok(stopped) => Self::Stopped(*stopped),
+            Err(cause) => Self::Service(cause),
+        }
+    }
 }
 
 /// Runs the jobs through scheduler, allocator and service in one event loop, in the order
@@ -167,12 +183,13 @@ pub fn simulate(
         completed.clear();
         let completion = service
             .advance(until.unwrap_or(i64::MAX), &mut completed)
-            .map_err(CoupledError::Service)?;
+            .map_err(CoupledError::of_service)?;
         let Some(now) = completion.or(until) else { break };
         if last != i64::MIN && now > last {
             observer.passed(last, now, &system.state(scheduler.waiting(), allocator));
         }
         last = now;
+        scene.stop.check()?;
 
         completed.sort_unstable();
         for &id in &completed {
@@ -181,6 +198,7 @@ pub fn simulate(
             observer.completed(id, now);
         }
         while let Some((job, id)) = arrivals.next_if(|(job, _)| job.submit <= now) {
+            scene.stop.check()?;
             let id = JobId(id);
             let request = system.request(id);
             let takes = allocator.largest_allocation(request).min(processors as u64) as u32;
@@ -191,12 +209,14 @@ pub fn simulate(
             let free = system.machine.free_count() as u32;
             let view = System { now, free, round, running: &system.running };
             let Some(id) = scheduler.next(view) else { break };
+            scene.stop.check()?;
             match system.place(id, now, allocator) {
                 Ok(slot) => {
                     let nodes = &system.held[slot];
                     observer.started(id, now, nodes, allocator.census());
                     service.start(id, &scene.jobs[id.index()], nodes, now);
                 }
+                Err(Refusal::Stopped(stopped)) => return Err(stopped.into()),
                 Err(refusal) => {
                     system.may_fit_later(id, refusal)?;
                     scheduler.refused(id);

@@ -1,10 +1,11 @@
 use std::ops::ControlFlow;
 
-use super::{Event, Timeline};
+use super::{Event, Scene, Timeline};
 use crate::allocator::{Allocator, Refusal, Request};
 use crate::machine::Machine;
-use crate::topology::{NodeId, Topology};
-use crate::workload::{Job, JobId};
+use crate::stop::Stopped;
+use crate::topology::NodeId;
+use crate::workload::JobId;
 
 /// An allocation as it is made.
 #[derive(Debug)]
@@ -24,25 +25,25 @@ pub enum ReplayError {
     /// The allocator refused although the timeline had counted the processors.
     #[error("the allocator refused job {0}: {1}; such a strategy needs the coupled simulation")]
     Refused(i64, Refusal),
+    /// Somebody wants no more of it.
+    #[error(transparent)]
+    Stopped(#[from] Stopped),
 }
 
-/// Replays a timeline of `jobs`, with side lengths by job in `shapes` if they have any, on a
-/// machine of the given topology, which has the processors the timeline was computed for.
-/// `observe` sees every allocation; ties are counted if `ties`. The loop allocates no memory
-/// per decision once its buffers have grown.
+/// Replays the timeline of a scene, whose machine has the processors that the timeline was
+/// computed for. `observe` sees every allocation; ties are counted if `ties`. The loop
+/// allocates no memory per decision once its buffers have grown.
 ///
 /// # Errors
-/// [`ReplayError`] if the allocator refuses a job.
+/// [`ReplayError`] if the allocator refuses a job, or the scene's flag is raised.
 pub fn replay(
     timeline: &Timeline,
-    jobs: &[Job],
-    shapes: &[[u16; 3]],
-    topology: &Topology,
+    scene: Scene<'_>,
     allocator: &mut dyn Allocator,
     ties: bool,
     mut observe: impl FnMut(Decision<'_>),
 ) -> Result<(), ReplayError> {
-    replay_while(timeline, jobs, shapes, topology, allocator, ties, |decision| {
+    replay_while(timeline, scene, allocator, ties, |decision| {
         observe(decision);
         ControlFlow::Continue(())
     })
@@ -52,16 +53,15 @@ pub fn replay(
 /// one is.
 ///
 /// # Errors
-/// [`ReplayError`] if the allocator refuses a job.
+/// As [`replay`].
 pub fn replay_while(
     timeline: &Timeline,
-    jobs: &[Job],
-    shapes: &[[u16; 3]],
-    topology: &Topology,
+    scene: Scene<'_>,
     allocator: &mut dyn Allocator,
     ties: bool,
     mut observe: impl FnMut(Decision<'_>) -> ControlFlow<()>,
 ) -> Result<(), ReplayError> {
+    let Scene { jobs, shapes, topology, stop, .. } = scene;
     let mut machine = Machine::new(topology.clone());
     let mut held: Vec<Vec<NodeId>> = Vec::new();
     let mut spare: Vec<u32> = Vec::new();
@@ -70,6 +70,7 @@ pub fn replay_while(
     for event in timeline.events() {
         match *event {
             Event::Start(id) => {
+                stop.check()?;
                 let job = &jobs[id.index()];
                 let request = Request { size: job.size, shape: shapes.get(id.index()).copied() };
                 let slot = spare.pop().unwrap_or_else(|| {
@@ -80,9 +81,11 @@ pub fn replay_while(
                 let nodes = &mut held[slot as usize];
                 nodes.clear();
                 let tied = if ties { allocator.tied_sets(&machine, request) } else { None };
-                allocator
-                    .allocate(&machine, request, nodes)
-                    .map_err(|refusal| ReplayError::Refused(job.number, refusal))?;
+                match allocator.allocate(&machine, request, nodes) {
+                    Ok(()) => {}
+                    Err(Refusal::Stopped(stopped)) => return Err(stopped.into()),
+                    Err(refusal) => return Err(ReplayError::Refused(job.number, refusal)),
+                }
                 debug_assert_eq!(nodes.len(), job.size as usize);
                 machine.occupy(nodes);
                 if observe(Decision { job: id, nodes, tied }).is_break() {

@@ -2,6 +2,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use crate::scheduler::{QueuedJob, Running, RunningJobs, Scheduler, System};
+use crate::stop::{Stop, Stopped};
 use crate::workload::{Job, JobId};
 
 /// Who starts and ends when: the part of a simulation that does not depend on positions.
@@ -38,18 +39,22 @@ pub enum TimelineError {
     /// The scheduler broke its contract.
     #[error("the scheduler left {0} jobs waiting for ever")]
     Starved(usize),
+    /// Somebody wants no more of it.
+    #[error(transparent)]
+    Stopped(#[from] Stopped),
 }
 
 impl Timeline {
     /// Runs `jobs`, which are in order of submission, through a scheduler with an empty
-    /// queue on a machine of `processors`.
+    /// queue on a machine of `processors`, unless or until `stop` is raised.
     ///
     /// # Errors
-    /// [`TimelineError`] if a job is larger than the machine or never starts.
+    /// [`TimelineError`] if a job is larger than the machine or never starts, or if stopped.
     pub fn compute(
         jobs: &[Job],
         processors: u32,
         scheduler: &mut dyn Scheduler,
+        stop: &Stop,
     ) -> Result<Self, TimelineError> {
         if let Some(job) = jobs.iter().find(|job| job.size > processors) {
             let &Job { number, line, size, .. } = job;
@@ -71,6 +76,7 @@ impl Timeline {
             let next = next_arrival.into_iter().chain(next_completion).chain(due);
             let Some(now) = next.min() else { break };
             last = now;
+            stop.check()?;
 
             while let Some(&Reverse((end, id))) = completions.peek() {
                 if end > now {
@@ -84,12 +90,14 @@ impl Timeline {
                 timeline.events.push(Event::End(id));
             }
             while let Some((i, job)) = arrivals.next_if(|(_, job)| job.submit <= now) {
+                stop.check()?;
                 let id = JobId(i as u32);
                 let &Job { size, estimate, .. } = job;
                 scheduler.arrive(QueuedJob { id, size, takes: size, estimate }, now);
             }
             round += 1;
             while let Some(id) = scheduler.next(System { now, free, round, running: &running }) {
+                stop.check()?;
                 let job = &jobs[id.index()];
                 free -= job.size;
                 timeline.starts[id.index()] = now;

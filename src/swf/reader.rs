@@ -4,14 +4,16 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 
-use nom::FindSubstring;
-
 use super::{
     Decoder, Error, ErrorTally, GzipFault, Header, ReadOptions, Record, RecordError, parse,
 };
+use crate::lines::{LineError, Lines};
 
 /// A line longer than this is no SWF line; binary data often have no line ends at all.
 const MAX_LINE: usize = 1 << 16;
+
+/// Bytes of comment lines that are kept; a trace with more is none.
+const LONGEST_HEADER: usize = 1 << 24;
 
 /// Bytes asked of a file at once.
 const BUFFER: usize = 1 << 18;
@@ -37,9 +39,7 @@ const BUFFER: usize = 1 << 18;
 /// # Ok::<(), replay::swf::Error>(())
 /// ```
 pub struct Reader<R> {
-    inner: R,
-    /// The part of a line that came before the end of the buffer.
-    partial: Vec<u8>,
+    lines: Lines<R>,
     state: State,
     done: bool,
 }
@@ -84,7 +84,7 @@ impl<R: BufRead> Reader<R> {
             line: 0,
             tally: ErrorTally::default(),
         };
-        Reader { inner, partial: Vec::new(), state, done: false }
+        Reader { lines: Lines::new(inner), state, done: false }
     }
 
     /// The same reader, strict or collecting as `options` say.
@@ -139,46 +139,21 @@ impl<R: BufRead> Reader<R> {
 
     /// Gives back input, header and tally.
     pub fn into_parts(self) -> (R, Header, ErrorTally) {
-        (self.inner, self.state.header, self.state.tally)
+        (self.lines.into_inner(), self.state.header, self.state.tally)
     }
 
-    /// Reads one line, in place where the whole of it lies in the input's buffer.
+    /// Reads one line.
+    #[inline]
     fn read_line(&mut self, record: &mut Record) -> Result<Line, Error> {
-        loop {
-            let available = match self.inner.fill_buf() {
-                Ok(available) => available,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                Err(error) => return Err(self.state.input_error(error)),
-            };
-            if available.is_empty() {
-                self.done = true;
-                let last = std::mem::take(&mut self.partial);
-                return if last.is_empty() {
-                    Ok(Line::Other)
-                } else {
-                    self.state.take(&last, record)
-                };
+        let Self { lines, state, done } = self;
+        match lines.next(|raw| state.take(raw, record)) {
+            Ok(Some(outcome)) => outcome,
+            Ok(None) => {
+                *done = true;
+                Ok(Line::Other)
             }
-            // nom's one-byte search is memchr.
-            let Some(end) = available.find_substring(b"\n".as_slice()) else {
-                self.partial.extend_from_slice(available);
-                let read = available.len();
-                self.inner.consume(read);
-                if self.partial.len() > MAX_LINE {
-                    return Err(self.state.endless(&self.partial));
-                }
-                continue;
-            };
-            let outcome = if self.partial.is_empty() {
-                self.state.take(&available[..=end], record)
-            } else {
-                self.partial.extend_from_slice(&available[..=end]);
-                let outcome = self.state.take(&self.partial, record);
-                self.partial.clear();
-                outcome
-            };
-            self.inner.consume(end + 1);
-            return outcome;
+            Err(LineError::Io(error)) => Err(state.input_error(error)),
+            Err(LineError::TooLong(start)) => Err(state.endless(&start)),
         }
     }
 }
@@ -198,6 +173,10 @@ impl State {
         match line.iter().find(|&&byte| byte != b' ' && byte != b'\t') {
             None => return Ok(Line::Other),
             Some(b';') => {
+                if self.header.raw().len() + raw.len() > LONGEST_HEADER {
+                    let what = format!("more than {LONGEST_HEADER} bytes of comment lines");
+                    return Err(self.not_text(0, what));
+                }
                 self.header.push_line(raw);
                 return Ok(Line::Other);
             }
@@ -240,7 +219,7 @@ impl State {
         Ok(())
     }
 
-    /// An endless line that was not counted yet.
+    /// A line without end.
     #[cold]
     fn endless(&mut self, start: &[u8]) -> Error {
         self.line += 1;

@@ -1,6 +1,6 @@
 //! Loading a trace: read, clean, sort, cut to the window, in one pass over the input.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 
@@ -57,11 +57,16 @@ impl Workload {
         };
         let shapes = shapes_path(path);
         let file = shapes.display().to_string();
-        match File::open(&shapes) {
-            Ok(input) => {
+        // Nobody has named it: a pipe or a device of that name is none of ours to wait for.
+        match fs::metadata(&shapes) {
+            Ok(metadata) if metadata.is_file() => {
+                let input = File::open(&shapes);
+                let input =
+                    input.map_err(|source| swf::Error::Io { file: file.clone(), source })?;
                 let shapes = Shapes::read(BufReader::new(input), &file)?;
                 workload.shapes = shapes.of(&workload.jobs)?;
             }
+            Ok(_) => {}
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(source) => return Err(swf::Error::Io { file, source }.into()),
         }

@@ -79,7 +79,8 @@ impl SearchPath {
     /// [`NotFound`], which says where it looked, what names are near and how to fetch the trace.
     pub fn resolve(&self, name: &str, manifest: &Manifest) -> Result<PathBuf, NotFound> {
         let given = PathBuf::from(name);
-        if given.is_file() {
+        // What was named may be a pipe; what is looked up is a file.
+        if given.exists() && !given.is_dir() {
             return Ok(given);
         }
         let here = PathBuf::new();

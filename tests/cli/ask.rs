@@ -1,10 +1,12 @@
 //! `replay search --strategy external`: other programs ask.
 
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use libtest_mimic::Trial;
 
-use super::dir::{Dir, checkout, ignored, trial};
+use super::dir::{Dir, Outcome, checkout, ignored, trial};
 
 /// The tests of this file.
 pub fn trials() -> Vec<Trial> {
@@ -16,6 +18,8 @@ pub fn trials() -> Vec<Trial> {
         run("a_program_that_asks_nonsense", a_program_that_asks_nonsense),
         run("a_program_that_fails_costs_nothing", a_program_that_fails_costs_nothing),
         run("nobody_waits_for_a_silent_program", nobody_waits_for_a_silent_program),
+        run("a_flood_takes_no_memory", a_flood_takes_no_memory),
+        run("a_program_does_not_outlive_its_search", a_program_does_not_outlive_its_search),
         match python {
             Ok(found) if found.status.success() => run(name, a_python_program_asks),
             _ => ignored(module_path!(), name, "no python3"),
@@ -66,9 +70,61 @@ fn a_program_that_asks_nonsense() {
 /// A program that says nothing, or will not end, holds a search up for its time only.
 fn nobody_waits_for_a_silent_program() {
     let dir = Dir::with_trace();
-    for silent in ["sleep${IFS}600", "exec${IFS}sleep${IFS}600${IFS}>&-"] {
+    // Answers that nobody reads fill their pipe.
+    let question = format!("{{\"ask\":[{}[2,1,1,1]]}}", "[2,1,1,1],".repeat(2000));
+    let dir = dir.file("deaf.sh", format!("yes '{question}'\n"));
+    for silent in ["sleep${IFS}600", "exec${IFS}sleep${IFS}600${IFS}>&-", "sh${IFS}deaf.sh"] {
         let search = "search --jobs 50 --strategy external --time 1s --ask-command";
         dir.replay(&format!("{search} {silent}")).code(0).says("the time is up");
+    }
+}
+
+/// A line without end is an error, and lines that nobody has asked for wait in the pipe.
+fn a_flood_takes_no_memory() {
+    let dir = Dir::with_trace();
+    let program = env!("CARGO_BIN_EXE_replay");
+    let search = "search -q --jobs 50 --strategy external --time 3s --ask-command";
+    for (flood, code, words) in [
+        ("cat /dev/zero", 3, "line 1: a line of more than 16777216 bytes"),
+        ("tr '\\0' x </dev/zero", 3, "line 1: a line of more than 16777216 bytes"),
+        ("yes '{\"ask\":[[2,1,1,1]]}'", 0, ""),
+    ] {
+        // What a search takes, and some longest lines.
+        let line = format!("ulimit -v 2000000; {program} {search} \"$0\" --threads 2");
+        let output =
+            Command::new("sh").args(["-c", &line, flood]).current_dir(dir.path("")).output();
+        Outcome::new(flood, output.expect("a shell")).code(code).says(words);
+    }
+}
+
+/// Killed without a chance to clean up: the program and what it has started end all the same.
+fn a_program_does_not_outlive_its_search() {
+    let script = "sleep 611 & echo $! >one; sleep 612 & echo $! >two; sleep 613\n";
+    for signal in ["-KILL", "-TERM"] {
+        let dir = Dir::with_trace().file("ask.sh", script);
+        let search = "search -q --jobs 50 --strategy external --ask-command sh${IFS}ask.sh";
+        let mut child = dir.start(search);
+        let begin = Instant::now();
+        let written =
+            || std::fs::read_to_string(dir.path("two")).is_ok_and(|id| id.ends_with('\n'));
+        while !written() {
+            assert!(begin.elapsed() < Duration::from_secs(60), "it does not start");
+            sleep(Duration::from_millis(10));
+        }
+        let kill = Command::new("kill").args([signal, &child.id().to_string()]).status();
+        assert!(kill.expect("kill runs").success());
+        let code = child.wait().expect("it ends").code();
+        assert_eq!(code, (signal == "-TERM").then_some(130));
+        let ids = ["one", "two"].map(|file| String::from_utf8(dir.read(file)).expect("a number"));
+        let alive = |id: &String| {
+            let kill = Command::new("kill").args(["-0", id.trim()]).stderr(Stdio::null()).status();
+            kill.expect("kill runs").success()
+        };
+        let begin = Instant::now();
+        while ids.iter().any(alive) {
+            assert!(begin.elapsed() < Duration::from_secs(60), "{signal}: it goes on");
+            sleep(Duration::from_millis(10));
+        }
     }
 }
 

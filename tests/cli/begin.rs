@@ -11,6 +11,7 @@ trials!(
     version_is_the_packages,
     completions_name_every_command,
     the_manual_page_renders,
+    threads_that_are_refused,
 );
 
 /// The main job in grid order: strategies that break ties stand twice.
@@ -104,4 +105,37 @@ fn the_manual_page_renders() {
     let page = Dir::new().replay("man").code(0).says_nothing();
     let page = page.prints(".TH replay 1").prints(".SH SYNOPSIS").prints("\\-\\-oversize");
     page.demand(page.stdout.contains("Exit codes"), "the exit codes");
+}
+
+/// A stack that no address space holds stands for a system that grants no thread.
+fn threads_that_are_refused() {
+    let none = |dir: Dir| dir.variable("RUST_MIN_STACK", (1u64 << 50).to_string());
+    let (dir, free) = (none(Dir::with_trace()), Dir::with_trace());
+    for command in [
+        "--jobs 50 --alloc mc1x1,first-fit --threads 3 --format json",
+        "search --jobs 50 --sr 1..2 --factors 0..1 --format json",
+        "stream --load 2 --jobs 50 --alloc mbs --max-replications 30 --format json",
+        "contend --jobs 20 --alloc mbs --format json",
+        "plan --jobs 50",
+    ] {
+        // All but the time that it took.
+        let results = |dir: &Dir| {
+            let run = dir.replay(&format!("{command} -q")).code(0).says_nothing();
+            let mut rows = run.objects();
+            for key in ["seconds", "allocator_seconds"] {
+                rows.iter_mut()
+                    .filter_map(|row| row.get_mut(key))
+                    .for_each(|value| *value = 0.into());
+            }
+            rows
+        };
+        assert_eq!(results(&dir), results(&free), "{command}");
+        dir.replay(command).code(0).says("the system grants 1 threads");
+    }
+    for command in ["--jobs 50 --out out", "sweep --jobs 50 --out out", "stream --out out"] {
+        dir.replay(command).fails(2, 1, &["--out: writing tables takes", "the system grants 0"]);
+        assert!(!dir.path("out").exists());
+    }
+    let asks = "search -q --strategy external --ask-command cat";
+    dir.replay(asks).fails(2, 1, &["cannot start \"cat\""]);
 }

@@ -3,8 +3,9 @@
 use std::fs;
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
+use std::process::Command;
 
-use super::dir::{Dir, TINY, shipped_trace};
+use super::dir::{Dir, Outcome, TINY, shipped_trace};
 
 trials!(
     a_missing_trace,
@@ -26,6 +27,9 @@ trials!(
     an_unreadable_file,
     the_first_bad_trace_of_several,
     strict_policy_names_the_line,
+    endless_lines_have_an_end,
+    a_pipe_is_read_only_if_it_is_named,
+    the_own_trace_has_its_name_everywhere,
 );
 
 const BAD: &str = "; MaxProcs: 4\n1 0 0 5 2 -1 -1 2 12x\n2 1 0 5 2\n";
@@ -192,4 +196,67 @@ fn strict_policy_names_the_line() {
     let dir = Dir::new().file("tiny.swf", TINY);
     let words = ["tiny.swf:2: job 1 would be changed", "policy strict forbids it"];
     dir.replay("--trace tiny.swf --policy strict").fails(3, 1, &words);
+}
+
+/// Lines without end, or headers: an error with file and line, in bounded memory.
+fn endless_lines_have_an_end() {
+    let tiny = "1 0 0 5 2\n";
+    let dir = Dir::new().file("t.swf", format!("; MaxProcs: 4\n{tiny}")).file("j/x", "");
+    let program = env!("CARGO_BIN_EXE_replay");
+    let packets = "id,src,dst,flits,inject_cycle";
+    let phases = "contend --trace t.swf --pattern phases[file=/dev/stdin]";
+    let matrix = "contend --trace t.swf --pattern matrix[file=/dev/stdin]";
+    for (begin, end, arguments, words) in [
+        (packets, "tr '\\0' 7 </dev/zero", "network --packets -", "standard input:2: the line has"),
+        (packets, "cat /dev/zero", "network --packets /dev/stdin", "/dev/stdin:2: the line has"),
+        ("phase,src_rank,dst_rank,packets", "cat /dev/zero", phases, "/dev/stdin:2: the line has"),
+        ("0,1", "tr '\\0' 7 </dev/zero", matrix, "/dev/stdin:2: the line has"),
+        ("; MaxProcs: 4", "cat /dev/zero", "--trace /dev/stdin", "/dev/stdin:2:1: control byte"),
+        ("1 0 0 5 2", "tr '\\0' 7 </dev/zero", "--trace /dev/stdin", "/dev/stdin:2:65537: a line"),
+        ("; MaxProcs: 4", "yes ';'", "--trace /dev/stdin", "bytes of comment lines"),
+        ("# a grid", "yes '#'", "plan /dev/stdin", "longer than 16777216 bytes"),
+    ] {
+        let line = format!(
+            "ulimit -v 2000000; {{ echo '{begin}'; {end}; }} | {program} {arguments} --threads 2"
+        );
+        let line = line.replace(
+            "--threads 2",
+            if arguments.starts_with("network") { "" } else { "--threads 2" },
+        );
+        let output = Command::new("sh").args(["-c", &line]).current_dir(dir.path("")).output();
+        let run = Outcome::new(&line, output.expect("a shell")).says(words);
+        run.demand(run.stderr.len() < 400, "a short message");
+    }
+    let shapes = format!("job,w,h,d\n{}", "1".repeat(17 << 20));
+    let dir = dir.file("t.shapes.csv", shapes);
+    dir.replay("--trace t.swf -q").fails(3, 1, &["t.shapes.csv:2: the line has more than"]);
+}
+
+/// What does not depend on the clock.
+const SAME: [&str; 4] = ["jobs", "topology", "mean_pairwise_l1", "mean_wait"];
+
+/// What lies beside a trace and is no file is left alone; what was named is read.
+fn a_pipe_is_read_only_if_it_is_named() {
+    let dir = Dir::new().file("t.swf", TINY);
+    let made = Command::new("mkfifo").args([dir.path("t.shapes.csv"), dir.path("p.swf")]).status();
+    assert!(made.expect("mkfifo runs").success());
+    let expected = dir.replay("--trace t.swf -q --format json").code(0).fields(&SAME);
+    let program = env!("CARGO_BIN_EXE_replay");
+    let line = format!("cat t.swf >p.swf & {program} --trace p.swf -q --format json");
+    let output = Command::new("sh").args(["-c", &line]).current_dir(dir.path("")).output();
+    let run = Outcome::new(&line, output.expect("a shell")).code(0);
+    assert_eq!(run.fields(&SAME), expected);
+}
+
+/// It is part of the program.
+fn the_own_trace_has_its_name_everywhere() {
+    let dir = Dir::with_program();
+    let main = "--alloc mc1x1 --jobs 50 -q --format json";
+    for name in ["lublin-10x10", "lublin-10x10.swf", "Lublin-10x10"] {
+        let named = dir.replay(&format!("{main} --trace {name}")).code(0);
+        assert_eq!(named.fields(&SAME), dir.replay(main).fields(&SAME));
+    }
+    // One of that name that is here comes first.
+    let dir = dir.file("lublin-10x10.swf", TINY);
+    dir.replay("--trace lublin-10x10 -q --mesh 2x2 --format csv").code(0).prints(",2,");
 }

@@ -17,6 +17,7 @@ trials!(
     no_old_figure_stays_beside_new_ones,
     results_of_another_command_are_kept,
     an_interrupted_run_keeps_what_is_done,
+    a_long_decision_ends_at_once,
     a_file_in_the_way_fails_first,
     a_closed_pipe_costs_no_file,
     a_failed_trace_leaves_no_result,
@@ -190,7 +191,14 @@ fn no_old_figure_stays_beside_new_ones() {
     assert_eq!(dir.read("results/mine.txt"), b"keep");
 }
 
+/// By Ctrl-C or by a batch system.
 fn an_interrupted_run_keeps_what_is_done() {
+    for signal in ["-INT", "-TERM"] {
+        interrupted_by(signal);
+    }
+}
+
+fn interrupted_by(signal: &str) {
     let dir = Dir::with_trace();
     // Many cells of some tenths of a second each.
     let seeds: Vec<_> = (0..200).map(|seed: u32| seed.to_string()).collect();
@@ -200,7 +208,7 @@ fn an_interrupted_run_keeps_what_is_done() {
     let mut first = String::new();
     let mut lines = BufReader::new(child.stdout.take().expect("a pipe"));
     lines.read_line(&mut first).expect("a line");
-    let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    let kill = Command::new("kill").args([signal, &child.id().to_string()]).status();
     assert!(kill.expect("kill runs").success());
     let rest = lines.lines().count();
     assert_eq!(child.wait().expect("it ends").code(), Some(130));
@@ -208,6 +216,24 @@ fn an_interrupted_run_keeps_what_is_done() {
     let runs = manifest(&dir, "results")["runs"].as_array().map(Vec::len);
     assert_eq!(runs, Some(1 + rest));
     assert!(!dir.files("results").iter().any(|file| file.ends_with(".part")));
+}
+
+/// A cell that would run for hours ends in the middle of a decision, and the user hears at
+/// once that it does. `timeout` signals the program twice.
+fn a_long_decision_ends_at_once() {
+    let dir = Dir::with_trace();
+    let program = env!("CARGO_BIN_EXE_replay");
+    for (quiet, alloc) in [("", "mm[order=greedy]"), ("-q", "gen-alg")] {
+        let line = format!(
+            "timeout -k 30 2 {program} {quiet} --mesh 40x40x40 --alloc hilbert-best-fit,{alloc} \
+             --threads 2 --format csv"
+        );
+        let output = Command::new("sh").args(["-c", &line]).current_dir(dir.path("")).output();
+        // A shell's 124 says that the time was up and the program ended by itself.
+        let run = Outcome::new(&line, output.expect("a shell")).code(124);
+        let run = run.prints("hilbert-best-fit").says("what was done is written");
+        run.demand(run.stderr.contains("replay: stopping; ") == quiet.is_empty(), "it is told");
+    }
 }
 
 fn a_file_in_the_way_fails_first() {

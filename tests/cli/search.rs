@@ -191,8 +191,8 @@ fn a_time_ends_a_search() {
 
 fn an_interrupted_search_is_written() {
     let dir = Dir::with_trace();
-    let mut child =
-        dir.start("search --strategy random --evaluations 999999999 --no-plots --out out");
+    let mut child = dir
+        .start("search --jobs 200 --strategy random --evaluations 999999999 --no-plots --out out");
     // Its messages end when it does; the machine is told before the search begins.
     let mut messages = BufReader::new(child.stderr.take().expect("a pipe")).lines();
     let begun = messages.any(|line| line.expect("a line").contains("machine 10x10"));

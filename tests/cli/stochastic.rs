@@ -13,6 +13,7 @@ trials!(
     a_made_trace_is_a_trace,
     shapes_lie_beside_a_trace,
     shapes_that_do_not_fit_are_named,
+    loads_are_exact,
     impossible_wishes,
 );
 
@@ -31,6 +32,14 @@ fn refusing_costs_utilization() {
         run.objects().iter().map(|o| o["utilization"].as_f64().expect("a number")).collect();
     assert!(utilization[3] < 0.8 * utilization[0], "{utilization:?}");
     run.demand(run.objects()[3]["external_fragmentation"].as_f64() > Some(20.0), "fragmented");
+}
+
+/// A load is shown as it was typed, and a range counts in decimals.
+fn loads_are_exact() {
+    let command = "stream --load 1..1.6:0.2,5.8 --alloc mbs --jobs 9 --min-replications 2 \
+                   --max-replications 2 --format json -q";
+    let run = Dir::new().replay(command).code(0);
+    assert_eq!(run.fields(&["load"]), ["1.0", "1.2", "1.4", "1.6", "5.8"]);
 }
 
 fn threads_do_not_matter() {
@@ -164,6 +173,14 @@ fn impossible_wishes() {
         ("stream --pattern n-bodies", "n-body"),
         ("stream --pattern n-body --preset hi", "bani-mohammad"),
         ("stream --precision -1", "half-width"),
+        ("stream --precision 0", "must be above 0"),
+        ("stream --precision nan", "must be above 0"),
+        ("stream --min-replications 9 --max-replications 3", "9 to 3 replications"),
+        ("stream --pattern n-body --quota fixed[packets=10000000000]", "1 to 1000000000 packets"),
+        ("stream --pattern n-body --quota exponential[mean=1e300]", "at most 1000000000"),
+        ("stream --pattern n-body --quota exponential[mean=nan]", "above 0"),
+        ("stream --load 1..2:nan", "range"),
+        ("stream --load 1..1e9", "range"),
         ("stream --flits 16", "--pattern"),
         ("stream --pattern n-body --service exponential", "--service"),
         ("stream --pattern n-body --sched fcfs,easy", "estimates"),

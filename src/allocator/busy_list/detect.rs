@@ -14,6 +14,7 @@ use super::border::Admissible;
 use super::list::BusyList;
 use super::plane::Plane;
 use super::region::Region;
+use crate::stop::Stop;
 use crate::topology::Coord;
 
 /// The search, with the buffers it reuses.
@@ -27,6 +28,7 @@ pub(in crate::allocator) struct Detector {
     /// Planes of admissible bases.
     found: Vec<Plane>,
     subtractions: u64,
+    stop: Stop,
 }
 
 impl Detector {
@@ -38,6 +40,16 @@ impl Detector {
     /// Forgets the count.
     pub fn reset(&mut self) {
         self.subtractions = 0;
+    }
+
+    /// Once this flag is raised, nothing is found any more.
+    pub fn stopped_by(&mut self, stop: &Stop) {
+        self.stop = stop.clone();
+    }
+
+    /// The flag.
+    pub fn stop(&self) -> &Stop {
+        &self.stop
     }
 
     /// The lowest corner of the first of the planes that [`all`](Self::all) lists, without
@@ -57,8 +69,12 @@ impl Detector {
     pub fn all(&mut self, list: &BusyList, sides: [u16; 3]) -> &[Plane] {
         self.found.clear();
         if let Some(admissible) = self.prohibit(list, sides) {
-            let Self { regions, work, next, found, subtractions } = self;
+            let Self { regions, work, next, found, subtractions, stop } = self;
             for border in borders(regions, admissible) {
+                if stop.is_raised() {
+                    found.clear();
+                    break;
+                }
                 work.clear();
                 work.push(border);
                 for region in regions.iter() {
@@ -121,8 +137,11 @@ impl Detector {
     }
 
     fn first_of_planes(&mut self, admissible: Admissible) -> Option<Coord> {
-        let Self { regions, work, next, subtractions, .. } = self;
+        let Self { regions, work, next, subtractions, stop, .. } = self;
         'borders: for border in borders(regions, admissible) {
+            if stop.is_raised() {
+                return None;
+            }
             work.clear();
             work.push(border);
             // The highest of the lowest z of the pieces.

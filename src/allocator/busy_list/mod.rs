@@ -40,6 +40,7 @@ use super::shape::ShapeRule;
 use super::submesh::SubMesh;
 use super::{Allocator, Census, Refusal, Request};
 use crate::machine::Machine;
+use crate::stop::Stop;
 use crate::topology::{Grid, NodeId};
 use placer::Placer;
 
@@ -111,7 +112,10 @@ impl Allocator for BusyListAllocator {
         if processors(sides) > free as u64 {
             return Err(Refusal::TooFewFree);
         }
-        let unit = self.placer.place(sides).ok_or(Refusal::Fragmented)?;
+        let Some(unit) = self.placer.place(sides) else {
+            self.placer.check()?;
+            return Err(Refusal::Fragmented);
+        };
         unit.append_to(self.placer.grid(), chosen);
         self.blocks = 1;
         Ok(())
@@ -141,6 +145,10 @@ impl Allocator for BusyListAllocator {
     fn reset(&mut self) {
         self.placer.reset();
         self.blocks = 0;
+    }
+
+    fn stopped_by(&mut self, stop: &Stop) {
+        self.placer.stopped_by(stop);
     }
 }
 

@@ -5,6 +5,7 @@ use super::detect::{Detector, lowest};
 use super::list::BusyList;
 use super::turn::{turned, turned_once};
 use crate::allocator::submesh::SubMesh;
+use crate::stop::{Stop, Stopped};
 use crate::topology::{Coord, Grid, NodeId};
 
 /// How much of the published procedure is carried out; the place found is the same.
@@ -70,6 +71,19 @@ impl Placer {
             }
         };
         Some(SubMesh { base, sides })
+    }
+
+    /// Once this flag is raised, no place is found any more.
+    pub fn stopped_by(&mut self, stop: &Stop) {
+        self.detector.stopped_by(stop);
+    }
+
+    /// Whether places are still looked for.
+    ///
+    /// # Errors
+    /// [`Stopped`] once the flag is raised.
+    pub fn check(&self) -> Result<(), Stopped> {
+        self.detector.stop().check()
     }
 
     /// Enters a sub-mesh that is busy already.

@@ -5,8 +5,9 @@
 //! definition leaves nothing to shorten (`order=greedy`). Cost per decision: candidates
 //! times free processors, times a logarithm.
 
-use super::{CentreOptions, Metric, ShellOrder, TieVector};
+use super::{CentreOptions, Metric, ShellOrder, Slack, TieVector};
 use crate::machine::Machine;
+use crate::stop::{Stop, Stopped};
 use crate::topology::{Coord, Grid, NodeId, PairDistances};
 
 /// Where candidate centres are.
@@ -83,18 +84,33 @@ impl CentreRule {
     /// All candidates for `size` processors, in candidate order. `size` must be at least
     /// one and less than the number of free processors.
     pub fn candidates(&self, machine: &Machine, grid: &Grid, size: usize) -> Vec<Candidate> {
+        let mut candidates = Vec::new();
+        // Nobody raises this flag.
+        let _ = self.visit(machine, grid, size, &Stop::new(), |one| candidates.push(one));
+        candidates
+    }
+
+    /// Calls `take` with the candidates one by one, until `stop` is raised.
+    fn visit(
+        &self,
+        machine: &Machine,
+        grid: &Grid,
+        size: usize,
+        stop: &Stop,
+        mut take: impl FnMut(Candidate),
+    ) -> Result<(), Stopped> {
         let mut list: Vec<NodeId> = machine.free_nodes().collect();
         let free: Vec<Coord> = list.iter().map(|&n| grid.coord(n)).collect();
         let scan = list.clone();
-        let mut candidates = Vec::new();
         for centre in self.centres.list(&free) {
+            stop.check()?;
             let distance = |n: &NodeId| self.metric.distance(grid, centre, grid.coord(*n));
             if self.options.order != ShellOrder::Carried {
                 list.clone_from(&scan);
             }
             list.sort_by_key(distance);
             let nodes = match self.options.order {
-                ShellOrder::Greedy => greedy(grid, centre, &scan, &list, size, distance),
+                ShellOrder::Greedy => greedy(grid, centre, &scan, &list, size, distance, stop)?,
                 ShellOrder::Carried | ShellOrder::Scan => list[..size].to_vec(),
             };
             let score = match self.score {
@@ -105,31 +121,78 @@ impl CentreRule {
                 .options
                 .tie
                 .map_or(0, |vector| self.tie_value(machine, grid, vector, centre, &nodes));
-            candidates.push(Candidate { score, tie, nodes });
+            take(Candidate { score, tie, nodes });
         }
-        candidates
+        Ok(())
     }
 
     /// The winner for `size` processors; the same bounds on `size` as
     /// [`CentreRule::candidates`].
     pub fn choose(&self, machine: &Machine, grid: &Grid, size: usize) -> Option<Candidate> {
-        let candidates = self.candidates(machine, grid, size);
-        let best = candidates.iter().map(|c| c.score).min()?;
-        let admitted = self.options.slack.admitted(best);
+        self.choose_unless(&Stop::new(), machine, grid, size).ok()?
+    }
+
+    /// [`CentreRule::choose`], unless or until `stop` is raised.
+    ///
+    /// # Errors
+    /// [`Stopped`].
+    pub fn choose_unless(
+        &self,
+        stop: &Stop,
+        machine: &Machine,
+        grid: &Grid,
+        size: usize,
+    ) -> Result<Option<Candidate>, Stopped> {
+        let admitted = self.admitted(stop, machine, grid, size, self.options.slack)?;
         // `min_by_key` keeps the first of equals.
-        candidates.into_iter().filter(|c| c.score <= admitted).min_by_key(|c| (c.tie, c.score))
+        Ok(admitted.into_iter().min_by_key(|c| (c.tie, c.score)))
     }
 
     /// Number of distinct sets with the best primary score; the same bounds on `size`.
     pub fn tied_sets(&self, machine: &Machine, grid: &Grid, size: usize) -> u32 {
-        let candidates = self.candidates(machine, grid, size);
-        let best = candidates.iter().map(|c| c.score).min();
-        let tied = candidates.into_iter().filter(|c| Some(c.score) == best).map(|c| {
+        self.tied_sets_unless(&Stop::new(), machine, grid, size).unwrap_or(0)
+    }
+
+    /// [`CentreRule::tied_sets`], unless or until `stop` is raised.
+    ///
+    /// # Errors
+    /// [`Stopped`].
+    pub fn tied_sets_unless(
+        &self,
+        stop: &Stop,
+        machine: &Machine,
+        grid: &Grid,
+        size: usize,
+    ) -> Result<u32, Stopped> {
+        let tied = self.admitted(stop, machine, grid, size, Slack::NONE)?.into_iter().map(|c| {
             let mut nodes = c.nodes;
             nodes.sort_unstable();
             nodes
         });
-        tied.collect::<std::collections::HashSet<_>>().len() as u32
+        Ok(tied.collect::<std::collections::HashSet<_>>().len() as u32)
+    }
+
+    /// The candidates whose scores a slack admits, in candidate order. Those that it does not
+    /// are dropped as they come: all of a large machine take more memory than there is.
+    fn admitted(
+        &self,
+        stop: &Stop,
+        machine: &Machine,
+        grid: &Grid,
+        size: usize,
+        slack: Slack,
+    ) -> Result<Vec<Candidate>, Stopped> {
+        let (mut best, mut admitted) = (u64::MAX, Vec::new());
+        self.visit(machine, grid, size, stop, |one| {
+            if one.score < best {
+                best = one.score;
+                admitted.retain(|c: &Candidate| c.score <= slack.admitted(best));
+            }
+            if one.score <= slack.admitted(best) {
+                admitted.push(one);
+            }
+        })?;
+        Ok(admitted)
     }
 
     /// Tie value of a candidate set.
@@ -176,7 +239,8 @@ fn greedy(
     sorted: &[NodeId],
     size: usize,
     distance: impl Fn(&NodeId) -> u32,
-) -> Vec<NodeId> {
+    stop: &Stop,
+) -> Result<Vec<NodeId>, Stopped> {
     let last_shell = distance(&sorted[size - 1]);
     let complete = if sorted.get(size).is_some_and(|next| distance(next) == last_shell) {
         sorted.partition_point(|n| distance(n) < last_shell)
@@ -184,16 +248,15 @@ fn greedy(
         size
     };
     let mut chosen = sorted[..complete].to_vec();
-    let mut rest: Vec<(u32, u32, NodeId)> = scan
-        .iter()
-        .filter(|n| !chosen.contains(n))
-        .map(|&n| {
-            let p = grid.coord(n);
-            let total = chosen.iter().map(|&c| grid.l1(p, grid.coord(c))).sum();
-            (total, grid.l1(p, centre), n)
-        })
-        .collect();
+    let mut rest: Vec<(u32, u32, NodeId)> = Vec::new();
+    for &n in scan.iter().filter(|n| !chosen.contains(n)) {
+        stop.check()?;
+        let p = grid.coord(n);
+        let total = chosen.iter().map(|&c| grid.l1(p, grid.coord(c))).sum();
+        rest.push((total, grid.l1(p, centre), n));
+    }
     while chosen.len() < size {
+        stop.check()?;
         let Some(nearest) = (0..rest.len()).min_by_key(|&i| rest[i]) else { break };
         let (_, _, node) = rest.swap_remove(nearest);
         chosen.push(node);
@@ -201,5 +264,5 @@ fn greedy(
             *total += grid.l1(grid.coord(*n), grid.coord(node));
         }
     }
-    chosen
+    Ok(chosen)
 }

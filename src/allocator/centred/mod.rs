@@ -27,6 +27,7 @@ use super::centre::literal::{CentreRule, Centres, Score};
 use super::centre::{CentreOptions, Metric, ShellOrder, Slack};
 use super::{Allocator, Refusal, Request, settled_by_count};
 use crate::machine::Machine;
+use crate::stop::{Stop, Stopped};
 use crate::topology::{Grid, NodeId};
 use candidates::Candidates;
 use contest::Contest;
@@ -44,6 +45,7 @@ pub struct Centred {
     mesh: Option<Mesh>,
     survey: Survey,
     tie: Option<TieValues>,
+    stop: Stop,
 }
 
 impl Centred {
@@ -81,13 +83,19 @@ impl Centred {
             tie: vector.map(|vector| TieValues::new(grid, vector, rule.options.wall)),
             grid: grid.clone(),
             rule,
+            stop: Stop::new(),
         }
     }
 
     /// Scores the candidates for `size` processors, which are less than are free.
     /// With a slack all that it admits count, else only the first of the best.
-    fn compete(&mut self, machine: &Machine, size: usize, slack: Option<Slack>) {
-        let Self { candidates, contest, survey, rule, .. } = self;
+    fn compete(
+        &mut self,
+        machine: &Machine,
+        size: usize,
+        slack: Option<Slack>,
+    ) -> Result<(), Stopped> {
+        let Self { candidates, contest, survey, rule, stop, .. } = self;
         candidates.list(machine, survey.coords());
         contest.start(slack.is_some());
         let admitted = |best| slack.map_or(best, |slack| slack.admitted(best));
@@ -95,26 +103,35 @@ impl Centred {
             mesh.compete(machine, candidates, rule.options.order, size, contest, admitted);
         } else {
             for index in 0..candidates.len() {
+                stop.check()?;
                 let earlier = candidates.earlier(index);
                 let score = survey.score(machine, candidates.centre(index), earlier, size);
                 contest.enter(score, index, admitted);
             }
         }
+        Ok(())
     }
 
     /// The winning candidate; `set` is room for work.
-    fn winner(&mut self, machine: &Machine, size: usize, set: &mut Vec<NodeId>) -> Option<usize> {
+    fn winner(
+        &mut self,
+        machine: &Machine,
+        size: usize,
+        set: &mut Vec<NodeId>,
+    ) -> Result<Option<usize>, Stopped> {
         if self.tie.is_none() {
-            self.compete(machine, size, None);
-            return self.contest.best().map(|(_, index)| index);
+            self.compete(machine, size, None)?;
+            return Ok(self.contest.best().map(|(_, index)| index));
         }
-        self.compete(machine, size, Some(self.rule.options.slack));
-        let Self { grid, candidates, survey, tie: Some(tie), .. } = self else { return None };
+        self.compete(machine, size, Some(self.rule.options.slack))?;
+        let Self { grid, candidates, survey, tie: Some(tie), stop, .. } = self else {
+            return Ok(None);
+        };
         let admitted = self.contest.admitted();
         if let [(_, only)] = admitted {
-            return Some(*only);
+            return Ok(Some(*only));
         }
-        let ranked = admitted.iter().map(|&(score, index)| {
+        let ranked = admitted.iter().take_while(|_| !stop.is_raised()).map(|&(score, index)| {
             let centre = candidates.centre(index);
             set.clear();
             let outermost = survey.collect(machine, centre, candidates.earlier(index), size, set);
@@ -122,7 +139,8 @@ impl Centred {
         });
         let winner = ranked.min();
         set.clear();
-        winner.map(|(_, _, index)| index)
+        stop.check()?;
+        Ok(winner.map(|(_, _, index)| index))
     }
 
     /// The `size` processors around a candidate.
@@ -144,10 +162,10 @@ impl Allocator for Centred {
             return Ok(());
         }
         if self.rule.options.order == ShellOrder::Greedy {
-            let winner = self.rule.choose(machine, &self.grid, size);
+            let winner = self.rule.choose_unless(&self.stop, machine, &self.grid, size)?;
             chosen.extend(winner.ok_or(Refusal::Fragmented)?.nodes);
         } else {
-            let winner = self.winner(machine, size, chosen).ok_or(Refusal::Fragmented)?;
+            let winner = self.winner(machine, size, chosen)?.ok_or(Refusal::Fragmented)?;
             self.collect(machine, winner, size, chosen);
         }
         Ok(())
@@ -159,13 +177,14 @@ impl Allocator for Centred {
             return (size == machine.free_count()).then_some(1);
         }
         if self.rule.options.order == ShellOrder::Greedy {
-            return Some(self.rule.tied_sets(machine, &self.grid, size));
+            return self.rule.tied_sets_unless(&self.stop, machine, &self.grid, size).ok();
         }
-        self.compete(machine, size, Some(Slack::NONE));
-        let Self { candidates, contest, survey, .. } = self;
+        self.compete(machine, size, Some(Slack::NONE)).ok()?;
+        let Self { candidates, contest, survey, stop, .. } = self;
         let tied = contest.admitted();
         let mut sets = std::collections::HashSet::with_capacity(tied.len());
         for &(_, index) in tied {
+            stop.check().ok()?;
             let mut set = Vec::with_capacity(size);
             survey.collect(
                 machine,
@@ -184,6 +203,10 @@ impl Allocator for Centred {
         if let Some(mesh) = &mut self.mesh {
             mesh.reset();
         }
+    }
+
+    fn stopped_by(&mut self, stop: &Stop) {
+        self.stop = stop.clone();
     }
 }
 

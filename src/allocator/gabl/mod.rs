@@ -24,6 +24,7 @@ use super::busy_list::{Engine, Shapes, processors};
 use super::submesh::SubMesh;
 use super::{Allocator, Census, Refusal, Request};
 use crate::machine::Machine;
+use crate::stop::Stop;
 use crate::topology::{Grid, NodeId};
 
 /// The GABL allocator. A request without shape gets the most nearly square one of exactly
@@ -131,12 +132,16 @@ impl Allocator for Gabl {
                 unit.append_to(self.placer.grid(), chosen);
                 1
             }
-            None => self.allocate_parts(job, sides, chosen).ok_or_else(|| {
-                // Only a machine with busy processors that no job of ours holds.
-                self.placer.release(chosen);
-                chosen.clear();
-                Refusal::Fragmented
-            })?,
+            None => match self.allocate_parts(job, sides, chosen) {
+                Some(blocks) => blocks,
+                None => {
+                    self.placer.release(chosen);
+                    chosen.clear();
+                    self.placer.check()?;
+                    // Only a machine with busy processors that no job of ours holds.
+                    return Err(Refusal::Fragmented);
+                }
+            },
         };
         Ok(())
     }
@@ -157,6 +162,10 @@ impl Allocator for Gabl {
     fn reset(&mut self) {
         self.placer.reset();
         (self.blocks, self.searches) = (0, 0);
+    }
+
+    fn stopped_by(&mut self, stop: &Stop) {
+        self.placer.stopped_by(stop);
     }
 }
 

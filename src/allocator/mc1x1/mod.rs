@@ -21,6 +21,7 @@ use super::centre::literal::{CentreRule, Centres, Score};
 use super::centre::{CentreOptions, Metric, ShellOrder};
 use super::{Allocator, Refusal, Request, settled_by_count};
 use crate::machine::{BoxCounts, LANES, Machine};
+use crate::stop::Stop;
 use crate::topology::{Grid, NodeId};
 use lane::Lane;
 use ring::Ring;
@@ -39,6 +40,7 @@ pub struct Mc1x1 {
     /// Centres whose tie value is known only to be at least something: (bound, score,
     /// centre) and what would settle it.
     unsettled: Vec<((i64, u64, NodeId), Rest)>,
+    stop: Stop,
 }
 
 impl Mc1x1 {
@@ -53,6 +55,7 @@ impl Mc1x1 {
             options,
             ring: Ring::new(grid, options.order),
             unsettled: Vec::new(),
+            stop: Stop::new(),
         }
     }
 
@@ -168,7 +171,8 @@ impl Allocator for Mc1x1 {
             return Ok(());
         }
         if self.options.order == ShellOrder::Greedy {
-            let winner = Self::rule(self.options).choose(machine, &self.grid, size);
+            let rule = Self::rule(self.options);
+            let winner = rule.choose_unless(&self.stop, machine, &self.grid, size)?;
             chosen.extend(winner.ok_or(Refusal::Fragmented)?.nodes);
         } else {
             let centre = self.best_centre(machine, request.size).ok_or(Refusal::Fragmented)?;
@@ -183,13 +187,15 @@ impl Allocator for Mc1x1 {
             return (size == machine.free_count()).then_some(1);
         }
         if self.options.order == ShellOrder::Greedy {
-            return Some(Self::rule(self.options).tied_sets(machine, &self.grid, size));
+            let rule = Self::rule(self.options);
+            return rule.tied_sets_unless(&self.stop, machine, &self.grid, size).ok();
         }
         self.free.update(machine);
         let best = self.scores.compute(&self.free, request.size, |best| best);
         let tied: Vec<NodeId> = self.scores.at_most(best).collect();
         let mut sets = std::collections::HashSet::with_capacity(tied.len());
         for centre in tied {
+            self.stop.check().ok()?;
             let mut set = Vec::with_capacity(size);
             self.collect(machine, centre, request.size, &mut set);
             set.sort_unstable();
@@ -203,6 +209,10 @@ impl Allocator for Mc1x1 {
         if let Some(tie) = &mut self.tie {
             tie.reset();
         }
+    }
+
+    fn stopped_by(&mut self, stop: &Stop) {
+        self.stop = stop.clone();
     }
 }
 

@@ -27,6 +27,7 @@ use super::centre::CentreOptions;
 use super::mc1x1::Mc1x1;
 use super::{Allocator, Refusal, Request};
 use crate::machine::Machine;
+use crate::stop::Stop;
 use crate::topology::{Grid, NodeId, PairDistances, Topology};
 use map::Map;
 use shadow::Shadow;
@@ -73,6 +74,7 @@ pub struct TunedMc1x1 {
     spare: Vec<u32>,
     slots_made: u32,
     distances: PairDistances,
+    stop: Stop,
 }
 
 impl TunedMc1x1 {
@@ -95,6 +97,7 @@ impl TunedMc1x1 {
             options,
             tuning,
             seed,
+            stop: Stop::new(),
         };
         tuned.best = tuned.map.draw(&mut tuned.rng);
         tuned.engine = tuned.engine_at(tuned.best);
@@ -103,7 +106,10 @@ impl TunedMc1x1 {
 
     fn engine_at(&self, point: usize) -> Mc1x1 {
         let (vector, slack) = self.map.rule(point);
-        Mc1x1::new(&self.grid, CentreOptions { tie: Some(vector), slack, ..self.options })
+        let options = CentreOptions { tie: Some(vector), slack, ..self.options };
+        let mut engine = Mc1x1::new(&self.grid, options);
+        engine.stopped_by(&self.stop);
+        engine
     }
 
     /// Shadows of `machine`, which is empty.
@@ -166,6 +172,7 @@ impl Allocator for TunedMc1x1 {
         });
         self.slots[first.index()] = slot;
         for shadow in &mut self.shadows {
+            self.stop.check()?;
             shadow.start(slot as usize, request, &mut self.distances);
         }
         self.since += 1;
@@ -184,7 +191,15 @@ impl Allocator for TunedMc1x1 {
     }
 
     fn reset(&mut self) {
+        let stop = self.stop.clone();
         *self = Self::new(&self.grid, self.options, self.tuning, self.seed);
+        self.stopped_by(&stop);
+    }
+
+    fn stopped_by(&mut self, stop: &Stop) {
+        self.stop = stop.clone();
+        self.engine.stopped_by(stop);
+        self.shadows.iter_mut().for_each(|shadow| shadow.stopped_by(stop));
     }
 }
 

@@ -1,6 +1,7 @@
 use crate::allocator::mc1x1::Mc1x1;
 use crate::allocator::{Allocator, Request};
 use crate::machine::Machine;
+use crate::stop::Stop;
 use crate::topology::{NodeId, PairDistances};
 
 /// A machine beside the real one, on which a tie vector of its own serves the same
@@ -58,6 +59,11 @@ impl Shadow {
             self.machine.occupy(nodes);
             self.loss += distances.sum(nodes);
         }
+    }
+
+    /// Lets a flag break off its decisions.
+    pub fn stopped_by(&mut self, stop: &Stop) {
+        self.engine.stopped_by(stop);
     }
 
     /// The job in `slot` ends.

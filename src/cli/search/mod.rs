@@ -6,7 +6,6 @@ mod plan;
 mod watch;
 
 use std::ffi::OsString;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 pub use args::SearchArgs;
@@ -17,13 +16,14 @@ use plan::{SearchPlan, Start, failure};
 use watch::{Watch, account};
 
 use super::exit::{Exit, Failure, tell};
-use super::run::interruption;
+use super::interrupt::interruption;
 use super::session::{Kind, Session};
 use crate::experiment::search::strategy::{External, Halving, List, Local, Random, Strategy, Tpe};
 use crate::experiment::search::{
     Archive, Control, End, Found, Portability, Problem, Space, search, width,
 };
 use crate::number::grouped;
+use crate::stop::Stop;
 
 /// Evaluations of strategies that would never end, unless the user says otherwise.
 const RANDOM_EVALUATIONS: u64 = 500;
@@ -36,9 +36,8 @@ pub fn run(args: &SearchArgs, command: &[OsString]) -> Result<Exit, Failure> {
     let begin = Instant::now();
     let session = Session::begin(Kind::Search, &args.output, command)?;
     let plan = SearchPlan::resolve(args)?;
-    let interrupted = interruption()?;
-    let interrupted = || interrupted.load(Ordering::Relaxed);
-    let overdue = AtomicBool::new(false);
+    let stop = interruption(args.output.process.quiet)?;
+    let mut overdue = false;
     let mut archives = Vec::new();
     let (mut given, mut equal_ratios) = (Vec::new(), Vec::new());
     // What fails later costs nothing that was found before.
@@ -47,17 +46,14 @@ pub fn run(args: &SearchArgs, command: &[OsString]) -> Result<Exit, Failure> {
         // What is left of the time, in equal parts.
         let searches = (plan.searches.len() - done) as u32;
         let share = args.time.map(|time| time.saturating_sub(begin.elapsed()) / searches);
-        let now = Instant::now();
-        let halt = || {
-            let late = share.is_some_and(|share| now.elapsed() >= share);
-            if late {
-                overdue.store(true, Ordering::Relaxed);
-            }
-            late || interrupted()
+        let own = match share {
+            Some(share) => stop.until(Instant::now() + share),
+            None => stop.clone(),
         };
-        let search = Search { args, plan: &plan, problem, halt: &halt };
+        let search = Search { args, plan: &plan, problem, stop: &own };
         let mut archive = Archive::default();
         let outcome = search.run(&mut archive);
+        overdue |= own.is_raised() && !stop.is_raised();
         let equal = *outcome.as_ref().unwrap_or(&0);
         if !args.output.process.quiet {
             tell(account(&problem.name(), &archive, problem.decisions(), equal));
@@ -67,7 +63,7 @@ pub fn run(args: &SearchArgs, command: &[OsString]) -> Result<Exit, Failure> {
         }
         // Apart from the search, which must not profit from them; whatever the time.
         let mut references = Archive::default();
-        let search = Search { halt: &interrupted, ..search };
+        let search = Search { stop: &stop, ..search };
         let referred = search.ask(&mut List::new(plan.given.clone()), &mut references, None, None);
         given.push(references);
         archives.push(archive);
@@ -81,7 +77,7 @@ pub fn run(args: &SearchArgs, command: &[OsString]) -> Result<Exit, Failure> {
     let portability = match failure {
         Some(failure) if nothing => return Err(failure),
         Some(_) => None,
-        None => portability(args, &plan, &archives, &interrupted).unwrap_or_else(|error| {
+        None => portability(args, &plan, &archives, &stop).unwrap_or_else(|error| {
             failure = Some(error);
             None
         }),
@@ -93,15 +89,16 @@ pub fn run(args: &SearchArgs, command: &[OsString]) -> Result<Exit, Failure> {
         equal_ratios: &equal_ratios,
         portability: portability.as_ref(),
     };
+    let interrupted = stop.is_raised();
     results.write(args, session)?;
-    if interrupted() {
+    if interrupted {
         tell("replay: interrupted; what was done is written");
         return Ok(Exit::Interrupted);
     }
     if let Some(failure) = failure {
         return Err(failure);
     }
-    if overdue.load(Ordering::Relaxed) && !args.output.process.quiet {
+    if overdue && !args.output.process.quiet {
         tell("replay: the time is up; what is found depends on the machine");
     }
     Ok(Exit::Done)
@@ -139,7 +136,7 @@ struct Search<'a> {
     args: &'a SearchArgs,
     plan: &'a SearchPlan,
     problem: &'a Problem,
-    halt: &'a (dyn Fn() -> bool + Sync),
+    stop: &'a Stop,
 }
 
 impl Search<'_> {
@@ -190,7 +187,7 @@ impl Search<'_> {
                     &free,
                     args.evaluations,
                     seed,
-                    self.halt,
+                    self.stop,
                 );
                 let mut program = program.map_err(failure)?;
                 self.phase(&mut program, archive, args.evaluations)?;
@@ -250,7 +247,7 @@ impl Search<'_> {
         let control = Control {
             evaluations,
             keep,
-            halt: self.halt,
+            stop: self.stop,
             progress: &|archive| watch.show(archive),
         };
         let end = search(self.problem, strategy, archive, control).map_err(failure);
@@ -265,7 +262,7 @@ fn portability(
     args: &SearchArgs,
     plan: &SearchPlan,
     archives: &[Archive],
-    halt: &(dyn Fn() -> bool + Sync),
+    stop: &Stop,
 ) -> Result<Option<Portability>, Failure> {
     if plan.singles.len() < 2 {
         return Ok(None);
@@ -284,5 +281,5 @@ fn portability(
             all.push(Found { candidate, on: "given".to_string(), width: None });
         }
     }
-    Portability::new(all, &plan.singles, halt).map_err(failure)
+    Portability::new(all, &plan.singles, stop).map_err(failure)
 }

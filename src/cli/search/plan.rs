@@ -14,6 +14,7 @@ use crate::experiment::search::{
     Candidate, Constraint, Objective, Part, Problem, Range, SearchError, Space, split, width,
 };
 use crate::scheduler::registry::SchedulerSpec;
+use crate::stop::Stop;
 
 /// Ratios that halving can draw: it holds them all.
 const MOST_DRAWN: u64 = 1_000_000;
@@ -164,14 +165,16 @@ impl Maker<'_> {
                 true => format!("{name} on {}", trace.topology),
                 false => name.clone(),
             };
-            Part::new(name, Arc::clone(trace), self.scheduler, self.objective).map_err(failure)
+            let trace = Arc::clone(trace);
+            Part::new(name, trace, self.scheduler, self.objective, &Stop::new()).map_err(failure)
         };
         all.iter().map(part).collect()
     }
 
     fn problem(&self, parts: Vec<Part>) -> Result<Problem, Failure> {
         let (objective, constraints) = (self.objective.clone(), self.constraints.to_vec());
-        Problem::new(parts, self.allocator.clone(), objective, constraints).map_err(failure)
+        let allocator = self.allocator.clone();
+        Problem::new(parts, allocator, objective, constraints, &Stop::new()).map_err(failure)
     }
 }
 

@@ -1,7 +1,7 @@
-use std::time::Duration;
-
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use crate::cli::progress::ticking;
+use crate::cli::threads::Ticker;
 use crate::experiment::search::Archive;
 use crate::number::{fixed, grouped};
 
@@ -9,6 +9,7 @@ use crate::number::{fixed, grouped};
 /// drawn off a terminal or if the user wants quiet.
 pub struct Watch {
     bar: ProgressBar,
+    _ticker: Option<Ticker>,
 }
 
 impl Watch {
@@ -24,8 +25,7 @@ impl Watch {
         if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style);
         }
-        bar.enable_steady_tick(Duration::from_millis(250));
-        Self { bar }
+        Self { _ticker: ticking(&bar), bar }
     }
 
     /// The archive has grown.

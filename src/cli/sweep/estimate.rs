@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 
 use crate::cli::exit::Failure;
 use crate::experiment::sweep::Plan;
-use crate::experiment::{Trace, run_cell};
+use crate::experiment::{Trace, Watch, run_cell};
+use crate::stop::Stop;
 
 /// No further sample begins after this.
 const BUDGET: Duration = Duration::from_secs(5);
@@ -44,7 +45,7 @@ pub fn estimate(plan: &Plan, traces: &[Arc<Trace>], cells: &[u32]) -> Result<Est
         let cell_begin = Instant::now();
         // Without the schedule, which is computed once for all cells of a kind. A cell that
         // fails costs what it costs.
-        let took = match run_cell(middle, &cell, plan.grid.measure) {
+        let took = match run_cell(middle, &cell, plan.grid.measure, Watch::new(&Stop::new())) {
             Ok(result) => result.seconds,
             Err(_) => cell_begin.elapsed().as_secs_f64(),
         };

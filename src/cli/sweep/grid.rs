@@ -1,6 +1,7 @@
 //! From arguments to a grid and its plan.
 
 use std::collections::HashSet;
+use std::fs::File;
 use std::sync::Arc;
 
 use super::args::{GridChoice, ListArgs};
@@ -14,6 +15,7 @@ use crate::experiment::grid::{
     AllocatorEntry, Grid, GridFile, TieRanges, Ties, Values, WindowFile,
 };
 use crate::experiment::sweep::Plan;
+use crate::lines;
 use crate::naming::{StrategyName, split_list};
 use crate::number::grouped;
 
@@ -26,7 +28,7 @@ pub fn resolve(choice: &GridChoice) -> Result<Grid, Failure> {
         None => Grid::resolve(&of_flags(&choice.grid, &choice.lists)?).map_err(Failure::usage),
         Some(path) => {
             let name = path.display().to_string();
-            let text = std::fs::read_to_string(path).map_err(|error| {
+            let text = File::open(path).and_then(lines::whole).map_err(|error| {
                 Failure::usage(anyhow::Error::new(error).context(format!("cannot read {name}")))
             })?;
             Grid::parse(&text, &name).map_err(Failure::usage)

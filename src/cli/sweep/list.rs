@@ -22,7 +22,7 @@ struct Row {
 
 /// Lists the cells of a grid and says how many there are and how long they take.
 pub fn run(args: &PlanArgs) -> Result<Exit, Failure> {
-    args.grid.process.set_threads()?;
+    args.grid.process.set_threads(false)?;
     let grid = grid::resolve(&args.grid)?;
     let (plan, traces) = grid::plan(&args.grid, grid)?;
     let shard = args.grid.shard.unwrap_or(Shard::WHOLE);

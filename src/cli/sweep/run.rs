@@ -1,7 +1,6 @@
 use std::ffi::OsString;
 use std::fmt;
 use std::io::{self, Write};
-use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use super::args::SweepArgs;
@@ -9,10 +8,12 @@ use super::folder;
 use super::grid;
 use super::list::duration;
 use super::results;
+use crate::cli::cost::Cost;
 use crate::cli::exit::{Exit, Failure, tell};
+use crate::cli::interrupt::interruption;
 use crate::cli::progress::Progress;
-use crate::cli::run::interruption;
 use crate::cli::session::{Kind, Session};
+use crate::experiment::Watch;
 use crate::experiment::grid::Grid;
 use crate::experiment::journal::{Journal, JournalError};
 use crate::experiment::sweep::{Plan, Shard, SweepError, pending, run_sweep};
@@ -45,18 +46,21 @@ pub fn run(args: &SweepArgs, command: &[OsString]) -> Result<Exit, Failure> {
     let runs = pending(&plan, shard, &journal, args.retry_failed).map_err(Failure::usage)?;
     let before = finished(&plan, shard, &journal, args.retry_failed)?;
 
-    let interrupted = interruption()?;
+    let stop = interruption(quiet)?;
     let mut tally = Tally::new(shard.cells(plan.len()).count(), before, runs.len());
     let jobs_of = |run: u32| plan.traces[plan.places(run)[0]].jobs as u64;
     let all_jobs = runs.iter().map(|&run| jobs_of(run)).sum();
     let progress = Progress::new(quiet, runs.len(), all_jobs);
-    let outcome = run_sweep(&plan, &traces, &runs, &mut journal, |run, outcome| {
+    let cost = Cost::new(quiet);
+    let forecast = |forecast| cost.hear(forecast, |line| progress.say(line));
+    let watch = Watch { forecast: &forecast, ..Watch::new(&stop) };
+    let outcome = run_sweep(&plan, &traces, &runs, &mut journal, watch, |run, outcome| {
         tally.record(jobs_of(run), outcome.is_err());
         progress.advance(jobs_of(run));
         if let Err(error) = outcome {
             progress.say(&format!("replay: cell failed: {error}"));
         }
-        !interrupted.load(Ordering::Relaxed)
+        true
     });
     progress.finish();
     outcome.map_err(|error| match error {

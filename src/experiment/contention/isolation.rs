@@ -10,13 +10,12 @@
 //! where targets are of few packets.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rayon::prelude::*;
 
+use super::Slices;
 use super::stage::{LONGEST, Stage, TraceError};
-use super::{Interrupted, SLICE};
 use crate::allocator::shape::ShapeRule;
 use crate::allocator::submesh::SubMesh;
 use crate::network::traffic::{Plan, Quota, Traffic};
@@ -169,15 +168,8 @@ impl Alone<'_> {
         let plan = Plan { program, quota: Quota::fixed(packets), seed: self.seed };
         traffic.start(job, nodes, &plan)?;
         let mut ended = Vec::new();
-        loop {
-            if watch.stop.load(Ordering::Relaxed) {
-                return Err(Interrupted.into());
-            }
-            let until = traffic.now() + SLICE;
-            if let Some(cycle) = traffic.advance(Some(until), &mut ended)? {
-                return Ok(cycle);
-            }
-        }
+        let end = Slices::new().advance(&mut traffic, None, &mut ended, watch.stop)?;
+        Ok(end.unwrap_or_else(|| traffic.now()))
     }
 }
 

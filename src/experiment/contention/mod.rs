@@ -6,12 +6,12 @@
 //! their run times.
 
 mod isolation;
+mod slices;
 mod stage;
 mod trace;
 
 use std::error::Error;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::network::traffic::{
     JobTraffic, Mapping, Pattern, Plan, Preset, Program, Quota, TableError, Traffic, TrafficError,
@@ -19,20 +19,14 @@ use crate::network::traffic::{
 };
 use crate::network::{PacketError, Settings};
 use crate::simulation::{RunTimes, Service};
+use crate::stop::Stop;
 use crate::topology::{NodeId, Topology};
 use crate::workload::{Job, JobId};
 
 pub use isolation::{Isolation, TOLERANCE, isolate};
-pub use stage::{LONGEST, Stage, TraceError, Watch};
+use slices::{SliceError, Slices};
+pub use stage::{LONGEST, Stage, TraceError};
 pub use trace::{JobContention, TraceRun, link_use, run_trace};
-
-/// Cycles between two looks at whether to go on: some milliseconds of a busy network.
-const SLICE: u64 = 1 << 14;
-
-/// Somebody wants no more of it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("interrupted")]
-pub struct Interrupted;
 
 /// What jobs send, and the network they send it on.
 #[derive(Clone, Debug)]
@@ -81,7 +75,8 @@ impl Messages {
             by_job: None,
             refused: None,
             holding: RunTimes::default(),
-            stop: None,
+            slices: Slices::new(),
+            stop: Stop::new(),
         })
     }
 }
@@ -99,7 +94,8 @@ pub struct Communication {
     refused: Option<PacketError>,
     /// Jobs that send nothing.
     holding: RunTimes,
-    stop: Option<Arc<AtomicBool>>,
+    slices: Slices,
+    stop: Stop,
 }
 
 impl Communication {
@@ -109,27 +105,17 @@ impl Communication {
         self
     }
 
-    /// Fails with [`Interrupted`] soon after the flag is raised.
-    pub fn stopped_by(mut self, stop: Arc<AtomicBool>) -> Self {
-        self.stop = Some(stop);
+    /// Fails as [`Stopped`](crate::stop::Stopped) soon after the flag is raised.
+    pub fn stopped_by(mut self, stop: Stop) -> Self {
+        self.stop = stop;
         self
     }
 
     /// Lets the network run to the next cycle in which jobs end, but not beyond `until`.
     fn exchange(&mut self, until: i64) -> Result<Option<u64>, Box<dyn Error + Send + Sync>> {
         let until = u64::try_from(until).ok().filter(|_| until < i64::MAX);
-        loop {
-            if self.stop.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed)) {
-                return Err(Interrupted.into());
-            }
-            // With nobody on it any time passes at once.
-            let slice = (self.traffic.running() > 0).then(|| self.traffic.now() + SLICE);
-            let part = slice.into_iter().chain(until).min();
-            let cycle = self.traffic.advance(part, &mut self.ended)?;
-            if cycle.is_some() || part == until {
-                return Ok(cycle);
-            }
-        }
+        let Self { slices, traffic, ended, stop, .. } = self;
+        slices.advance(traffic, until, ended, stop).map_err(SliceError::into_inner)
     }
 
     /// Sums over all jobs that have ended.

@@ -1,13 +1,12 @@
 //! What a trace on a network is run with, watched by, and fails of.
 
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-
-use super::{Interrupted, Messages};
+use super::{Messages, SliceError};
+use crate::experiment::Watch;
 use crate::naming::NameError;
 use crate::network::traffic::TrafficError;
 use crate::network::{PacketError, Stalled};
 use crate::simulation::CoupledError;
+use crate::stop::Stopped;
 use crate::topology::Topology;
 use crate::workload::Job;
 
@@ -28,15 +27,6 @@ pub struct Stage<'a> {
     pub messages: &'a Messages,
     /// Who looks on.
     pub watch: Watch<'a>,
-}
-
-/// How a long computation is watched, and ended early.
-#[derive(Clone, Copy)]
-pub struct Watch<'a> {
-    /// Once raised, what is running fails with [`TraceError::Interrupted`].
-    pub stop: &'a Arc<AtomicBool>,
-    /// Called with the number of jobs that are done with.
-    pub jobs_done: &'a (dyn Fn(u64) + Sync),
 }
 
 /// A trace that cannot be run on a network.
@@ -70,14 +60,23 @@ pub enum TraceError {
     },
     /// The watch's flag was raised.
     #[error(transparent)]
-    Interrupted(#[from] Interrupted),
+    Stopped(#[from] Stopped),
 }
 
 impl From<CoupledError> for TraceError {
     fn from(error: CoupledError) -> Self {
         match error {
-            CoupledError::Service(cause) if cause.is::<Interrupted>() => Interrupted.into(),
+            CoupledError::Stopped(stopped) => stopped.into(),
             error => Self::Coupled(error),
+        }
+    }
+}
+
+impl From<SliceError> for TraceError {
+    fn from(error: SliceError) -> Self {
+        match error {
+            SliceError::Stalled(stalled) => stalled.into(),
+            SliceError::Stopped(stopped) => stopped.into(),
         }
     }
 }

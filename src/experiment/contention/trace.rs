@@ -12,9 +12,10 @@
 use std::collections::BTreeSet;
 
 use super::isolation::is_near;
-use super::{Isolation, Stage, TraceError, Watch};
+use super::{Isolation, Stage, TraceError};
 use crate::allocator::Census;
 use crate::allocator::registry::AllocatorSpec;
+use crate::experiment::{Pace, Watch};
 use crate::metrics::{Locality, Placement, SystemMetrics, SystemRecorder};
 use crate::network::{Network, Port};
 use crate::scheduler::registry::SchedulerSpec;
@@ -95,14 +96,16 @@ pub fn run_trace(
     let jobs = &isolation.jobs;
     let processors = topology.processors();
     let mut built = allocator.build(topology, seed)?;
+    built.stopped_by(watch.stop);
     let mut service = messages
         .on(topology, seed, Some(isolation.quotas.clone()))?
         .recording(jobs.len())
         .stopped_by(watch.stop.clone());
     let placements = vec![None; jobs.len()];
-    let watcher = Watcher { locality: Locality::new(topology), placements, jobs, watch };
+    let pace = Pace::new(watch, jobs.len());
+    let watcher = Watcher { locality: Locality::new(topology), placements, jobs, watch, pace };
     let mut observers = (SystemRecorder::new(jobs.len()), watcher);
-    let scene = Scene { jobs, shapes, topology, timed: false };
+    let scene = Scene { jobs, shapes, topology, timed: false, stop: watch.stop };
     let mut scheduler = scheduler.build(processors as u32);
     let overhead =
         simulate(scene, scheduler.as_mut(), built.as_mut(), &mut service, &mut observers)?;
@@ -156,10 +159,12 @@ struct Watcher<'a> {
     placements: Vec<Option<Placement>>,
     jobs: &'a [Job],
     watch: Watch<'a>,
+    pace: Pace<'a>,
 }
 
 impl Observer for Watcher<'_> {
     fn started(&mut self, id: JobId, _: i64, nodes: &[NodeId], _: Option<Census>) {
+        self.pace.started();
         let size = self.jobs[id.index()].size as usize;
         let mut placement = self.locality.placement(nodes);
         placement.pairwise_l1 = self.locality.pairwise_l1(&nodes[..size]);

@@ -3,6 +3,7 @@ use std::io::{self, BufRead, Read};
 
 use super::record;
 use crate::experiment::sweep::CellId;
+use crate::lines::Lines;
 
 /// The first line of every journal; the number is that of the records' form.
 pub(super) const HEADER: &[u8] = b"replay journal 1\n";
@@ -58,24 +59,27 @@ pub(super) fn scan(mut input: impl BufRead) -> io::Result<Result<Scan, Other>> {
             _ => Err(Other::Foreign),
         });
     }
-    let mut number = 1;
+    scan.end = line.len() as u64;
+    let mut lines = Lines::new(input);
     loop {
-        scan.end += line.len() as u64;
-        line.clear();
-        number += 1;
-        if input.read_until(b'\n', &mut line)? == 0 {
-            return Ok(Ok(scan));
-        }
-        let Some(body) = line.strip_suffix(b"\n") else {
-            scan.torn = true;
-            return Ok(Ok(scan));
-        };
-        let sound = u32::try_from(body.len()).ok().zip(record::head(body));
-        match sound {
-            Some((length, (id, failed))) => {
-                scan.index.insert(id, Place { offset: scan.end, length, failed });
+        // The header was the first.
+        let number = lines.number() + 2;
+        let whole = lines.next(|line| {
+            let Some(body) = line.strip_suffix(b"\n") else {
+                scan.torn = true;
+                return false;
+            };
+            match u32::try_from(body.len()).ok().zip(record::head(body)) {
+                Some((length, (id, failed))) => {
+                    scan.index.insert(id, Place { offset: scan.end, length, failed });
+                }
+                None => scan.damaged.push(number),
             }
-            None => scan.damaged.push(number),
+            scan.end += line.len() as u64;
+            true
+        })?;
+        if whole != Some(true) {
+            return Ok(Ok(scan));
         }
     }
 }

@@ -7,6 +7,7 @@ use super::archive::Archive;
 use super::candidate::Candidate;
 use super::problem::{Evaluation, Extent, Problem};
 use super::strategy::{Batch, Strategy};
+use crate::stop::Stop;
 
 /// Evaluations that share one bar. It does not depend on the number of threads, so that
 /// which evaluations are stopped, and where, does not either.
@@ -22,8 +23,8 @@ pub struct Control<'a> {
     pub evaluations: Option<u64>,
     /// Stop an evaluation as soon as it is certain not to be among so many best.
     pub keep: Option<usize>,
-    /// Asked before every evaluation, on any thread: `true` ends the search.
-    pub halt: &'a (dyn Fn() -> bool + Sync),
+    /// Ends the search, and the evaluations that are running.
+    pub stop: &'a Stop,
     /// Told after every block of evaluations.
     pub progress: &'a dyn Fn(&Archive),
 }
@@ -35,7 +36,7 @@ pub enum End {
     Exhausted,
     /// All evaluations were used.
     Evaluations,
-    /// [`Control::halt`] said so.
+    /// [`Control::stop`] was raised.
     Halted,
 }
 
@@ -64,23 +65,28 @@ pub fn search(
         let complete = fresh.len() as u64 <= left;
         fresh.truncate(usize::try_from(left).unwrap_or(usize::MAX));
         left -= fresh.len() as u64;
-        let yardstick = problem.yardstick(share)?;
+        let yardstick = match problem.yardstick(share, control.stop) {
+            Err(SearchError::Stopped(_)) => return Ok(End::Halted),
+            measured => measured?,
+        };
         for block in fresh.chunks(BLOCK) {
             let bar = control.keep.filter(|_| share >= 1.0).and_then(|keep| archive.bar(keep));
-            let evaluate = |&candidate: &Candidate| {
-                (!(control.halt)()).then(|| problem.evaluate(candidate, &yardstick, bar))
-            };
-            let outcomes: Vec<Option<Result<Evaluation, _>>> =
-                block.par_iter().map(evaluate).collect();
+            let evaluate =
+                |&candidate: &Candidate| problem.evaluate(candidate, &yardstick, bar, control.stop);
+            let outcomes: Vec<Result<Evaluation, _>> = block.par_iter().map(evaluate).collect();
+            let mut halted = false;
             for outcome in outcomes {
                 match outcome {
-                    Some(evaluation) => archive.insert(evaluation?),
-                    None => return Ok(End::Halted),
+                    Err(SearchError::Stopped(_)) => halted = true,
+                    evaluation => archive.insert(evaluation?),
                 }
             }
             (control.progress)(archive);
+            if halted {
+                return Ok(End::Halted);
+            }
         }
-        if (control.halt)() {
+        if control.stop.is_raised() {
             return Ok(End::Halted);
         }
         if !complete || (left == 0 && !strategy.is_done(archive)) {

@@ -2,6 +2,7 @@ use std::io;
 
 use crate::naming::NameError;
 use crate::simulation::{ReplayError, TimelineError};
+use crate::stop::Stopped;
 
 /// A search that cannot begin or go on.
 #[derive(Debug, thiserror::Error)]
@@ -73,4 +74,7 @@ pub enum SearchError {
         /// What is wrong.
         problem: String,
     },
+    /// Somebody wants no more of it.
+    #[error(transparent)]
+    Stopped(#[from] Stopped),
 }

@@ -11,7 +11,8 @@ use crate::experiment::Trace;
 use crate::experiment::cell::Schedule;
 use crate::metrics::{Locality, ScheduleMetrics};
 use crate::scheduler::registry::SchedulerSpec;
-use crate::simulation::{Event, replay_while};
+use crate::simulation::{Event, ReplayError, Scene, TimelineError, replay_while};
+use crate::stop::Stop;
 
 /// One trace of a search, scheduled once; every evaluation replays its timeline.
 #[derive(Clone, Debug)]
@@ -39,19 +40,21 @@ pub struct Reach {
 }
 
 impl Part {
-    /// Schedules the trace.
+    /// Schedules the trace, unless or until `stop` is raised.
     ///
     /// # Errors
-    /// [`SearchError::Timeline`] if a job does not fit the machine.
+    /// [`SearchError::Timeline`] if a job does not fit the machine; [`SearchError::Stopped`].
     pub fn new(
         name: String,
         trace: Arc<Trace>,
         scheduler: SchedulerSpec,
         objective: &Objective,
+        stop: &Stop,
     ) -> Result<Self, SearchError> {
-        let schedule = trace
-            .schedule(scheduler)
-            .map_err(|cause| SearchError::Timeline { part: name.clone(), cause })?;
+        let schedule = trace.schedule(scheduler, stop).map_err(|cause| match cause {
+            TimelineError::Stopped(stopped) => stopped.into(),
+            cause => SearchError::Timeline { part: name.clone(), cause },
+        })?;
         let jobs = &trace.workload.jobs;
         let largest = jobs.iter().map(|job| job.size).max().unwrap_or(0);
         let weights: Vec<u64> = (0..=largest).map(|size| objective.weights.of(size)).collect();
@@ -85,19 +88,22 @@ impl Part {
     }
 
     /// Replays the timeline with an allocator. A tally of fewer decisions than asked for
-    /// was stopped.
+    /// lost against [`Reach::most`].
     ///
     /// # Errors
-    /// [`SearchError`] if the strategy does not work on the machine or refuses a job.
+    /// [`SearchError`] if the strategy does not work on the machine or refuses a job, or if
+    /// `stop` is raised.
     pub fn measure(
         &self,
         allocator: &AllocatorSpec,
         needs: Needs,
         reach: Reach,
+        stop: &Stop,
     ) -> Result<Tally, SearchError> {
         let topology = &self.trace.topology;
         let (jobs, shapes) = (&self.trace.workload.jobs, &self.trace.workload.shapes);
         let mut allocator = allocator.build(topology, 0)?;
+        allocator.stopped_by(stop);
         let mut locality = Locality::new(topology);
         let mut tally =
             Tally { classes: vec![ClassSum::default(); self.weights.len()], ..Tally::default() };
@@ -131,8 +137,13 @@ impl Part {
             ControlFlow::Continue(())
         };
         let timeline = &self.schedule.timeline;
-        replay_while(timeline, jobs, shapes, topology, allocator.as_mut(), ties, observe)
-            .map_err(|cause| SearchError::Replay { part: self.name.clone(), cause })?;
+        let scene = Scene { jobs, shapes, topology, timed: false, stop };
+        replay_while(timeline, scene, allocator.as_mut(), ties, observe).map_err(|cause| {
+            match cause {
+                ReplayError::Stopped(stopped) => stopped.into(),
+                cause => SearchError::Replay { part: self.name.clone(), cause },
+            }
+        })?;
         Ok(tally)
     }
 }

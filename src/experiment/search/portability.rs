@@ -4,6 +4,7 @@ use super::SearchError;
 use super::candidate::Candidate;
 use super::problem::{Evaluation, Problem};
 use crate::allocator::centre::TieVector;
+use crate::stop::Stop;
 use crate::topology::Topology;
 
 /// Candidates tried where they were not found (Johnson, Bunde, Leung, Fig. 15).
@@ -54,17 +55,19 @@ pub struct PortabilityCell {
 
 impl Portability {
     /// Tries every candidate on every problem, each of one part, in parallel; `None` if
-    /// `halt` says so before all is done.
+    /// `stop` is raised before all is done.
     ///
     /// # Errors
     /// [`SearchError`] as in [`Problem::evaluate`].
     pub fn new(
         found: Vec<Found>,
         problems: &[Problem],
-        halt: &(dyn Fn() -> bool + Sync),
+        stop: &Stop,
     ) -> Result<Option<Self>, SearchError> {
-        let yardsticks =
-            problems.iter().map(|problem| problem.yardstick(1.0)).collect::<Result<Vec<_>, _>>()?;
+        let yardsticks = problems
+            .iter()
+            .map(|problem| problem.yardstick(1.0, stop))
+            .collect::<Result<Vec<_>, _>>()?;
         let places: Vec<_> = (0..found.len())
             .flat_map(|row| (0..problems.len()).map(move |part| (row, part)))
             .collect();
@@ -75,19 +78,19 @@ impl Portability {
                 let to = width(&problem.parts[0].trace.topology);
                 candidate.vector = scaled(candidate.vector, from, to);
             }
-            if halt() {
-                return Ok(None);
-            }
-            let one: Evaluation = problem.evaluate(candidate, &yardsticks[part], None)?;
-            Ok(Some(PortabilityCell {
+            let one: Evaluation = problem.evaluate(candidate, &yardsticks[part], None, stop)?;
+            Ok(PortabilityCell {
                 candidate: one.candidate,
                 value: one.values.first().copied().unwrap_or(f64::NAN),
                 improvement_percent: one.improvement_percent,
                 excess_percent: one.excess_percent,
-            }))
+            })
         };
-        let cells: Vec<_> = places.par_iter().map(cell).collect::<Result<_, SearchError>>()?;
-        let Some(cells) = cells.into_iter().collect::<Option<Vec<_>>>() else { return Ok(None) };
+        let cells: Result<Vec<_>, SearchError> = places.par_iter().map(cell).collect();
+        let cells = match cells {
+            Err(SearchError::Stopped(_)) => return Ok(None),
+            cells => cells?,
+        };
         let tried = |problem: &Problem| {
             let part = &problem.parts[0];
             Tried {

@@ -8,15 +8,15 @@
 mod sample;
 
 use std::fmt;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 pub use sample::{Caption, Metric, Sample, SampleError, sample};
 
 use super::contention::Messages;
 use crate::allocator::registry::AllocatorSpec;
+use crate::experiment::Watch;
 use crate::metrics::estimate::{Accumulator, Estimate, ReplicateError, StopRule, replicate};
 use crate::scheduler::registry::SchedulerSpec;
+use crate::stop::Stop;
 use crate::topology::Topology;
 use crate::workload::stochastic::StochasticStream;
 
@@ -45,9 +45,13 @@ pub enum Life {
 }
 
 impl Point {
-    /// Arrivals per time unit.
+    /// Arrivals per time unit: of the numbers whose inverse is the mean time between arrivals
+    /// the one that is written shortest, which is the one that was asked for.
     pub fn load(&self) -> f64 {
-        1.0 / self.stream.arrivals.mean()
+        let mean = self.stream.arrivals.mean();
+        let load = 1.0 / mean;
+        let written = (0..17).filter_map(|digits| format!("{load:.digits$e}").parse().ok());
+        written.into_iter().find(|&short: &f64| 1.0 / short == mean).unwrap_or(load)
     }
 }
 
@@ -109,22 +113,22 @@ pub fn estimate(
     rule: &StopRule,
     watched: &[Metric],
 ) -> Result<Estimates, PointError> {
-    estimate_unless(&Arc::default(), point, seed, rule, watched)
+    estimate_unless(Watch::new(&Stop::new()), point, seed, rule, watched)
 }
 
-/// As [`estimate`], but fails with [`SampleError::Interrupted`] soon after the flag is raised.
+/// As [`estimate`], but fails with [`SampleError::Stopped`] soon after the watch's flag is raised.
 ///
 /// # Errors
 /// [`PointError`].
 pub fn estimate_unless(
-    stop: &Arc<AtomicBool>,
+    watch: Watch<'_>,
     point: &Point,
     seed: u64,
     rule: &StopRule,
     watched: &[Metric],
 ) -> Result<Estimates, PointError> {
     let watched: Vec<usize> = watched.iter().map(|&metric| metric as usize).collect();
-    let runs = replicate(rule, &watched, |replication| sample(point, seed, replication, stop))?;
+    let runs = replicate(rule, &watched, |replication| sample(point, seed, replication, watch))?;
     Ok(Estimates {
         values: runs.estimates(rule.confidence),
         replications: runs.samples.len() as u64,
@@ -132,4 +136,29 @@ pub fn estimate_unless(
         confidence: rule.confidence,
         samples: runs.samples,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workload::stochastic::Arrivals;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// A decimal number comes out as it went in, though only its inverse is kept.
+        #[test]
+        fn a_load_is_shown_as_it_was_asked_for(digits in 1u32..1_000_000, places in 0usize..7) {
+            let text = format!("{digits}e-{places}");
+            let load: f64 = text.parse().expect("a number");
+            let arrivals = Arrivals::Exponential { mean: 1.0 / load };
+            let point = Point {
+                topology: "4x4".parse().expect("a machine"),
+                stream: StochasticStream { arrivals, ..StochasticStream::new([4, 4, 1]) },
+                scheduler: SchedulerSpec::FCFS,
+                allocator: "random".parse().expect("an allocator"),
+                life: Life::RunTimes,
+            };
+            prop_assert_eq!(point.load(), load);
+        }
+    }
 }

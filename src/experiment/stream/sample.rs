@@ -1,15 +1,13 @@
 //! One replication of a stochastic stream through one scheduler and one allocator.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-
 use super::{Life, Point};
 use crate::allocator::{Allocator, Census};
-use crate::experiment::contention::Interrupted;
+use crate::experiment::{Pace, Watch};
 use crate::metrics::{Locality, SystemRecorder};
 use crate::naming::NameError;
 use crate::network::traffic::TrafficError;
 use crate::simulation::{CoupledError, Observer, Overhead, RunTimes, Scene, Service, simulate};
+use crate::stop::{Stop, Stopped};
 use crate::topology::NodeId;
 use crate::workload::JobId;
 use crate::workload::stochastic::{StochasticError, Stream};
@@ -203,11 +201,10 @@ pub enum SampleError {
     },
     /// The flag was raised.
     #[error(transparent)]
-    Interrupted(#[from] Interrupted),
+    Stopped(#[from] Stopped),
 }
 
-/// Runs one replication of a point, unless or until the flag `stop` is raised. It is looked
-/// at before, and now and then where messages decide how long jobs live.
+/// Runs one replication of a point, unless or until the watch's flag is raised.
 ///
 /// # Errors
 /// [`SampleError`].
@@ -215,29 +212,32 @@ pub fn sample(
     point: &Point,
     seed: u64,
     replication: u64,
-    stop: &Arc<AtomicBool>,
+    watch: Watch<'_>,
 ) -> Result<Sample, SampleError> {
-    if stop.load(Ordering::Relaxed) {
-        return Err(Interrupted.into());
-    }
+    let stop = watch.stop;
+    stop.check()?;
     let stream = point.stream.generate(seed, replication)?;
     // Whatever draws has a seed of its own in every replication.
     let own_seed = seed.wrapping_add(replication.wrapping_mul(0x9e37_79b9_7f4a_7c15));
     let mut allocator = point.allocator.build(&point.topology, own_seed)?;
-    let mut recorder = SystemRecorder::new(stream.jobs.len());
+    allocator.stopped_by(stop);
+    let mut observers =
+        (SystemRecorder::new(stream.jobs.len()), Paced(Pace::new(watch, stream.jobs.len())));
     match &point.life {
         Life::RunTimes => {
-            let overhead =
-                run(point, &stream, allocator.as_mut(), &mut RunTimes::default(), &mut recorder)?;
-            Ok(measured(point, &stream, &recorder, &overhead))
+            let scene = scene(point, &stream, stop);
+            let service = &mut RunTimes::default();
+            let overhead = run(point, scene, allocator.as_mut(), service, &mut observers)?;
+            Ok(measured(point, &stream, &observers.0, &overhead))
         }
         Life::Messages(messages) => {
             let mut network =
                 messages.on(&point.topology, own_seed, None)?.stopped_by(stop.clone());
             let dispersal = Dispersal { locality: Locality::new(&point.topology), weighted: 0.0 };
-            let mut observers = (recorder, dispersal);
-            let overhead = run(point, &stream, allocator.as_mut(), &mut network, &mut observers)?;
-            let (recorder, dispersal) = observers;
+            let mut observers = (observers, dispersal);
+            let scene = scene(point, &stream, stop);
+            let overhead = run(point, scene, allocator.as_mut(), &mut network, &mut observers)?;
+            let ((recorder, _), dispersal) = observers;
             let mut sample = measured(point, &stream, &recorder, &overhead);
             let total = network.total();
             let packets = total.packets.max(1) as f64;
@@ -256,22 +256,21 @@ pub fn sample(
     }
 }
 
+fn scene<'a>(point: &'a Point, stream: &'a Stream, stop: &'a Stop) -> Scene<'a> {
+    let Stream { jobs, shapes, .. } = stream;
+    Scene { jobs, shapes, topology: &point.topology, timed: false, stop }
+}
+
 fn run(
     point: &Point,
-    stream: &Stream,
+    scene: Scene<'_>,
     allocator: &mut dyn Allocator,
     service: &mut dyn Service,
     observer: &mut dyn Observer,
 ) -> Result<Overhead, SampleError> {
     let mut scheduler = point.scheduler.build(point.topology.processors() as u32);
-    let scene = Scene {
-        jobs: &stream.jobs,
-        shapes: &stream.shapes,
-        topology: &point.topology,
-        timed: false,
-    };
     simulate(scene, scheduler.as_mut(), allocator, service, observer).map_err(|cause| match cause {
-        CoupledError::Service(cause) if cause.is::<Interrupted>() => Interrupted.into(),
+        CoupledError::Stopped(stopped) => stopped.into(),
         cause => SampleError::Coupled { point: point.to_string(), cause },
     })
 }
@@ -314,6 +313,15 @@ fn measured(
         sample[metric as usize] = value.unwrap_or(f64::NAN);
     }
     sample
+}
+
+/// Counts jobs for a forecast.
+struct Paced<'a>(Pace<'a>);
+
+impl Observer for Paced<'_> {
+    fn started(&mut self, _: JobId, _: i64, _: &[NodeId], _: Option<Census>) {
+        self.0.started();
+    }
 }
 
 /// Notes where jobs are.

@@ -4,7 +4,7 @@ use std::sync::mpsc;
 
 use super::{CellId, Plan, Shard};
 use crate::experiment::journal::{Journal, JournalError};
-use crate::experiment::{CellError, RunResult, Trace, run_cell};
+use crate::experiment::{CellError, RunResult, Trace, Watch, run_cell};
 use crate::naming::NameError;
 
 /// A sweep that cannot go on.
@@ -43,7 +43,8 @@ pub fn pending(
 
 /// Runs cells of a plan on the current rayon pool and journals each as it finishes, in
 /// whatever order that is. `told` hears of every finished cell after it is journalled;
-/// when it returns `false`, running cells are finished and no further ones begun.
+/// when it returns `false`, running cells are finished and no further ones begun. The
+/// watch's flag ends those that run, too; they leave no trace.
 ///
 /// Results are held only until they are journalled, at most two per thread.
 ///
@@ -54,12 +55,20 @@ pub fn run_sweep(
     traces: &[Arc<Trace>],
     runs: &[u32],
     journal: &mut Journal,
+    watch: Watch<'_>,
     mut told: impl FnMut(u32, Result<&RunResult, &CellError>) -> bool,
 ) -> Result<(), SweepError> {
     type Finished = Result<(CellId, Result<RunResult, CellError>), NameError>;
-    let work = |run: u32| -> Finished {
-        let cell = plan.cell(traces, run)?;
-        Ok((plan.id(run)?, run_cell(run, &cell, plan.grid.measure)))
+    // `None` for a cell that was ended.
+    let work = |run: u32| -> Option<Finished> {
+        let finished = || {
+            let cell = plan.cell(traces, run)?;
+            Ok((plan.id(run)?, run_cell(run, &cell, plan.grid.measure, watch)))
+        };
+        let ended = |outcome: &Result<RunResult, CellError>| {
+            outcome.as_ref().is_err_and(CellError::is_stopped)
+        };
+        Some(finished()).filter(|done| !done.as_ref().is_ok_and(|(_, outcome)| ended(outcome)))
     };
     let mut take = |run: u32, finished: Finished| -> Result<bool, SweepError> {
         let (id, outcome) = finished?;
@@ -70,7 +79,8 @@ pub fn run_sweep(
     if rayon::current_thread_index().is_some() {
         // On a worker of the pool itself, waiting for the others could wait for ever.
         for &run in runs {
-            if !take(run, work(run))? {
+            let Some(finished) = work(run) else { break };
+            if !take(run, finished)? {
                 break;
             }
         }
@@ -86,7 +96,8 @@ pub fn run_sweep(
             let (sender, next) = (sender.clone(), &next);
             scope.spawn(move |_| {
                 while let Some(&run) = runs.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    if sender.send((run, work(run))).is_err() {
+                    let Some(finished) = work(run) else { break };
+                    if sender.send((run, finished)).is_err() {
                         break;
                     }
                 }

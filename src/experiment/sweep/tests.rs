@@ -1,9 +1,10 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::experiment::Trace;
 use crate::experiment::grid::Grid;
 use crate::experiment::journal::Journal;
+use crate::experiment::{Trace, Watch};
+use crate::stop::Stop;
 use crate::workload::{Policy, Window, Workload};
 
 const SWF: &str = "; MaxProcs: 16\n1 0 -1 60 4\n2 5 -1 30 8\n3 9 -1 10 6\n4 11 -1 10 3\n";
@@ -82,9 +83,11 @@ fn a_sweep_goes_on_where_it_stopped() {
         Journal::open(&crate::files::Dir::open(dir.path()).expect("a folder")).expect("a journal");
     let all = pending(&plan, Shard::WHOLE, &journal, false).expect("cells");
     assert!(all.iter().copied().eq(0..12));
+    let stop = Stop::new();
+    let watch = Watch::new(&stop);
     let stop_after_three = |journal: &mut Journal| {
         let mut told = 0;
-        let stopped = run_sweep(&plan, &traces, &all, journal, |_, outcome| {
+        let stopped = run_sweep(&plan, &traces, &all, journal, watch, |_, outcome| {
             assert!(outcome.is_ok());
             told += 1;
             told < 3
@@ -101,7 +104,7 @@ fn a_sweep_goes_on_where_it_stopped() {
     let told = stop_after_three(&mut journal);
     assert!(told >= 3 && journal.len() >= told, "{told}");
     let rest = pending(&plan, Shard::WHOLE, &journal, false).expect("cells");
-    run_sweep(&plan, &traces, &rest, &mut journal, |_, _| true).expect("it ends");
+    run_sweep(&plan, &traces, &rest, &mut journal, watch, |_, _| true).expect("it ends");
     assert_eq!(pending(&plan, Shard::WHOLE, &journal, true), Ok(Vec::new()));
     // A failed cell is left alone unless it is asked for again.
     journal.append(plan.id(5).expect("a cell"), Err("broken")).expect("a record");

@@ -34,14 +34,15 @@ impl StopRule {
     }
 
     /// What is wrong with the rule, if anything.
-    fn problem(&self) -> Option<String> {
+    pub fn problem(&self) -> Option<String> {
         let Self { relative, confidence, minimum, maximum } = *self;
         if !CONFIDENCES.contains(&confidence) {
             let (low, high) = (CONFIDENCES.start(), CONFIDENCES.end());
             return Some(format!("the confidence is {confidence}, but must be {low} to {high}"));
         }
-        if !(relative >= 0.0 && relative.is_finite()) {
-            return Some(format!("the relative half-width is {relative}, but must be at least 0"));
+        // No interval of numbers that differ is ever as narrow as 0.
+        if !(relative > 0.0 && relative.is_finite()) {
+            return Some(format!("the relative half-width is {relative}, but must be above 0"));
         }
         if minimum == 0 || minimum > maximum {
             return Some(format!("{minimum} to {maximum} replications are none"));

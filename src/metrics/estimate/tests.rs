@@ -200,7 +200,7 @@ fn what_gives_no_estimate_says_why() {
             StopRule { relative: f64::NAN, ..rule },
             &[],
             good,
-            "stop rule: the relative half-width is NaN, but must be at least 0",
+            "stop rule: the relative half-width is NaN, but must be above 0",
         ),
         (StopRule { maximum: 29, ..rule }, &[], good, "stop rule: 30 to 29 replications are none"),
         (StopRule::exactly(0), &[], good, "stop rule: 0 to 0 replications are none"),

@@ -2,6 +2,7 @@
 
 use super::super::{PacketError, Stalled};
 use super::COLUMNS;
+use crate::lines::LONGEST_LINE;
 
 /// A text that is no packet list: where and why.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -54,6 +55,9 @@ pub enum Problem {
         /// Line of the first packet of that name, 1-based.
         first: u64,
     },
+    /// A line without end.
+    #[error("the line has more than {LONGEST_LINE} bytes")]
+    TooLong,
     /// It cannot be read.
     #[error("{0}")]
     Unreadable(String),

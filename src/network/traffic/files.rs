@@ -26,12 +26,12 @@
 mod error;
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader};
+use std::io::{BufRead, BufReader};
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
 use super::table::{Entry, List};
-use crate::shown::BYTE_ORDER_MARK;
+use crate::lines::{LineError, Lines};
 use crate::topology::MAX_PROCESSORS;
 
 pub use error::TableError;
@@ -168,29 +168,24 @@ impl<'a> Line<'a> {
 
 /// Calls `visit` with every line that is not blank, until it fails.
 fn for_lines(
-    mut input: impl BufRead,
+    input: impl BufRead,
     file: &str,
     mut visit: impl FnMut(Line<'_>) -> Result<(), TableError>,
 ) -> Result<(), TableError> {
-    let mut bytes = Vec::new();
-    for number in 1.. {
-        bytes.clear();
-        let read: io::Result<usize> = input.read_until(b'\n', &mut bytes);
-        if read.map_err(|source| TableError::Io { file: file.to_string(), source })? == 0 {
-            break;
-        }
+    let mut lines = Lines::new(input);
+    loop {
         // What is no UTF-8 is no number either, and is shown as well as it can be.
-        let text = String::from_utf8_lossy(&bytes);
-        let text = match number {
-            1 => text.trim_start_matches(BYTE_ORDER_MARK),
-            _ => &text,
-        };
-        let text = text.trim();
-        if !text.is_empty() {
-            visit(Line { file, number, text })?;
+        match lines.next_text(|number, text| visit(Line { file, number, text })) {
+            Ok(Some(outcome)) => outcome?,
+            Ok(None) => return Ok(()),
+            Err(LineError::TooLong(_)) => {
+                return Err(TableError::TooLong { file: file.to_string(), line: lines.number() });
+            }
+            Err(LineError::Io(source)) => {
+                return Err(TableError::Io { file: file.to_string(), source });
+            }
         }
     }
-    Ok(())
 }
 
 #[cfg(test)]

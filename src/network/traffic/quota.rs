@@ -11,6 +11,9 @@ const NAMES: [&str; 2] = ["exponential", "fixed"];
 const ROUNDINGS: [(&str, Rounding); 2] = [("up", Rounding::Up), ("nearest", Rounding::Nearest)];
 const PERS: [(&str, Per); 2] = [("job", Per::Job), ("process", Per::Process)];
 
+/// The largest number that can be asked for: beyond it a job would send for days.
+pub const MOST_PACKETS: u64 = 1_000_000_000;
+
 /// The packets of a job, always at least one.
 ///
 /// ```
@@ -119,7 +122,12 @@ impl Quota {
                 "An exponential number of packets, at least 1.",
                 "Lo, Windisch, Liu, Nitzberg, CIS-TR-94-11; Bani-Mohammad, PhD thesis, chapter 4",
                 vec![
-                    parameter("mean", "a positive number", "5", "mean before rounding, packets"),
+                    parameter(
+                        "mean",
+                        "a number above 0, at most 1000000000",
+                        "5",
+                        "mean before rounding, packets",
+                    ),
                     parameter("round", "up|nearest", "up", "how it is made an integer"),
                     per(),
                 ],
@@ -128,7 +136,10 @@ impl Quota {
                 "fixed",
                 "The same number of packets for all jobs.",
                 "",
-                vec![parameter("packets", "an integer from 1", "1", "packets"), per()],
+                vec![
+                    parameter("packets", "an integer from 1 to 1000000000", "1", "packets"),
+                    per(),
+                ],
             ),
         ]
     }
@@ -142,8 +153,9 @@ impl TryFrom<&StrategyName> for Quota {
             "exponential" => {
                 name.expect_keys(KIND, &["mean", "round", "per"])?;
                 let mean: f64 = name.value(KIND, "mean", 5.0)?;
-                if !(mean > 0.0 && mean.is_finite()) {
-                    let problem = format!("mean is {mean}, but must be positive and finite");
+                if !(mean > 0.0 && mean <= MOST_PACKETS as f64) {
+                    let problem =
+                        format!("mean is {mean}, but must be above 0 and at most {MOST_PACKETS}");
                     return Err(name.error(KIND, problem));
                 }
                 let rounding = name.choice(KIND, "round", Rounding::Up, &ROUNDINGS)?;
@@ -152,8 +164,9 @@ impl TryFrom<&StrategyName> for Quota {
             "fixed" => {
                 name.expect_keys(KIND, &["packets", "per"])?;
                 let packets = name.value(KIND, "packets", 1)?;
-                if packets == 0 {
-                    return Err(name.error(KIND, "a job sends at least 1 packet"));
+                if !(1..=MOST_PACKETS).contains(&packets) {
+                    let problem = format!("a job sends 1 to {MOST_PACKETS} packets");
+                    return Err(name.error(KIND, problem));
                 }
                 Law::Fixed { packets }
             }

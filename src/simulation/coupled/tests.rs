@@ -4,7 +4,7 @@ use super::*;
 use crate::allocator::registry::{self, AllocatorSpec};
 use crate::scheduler::registry::SchedulerSpec;
 use crate::scheduler::{Easy, QueueOrder, plain};
-use crate::simulation::{Decision, RunTimes, Timeline, replay};
+use crate::simulation::{Decision, ReplayError, RunTimes, Timeline, replay};
 
 /// Processors in a row, numbered on; first fit. Refuses wherever no gap is long enough.
 struct Intervals;
@@ -101,7 +101,7 @@ fn run_with(
     scheduler: &mut dyn Scheduler,
     allocator: &mut dyn Allocator,
 ) -> Result<Log, CoupledError> {
-    let scene = Scene { jobs, shapes: &[], topology, timed: false };
+    let scene = Scene { jobs, shapes: &[], topology, timed: false, stop: &Stop::new() };
     let mut logger = Logger::new(jobs);
     simulate(scene, scheduler, allocator, &mut RunTimes::default(), &mut logger)?;
     Ok(logger.log)
@@ -125,6 +125,37 @@ fn coupled_only(topology: &Topology) -> Vec<AllocatorSpec> {
         named.chain(variants).map(|name| name.parse::<AllocatorSpec>().expect("a strategy"));
     let keeps = |spec: &AllocatorSpec| spec.build(topology, 1).map(|built| built.keeps_schedule());
     specs.filter(|spec| keeps(spec) == Ok(false)).collect()
+}
+
+#[test]
+fn a_raised_flag_ends_a_simulation_and_is_no_refusal() {
+    let (jobs, topology) = ([job(0, 5, 5, 2)], "4x4".parse().expect("a machine"));
+    let stop = Stop::new();
+    let scene = Scene { jobs: &jobs, shapes: &[], topology: &topology, timed: false, stop: &stop };
+    let mut scheduler = SchedulerSpec::FCFS.build(16);
+    let service = &mut RunTimes::default();
+    // In the middle of the decision.
+    struct Stopping<'a>(&'a Stop);
+    impl Allocator for Stopping<'_> {
+        fn allocate(
+            &mut self,
+            _: &Machine,
+            _: Request,
+            _: &mut Vec<NodeId>,
+        ) -> Result<(), Refusal> {
+            self.0.raise();
+            Ok(self.0.check()?)
+        }
+    }
+    let allocator = &mut Stopping(&stop);
+    let stopped = simulate(scene, scheduler.as_mut(), allocator, service, &mut Logger::new(&jobs));
+    assert!(matches!(stopped, Err(CoupledError::Stopped(_))), "{stopped:?}");
+    // Before it.
+    let timeline =
+        Timeline::compute(&jobs, 16, SchedulerSpec::FCFS.build(16).as_mut(), &Stop::new());
+    let timeline = timeline.expect("it runs");
+    let stopped = replay(&timeline, scene, allocator, false, |_| panic!("a decision"));
+    assert!(matches!(stopped, Err(ReplayError::Stopped(_))), "{stopped:?}");
 }
 
 fn job(submit: i64, run: i64, estimate: i64, size: u32) -> Job {
@@ -265,11 +296,13 @@ proptest! {
     ) {
         let topology: Topology = "4x4".parse().expect("a mesh");
         let spec: SchedulerSpec = scheduler.parse().expect("a scheduler");
-        let timeline = Timeline::compute(&jobs, 16, spec.build(16).as_mut()).expect("it runs");
+        let timeline = Timeline::compute(&jobs, 16, spec.build(16).as_mut(), &Stop::new()).expect("it runs");
         let allocator: AllocatorSpec = allocator.parse().expect("an allocator");
         let mut expected = vec![Vec::new(); jobs.len()];
         let mut built = allocator.build(&topology, 5).expect("it works");
-        replay(&timeline, &jobs, &[], &topology, built.as_mut(), false, |Decision { job, nodes, .. }| {
+        let scene =
+            Scene { jobs: &jobs, shapes: &[], topology: &topology, timed: false, stop: &Stop::new() };
+        replay(&timeline, scene, built.as_mut(), false, |Decision { job, nodes, .. }| {
             expected[job.index()] = nodes.to_vec();
         }).expect("nothing is refused");
         let log = run(&jobs, "4x4", scheduler, built.as_mut()).expect("it runs");

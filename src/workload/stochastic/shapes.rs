@@ -13,6 +13,7 @@ mod error;
 
 pub use error::ShapeError;
 
+use crate::lines::{LineError, Lines};
 use crate::workload::Job;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -70,27 +71,27 @@ impl Shapes {
     /// # Errors
     /// [`ShapeError`] with file, line and field: no header, a missing or an extra field, a field that
     /// is no number in range, or a job that has a shape already.
-    pub fn read(mut input: impl BufRead, file: &str) -> Result<Self, ShapeError> {
+    pub fn read(input: impl BufRead, file: &str) -> Result<Self, ShapeError> {
         let mut shapes = Self { file: file.to_string(), rows: HashMap::new() };
-        let (mut bytes, mut line, mut header) = (Vec::new(), 0, false);
+        let (mut lines, mut header) = (Lines::new(input), false);
         loop {
-            bytes.clear();
-            let read = input.read_until(b'\n', &mut bytes);
-            if read.map_err(|source| ShapeError::Io { file: file.to_string(), source })? == 0 {
-                break;
-            }
-            line += 1;
             // What is no UTF-8 is no number either, and is shown as well as it can be.
-            let text = String::from_utf8_lossy(&bytes);
-            let text = text.trim();
-            match header {
-                _ if text.is_empty() => {}
-                true => shapes.insert(line, text)?,
-                false if text.split(',').map(str::trim).eq(FIELDS) => header = true,
-                false => return Err(ShapeError::header(file, line, text)),
+            let read = lines.next_text(|line, text| {
+                if header {
+                    return shapes.insert(line, text);
+                }
+                header = text.split(',').map(str::trim).eq(FIELDS);
+                if header { Ok(()) } else { Err(ShapeError::header(file, line, text)) }
+            });
+            let (file, line) = (file.to_string(), lines.number());
+            match read {
+                Ok(Some(outcome)) => outcome?,
+                Ok(None) if header => return Ok(shapes),
+                Ok(None) => return Err(ShapeError::header(&file, line.max(1), "")),
+                Err(LineError::TooLong(_)) => return Err(ShapeError::TooLong { file, line }),
+                Err(LineError::Io(source)) => return Err(ShapeError::Io { file, source }),
             }
         }
-        if header { Ok(shapes) } else { Err(ShapeError::header(file, line.max(1), "")) }
     }
 
     /// The shapes of these jobs, in processors, job by job.

@@ -1,8 +1,8 @@
-use std::sync::atomic::AtomicBool;
-
-use super::super::{Messages, Watch};
+use super::super::Messages;
 use super::*;
+use crate::experiment::Watch;
 use crate::network::traffic::Preset;
+use crate::stop::Stop;
 
 fn nearest_of(target: u64, time: impl Fn(u64) -> u64) -> (u64, u64, u32) {
     let mut asked = 0;
@@ -46,8 +46,8 @@ fn isolated(
     let topology = machine.parse().expect("a machine");
     let pattern = pattern.parse().expect("a pattern");
     let messages = Messages::new(Preset::Lo, pattern).expect("no file");
-    let (topology, messages, stop) = (&topology, &messages, &Arc::new(AtomicBool::new(false)));
-    let watch = Watch { stop, jobs_done: &|_| {} };
+    let stop = Stop::new();
+    let (topology, messages, watch) = (&topology, &messages, Watch::new(&stop));
     isolate(Stage { jobs, shapes, topology, messages, watch }, 1.0, seed).expect("it runs")
 }
 
@@ -76,8 +76,8 @@ fn no_other_quota_comes_nearer() {
     {
         let pattern = pattern.parse().expect("a pattern");
         let messages = Messages::new(Preset::Lo, pattern).expect("no file");
-        let watch = Watch { stop: &Arc::default(), jobs_done: &|_| {} };
-        let (topology, messages) = (&topology, &messages);
+        let stop = Stop::new();
+        let (topology, messages, watch) = (&topology, &messages, Watch::new(&stop));
         let stage = Stage { jobs: &[], shapes: &[], topology, messages, watch };
         let empty = Traffic::new(topology, messages.network, messages.options).expect("a network");
         let alone = Alone { stage, seed: 4, empty, known: Mutex::default() };

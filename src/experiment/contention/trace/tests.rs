@@ -1,11 +1,11 @@
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use super::*;
 use crate::experiment::contention::Messages;
 use crate::experiment::contention::isolate;
 use crate::network::Settings;
 use crate::network::traffic::{Plan, Preset, Program, Quota, Traffic, TrafficOptions};
+use crate::stop::Stop;
 use crate::topology::Topology;
 
 fn job(submit: i64, run: i64, size: u32) -> Job {
@@ -15,14 +15,15 @@ fn job(submit: i64, run: i64, size: u32) -> Job {
 fn run(machine: &str, jobs: &[Job], stop: bool) -> Result<TraceRun, TraceError> {
     let topology = machine.parse().expect("a machine");
     let messages = Messages::new(Preset::Lo, "n-body".parse().expect("a pattern")).expect("fine");
-    let quiet = Arc::new(AtomicBool::new(false));
-    let (topology, messages) = (&topology, &messages);
-    let watch = Watch { stop: &quiet, jobs_done: &|_| {} };
+    let (flag, topology, messages) = (Stop::new(), &topology, &messages);
+    let watch = Watch::new(&flag);
     let stage = Stage { jobs, shapes: &[], topology, messages, watch };
     let isolation = isolate(stage, 1.0, 0)?;
-    let watch = Watch { stop: &Arc::new(AtomicBool::new(stop)), ..watch };
+    if stop {
+        flag.raise();
+    }
     let allocator = "first-fit".parse().expect("an allocator");
-    run_trace(Stage { watch, ..stage }, &isolation, SchedulerSpec::FCFS, &allocator, 0)
+    run_trace(stage, &isolation, SchedulerSpec::FCFS, &allocator, 0)
 }
 
 /// Jobs of one processor hold it for their run time, so that others wait as in the trace.
@@ -42,7 +43,7 @@ fn jobs_that_send_nothing_take_their_time() {
 #[test]
 fn a_raised_flag_ends_a_run() {
     let error = run("4x4", &[job(0, 90_000, 9)], true).expect_err("interrupted");
-    assert!(matches!(error, TraceError::Interrupted(_)), "{error}");
+    assert!(matches!(error, TraceError::Stopped(_)), "{error}");
 }
 
 /// A packet one way round a ring goes by either virtual channel; a link is one link.

@@ -34,46 +34,39 @@
 //! 4. It ends by closing its standard output with exit code 0. When the evaluations are
 //!    used up it is told `{"end":true}` instead of a next answer, its standard input is
 //!    closed, and it has five seconds to end. The same if a thousand questions in a row hold
-//!    nothing new. It runs in a process group of its own: Ctrl-C does not reach it.
+//!    nothing new. After Ctrl-C, or when the time is up, it has less than one.
+//!
+//! It runs in a process group of its own: Ctrl-C does not reach it, and when the search ends,
+//! in whatever way, the group is ended. A line has a longest length
+//! ([`LONGEST_LINE`](crate::lines::LONGEST_LINE)), and what the program says too early waits in
+//! its pipe.
 
-use std::io::{self, BufRead, BufReader, Write};
-use std::os::unix::process::CommandExt;
-use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::time::{Duration, Instant};
+mod program;
 
 use serde_json::{Value, json};
 
+use self::program::{Program, Said};
 use super::{Archive, Batch, SearchError, Strategy};
 use crate::allocator::centre::{Slack, SlackError, TieVector, TieVectorError};
 use crate::experiment::search::Candidate;
 use crate::experiment::search::objective::Goal;
 use crate::experiment::search::problem::{Evaluation, Extent, Problem};
 use crate::experiment::search::space::Space;
-
-/// How long a program may go on after it was told that this is the end.
-const GRACE: Duration = Duration::from_secs(5);
-
-/// How often a search that waits for the program looks whether it is to end.
-const LOOK: Duration = Duration::from_millis(50);
+use crate::shown::shown;
+use crate::stop::{Stop, Stopped};
 
 /// A program that asks. It is ended with the value.
-pub struct External<'a> {
+pub struct External {
     command: String,
-    child: Child,
-    input: Option<ChildStdin>,
-    /// Its lines, read by a thread of their own, so that nobody waits for a program that
-    /// says nothing.
-    output: Receiver<io::Result<String>>,
+    program: Program,
     line: u64,
     asked: Option<Vec<Candidate>>,
     usual: Slack,
-    halt: &'a (dyn Fn() -> bool + Sync),
 }
 
-impl<'a> External<'a> {
+impl External {
     /// Starts a command of the shell and tells it what is searched. It has said its last
-    /// word when `halt` says so.
+    /// word when `stop` is raised.
     ///
     /// # Errors
     /// [`SearchError::Command`] if it cannot be started.
@@ -83,33 +76,18 @@ impl<'a> External<'a> {
         space: &Space,
         evaluations: Option<u64>,
         seed: u64,
-        halt: &'a (dyn Fn() -> bool + Sync),
+        stop: &Stop,
     ) -> Result<Self, SearchError> {
         let error = |source| SearchError::Command { command: command.to_string(), source };
-        let mut shell = Command::new("sh");
-        let spawned = {
-            let shell = shell.arg("-c").arg(command).process_group(0);
-            shell.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()
-        };
-        let mut child = spawned.map_err(error)?;
-        let (input, output) = (child.stdin.take(), child.stdout.take());
-        let output = output.ok_or_else(|| error(io::ErrorKind::BrokenPipe.into()))?;
-        let (lines, received) = channel();
-        std::thread::spawn(move || {
-            // Ends with the program's output, or when nobody wants it any more.
-            BufReader::new(output).lines().try_for_each(|line| lines.send(line))
-        });
         let mut external = Self {
             command: command.to_string(),
-            child,
-            input,
-            output: received,
+            program: Program::start(command, json!({"end": true}).to_string(), stop)
+                .map_err(error)?,
             line: 0,
             asked: None,
             usual: space.slacks[0],
-            halt,
         };
-        external.say(&json!({"begin": {
+        let begin = json!({"begin": {
             "protocol": 1,
             "objective": problem.objective.to_string(),
             "goal": if problem.objective.goal == Goal::Max { "max" } else { "min" },
@@ -121,15 +99,9 @@ impl<'a> External<'a> {
             "slack": space.slacks.iter().map(|slack| slack.share()).collect::<Vec<_>>(),
             "evaluations": evaluations,
             "seed": seed,
-        }}));
+        }});
+        external.program.say(begin.to_string());
         Ok(external)
-    }
-
-    /// A program that has stopped listening is found out when it is asked for more.
-    fn say(&mut self, message: &Value) {
-        if let Some(input) = &mut self.input {
-            let _ = writeln!(input, "{message}").and_then(|()| input.flush());
-        }
     }
 
     fn error(&self, problem: impl Into<String>) -> SearchError {
@@ -143,33 +115,23 @@ impl<'a> External<'a> {
     /// The next question; none at the end.
     fn listen(&mut self) -> Result<Vec<Candidate>, SearchError> {
         self.line += 1;
-        let text = loop {
-            match self.output.recv_timeout(LOOK) {
-                Ok(line) => break line.map_err(|e| self.error(e.to_string()))?,
-                Err(RecvTimeoutError::Timeout) if (self.halt)() => return Ok(Vec::new()),
-                Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => return self.hang_up(),
-            }
+        let text = match self.program.hear()?.map_err(|e| self.error(e.to_string()))? {
+            Said::Line(text) => text,
+            Said::Nothing => return self.hang_up(),
         };
+        let said = || shown(text.trim_end());
         let message: Value = serde_json::from_str(&text)
-            .map_err(|e| self.error(format!("{:?} is not JSON: {e}", text.trim_end())))?;
+            .map_err(|e| self.error(format!("\"{}\" is not JSON: {e}", said())))?;
         let vectors = message["ask"].as_array().filter(|vectors| !vectors.is_empty());
         let vectors = vectors.ok_or_else(|| {
-            self.error(format!("{:?} is not {{\"ask\":[[SR,AF,WF,BF],...]}}", text.trim_end()))
+            self.error(format!("\"{}\" is not {{\"ask\":[[SR,AF,WF,BF],...]}}", said()))
         })?;
         vectors.iter().map(|vector| self.candidate(vector)).collect()
     }
 
     /// The program has closed its standard output: it must end by itself, and well.
     fn hang_up(&mut self) -> Result<Vec<Candidate>, SearchError> {
-        self.input = None;
-        let status = loop {
-            match self.child.try_wait().map_err(|e| self.error(e.to_string()))? {
-                Some(status) => break status,
-                None if (self.halt)() => return Ok(Vec::new()),
-                None => std::thread::sleep(LOOK),
-            }
-        };
+        let status = self.program.hang_up()?.map_err(|e| self.error(e.to_string()))?;
         match status.success() {
             true => Ok(Vec::new()),
             false => Err(self.error(format!("it ended with {status}"))),
@@ -182,7 +144,11 @@ impl<'a> External<'a> {
         let (vector, slack) = match &text[..] {
             [vector @ .., slack] if vector.len() == 4 => (vector, slack.parse()),
             [_, _, _, _] => (&text[..], Ok(self.usual)),
-            _ => return Err(self.error(format!("{value} is not [SR,AF,WF,BF]"))),
+            _ => {
+                return Err(
+                    self.error(format!("{} is not [SR,AF,WF,BF]", shown(&value.to_string())))
+                );
+            }
         };
         let vector = vector.join(",").parse();
         Ok(Candidate {
@@ -204,33 +170,17 @@ fn answer(one: &Evaluation) -> Value {
     })
 }
 
-impl Strategy for External<'_> {
+impl Strategy for External {
     fn ask(&mut self, archive: &Archive) -> Result<Batch, SearchError> {
         if let Some(asked) = self.asked.take() {
             let answers: Vec<_> = asked.iter().map(|&one| archive.get(one).map(answer)).collect();
-            self.say(&json!({"tell": answers}));
+            self.program.say(json!({"tell": answers}).to_string());
         }
-        let candidates = self.listen()?;
+        let candidates = match self.listen() {
+            Err(SearchError::Stopped(Stopped)) => Vec::new(),
+            heard => heard?,
+        };
         self.asked = Some(candidates.clone());
         Ok(Batch::whole(candidates))
-    }
-}
-
-impl Drop for External<'_> {
-    fn drop(&mut self) {
-        self.say(&json!({"end": true}));
-        self.input = None;
-        let begin = Instant::now();
-        while begin.elapsed() < GRACE {
-            if matches!(self.child.try_wait(), Ok(Some(_)) | Err(_)) {
-                return;
-            }
-            std::thread::sleep(Duration::from_millis(5));
-        }
-        // With whatever it has started.
-        let group = format!("-{}", self.child.id());
-        let _ = Command::new("kill").args(["-KILL", "--", &group]).status();
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }

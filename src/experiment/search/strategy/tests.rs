@@ -1,13 +1,13 @@
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use proptest::prelude::{ProptestConfig, prop_assert, prop_assert_eq, proptest};
 
 use super::*;
 use crate::allocator::registry::AllocatorSpec;
 use crate::experiment::search::*;
-use crate::experiment::{Cell, Measure, Trace, run_cell};
+use crate::experiment::{Cell, Measure, Trace, Watch, run_cell};
 use crate::scheduler::registry::SchedulerSpec;
+use crate::stop::Stop;
 use crate::workload::{Policy, Window, Workload};
 
 const SWF: &[u8] = include_bytes!("../../../../traces/lublin-10x10.swf");
@@ -23,12 +23,12 @@ fn trace(jobs: usize) -> Arc<Trace> {
 fn problem(traces: &[Arc<Trace>], objective: &str, constraints: &[&str]) -> Problem {
     let objective: Objective = objective.parse().expect("an objective");
     let part = |trace: &Arc<Trace>| {
-        Part::new("own".to_string(), trace.clone(), SchedulerSpec::EASY, &objective)
+        Part::new("own".to_string(), trace.clone(), SchedulerSpec::EASY, &objective, &Stop::new())
     };
     let parts: Vec<Part> = traces.iter().map(part).collect::<Result<_, _>>().expect("parts");
     let constraints = constraints.iter().map(|text| text.parse().expect("a constraint")).collect();
     let allocator: AllocatorSpec = "mc1x1".parse().expect("an allocator");
-    Problem::new(parts, allocator, objective.clone(), constraints).expect("a problem")
+    Problem::new(parts, allocator, objective.clone(), constraints, &Stop::new()).expect("a problem")
 }
 
 fn small() -> Space {
@@ -52,7 +52,7 @@ fn go(
     evaluations: Option<u64>,
     keep: Option<usize>,
 ) -> End {
-    let control = Control { evaluations, keep, halt: &|| false, progress: &|_| {} };
+    let control = Control { evaluations, keep, stop: &Stop::new(), progress: &|_| {} };
     search(problem, strategy, archive, control).expect("a search")
 }
 
@@ -77,8 +77,10 @@ fn exhaustive_equals_a_plain_loop() {
             let allocator = allocator.parse().expect("an allocator");
             let cell =
                 Cell { trace: trace.clone(), scheduler: SchedulerSpec::EASY, allocator, seed: 0 };
-            let sum =
-                run_cell(0, &cell, Measure::default()).expect("a run").metrics.total_pairwise_l1;
+            let sum = run_cell(0, &cell, Measure::default(), Watch::new(&Stop::new()))
+                .expect("a run")
+                .metrics
+                .total_pairwise_l1;
             plain.push((sum, format!("{sr},{a},{w},{b}@{slack}")));
         }
     }
@@ -234,11 +236,14 @@ fn constraints_are_honoured() {
 #[test]
 fn a_problem_must_leave_something_to_search() {
     let objective: Objective = "mean_pairwise_l1[weights=99:1]".parse().expect("an objective");
-    let part = Part::new("own".to_string(), trace(50), SchedulerSpec::EASY, &objective);
+    let part =
+        Part::new("own".to_string(), trace(50), SchedulerSpec::EASY, &objective, &Stop::new());
     let made = |allocator: &str| {
         let allocator = allocator.parse().expect("an allocator");
         let parts = vec![part.as_ref().expect("a part").clone()];
-        Problem::new(parts, allocator, objective.clone(), Vec::new()).err().map(|e| e.to_string())
+        Problem::new(parts, allocator, objective.clone(), Vec::new(), &Stop::new())
+            .err()
+            .map(|e| e.to_string())
     };
     assert!(made("mc1x1").is_some_and(|e| e.contains("nothing to improve")));
     for none in ["mc1x1[tie=1,1,1,1]", "hilbert-best-fit"] {
@@ -249,13 +254,17 @@ fn a_problem_must_leave_something_to_search() {
 #[test]
 fn a_halted_search_keeps_what_was_done() {
     let problem = problem(&[trace(50)], "mean_pairwise_l1", &[]);
-    let asked = AtomicUsize::new(0);
-    let halt = || asked.fetch_add(1, Ordering::Relaxed) >= 100;
-    let control = Control { evaluations: None, keep: None, halt: &halt, progress: &|_| {} };
+    let stop = Stop::new();
+    let enough = |archive: &Archive| {
+        if archive.evaluations().len() >= 100 {
+            stop.raise();
+        }
+    };
+    let control = Control { evaluations: None, keep: None, stop: &stop, progress: &enough };
     let mut archive = Archive::default();
     let end = search(&problem, &mut Random::new(Space::johnson(), 0), &mut archive, control);
     assert_eq!(end.ok(), Some(End::Halted));
-    assert!((64..=100).contains(&archive.evaluations().len()));
+    assert!((100..200).contains(&archive.evaluations().len()));
 }
 
 #[test]
@@ -285,9 +294,9 @@ proptest! {
         let problem = problem(&[trace(120), trace(60)], "mean_pairwise_l1", &[]);
         let text = format!("{sr},{a},{w},{b}@{}", f64::from(slack) / 10.0);
         let candidate: Candidate = text.parse().expect("a candidate");
-        let yardstick = problem.yardstick(share).expect("a yardstick");
-        let plain = problem.evaluate(candidate, &yardstick, None).expect("a value");
-        let barred = problem.evaluate(candidate, &yardstick, Some(bar)).expect("a value");
+        let yardstick = problem.yardstick(share, &Stop::new()).expect("a yardstick");
+        let plain = problem.evaluate(candidate, &yardstick, None, &Stop::new()).expect("a value");
+        let barred = problem.evaluate(candidate, &yardstick, Some(bar), &Stop::new()).expect("a value");
         if barred.extent == Extent::Stopped {
             prop_assert!(plain.improvement_percent < bar);
         } else {

@@ -3,6 +3,7 @@
 use std::io;
 
 use super::{Line, PHASE_FIELDS};
+use crate::lines::LONGEST_LINE;
 use crate::shown::shown;
 
 /// A file that says of no packets who sends them to whom.
@@ -16,6 +17,14 @@ pub enum TableError {
         file: String,
         /// The system's complaint.
         source: io::Error,
+    },
+    /// A line without end.
+    #[error("{file}:{line}: the line has more than {LONGEST_LINE} bytes")]
+    TooLong {
+        /// The file as the user named it.
+        file: String,
+        /// Line, 1-based.
+        line: u64,
     },
     /// The first line of a phase file is another one.
     #[error("{file}:{line}: the header is \"{text}\", but must be \"{}\"", PHASE_FIELDS.join(","))]

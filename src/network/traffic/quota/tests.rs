@@ -32,7 +32,7 @@ fn a_quota_may_count_for_each_process() {
     for number in 0..50 {
         assert_eq!(process.draw(1, number, 7), 7 * job.draw(1, number, 7));
     }
-    assert_eq!(quota("fixed[packets=18446744073709551615,per=process]").draw(1, 1, 3), u64::MAX);
+    assert_eq!(Quota { per: Per::Process, ..Quota::fixed(u64::MAX) }.draw(1, 1, 3), u64::MAX);
 }
 
 #[test]
@@ -48,10 +48,11 @@ fn a_larger_mean_stretches_the_same_numbers() {
 fn what_is_no_quota_is_refused() {
     for (text, problem) in [
         ("exponental", "unknown; did you mean \"exponential\"?"),
-        ("exponential[mean=0]", "mean is 0, but must be positive and finite"),
-        ("exponential[mean=inf]", "mean is inf, but must be positive and finite"),
+        ("exponential[mean=0]", "mean is 0, but must be above 0 and at most 1000000000"),
+        ("exponential[mean=inf]", "mean is inf, but must be above 0 and at most 1000000000"),
         ("exponential[mean=many]", "mean=\"many\": invalid float literal"),
-        ("fixed[packets=0]", "a job sends at least 1 packet"),
+        ("fixed[packets=0]", "a job sends 1 to 1000000000 packets"),
+        ("fixed[packets=1000000001]", "a job sends 1 to 1000000000 packets"),
         ("fixed[mean=2]", "unknown parameter \"mean\"; it has packets, per"),
         ("fixed[per=node]", "per=\"node\" is none of job, process"),
     ] {
@@ -75,7 +76,7 @@ fn listings_hold_what_is_read() {
 proptest! {
     #[test]
     fn print_and_parse_are_inverse(
-        mean in 1e-9f64..1e18, packets in 1u64.., nearest: bool, process: bool, fixed: bool,
+        mean in 1e-9f64..1e9, packets in 1..=MOST_PACKETS, nearest: bool, process: bool, fixed: bool,
     ) {
         let rounding = if nearest { Rounding::Nearest } else { Rounding::Up };
         let law = if fixed { Law::Fixed { packets } } else { Law::Exponential { mean, rounding } };

@@ -30,6 +30,34 @@ fn quotas_are_exact_in_the_middle_of_a_step() {
     }
 }
 
+/// Where a run is cut into slices changes nothing.
+#[test]
+fn slices_of_cycles_change_nothing() {
+    for (machine, settings) in [("8x8", Settings::LO), ("torus:8x8", Settings::BANI_MOHAMMAD)] {
+        for pattern in PATTERNS {
+            let run = |slice: Option<u64>| {
+                let mut traffic = traffic(machine, settings);
+                for job in 0..4 {
+                    let nodes = nodes(9 * job as u32..9 * job as u32 + 9);
+                    traffic.start(job, &nodes, &plan(pattern, Quota::fixed(60))).expect("legal");
+                }
+                let (mut all, mut ended) = (Vec::new(), Vec::new());
+                while traffic.running() > 0 {
+                    let until = slice.map(|slice| traffic.now() + slice);
+                    if traffic.advance(until, &mut ended).expect("no deadlock").is_some() {
+                        all.append(&mut ended);
+                    }
+                }
+                (all, traffic.network().usage().collect::<Vec<_>>())
+            };
+            let whole = run(None);
+            for slice in [1, 7, 64] {
+                assert_eq!(run(Some(slice)), whole, "{pattern}");
+            }
+        }
+    }
+}
+
 #[test]
 fn a_job_without_a_partner_ends_as_it_starts() {
     let mut traffic = traffic("4x4", Settings::BANI_MOHAMMAD);

@@ -5,6 +5,7 @@ use std::io;
 use thiserror::Error;
 
 use super::FIELDS;
+use crate::lines::LONGEST_LINE;
 use crate::shown::shown;
 
 /// Why a side file gives no shapes.
@@ -18,6 +19,14 @@ pub enum ShapeError {
         file: String,
         /// The system's complaint.
         source: io::Error,
+    },
+    /// A line without end.
+    #[error("{file}:{line}: the line has more than {LONGEST_LINE} bytes")]
+    TooLong {
+        /// The file as the user named it.
+        file: String,
+        /// Line, 1-based.
+        line: u64,
     },
     /// The first line is another one.
     #[error("{file}:{line}: the header is \"{text}\", but must be \"{}\"", FIELDS.join(","))]

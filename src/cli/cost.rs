@@ -1,0 +1,94 @@
+//! What long work costs, said before it is done.
+
+use std::sync::Mutex;
+use std::time::Duration;
+
+use super::exit::tell;
+use crate::experiment::Forecast;
+use crate::number::{fixed, grouped};
+
+/// Work that takes less is not worth a word.
+const LONG: Duration = Duration::from_secs(30);
+
+/// Tells the user what a cell takes as soon as its first jobs show that it takes long, and
+/// again only of one that takes twice as long as any before.
+pub struct Cost {
+    quiet: bool,
+    /// The longest that was told.
+    told: Mutex<Duration>,
+}
+
+impl Cost {
+    /// Nothing was told yet.
+    pub fn new(quiet: bool) -> Self {
+        Self { quiet, told: Mutex::new(LONG / 2) }
+    }
+
+    /// Takes in a forecast for one of so many cells that run on so many threads. `say` prints
+    /// a line.
+    pub fn hear(&self, forecast: Forecast, say: impl FnOnce(&str)) {
+        if self.quiet {
+            return;
+        }
+        let whole = forecast.whole();
+        if let Ok(mut told) = self.told.lock() {
+            if whole < *told * 2 {
+                return;
+            }
+            *told = whole;
+        }
+        let Forecast { started, jobs, elapsed } = forecast;
+        say(&format!(
+            "replay: a run of {} jobs takes about {} (its first {} took {}); Ctrl-C ends it at once",
+            grouped(jobs),
+            length(whole),
+            grouped(started),
+            length(elapsed),
+        ));
+    }
+
+    /// The same where nothing else is on the screen.
+    pub fn hear_plainly(&self, forecast: Forecast) {
+        self.hear(forecast, |line| tell(line));
+    }
+}
+
+/// A time as people say it.
+pub fn length(time: Duration) -> String {
+    let seconds = time.as_secs_f64();
+    match seconds {
+        s if s < 100.0 => format!("{} s", fixed(s, 0)),
+        s if s < 6000.0 => format!("{} min", fixed(s / 60.0, 0)),
+        s if s < 360_000.0 => format!("{} h", fixed(s / 3600.0, 0)),
+        s => format!("{} days", fixed(s / 86400.0, 0)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_long_is_told_and_not_again_and_again() {
+        let cost = Cost::new(false);
+        let told = |started, seconds| {
+            let mut line = None;
+            let elapsed = Duration::from_secs(seconds);
+            let forecast = Forecast { started, jobs: 1000, elapsed };
+            cost.hear(forecast, |said| line = Some(said.to_string()));
+            line
+        };
+        assert_eq!(told(500, 10), None);
+        assert_eq!(
+            told(10, 2).as_deref(),
+            Some(
+                "replay: a run of 1,000 jobs takes about 3 min (its first 10 took 2 s); Ctrl-C ends it at once"
+            )
+        );
+        assert_eq!(told(10, 3), None);
+        assert!(told(1, 5).is_some_and(|line| line.contains("about 83 min")));
+        let quiet = Cost::new(true);
+        let forecast = Forecast { started: 1, jobs: 1000, elapsed: Duration::from_secs(9) };
+        quiet.hear(forecast, |line| panic!("{line}"));
+    }
+}

@@ -128,8 +128,11 @@ pub fn run(args: &ContendArgs, command: &[OsString]) -> Result<Exit, Failure> {
     let together: u64 = cells.iter().map(|cell| jobs_of(&cell.trace)).sum();
     let stop = interruption(quiet)?;
     let progress = Progress::new(quiet, cells.len(), alone + together);
-    let jobs_done = |jobs| progress.jobs_done(jobs);
     let cost = Cost::new(quiet);
+    let jobs_done = |jobs| {
+        cost.begun();
+        progress.jobs_done(jobs);
+    };
     let forecast = |forecast| cost.hear(forecast, |line| progress.say(line));
     let bench = Bench {
         messages: &messages,

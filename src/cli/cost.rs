@@ -1,14 +1,18 @@
 //! What long work costs, said before it is done.
 
-use std::sync::Mutex;
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 use super::exit::tell;
-use crate::experiment::Forecast;
+use super::threads::Ticker;
+use crate::experiment::{Forecast, SAMPLE};
 use crate::number::{fixed, grouped};
 
 /// Work that takes less is not worth a word.
 const LONG: Duration = Duration::from_secs(30);
+/// A first job that has no processors after this time is worth one.
+const SILENCE: Duration = Duration::from_secs(5);
 
 /// Tells the user what a cell takes as soon as its first jobs show that it takes long, and
 /// again only of one that takes twice as long as any before.
@@ -16,18 +20,39 @@ pub struct Cost {
     quiet: bool,
     /// The longest that was told.
     told: Mutex<Duration>,
+    /// Whether any job has got processors.
+    begun: Arc<AtomicBool>,
+    _silence: Option<Ticker>,
 }
 
 impl Cost {
     /// Nothing was told yet.
     pub fn new(quiet: bool) -> Self {
-        Self { quiet, told: Mutex::new(LONG / 2) }
+        let begun = Arc::new(AtomicBool::new(false));
+        let (seen, begin) = (begun.clone(), Instant::now());
+        let silence = move || {
+            if begin.elapsed() >= SILENCE && !seen.swap(true, Ordering::Relaxed) {
+                let silence = length(SILENCE);
+                tell(format_args!(
+                    "replay: no job has got processors after {silence}: the schedule, or a single \
+                     decision, takes long; Ctrl-C ends it at once"
+                ));
+            }
+        };
+        let silence = (!quiet).then(|| Ticker::new(silence));
+        Self { quiet, told: Mutex::new(LONG / 2), begun, _silence: silence }
+    }
+
+    /// Something has been done that is not the first job of a cell.
+    pub fn begun(&self) {
+        self.begun.store(true, Ordering::Relaxed);
     }
 
     /// Takes in a forecast for one of so many cells that run on so many threads. `say` prints
     /// a line.
     pub fn hear(&self, forecast: Forecast, say: impl FnOnce(&str)) {
-        if self.quiet {
+        self.begun();
+        if self.quiet || forecast.elapsed < SAMPLE {
             return;
         }
         let whole = forecast.whole();

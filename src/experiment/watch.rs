@@ -9,7 +9,8 @@ pub struct Watch<'a> {
     pub stop: &'a Stop,
     /// Called with the number of jobs that are done with.
     pub jobs_done: &'a (dyn Fn(u64) + Sync),
-    /// Told now and then, by a cell that has run for [`SAMPLE`], what all of it will take.
+    /// Told by every cell when its first job has processors, and now and then once it has run
+    /// for [`SAMPLE`], what all of it will take.
     pub forecast: &'a (dyn Fn(Forecast) + Sync),
 }
 
@@ -72,7 +73,7 @@ impl<'a> Pace<'a> {
         // Twice as many at last: the forecast is not older than half of what was done.
         self.next += self.next.div_ceil(4);
         let elapsed = self.begin.elapsed();
-        if elapsed >= SAMPLE && self.started < self.jobs {
+        if self.started == 1 || elapsed >= SAMPLE && self.started < self.jobs {
             (self.forecast)(Forecast { started: self.started, jobs: self.jobs, elapsed });
         }
     }
@@ -98,8 +99,9 @@ mod tests {
         assert_eq!((told[0].started, told[0].jobs), (1, 1000));
         assert!(told[0].whole() >= Duration::from_secs(100_000));
         assert!(told.len() < 40 && told.iter().all(|one| one.started < 1000));
-        // What is quick is not worth a word.
-        let mut pace = Pace::new(Watch { forecast: &|_| panic!("a word"), ..watch }, 1000);
+        // Of what is quick nobody hears but that it has begun.
+        let begun = |forecast: Forecast| assert_eq!(forecast.started, 1);
+        let mut pace = Pace::new(Watch { forecast: &begun, ..watch }, 1000);
         (0..1000).for_each(|_| pace.started());
     }
 }

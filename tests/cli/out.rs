@@ -225,7 +225,7 @@ fn a_long_decision_ends_at_once() {
     let program = env!("CARGO_BIN_EXE_replay");
     for (quiet, alloc) in [("", "mm[order=greedy]"), ("-q", "gen-alg")] {
         let line = format!(
-            "timeout -k 30 2 {program} {quiet} --mesh 40x40x40 --alloc hilbert-best-fit,{alloc} \
+            "timeout -k 30 6 {program} {quiet} --jobs 100 --mesh 40x40x40 --alloc hilbert-best-fit,{alloc} \
              --threads 2 --format csv"
         );
         let output = Command::new("sh").args(["-c", &line]).current_dir(dir.path("")).output();

@@ -164,7 +164,7 @@ class Campaign:
             if name not in self.shared:
                 try:
                     self.shared[name] = (make(), None)
-                except (Absent, Broken) as error:
+                except Exception as error:
                     self.shared[name] = (None, error)
             made, error = self.shared[name]
         if error is not None:

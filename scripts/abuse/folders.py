@@ -5,6 +5,7 @@ import json
 import os
 import signal
 
+import blake3
 import calls
 from campaign import Absent, Bounds, section
 from program import CODES
@@ -115,8 +116,6 @@ def blocked(name, variant, file, kind):
         scene, outside = prepared(bench.campaign, name), Outside(bench)
         scene.lay(bench, variant)
         path = bench.home / file
-        # A file of the user's under a name that the old manifest lists is a result to it.
-        known = variant == "over" and (path.is_file() or path.is_dir())
         obstacle(kind, path, outside)
         outcome = bench.replay(*scene.scene.new, bounds=QUICKLY)
         outside.check(bench)
@@ -126,7 +125,7 @@ def blocked(name, variant, file, kind):
                 mine.is_file() and mine.read_text() == PRECIOUS,
                 f"a folder of the user's at {file} is emptied",
             )
-        if kind == "file" and not known:
+        if kind == "file":
             bench.demand(
                 path.is_file() and path.read_bytes() == PRECIOUS.encode(),
                 f"a file of the user's at {file} is replaced",
@@ -138,20 +137,41 @@ def blocked(name, variant, file, kind):
     return case
 
 
-def manifests():
-    """Manifests that are not ours, or list what is not."""
-    ours = {"program": "replay", "version": "0.1.0", "command": ["replay"], "configuration": {}}
-    listed = ["thesis.tex", "data/raw.csv"]
-    yield "foreign", {"name": "a web extension", "manifest_version": 3, "files": listed}
-    yield "foreign-bare", {"files": listed}
-    yield "foreign-program", {"program": "other", "version": "2", "command": ["other"], "files": listed}
-    yield "foreign-command", {"command": ["other", "--out"], "files": listed}
-    outside = ["../outside/precious.txt", "/etc/hostname", "x/../../outside/precious.txt"]
-    yield "outward", ours | {"files": outside}
-    yield "odd-names", ours | {"files": ["", ".", "./.", "a\0b", "x" * 5000, 7, None, ["y"]]}
-    yield "no-list", ours | {"files": "thesis.tex"}
-    yield "own-files", ours | {"files": ["manifest.json", "lock", "unfinished.part"]}
-    yield "many", ours | {"files": [f"none-{i}" for i in range(100_000)]}
+LISTED = ["thesis.tex", "data/raw.csv"]
+FOREIGN = {
+    "extension": {"name": "a web extension", "manifest_version": 3, "files": LISTED},
+    "bare": {"files": LISTED},
+    "program": {"program": "other", "version": "2", "command": ["other"], "files": LISTED},
+    "command": {"command": ["other", "--out"], "files": LISTED},
+    "name-alone": {"program": "replay", "files": LISTED},
+}
+# What a manifest of ours may be made to list, by mischief or by mistake.
+ODD_LISTS = {
+    "outward": ["../outside/precious.txt", "/etc/hostname", "x/../../outside/precious.txt"],
+    "odd-names": ["", ".", "./.", "a\0b", "x" * 5000, 7, None, ["y"]],
+    "no-list": "thesis.tex",
+    "own-files": ["manifest.json", "lock", "unfinished.part"],
+    "many": [f"none-{i}" for i in range(100_000)],
+    "changed": LISTED,
+}
+
+
+def entry(like, name, path=None):
+    """An entry of a manifest, in the form of those it has, true if there is such a file."""
+    if not isinstance(like, dict):
+        return name
+    content = path.read_bytes() if path else b""
+    return like | {"name": name, "bytes": len(content), "blake3": blake3.digest(content)}
+
+
+def manifest_of(scene, files):
+    """The manifest of a scene's earlier results, with another list of files."""
+    manifest = json.loads((scene.kits["over"] / "out/manifest.json").read_bytes())
+    if isinstance(files, list):
+        empty = entry(manifest["files"][0], "")
+        files = [empty | {"name": name} if isinstance(empty, dict) else name for name in files]
+    manifest["files"] = files
+    return json.dumps(manifest).encode()
 
 
 TEXTS = {
@@ -172,10 +192,12 @@ def foreign(campaign):
     """Manifests, journals and folders of other programs; links to folders; inputs that are
     outputs; fifos as side files."""
     for name in FOLDERS:
-        for title, manifest in manifests():
-            yield f"manifest/{title}/{name}", foreign_manifest(name, json.dumps(manifest).encode())
+        for title, manifest in FOREIGN.items():
+            yield f"manifest/{title}/{name}", strange_manifest(name, json.dumps(manifest).encode())
         for title, text in TEXTS.items():
-            yield f"manifest/{title}/{name}", foreign_manifest(name, text)
+            yield f"manifest/{title}/{name}", strange_manifest(name, text)
+        for title, files in ODD_LISTS.items():
+            yield f"list/{title}/{name}", strange_manifest(name, files=files)
         yield f"linked-folder/{name}", linked_folder(name)
         yield f"linked-plots/{name}", linked_plots(name)
         yield f"linked-out/{name}", linked_out(name)
@@ -206,22 +228,24 @@ def foreign(campaign):
         yield f"fifo/{file}", fifo(file)
 
 
-def foreign_manifest(name, text):
+def strange_manifest(name, text=None, files=None):
+    """A manifest of others, or one of ours with an odd list of files."""
+
     def case(bench):
         scene, outside = prepared(bench.campaign, name), Outside(bench)
         scene.lay(bench, "fresh")
         theirs = {"out/thesis.tex": "a year of work", "out/data/raw.csv": "measured once"}
         for file, content in theirs.items():
             bench.write(file, content)
-        manifest = bench.write("out/manifest.json", text)
+        manifest = bench.write("out/manifest.json", text if files is None else manifest_of(scene, files))
         outcome = bench.replay(*scene.scene.new, bounds=QUICKLY)
         outside.check(bench)
         for file, content in theirs.items():
             path = bench.home / file
             bench.demand(path.is_file() and path.read_text() == content, f"{file} is lost")
-        ours = b'"program": "replay"' in text
-        bench.demand(ours or manifest.read_bytes() == text, "the manifest of another program is replaced")
-        bench.demand(ours or outcome.code == 2, f"exit code {outcome.code}, but the folder is another's")
+        if text is not None:
+            bench.demand(manifest.read_bytes() == text, "the manifest of another program is replaced")
+            bench.demand(outcome.code == 2, f"exit code {outcome.code}, but the folder is another's")
 
     return case
 
@@ -234,7 +258,9 @@ def linked_folder(name):
         scene.lay(bench, "over")
         path = bench.home / "out/manifest.json"
         manifest = json.loads(path.read_bytes())
-        manifest["files"] += ["linked/run.png", "linked/deep/a.svg", "linked/runs.csv"]
+        like = manifest["files"][0]
+        for file in ("run.png", "deep/a.svg", "runs.csv"):
+            manifest["files"].append(entry(like, f"linked/{file}", outside.place / "folder" / file))
         path.write_text(json.dumps(manifest))
         (bench.home / "out/linked").symlink_to(outside.place / "folder", target_is_directory=True)
         bench.replay(*scene.scene.new, bounds=QUICKLY)

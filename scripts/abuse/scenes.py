@@ -148,6 +148,11 @@ def settled(value):
     return value
 
 
+def name_of(entry):
+    """The file of an entry of a manifest: a name, or a name with what the file is."""
+    return entry["name"] if isinstance(entry, dict) else entry
+
+
 def listing(home):
     """All files below a folder, links and fifos too, as paths from there."""
     found = set()
@@ -170,7 +175,7 @@ class Generation:
             return
         try:
             manifest = json.loads(path.read_bytes())
-            listed = manifest["files"]
+            listed = [name_of(entry) for entry in manifest["files"]]
             # The path of the program is not compared, nor how many threads it had.
             words = " ".join(manifest["command"][1:])
             manifest["command"] = re.sub(r" --threads \d+", "", words)

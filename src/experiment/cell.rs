@@ -18,8 +18,11 @@ pub struct Trace {
     pub topology: Topology,
     /// Name of the cleaning policy.
     pub policy: String,
-    schedules: Vec<(SchedulerSpec, Mutex<Option<Result<Schedule, TimelineError>>>)>,
+    schedules: Vec<(SchedulerSpec, Known)>,
 }
+
+/// A schedule once it is computed.
+type Known = Mutex<Option<Result<Schedule, TimelineError>>>;
 
 /// A timeline and the load over time that follows from it.
 #[derive(Clone, Debug)]

@@ -33,7 +33,7 @@ impl Observer for Nobody {}
 fn overhead(
     machine: &str,
     stream: &StochasticStream,
-    scheduler: SchedulerSpec,
+    scheduler: &SchedulerSpec,
     allocator: &AllocatorSpec,
     replication: u64,
 ) -> Result<Overhead, Box<dyn Error>> {
@@ -63,7 +63,7 @@ fn per_attempt(
         ..StochasticStream::new(extents)
     };
     let run = |stream: &StochasticStream, replication| {
-        let spent = overhead(machine, stream, SchedulerSpec::FCFS, strategy, replication)?;
+        let spent = overhead(machine, stream, &SchedulerSpec::fcfs(), strategy, replication)?;
         let nanoseconds = spent.time.as_nanos() as f64 / spent.attempts as f64;
         Ok::<_, Box<dyn Error>>((nanoseconds, spent.time))
     };
@@ -136,7 +136,7 @@ fn per_job(side: Side, fast: bool) -> Result<f64, Box<dyn Error>> {
     let mut seconds = 0.0;
     for replication in 0..3 {
         let spent =
-            overhead(machine, &stream, scheduler.parse()?, &strategy.parse()?, replication)?;
+            overhead(machine, &stream, &scheduler.parse()?, &strategy.parse()?, replication)?;
         seconds += spent.time.as_secs_f64();
     }
     Ok(1e6 * seconds / 3000.0)

@@ -42,7 +42,7 @@ fn measure(strategy: &str, side: u32) -> Result<(f64, usize), Box<dyn std::error
         let trace = Trace::new(Arc::new(workload(side, jobs)?), topology, "johnson", &[]);
         let allocator: AllocatorSpec = strategy.parse()?;
         let cell =
-            Cell { trace: Arc::new(trace), scheduler: SchedulerSpec::FCFS, allocator, seed: 0 };
+            Cell { trace: Arc::new(trace), scheduler: SchedulerSpec::fcfs(), allocator, seed: 0 };
         let seconds = run_cell(0, &cell, Measure::default(), Watch::new(&Stop::new()))?.seconds;
         if seconds >= LONG_ENOUGH || jobs >= MOST_JOBS {
             return Ok((1e9 * seconds / jobs as f64, jobs));

@@ -42,16 +42,16 @@ fn replays(criterion: &mut Criterion) {
         let jobs = Workload::load(path, &Policy::JOHNSON, &Window::ALL, Default::default());
         let jobs = Arc::new(jobs.expect("a sound trace"));
         let topology = mesh.parse().expect("a mesh");
-        let trace = Arc::new(Trace::new(jobs, topology, "johnson", &[SchedulerSpec::FCFS]));
+        let trace = Arc::new(Trace::new(jobs, topology, "johnson", &[SchedulerSpec::fcfs()]));
         let stop = Stop::new();
         let watch = Watch::new(&stop);
-        trace.schedule(SchedulerSpec::FCFS, &stop).expect("schedulable");
+        trace.schedule(&SchedulerSpec::fcfs(), &stop).expect("schedulable");
         let mut group = criterion.benchmark_group(name);
         group.sample_size(10).measurement_time(Duration::from_secs(5));
         for strategy in strategies {
             let allocator: AllocatorSpec = strategy.parse().expect("known");
             let cell =
-                Cell { trace: trace.clone(), scheduler: SchedulerSpec::FCFS, allocator, seed: 0 };
+                Cell { trace: trace.clone(), scheduler: SchedulerSpec::fcfs(), allocator, seed: 0 };
             group.bench_function(*strategy, |bencher| {
                 bencher.iter(|| {
                     black_box(run_cell(0, &cell, Measure::default(), watch).expect("it runs"))

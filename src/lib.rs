@@ -22,9 +22,9 @@
 //!
 //! let swf = "; MaxProcs: 16\n1 0 -1 60 4\n2 5 -1 30 8\n3 9 -1 10 6\n";
 //! let jobs = Workload::from_reader(swf.as_bytes(), "tiny.swf", &Policy::JOHNSON, &Window::ALL, Default::default())?;
-//! let trace = Trace::new(Arc::new(jobs), "4x4".parse()?, "johnson", &[SchedulerSpec::EASY]);
+//! let trace = Trace::new(Arc::new(jobs), "4x4".parse()?, "johnson", &[SchedulerSpec::easy()]);
 //! let allocator: AllocatorSpec = "mc1x1[tie=2,13,20,6]".parse()?;
-//! let cell = Cell { trace: Arc::new(trace), scheduler: SchedulerSpec::EASY, allocator, seed: 0 };
+//! let cell = Cell { trace: Arc::new(trace), scheduler: SchedulerSpec::easy(), allocator, seed: 0 };
 //! let result = run_cell(0, &cell, Measure::default(), Watch::new(&Stop::new()))?;
 //! assert_eq!(result.metrics.jobs, 3);
 //! # Ok::<(), Box<dyn std::error::Error>>(())

@@ -205,13 +205,13 @@ pub fn strategies() -> Vec<Strategy> {
             let cuts = Parameter {
                 key: "cuts",
                 values: format!("0..{MAX_CUTS}"),
-                default: "16",
+                default: "16".into(),
                 about: "how often the frame is halved at most; 16 is until it cannot be",
             };
             let shape = Parameter {
                 key: "shape",
                 values: "factors|near-square".to_string(),
-                default: "factors",
+                default: "factors".into(),
                 about: "sides of a job that comes without: exact and most nearly square, or least total side length",
             };
             vec![cuts, options::rotate(), shape]

@@ -172,7 +172,7 @@ pub fn strategies() -> Vec<Strategy> {
             vec![Parameter {
                 key: "shape",
                 values: ShapeRule::ALL.map(|(name, _)| name).join("|"),
-                default: "near-square",
+                default: "near-square".into(),
                 about: "side lengths of a job that comes without: least total side length, or exact factors",
             }]
         },

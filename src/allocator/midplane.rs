@@ -230,10 +230,10 @@ pub fn strategies() -> Vec<Strategy> {
             let unit = Parameter {
                 key: "unit",
                 values: "WxDxH".to_string(),
-                default: "8x8x8",
+                default: "8x8x8".into(),
                 about: "processors of a unit along x, y, z; they must divide the machine",
             };
-            let rotate = Parameter { default: "true", ..options::rotate() };
+            let rotate = Parameter { default: "true".into(), ..options::rotate() };
             vec![unit, rotate, options::shape()]
         },
         canonical: |name| Ok(Options::read(name)?.canonical(&name.name)),

@@ -173,13 +173,13 @@ pub fn strategies() -> Vec<Strategy> {
                 Parameter {
                     key: "index",
                     values: INDEXES.map(|(name, _)| name).join("|"),
-                    default: "row-major",
+                    default: "row-major".into(),
                     about: "order of the pages, from the lower left corner",
                 },
                 Parameter {
                     key: "size",
                     values: format!("0..{MAX_SIZE}"),
-                    default: "0",
+                    default: "0".into(),
                     about: "log2 of the page side in processors; from 1 on processors are lost",
                 },
             ]

@@ -217,7 +217,7 @@ impl Bench<'_> {
                 return Err(Lost::Interrupted);
             }
             let stage = self.stage(trace);
-            let run = run_trace(stage, isolation, cell.scheduler, &cell.allocator, cell.seed);
+            let run = run_trace(stage, isolation, &cell.scheduler, &cell.allocator, cell.seed);
             let key = cell.key();
             match run {
                 Ok(run) => {
@@ -291,7 +291,7 @@ fn with_allocators(typed: &GridArgs, quiet: bool) -> Result<GridArgs, Failure> {
     for name in split_list(ALLOCATORS) {
         let allocator: AllocatorSpec = name.parse().map_err(Failure::usage)?;
         let pairs =
-            machines.iter().flat_map(|machine| schedulers.iter().map(move |s| (machine, *s)));
+            machines.iter().flat_map(|machine| schedulers.iter().map(move |s| (machine, s)));
         let mut all = pairs.map(|(machine, scheduler)| works(&allocator, scheduler, machine));
         match all.find_map(Result::err) {
             None => kept.push(allocator),

@@ -76,13 +76,17 @@ impl Plan {
         let mut seen = std::collections::HashSet::new();
         let mut cells = Vec::new();
         for (place, trace) in self.traces.iter().enumerate() {
-            for &scheduler in &self.schedulers {
+            for scheduler in &self.schedulers {
                 for allocator in &self.allocators {
                     for &seed in &self.seeds {
-                        let allocator = allocator.clone();
-                        let cell = Cell { trace: trace.clone(), scheduler, allocator, seed };
-                        if seen.insert((place, scheduler, cell.allocator.strategy(), seed)) {
-                            cells.push(cell);
+                        if seen.insert((place, scheduler, allocator.strategy(), seed)) {
+                            let (trace, scheduler) = (trace.clone(), scheduler.clone());
+                            cells.push(Cell {
+                                trace,
+                                scheduler,
+                                allocator: allocator.clone(),
+                                seed,
+                            });
                         }
                     }
                 }
@@ -124,7 +128,7 @@ fn check_all(
     machine: &Topology,
 ) -> Result<(), Failure> {
     for allocator in allocators {
-        schedulers.iter().try_for_each(|&scheduler| works(allocator, scheduler, machine))?;
+        schedulers.iter().try_for_each(|scheduler| works(allocator, scheduler, machine))?;
     }
     Ok(())
 }
@@ -133,7 +137,7 @@ fn check_all(
 /// and the scheduler works only with allocators that keep its schedule.
 pub fn works(
     allocator: &AllocatorSpec,
-    scheduler: SchedulerSpec,
+    scheduler: &SchedulerSpec,
     machine: &Topology,
 ) -> Result<(), Failure> {
     let built = allocator

@@ -238,7 +238,7 @@ fn points(args: &StreamArgs) -> Result<Vec<Point>, Failure> {
             messages.on(&topology, args.seed, None).map_err(Failure::usage)?;
         }
         let extents = grid.axes().map(|axis| axis.extent);
-        for (&scheduler, allocator) in
+        for (scheduler, allocator) in
             schedulers.iter().flat_map(|scheduler| allocators.iter().map(move |a| (scheduler, a)))
         {
             super::plan::works(allocator, scheduler, &topology)?;
@@ -255,7 +255,7 @@ fn points(args: &StreamArgs) -> Result<Vec<Point>, Failure> {
                 points.push(Point {
                     topology: topology.clone(),
                     stream,
-                    scheduler,
+                    scheduler: scheduler.clone(),
                     allocator: AllocatorSpec::clone(allocator),
                     life: life.clone(),
                 });
@@ -266,8 +266,8 @@ fn points(args: &StreamArgs) -> Result<Vec<Point>, Failure> {
 }
 
 /// The first that looks at estimates.
-fn estimating(schedulers: &[SchedulerSpec]) -> Option<SchedulerSpec> {
-    schedulers.iter().copied().find(|scheduler| scheduler.uses_estimates())
+fn estimating(schedulers: &[SchedulerSpec]) -> Option<&SchedulerSpec> {
+    schedulers.iter().find(|scheduler| scheduler.uses_estimates())
 }
 
 /// Loads that one command takes.

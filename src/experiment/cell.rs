@@ -43,7 +43,7 @@ impl Trace {
         policy: impl Into<String>,
         schedulers: &[SchedulerSpec],
     ) -> Self {
-        let schedules = schedulers.iter().map(|&spec| (spec, Mutex::default())).collect();
+        let schedules = schedulers.iter().map(|spec| (spec.clone(), Mutex::default())).collect();
         Self { workload, topology, policy: policy.into(), schedules }
     }
 
@@ -54,7 +54,7 @@ impl Trace {
     /// [`TimelineError`] if a job is larger than the machine, or if stopped.
     pub fn schedule(
         &self,
-        scheduler: SchedulerSpec,
+        scheduler: &SchedulerSpec,
         stop: &Stop,
     ) -> Result<Schedule, TimelineError> {
         let compute = || {
@@ -72,7 +72,7 @@ impl Trace {
                 timeline: Arc::new(timeline),
             })
         };
-        let known = self.schedules.iter().find(|(spec, _)| *spec == scheduler);
+        let known = self.schedules.iter().find(|(spec, _)| spec == scheduler);
         let Some((_, known)) = known else { return compute() };
         // Whoever else wants it waits here; the one that computes it looks at the flag.
         let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);

@@ -116,7 +116,7 @@ fn measured(
     if !allocator.keeps_schedule() || allocator.census().is_some() {
         return Ok(coupled::run(run, cell, measure, watch, allocator.as_mut())?);
     }
-    let schedule = cell.trace.schedule(cell.scheduler, stop)?;
+    let schedule = cell.trace.schedule(&cell.scheduler, stop)?;
     let mut locality = Locality::new(topology);
     let mut pairwise = vec![0u64; jobs.len()];
     let mut ties = TieStatistics::default();

@@ -7,6 +7,8 @@ mod names;
 
 use serde::{Deserialize, Serialize};
 
+use crate::naming::NameError;
+
 pub use names::descriptions;
 
 /// When a flit makes room in its buffer for the next one.
@@ -109,35 +111,16 @@ impl Settings {
     /// # Errors
     /// [`SettingsError`] naming the first constant out of its range.
     pub fn validate(&self) -> Result<(), SettingsError> {
-        let ranges = [
-            ("route", self.route, 0),
-            ("inject", self.inject, 0),
-            ("link", self.link, 1),
-            ("eject", self.eject, 0),
-            ("release", self.release, 0),
-            ("release-injection", self.release_injection, 0),
-            ("depth", self.depth, 1),
-        ];
-        match ranges.into_iter().find(|(_, value, least)| !(*least..=Self::MAX).contains(value)) {
-            Some((name, value, least)) => Err(SettingsError::OutOfRange { name, value, least }),
-            None => Ok(()),
-        }
+        Ok(names::TABLE.check(self)?)
     }
 }
 
 /// Constants from which no network can be built.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum SettingsError {
     /// A constant is too small or too large.
-    #[error("{name} is {value}; it must be {least} to {}", Settings::MAX)]
-    OutOfRange {
-        /// Name of the constant.
-        name: &'static str,
-        /// Its value.
-        value: u32,
-        /// The least value it may have.
-        least: u32,
-    },
+    #[error(transparent)]
+    OutOfRange(#[from] NameError),
     /// Virtual channels share a link flit by flit, which is defined for unit crossings.
     #[error("link is {0}; on a torus it must be 1, as two virtual channels share each link")]
     SlowTorus(u32),

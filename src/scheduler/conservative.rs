@@ -1,5 +1,7 @@
 use super::profile::Profile;
+use super::registry::{SchedulerOptions, order};
 use super::{QueueOrder, QueuedJob, Scheduler, System};
+use crate::naming::{Entry, Table};
 use crate::workload::JobId;
 
 /// Conservative backfilling (Mu'alem and Feitelson 2001): every job has a reservation.
@@ -117,4 +119,35 @@ impl Scheduler for Conservative {
     fn waiting(&self) -> usize {
         self.queue.len()
     }
+}
+
+/// What it can be told.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct ConservativeOptions {
+    /// The order of the queue.
+    pub order: QueueOrder,
+}
+
+impl SchedulerOptions for ConservativeOptions {
+    fn uses_estimates(&self) -> bool {
+        true
+    }
+
+    fn build(&self, processors: u32) -> Box<dyn Scheduler> {
+        Box::new(Conservative::new(self.order, processors))
+    }
+}
+
+/// `conservative`.
+pub(super) fn table() -> Table<ConservativeOptions> {
+    let about = "Conservative backfilling: every job reserves at its arrival the earliest start for its whole \
+                 estimate; when a job completes early, each waiting job in queue order takes the earliest \
+                 reservation it can have now (compression); a job starts when its reservation is due. Only \
+                 for allocators that never refuse and never round up.";
+    let entry = Entry::new("conservative", ConservativeOptions::default())
+        .about(about)
+        .source("Mu'alem, Feitelson 2001")
+        .aliases(&["cons"])
+        .param("order", order(), "order in which reservations are compressed", |o| &mut o.order);
+    Table::new("scheduler", [entry])
 }

@@ -1,4 +1,6 @@
+use super::registry::{SchedulerOptions, order};
 use super::{QueueOrder, QueuedJob, Scheduler, System};
+use crate::naming::{Entry, Table};
 use crate::workload::JobId;
 
 /// EASY (aggressive) backfilling: Lifka 1995, Mu'alem and Feitelson 2001.
@@ -195,4 +197,42 @@ impl super::order::QueueView for &Vec<Waiting> {
     fn after(&self, before: impl Fn(&QueuedJob) -> bool) -> usize {
         self.partition_point(|waiting| before(&waiting.job))
     }
+}
+
+/// What it can be told.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct EasyOptions {
+    /// The order of the queue.
+    pub order: QueueOrder,
+}
+
+impl SchedulerOptions for EasyOptions {
+    fn uses_estimates(&self) -> bool {
+        true
+    }
+
+    fn build(&self, _processors: u32) -> Box<dyn Scheduler> {
+        Box::new(Easy::new(self.order))
+    }
+}
+
+/// `easy`.
+pub(super) fn table() -> Table<EasyOptions> {
+    let about = "EASY (aggressive) backfilling. A head of queue that does not fit has a shadow time: the \
+                 estimated end of the running job (walked by estimated end, then job) whose processors make \
+                 it fit. A later job that fits now starts if now + estimate <= shadow time, or if the head \
+                 still fits beside it at the shadow time. First such job in queue order, then again from the \
+                 head. Nothing is backfilled while a running job's estimated end equals the present instant. \
+                 A head that fits by count but is refused by the allocator has missed its reservation: until \
+                 it starts, its shadow time is the last estimated end of all running jobs and nothing fits \
+                 beside it, so that it starts on an empty machine at the latest. Where the allocator rounds \
+                 up, a running job counts with what it holds and a waiting job with the most it can be given.";
+    let entry = Entry::new("easy", EasyOptions::default())
+        .about(about)
+        .source("Lifka 1995; Mu'alem, Feitelson 2001")
+        .aliases(&["backfill", "easy-backfill"])
+        .param("order", order(), "order of the queue; estimates for longest and shortest", |o| {
+            &mut o.order
+        });
+    Table::new("scheduler", [entry])
 }

@@ -31,6 +31,11 @@ impl QueueOrder {
         ("least-work", QueueOrder::LeastWork),
     ];
 
+    /// Whether it looks at estimates.
+    pub fn uses_estimates(self) -> bool {
+        matches!(self, QueueOrder::Longest | QueueOrder::Shortest | QueueOrder::LeastWork)
+    }
+
     /// Where a newly arrived job belongs in `queue`, which is in this order.
     pub fn position(self, queue: impl QueueView, job: &QueuedJob) -> usize {
         match self {

@@ -1,6 +1,8 @@
 use std::collections::BTreeSet;
 
+use super::registry::{SchedulerOptions, order};
 use super::{QueueOrder, QueuedJob, Scheduler, System};
+use crate::naming::{Entry, Table};
 use crate::workload::JobId;
 
 /// Out of order (OO in Bani-Mohammad 2008, section 4.5): the queue is walked once from its
@@ -64,4 +66,33 @@ impl Scheduler for OutOfOrder {
     fn waiting(&self) -> usize {
         self.queue.len()
     }
+}
+
+/// What it can be told.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct OutOfOrderOptions {
+    /// The order of the queue.
+    pub order: QueueOrder,
+}
+
+impl SchedulerOptions for OutOfOrderOptions {
+    fn uses_estimates(&self) -> bool {
+        self.order.uses_estimates()
+    }
+
+    fn build(&self, _processors: u32) -> Box<dyn Scheduler> {
+        Box::new(OutOfOrder::new(self.order))
+    }
+}
+
+/// `out-of-order`.
+pub(super) fn table() -> Table<OutOfOrderOptions> {
+    let about = "Out of order: at every arrival and completion the queue is walked once from its head, and \
+                 every job that can be placed starts. Nothing is reserved: large jobs may starve.";
+    let entry = Entry::new("out-of-order", OutOfOrderOptions::default())
+        .about(about)
+        .source("Bani-Mohammad 2008, section 4.5")
+        .aliases(&["oo"])
+        .param("order", order(), "order of the queue", |o| &mut o.order);
+    Table::new("scheduler", [entry])
 }

@@ -1,6 +1,8 @@
 use std::collections::VecDeque;
 
+use super::registry::{SchedulerOptions, order};
 use super::{QueueOrder, QueuedJob, Scheduler, System};
+use crate::naming::{Entry, Table};
 use crate::workload::JobId;
 
 /// Strict head of queue: the head starts as soon as it fits, nobody overtakes it. First
@@ -50,4 +52,52 @@ impl Scheduler for Strict {
     fn waiting(&self) -> usize {
         self.queue.len()
     }
+}
+
+/// What it can be told.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct StrictOptions {
+    /// The order of the queue.
+    pub order: QueueOrder,
+}
+
+impl SchedulerOptions for StrictOptions {
+    fn uses_estimates(&self) -> bool {
+        self.order.uses_estimates()
+    }
+
+    fn build(&self, _processors: u32) -> Box<dyn Scheduler> {
+        Box::new(Strict::new(self.order))
+    }
+}
+
+/// `fcfs`, and `priority` with a name for each order.
+pub(super) fn table() -> Table<StrictOptions> {
+    const WORDS: [(&str, &str); 14] = [
+        ("largest", "largest"),
+        ("smallest", "smallest"),
+        ("longest", "longest"),
+        ("shortest", "shortest"),
+        ("ssd", "shortest"),
+        ("sjf", "shortest"),
+        ("least-work", "least-work"),
+        ("largest-first", "largest"),
+        ("smallest-first", "smallest"),
+        ("longest-first", "longest"),
+        ("ljf", "longest"),
+        ("shortest-first", "shortest"),
+        ("shortest-job-first", "shortest"),
+        ("least-work-first", "least-work"),
+    ];
+    let fcfs = Entry::new("fcfs", StrictOptions::default())
+        .about("First Come First Served: strictly the head of the queue, no backfilling.");
+    let about = "Strict head of a priority queue, ties in arrival order; priority[order=largest] may be \
+                 written largest, and so on. ssd (shortest service demand) and sjf are shortest.";
+    let who = "who stands first: most or fewest processors, longest or shortest estimate, least processors \
+               times estimate";
+    let priority = Entry::new("priority", StrictOptions::default())
+        .about(about)
+        .short_for("order", &WORDS)
+        .param("order", order(), who, |o| &mut o.order);
+    Table::new("scheduler", [fcfs, priority])
 }

@@ -5,14 +5,16 @@
 //! written as SWF in memory and loaded like a file, so that it has a header, a digest, a policy and a
 //! window.
 
+use std::fmt;
+use std::str::FromStr;
+use std::sync::LazyLock;
+
 use super::error::LoadError;
 use super::lublin::{self, LublinFeitelson};
-use super::stochastic::{self, Shapes, StochasticStream, write_shapes};
+use super::stochastic::{self, Arrivals, Service, Shapes, Sides, StochasticStream, write_shapes};
 use super::{Policy, Window, Workload};
-use crate::naming::{Description, NameError, Parameter, StrategyName};
+use crate::naming::{Description, Entry, NameError, StrategyName, Table, kind};
 use crate::swf::ReadOptions;
-
-const KIND: &str = "generator";
 
 /// A trace as text, with the shapes of its jobs if it has any.
 #[derive(Clone, Debug)]
@@ -25,10 +27,10 @@ pub struct Generated {
     pub shapes: Option<Vec<u8>>,
 }
 
-/// Whether a name is that of a generator, whatever its parameters.
+/// Whether a name is that of a generator, or could only be meant for one.
 pub fn is_generator(name: &str) -> bool {
-    let name = name.split('[').next().unwrap_or(name).trim();
-    GENERATORS.iter().any(|generator| generator.name == name)
+    let word = name.split('[').next().unwrap_or(name).trim();
+    TABLE.words().any(|known| known == word) || name.trim_end().ends_with(']')
 }
 
 /// Makes the trace that a name describes.
@@ -36,19 +38,15 @@ pub fn is_generator(name: &str) -> bool {
 /// # Errors
 /// [`NameError`] if it is no generator or describes nothing possible.
 pub fn generate(name: &StrategyName) -> Result<Generated, NameError> {
-    let unknown = || name.error(KIND, "known are stream and lublin");
-    let generator = GENERATORS.iter().find(|generator| generator.name == name.name);
-    let generator = generator.ok_or_else(unknown)?;
-    let parameters = (generator.parameters)();
-    let keys: Vec<&str> = parameters.iter().map(|parameter| parameter.key).collect();
-    name.expect_keys(KIND, &keys)?;
-    let mut canonical = StrategyName::plain(&name.name);
-    for key in keys {
-        if let Some(value) = name.get(key) {
-            canonical.set(key, value);
-        }
-    }
-    (generator.make)(&canonical)
+    let model = TABLE.parse(name)?;
+    let name = TABLE.name(&model);
+    let note = format!("Synthetic: {name}");
+    let made = match &model {
+        Model::Stream(options) => options.generate(&note),
+        Model::Lublin(options) => options.generate(&note),
+    };
+    let (swf, shapes) = made.map_err(|problem| name.error(TABLE.kind(), problem))?;
+    Ok(Generated { name, swf, shapes })
 }
 
 impl Generated {
@@ -74,134 +72,167 @@ impl Generated {
     }
 }
 
-struct Generator {
-    name: &'static str,
-    about: &'static str,
-    source: &'static str,
-    parameters: fn() -> Vec<Parameter>,
-    make: fn(&StrategyName) -> Result<Generated, NameError>,
+/// What can be made.
+#[derive(Clone, PartialEq)]
+enum Model {
+    Stream(StreamOptions),
+    Lublin(LublinOptions),
 }
 
-static GENERATORS: [Generator; 2] = [
-    Generator {
-        name: "stream",
-        about: "One replication of a stochastic stream of jobs with shapes, a million ticks (seconds of \
-                the trace) to a time unit.",
-        source: "Lo et al. 1997; Bani-Mohammad 2008",
-        parameters: || {
-            vec![
-                parameter(
-                    "machine",
-                    "WxL|WxDxH",
-                    "16x16",
-                    "mesh whose sides bound those of the jobs",
-                ),
-                parameter("load", "NUMBER", "1", "arrivals per time unit"),
-                parameter("sides", "NAME", "uniform", "side lengths (replay list sides)"),
-                parameter("service", "NAME", "exponential", "service times (replay list services)"),
-                parameter("jobs", "N", "1000", "number of jobs"),
-                parameter("seed", "N", "1", "seed"),
-                parameter("replication", "N", "0", "which replication of the seed"),
-            ]
-        },
-        make: stream,
-    },
-    Generator {
-        name: "lublin",
-        about: "A trace of the model of Lublin and Feitelson, batch and interactive jobs.",
-        source: "Lublin, Feitelson 2003",
-        parameters: || {
-            vec![
-                parameter("processors", "N", "100", "processors of the machine"),
-                parameter(
-                    "load",
-                    "FRACTION",
-                    "the model's",
-                    "processor-seconds asked for over those there are",
-                ),
-                parameter("jobs", "N", "5000", "number of jobs"),
-                parameter("seed", "N", "1", "seed"),
-            ]
-        },
-        make: lublin,
-    },
-];
-
-fn parameter(
-    key: &'static str,
-    values: &str,
-    default: &'static str,
-    about: &'static str,
-) -> Parameter {
-    Parameter { key, values: values.to_string(), default, about }
+#[derive(Clone, PartialEq)]
+struct StreamOptions {
+    machine: Extents,
+    /// Arrivals per time unit.
+    load: f64,
+    sides: Sides,
+    service: Service,
+    jobs: u32,
+    seed: u64,
+    replication: u64,
 }
+
+#[derive(Clone, PartialEq)]
+struct LublinOptions {
+    processors: u32,
+    load: Option<f64>,
+    jobs: usize,
+    seed: u64,
+}
+
+static TABLE: LazyLock<Table<Model>> = LazyLock::new(|| {
+    /// The field of one model.
+    macro_rules! of {
+        ($model:ident, $field:ident) => {
+            |model: &mut Model| match model {
+                Model::$model(options) => Some(&mut options.$field),
+                _ => None,
+            }
+        };
+    }
+    let number = || kind::integer(0..=u64::MAX).listed("N");
+    let usual = StochasticStream::new([16, 16, 1]);
+    let stream = StreamOptions {
+        machine: Extents(usual.extents),
+        load: 1.0,
+        sides: usual.sides,
+        service: usual.service,
+        jobs: usual.jobs,
+        seed: 1,
+        replication: 0,
+    };
+    let stream = Entry::new("stream", Model::Stream(stream))
+        .about(
+            "One replication of a stochastic stream of jobs with shapes, a million ticks (seconds of \
+             the trace) to a time unit.",
+        )
+        .source("Lo et al. 1997; Bani-Mohammad 2008")
+        .case(
+            "machine",
+            kind::told("WxL|WxDxH"),
+            "mesh whose sides bound those of the jobs",
+            of!(Stream, machine),
+        )
+        .case("load", kind::positive().listed("NUMBER"), "arrivals per time unit", of!(Stream, load))
+        .case("sides", kind::told("NAME"), "side lengths (replay list sides)", of!(Stream, sides))
+        .case(
+            "service",
+            kind::told("NAME"),
+            "service times (replay list services)",
+            of!(Stream, service),
+        )
+        .case("jobs", kind::integer(1..=u32::MAX).listed("N"), "number of jobs", of!(Stream, jobs))
+        .case("seed", number(), "seed", of!(Stream, seed))
+        .case("replication", number(), "which replication of the seed", of!(Stream, replication));
+    let lublin = LublinOptions { processors: 100, load: None, jobs: 5000, seed: 1 };
+    let lublin = Entry::new("lublin", Model::Lublin(lublin))
+        .about("A trace of the model of Lublin and Feitelson, batch and interactive jobs.")
+        .source("Lublin, Feitelson 2003")
+        .case(
+            "processors",
+            kind::integer(1..=u32::MAX).listed("N"),
+            "processors of the machine",
+            of!(Lublin, processors),
+        )
+        .case(
+            "load",
+            kind::positive().listed("FRACTION").or("the model's"),
+            "processor-seconds asked for over those there are",
+            of!(Lublin, load),
+        )
+        .case(
+            "jobs",
+            kind::integer(1..=usize::MAX).listed("N"),
+            "number of jobs",
+            of!(Lublin, jobs),
+        )
+        .case("seed", number(), "seed", of!(Lublin, seed));
+    Table::new("generator", [stream, lublin])
+});
 
 /// Every generator's entry in a listing.
 pub fn descriptions() -> Vec<Description> {
-    let describe = |generator: &Generator| Description {
-        name: generator.name.to_string(),
-        aliases: Vec::new(),
-        about: generator.about.to_string(),
-        source: generator.source,
-        parameters: (generator.parameters)(),
-    };
-    GENERATORS.iter().map(describe).collect()
+    TABLE.descriptions()
 }
 
-fn stream(name: &StrategyName) -> Result<Generated, NameError> {
-    let machine = name.get("machine").unwrap_or("16x16");
-    let extents = extents(machine)
-        .ok_or_else(|| name.error(KIND, "machine is written WIDTHxLENGTH or WIDTHxDEPTHxHEIGHT"))?;
-    let load: f64 = name.value(KIND, "load", 1.0)?;
-    let mut model = StochasticStream::new(extents);
-    model.arrivals = stochastic::Arrivals::Exponential { mean: 1.0 / load };
-    model.sides = name.value(KIND, "sides", model.sides)?;
-    model.service = name.value(KIND, "service", model.service)?;
-    model.jobs = name.value(KIND, "jobs", model.jobs)?;
-    if model.jobs == 0 {
-        return Err(name.error(KIND, "jobs must be at least 1"));
-    }
-    let impossible = |e: &dyn std::fmt::Display| name.error(KIND, e.to_string());
-    let seed = name.value(KIND, "seed", 1)?;
-    let replication = name.value(KIND, "replication", 0)?;
-    let stream = model.generate(seed, replication).map_err(|e| impossible(&e))?;
-    let note = format!("Synthetic: {name}");
-    let mut swf = Vec::new();
-    let processors = model.processors().map_err(|e| impossible(&e))?;
-    stochastic::write_swf(&stream, processors, &[("Note", &note)], &mut swf)
-        .map_err(|e| impossible(&e))?;
-    let mut shapes = Vec::new();
-    write_shapes(&stream.jobs, &stream.shapes, &mut shapes).map_err(|e| impossible(&e))?;
-    Ok(Generated { name: name.clone(), swf, shapes: Some(shapes) })
-}
+/// A trace, and its shapes if it has any; or why it is impossible.
+type Made = Result<(Vec<u8>, Option<Vec<u8>>), String>;
 
-/// Two or three sides, the third 1 if there are two.
-fn extents(machine: &str) -> Option<[u16; 3]> {
-    let sides: Vec<u16> =
-        machine.split('x').map(|side| side.trim().parse().ok()).collect::<Option<_>>()?;
-    match sides[..] {
-        [w, l] => Some([w, l, 1]),
-        [w, d, h] => Some([w, d, h]),
-        _ => None,
+impl StreamOptions {
+    fn generate(&self, note: &str) -> Made {
+        let model = StochasticStream {
+            arrivals: Arrivals::Exponential { mean: 1.0 / self.load },
+            sides: self.sides.clone(),
+            service: self.service,
+            jobs: self.jobs,
+            ..StochasticStream::new(self.machine.0)
+        };
+        let stream = model.generate(self.seed, self.replication).map_err(|e| e.to_string())?;
+        let processors = model.processors().map_err(|e| e.to_string())?;
+        let (mut swf, mut shapes) = (Vec::new(), Vec::new());
+        stochastic::write_swf(&stream, processors, &[("Note", note)], &mut swf)
+            .and_then(|()| write_shapes(&stream.jobs, &stream.shapes, &mut shapes))
+            .map_err(|e| e.to_string())?;
+        Ok((swf, Some(shapes)))
     }
 }
 
-fn lublin(name: &StrategyName) -> Result<Generated, NameError> {
-    let processors = name.value(KIND, "processors", 100)?;
-    let mut model = LublinFeitelson::batch_and_interactive(processors);
-    if name.get("load").is_some() {
-        model = model.with_load(name.value(KIND, "load", 0.0)?);
+impl LublinOptions {
+    fn generate(&self, note: &str) -> Made {
+        let mut model = LublinFeitelson::batch_and_interactive(self.processors);
+        model.target_load = self.load;
+        let jobs = model.generate(self.jobs, self.seed).map_err(|e| e.to_string())?;
+        let mut swf = Vec::new();
+        lublin::write_swf(&jobs, self.processors, &[("Note", note)], &mut swf)
+            .map_err(|e| e.to_string())?;
+        Ok((swf, None))
     }
-    let (jobs, seed) = (name.value(KIND, "jobs", 5000)?, name.value(KIND, "seed", 1)?);
-    if jobs == 0 {
-        return Err(name.error(KIND, "jobs must be at least 1"));
+}
+
+/// The sides of a mesh, the third 1 if there are two.
+#[derive(Clone, Copy, PartialEq)]
+struct Extents([u16; 3]);
+
+impl FromStr for Extents {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let sides: Option<Vec<u16>> =
+            text.split('x').map(|side| side.trim().parse().ok()).collect();
+        match sides.as_deref() {
+            Some(&[w, l]) => Ok(Self([w, l, 1])),
+            Some(&[w, d, h]) => Ok(Self([w, d, h])),
+            _ => Err("machine is written WIDTHxLENGTH or WIDTHxDEPTHxHEIGHT"),
+        }
     }
-    let jobs = model.generate(jobs, seed).map_err(|e| name.error(KIND, e.to_string()))?;
-    let note = format!("Synthetic: {name}");
-    let mut swf = Vec::new();
-    lublin::write_swf(&jobs, processors, &[("Note", &note)], &mut swf)
-        .map_err(|e| name.error(KIND, e.to_string()))?;
-    Ok(Generated { name: name.clone(), swf, shapes: None })
+}
+
+impl fmt::Display for Extents {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            [w, l, 1] => write!(f, "{w}x{l}"),
+            [w, d, h] => write!(f, "{w}x{d}x{h}"),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -248,6 +279,35 @@ mod tests {
         ] {
             assert!(generate(&name.parse().expect("a name")).is_err(), "{name}");
         }
-        assert!(is_generator("stream[load=2]") && !is_generator("streams.swf"));
+    }
+
+    #[test]
+    fn names_have_one_canonical_form() {
+        let canonical =
+            |text: &str| generate(&text.parse().expect("a name")).map(|made| made.name.to_string());
+        for (text, expected) in [
+            ("stream", "stream"),
+            ("stream[jobs=1000,machine=16x16x1]", "stream"),
+            ("stream[seed=2,jobs=5]", "stream[jobs=5,seed=2]"),
+            ("stream[jobs=5,sides=uniform[low=1],service=exponential]", "stream[jobs=5]"),
+            ("lublin[jobs=5,processors=100]", "lublin[jobs=5]"),
+        ] {
+            assert_eq!(canonical(text).as_deref(), Ok(expected), "{text}");
+        }
+        let written = |text: &str| generate(&text.parse().expect("a name")).expect("possible").swf;
+        assert_eq!(written("stream[jobs=5,load=1]"), written("stream[jobs=5]"));
+    }
+
+    #[test]
+    fn unknown_generators_get_a_suggestion() {
+        let error = generate(&"steam[jobs=5]".parse().expect("a name")).expect_err("unknown");
+        assert_eq!(
+            error.to_string(),
+            "generator \"steam[jobs=5]\": unknown; did you mean \"stream\"?"
+        );
+        assert!(is_generator("stream[load=2]") && is_generator("steam[load=2]"));
+        assert!(
+            is_generator("lublin") && !is_generator("streams.swf") && !is_generator("a[1].swf")
+        );
     }
 }

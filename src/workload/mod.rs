@@ -42,6 +42,5 @@ pub use oversize::fit_to_machine;
 pub use policy::{
     EstimateRule, Oversize, Policy, PolicyRow, Repair, Rounding, SizeSource, UnknownOversize,
 };
-pub use presets::UnknownPolicy;
 pub use report::{Change, CleaningReport, DropReason};
 pub use window::{Outside, Start, Window, WindowError};

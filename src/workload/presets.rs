@@ -1,5 +1,9 @@
 //! The named policies: one table.
 
+use std::sync::LazyLock;
+
+use crate::naming::{Entry, NameError, Table};
+
 use super::policy::{EstimateRule, Oversize, Policy, Repair, Rounding, SizeSource};
 
 impl Policy {
@@ -93,7 +97,7 @@ impl Policy {
     /// The policy of that name.
     ///
     /// # Errors
-    /// [`UnknownPolicy`] with the name nearest to it.
+    /// [`NameError`] with the name nearest to it.
     ///
     /// ```
     /// use replay::workload::Policy;
@@ -102,16 +106,15 @@ impl Policy {
     /// let error = Policy::by_name("jonson").unwrap_err();
     /// assert!(error.to_string().contains("did you mean \"johnson\"?"));
     /// ```
-    pub fn by_name(name: &str) -> Result<&'static Policy, UnknownPolicy> {
-        Policy::ALL.into_iter().find(|policy| policy.name.eq_ignore_ascii_case(name)).ok_or_else(
-            || {
-                let names = Policy::ALL.map(|policy| policy.name);
-                let nearest = crate::naming::nearest(name, names.into_iter());
-                UnknownPolicy { name: name.to_owned(), nearest, known: names.join(", ") }
-            },
-        )
+    pub fn by_name(name: &str) -> Result<&'static Policy, NameError> {
+        TABLE.read(name)
     }
 }
+
+static TABLE: LazyLock<Table<&'static Policy>> = LazyLock::new(|| {
+    let entry = |policy: &'static Policy| Entry::new(policy.name, policy).about(policy.summary);
+    Table::new("policy", Policy::ALL.map(entry))
+});
 
 impl Default for Policy {
     /// [`Policy::JOHNSON`].
@@ -121,24 +124,9 @@ impl Default for Policy {
 }
 
 impl std::str::FromStr for Policy {
-    type Err = UnknownPolicy;
+    type Err = NameError;
 
-    fn from_str(name: &str) -> Result<Policy, UnknownPolicy> {
+    fn from_str(name: &str) -> Result<Policy, NameError> {
         Policy::by_name(name).cloned()
     }
-}
-
-/// A name that is no policy's.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("no cleaning policy is called \"{name}\"{} (known: {known})", suggestion(.nearest))]
-pub struct UnknownPolicy {
-    /// The name.
-    pub name: String,
-    /// The nearest known name, if one is near.
-    pub nearest: Option<&'static str>,
-    known: String,
-}
-
-fn suggestion(nearest: &Option<&str>) -> String {
-    nearest.map_or_else(String::new, |name| format!(", did you mean \"{name}\"?"))
 }

@@ -128,7 +128,7 @@ fn policies_have_names_and_descriptions() {
         Policy::by_name("quarks")
             .unwrap_err()
             .to_string()
-            .ends_with("(known: johnson, strict, pwa, sst, batsim, accasim)")
+            .ends_with("known are johnson, strict, pwa, sst, batsim, accasim")
     );
     let json = serde_json::to_value(&Policy::SST).unwrap();
     assert_eq!(

@@ -87,7 +87,11 @@ fn every_scheduler_runs() {
         assert_eq!(run(name), [canonical]);
         for alias in entry["aliases"].as_array().expect("aliases") {
             let alias = alias.as_str().expect("a name");
-            let order = if matches!(alias, "ssd" | "sjf") { "shortest" } else { alias };
+            let order = match alias.trim_end_matches("-first") {
+                "ssd" | "sjf" | "shortest-job" => "shortest",
+                "ljf" => "longest",
+                order => order,
+            };
             let ordered = format!("priority[order={order}]");
             let meant = if name == "priority" { ordered.as_str() } else { name };
             assert_eq!(run(alias), [meant]);

@@ -29,7 +29,11 @@ fn unknown_names_get_a_suggestion() {
         dir.replay(arguments).fails(2, 1, &[unknown, near]);
     }
     dir.replay("--alloc quarks").fails(2, 1, &["allocator \"quarks\"", "replay list allocators"]);
-    dir.replay("--sched quarks").fails(2, 1, &["scheduler \"quarks\": unknown", "fcfs, easy"]);
+    dir.replay("--sched quarks").fails(
+        2,
+        1,
+        &["scheduler \"quarks\": unknown", "fcfs, priority, easy"],
+    );
     dir.replay("list polices").refused(&["'polices'", "'policies'"]);
     dir.replay("verfy").refused(&["'verfy'", "'verify'"]);
 }

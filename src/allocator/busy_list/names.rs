@@ -51,7 +51,7 @@ fn parameters() -> Vec<Parameter> {
         Parameter {
             key: "shape",
             values: ["factors", "near-square"].join("|"),
-            default: "factors",
+            default: "factors".into(),
             about: "side lengths of a job that comes without: exact factors, or least total side length",
         },
         engine_parameter(),
@@ -63,7 +63,7 @@ pub(in crate::allocator) fn engine_parameter() -> Parameter {
     Parameter {
         key: "engine",
         values: Engine::ALL.map(|(name, _)| name).join("|"),
-        default: "fast",
+        default: "fast".into(),
         about: "stop at the first place, or carry out the whole published search; same places",
     }
 }

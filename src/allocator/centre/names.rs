@@ -82,27 +82,27 @@ fn parameters(tunes: bool) -> Vec<Parameter> {
         Parameter {
             key: "tie",
             values: values("SR,AF,WF,BF"),
-            default: "none",
+            default: "none".into(),
             about: "tie vector: scan radius in shells, then the weights of free processors nearby, own \
                     processors along walls, busy processors just outside",
         },
         Parameter {
             key: "wall",
             values: WallRule::ALL.map(WallRule::name).join("|"),
-            default: "once",
+            default: "once".into(),
             about: "whether a processor in a corner touches a wall once or once per wall",
         },
         Parameter {
             key: "order",
             values: ShellOrder::ALL.map(ShellOrder::name).join("|"),
-            default: "carried",
+            default: "carried".into(),
             about: "who is taken from a last shell that is needed only in part; greedy builds every \
                     candidate and is some hundred times slower",
         },
         Parameter {
             key: "slack",
             values: values("0..1"),
-            default: "0",
+            default: "0".into(),
             about: "fraction of the best score by which a candidate may be worse and still compete by tie \
                     value",
         },

@@ -96,7 +96,7 @@ pub fn rotate() -> Parameter {
     Parameter {
         key: "rotate",
         values: "false|true".to_string(),
-        default: "false",
+        default: "false".into(),
         about: "also try the other permutations of the sides (two in 2D, six in 3D), as turning-... does",
     }
 }
@@ -106,7 +106,7 @@ pub fn scan() -> Parameter {
     Parameter {
         key: "scan",
         values: names(&Scan::ALL),
-        default: "row-major",
+        default: "row-major".into(),
         about: "order of bases in 2D: y outer and x inner, or x outer; in 3D it is always x, y, z",
     }
 }
@@ -116,7 +116,7 @@ pub fn shape() -> Parameter {
     Parameter {
         key: "shape",
         values: names(&Shaping::ALL),
-        default: "factors",
+        default: "factors".into(),
         about: "sides of a job that comes without: exact and most nearly square, least total side length, or every exact factorisation in turn",
     }
 }
@@ -126,7 +126,7 @@ pub fn measure() -> Parameter {
     Parameter {
         key: "measure",
         values: names(&Measure::ALL),
-        default: "candidates",
+        default: "candidates".into(),
         about: "best is: fewest free neighbours of the frame, fewest neighbours of the base that are bases, or least maximal free box",
     }
 }
@@ -136,7 +136,7 @@ pub fn rows() -> Parameter {
     Parameter {
         key: "rows",
         values: names(&Rows::ALL),
-        default: "walls",
+        default: "walls".into(),
         about: "rows of frames above the first run from wall to wall, or begin below which the first frame began",
     }
 }
@@ -146,7 +146,7 @@ pub fn engine() -> Parameter {
     Parameter {
         key: "engine",
         values: names(&Engine::ALL),
-        default: "fast",
+        default: "fast".into(),
         about: "rows of bits, or the published loops (meshes only), for comparisons of cost; same choice",
     }
 }

@@ -22,13 +22,13 @@ pub fn strategies() -> Vec<Strategy> {
                 Parameter {
                     key: "rotate",
                     values: ROTATE.map(|(name, _)| name).join("|"),
-                    default: "true",
+                    default: "true".into(),
                     about: "whether sub-meshes may be turned",
                 },
                 Parameter {
                     key: "tie-shrink",
                     values: TieShrink::ALL.map(|(name, _)| name).join("|"),
-                    default: "a",
+                    default: "a".into(),
                     about: "of equally long sides the first (a) or the last (b) shrinks",
                 },
                 engine_parameter(),

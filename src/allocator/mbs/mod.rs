@@ -171,7 +171,7 @@ pub fn strategies() -> Vec<Strategy> {
                 vec![Parameter {
                     key: "splitting",
                     values: Splitting::ALL.map(|(name, _)| name).join("|"),
-                    default: "ahead",
+                    default: "ahead".into(),
                     about: "split larger blocks before the first of a class is taken, or when \
                             none is left",
                 }]

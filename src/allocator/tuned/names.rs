@@ -14,20 +14,20 @@ pub fn parameters() -> Vec<Parameter> {
         Parameter {
             key: "shadows",
             values: "1..64".to_string(),
-            default: "24",
+            default: "24".into(),
             about: "tie=auto: machines beside the real one, each with a tie vector of its own; the cost \
                     grows with them",
         },
         Parameter {
             key: "every",
             values: "16..1000000".to_string(),
-            default: "256",
+            default: "256".into(),
             about: "tie=auto: requests from one look at these machines to the next",
         },
         Parameter {
             key: "memory",
             values: "16..100000000".to_string(),
-            default: "65536",
+            default: "65536".into(),
             about: "tie=auto: requests after which what was observed counts 1/e",
         },
     ]

@@ -93,12 +93,12 @@ impl SearchPlan {
         let ([scheduler], [allocator]) = (&train.schedulers[..], &train.allocators[..]) else {
             return Err(one_each());
         };
-        let (scheduler, allocator) = (*scheduler, allocator.clone());
+        let (scheduler, allocator) = (scheduler.clone(), allocator.clone());
         let searched = train.traces.iter().cloned();
         let (searched, held): (Vec<_>, Vec<_>) = match args.split {
             None => (searched.collect(), Vec::new()),
             Some(share) => searched
-                .map(|trace| split(&trace, scheduler, share).map(|[a, b]| (a, b)))
+                .map(|trace| split(&trace, &scheduler, share).map(|[a, b]| (a, b)))
                 .collect::<Result<Vec<_>, _>>()
                 .map_err(Failure::usage)?
                 .into_iter()
@@ -166,7 +166,7 @@ impl Maker<'_> {
                 false => name.clone(),
             };
             let trace = Arc::clone(trace);
-            Part::new(name, trace, self.scheduler, self.objective, &Stop::new()).map_err(failure)
+            Part::new(name, trace, &self.scheduler, self.objective, &Stop::new()).map_err(failure)
         };
         all.iter().map(part).collect()
     }

@@ -73,7 +73,7 @@ fn compatible(grid: &Grid, traces: &[Arc<Trace>]) -> Result<(), Failure> {
         let mut machines = HashSet::new();
         for machine in traces.iter().map(|trace| &trace.topology) {
             if machines.insert(machine) {
-                grid.schedulers.iter().try_for_each(|&s| works(&strategy, s, machine))?;
+                grid.schedulers.iter().try_for_each(|s| works(&strategy, s, machine))?;
             }
         }
     }

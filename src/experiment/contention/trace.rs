@@ -88,7 +88,7 @@ pub struct TraceRun {
 pub fn run_trace(
     stage: Stage<'_>,
     isolation: &Isolation,
-    scheduler: SchedulerSpec,
+    scheduler: &SchedulerSpec,
     allocator: &AllocatorSpec,
     seed: u64,
 ) -> Result<TraceRun, TraceError> {

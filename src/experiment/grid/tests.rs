@@ -14,7 +14,7 @@ fn names(grid: &Grid) -> Vec<String> {
 fn an_empty_file_is_the_default_grid() {
     let grid = grid("");
     assert_eq!(names(&grid), ["mc1x1"]);
-    assert_eq!((grid.schedulers, grid.seeds), (vec![SchedulerSpec::FCFS], vec![0]));
+    assert_eq!((grid.schedulers, grid.seeds), (vec![SchedulerSpec::fcfs()], vec![0]));
     assert_eq!((grid.policies[0].name, grid.window), ("johnson", Window::ALL));
     assert!(grid.machines.is_empty() && grid.measure.placements && !grid.measure.ties);
 }
@@ -64,7 +64,7 @@ fn the_window_and_lists_are_read() {
          window = { from = 86400, jobs = 10, days = 1.5 }",
     );
     assert_eq!(grid.seeds, [0, 1, 2, 7]);
-    assert_eq!(grid.schedulers, [SchedulerSpec::EASY]);
+    assert_eq!(grid.schedulers, [SchedulerSpec::easy()]);
     assert_eq!(
         grid.policies.iter().map(|policy| policy.name).collect::<Vec<_>>(),
         ["johnson", "pwa"]

@@ -47,7 +47,7 @@ impl Part {
     pub fn new(
         name: String,
         trace: Arc<Trace>,
-        scheduler: SchedulerSpec,
+        scheduler: &SchedulerSpec,
         objective: &Objective,
         stop: &Stop,
     ) -> Result<Self, SearchError> {

@@ -13,7 +13,7 @@ use crate::workload::Workload;
 /// [`SearchError::Split`] if one side has no job.
 pub fn split(
     trace: &Trace,
-    scheduler: SchedulerSpec,
+    scheduler: &SchedulerSpec,
     share: f64,
 ) -> Result<[Arc<Trace>; 2], SearchError> {
     let workload = &trace.workload;
@@ -37,7 +37,7 @@ pub fn split(
             Arc::new(side),
             trace.topology.clone(),
             trace.policy.clone(),
-            &[scheduler],
+            std::slice::from_ref(scheduler),
         ))
     };
     Ok([side("before", 0..before), side("after", before..workload.jobs.len())])

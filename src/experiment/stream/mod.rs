@@ -154,7 +154,7 @@ mod tests {
             let point = Point {
                 topology: "4x4".parse().expect("a machine"),
                 stream: StochasticStream { arrivals, ..StochasticStream::new([4, 4, 1]) },
-                scheduler: SchedulerSpec::FCFS,
+                scheduler: SchedulerSpec::fcfs(),
                 allocator: "random".parse().expect("an allocator"),
                 life: Life::RunTimes,
             };

@@ -240,7 +240,7 @@ impl Plan {
         let [trace, scheduler, strategy, seed] = self.places(run);
         Ok(Cell {
             trace: traces[trace].clone(),
-            scheduler: self.grid.schedulers[scheduler],
+            scheduler: self.grid.schedulers[scheduler].clone(),
             allocator: self.grid.strategies.get(strategy)?,
             seed: self.grid.seeds[seed],
         })

@@ -1,14 +1,10 @@
 //! Which process of a job runs on which of its processors.
 
-use std::fmt;
-use std::str::FromStr;
+use std::sync::LazyLock;
 
-use crate::naming::{Description, NameError, StrategyName, nearest};
+use crate::naming::{Description, Entry, NameError, Table, spelled};
 use crate::topology::curve::Curve;
 use crate::topology::{NodeId, Topology};
-
-const KIND: &str = "mapping";
-const ALLOCATION: &str = "allocation";
 
 /// The order in which processors get ranks 0, 1, 2, ...
 ///
@@ -39,8 +35,8 @@ impl Mapping {
             (Mapping::Curve(curve), Topology::Grid(grid)) => curve.order(grid),
             (Mapping::Curve(Curve::RowMajor), Topology::Hypercube(_)) => topology.nodes().collect(),
             (Mapping::Curve(curve), Topology::Hypercube(_)) => {
-                let name = StrategyName::plain(curve.name());
-                return Err(name.error(KIND, format!("it needs a grid, not {topology}")));
+                let problem = format!("it needs a grid, not {topology}");
+                return Err(NameError::new(TABLE.kind(), curve.name(), problem));
             }
         };
         let mut places = vec![0; order.len()];
@@ -52,62 +48,21 @@ impl Mapping {
 
     /// The mappings, for a listing.
     pub fn descriptions() -> Vec<Description> {
-        let entry = |name: &str, about: &str| Description {
-            name: name.to_string(),
-            aliases: vec![],
-            about: about.to_string(),
-            source: "",
-            parameters: vec![],
-        };
-        let first = "Ranks in the order of allocation: unit by unit, row-major inside a unit.";
-        let curve = |curve: &Curve| {
-            entry(
-                curve.name(),
-                &format!("Ranks along a curve over the machine: {}.", curve.about()),
-            )
-        };
-        std::iter::once(entry(ALLOCATION, first)).chain(Curve::ALL.iter().map(curve)).collect()
+        TABLE.descriptions()
     }
 }
 
-impl TryFrom<&StrategyName> for Mapping {
-    type Error = NameError;
+static TABLE: LazyLock<Table<Mapping>> = LazyLock::new(|| {
+    let first = Entry::new("allocation", Mapping::Allocation)
+        .about("Ranks in the order of allocation: unit by unit, row-major inside a unit.");
+    let along = |curve: Curve| {
+        Entry::new(curve.name(), Mapping::Curve(curve))
+            .about(format!("Ranks along a curve over the machine: {}.", curve.about()))
+    };
+    Table::new("mapping", std::iter::once(first).chain(Curve::ALL.map(along)))
+});
 
-    fn try_from(name: &StrategyName) -> Result<Self, NameError> {
-        name.expect_keys(KIND, &[])?;
-        if name.name == ALLOCATION {
-            return Ok(Self::Allocation);
-        }
-        let curve = Curve::ALL.into_iter().find(|curve| curve.name() == name.name);
-        curve.map(Self::Curve).ok_or_else(|| {
-            let known = || std::iter::once(ALLOCATION).chain(Curve::ALL.map(Curve::name));
-            let problem = match nearest(&name.name, known()) {
-                Some(near) => format!("unknown; did you mean \"{near}\"?"),
-                None => format!("unknown; known are {}", known().collect::<Vec<_>>().join(", ")),
-            };
-            name.error(KIND, problem)
-        })
-    }
-}
-
-impl FromStr for Mapping {
-    type Err = NameError;
-
-    fn from_str(text: &str) -> Result<Self, NameError> {
-        let name: StrategyName =
-            text.parse().map_err(|error: NameError| NameError { kind: KIND, ..error })?;
-        Self::try_from(&name)
-    }
-}
-
-impl fmt::Display for Mapping {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Mapping::Allocation => ALLOCATION,
-            Mapping::Curve(curve) => curve.name(),
-        })
-    }
-}
+spelled!(Mapping, TABLE);
 
 #[cfg(test)]
 mod tests {

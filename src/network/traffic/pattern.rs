@@ -1,11 +1,10 @@
 //! Communication patterns as a user names them.
 
-mod describe;
 mod names;
 
 use super::preset::Preset;
 
-pub use describe::descriptions;
+pub use names::descriptions;
 
 /// A communication pattern with the discipline by which its packets are sent.
 ///
@@ -193,13 +192,6 @@ struct Discipline {
 }
 
 impl Pattern {
-    /// The pattern with the discipline that it has under a preset. `None` if there is no such
-    /// pattern, or it has to name a file.
-    pub fn named(name: &str, preset: Preset) -> Option<Self> {
-        let kind = Kind::usual(name, preset).filter(|kind| kind.file().is_none())?;
-        Some(Self { discipline: Discipline::usual(&kind, preset), kind })
-    }
-
     /// Who sends to whom.
     pub fn kind(&self) -> &Kind {
         &self.kind
@@ -249,28 +241,6 @@ impl Kind {
             Kind::Matrix { file, .. } | Kind::Phases { file } => Some(file),
             _ => None,
         }
-    }
-
-    /// A kind by name, with the options that it has under a preset; files have no name yet.
-    fn usual(name: &str, preset: Preset) -> Option<Self> {
-        let lo = preset == Preset::Lo;
-        Some(match name {
-            "all-to-all" => {
-                Kind::AllToAll { order: if lo { Order::Same } else { Order::Lexicographic } }
-            }
-            "one-to-all" => {
-                let targets = if lo { Targets::Ascending } else { Targets::Cyclic };
-                Kind::OneToAll { root: Root::Random, targets }
-            }
-            "n-body" => Kind::NBody,
-            "fft-2d" => Kind::Fft2d { strides: Strides::Descending },
-            "multigrid" => Kind::Multigrid { cycle: Cycle::Descent },
-            "nearest-neighbour" => Kind::NearestNeighbour { dimensions: 2, wrap: false },
-            "random" => Kind::Random { source: Source::Drawn },
-            "matrix" => Kind::Matrix { file: String::new(), values: Values::Packets },
-            "phases" => Kind::Phases { file: String::new() },
-            _ => return None,
-        })
     }
 }
 

@@ -1,13 +1,10 @@
 //! How many packets a job sends.
 
-use std::fmt;
-use std::str::FromStr;
+use std::sync::LazyLock;
 
 use super::random::{Purpose, stream, unit};
-use crate::naming::{Description, NameError, Parameter, StrategyName, nearest};
+use crate::naming::{Description, Entry, Table, kind, spelled};
 
-const KIND: &str = "quota";
-const NAMES: [&str; 2] = ["exponential", "fixed"];
 const ROUNDINGS: [(&str, Rounding); 2] = [("up", Rounding::Up), ("nearest", Rounding::Nearest)];
 const PERS: [(&str, Per); 2] = [("job", Per::Job), ("process", Per::Process)];
 
@@ -98,121 +95,52 @@ impl Quota {
 
     /// The quotas with their parameters, for a listing.
     pub fn descriptions() -> Vec<Description> {
-        let parameter = |key, values: &str, default, about| Parameter {
-            key,
-            values: values.to_string(),
-            default,
-            about,
-        };
-        let per = || {
-            let about =
-                "whether it is the number of all packets of the job, or divided by its processes";
-            parameter("per", "job|process", "job", about)
-        };
-        let entry = |name: &str, about: &str, source, parameters| Description {
-            name: name.to_string(),
-            aliases: vec![],
-            about: about.to_string(),
-            source,
-            parameters,
-        };
-        vec![
-            entry(
-                "exponential",
-                "An exponential number of packets, at least 1.",
+        TABLE.descriptions()
+    }
+}
+
+static TABLE: LazyLock<Table<Quota>> = LazyLock::new(|| {
+    let law = |law| Quota { law, per: Per::Job };
+    let exponential =
+        Entry::new("exponential", law(Law::Exponential { mean: 5.0, rounding: Rounding::Up }))
+            .about("An exponential number of packets, at least 1.")
+            .source(
                 "Lo, Windisch, Liu, Nitzberg, CIS-TR-94-11; Bani-Mohammad, PhD thesis, chapter 4",
-                vec![
-                    parameter(
-                        "mean",
-                        "a number above 0, at most 1000000000",
-                        "5",
-                        "mean before rounding, packets",
-                    ),
-                    parameter("round", "up|nearest", "up", "how it is made an integer"),
-                    per(),
-                ],
-            ),
-            entry(
-                "fixed",
-                "The same number of packets for all jobs.",
-                "",
-                vec![
-                    parameter("packets", "an integer from 1 to 1000000000", "1", "packets"),
-                    per(),
-                ],
-            ),
-        ]
-    }
-}
+            )
+            .case(
+                "mean",
+                kind::positive_to(MOST_PACKETS as f64),
+                "mean before rounding, packets",
+                |q| match &mut q.law {
+                    Law::Exponential { mean, .. } => Some(mean),
+                    Law::Fixed { .. } => None,
+                },
+            )
+            .always()
+            .case("round", kind::one_of(&ROUNDINGS), "how it is made an integer", |q| match &mut q
+                .law
+            {
+                Law::Exponential { rounding, .. } => Some(rounding),
+                Law::Fixed { .. } => None,
+            });
+    let packets =
+        kind::integer(1..=MOST_PACKETS).listed(format!("an integer from 1 to {MOST_PACKETS}"));
+    let fixed = Entry::new("fixed", law(Law::Fixed { packets: 1 }))
+        .about("The same number of packets for all jobs.")
+        .case("packets", packets, "packets", |q| match &mut q.law {
+            Law::Fixed { packets } => Some(packets),
+            Law::Exponential { .. } => None,
+        })
+        .always();
+    let per = |entry: Entry<Quota>| {
+        let about =
+            "whether it is the number of all packets of the job, or divided by its processes";
+        entry.param("per", kind::one_of(&PERS), about, |q| &mut q.per)
+    };
+    Table::new("quota", [per(exponential), per(fixed)])
+});
 
-impl TryFrom<&StrategyName> for Quota {
-    type Error = NameError;
-
-    fn try_from(name: &StrategyName) -> Result<Self, NameError> {
-        let law = match name.name.as_str() {
-            "exponential" => {
-                name.expect_keys(KIND, &["mean", "round", "per"])?;
-                let mean: f64 = name.value(KIND, "mean", 5.0)?;
-                if !(mean > 0.0 && mean <= MOST_PACKETS as f64) {
-                    let problem =
-                        format!("mean is {mean}, but must be above 0 and at most {MOST_PACKETS}");
-                    return Err(name.error(KIND, problem));
-                }
-                let rounding = name.choice(KIND, "round", Rounding::Up, &ROUNDINGS)?;
-                Law::Exponential { mean, rounding }
-            }
-            "fixed" => {
-                name.expect_keys(KIND, &["packets", "per"])?;
-                let packets = name.value(KIND, "packets", 1)?;
-                if !(1..=MOST_PACKETS).contains(&packets) {
-                    let problem = format!("a job sends 1 to {MOST_PACKETS} packets");
-                    return Err(name.error(KIND, problem));
-                }
-                Law::Fixed { packets }
-            }
-            other => {
-                let problem = match nearest(other, NAMES.into_iter()) {
-                    Some(near) => format!("unknown; did you mean \"{near}\"?"),
-                    None => format!("unknown; known are {}", NAMES.join(", ")),
-                };
-                return Err(name.error(KIND, problem));
-            }
-        };
-        Ok(Self { law, per: name.choice(KIND, "per", Per::Job, &PERS)? })
-    }
-}
-
-impl FromStr for Quota {
-    type Err = NameError;
-
-    fn from_str(text: &str) -> Result<Self, NameError> {
-        let name: StrategyName =
-            text.parse().map_err(|error: NameError| NameError { kind: KIND, ..error })?;
-        Self::try_from(&name)
-    }
-}
-
-impl fmt::Display for Quota {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut name = StrategyName::plain(NAMES[0]);
-        match self.law {
-            Law::Exponential { mean, rounding } => {
-                name.set("mean", mean.to_string());
-                if rounding == Rounding::Nearest {
-                    name.set("round", "nearest");
-                }
-            }
-            Law::Fixed { packets } => {
-                name = StrategyName::plain(NAMES[1]);
-                name.set("packets", packets.to_string());
-            }
-        }
-        if self.per == Per::Process {
-            name.set("per", "process");
-        }
-        name.fmt(f)
-    }
-}
+spelled!(Quota, TABLE);
 
 #[cfg(test)]
 mod tests;

@@ -132,7 +132,7 @@ fn a_raised_flag_ends_a_simulation_and_is_no_refusal() {
     let (jobs, topology) = ([job(0, 5, 5, 2)], "4x4".parse().expect("a machine"));
     let stop = Stop::new();
     let scene = Scene { jobs: &jobs, shapes: &[], topology: &topology, timed: false, stop: &stop };
-    let mut scheduler = SchedulerSpec::FCFS.build(16);
+    let mut scheduler = SchedulerSpec::fcfs().build(16);
     let service = &mut RunTimes::default();
     // In the middle of the decision.
     struct Stopping<'a>(&'a Stop);
@@ -152,7 +152,7 @@ fn a_raised_flag_ends_a_simulation_and_is_no_refusal() {
     assert!(matches!(stopped, Err(CoupledError::Stopped(_))), "{stopped:?}");
     // Before it.
     let timeline =
-        Timeline::compute(&jobs, 16, SchedulerSpec::FCFS.build(16).as_mut(), &Stop::new());
+        Timeline::compute(&jobs, 16, SchedulerSpec::fcfs().build(16).as_mut(), &Stop::new());
     let timeline = timeline.expect("it runs");
     let stopped = replay(&timeline, scene, allocator, false, |_| panic!("a decision"));
     assert!(matches!(stopped, Err(ReplayError::Stopped(_))), "{stopped:?}");

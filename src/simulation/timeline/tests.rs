@@ -51,7 +51,8 @@ fn completions_come_before_arrivals_and_arrivals_before_the_round() {
 fn a_job_of_no_run_time_frees_its_processors_at_once() {
     let jobs = [job(0, 0, 0, 4), job(0, 7, 7, 4)];
     assert_eq!(starts("fcfs", 4, &jobs), [0, 0]);
-    let timeline = Timeline::compute(&jobs, 4, SchedulerSpec::FCFS.build(4).as_mut(), &Stop::new());
+    let timeline =
+        Timeline::compute(&jobs, 4, SchedulerSpec::fcfs().build(4).as_mut(), &Stop::new());
     let (a, b) = (JobId(0), JobId(1));
     let expected = [Event::Start(a), Event::End(a), Event::Start(b), Event::End(b)];
     assert_eq!(timeline.expect("schedulable").events(), expected);
@@ -69,7 +70,7 @@ fn priority_orders_sort_the_queue() {
 #[test]
 fn a_job_larger_than_the_machine_is_named() {
     let jobs = [Job { number: 17, line: 42, ..job(0, 1, 1, 5) }];
-    let error = Timeline::compute(&jobs, 4, SchedulerSpec::FCFS.build(4).as_mut(), &Stop::new());
+    let error = Timeline::compute(&jobs, 4, SchedulerSpec::fcfs().build(4).as_mut(), &Stop::new());
     assert_eq!(
         error.expect_err("too large").to_string(),
         "job 17 (line 42) needs 5 processors, the machine has 4"
@@ -94,7 +95,7 @@ fn a_raised_flag_ends_the_schedule() {
     let jobs: Vec<Job> = (0..50).map(|i| job(i, 10, 10, 1)).collect();
     let stop = Stop::new();
     stop.raise();
-    let mut scheduler = SchedulerSpec::EASY.build(4);
+    let mut scheduler = SchedulerSpec::easy().build(4);
     let stopped = Timeline::compute(&jobs, 4, scheduler.as_mut(), &stop);
     assert_eq!(stopped, Err(TimelineError::Stopped(Stopped)));
 }

@@ -1,12 +1,10 @@
 //! When jobs come.
 
-use super::names::{optional, positive, text_form, unknown, with};
 use super::random::{exponential, uniform};
-use crate::naming::{Description, NameError, Parameter, StrategyName};
+use crate::naming::{Description, Entry, NameError, Table, kind, spelled};
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
-
-const KIND: &str = "arrivals";
+use std::sync::LazyLock;
 
 /// The arrival process.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -21,7 +19,7 @@ pub enum Arrivals {
     AtOnce,
 }
 
-text_form!(Arrivals, KIND);
+spelled!(Arrivals, TABLE);
 
 impl Arrivals {
     /// Mean inter-arrival time, time units.
@@ -33,23 +31,9 @@ impl Arrivals {
         }
     }
 
-    /// The canonical name.
-    #[must_use]
-    pub fn name(&self) -> StrategyName {
-        match *self {
-            Self::Exponential { mean } => with("exponential", [("mean", mean)]),
-            Self::AtOnce => StrategyName::plain("at-once"),
-        }
-    }
-
     /// Complains of impossible parameters.
     pub(super) fn check(&self) -> Result<(), NameError> {
-        match *self {
-            Self::Exponential { mean } => {
-                positive("mean", mean).map_err(|problem| self.name().error(KIND, problem))
-            }
-            Self::AtOnce => Ok(()),
-        }
+        TABLE.check(self)
     }
 
     /// A clock at time 0.
@@ -74,63 +58,31 @@ impl Clock {
     }
 }
 
-impl TryFrom<&StrategyName> for Arrivals {
-    type Error = NameError;
-
-    fn try_from(name: &StrategyName) -> Result<Self, NameError> {
-        let arrivals = match name.name.as_str() {
-            "exponential" | "poisson" => {
-                name.expect_keys(KIND, &["mean", "rate"])?;
-                let [mean, rate] = [optional(name, KIND, "mean")?, optional(name, KIND, "rate")?];
-                let mean = match (mean, rate) {
-                    (Some(_), Some(_)) => {
-                        return Err(name.error(KIND, "mean and rate say the same: give one"));
-                    }
-                    (mean, Some(rate)) => {
-                        positive("rate", rate).map_err(|problem| name.error(KIND, problem))?;
-                        mean.unwrap_or(1.0 / rate)
-                    }
-                    (mean, None) => mean.unwrap_or(1.0),
-                };
-                Self::Exponential { mean }
-            }
-            "at-once" => {
-                name.expect_keys(KIND, &[])?;
-                Self::AtOnce
-            }
-            _ => return Err(unknown(name, KIND, &["exponential", "at-once"])),
-        };
-        arrivals.check()?;
-        Ok(arrivals)
+static TABLE: LazyLock<Table<Arrivals>> = LazyLock::new(|| {
+    fn mean(arrivals: &mut Arrivals) -> Option<&mut f64> {
+        match arrivals {
+            Arrivals::Exponential { mean } => Some(mean),
+            Arrivals::AtOnce => None,
+        }
     }
-}
+    let rate = "jobs per time unit, 1 / mean: instead of mean";
+    let exponential = Entry::new("exponential", Arrivals::Exponential { mean: 1.0 })
+        .aliases(&["poisson"])
+        .about("Independent exponential inter-arrival times (a Poisson process).")
+        .source("Lo, Windisch, Liu, Nitzberg 1997; Bani-Mohammad 2008")
+        .case("mean", kind::positive(), "mean inter-arrival time, time units", mean)
+        .always()
+        .other_way("rate", "mean", kind::positive(), rate, 1.0, |arrivals, rate: f64| {
+            if let Some(mean) = mean(arrivals) {
+                *mean = 1.0 / rate;
+            }
+        });
+    let at_once = Entry::new("at-once", Arrivals::AtOnce).about("All jobs are there at time 0.");
+    Table::new("arrivals", [exponential, at_once])
+});
 
 /// All arrival processes, for listings.
 #[must_use]
 pub fn descriptions() -> Vec<Description> {
-    let positive = |key, about| Parameter {
-        key,
-        values: "a positive number".to_string(),
-        default: "1",
-        about,
-    };
-    vec![
-        Description {
-            name: "exponential".to_string(),
-            aliases: vec!["poisson"],
-            about: "Independent exponential inter-arrival times (a Poisson process).".to_string(),
-            source: "Lo, Windisch, Liu, Nitzberg 1997; Bani-Mohammad 2008",
-            parameters: vec![
-                positive("mean", "mean inter-arrival time, time units"),
-                positive("rate", "jobs per time unit, 1 / mean: instead of mean"),
-            ],
-        },
-        Description {
-            name: "at-once".to_string(),
-            aliases: vec![],
-            about: "All jobs are there at time 0.".to_string(),
-            source: "",
-            parameters: vec![],
-        },
-    ]
+    TABLE.descriptions()
 }

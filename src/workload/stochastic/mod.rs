@@ -46,7 +46,6 @@
 
 mod arrivals;
 mod error;
-mod names;
 mod random;
 mod service;
 mod shapes;

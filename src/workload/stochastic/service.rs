@@ -4,13 +4,10 @@ mod names;
 
 pub use names::descriptions;
 
-use super::names::{positive, text_form};
 use super::random::exponential;
-use crate::naming::NameError;
+use crate::naming::{NameError, spelled};
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{Continuous, ContinuousCDF, Normal};
-
-const KIND: &str = "service";
 
 /// A distribution of service times, in time units.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -49,7 +46,7 @@ pub enum Service {
     },
 }
 
-text_form!(Service, KIND);
+spelled!(Service, names::TABLE);
 
 /// The least share of the normal distribution that its truncation may keep: less is almost surely a
 /// mistake, and far out in a tail the distribution function has no digits left.
@@ -98,32 +95,7 @@ impl Service {
 
     /// Complains of impossible parameters.
     pub(super) fn check(&self) -> Result<(), NameError> {
-        self.find_problem().map_err(|problem| self.name().error(KIND, problem))
-    }
-
-    fn find_problem(&self) -> Result<(), String> {
-        match *self {
-            Self::Exponential { mean } => positive("mean", mean),
-            Self::BoundedPareto { k, q, alpha } => {
-                positive("k", k)?;
-                positive("q", q)?;
-                positive("alpha", alpha)?;
-                if k < q { Ok(()) } else { Err(format!("k is {k}, but must be below q, {q}")) }
-            }
-            Self::TruncatedNormal { mean, sd, low, high } => {
-                positive("mean", mean)?;
-                positive("sd", sd)?;
-                if !(low >= 0.0 && low < high) {
-                    return Err(format!("low is {low}, but must be from 0 to below high, {high}"));
-                }
-                // As a range, so that NaN is outside.
-                if !(LEAST_MASS..).contains(&kept(mean, sd, low, high)[1]) {
-                    return Err("less than a millionth of it lies between low and high".to_string());
-                }
-                Ok(())
-            }
-            Self::Deterministic { time } => positive("time", time),
-        }
+        names::TABLE.check(self)
     }
 }
 

@@ -8,14 +8,11 @@ mod names;
 
 pub use names::descriptions;
 
-use super::names::text_form;
 use super::random::uniform;
-use crate::naming::NameError;
+use crate::naming::{NameError, spelled};
 use law::AxisLaw;
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
-
-const KIND: &str = "sides";
 
 /// How the sides of a request are drawn, in processors.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -70,7 +67,7 @@ pub struct Interval {
     pub probability: f64,
 }
 
-text_form!(Sides, KIND);
+spelled!(Sides, names::TABLE);
 
 impl Sides {
     /// Uniform sides from 1 to the machine's.
@@ -116,7 +113,9 @@ impl Sides {
     }
 
     fn axis(&self, extent: u16) -> Result<AxisLaw, NameError> {
-        AxisLaw::new(&self.law, extent).map_err(|problem| self.name().error(KIND, problem))
+        names::TABLE.check(self)?;
+        let error = |problem| NameError::new(names::TABLE.kind(), &self.to_string(), problem);
+        AxisLaw::new(&self.law, extent).map_err(error)
     }
 
     fn round(&self, side: u16) -> u16 {

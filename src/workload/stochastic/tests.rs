@@ -170,11 +170,11 @@ fn what_cannot_be_drawn_says_why() {
         (|m| m.ticks_per_unit = 0, "a time unit must have at least one tick"),
         (
             |m| m.arrivals = Arrivals::Exponential { mean: -1.0 },
-            "arrivals \"exponential[mean=-1]\": mean is -1, but must be positive and finite",
+            "arrivals \"exponential[mean=-1]\": mean=\"-1\" is not a positive number",
         ),
         (
             |m| m.service = Service::Deterministic { time: f64::NAN },
-            "service \"deterministic[time=NaN]\": time is NaN, but must be positive and finite",
+            "service \"deterministic[time=NaN]\": time=\"NaN\" is not a positive number",
         ),
         (
             |m| m.sides = Sides::plain(SideLaw::Fixed(33)),
@@ -211,9 +211,9 @@ fn arrivals_are_written_as_mean_or_rate() {
     }
     for (text, problem) in [
         ("exponential[mean=1,rate=1]", "mean and rate say the same: give one"),
-        ("exponential[rate=0]", "rate is 0, but must be positive and finite"),
+        ("exponential[rate=0]", "rate=\"0\" is not a positive number"),
         // Positive, but its inverse is not finite.
-        ("exponential[rate=1e-320]", "mean is inf, but must be positive and finite"),
+        ("exponential[rate=1e-320]", "mean=\"inf\" is not a positive number"),
         ("at-once[mean=1]", "unknown parameter \"mean\"; it has none"),
         ("weekly", "unknown; known are exponential, at-once"),
     ] {
@@ -234,7 +234,7 @@ fn a_model_is_serialised_by_its_names() {
     );
     let service: Result<Service, _> = serde_json::from_str(r#""pareto[k=0]""#);
     let error = service.unwrap_err().to_string();
-    assert!(error.contains("k is 0, but must be positive"), "{error}");
+    assert!(error.contains("k=\"0\" is not a positive number"), "{error}");
     assert_eq!(serde_json::from_str::<Sides>(r#""increasing""#).ok(), Some(model.sides));
 }
 

@@ -23,7 +23,7 @@ fn run(machine: &str, jobs: &[Job], stop: bool) -> Result<TraceRun, TraceError> 
         flag.raise();
     }
     let allocator = "first-fit".parse().expect("an allocator");
-    run_trace(stage, &isolation, SchedulerSpec::FCFS, &allocator, 0)
+    run_trace(stage, &isolation, &SchedulerSpec::fcfs(), &allocator, 0)
 }
 
 /// Jobs of one processor hold it for their run time, so that others wait as in the trace.

@@ -17,13 +17,19 @@ fn trace(jobs: usize) -> Arc<Trace> {
     let read = Workload::from_reader(SWF, "own.swf", &Policy::JOHNSON, &window, Default::default());
     let workload = Arc::new(read.expect("the trace that comes with the project"));
     let machine = "10x10".parse().expect("a mesh");
-    Arc::new(Trace::new(workload, machine, "johnson", &[SchedulerSpec::EASY]))
+    Arc::new(Trace::new(workload, machine, "johnson", &[SchedulerSpec::easy()]))
 }
 
 fn problem(traces: &[Arc<Trace>], objective: &str, constraints: &[&str]) -> Problem {
     let objective: Objective = objective.parse().expect("an objective");
     let part = |trace: &Arc<Trace>| {
-        Part::new("own".to_string(), trace.clone(), SchedulerSpec::EASY, &objective, &Stop::new())
+        Part::new(
+            "own".to_string(),
+            trace.clone(),
+            &SchedulerSpec::easy(),
+            &objective,
+            &Stop::new(),
+        )
     };
     let parts: Vec<Part> = traces.iter().map(part).collect::<Result<_, _>>().expect("parts");
     let constraints = constraints.iter().map(|text| text.parse().expect("a constraint")).collect();
@@ -76,7 +82,7 @@ fn exhaustive_equals_a_plain_loop() {
             let allocator = format!("mc1x1[tie={sr},{a},{w},{b},slack={slack}]");
             let allocator = allocator.parse().expect("an allocator");
             let cell =
-                Cell { trace: trace.clone(), scheduler: SchedulerSpec::EASY, allocator, seed: 0 };
+                Cell { trace: trace.clone(), scheduler: SchedulerSpec::easy(), allocator, seed: 0 };
             let sum = run_cell(0, &cell, Measure::default(), Watch::new(&Stop::new()))
                 .expect("a run")
                 .metrics
@@ -237,7 +243,7 @@ fn constraints_are_honoured() {
 fn a_problem_must_leave_something_to_search() {
     let objective: Objective = "mean_pairwise_l1[weights=99:1]".parse().expect("an objective");
     let part =
-        Part::new("own".to_string(), trace(50), SchedulerSpec::EASY, &objective, &Stop::new());
+        Part::new("own".to_string(), trace(50), &SchedulerSpec::easy(), &objective, &Stop::new());
     let made = |allocator: &str| {
         let allocator = allocator.parse().expect("an allocator");
         let parts = vec![part.as_ref().expect("a part").clone()];
@@ -270,16 +276,16 @@ fn a_halted_search_keeps_what_was_done() {
 #[test]
 fn a_trace_is_split_by_time() {
     let whole = trace(300);
-    let [before, after] = split(&whole, SchedulerSpec::EASY, 0.25).expect("two sides");
+    let [before, after] = split(&whole, &SchedulerSpec::easy(), 0.25).expect("two sides");
     let jobs = |trace: &Trace| trace.workload.jobs.clone();
     let (first, last) = (whole.workload.jobs[0].submit, whole.workload.jobs[299].submit);
     let cut = first as f64 + 0.25 * (last - first) as f64;
     assert!(jobs(&before).iter().all(|job| (job.submit as f64) < cut));
     assert!(jobs(&after).iter().all(|job| job.submit as f64 >= cut));
     assert_eq!([jobs(&before), jobs(&after)].concat(), jobs(&whole));
-    let none = split(&whole, SchedulerSpec::EASY, 1e-9);
+    let none = split(&whole, &SchedulerSpec::easy(), 1e-9);
     assert!(none.is_ok_and(|sides| !sides[0].workload.jobs.is_empty()));
-    assert!(split(&trace(1), SchedulerSpec::EASY, 0.5).is_err());
+    assert!(split(&trace(1), &SchedulerSpec::easy(), 0.5).is_err());
 }
 
 proptest! {

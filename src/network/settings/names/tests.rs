@@ -13,18 +13,17 @@ fn a_preset_and_its_differences_are_understood() {
     }
     assert_eq!(
         parse("lo[depth=0]").map_err(|e| e.to_string()),
-        Err("network \"lo[depth=0]\": depth is 0; it must be 1 to 65536".to_string())
+        Err("network \"lo[depth=0]\": depth=\"0\" is not an integer from 1 to 65536".to_string())
     );
 }
 
-/// The listing is written by hand: its defaults must be the presets'.
+/// Settings made in code are judged by the same ranges.
 #[test]
-fn the_listing_states_the_presets() {
-    for (description, (name, preset)) in descriptions().iter().zip(Settings::PRESETS) {
-        assert_eq!(description.name, name);
-        assert!(description.parameters.iter().map(|p| p.key).eq(KEYS));
-        assert!(description.parameters.iter().map(|p| p.default).eq(preset.values()));
-    }
+fn settings_out_of_range_are_refused() {
+    assert!(Settings::LO.validate().is_ok() && Settings::BANI_MOHAMMAD.validate().is_ok());
+    let error = Settings { link: 0, ..Settings::LO }.validate().map_err(|e| e.to_string());
+    let problem = "network \"lo[link=0]\": link=\"0\" is not an integer from 1 to 65536";
+    assert_eq!(error, Err(problem.to_string()));
 }
 
 #[test]

@@ -2,85 +2,241 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::sync::LazyLock;
 
 use super::*;
-use crate::naming::{NameError, StrategyName, nearest};
+use crate::naming::{Description, Entry, NameError, StrategyName, Table, kind};
 
 const KIND: &str = "pattern";
+const PRESET: &str = "preset";
 
-/// Every pattern's name, in the order of listings.
-pub(super) const NAMES: [&str; 9] = [
-    "all-to-all",
-    "one-to-all",
-    "n-body",
-    "fft-2d",
-    "multigrid",
-    "nearest-neighbour",
-    "random",
-    "matrix",
-    "phases",
-];
-/// Other names that are understood.
-pub(super) const ALIASES: [(&str, &str); 3] =
-    [("nbody", "n-body"), ("fft", "fft-2d"), ("nearest-neighbor", "nearest-neighbour")];
-
-pub(super) const ORDERS: [(&str, Order); 3] =
+const ORDERS: [(&str, Order); 3] =
     [("same", Order::Same), ("shifted", Order::Shifted), ("lexicographic", Order::Lexicographic)];
-pub(super) const ROOTS: [(&str, Root); 2] = [("random", Root::Random), ("first", Root::First)];
-pub(super) const TARGETS: [(&str, Targets); 2] =
+const ROOTS: [(&str, Root); 2] = [("random", Root::Random), ("first", Root::First)];
+const TARGETS: [(&str, Targets); 2] =
     [("ascending", Targets::Ascending), ("cyclic", Targets::Cyclic)];
-pub(super) const STRIDES: [(&str, Strides); 2] =
+const STRIDES: [(&str, Strides); 2] =
     [("descending", Strides::Descending), ("ascending", Strides::Ascending)];
-pub(super) const CYCLES: [(&str, Cycle); 2] = [("descent", Cycle::Descent), ("v", Cycle::V)];
-pub(super) const DIMENSIONS: [(&str, u8); 3] = [("1", 1), ("2", 2), ("3", 3)];
-pub(super) const WRAPS: [(&str, bool); 2] = [("no", false), ("yes", true)];
-pub(super) const SOURCES: [(&str, Source); 2] = [("drawn", Source::Drawn), ("each", Source::Each)];
-pub(super) const VALUES: [(&str, Values); 2] =
-    [("packets", Values::Packets), ("weights", Values::Weights)];
-pub(super) const SENDS: [(&str, Sends); 3] = [
+const CYCLES: [(&str, Cycle); 2] = [("descent", Cycle::Descent), ("v", Cycle::V)];
+const DIMENSIONS: [(&str, u8); 3] = [("1", 1), ("2", 2), ("3", 3)];
+const SOURCES: [(&str, Source); 2] = [("drawn", Source::Drawn), ("each", Source::Each)];
+const VALUES: [(&str, Values); 2] = [("packets", Values::Packets), ("weights", Values::Weights)];
+const SENDS: [(&str, Sends); 3] = [
     ("sequential", Sends::Sequential),
     ("pipelined", Sends::Pipelined),
     ("at-once", Sends::AtOnce),
 ];
-pub(super) const STREAMS: [(&str, Stream); 2] =
-    [("process", Stream::Process), ("job", Stream::Job)];
-pub(super) const BARRIERS: [(&str, Barrier); 3] =
+const STREAMS: [(&str, Stream); 2] = [("process", Stream::Process), ("job", Stream::Job)];
+const BARRIERS: [(&str, Barrier); 3] =
     [("step", Barrier::Step), ("iteration", Barrier::Iteration), ("none", Barrier::None)];
 
-/// A choice as it is written.
-pub(super) fn text<T: PartialEq>(choices: &[(&'static str, T)], value: &T) -> &'static str {
-    choices.iter().find(|(_, choice)| choice == value).map_or("", |(name, _)| name)
+/// The patterns with the defaults of each preset.
+static TABLES: LazyLock<[(&'static str, Table<Pattern>); 2]> =
+    LazyLock::new(|| Preset::ALL.map(|(name, preset)| (name, Table::new(KIND, entries(preset)))));
+
+/// The patterns with their parameters, for a listing. Defaults are those of the preset `lo`.
+pub fn descriptions() -> Vec<Description> {
+    TABLES[0].1.descriptions()
+}
+
+fn entries(preset: Preset) -> Vec<Entry<Pattern>> {
+    const LO: &str = "Lo, Windisch, Liu, Nitzberg, CIS-TR-94-11";
+    const THESIS: &str = "Bani-Mohammad, PhD thesis, chapter 4";
+    const BOTH: &str =
+        "Lo, Windisch, Liu, Nitzberg, CIS-TR-94-11; Bani-Mohammad, PhD thesis, chapter 4";
+    let lo = preset == Preset::Lo;
+    let entry = |name: &str, kind: Kind| {
+        Entry::new(name, Pattern { discipline: Discipline::usual(&kind, preset), kind })
+    };
+    /// The field of one kind of pattern.
+    macro_rules! of {
+        ($kind:ident, $field:ident) => {
+            |pattern: &mut Pattern| match &mut pattern.kind {
+                Kind::$kind { $field, .. } => Some($field),
+                _ => None,
+            }
+        };
+    }
+    macro_rules! get {
+        ($kind:ident, $field:ident) => {
+            |pattern: &Pattern| match pattern.kind {
+                Kind::$kind { $field, .. } => Some($field),
+                _ => None,
+            }
+        };
+    }
+    /// Puts a field on which the usual discipline depends.
+    macro_rules! set {
+        ($kind:ident, $field:ident) => {
+            move |pattern: &mut Pattern, value| {
+                if let Kind::$kind { $field, .. } = &mut pattern.kind {
+                    *$field = value;
+                    pattern.discipline = Discipline::usual(&pattern.kind, preset);
+                }
+            }
+        };
+    }
+    let order = if lo { Order::Same } else { Order::Lexicographic };
+    let targets = if lo { Targets::Ascending } else { Targets::Cyclic };
+    let file = "the CSV file to read";
+    let all = [
+        entry("all-to-all", Kind::AllToAll { order })
+            .about(
+                "Every process sends to every other. Under bani-mohammad: order=lexicographic, \
+                 sends=at-once, barrier=none.",
+            )
+            .source(BOTH)
+            .case(
+                "order",
+                kind::one_of(&ORDERS),
+                "receivers 0,1,.. for all; i+1,i+2,.. for process i; or 0,1,.. from one process after the \
+                 other",
+                of!(AllToAll, order),
+            ),
+        entry("one-to-all", Kind::OneToAll { root: Root::Random, targets })
+            .about(
+                "One process sends to every other. Under bani-mohammad: targets=cyclic, \
+                 sends=sequential, barrier=none.",
+            )
+            .source(BOTH)
+            .case(
+                "root",
+                kind::one_of(&ROOTS),
+                "the sender: drawn once for each job, or rank 0",
+                of!(OneToAll, root),
+            )
+            .case(
+                "targets",
+                kind::one_of(&TARGETS),
+                "receivers 0,1,.. or root+1,root+2,..",
+                of!(OneToAll, targets),
+            ),
+        entry("n-body", Kind::NBody).aliases(&["nbody"]).source(LO).about(
+            "A ring: n/2 steps to the next process, then one step back over n/2 processes.",
+        ),
+        entry("fft-2d", Kind::Fft2d { strides: Strides::Descending })
+            .aliases(&["fft"])
+            .about(
+                "A butterfly: log2 n steps to the process whose rank differs in one bit. Processes \
+                 over the largest power of two stay idle.",
+            )
+            .source(LO)
+            .case(
+                "strides",
+                kind::one_of(&STRIDES),
+                "largest or smallest stride first",
+                of!(Fft2d, strides),
+            ),
+        entry("multigrid", Kind::Multigrid { cycle: Cycle::Descent })
+            .about(
+                "Neighbours on a periodic 3D grid of processes, at strides 1, 2, 4, ... Processes \
+                 over the largest power of two stay idle.",
+            )
+            .source(LO)
+            .case(
+                "cycle",
+                kind::one_of(&CYCLES),
+                "strides ascending, or ascending and back",
+                of!(Multigrid, cycle),
+            ),
+        entry("nearest-neighbour", Kind::NearestNeighbour { dimensions: 2, wrap: false })
+            .aliases(&["nearest-neighbor"])
+            .about("Neighbours on a grid of processes with sides as equal as can be.")
+            .case(
+                "dimensions",
+                kind::one_of(&DIMENSIONS),
+                "dimensions of the grid of processes",
+                of!(NearestNeighbour, dimensions),
+            )
+            .case(
+                "wrap",
+                kind::yes_no(),
+                "whether axes longer than two wrap around",
+                of!(NearestNeighbour, wrap),
+            ),
+        entry("random", Kind::Random { source: Source::Drawn })
+            .about("Pairs of processes, uniformly drawn.")
+            .source(THESIS)
+            .computed(
+                "source",
+                kind::one_of(&SOURCES),
+                "senders: drawn for each packet, or every process once per iteration",
+                get!(Random, source),
+                set!(Random, source),
+            ),
+        entry("matrix", Kind::Matrix { file: String::new(), values: Values::Packets })
+            .about(
+                "What rank i sends to rank j stands in row i, column j of a CSV file without a \
+                 header. A job with more processes leaves the last of them idle; in one with fewer, n, \
+                 rank r of N runs on process floor(r n / N), and what processes send themselves is \
+                 left out.",
+            )
+            .case("file", kind::file(), file, of!(Matrix, file))
+            .computed(
+                "values",
+                kind::one_of(&VALUES),
+                "packets per iteration, or weights by which the pair of each packet is drawn",
+                get!(Matrix, values),
+                set!(Matrix, values),
+            ),
+        entry("phases", Kind::Phases { file: String::new() })
+            .about(
+                "Steps from a CSV file with the header phase,src_rank,dst_rank,packets, in ascending \
+                 order of phase; processes as for matrix.",
+            )
+            .case("file", kind::file(), file, of!(Phases, file)),
+    ];
+    all.into_iter().map(with_discipline).collect()
+}
+
+fn with_discipline(entry: Entry<Pattern>) -> Entry<Pattern> {
+    entry
+        .param(
+            "sends",
+            kind::one_of(&SENDS),
+            "the next packet when the one before is delivered, has left its sender, or at once",
+            |p| &mut p.discipline.sends,
+        )
+        .param(
+            "stream",
+            kind::one_of(&STREAMS),
+            "the next packet of each process, or of the whole job",
+            |p| &mut p.discipline.stream,
+        )
+        .param(
+            "barrier",
+            kind::one_of(&BARRIERS),
+            "where the job waits until all it has sent is delivered",
+            |p| &mut p.discipline.barrier,
+        )
+        // It has chosen the table before the name is read.
+        .elsewhere(
+            PRESET,
+            kind::one_of(&Preset::ALL),
+            "the paper whose choices are the defaults of all other parameters",
+            Preset::Lo,
+        )
+        .check(|pattern| match pattern.kind.file() {
+            Some("") => Err("name a file: file=traffic.csv".to_string()),
+            _ => pattern.conflict().map_or(Ok(()), |problem| Err(problem.to_string())),
+        })
+}
+
+impl Pattern {
+    /// The pattern with the discipline that it has under a preset. `None` if there is no such
+    /// pattern, or it has to name a file.
+    pub fn named(name: &str, preset: Preset) -> Option<Self> {
+        let (_, table) = &TABLES[Preset::ALL.iter().position(|&(_, one)| one == preset)?];
+        table.read(name).ok()
+    }
 }
 
 impl TryFrom<&StrategyName> for Pattern {
     type Error = NameError;
 
     fn try_from(name: &StrategyName) -> Result<Self, NameError> {
-        let preset = name.choice(KIND, "preset", Preset::Lo, &Preset::ALL)?;
-        let plain = ALIASES.iter().find(|(alias, _)| *alias == name.name);
-        let plain = plain.map_or(name.name.as_str(), |(_, plain)| plain);
-        let usual = Kind::usual(plain, preset).ok_or_else(|| {
-            let problem = match nearest(plain, NAMES.into_iter()) {
-                Some(near) => format!("unknown; did you mean \"{near}\"?"),
-                None => format!("unknown; known are {}", NAMES.join(", ")),
-            };
-            name.error(KIND, problem)
-        })?;
-        let mut keys: Vec<_> = usual.parameters().into_iter().map(|(key, _)| key).collect();
-        keys.extend(["sends", "stream", "barrier", "preset"]);
-        name.expect_keys(KIND, &keys)?;
-        let kind = usual.with(name)?;
-        let usual = Discipline::usual(&kind, preset);
-        let discipline = Discipline {
-            sends: name.choice(KIND, "sends", usual.sends, &SENDS)?,
-            stream: name.choice(KIND, "stream", usual.stream, &STREAMS)?,
-            barrier: name.choice(KIND, "barrier", usual.barrier, &BARRIERS)?,
-        };
-        let pattern = Self { kind, discipline };
-        match pattern.conflict() {
-            Some(problem) => Err(name.error(KIND, problem)),
-            None => Ok(pattern),
-        }
+        let preset = TABLES.iter().find(|(preset, _)| name.get(PRESET) == Some(preset));
+        preset.unwrap_or(&TABLES[0]).1.parse(name)
     }
 }
 
@@ -88,9 +244,7 @@ impl FromStr for Pattern {
     type Err = NameError;
 
     fn from_str(text: &str) -> Result<Self, NameError> {
-        let name: StrategyName =
-            text.parse().map_err(|error: NameError| NameError { kind: KIND, ..error })?;
-        Self::try_from(&name)
+        Self::try_from(&StrategyName::read(KIND, text)?)
     }
 }
 
@@ -98,109 +252,10 @@ impl FromStr for Pattern {
 /// is shorter.
 impl fmt::Display for Pattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let named = Preset::ALL.map(|(preset_name, preset)| {
-            let mut name = StrategyName::plain(self.kind.name());
-            if preset != Preset::Lo {
-                name.set("preset", preset_name);
-            }
-            let usual = Kind::usual(self.kind.name(), preset);
-            let usual = usual.map(|kind| kind.parameters()).unwrap_or_default();
-            let discipline = Discipline::usual(&self.kind, preset).parameters();
-            let own = self.kind.parameters().into_iter().chain(self.discipline.parameters());
-            for (own, usual) in own.zip(usual.into_iter().chain(discipline)) {
-                if own != usual {
-                    name.set(own.0, own.1);
-                }
-            }
-            name
-        });
-        named.iter().min_by_key(|name| name.parameters.len()).map_or(Ok(()), |name| name.fmt(f))
-    }
-}
-
-impl Kind {
-    /// The name as typed.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Kind::AllToAll { .. } => "all-to-all",
-            Kind::OneToAll { .. } => "one-to-all",
-            Kind::NBody => "n-body",
-            Kind::Fft2d { .. } => "fft-2d",
-            Kind::Multigrid { .. } => "multigrid",
-            Kind::NearestNeighbour { .. } => "nearest-neighbour",
-            Kind::Random { .. } => "random",
-            Kind::Matrix { .. } => "matrix",
-            Kind::Phases { .. } => "phases",
-        }
-    }
-
-    /// The options of its own, as typed.
-    fn parameters(&self) -> Vec<(&'static str, String)> {
-        let texts: Vec<(_, &str)> = match self {
-            Kind::NBody => vec![],
-            Kind::AllToAll { order } => vec![("order", text(&ORDERS, order))],
-            Kind::OneToAll { root, targets } => {
-                vec![("root", text(&ROOTS, root)), ("targets", text(&TARGETS, targets))]
-            }
-            Kind::Fft2d { strides } => vec![("strides", text(&STRIDES, strides))],
-            Kind::Multigrid { cycle } => vec![("cycle", text(&CYCLES, cycle))],
-            Kind::NearestNeighbour { dimensions, wrap } => {
-                vec![("dimensions", text(&DIMENSIONS, dimensions)), ("wrap", text(&WRAPS, wrap))]
-            }
-            Kind::Random { source } => vec![("source", text(&SOURCES, source))],
-            Kind::Matrix { file, values } => {
-                vec![("file", file), ("values", text(&VALUES, values))]
-            }
-            Kind::Phases { file } => vec![("file", file)],
-        };
-        texts.into_iter().map(|(key, value)| (key, value.to_string())).collect()
-    }
-
-    /// Itself with the options that were written.
-    fn with(self, name: &StrategyName) -> Result<Self, NameError> {
-        let file = || {
-            let problem = "name a file: file=traffic.csv";
-            name.get("file").map(str::to_string).ok_or_else(|| name.error(KIND, problem))
-        };
-        Ok(match self {
-            Kind::NBody => Kind::NBody,
-            Kind::AllToAll { order } => {
-                Kind::AllToAll { order: name.choice(KIND, "order", order, &ORDERS)? }
-            }
-            Kind::OneToAll { root, targets } => Kind::OneToAll {
-                root: name.choice(KIND, "root", root, &ROOTS)?,
-                targets: name.choice(KIND, "targets", targets, &TARGETS)?,
-            },
-            Kind::Fft2d { strides } => {
-                Kind::Fft2d { strides: name.choice(KIND, "strides", strides, &STRIDES)? }
-            }
-            Kind::Multigrid { cycle } => {
-                Kind::Multigrid { cycle: name.choice(KIND, "cycle", cycle, &CYCLES)? }
-            }
-            Kind::NearestNeighbour { dimensions, wrap } => Kind::NearestNeighbour {
-                dimensions: name.choice(KIND, "dimensions", dimensions, &DIMENSIONS)?,
-                wrap: name.choice(KIND, "wrap", wrap, &WRAPS)?,
-            },
-            Kind::Random { source } => {
-                Kind::Random { source: name.choice(KIND, "source", source, &SOURCES)? }
-            }
-            Kind::Matrix { values, .. } => Kind::Matrix {
-                file: file()?,
-                values: name.choice(KIND, "values", values, &VALUES)?,
-            },
-            Kind::Phases { .. } => Kind::Phases { file: file()? },
-        })
-    }
-}
-
-impl Discipline {
-    /// The options as typed.
-    fn parameters(&self) -> Vec<(&'static str, String)> {
-        let Self { sends, stream, barrier } = self;
-        vec![
-            ("sends", text(&SENDS, sends).to_string()),
-            ("stream", text(&STREAMS, stream).to_string()),
-            ("barrier", text(&BARRIERS, barrier).to_string()),
-        ]
+        let [plain, named] = TABLES.each_ref().map(|(preset, table)| (preset, table.name(self)));
+        let (preset, mut other) = named;
+        other.parameters.insert(0, (PRESET.to_string(), preset.to_string()));
+        let shorter = other.parameters.len() < plain.1.parameters.len();
+        if shorter { other.fmt(f) } else { plain.1.fmt(f) }
     }
 }

@@ -1,4 +1,3 @@
-use super::names::{ALIASES, NAMES};
 use super::*;
 use crate::naming::StrategyName;
 
@@ -89,10 +88,9 @@ fn print_and_parse_are_inverse() {
 #[test]
 fn listings_give_the_defaults() {
     for entry in descriptions() {
-        assert!(NAMES.contains(&entry.name.as_str()));
         let mut name = StrategyName::plain(&entry.name);
         for parameter in &entry.parameters {
-            let value = if parameter.key == "file" { "x" } else { parameter.default };
+            let value = if parameter.key == "file" { "x" } else { parameter.default.as_str() };
             name.set(parameter.key, value);
         }
         let bare = if entry.parameters.iter().any(|p| p.key == "file") { "[file=x]" } else { "" };
@@ -105,8 +103,6 @@ fn listings_give_the_defaults() {
             );
         }
     }
-    assert_eq!(descriptions().len(), NAMES.len());
-    assert!(ALIASES.iter().all(|(_, name)| NAMES.contains(name)));
 }
 
 #[test]

@@ -1,117 +1,92 @@
 //! The grammar of service times.
 
-use super::super::names::{unknown, with};
-use super::{KIND, Service};
-use crate::naming::{Description, NameError, Parameter, StrategyName};
+use std::sync::LazyLock;
 
-const EXPONENTIAL: &str = "exponential";
-const PARETO: &str = "pareto";
-const NORMAL: &str = "normal";
-const DETERMINISTIC: &str = "deterministic";
+use super::{LEAST_MASS, Service, kept};
+use crate::naming::{Description, Entry, Table, kind};
 
-impl Service {
-    /// The canonical name.
-    #[must_use]
-    pub fn name(&self) -> StrategyName {
-        match *self {
-            Self::Exponential { mean } => with(EXPONENTIAL, [("mean", mean)]),
-            Self::BoundedPareto { k, q, alpha } => {
-                with(PARETO, [("k", k), ("q", q), ("alpha", alpha)])
+pub(super) static TABLE: LazyLock<Table<Service>> = LazyLock::new(|| {
+    /// The field of one kind of service.
+    macro_rules! of {
+        ($kind:ident, $field:ident) => {
+            |service: &mut Service| match service {
+                Service::$kind { $field, .. } => Some($field),
+                _ => None,
             }
-            Self::TruncatedNormal { mean, sd, low, high } => {
-                with(NORMAL, [("mean", mean), ("sd", sd), ("low", low), ("high", high)])
-            }
-            Self::Deterministic { time } => with(DETERMINISTIC, [("time", time)]),
-        }
-    }
-}
-
-impl TryFrom<&StrategyName> for Service {
-    type Error = NameError;
-
-    fn try_from(name: &StrategyName) -> Result<Self, NameError> {
-        let keys = |known: &[&str]| name.expect_keys(KIND, known);
-        let value = |key, default: f64| name.value(KIND, key, default);
-        let service = match name.name.as_str() {
-            EXPONENTIAL => {
-                keys(&["mean"])?;
-                Self::Exponential { mean: value("mean", 1.0)? }
-            }
-            PARETO | "bounded-pareto" => {
-                keys(&["k", "q", "alpha"])?;
-                let (k, q) = (value("k", 15.0)?, value("q", 4241.0)?);
-                Self::BoundedPareto { k, q, alpha: value("alpha", 1.0)? }
-            }
-            NORMAL | "truncated-normal" => {
-                keys(&["mean", "sd", "low", "high"])?;
-                let (mean, sd) = (value("mean", 5.0)?, value("sd", 2.0)?);
-                let (low, high) = (value("low", 0.0)?, value("high", f64::INFINITY)?);
-                Self::TruncatedNormal { mean, sd, low, high }
-            }
-            DETERMINISTIC | "constant" => {
-                keys(&["time"])?;
-                Self::Deterministic { time: value("time", 1.0)? }
-            }
-            _ => return Err(unknown(name, KIND, &[EXPONENTIAL, PARETO, NORMAL, DETERMINISTIC])),
         };
-        service.check()?;
-        Ok(service)
     }
-}
+    let exponential = Entry::new("exponential", Service::Exponential { mean: 1.0 })
+        .about("Exponential service times.")
+        .source("Lo, Windisch, Liu, Nitzberg 1997")
+        .case("mean", kind::positive(), "mean, time units", of!(Exponential, mean))
+        .always();
+    let pareto = Service::BoundedPareto { k: 15.0, q: 4241.0, alpha: 1.0 };
+    let pareto = Entry::new("pareto", pareto)
+        .aliases(&["bounded-pareto"])
+        .about(
+            "Bounded Pareto, a heavy tail: density proportional to x^(-alpha-1) from k to q. The defaults \
+             have mean 84.968 and median 29.894.",
+        )
+        .source("Bani-Mohammad 2008, eq. 5.1")
+        .case("k", kind::positive(), "shortest, time units", of!(BoundedPareto, k))
+        .case("q", kind::positive(), "longest, time units", of!(BoundedPareto, q))
+        .case(
+            "alpha",
+            kind::positive(),
+            "tail index: the smaller, the heavier the tail",
+            of!(BoundedPareto, alpha),
+        )
+        .always()
+        .check(|service| match *service {
+            Service::BoundedPareto { k, q, .. } if k >= q => {
+                Err(format!("k is {k}, but must be below q, {q}"))
+            }
+            _ => Ok(()),
+        });
+    let normal = Service::TruncatedNormal { mean: 5.0, sd: 2.0, low: 0.0, high: f64::INFINITY };
+    let normal = Entry::new("normal", normal)
+        .aliases(&["truncated-normal"])
+        .about(
+            "Normal, restricted to the interval from low to high; mean and sd are those before the \
+             restriction.",
+        )
+        .case("mean", kind::positive(), "mean, time units", of!(TruncatedNormal, mean))
+        .case("sd", kind::positive(), "standard deviation, time units", of!(TruncatedNormal, sd))
+        .case(
+            "low",
+            kind::typed("a number from 0"),
+            "shortest, time units",
+            of!(TruncatedNormal, low),
+        )
+        .case(
+            "high",
+            kind::typed("a number above low, or inf"),
+            "longest, time units",
+            of!(TruncatedNormal, high),
+        )
+        .always()
+        .check(|service| match *service {
+            Service::TruncatedNormal { low, high, .. } if !(low >= 0.0 && low < high) => {
+                Err(format!("low is {low}, but must be from 0 to below high, {high}"))
+            }
+            // As a range, so that NaN is outside.
+            Service::TruncatedNormal { mean, sd, low, high }
+                if !(LEAST_MASS..).contains(&kept(mean, sd, low, high)[1]) =>
+            {
+                Err("less than a millionth of it lies between low and high".to_string())
+            }
+            _ => Ok(()),
+        });
+    let deterministic = Entry::new("deterministic", Service::Deterministic { time: 1.0 })
+        .aliases(&["constant"])
+        .about("The same service time for all jobs.")
+        .case("time", kind::positive(), "service time, time units", of!(Deterministic, time))
+        .always();
+    Table::new("service", [exponential, pareto, normal, deterministic])
+});
 
 /// All distributions of service times, for listings.
 #[must_use]
 pub fn descriptions() -> Vec<Description> {
-    let parameter = |key, values: &str, default, about| Parameter {
-        key,
-        values: values.to_string(),
-        default,
-        about,
-    };
-    let positive = |key, default, about| parameter(key, "a positive number", default, about);
-    let entry = |name: &str, aliases: &[&'static str], source, about: &str, parameters| {
-        let (name, about) = (name.to_string(), about.to_string());
-        Description { name, aliases: aliases.to_vec(), about, source, parameters }
-    };
-    vec![
-        entry(
-            EXPONENTIAL,
-            &[],
-            "Lo, Windisch, Liu, Nitzberg 1997",
-            "Exponential service times.",
-            vec![positive("mean", "1", "mean, time units")],
-        ),
-        entry(
-            PARETO,
-            &["bounded-pareto"],
-            "Bani-Mohammad 2008, eq. 5.1",
-            "Bounded Pareto, a heavy tail: density proportional to x^(-alpha-1) from k to q. The defaults \
-             have mean 84.968 and median 29.894.",
-            vec![
-                positive("k", "15", "shortest, time units"),
-                positive("q", "4241", "longest, time units"),
-                positive("alpha", "1", "tail index: the smaller, the heavier the tail"),
-            ],
-        ),
-        entry(
-            NORMAL,
-            &["truncated-normal"],
-            "",
-            "Normal, restricted to the interval from low to high; mean and sd are those before the \
-             restriction.",
-            vec![
-                positive("mean", "5", "mean, time units"),
-                positive("sd", "2", "standard deviation, time units"),
-                parameter("low", "a number from 0", "0", "shortest, time units"),
-                parameter("high", "a number above low, or inf", "inf", "longest, time units"),
-            ],
-        ),
-        entry(
-            DETERMINISTIC,
-            &["constant"],
-            "",
-            "The same service time for all jobs.",
-            vec![positive("time", "1", "service time, time units")],
-        ),
-    ]
+    TABLE.descriptions()
 }

@@ -1,6 +1,5 @@
 //! The law of one side, resolved for the machine's side in its dimension.
 
-use super::super::names::positive;
 use super::super::random::exponential;
 use super::{Interval, SideLaw};
 
@@ -8,9 +7,6 @@ use super::{Interval, SideLaw};
 /// probability of each.
 const INCREASING: [(u32, f64); 4] = [(4, 0.2), (6, 0.2), (7, 0.2), (8, 0.4)];
 const DECREASING: [(u32, f64); 4] = [(1, 0.4), (2, 0.2), (4, 0.2), (8, 0.2)];
-
-/// How far the probabilities of intervals may be from 1 in sum.
-const SUM_TOLERANCE: f64 = 1e-9;
 
 /// A law of sides from 1 to the machine's.
 #[derive(Clone, Debug)]
@@ -22,9 +18,9 @@ pub(super) enum AxisLaw {
 }
 
 impl AxisLaw {
-    /// Checks a law against a machine's side; the error says what is wrong.
+    /// Checks a law that is legal on some machine against a machine's side; the error says
+    /// what is wrong.
     pub(super) fn new(law: &SideLaw, extent: u16) -> Result<Self, String> {
-        check(law)?;
         let one = |low, high| vec![Interval { low, high, probability: 1.0 }];
         let intervals = match law {
             _ if extent == 1 => one(1, 1),
@@ -106,37 +102,4 @@ fn eighths(shares: &[(u32, f64)], extent: u16) -> Result<Vec<Interval>, String> 
         interval
     };
     Ok(shares.iter().map(interval).collect())
-}
-
-/// Complains of what is wrong on any machine.
-pub(super) fn check(law: &SideLaw) -> Result<(), String> {
-    match law {
-        SideLaw::Increasing | SideLaw::Decreasing => Ok(()),
-        &SideLaw::Exponential { mean } => mean.map_or(Ok(()), |mean| positive("mean", mean)),
-        SideLaw::Fixed(0) | SideLaw::Uniform { low: 0, .. } => {
-            Err("a side must be at least 1".to_string())
-        }
-        SideLaw::Fixed(_) => Ok(()),
-        &SideLaw::Uniform { low, high } => match high {
-            Some(high) if high < low => Err(format!("low is {low}, but must be at most {high}")),
-            _ => Ok(()),
-        },
-        SideLaw::Intervals(intervals) => check_intervals(intervals),
-    }
-}
-
-fn check_intervals(intervals: &[Interval]) -> Result<(), String> {
-    let mut below = 0;
-    for &Interval { low, high, probability } in intervals {
-        if low <= below || high < low {
-            return Err(format!("{low}-{high} is not above {below}: intervals must ascend from 1"));
-        }
-        positive("a probability", probability)?;
-        below = high;
-    }
-    let sum: f64 = intervals.iter().map(|interval| interval.probability).sum();
-    if (sum - 1.0).abs() > SUM_TOLERANCE {
-        return Err(format!("the probabilities add up to {sum}, but must to 1"));
-    }
-    Ok(())
 }

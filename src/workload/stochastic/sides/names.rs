@@ -1,101 +1,119 @@
 //! The grammar of sides.
 
-use super::super::names::{optional, unknown};
-use super::law::check;
-use super::{Interval, KIND, SideLaw, Sides};
-use crate::naming::{Description, NameError, Parameter, StrategyName};
 use std::fmt;
 use std::str::FromStr;
+use std::sync::LazyLock;
 
-const NO_YES: [(&str, bool); 2] = [("no", false), ("yes", true)];
+use super::{Interval, SideLaw, Sides};
+use crate::naming::{Description, Entry, Table, kind};
+
 const ROUNDINGS: [(&str, bool); 2] = [("none", false), ("power-of-two", true)];
 
-impl Sides {
-    /// The canonical name.
-    #[must_use]
-    pub fn name(&self) -> StrategyName {
-        let mut name = StrategyName::plain(match self.law {
-            SideLaw::Uniform { .. } => "uniform",
-            SideLaw::Exponential { .. } => "exponential",
-            SideLaw::Increasing => "increasing",
-            SideLaw::Decreasing => "decreasing",
-            SideLaw::Intervals(_) => "intervals",
-            SideLaw::Fixed(_) => "fixed",
+pub(super) static TABLE: LazyLock<Table<Sides>> = LazyLock::new(|| {
+    const LO: &str = "Lo, Windisch, Liu, Nitzberg 1997";
+    let side = || kind::integer(1..=u16::MAX).listed("a side");
+    let uniform = Entry::new("uniform", Sides::UNIFORM)
+        .about("All sides from low to high alike.")
+        .source(LO)
+        .case("low", side(), "shortest side, processors", |s| match &mut s.law {
+            SideLaw::Uniform { low, .. } => Some(low),
+            _ => None,
+        })
+        .case("high", side().or("the machine's"), "longest side, processors", |s| {
+            match &mut s.law {
+                SideLaw::Uniform { high, .. } => Some(high),
+                _ => None,
+            }
+        })
+        .check(|sides| match sides.law {
+            SideLaw::Uniform { low, high: Some(high) } if high < low => {
+                Err(format!("low is {low}, but must be at most {high}"))
+            }
+            _ => Ok(()),
         });
-        match &self.law {
-            &SideLaw::Uniform { low, high } => {
-                if low != 1 {
-                    name.set("low", low.to_string());
-                }
-                if let Some(high) = high {
-                    name.set("high", high.to_string());
-                }
-            }
-            SideLaw::Exponential { mean: Some(mean) } => name.set("mean", mean.to_string()),
-            SideLaw::Exponential { mean: None } | SideLaw::Increasing | SideLaw::Decreasing => {}
-            SideLaw::Intervals(intervals) => {
-                let texts: Vec<_> = intervals.iter().map(Interval::to_string).collect();
-                name.set("sides", texts.join(","));
-            }
-            SideLaw::Fixed(side) => name.set("side", side.to_string()),
-        }
-        if self.power_of_two {
-            name.set("round", "power-of-two");
-        }
-        if self.equal {
-            name.set("equal", "yes");
-        }
-        name
-    }
+    let mean = kind::positive().or("half the machine's side");
+    let exponential = Entry::new("exponential", Sides::plain(SideLaw::Exponential { mean: None }))
+        .about(
+            "An exponential variable, cut to its whole part and limited to 1 and the machine's side.",
+        )
+        .source(LO)
+        .case("mean", mean, "mean before cutting, processors", |s| match &mut s.law {
+            SideLaw::Exponential { mean } => Some(mean),
+            _ => None,
+        });
+    let increasing = Entry::new("increasing", Sides::plain(SideLaw::Increasing)).source(LO).about(
+        "Large sides are frequent: probability .2 for the first half of the machine's side (at least 8), \
+         .2 for the next quarter, .2 for the next eighth, .4 for the last eighth.",
+    );
+    let decreasing = Entry::new("decreasing", Sides::plain(SideLaw::Decreasing)).source(LO).about(
+        "Small sides are frequent: probability .4 for the first eighth of the machine's side (at least 8), \
+         .2 for the next eighth, .2 for the next quarter, .2 for the last half.",
+    );
+    let intervals = Entry::new("intervals", Sides::plain(SideLaw::Intervals(Vec::new())))
+        .about("Intervals with probabilities that add up to 1; all sides of one interval alike.")
+        .case(
+            "sides",
+            kind::list("low-high:probability,..."),
+            "intervals in ascending order, processors",
+            |s| match &mut s.law {
+                SideLaw::Intervals(intervals) => Some(intervals),
+                _ => None,
+            },
+        )
+        .check(|sides| match &sides.law {
+            SideLaw::Intervals(intervals) => check(intervals),
+            _ => Ok(()),
+        });
+    let fixed = Entry::new("fixed", Sides::plain(SideLaw::Fixed(1)))
+        .about("Always the same side.")
+        .case("side", side(), "the side, processors", |s| match &mut s.law {
+            SideLaw::Fixed(side) => Some(side),
+            _ => None,
+        })
+        .always();
+    let shaped = |entry: Entry<Sides>| {
+        let round = "round each side down to a power of two";
+        let equal = "one side for all dimensions: squares and cubes";
+        entry.param("round", kind::one_of(&ROUNDINGS), round, |s| &mut s.power_of_two).param(
+            "equal",
+            kind::yes_no(),
+            equal,
+            |s| &mut s.equal,
+        )
+    };
+    let laws = [uniform, exponential, increasing, decreasing, intervals, fixed];
+    Table::new("sides", laws.map(shaped))
+});
+
+/// All distributions of sides, for listings.
+#[must_use]
+pub fn descriptions() -> Vec<Description> {
+    TABLE.descriptions()
 }
 
-impl TryFrom<&StrategyName> for Sides {
-    type Error = NameError;
+/// How far the probabilities of intervals may be from 1 in sum.
+const SUM_TOLERANCE: f64 = 1e-9;
 
-    fn try_from(name: &StrategyName) -> Result<Self, NameError> {
-        let keys = |own: &[&str]| name.expect_keys(KIND, &[own, &["round", "equal"]].concat());
-        let law = match name.name.as_str() {
-            "uniform" => {
-                keys(&["low", "high"])?;
-                let low = name.value(KIND, "low", 1)?;
-                SideLaw::Uniform { low, high: optional(name, KIND, "high")? }
-            }
-            "exponential" => {
-                keys(&["mean"])?;
-                SideLaw::Exponential { mean: optional(name, KIND, "mean")? }
-            }
-            "increasing" => {
-                keys(&[])?;
-                SideLaw::Increasing
-            }
-            "decreasing" => {
-                keys(&[])?;
-                SideLaw::Decreasing
-            }
-            "intervals" => {
-                keys(&["sides"])?;
-                let parse = |part: &str| {
-                    part.trim().parse().map_err(|problem: String| name.error(KIND, problem))
-                };
-                let text = name.get("sides").ok_or_else(|| {
-                    name.error(KIND, "write the intervals: intervals[sides=1-4:0.5,5-8:0.5]")
-                })?;
-                SideLaw::Intervals(text.split(',').map(parse).collect::<Result<_, _>>()?)
-            }
-            "fixed" => {
-                keys(&["side"])?;
-                SideLaw::Fixed(name.value(KIND, "side", 1)?)
-            }
-            _ => {
-                let known =
-                    ["uniform", "exponential", "increasing", "decreasing", "intervals", "fixed"];
-                return Err(unknown(name, KIND, &known));
-            }
-        };
-        check(&law).map_err(|problem| name.error(KIND, problem))?;
-        let power_of_two = name.choice(KIND, "round", false, &ROUNDINGS)?;
-        Ok(Self { law, power_of_two, equal: name.choice(KIND, "equal", false, &NO_YES)? })
+/// Complains of intervals that do not ascend, or whose probabilities do not add up to 1.
+fn check(intervals: &[Interval]) -> Result<(), String> {
+    if intervals.is_empty() {
+        return Err("write the intervals: intervals[sides=1-4:0.5,5-8:0.5]".to_string());
     }
+    let mut below = 0;
+    for &Interval { low, high, probability } in intervals {
+        if low <= below || high < low {
+            return Err(format!("{low}-{high} is not above {below}: intervals must ascend from 1"));
+        }
+        if !(probability > 0.0 && probability.is_finite()) {
+            return Err(format!("a probability is {probability}, but must be positive"));
+        }
+        below = high;
+    }
+    let sum: f64 = intervals.iter().map(|interval| interval.probability).sum();
+    if (sum - 1.0).abs() > SUM_TOLERANCE {
+        return Err(format!("the probabilities add up to {sum}, but must to 1"));
+    }
+    Ok(())
 }
 
 /// `low-high:probability`, or `side:probability`.
@@ -125,77 +143,4 @@ impl fmt::Display for Interval {
             write!(f, "{low}-{high}:{probability}")
         }
     }
-}
-
-/// All distributions of sides, for listings.
-#[must_use]
-pub fn descriptions() -> Vec<Description> {
-    let parameter = |key, values: &str, default, about| Parameter {
-        key,
-        values: values.to_string(),
-        default,
-        about,
-    };
-    let entry = |name: &str, source, about: &str, mut parameters: Vec<Parameter>| {
-        let round = "round each side down to a power of two";
-        parameters.push(parameter("round", "none|power-of-two", "none", round));
-        let equal = "one side for all dimensions: squares and cubes";
-        parameters.push(parameter("equal", "no|yes", "no", equal));
-        let (name, about) = (name.to_string(), about.to_string());
-        Description { name, aliases: vec![], about, source, parameters }
-    };
-    const LO: &str = "Lo, Windisch, Liu, Nitzberg 1997";
-    vec![
-        entry(
-            "uniform",
-            LO,
-            "All sides from low to high alike.",
-            vec![
-                parameter("low", "a side", "1", "shortest side, processors"),
-                parameter("high", "a side", "the machine's", "longest side, processors"),
-            ],
-        ),
-        entry(
-            "exponential",
-            LO,
-            "An exponential variable, cut to its whole part and limited to 1 and the machine's side.",
-            vec![parameter(
-                "mean",
-                "a positive number",
-                "half the machine's side",
-                "mean before cutting, processors",
-            )],
-        ),
-        entry(
-            "increasing",
-            LO,
-            "Large sides are frequent: probability .2 for the first half of the machine's side (at least 8), \
-             .2 for the next quarter, .2 for the next eighth, .4 for the last eighth.",
-            vec![],
-        ),
-        entry(
-            "decreasing",
-            LO,
-            "Small sides are frequent: probability .4 for the first eighth of the machine's side (at least 8), \
-             .2 for the next eighth, .2 for the next quarter, .2 for the last half.",
-            vec![],
-        ),
-        entry(
-            "intervals",
-            "",
-            "Intervals with probabilities that add up to 1; all sides of one interval alike.",
-            vec![parameter(
-                "sides",
-                "low-high:probability,...",
-                "none",
-                "intervals in ascending order, processors",
-            )],
-        ),
-        entry(
-            "fixed",
-            "",
-            "Always the same side.",
-            vec![parameter("side", "a side", "1", "the side, processors")],
-        ),
-    ]
 }

@@ -1,21 +1,28 @@
-//! How strategies are written: `name` or `name[key=value,...]`.
-//!
-//! A value may itself hold commas (`mc1x1[tie=2,13,20,6,order=scan]`): a part without
-//! `=` continues the value before it. It may also be a name with parameters of its own
-//! (`stream[sides=uniform[high=8]]`). Names and keys are lower case; `_` reads as `-`.
-//!
-//! ```
-//! use replay::naming::StrategyName;
-//! let name: StrategyName = "mc1x1[tie=2,13,20,6,order=scan]".parse()?;
-//! assert_eq!(name.get("tie"), Some("2,13,20,6"));
-//! assert_eq!(name.to_string(), "mc1x1[tie=2,13,20,6,order=scan]");
-//! # Ok::<(), replay::naming::NameError>(())
-//! ```
-
 use std::fmt;
 use std::str::FromStr;
 
-/// A strategy's name and parameters as written.
+use super::near::advice;
+use crate::shown::shown;
+
+/// Bytes of the longest name with its parameters: room for a path, or a long list.
+pub const LONGEST_NAME: usize = 8192;
+
+/// Bytes of a name that an error shows whole.
+const SHOWN_WHOLE: usize = 256;
+
+/// A strategy's name and parameters as written: `name` or `name[key=value,...]`.
+///
+/// A value may itself hold commas (`mc1x1[tie=2,13,20,6,order=scan]`): a part without
+/// `=` continues the value before it. It may also be a name with parameters of its own
+/// (`stream[sides=uniform[high=8]]`). Names and keys are lower case; `_` reads as `-`.
+///
+/// ```
+/// use replay::naming::StrategyName;
+/// let name: StrategyName = "mc1x1[tie=2,13,20,6,order=scan]".parse()?;
+/// assert_eq!(name.get("tie"), Some("2,13,20,6"));
+/// assert_eq!(name.to_string(), "mc1x1[tie=2,13,20,6,order=scan]");
+/// # Ok::<(), replay::naming::NameError>(())
+/// ```
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct StrategyName {
     /// The part before the bracket.
@@ -30,13 +37,29 @@ pub struct StrategyName {
 pub struct NameError {
     /// "allocator", "scheduler", ... or "strategy" before that is known.
     pub kind: &'static str,
-    /// What was written.
+    /// What was written; of a very long text its beginning.
     pub text: String,
     /// What is wrong with it, with a suggestion where there is one.
     pub problem: String,
 }
 
+impl NameError {
+    /// An error about a text.
+    pub fn new(kind: &'static str, text: &str, problem: impl Into<String>) -> Self {
+        let text = if text.len() > SHOWN_WHOLE { shown(text) } else { text.to_string() };
+        Self { kind, text, problem: problem.into() }
+    }
+}
+
 impl StrategyName {
+    /// Reads a name of a known kind, for the error.
+    ///
+    /// # Errors
+    /// [`NameError`] of that kind if the text is no name.
+    pub fn read(kind: &'static str, text: &str) -> Result<Self, NameError> {
+        text.parse().map_err(|error| NameError { kind, ..error })
+    }
+
     /// A name without parameters.
     pub fn plain(name: &str) -> Self {
         Self { name: name.to_string(), parameters: Vec::new() }
@@ -57,7 +80,7 @@ impl StrategyName {
 
     /// An error about this name.
     pub fn error(&self, kind: &'static str, problem: impl Into<String>) -> NameError {
-        NameError { kind, text: self.to_string(), problem: problem.into() }
+        NameError::new(kind, &self.to_string(), problem)
     }
 
     /// Refuses parameters other than `known`, with the nearest known one as advice.
@@ -67,11 +90,11 @@ impl StrategyName {
     pub fn expect_keys(&self, kind: &'static str, known: &[&str]) -> Result<(), NameError> {
         for (key, _) in &self.parameters {
             if !known.contains(&key.as_str()) {
-                let hint = match nearest(key, known.iter().copied()) {
-                    Some(near) => format!("did you mean \"{near}\"?"),
-                    None if known.is_empty() => "it has none".to_string(),
-                    None => format!("it has {}", known.join(", ")),
-                };
+                let hint = advice(key, known.iter().copied(), || match known {
+                    [] => "it has none".to_string(),
+                    known => format!("it has {}", known.join(", ")),
+                });
+                let key = shown(key);
                 return Err(self.error(kind, format!("unknown parameter \"{key}\"; {hint}")));
             }
         }
@@ -118,11 +141,10 @@ impl FromStr for StrategyName {
     type Err = NameError;
 
     fn from_str(text: &str) -> Result<Self, NameError> {
-        let error = |problem: &str| NameError {
-            kind: "strategy",
-            text: text.to_string(),
-            problem: problem.to_string(),
-        };
+        let error = |problem: &str| NameError::new("strategy", text, problem);
+        if text.len() > LONGEST_NAME {
+            return Err(error(&format!("a name has at most {LONGEST_NAME} bytes")));
+        }
         let trimmed = text.trim();
         let (name, inside) = match trimmed.split_once('[') {
             None => (trimmed, ""),
@@ -214,127 +236,4 @@ pub fn split_list(text: &str) -> Vec<&str> {
     }
     parts.push(&text[start..]);
     parts
-}
-
-/// The candidate most like `word`, if one is like it at all.
-pub fn nearest<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    nearest_few(word, candidates, 1).first().copied()
-}
-
-/// Up to `count` candidates like `word`, the most alike first: at most a third of the
-/// letters differ (one in a short word, two in a longer one), or one contains the other. Case does not matter; equally near
-/// candidates keep their order.
-pub fn nearest_few<'a>(
-    word: &str,
-    candidates: impl Iterator<Item = &'a str>,
-    count: usize,
-) -> Vec<&'a str> {
-    let word = word.to_lowercase();
-    // In a short word two other letters are another word.
-    let letters = word.chars().count();
-    let reach = if letters <= 4 { 1 } else { (letters / 3).max(2) };
-    let mut near: Vec<(usize, &str)> = Vec::new();
-    for candidate in candidates {
-        let lower = candidate.to_lowercase();
-        let contained = word.len() >= 3 && (lower.contains(&word) || word.contains(&lower));
-        let distance = strsim::osa_distance(&word, &lower);
-        if distance <= reach || contained {
-            near.push((distance.min(reach), candidate));
-        }
-    }
-    near.sort_by_key(|&(distance, _)| distance);
-    near.dedup_by_key(|&mut (_, candidate)| candidate);
-    near.into_iter().take(count).map(|(_, candidate)| candidate).collect()
-}
-
-/// A parameter of a strategy, for listings and help.
-#[derive(Clone, PartialEq, Eq, Debug, serde::Serialize)]
-pub struct Parameter {
-    /// The key as typed.
-    pub key: &'static str,
-    /// Legal values.
-    pub values: String,
-    /// The value if it is not written.
-    pub default: &'static str,
-    /// What it does, with its unit.
-    pub about: &'static str,
-}
-
-/// What a listing says of a strategy.
-#[derive(Clone, PartialEq, Eq, Debug, serde::Serialize)]
-pub struct Description {
-    /// The name as typed.
-    pub name: String,
-    /// Other names that are understood.
-    pub aliases: Vec<&'static str>,
-    /// What it does.
-    pub about: String,
-    /// Where it was defined.
-    pub source: &'static str,
-    /// Its parameters.
-    pub parameters: Vec<Parameter>,
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    #[test]
-    fn malformed_names_are_refused() {
-        for bad in [
-            "",
-            "[a=b]",
-            "a[",
-            "a[b]",
-            "a[b=]",
-            "a[=c]",
-            "a[b=c,b=d]",
-            "a[b=c]]",
-            "a b",
-            "a[b=[c]]",
-        ] {
-            assert!(bad.parse::<StrategyName>().is_err(), "{bad}");
-        }
-    }
-
-    #[test]
-    fn a_value_may_be_a_name_with_parameters() {
-        let name: StrategyName =
-            "stream[sides=uniform[low=1,high=8],load=2]".parse().expect("legal");
-        assert_eq!(name.get("sides"), Some("uniform[low=1,high=8]"));
-        assert_eq!(name.get("load"), Some("2"));
-        assert_eq!(name.to_string(), "stream[sides=uniform[low=1,high=8],load=2]");
-    }
-
-    #[test]
-    fn lists_split_outside_brackets() {
-        assert_eq!(split_list("mm,mc1x1[tie=1,2,3,4],mc"), ["mm", "mc1x1[tie=1,2,3,4]", "mc"]);
-    }
-
-    #[test]
-    fn a_typing_error_finds_its_word() {
-        let known = ["mc1x1", "gen-alg", "hilbert-best-fit"];
-        assert_eq!(nearest("mc1x", known.into_iter()), Some("mc1x1"));
-        assert_eq!(nearest("genalg", known.into_iter()), Some("gen-alg"));
-        assert_eq!(nearest("zzz", known.into_iter()), None);
-    }
-
-    proptest! {
-        #[test]
-        fn print_and_parse_are_inverse(
-            name in "[a-z][a-z0-9-]{0,10}",
-            parameters in proptest::collection::btree_map("[a-z]{1,6}", "[a-z0-9.]{1,4}(,[0-9]{1,3}){0,3}", 0..4),
-        ) {
-            let strategy = StrategyName { name, parameters: parameters.into_iter().collect() };
-            prop_assert_eq!(strategy.to_string().parse::<StrategyName>(), Ok(strategy));
-        }
-
-        #[test]
-        fn no_text_breaks_the_parser(text in "\\PC{0,30}") {
-            if let Ok(name) = text.parse::<StrategyName>() {
-                prop_assert_eq!(name.to_string().parse::<StrategyName>(), Ok(name));
-            }
-        }
-    }
 }

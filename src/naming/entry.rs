@@ -1,0 +1,328 @@
+use std::sync::Arc;
+
+use super::kind::Kind;
+use super::near::advice;
+use super::{Description, NameError, Parameter, StrategyName};
+use crate::shown::shown;
+
+/// A name, what it stands for, and its parameters: fields of the options `T`.
+pub struct Entry<T> {
+    pub(super) name: String,
+    words: Vec<Word>,
+    about: String,
+    source: &'static str,
+    default: T,
+    params: Vec<Box<dyn Param<T>>>,
+    /// Keys that say the same.
+    alternatives: Vec<(&'static str, &'static str)>,
+    check: Check<T>,
+}
+
+/// Another name, perhaps with a parameter set by it.
+struct Word {
+    word: &'static str,
+    set: Option<(&'static str, &'static str)>,
+}
+
+/// The value of a parameter.
+pub trait Value: Clone + PartialEq + Send + Sync + 'static {}
+
+impl<V: Clone + PartialEq + Send + Sync + 'static> Value for V {}
+
+type Check<T> = Box<dyn Fn(&T) -> Result<(), String> + Send + Sync>;
+
+/// A value of a parameter, read and ready to be put into options.
+pub type Setting<T> = Arc<dyn Fn(&mut T) + Send + Sync>;
+
+impl<T: Value> Entry<T> {
+    /// A name for these options, without parameters so far.
+    pub fn new(name: impl Into<String>, default: T) -> Self {
+        Self {
+            name: name.into(),
+            words: Vec::new(),
+            about: String::new(),
+            source: "",
+            default,
+            params: Vec::new(),
+            alternatives: Vec::new(),
+            check: Box::new(|_| Ok(())),
+        }
+    }
+
+    /// What it is, in sentences.
+    pub fn about(self, about: impl Into<String>) -> Self {
+        Self { about: about.into(), ..self }
+    }
+
+    /// Where it was defined.
+    pub fn source(self, source: &'static str) -> Self {
+        Self { source, ..self }
+    }
+
+    /// Other names that mean the same.
+    pub fn aliases(mut self, words: &[&'static str]) -> Self {
+        self.words.extend(words.iter().map(|&word| Word { word, set: None }));
+        self
+    }
+
+    /// Other names for this one with a parameter set: a word and the value it means.
+    pub fn short_for(mut self, key: &'static str, words: &[(&'static str, &'static str)]) -> Self {
+        let word = |&(word, value)| Word { word, set: Some((key, value)) };
+        self.words.extend(words.iter().map(word));
+        self
+    }
+
+    /// A parameter that is a field of the options.
+    pub fn param<V: Value>(
+        self,
+        key: &'static str,
+        kind: Kind<V>,
+        about: &'static str,
+        field: impl Fn(&mut T) -> &mut V + Send + Sync + 'static,
+    ) -> Self {
+        self.case(key, kind, about, move |options| Some(field(options)))
+    }
+
+    /// A parameter that is a field of some options, as where `T` is an enum.
+    pub fn case<V: Value>(
+        self,
+        key: &'static str,
+        kind: Kind<V>,
+        about: &'static str,
+        field: impl Fn(&mut T) -> Option<&mut V> + Send + Sync + 'static,
+    ) -> Self {
+        let get = Arc::new(field);
+        let set = get.clone();
+        self.computed(
+            key,
+            kind,
+            about,
+            move |options| get(&mut options.clone()).cloned(),
+            move |options, value| {
+                if let Some(field) = set(options) {
+                    *field = value;
+                }
+            },
+        )
+    }
+
+    /// A parameter that is another way to say what the parameter `of` does: only one of the
+    /// two may be given, and this one is never written.
+    pub fn other_way<V: Value>(
+        mut self,
+        key: &'static str,
+        of: &'static str,
+        kind: Kind<V>,
+        about: &'static str,
+        default: V,
+        set: impl Fn(&mut T, V) + Send + Sync + 'static,
+    ) -> Self {
+        self.alternatives.push((of, key));
+        self.computed(key, kind, about, move |_| Some(default.clone()), set)
+    }
+
+    /// A parameter that is read elsewhere: it is listed, checked, and changes nothing here.
+    pub fn elsewhere<V: Value>(
+        self,
+        key: &'static str,
+        kind: Kind<V>,
+        about: &'static str,
+        default: V,
+    ) -> Self {
+        self.computed(key, kind, about, move |_| Some(default.clone()), |_, _| {})
+    }
+
+    /// A parameter that is read from options and put into them by functions: setting it may
+    /// change what the parameters declared after it are if they are not given.
+    pub fn computed<V: Value>(
+        mut self,
+        key: &'static str,
+        kind: Kind<V>,
+        about: &'static str,
+        get: impl Fn(&T) -> Option<V> + Send + Sync + 'static,
+        set: impl Fn(&mut T, V) + Send + Sync + 'static,
+    ) -> Self {
+        let (get, set) = (Box::new(get), Arc::new(set));
+        self.params.push(Box::new(Typed { key, about, kind, always: false, get, set }));
+        self
+    }
+
+    /// The parameters declared so far are written even where they are the default.
+    pub fn always(mut self) -> Self {
+        self.params.iter_mut().for_each(|param| param.write_always());
+        self
+    }
+
+    /// What makes options illegal beside the values of single parameters.
+    pub fn check(self, check: impl Fn(&T) -> Result<(), String> + Send + Sync + 'static) -> Self {
+        Self { check: Box::new(check), ..self }
+    }
+
+    pub(super) fn words(&self) -> impl Iterator<Item = &str> {
+        std::iter::once(&self.name[..]).chain(self.words.iter().map(|word| word.word))
+    }
+
+    pub(super) fn describe(&self) -> Description {
+        Description {
+            name: self.name.clone(),
+            aliases: self.words.iter().map(|word| word.word).collect(),
+            about: self.about.clone(),
+            source: self.source,
+            parameters: self.params.iter().map(|param| param.describe(&self.default)).collect(),
+        }
+    }
+
+    /// Whether it has a parameter of this key.
+    pub fn has(&self, key: &str) -> bool {
+        self.params.iter().any(|param| param.key() == key)
+    }
+
+    /// Reads the parameters of a name, which is this entry's.
+    pub(super) fn read(&self, kind: &'static str, name: &StrategyName) -> Result<T, NameError> {
+        let mut options = self.default.clone();
+        let word = self.words.iter().find(|word| word.word == name.name);
+        if let Some((key, value)) = word.and_then(|word| word.set) {
+            if name.get(key).is_some() {
+                return Err(name.error(kind, format!("\"{}\" says {key}={value}", name.name)));
+            }
+            self.setting(kind, name, key, value)?(&mut options);
+        }
+        // Unknown keys first: a value cannot be judged that may be meant for another.
+        for (key, _) in &name.parameters {
+            self.param_of(kind, name, key)?;
+        }
+        for &(one, other) in &self.alternatives {
+            if name.get(one).is_some() && name.get(other).is_some() {
+                return Err(name.error(kind, format!("{one} and {other} say the same: give one")));
+            }
+        }
+        for param in &self.params {
+            if let Some(text) = name.get(param.key()) {
+                param.read(text).map_err(|problem| name.error(kind, problem))?(&mut options);
+            }
+        }
+        self.checked(&options).map_err(|problem| name.error(kind, problem))?;
+        Ok(options)
+    }
+
+    /// A value for one of the parameters.
+    pub(super) fn setting(
+        &self,
+        kind: &'static str,
+        name: &StrategyName,
+        key: &str,
+        text: &str,
+    ) -> Result<Setting<T>, NameError> {
+        let param = self.param_of(kind, name, key)?;
+        param.read(text).map_err(|problem| name.error(kind, problem))
+    }
+
+    fn param_of(
+        &self,
+        kind: &'static str,
+        name: &StrategyName,
+        key: &str,
+    ) -> Result<&dyn Param<T>, NameError> {
+        let keys = || self.params.iter().map(|param| param.key());
+        self.params.iter().find(|param| param.key() == key).map(|param| &**param).ok_or_else(|| {
+            let advice = advice(key, keys(), || match keys().collect::<Vec<_>>() {
+                known if known.is_empty() => "it has none".to_string(),
+                known => format!("it has {}", known.join(", ")),
+            });
+            name.error(kind, format!("unknown parameter \"{}\"; {advice}", shown(key)))
+        })
+    }
+
+    /// What is wrong with options that did not come from a text.
+    pub(super) fn checked(&self, options: &T) -> Result<(), String> {
+        self.params.iter().try_for_each(|param| param.checked(options))?;
+        (self.check)(options)
+    }
+
+    /// The one way to write options under this name, and whether it says all that they hold:
+    /// keys in the order of declaration, without those whose value follows from the default
+    /// and the keys before them. `None` if a parameter does not apply.
+    pub(super) fn write(&self, options: &T) -> Option<(StrategyName, bool)> {
+        let mut name = StrategyName::plain(&self.name);
+        let mut said = self.default.clone();
+        for param in &self.params {
+            if let Some(text) = param.say(options, &mut said)? {
+                name.parameters.push((param.key().to_string(), text));
+            }
+        }
+        Some((name, said == *options))
+    }
+}
+
+/// A parameter of options, whatever the type of its value.
+trait Param<T>: Send + Sync {
+    fn key(&self) -> &'static str;
+    fn describe(&self, default: &T) -> Parameter;
+    fn read(&self, text: &str) -> Result<Setting<T>, String>;
+    /// Copies the value from `options` to `said` if it is another; the text to write.
+    /// `None` if it does not apply, or cannot be written.
+    fn say(&self, options: &T, said: &mut T) -> Option<Option<String>>;
+    fn checked(&self, options: &T) -> Result<(), String>;
+    fn write_always(&mut self);
+}
+
+type Get<T, V> = dyn Fn(&T) -> Option<V> + Send + Sync;
+type Set<T, V> = dyn Fn(&mut T, V) + Send + Sync;
+
+/// A parameter with a value of type `V`.
+struct Typed<T, V> {
+    key: &'static str,
+    about: &'static str,
+    kind: Kind<V>,
+    always: bool,
+    /// `None` where it does not apply.
+    get: Box<Get<T, V>>,
+    set: Arc<Set<T, V>>,
+}
+
+impl<T, V> Typed<T, V> {
+    fn text(&self, options: &T) -> Option<String> {
+        (self.get)(options).and_then(|value| (self.kind.write)(&value))
+    }
+}
+
+impl<T: 'static, V: Value> Param<T> for Typed<T, V> {
+    fn key(&self) -> &'static str {
+        self.key
+    }
+
+    fn describe(&self, default: &T) -> Parameter {
+        Parameter {
+            key: self.key,
+            values: self.kind.values.clone(),
+            default: self.text(default).unwrap_or_else(|| self.kind.absent.to_string()),
+            about: self.about,
+        }
+    }
+
+    fn read(&self, text: &str) -> Result<Setting<T>, String> {
+        let (value, set) = ((self.kind.read)(self.key, text)?, self.set.clone());
+        Ok(Arc::new(move |options: &mut T| set(options, value.clone())))
+    }
+
+    fn say(&self, options: &T, said: &mut T) -> Option<Option<String>> {
+        let value = (self.get)(options)?;
+        let text = (self.kind.write)(&value);
+        if (self.get)(said).as_ref() == Some(&value) {
+            return Some(text.filter(|_| self.always));
+        }
+        (self.set)(said, value);
+        text.map(Some)
+    }
+
+    fn checked(&self, options: &T) -> Result<(), String> {
+        match self.text(options) {
+            Some(text) => (self.kind.read)(self.key, &text).map(|_| ()),
+            None => Ok(()),
+        }
+    }
+
+    fn write_always(&mut self) {
+        self.always = true;
+    }
+}

@@ -1,3 +1,5 @@
+use std::collections::HashMap;
+
 use super::profile::Profile;
 use super::registry::{SchedulerOptions, order};
 use super::{QueueOrder, QueuedJob, Scheduler, System};
@@ -13,22 +15,34 @@ use crate::workload::JobId;
 /// earliest one it can have now, which is never later. A job starts when its reservation
 /// is due. A running job that outlives its estimate (possible only under cleaning policies that keep
 /// such estimates) can make reservations slip.
+///
+/// # Cost
+///
+/// The profile of reservations is kept from event to event. A compression looks at every
+/// waiting job once: most move to the left by as much as became free beside them, or stay
+/// because no hole of the profile can be long enough for them, which one look at a table
+/// tells ([`Profile`]). So a compression of n waiting jobs costs about n log n.
 #[derive(Clone, Debug)]
 pub struct Conservative {
     order: QueueOrder,
-    queue: Vec<QueuedJob>,
-    /// Reserved starts, parallel to `queue`.
-    reserved: Vec<i64>,
-    running: Vec<Held>,
+    queue: Vec<Waiting>,
+    /// Size and end of the reservation of each running job.
+    running: HashMap<JobId, (u32, i64)>,
     profile: Profile,
     compress: bool,
+    /// A job may have started where its processors were promised to others.
+    overbooked: bool,
+    /// Round of the last question, and how far it went through the queue.
+    asked: (u64, usize),
+    /// The earliest reservation or one before it.
+    earliest: i64,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Held {
-    id: JobId,
-    until: i64,
-    size: u32,
+struct Waiting {
+    job: QueuedJob,
+    /// When it is to start.
+    reserved: i64,
 }
 
 impl Conservative {
@@ -37,10 +51,12 @@ impl Conservative {
         Self {
             order,
             queue: Vec::new(),
-            reserved: Vec::new(),
-            running: Vec::new(),
+            running: HashMap::new(),
             profile: Profile::new(processors),
             compress: false,
+            overbooked: false,
+            asked: (0, 0),
+            earliest: i64::MAX,
         }
     }
 
@@ -49,54 +65,80 @@ impl Conservative {
         job.estimate.max(1)
     }
 
+    /// Gives every waiting job the earliest reservation that it can have now.
     fn compress(&mut self, now: i64) {
-        for (job, start) in self.queue.iter().zip(&mut self.reserved) {
-            let duration = Self::duration(job);
-            self.profile.take(*start, *start + duration, -i64::from(job.size));
-            *start = self.profile.earliest(now, job.size, duration);
-            self.profile.take(*start, *start + duration, i64::from(job.size));
+        if !std::mem::take(&mut self.compress) {
+            return;
+        }
+        let profile = &mut self.profile;
+        profile.forget_before(now);
+        self.earliest = i64::MAX;
+        self.overbooked = self.overbooked && profile.overbooked(now, i64::MAX);
+        for Waiting { job, reserved } in &mut self.queue {
+            let (size, duration) = (job.size, Self::duration(job));
+            let (from, until) = (*reserved, *reserved + duration);
+            let slipped = from < now || self.overbooked && profile.overbooked(from, until);
+            let start = if slipped {
+                profile.give(from.max(now), until, size);
+                let start = profile.earliest(now, size, duration);
+                profile.take(start, start + duration, size);
+                start
+            } else {
+                let start = profile.earlier(now, size, duration, from);
+                // What the old and the new reservation share stays as it is.
+                profile.take(start, from.min(start + duration), size);
+                profile.give(from.max(start + duration), until, size);
+                start
+            };
+            *reserved = start;
+            self.earliest = self.earliest.min(start);
         }
     }
 }
 
 impl Scheduler for Conservative {
     fn arrive(&mut self, job: QueuedJob, now: i64) {
-        if self.compress {
-            // The reservation is made in the schedule as it stands now.
-            self.compress(now);
-            self.compress = false;
-        }
+        // The reservation is made in the schedule as it stands now.
+        self.compress(now);
         let duration = Self::duration(&job);
-        let start = self.profile.earliest(now, job.size, duration);
-        self.profile.take(start, start + duration, i64::from(job.size));
+        let reserved = self.profile.earliest(now, job.size, duration);
+        self.profile.take(reserved, reserved + duration, job.size);
         let at = self.order.position(&self.queue, &job);
-        self.queue.insert(at, job);
-        self.reserved.insert(at, start);
+        self.queue.insert(at, Waiting { job, reserved });
+        self.earliest = self.earliest.min(reserved);
     }
 
     fn complete(&mut self, job: JobId, now: i64) {
-        if let Some(at) = self.running.iter().position(|held| held.id == job) {
-            let held = self.running.swap_remove(at);
-            self.profile.take(now, held.until, -i64::from(held.size));
-            self.compress |= now < held.until;
+        if let Some((size, until)) = self.running.remove(&job) {
+            self.profile.give(now, until, size);
+            self.compress |= now < until;
         }
     }
 
     fn next(&mut self, system: System<'_>) -> Option<JobId> {
-        let now = system.now;
-        if self.compress {
-            self.profile.forget_before(now);
-            self.compress(now);
-            self.compress = false;
+        let System { now, free, round, .. } = system;
+        self.compress(now);
+        if self.earliest > now {
+            return None;
         }
-        let due = |i: &usize| self.reserved[*i] <= now && self.queue[*i].size <= system.free;
-        let at = (0..self.queue.len()).find(due)?;
-        let (job, start) = (self.queue.remove(at), self.reserved.remove(at));
-        // A reservation that slipped is served late: it holds its processors from now.
+        // Who was passed over in this round lacks processors still.
+        let from = if self.asked.0 == round { self.asked.1 } else { 0 };
+        let due = |waiting: &Waiting| waiting.reserved <= now && waiting.job.size <= free;
+        let ahead = self.queue[from..].iter().position(due);
+        self.asked = (round, ahead.map_or(self.queue.len(), |ahead| from + ahead));
+        let Some(ahead) = ahead else {
+            self.earliest = self.queue.iter().map(|waiting| waiting.reserved).min()?;
+            return None;
+        };
+        let Waiting { job, reserved } = self.queue.remove(from + ahead);
         let duration = Self::duration(&job);
-        self.profile.take(start, start + duration, -i64::from(job.size));
-        self.profile.take(now, now + duration, i64::from(job.size));
-        self.running.push(Held { id: job.id, until: now + duration, size: job.size });
+        if reserved < now {
+            // A reservation that slipped is served late: it holds its processors from now.
+            self.profile.give(now, reserved + duration, job.size);
+            self.profile.take(now, now + duration, job.size);
+            self.overbooked |= self.profile.overbooked(now, now + duration);
+        }
+        self.running.insert(job.id, (job.size, now + duration));
         Some(job.id)
     }
 
@@ -113,7 +155,11 @@ impl Scheduler for Conservative {
     /// The earliest reservation to come: compression can leave it at an instant when no job
     /// ends. One that has slipped waits for a completion, others must not wait with it.
     fn due(&self, after: i64) -> Option<i64> {
-        self.reserved.iter().copied().filter(|&start| start > after).min()
+        if self.earliest > after {
+            return (self.earliest < i64::MAX).then_some(self.earliest);
+        }
+        let starts = self.queue.iter().map(|waiting| waiting.reserved);
+        starts.filter(|&start| start > after).min()
     }
 
     fn waiting(&self) -> usize {
@@ -150,4 +196,14 @@ pub(super) fn table() -> Table<ConservativeOptions> {
         .aliases(&["cons"])
         .param("order", order(), "order in which reservations are compressed", |o| &mut o.order);
     Table::new("scheduler", [entry])
+}
+
+impl super::order::QueueView for &Vec<Waiting> {
+    fn length(&self) -> usize {
+        self.len()
+    }
+
+    fn after(&self, before: impl Fn(&QueuedJob) -> bool) -> usize {
+        self.partition_point(|waiting| before(&waiting.job))
+    }
 }

@@ -107,3 +107,178 @@ impl Scheduler for Easy {
         self.queue.jobs.len()
     }
 }
+
+/// [`super::Conservative`] with a profile in one list, searched and changed step by step.
+#[derive(Clone, Debug)]
+pub struct Conservative {
+    order: QueueOrder,
+    queue: Vec<QueuedJob>,
+    /// Reserved starts, parallel to `queue`.
+    reserved: Vec<i64>,
+    running: Vec<Held>,
+    profile: Profile,
+    compress: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Held {
+    id: JobId,
+    until: i64,
+    size: u32,
+}
+
+impl Conservative {
+    /// An empty queue in the given order for a machine of `processors`.
+    pub fn new(order: QueueOrder, processors: u32) -> Self {
+        Self {
+            order,
+            queue: Vec::new(),
+            reserved: Vec::new(),
+            running: Vec::new(),
+            profile: Profile::new(processors),
+            compress: false,
+        }
+    }
+
+    /// A job without an estimate still needs its processors for an instant.
+    fn duration(job: &QueuedJob) -> i64 {
+        job.estimate.max(1)
+    }
+
+    fn compress(&mut self, now: i64) {
+        for (job, start) in self.queue.iter().zip(&mut self.reserved) {
+            let duration = Self::duration(job);
+            self.profile.take(*start, *start + duration, -i64::from(job.size));
+            *start = self.profile.earliest(now, job.size, duration);
+            self.profile.take(*start, *start + duration, i64::from(job.size));
+        }
+    }
+}
+
+impl Scheduler for Conservative {
+    fn arrive(&mut self, job: QueuedJob, now: i64) {
+        if self.compress {
+            // The reservation is made in the schedule as it stands now.
+            self.compress(now);
+            self.compress = false;
+        }
+        let duration = Self::duration(&job);
+        let start = self.profile.earliest(now, job.size, duration);
+        self.profile.take(start, start + duration, i64::from(job.size));
+        let at = self.order.position(&self.queue, &job);
+        self.queue.insert(at, job);
+        self.reserved.insert(at, start);
+    }
+
+    fn complete(&mut self, job: JobId, now: i64) {
+        if let Some(at) = self.running.iter().position(|held| held.id == job) {
+            let held = self.running.swap_remove(at);
+            self.profile.take(now, held.until, -i64::from(held.size));
+            self.compress |= now < held.until;
+        }
+    }
+
+    fn next(&mut self, system: System<'_>) -> Option<JobId> {
+        let now = system.now;
+        if self.compress {
+            self.profile.forget_before(now);
+            self.compress(now);
+            self.compress = false;
+        }
+        let due = |i: &usize| self.reserved[*i] <= now && self.queue[*i].size <= system.free;
+        let at = (0..self.queue.len()).find(due)?;
+        let (job, start) = (self.queue.remove(at), self.reserved.remove(at));
+        // A reservation that slipped is served late: it holds its processors from now.
+        let duration = Self::duration(&job);
+        self.profile.take(start, start + duration, -i64::from(job.size));
+        self.profile.take(now, now + duration, i64::from(job.size));
+        self.running.push(Held { id: job.id, until: now + duration, size: job.size });
+        Some(job.id)
+    }
+
+    fn refused(&mut self, job: JobId) {
+        unreachable!("job {} was refused, but conservative backfilling takes no refusals", job.0);
+    }
+
+    /// Reservations are made for the numbers of processors asked for; a job that cannot be
+    /// placed when its reservation is due, or takes more, would break those of all others.
+    fn takes_refusals(&self) -> bool {
+        false
+    }
+
+    /// The earliest reservation to come: compression can leave it at an instant when no job
+    /// ends. One that has slipped waits for a completion, others must not wait with it.
+    fn due(&self, after: i64) -> Option<i64> {
+        self.reserved.iter().copied().filter(|&start| start > after).min()
+    }
+
+    fn waiting(&self) -> usize {
+        self.queue.len()
+    }
+}
+
+/// Processors free in the future, as a step function of time.
+#[derive(Clone, Debug)]
+struct Profile {
+    /// (from this time on, free processors); times increase; the first is the past.
+    steps: Vec<(i64, i64)>,
+}
+
+impl Profile {
+    /// `processors` free for ever.
+    fn new(processors: u32) -> Self {
+        Self { steps: vec![(i64::MIN, i64::from(processors))] }
+    }
+
+    /// Earliest start, not before `now`, at which `size` processors are free for
+    /// `duration` seconds on end.
+    fn earliest(&self, now: i64, size: u32, duration: i64) -> i64 {
+        let size = i64::from(size);
+        let first = self.steps.partition_point(|&(time, _)| time <= now) - 1;
+        let mut start = now;
+        for (i, &(time, free)) in self.steps.iter().enumerate().skip(first) {
+            if time > start && time - start >= duration {
+                break;
+            }
+            if free < size {
+                start = self.steps.get(i + 1).map_or(i64::MAX, |&(next, _)| next);
+            }
+        }
+        start
+    }
+
+    /// Takes `size` processors (gives them back if negative) from `from` until `to`.
+    fn take(&mut self, from: i64, to: i64, size: i64) {
+        if from >= to {
+            return;
+        }
+        let (first, last) = (self.step_at(from), self.step_at(to));
+        for (_, free) in &mut self.steps[first..last] {
+            *free -= size;
+        }
+        self.merge_around(last);
+        self.merge_around(first);
+    }
+
+    /// Forgets what was before `now`.
+    fn forget_before(&mut self, now: i64) {
+        let first = self.steps.partition_point(|&(time, _)| time <= now) - 1;
+        self.steps.drain(..first);
+    }
+
+    /// Index of the step that begins at `time`, made if there is none.
+    fn step_at(&mut self, time: i64) -> usize {
+        let at = self.steps.partition_point(|&(t, _)| t < time);
+        if self.steps.get(at).is_none_or(|&(t, _)| t != time) {
+            let free = if at == 0 { self.steps[0].1 } else { self.steps[at - 1].1 };
+            self.steps.insert(at, (time, free));
+        }
+        at
+    }
+
+    fn merge_around(&mut self, at: usize) {
+        if at > 0 && self.steps.get(at).is_some_and(|step| step.1 == self.steps[at - 1].1) {
+            self.steps.remove(at);
+        }
+    }
+}

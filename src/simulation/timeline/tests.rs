@@ -1,6 +1,6 @@
 use super::*;
 use crate::scheduler::registry::SchedulerSpec;
-use crate::scheduler::{Easy, QueueOrder, plain};
+use crate::scheduler::{Conservative, Easy, QueueOrder, plain};
 use crate::stop::Stopped;
 use proptest::prelude::*;
 
@@ -105,6 +105,28 @@ proptest! {
     fn easy_agrees_with_its_definition(jobs in workloads(), order in proptest::sample::select(QueueOrder::ALL.map(|(_, order)| order).to_vec())) {
         let plain = Timeline::compute(&jobs, 8, &mut plain::Easy::new(order), &Stop::new()).expect("schedulable");
         let fast = Timeline::compute(&jobs, 8, &mut Easy::new(order), &Stop::new()).expect("schedulable");
+        prop_assert_eq!(fast, plain);
+    }
+
+    /// Estimates are wrong in both directions; machines are larger than what one bound of the
+    /// profile serves.
+    #[test]
+    fn conservative_agrees_with_its_definition(
+        jobs in proptest::collection::vec((0i64..30, 0i64..60, -1.0..3.0f64, 0.0..1.0f64), 1..150),
+        processors in proptest::sample::select(vec![4u32, 16, 100, 1000]),
+        pace in 1i64..100,
+        order in proptest::sample::select(QueueOrder::ALL.map(|(_, order)| order).to_vec()),
+    ) {
+        let mut now = 0;
+        let jobs: Vec<_> = jobs.into_iter().map(|(gap, run, over, share)| {
+            now += gap / 10;
+            let estimate = (pace * run) as f64 * (1.0 + over);
+            job(now, pace * run, estimate as i64, (f64::from(processors).powf(share) as u32).max(1))
+        }).collect();
+        let mut plain = plain::Conservative::new(order, processors);
+        let plain = Timeline::compute(&jobs, processors, &mut plain, &Stop::new()).expect("schedulable");
+        let mut fast = Conservative::new(order, processors);
+        let fast = Timeline::compute(&jobs, processors, &mut fast, &Stop::new()).expect("schedulable");
         prop_assert_eq!(fast, plain);
     }
 

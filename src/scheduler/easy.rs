@@ -1,3 +1,4 @@
+use super::queue::{Place, Queue, Waiting};
 use super::registry::{SchedulerOptions, order};
 use super::{QueueOrder, QueuedJob, Scheduler, System};
 use crate::naming::{Entry, Table};
@@ -39,7 +40,7 @@ use crate::workload::JobId;
 #[derive(Clone, Debug, Default)]
 pub struct Easy {
     order: QueueOrder,
-    queue: Vec<Waiting>,
+    queue: Queue,
     scan: Option<Scan>,
     /// Completions so far; in between, what was refused would be refused again.
     completions: u64,
@@ -48,19 +49,12 @@ pub struct Easy {
     missed: Option<JobId>,
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Waiting {
-    job: QueuedJob,
-    /// Completions before its last refusal plus one; 0 if it was never refused.
-    refused: u64,
-}
-
 /// The job named last.
 #[derive(Clone, Copy, Debug)]
 struct Named {
     job: QueuedJob,
-    /// Where it stood in the queue; 0 is the head.
-    position: usize,
+    /// Where it stood in the queue.
+    place: Place,
     /// Processors that were free.
     free: u32,
     /// Processors taken from those beside the head.
@@ -78,7 +72,7 @@ struct Scan {
     round: u64,
     /// Processors free if the job named last took what was counted.
     free: Option<u32>,
-    position: usize,
+    place: Place,
     shadow: i64,
     /// Processors free beside the head at the shadow time.
     extra: u32,
@@ -110,17 +104,16 @@ impl Easy {
         waiting.refused > self.completions
     }
 
-    fn name(&mut self, position: usize, free: u32, beside: u32) -> Option<JobId> {
-        let job = self.queue.remove(position).job;
-        self.named = Some(Named { job, position, free, beside });
+    fn name(&mut self, place: Place, free: u32, beside: u32) -> Option<JobId> {
+        let job = self.queue.take(place).job;
+        self.named = Some(Named { job, place, free, beside });
         Some(job.id)
     }
 }
 
 impl Scheduler for Easy {
     fn arrive(&mut self, job: QueuedJob, _now: i64) {
-        let at = self.order.position(&self.queue, &job);
-        self.queue.insert(at, Waiting { job, refused: 0 });
+        self.queue.insert(self.order, job);
         self.scan = None;
     }
 
@@ -130,10 +123,10 @@ impl Scheduler for Easy {
 
     fn next(&mut self, system: System<'_>) -> Option<JobId> {
         let System { now, free, round, running } = system;
-        let head = *self.queue.first()?;
+        let (place, head) = self.queue.head()?;
         if head.job.size <= free && !self.was_refused(&head) {
             self.scan = None;
-            return self.name(0, free, 0);
+            return self.name(place, free, 0);
         }
         if free == 0 || running.any_due_at(now) {
             return None;
@@ -147,36 +140,39 @@ impl Scheduler for Easy {
                 } else {
                     Self::guarantee(&head.job, system)?
                 };
-                Scan { round, free: Some(free), position: 1, shadow, extra }
+                Scan { round, free: Some(free), place: place.next(), shadow, extra }
             }
         };
-        while let Some(waiting) = self.queue.get(scan.position) {
-            let job = waiting.job;
-            if job.size <= free && !self.was_refused(waiting) {
-                let ends_in_time = now + job.estimate <= scan.shadow;
-                if ends_in_time || job.takes <= scan.extra {
-                    let beside = if ends_in_time { 0 } else { job.takes };
-                    scan.extra -= beside;
-                    scan.free = free.checked_sub(job.takes);
-                    self.scan = Some(scan);
-                    return self.name(scan.position, free, beside);
-                }
-            }
-            scan.position += 1;
-        }
+        let Scan { shadow, extra, .. } = scan;
+        let in_time = |estimate: i64| now + estimate <= shadow;
+        let found = self.queue.find(
+            scan.place,
+            |least| least.size <= free && (in_time(least.estimate) || least.takes <= extra),
+            |Waiting { job, refused }| {
+                job.size <= free
+                    && *refused <= self.completions
+                    && (in_time(job.estimate) || job.takes <= extra)
+            },
+        );
+        // Without a job the round is over: nothing asks from here again.
+        let (place, Waiting { job, .. }) = found?;
+        let beside = if in_time(job.estimate) { 0 } else { job.takes };
+        scan.extra -= beside;
+        scan.free = free.checked_sub(job.takes);
+        scan.place = place;
         self.scan = Some(scan);
-        None
+        self.name(place, free, beside)
     }
 
     fn refused(&mut self, job: JobId) {
         let Some(named) = self.named.take() else { return };
         let waiting = Waiting { job: named.job, refused: self.completions + 1 };
-        self.queue.insert(named.position, waiting);
+        self.queue.put(named.place, waiting);
         match &mut self.scan {
             Some(scan) => {
                 scan.extra += named.beside;
                 scan.free = Some(named.free);
-                scan.position += 1;
+                scan.place = scan.place.next();
             }
             // Only the head is named without a scan.
             None if named.job.takes <= named.free => self.missed = Some(job),
@@ -186,16 +182,6 @@ impl Scheduler for Easy {
 
     fn waiting(&self) -> usize {
         self.queue.len()
-    }
-}
-
-impl super::order::QueueView for &Vec<Waiting> {
-    fn length(&self) -> usize {
-        self.len()
-    }
-
-    fn after(&self, before: impl Fn(&QueuedJob) -> bool) -> usize {
-        self.partition_point(|waiting| before(&waiting.job))
     }
 }
 

@@ -22,6 +22,7 @@ mod out_of_order;
 #[cfg(test)]
 pub(crate) mod plain;
 mod profile;
+mod queue;
 pub mod registry;
 mod running;
 mod strict;

@@ -176,7 +176,7 @@ fn impossible_wishes() {
         ("stream --precision 0", "must be above 0"),
         ("stream --precision nan", "must be above 0"),
         ("stream --min-replications 9 --max-replications 3", "9 to 3 replications"),
-        ("stream --pattern n-body --quota fixed[packets=10000000000]", "1 to 1000000000 packets"),
+        ("stream --pattern n-body --quota fixed[packets=10000000000]", "1 to 1000000000"),
         ("stream --pattern n-body --quota exponential[mean=1e300]", "at most 1000000000"),
         ("stream --pattern n-body --quota exponential[mean=nan]", "above 0"),
         ("stream --load 1..2:nan", "range"),

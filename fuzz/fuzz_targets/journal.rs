@@ -74,7 +74,7 @@ fuzz_target!(|input: Input<'_>| {
         cells.iter().map(state).collect()
     };
     let Ok(mut journal) = Journal::read_only(dir) else {
-        assert!(Journal::open(dir).is_err());
+        assert!(Journal::open(dir, true).is_err());
         assert_eq!(fs::read(&path).expect("the file"), text, "refused, but changed");
         return;
     };
@@ -82,12 +82,12 @@ fuzz_target!(|input: Input<'_>| {
     drop(journal);
     assert_eq!(fs::read(&path).expect("the file"), text, "read, but changed");
 
-    let mut journal = Journal::open(dir).expect("it could be read");
+    let mut journal = Journal::open(dir, true).expect("it could be read");
     assert_eq!(states(&mut journal), before);
     let (Some(&id), damaged) = (cells.first(), journal.damaged().len()) else { return };
     journal.append(id, Err("made to fail")).expect("a record");
     drop(journal);
-    let mut journal = Journal::open(dir).expect("what was written can be read");
+    let mut journal = Journal::open(dir, true).expect("what was written can be read");
     let after = states(&mut journal);
     assert_eq!(after[0].as_deref(), Some("made to fail"));
     assert_eq!((&after[1..], journal.damaged().len()), (&before[1..], damaged));

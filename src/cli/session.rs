@@ -189,7 +189,8 @@ fn claim(out: &Path, kind: Kind, force: bool) -> Result<Folder, FolderError> {
         }
         // They go with the results, when others are there.
         let dir = folder.dir();
-        let (journal, plan) = (journal::is_journal(dir).unwrap_or(false), is_plan(dir));
+        let plan = is_plan(dir);
+        let journal = journal::is_journal(dir, plan).unwrap_or(false);
         for (name, ours) in [(JOURNAL_FILE, journal), (super::sweep::PLAN_FILE, plan)] {
             if ours {
                 folder.let_go(name)?;

@@ -168,6 +168,25 @@ impl Dir {
     /// # Errors
     /// Those of the file system.
     pub fn put(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        self.write_whole(name, bytes, |folder, part, last| {
+            Ok(rustix::fs::renameat(&folder.handle, part, &folder.handle, last)?)
+        })
+    }
+
+    /// The same, but a file that has the name stays, and is an error.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    pub fn put_new(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        self.write_whole(name, bytes, |folder, part, last| folder.rename_new(part, folder, last))
+    }
+
+    fn write_whole(
+        &self,
+        name: &str,
+        bytes: &[u8],
+        rename: impl Fn(&Self, &OsStr, &str) -> io::Result<()>,
+    ) -> io::Result<()> {
         fault()?;
         let (folder, last) = self.place(name)?;
         let (part, mut file) = (0..)
@@ -183,7 +202,7 @@ impl Dir {
         let written = file.write_all(bytes).and_then(|()| file.sync_all());
         let named = written.and_then(|()| {
             fault()?;
-            rustix::fs::renameat(&folder.handle, &part, &folder.handle, last)?;
+            rename(&folder, &part, last)?;
             folder.sync()
         });
         if named.is_err() && fault().is_ok() {
@@ -191,6 +210,26 @@ impl Dir {
             let _ = rustix::fs::unlinkat(&folder.handle, &part, AtFlags::empty());
         }
         named
+    }
+
+    /// Gives a file a name that nobody has, or fails.
+    fn rename_new(&self, name: &OsStr, to: &Self, new: &str) -> io::Result<()> {
+        #[cfg(target_os = "linux")]
+        match rustix::fs::renameat_with(
+            &self.handle,
+            name,
+            &to.handle,
+            new,
+            rustix::fs::RenameFlags::NOREPLACE,
+        ) {
+            // Not every file system can.
+            Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {}
+            moved => return Ok(moved?),
+        }
+        match to.has(new)? {
+            true => Err(Errno::EXIST.into()),
+            false => Ok(rustix::fs::renameat(&self.handle, name, &to.handle, new)?),
+        }
     }
 
     /// Moves a file to the same name below another folder, which is made if need be. A file
@@ -203,22 +242,7 @@ impl Dir {
         let (from, last) = self.place(name)?;
         let above = name.rsplit_once('/').map_or("", |(above, _)| above);
         let to = other.make(above)?;
-        #[cfg(target_os = "linux")]
-        match rustix::fs::renameat_with(
-            &from.handle,
-            last,
-            &to.handle,
-            last,
-            rustix::fs::RenameFlags::NOREPLACE,
-        ) {
-            // Not every file system can.
-            Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {}
-            moved => return Ok(moved?),
-        }
-        match to.has(last)? {
-            true => Err(Errno::EXIST.into()),
-            false => Ok(rustix::fs::renameat(&from.handle, last, &to.handle, last)?),
-        }
+        from.rename_new(OsStr::new(last), &to, last)
     }
 
     /// Removes a file; one that is not there is no error.

@@ -75,10 +75,16 @@ impl Hold {
         free(&dir, dir.handle().try_lock())?;
         let path = dir.path().join(LOCK);
         let io = || FolderError::io(&path);
-        let made = !dir.has(LOCK).map_err(io())?;
+        let says = format!("process {holder}\n");
         let mut file = loop {
-            let file = dir.file_with(LOCK, OFlags::RDWR | OFlags::CREATE).map_err(io())?;
-            let file = file.ok_or(io::ErrorKind::NotFound.into()).map_err(io())?;
+            // A lock of ours is never empty, whenever we are killed: an empty file is another's.
+            match dir.put_new(LOCK, says.as_bytes()) {
+                Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+                    return Err(io()(error));
+                }
+                _ => {}
+            }
+            let Some(file) = dir.file_with(LOCK, OFlags::RDWR).map_err(io())? else { continue };
             free(&dir, file.try_lock())?;
             // Its last holder may have removed it after we opened it.
             if is_at(&file, &dir).map_err(io())? {
@@ -86,16 +92,14 @@ impl Hold {
             }
         };
         let said = dir.read(LOCK, LARGEST).map_err(io())?.unwrap_or_default();
-        if !(said.is_empty() || said.starts_with(WORD)) {
+        if !said.starts_with(WORD) {
             return Err(FolderError::Foreign(path));
         }
         let written = file
-            .set_len(0)
-            .and_then(|()| file.rewind())
-            .and_then(|()| writeln!(file, "process {holder}"));
-        // Nobody's empty file is not ours to remove.
-        let ours = made || !said.is_empty();
-        let hold = Self { dir, _file: Some(file), ours };
+            .rewind()
+            .and_then(|()| file.write_all(says.as_bytes()))
+            .and_then(|()| file.set_len(says.len() as u64));
+        let hold = Self { dir, _file: Some(file), ours: true };
         written.map_err(io()).map(|()| hold)
     }
 

@@ -241,10 +241,12 @@ fn a_folder_has_one_writer() {
     drop(readers);
     assert!(Hold::exclusive(open(), "c").is_ok());
     assert_eq!(fs::read_dir(dir).expect("a folder").count(), 0);
-    // Whose lock that is nobody knows.
-    put(dir, "lock", "my notes\n");
-    assert!(matches!(Hold::exclusive(open(), "d"), Err(FolderError::Foreign(_))));
-    assert_eq!(read(dir, "lock").as_deref(), Some("my notes\n"));
+    // Whose lock that is nobody knows; ours is never empty.
+    for text in ["my notes\n", ""] {
+        put(dir, "lock", text);
+        assert!(matches!(Hold::exclusive(open(), "d"), Err(FolderError::Foreign(_))));
+        assert_eq!(read(dir, "lock").as_deref(), Some(text));
+    }
     // The lock of a process that was killed.
     put(dir, "lock", "process 7 on b\n");
     drop(Hold::exclusive(open(), "e").expect("free"));

@@ -1,8 +1,8 @@
 use std::collections::HashMap;
 
+use super::options::order;
 use super::profile::Profile;
-use super::registry::{SchedulerOptions, order};
-use super::{QueueOrder, QueuedJob, Scheduler, System};
+use super::{QueueOrder, QueuedJob, Scheduler, SchedulerOptions, System};
 use crate::naming::{Entry, Table};
 use crate::workload::JobId;
 
@@ -21,7 +21,8 @@ use crate::workload::JobId;
 /// The profile of reservations is kept from event to event. A compression looks at every
 /// waiting job once: most move to the left by as much as became free beside them, or stay
 /// because no hole of the profile can be long enough for them, which one look at a table
-/// tells. A trace whose queue grows to n jobs was measured to cost about the square of n.
+/// tells. So a compression of n waiting jobs costs about n log n, and a trace whose jobs all
+/// wait and end early about the square of their number.
 #[derive(Clone, Debug)]
 pub struct Conservative {
     order: QueueOrder,

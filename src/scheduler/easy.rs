@@ -1,6 +1,6 @@
+use super::options::order;
 use super::queue::{Place, Queue, Waiting};
-use super::registry::{SchedulerOptions, order};
-use super::{QueueOrder, QueuedJob, Scheduler, System};
+use super::{QueueOrder, QueuedJob, Scheduler, SchedulerOptions, System};
 use crate::naming::{Entry, Table};
 use crate::workload::JobId;
 

@@ -17,6 +17,7 @@
 
 mod conservative;
 mod easy;
+mod options;
 mod order;
 mod out_of_order;
 #[cfg(test)]
@@ -29,6 +30,7 @@ mod strict;
 
 pub use conservative::Conservative;
 pub use easy::Easy;
+pub use options::SchedulerOptions;
 pub use order::QueueOrder;
 pub use out_of_order::OutOfOrder;
 pub use running::{Running, RunningJobs};

@@ -1,7 +1,7 @@
 use std::collections::BTreeSet;
 
-use super::registry::{SchedulerOptions, order};
-use super::{QueueOrder, QueuedJob, Scheduler, System};
+use super::options::order;
+use super::{QueueOrder, QueuedJob, Scheduler, SchedulerOptions, System};
 use crate::naming::{Entry, Table};
 use crate::workload::JobId;
 

@@ -14,8 +14,8 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::{Arc, LazyLock};
 
-use super::{QueueOrder, Scheduler, conservative, easy, out_of_order, strict};
-use crate::naming::{Description, Kind, NameError, Registry, StrategyName, Table, Value, kind};
+use super::{Scheduler, SchedulerOptions, conservative, easy, out_of_order, strict};
+use crate::naming::{Description, NameError, Registry, StrategyName, Table, Value};
 
 static STANDARD: LazyLock<Registry<SchedulerSpec>> = LazyLock::new(|| {
     Registry::new("scheduler")
@@ -28,15 +28,6 @@ static STANDARD: LazyLock<Registry<SchedulerSpec>> = LazyLock::new(|| {
 /// The disciplines that come with the project.
 pub fn standard() -> &'static Registry<SchedulerSpec> {
     &STANDARD
-}
-
-/// What a discipline can be told, and what comes of it.
-pub trait SchedulerOptions: Send + Sync {
-    /// Whether it looks at the estimates of jobs, to backfill or to order them.
-    fn uses_estimates(&self) -> bool;
-
-    /// The discipline with an empty queue, for a machine of `processors`.
-    fn build(&self, processors: u32) -> Box<dyn Scheduler>;
 }
 
 /// Options that a [`Table`] can name.
@@ -122,11 +113,6 @@ impl Hash for SchedulerSpec {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.name.hash(state);
     }
-}
-
-/// `order=`, as every discipline with a queue takes it.
-pub(super) fn order() -> Kind<QueueOrder> {
-    kind::one_of(&QueueOrder::ALL)
 }
 
 /// All disciplines with their definitions; the priority queues come last.

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::time::Instant;
 
 use super::args::SweepArgs;
-use super::folder;
+use super::folder::{self, is_plan};
 use super::grid;
 use super::list::duration;
 use super::results;
@@ -153,13 +153,14 @@ fn finished_shard(plan: &Plan, shard: Shard, journal: &Journal) -> Result<Exit, 
 
 /// Forgets what the folder has of earlier sweeps, of whatever version.
 fn anew(folder: &mut Folder) -> Result<(), Failure> {
-    Journal::discard(folder.dir()).map_err(of_journal)?;
+    let dir = folder.dir();
+    Journal::discard(dir, is_plan(dir)).map_err(of_journal)?;
     folder.discard().map_err(|e| Failure::output(folder.path().display(), e))
 }
 
 /// The journal of the folder.
 fn open(dir: &Dir, quiet: bool) -> Result<Journal, Failure> {
-    let journal = Journal::open(dir).map_err(of_journal)?;
+    let journal = Journal::open(dir, is_plan(dir)).map_err(of_journal)?;
     if !quiet {
         for line in journal.damaged() {
             let path = journal.path().display();

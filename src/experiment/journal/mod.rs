@@ -85,28 +85,42 @@ pub enum JournalError {
     },
 }
 
-/// Whether a folder has a journal, of whatever version.
+/// Whether a folder has a journal, of whatever version. A journal appears together with its
+/// first line; a file without it, such as an empty one, is ours only if the folder is known
+/// to be that of a sweep (`begun`), whose journal was cut off.
 ///
 /// # Errors
 /// Those of the file system.
-pub fn is_journal(dir: &Dir) -> io::Result<bool> {
+pub fn is_journal(dir: &Dir, begun: bool) -> io::Result<bool> {
     let Some(file) = dir.file(JOURNAL_FILE)? else { return Ok(false) };
     let found = scan(BufReader::new(file.take(HEADER.len() as u64 * 2)))?;
-    Ok(!matches!(found, Err(Other::Foreign)))
+    Ok(match found {
+        Ok(scan) => scan.end > 0 || begun,
+        Err(Other::Version) => true,
+        Err(Other::Foreign) => false,
+    })
 }
 
 impl Journal {
     /// Opens the journal of a folder for writing, or begins one. A torn line at the end
-    /// is cut off. Only the holder of the folder's [lock](crate::files::Hold) may do this.
+    /// is cut off; so is one in the first line if the folder is that of a sweep (`begun`, as
+    /// in [`is_journal`]). Only the holder of the folder's [lock](crate::files::Hold) may do
+    /// this.
     ///
     /// # Errors
     /// [`JournalError`]; a file that is no journal is left alone.
-    pub fn open(dir: &Dir) -> Result<Self, JournalError> {
+    pub fn open(dir: &Dir, begun: bool) -> Result<Self, JournalError> {
         let path = dir.path().join(JOURNAL_FILE);
         let error = |source| JournalError::Io { verb: "write", path: path.clone(), source };
-        let flags = OFlags::RDWR | OFlags::APPEND | OFlags::CREATE;
+        if !dir.has(JOURNAL_FILE).map_err(error)? {
+            dir.put_new(JOURNAL_FILE, HEADER).map_err(error)?;
+        }
+        let flags = OFlags::RDWR | OFlags::APPEND;
         let file = dir.file_with(JOURNAL_FILE, flags).map_err(error)?;
         let mut journal = Self::load(dir, path.clone(), file)?;
+        if journal.end == 0 && !begun {
+            return Err(JournalError::Foreign(path));
+        }
         if journal.end == 0 {
             journal.file.set_len(0).map_err(error)?;
             journal.write(HEADER)?;
@@ -151,13 +165,14 @@ impl Journal {
         }
     }
 
-    /// Removes the journal of a folder, of whatever version, if there is one.
+    /// Removes the journal of a folder, of whatever version, if there is one. `begun` is as in
+    /// [`is_journal`].
     ///
     /// # Errors
     /// [`JournalError`]; a file that is no journal is left alone.
-    pub fn discard(dir: &Dir) -> Result<(), JournalError> {
+    pub fn discard(dir: &Dir, begun: bool) -> Result<(), JournalError> {
         let path = dir.path().join(JOURNAL_FILE);
-        let discard = || match dir.has(JOURNAL_FILE)? && is_journal(dir)? {
+        let discard = || match dir.has(JOURNAL_FILE)? && is_journal(dir, begun)? {
             true => dir.remove(JOURNAL_FILE).map(|()| true),
             false => dir.has(JOURNAL_FILE).map(|there| !there),
         };

@@ -79,8 +79,8 @@ fn a_plan_survives_being_written_down() {
 fn a_sweep_goes_on_where_it_stopped() {
     let dir = tempfile::tempdir().expect("a folder");
     let (plan, traces) = plan(GRID, SWF);
-    let mut journal =
-        Journal::open(&crate::files::Dir::open(dir.path()).expect("a folder")).expect("a journal");
+    let mut journal = Journal::open(&crate::files::Dir::open(dir.path()).expect("a folder"), false)
+        .expect("a journal");
     let all = pending(&plan, Shard::WHOLE, &journal, false).expect("cells");
     assert!(all.iter().copied().eq(0..12));
     let stop = Stop::new();

@@ -14,7 +14,10 @@ fuzz_target!(|text: &str| {
             assert_eq!((&again.machines, &again.schedulers), (&grid.machines, &grid.schedulers));
             for index in (0..grid.strategies.len()).take(20) {
                 let spec = grid.strategies.get(index).expect("a strategy that was counted");
-                assert_eq!(again.strategies.get(index).expect("the same").to_string(), spec.to_string());
+                assert_eq!(
+                    again.strategies.get(index).expect("the same").to_string(),
+                    spec.to_string()
+                );
             }
         }
         Err(error) => assert!(error.to_string().starts_with("grid.toml")),

@@ -20,7 +20,8 @@ fuzz_target!(|bytes: &[u8]| {
         let sides = shapes.of(&jobs).expect("each has a shape");
         let mut text = Vec::new();
         write_shapes(&jobs, &sides, &mut text).expect("memory does not refuse writes");
-        let again = Shapes::read(text.as_slice(), "again.csv").expect("what is written can be read");
+        let again =
+            Shapes::read(text.as_slice(), "again.csv").expect("what is written can be read");
         assert_eq!(again.of(&jobs).expect("the same"), sides);
         assert_eq!(again.len(), jobs.len());
     }

@@ -19,7 +19,8 @@ fuzz_target!(|bytes: &[u8]| {
         match Program::load(pattern.parse().expect("a pattern")) {
             Ok(program) => {
                 let ranks = program.ranks().expect("a file has ranks");
-                for processes in [0, 1, 2, 3, 5, 17, ranks.min(64), ranks.saturating_add(1).min(64)] {
+                for processes in [0, 1, 2, 3, 5, 17, ranks.min(64), ranks.saturating_add(1).min(64)]
+                {
                     let _ = program.iteration(processes);
                 }
             }

@@ -48,10 +48,10 @@ def failing(name, variant, call, what, on, then):
             expected = ("new",)
         else:
             bench.demand(then != "unmoved", f"{what} is no failure, but the program ends: {outcome.words()}")
-            bench.demand(outcome.stderr.startswith("replay: "), f"no message: {outcome.words()}")
+            bench.demand("replay: cannot " in outcome.stderr, f"no message: {outcome.words()}")
             expected = (before, "new") if then == "whole" else None
         scene.check(bench.home, variant, expected)
-        scene.again(bench, variant)
+        scene.again(bench, variant, killed=then == "any")
 
     return case
 

@@ -305,6 +305,9 @@ def foreign_journal(text, force):
         scene.lay(bench, "fresh")
         path = bench.write("out/journal.txt", text)
         outcome = bench.replay(*scene.scene.new, *force, bounds=QUICKLY)
+        if force and text.startswith(b"replay journal "):
+            # One of another version is ours to begin anew.
+            return
         bench.demand(
             path.is_file() and path.read_bytes() == text, "a journal.txt that is no journal of ours is lost"
         )

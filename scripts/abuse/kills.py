@@ -27,7 +27,7 @@ def killed_at(name, variant, call, deed):
         if bench.replay(*scene.scene.new, codes=(-signal.SIGKILL, 0), **spoiled).code == 0:
             raise Absent("the call did not come: threads went another way")
         scene.check(bench.home, variant)
-        scene.again(bench, variant)
+        scene.again(bench, variant, killed=True)
 
     return case
 
@@ -53,6 +53,6 @@ def killed_somewhere(name):
             running.send(signal.SIGKILL)
             bench.end(running, (-signal.SIGKILL, 0))
             scene.check(bench.home, variant)
-        scene.again(bench, variant)
+        scene.again(bench, variant, killed=True)
 
     return case

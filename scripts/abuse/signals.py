@@ -115,7 +115,7 @@ def anywhere(name):
             coherent(bench)
         else:
             scene.check(bench.home, variant, ("new",) if outcome.code == 0 else None)
-        scene.again(bench, variant)
+        scene.again(bench, variant, killed=outcome.code < 0)
 
     return case
 

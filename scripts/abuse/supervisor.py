@@ -14,7 +14,7 @@ the one with a given number. Variables of the environment:
                    torn                 a write writes half, then the process is killed
   ABUSE_ON       "on": all calls from that one on fail, not it alone. With ENOSPC those that need
                  no space go on working, as on a disk that is full.
-  ABUSE_THREADS  so many threads can be started, then no more (EAGAIN)
+  ABUSE_THREADS  at most so many threads at a time beside the first (EAGAIN)
 
 It ends as the program does: with its exit code, or by the same signal. Exit code 126: the
 kernel does not do this here.
@@ -208,10 +208,9 @@ class Spoiler:
             # The C library tries clone then, whose flags are in a register.
             return -errno.ENOSYS
         if call.name == "clone":
-            if call.arguments[0] & THREAD and self.threads >= 0:
-                if self.threads == 0:
-                    return -errno.EAGAIN
-                self.threads -= 1
+            # As with ulimit -u it counts how many there are, not how many there were.
+            if call.arguments[0] & THREAD and len(os.listdir(f"/proc/{self.child}/task")) > self.threads:
+                return -errno.EAGAIN
             return None
         flags = call.flags() if call.name in OPENS else 0
         if call.name in OPENS and not flags & CHANGES:
@@ -225,7 +224,15 @@ class Spoiler:
             print(name, place[len(self.under) :].replace("\n", " "), sep="\t", file=self.log, flush=True)
         if not self.at or self.count < self.at or (self.count > self.at and not self.on):
             return None
-        return self.spoil(call, call.name in NEEDS_SPACE or bool(flags & os.O_CREAT))
+        return self.spoil(call, self.needs_space(call, flags, place))
+
+    @staticmethod
+    def needs_space(call, flags, place):
+        """Whether a full disk has no room for it. What is there already takes no more."""
+        if call.name in OPENS or call.name.startswith("mkdir"):
+            return (flags & os.O_CREAT or call.name not in OPENS) and not os.path.lexists(place)
+        # Names are written at once, contents later.
+        return call.name in NEEDS_SPACE and not (call.name == "fsync" and os.path.isdir(place))
 
     def spoil(self, call, space):
         if self.deed in ("torn", "short") and call.name in WRITES:

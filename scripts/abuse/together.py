@@ -32,7 +32,7 @@ def crowd(name):
         if 0 not in codes and not victim:
             raise Broken(f"none of {len(codes)} processes did it: exit codes {codes}")
         scene.check(bench.home, variant, ("new",) if 0 in codes else None)
-        scene.again(bench, variant)
+        scene.again(bench, variant, killed=victim is not None)
 
     return case
 

@@ -1,10 +1,12 @@
 use std::ffi::{CString, OsStr};
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
+use std::os::fd::OwnedFd;
 use std::path::{Component, Path, PathBuf};
 
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
-use rustix::io::Errno;
+use rustix::io::{Errno, retry_on_intr};
+use rustix::path::Arg;
 
 /// A folder that was opened once. Its files are named by their path below it (`plots/a.svg`);
 /// no link is followed on the way, and what is no regular file is an error.
@@ -19,6 +21,17 @@ const FOLDER: OFlags =
     OFlags::DIRECTORY.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC).union(OFlags::RDONLY);
 /// How files are: a pipe must not keep us waiting.
 const FILE: OFlags = OFlags::NOFOLLOW.union(OFlags::NONBLOCK).union(OFlags::CLOEXEC);
+
+/// As `openat`, but a signal that comes meanwhile is no failure: slow file systems, NFS and
+/// FUSE among them, let one interrupt an opening. The standard library does the same.
+fn open_at(
+    folder: &File,
+    name: impl Arg + Copy,
+    flags: OFlags,
+    mode: Mode,
+) -> Result<OwnedFd, Errno> {
+    retry_on_intr(|| rustix::fs::openat(folder, name, flags, mode))
+}
 
 impl Dir {
     /// Opens a folder, and makes it if need be. Here links are followed: it is the user who
@@ -61,7 +74,7 @@ impl Dir {
         let mut folder = Self { handle: self.handle.try_clone()?, path: self.path.clone() };
         for part in parts(name)? {
             let path = folder.path.join(part);
-            let handle = match rustix::fs::openat(&folder.handle, part, FOLDER, Mode::empty()) {
+            let handle = match open_at(&folder.handle, part, FOLDER, Mode::empty()) {
                 Err(Errno::NOTDIR | Errno::LOOP) => {
                     let place = path.display();
                     return Err(irregular(&format!("{place} is no folder (no link is followed)")));
@@ -127,7 +140,7 @@ impl Dir {
     /// As [`file`](Self::file).
     pub fn file_with(&self, name: &str, flags: OFlags) -> io::Result<Option<File>> {
         let opened = self.place(name).and_then(|(folder, last)| {
-            Ok(rustix::fs::openat(&folder.handle, last, FILE | flags, Mode::from(0o666))?)
+            Ok(open_at(&folder.handle, last, FILE | flags, Mode::from(0o666))?)
         });
         let file: File = match opened {
             Ok(file) => file.into(),
@@ -193,7 +206,7 @@ impl Dir {
             .find_map(|attempt| {
                 let part = super::whole::part_name(OsStr::new(last), attempt);
                 let flags = FILE | OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
-                match rustix::fs::openat(&folder.handle, &part, flags, Mode::from(0o666)) {
+                match open_at(&folder.handle, &part, flags, Mode::from(0o666)) {
                     Err(Errno::EXIST) if attempt < super::whole::ATTEMPTS => None,
                     opened => Some(opened.map(|file| (part, File::from(file)))),
                 }
@@ -296,7 +309,7 @@ impl Dir {
             let kind = rustix::fs::statat(&self.handle, name, AtFlags::SYMLINK_NOFOLLOW)?;
             let flags = match FileType::from_raw_mode(kind.st_mode) {
                 FileType::Directory => {
-                    let handle = rustix::fs::openat(&self.handle, name, FOLDER, Mode::empty())?;
+                    let handle = open_at(&self.handle, name, FOLDER, Mode::empty())?;
                     Self { handle: handle.into(), path: self.path.clone() }.clear_but("")?;
                     AtFlags::REMOVEDIR
                 }

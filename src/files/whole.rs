@@ -100,10 +100,13 @@ impl Whole {
 }
 
 impl Part {
-    /// The outcome of a step; a failure is kept, for those who are not told.
+    /// The outcome of a step; a failure is kept, for those who are not told. A signal that came
+    /// meanwhile is none: the writer tries again, and would do so for ever if it were kept.
     fn noted<T>(&mut self, outcome: io::Result<T>) -> io::Result<T> {
         outcome.inspect_err(|error| {
-            self.failed.get_or_insert_with(|| copy(error));
+            if error.kind() != io::ErrorKind::Interrupted {
+                self.failed.get_or_insert_with(|| copy(error));
+            }
         })
     }
 
@@ -254,6 +257,19 @@ mod tests {
         drop(file);
         assert_eq!(text(&name).as_deref(), Some("old"));
         assert_eq!(names(dir.path()), ["a.csv"]);
+    }
+
+    #[test]
+    fn a_signal_is_no_failure() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let path = dir.path().join("a.csv");
+        let mut file = Whole::create(&path).expect("begun");
+        let interrupted = io::Error::from(io::ErrorKind::Interrupted);
+        file.part().noted(Err::<(), _>(interrupted)).expect_err("told");
+        assert!(file.failure().is_none());
+        file.write_all(b"new").expect("written");
+        file.finish().expect("finished");
+        assert_eq!(text(&path).as_deref(), Some("new"));
     }
 
     #[test]

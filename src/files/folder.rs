@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::OFlags;
 
 use super::moves::{self, Recovered};
-use super::{Dir, FileRecord, MANIFEST, Results, Staging};
+use super::{Dir, FileRecord, MANIFEST, Results, Staging, whole};
 
 /// The file by which a process says that it works in a folder.
 const LOCK: &str = "lock";
@@ -72,9 +72,17 @@ impl Hold {
     /// # Errors
     /// [`FolderError`].
     pub fn exclusive(dir: Dir, holder: &str) -> Result<Self, FolderError> {
-        free(&dir, dir.handle().try_lock())?;
+        let alone = dir.handle().try_lock();
+        let nobody_else = alone.is_ok();
+        free(&dir, alone)?;
         let path = dir.path().join(LOCK);
         let io = || FolderError::io(&path);
+        // What a process left that was killed while it wrote its lock.
+        let part = whole::part_name(LOCK.as_ref(), 0);
+        let part = part.to_string_lossy();
+        if nobody_else && dir.read(&part, LARGEST).is_ok_and(|said| is_lock(&said)) {
+            dir.remove(&part).map_err(io())?;
+        }
         let says = format!("process {holder}\n");
         let mut file = loop {
             // A lock of ours is never empty, whenever we are killed: an empty file is another's.
@@ -91,8 +99,7 @@ impl Hold {
                 break file;
             }
         };
-        let said = dir.read(LOCK, LARGEST).map_err(io())?.unwrap_or_default();
-        if !said.starts_with(WORD) {
+        if !is_lock(&dir.read(LOCK, LARGEST).map_err(io())?) {
             return Err(FolderError::Foreign(path));
         }
         let written = file
@@ -129,6 +136,11 @@ impl Drop for Hold {
             let _ = self.dir.remove(LOCK);
         }
     }
+}
+
+/// Whether a file says what a lock of ours says.
+fn is_lock(said: &Option<Vec<u8>>) -> bool {
+    said.as_ref().is_some_and(|said| said.starts_with(WORD))
 }
 
 /// Whether a lock could be taken. A file system that cannot lock has no say.

@@ -185,7 +185,7 @@ fn a_failed_cell_waits_to_be_asked_for() {
     let id = plan.fields(&["cell"])[7].parse().expect("an id");
     fs::create_dir(dir.path("out")).expect("a folder");
     let out = replay::files::Dir::open(&dir.path("out")).expect("a folder");
-    let mut journal = Journal::open(&out).expect("a journal");
+    let mut journal = Journal::open(&out, true).expect("a journal");
     journal.append(id, Err("made to fail")).expect("a record");
     drop(journal);
     for _ in 0..2 {

@@ -149,7 +149,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     MACHINES.iter().for_each(|(machine, _)| table += &format!(",{machine}"));
     table += "\n";
     let literal = [TFF, "first-fit[engine=literal]", TBL, BL];
-    let named = registry::all().iter().map(|strategy| strategy.name.as_str());
+    let named = registry::standard().names();
     let sized = ["paging[size=1]", "paging[size=2]", "paging[size=3]", "midplane[unit=4x4x4]"];
     for name in named.chain(sized).chain(literal) {
         let spec: AllocatorSpec = name.parse()?;

@@ -15,13 +15,13 @@ use super::contiguous::options;
 use super::contiguous::scan::Scan;
 use super::contiguous::shapes::{Shapes, Shaping, volume};
 use super::contiguous::turning::push_turned;
+use super::options::{AllocatorOptions, grid_of};
 use super::shape::ShapeRule;
-use super::strategy::{Strategy, needs_grid};
 use super::submesh::SubMesh;
 use super::{Allocator, Census, Refusal, Request};
 use crate::machine::Machine;
-use crate::naming::{NameError, Parameter, StrategyName};
-use crate::topology::{Grid, NodeId};
+use crate::naming::{Entry, Table, kind};
+use crate::topology::{Grid, NodeId, Topology};
 
 /// More cuts than any machine's frames allow: 2^16 frames of one processor.
 const MAX_CUTS: u32 = 16;
@@ -58,38 +58,9 @@ impl Default for AncaOptions {
     }
 }
 
-impl AncaOptions {
-    const KEYS: [&str; 3] = ["cuts", "rotate", "shape"];
-    const ROTATE: [(&str, bool); 2] = [("false", false), ("true", true)];
-    const SHAPE: [(&str, ShapeRule); 2] =
-        [("factors", ShapeRule::Factors), ("near-square", ShapeRule::NearSquare)];
-
-    fn read(name: &StrategyName) -> Result<Self, NameError> {
-        name.expect_keys("allocator", &Self::KEYS)?;
-        let Self { rule, turn, cuts } = Self::default();
-        let options = Self {
-            rule: name.choice("allocator", "shape", rule, &Self::SHAPE)?,
-            turn: name.choice("allocator", "rotate", turn, &Self::ROTATE)?,
-            cuts: name.value("allocator", "cuts", cuts)?,
-        };
-        if options.cuts > MAX_CUTS {
-            return Err(name.error("allocator", format!("cuts is at most {MAX_CUTS}")));
-        }
-        Ok(options)
-    }
-
-    fn canonical(&self, name: &str) -> StrategyName {
-        let mut canonical = StrategyName::plain(name);
-        if self.cuts != MAX_CUTS {
-            canonical.set("cuts", self.cuts.to_string());
-        }
-        if self.turn {
-            canonical.set("rotate", "true");
-        }
-        if self.rule == ShapeRule::NearSquare {
-            canonical.set("shape", "near-square");
-        }
-        canonical
+impl AllocatorOptions for AncaOptions {
+    fn build(&self, topology: &Topology, _seed: u64) -> Result<Box<dyn Allocator>, String> {
+        Ok(Box::new(Anca::new(grid_of(topology)?, *self)))
     }
 }
 
@@ -194,34 +165,24 @@ impl Allocator for Anca {
 }
 
 /// `anca`.
-pub fn strategies() -> Vec<Strategy> {
-    vec![Strategy {
-        name: "anca".to_string(),
-        aliases: &[],
-        about: "First Fit; if that fails the frame is cut into 2, 4, 8, ... equal frames until all fit. It can refuse although enough are free. O(N) per frame sought."
-            .to_string(),
-        source: "Chang, Mohapatra 1998; Bani-Mohammad 2008, section 2.2.2",
-        parameters: || {
-            let cuts = Parameter {
-                key: "cuts",
-                values: format!("0..{MAX_CUTS}"),
-                default: "16".into(),
-                about: "how often the frame is halved at most; 16 is until it cannot be",
-            };
-            let shape = Parameter {
-                key: "shape",
-                values: "factors|near-square".to_string(),
-                default: "factors".into(),
-                about: "sides of a job that comes without: exact and most nearly square, or least total side length",
-            };
-            vec![cuts, options::rotate(), shape]
-        },
-        canonical: |name| Ok(AncaOptions::read(name)?.canonical(&name.name)),
-        build: |name, topology, _seed| {
-            let grid = topology.grid().ok_or_else(|| needs_grid(name))?;
-            Ok(Box::new(Anca::new(grid, AncaOptions::read(name)?)))
-        },
-    }]
+pub fn table() -> Table<AncaOptions> {
+    let anca = Entry::new("anca", AncaOptions::default())
+        .about("First Fit; if that fails the frame is cut into 2, 4, 8, ... equal frames until all fit. It can refuse although enough are free. O(N) per frame sought.")
+        .source("Chang, Mohapatra 1998; Bani-Mohammad 2008, section 2.2.2")
+        .param(
+            "cuts",
+            kind::integer(0..=MAX_CUTS),
+            "how often the frame is halved at most; 16 is until it cannot be",
+            |o| &mut o.cuts,
+        )
+        .param("rotate", kind::yes_no(), options::ROTATE, |o| &mut o.turn)
+        .param(
+            "shape",
+            kind::one_of(&ShapeRule::FACTORS_FIRST),
+            "sides of a job that comes without: exact and most nearly square, or least total side length",
+            |o| &mut o.rule,
+        );
+    Table::new("allocator", [anca])
 }
 
 #[cfg(test)]

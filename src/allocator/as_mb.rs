@@ -11,13 +11,15 @@
 //! Cost per decision: that of Adaptive Scan and that of MBS; a frame of w x h costs
 //! O(w + h) splits beside the blocks inside it.
 
-use super::contiguous::adaptive_scan::AdaptiveScan;
+use super::contiguous::adaptive_scan::{AdaptiveScan, adaptive_scan};
+use super::contiguous::shapes::Shaping;
 use super::mbs::Mbs;
+use super::options::{AllocatorOptions, grid_of};
 use super::shape::ShapeRule;
-use super::strategy::{Strategy, needs_grid};
 use super::{Allocator, Census, Refusal, Request};
 use crate::machine::Machine;
-use crate::topology::{Axis, Grid, NodeId};
+use crate::naming::{Entry, Table};
+use crate::topology::{Axis, Grid, NodeId, Topology};
 
 /// The AS&MB allocator. [`Census::operations`] sums those of the scan and of the blocks.
 #[derive(Debug)]
@@ -31,7 +33,11 @@ impl AsMb {
     /// An allocator for `grid`, as if it did not wrap.
     pub fn new(grid: &Grid) -> Self {
         let grid = unwrapped(grid);
-        Self { scan: AdaptiveScan::new(&grid, ShapeRule::Factors), mbs: Mbs::classic(&grid), grid }
+        Self {
+            scan: adaptive_scan(&grid, Shaping::One(ShapeRule::Factors)),
+            mbs: Mbs::classic(&grid),
+            grid,
+        }
     }
 }
 
@@ -74,32 +80,31 @@ impl Allocator for AsMb {
     }
 }
 
+/// `as-mb` can be told nothing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct AsMbOptions;
+
+impl AllocatorOptions for AsMbOptions {
+    fn build(&self, topology: &Topology, _seed: u64) -> Result<Box<dyn Allocator>, String> {
+        Ok(Box::new(AsMb::new(grid_of(topology)?)))
+    }
+}
+
 /// `as-mb`.
-pub fn strategies() -> Vec<Strategy> {
-    vec![Strategy {
-        name: "as-mb".to_string(),
-        aliases: &[],
-        about: "Adaptive Scan; where it finds no frame of exactly the job's size, MBS; serves \
-                whatever is free."
-            .to_string(),
-        source: "Suzaki et al. 1996; Bani-Mohammad 2008, section 2.2.2",
-        parameters: Vec::new,
-        canonical: |name| {
-            name.expect_keys("allocator", &[])?;
-            Ok(name.clone())
-        },
-        build: |name, topology, _seed| {
-            let grid = topology.grid().ok_or_else(|| needs_grid(name))?;
-            Ok(Box::new(AsMb::new(grid)))
-        },
-    }]
+pub fn table() -> Table<AsMbOptions> {
+    let as_mb = Entry::new("as-mb", AsMbOptions)
+        .about(
+            "Adaptive Scan; where it finds no frame of exactly the job's size, MBS; serves \
+             whatever is free.",
+        )
+        .source("Suzaki et al. 1996; Bani-Mohammad 2008, section 2.2.2");
+    Table::new("allocator", [as_mb])
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::allocator::submesh::{SubMesh, volume};
-    use crate::topology::Topology;
     use crate::topology::curve::Curve;
     use proptest::prelude::*;
 

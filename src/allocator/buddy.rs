@@ -13,10 +13,11 @@
 
 use super::mbs::forest::{Division, Forest, ListOrder};
 use super::mbs::records::Records;
-use super::strategy::{Strategy, needs_grid};
+use super::options::{AllocatorOptions, grid_of};
 use super::{Allocator, Census, Refusal, Request};
 use crate::machine::Machine;
-use crate::topology::{Grid, NodeId};
+use crate::naming::{Entry, Table};
+use crate::topology::{Grid, NodeId, Topology};
 
 /// The buddy allocator. [`Census::operations`] counts squares taken, split, merged and
 /// given back.
@@ -95,28 +96,24 @@ impl Allocator for Buddy {
     }
 }
 
+/// `buddy` can be told nothing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct BuddyOptions;
+
+impl AllocatorOptions for BuddyOptions {
+    fn build(&self, topology: &Topology, _seed: u64) -> Result<Box<dyn Allocator>, String> {
+        let problem = "needs a square mesh or torus in 2D with a power of two as side";
+        Ok(Box::new(Buddy::new(grid_of(topology)?).ok_or(problem)?))
+    }
+}
+
 /// `buddy`.
-pub fn strategies() -> Vec<Strategy> {
-    vec![Strategy {
-        name: "buddy".to_string(),
-        aliases: &["2d-buddy"],
-        about: "One square of side 2^i for each job, on square machines of side 2^k; O(log n)."
-            .to_string(),
-        source: "Li, Cheng 1991",
-        parameters: Vec::new,
-        canonical: |name| {
-            name.expect_keys("allocator", &[])?;
-            Ok(name.clone())
-        },
-        build: |name, topology, _seed| {
-            let grid = topology.grid().ok_or_else(|| needs_grid(name))?;
-            let buddy = Buddy::new(grid).ok_or_else(|| {
-                let problem = "needs a square mesh or torus in 2D with a power of two as side";
-                name.error("allocator", problem)
-            })?;
-            Ok(Box::new(buddy))
-        },
-    }]
+pub fn table() -> Table<BuddyOptions> {
+    let buddy = Entry::new("buddy", BuddyOptions)
+        .aliases(&["2d-buddy"])
+        .about("One square of side 2^i for each job, on square machines of side 2^k; O(log n).")
+        .source("Li, Cheng 1991");
+    Table::new("allocator", [buddy])
 }
 
 #[cfg(test)]

@@ -6,12 +6,12 @@
 //! maximal run of free processors with consecutive ranks. Cost per decision: one pass
 //! over the processors.
 
-use super::strategy::{Strategy, needs_grid};
+use super::options::{AllocatorOptions, grid_of};
 use super::{Allocator, Refusal, Request};
 use crate::machine::Machine;
-use crate::naming::{NameError, StrategyName};
+use crate::naming::{Entry, Table};
 use crate::topology::curve::Curve;
-use crate::topology::{Grid, NodeId};
+use crate::topology::{Grid, NodeId, Topology};
 
 /// How processors are picked from the order.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -170,47 +170,42 @@ impl Allocator for CurveAllocator {
     }
 }
 
-/// One strategy per curve and fit, named `hilbert-best-fit` and so on.
-pub fn strategies() -> Vec<Strategy> {
-    let pairs = Curve::ALL.into_iter().flat_map(|curve| Fit::ALL.map(|fit| (curve, fit)));
-    pairs
-        .map(|(curve, fit)| Strategy {
-            name: format!("{}-{}", curve.name(), fit.name()),
-            aliases: &[],
-            about: format!("{}: {}.", curve.about(), fit.about()),
-            source: "Leung et al. 2002; Lo et al. 1997",
-            parameters: Vec::new,
-            canonical: |name| {
-                name.expect_keys("allocator", &[])?;
-                Ok(name.clone())
-            },
-            build: |name, topology, _seed| {
-                let (curve, fit) = parts(name)?;
-                Ok(Box::new(match topology.grid() {
-                    Some(grid) => CurveAllocator::new(grid, curve, fit),
-                    // The processors of a hypercube have one order: their numbers.
-                    None if curve == Curve::RowMajor => {
-                        CurveAllocator::along(topology.nodes().collect(), fit)
-                    }
-                    None => return Err(needs_grid(name)),
-                }))
-            },
-        })
-        .collect()
+/// A curve and a way to pick from it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct CurveOptions {
+    /// The order of the processors.
+    pub curve: Curve,
+    /// How they are picked.
+    pub fit: Fit,
 }
 
-fn parts(name: &StrategyName) -> Result<(Curve, Fit), NameError> {
+impl AllocatorOptions for CurveOptions {
+    fn build(&self, topology: &Topology, _seed: u64) -> Result<Box<dyn Allocator>, String> {
+        let Self { curve, fit } = *self;
+        Ok(Box::new(match topology.grid() {
+            // The processors of a hypercube have one order: their numbers.
+            None if curve == Curve::RowMajor => {
+                CurveAllocator::along(topology.nodes().collect(), fit)
+            }
+            _ => CurveAllocator::new(grid_of(topology)?, curve, fit),
+        }))
+    }
+}
+
+/// One strategy per curve and fit, named `hilbert-best-fit` and so on.
+pub fn table() -> Table<CurveOptions> {
     let pairs = Curve::ALL.into_iter().flat_map(|curve| Fit::ALL.map(|fit| (curve, fit)));
-    pairs
-        .into_iter()
-        .find(|(curve, fit)| name.name == format!("{}-{}", curve.name(), fit.name()))
-        .ok_or_else(|| name.error("allocator", "unknown curve or fit"))
+    let entry = |(curve, fit): (Curve, Fit)| {
+        Entry::new(format!("{}-{}", curve.name(), fit.name()), CurveOptions { curve, fit })
+            .about(format!("{}: {}.", curve.about(), fit.about()))
+            .source("Leung et al. 2002; Lo et al. 1997")
+    };
+    Table::new("allocator", pairs.map(entry))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::topology::Topology;
     use proptest::prelude::*;
 
     /// A 12 x 1 row with the marked processors busy.

@@ -8,12 +8,12 @@
 //! [`ShapeRule`]. Cost per decision: free processors times shells, a box count each.
 
 use super::centre::Cut;
+use super::options::{AllocatorOptions, grid_of};
 use super::shape::ShapeRule;
-use super::strategy::{Strategy, needs_grid};
 use super::{Allocator, Refusal, Request, settled_by_count};
 use crate::machine::{BoxCounts, Machine};
-use crate::naming::{NameError, Parameter, StrategyName};
-use crate::topology::{Axis, Coord, Grid, NodeId};
+use crate::naming::{Entry, Table, kind};
+use crate::topology::{Axis, Coord, Grid, NodeId, Topology};
 
 /// The MC allocator.
 #[derive(Debug)]
@@ -156,44 +156,36 @@ fn gap(axis: &Axis, (low, length): (i32, u32), p: u16) -> u32 {
     }
 }
 
-/// `mc`.
-pub fn strategies() -> Vec<Strategy> {
-    fn rule(name: &StrategyName) -> Result<ShapeRule, NameError> {
-        name.expect_keys("allocator", &["shape"])?;
-        name.choice("allocator", "shape", ShapeRule::default(), &ShapeRule::ALL)
+/// What `mc` can be told.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct McOptions {
+    /// Side lengths of a job that comes without.
+    pub shape: ShapeRule,
+}
+
+impl AllocatorOptions for McOptions {
+    fn build(&self, topology: &Topology, _seed: u64) -> Result<Box<dyn Allocator>, String> {
+        Ok(Box::new(Mc::new(grid_of(topology)?, self.shape)))
     }
-    vec![Strategy {
-        name: "mc".to_string(),
-        aliases: &[],
-        about: "Shells around the requested box, laid at every free processor; least sum of shell numbers."
-            .to_string(),
-        source: "Mache, Lo, Windisch 1997",
-        parameters: || {
-            vec![Parameter {
-                key: "shape",
-                values: ShapeRule::ALL.map(|(name, _)| name).join("|"),
-                default: "near-square".into(),
-                about: "side lengths of a job that comes without: least total side length, or exact factors",
-            }]
-        },
-        canonical: |name| {
-            let mut canonical = StrategyName::plain(&name.name);
-            if rule(name)? == ShapeRule::Factors {
-                canonical.set("shape", "factors");
-            }
-            Ok(canonical)
-        },
-        build: |name, topology, _seed| {
-            let grid = topology.grid().ok_or_else(|| needs_grid(name))?;
-            Ok(Box::new(Mc::new(grid, rule(name)?)))
-        },
-    }]
+}
+
+/// `mc`.
+pub fn table() -> Table<McOptions> {
+    let mc = Entry::new("mc", McOptions::default())
+        .about("Shells around the requested box, laid at every free processor; least sum of shell numbers.")
+        .source("Mache, Lo, Windisch 1997")
+        .param(
+            "shape",
+            kind::one_of(&ShapeRule::ALL),
+            "side lengths of a job that comes without: least total side length, or exact factors",
+            |o| &mut o.shape,
+        );
+    Table::new("allocator", [mc])
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::topology::Topology;
     use proptest::prelude::*;
 
     /// The definition: every candidate's set by stable re-sorting of the free list.

@@ -14,11 +14,11 @@ use super::contiguous::options;
 use super::contiguous::scan::Scan;
 use super::contiguous::shapes::{Shapes, Shaping, volume};
 use super::contiguous::turning::push_turned;
-use super::strategy::{Strategy, needs_grid};
+use super::options::{AllocatorOptions, grid_of};
 use super::submesh::SubMesh;
 use super::{Allocator, Census, Refusal, Request};
 use crate::machine::Machine;
-use crate::naming::{NameError, Parameter, StrategyName};
+use crate::naming::{Entry, Table, kind};
 use crate::topology::{Axis, Grid, NodeId, Topology};
 
 /// The midplane of BlueGene/L.
@@ -162,15 +162,15 @@ impl Allocator for Midplane {
 }
 
 /// What `midplane` can be told.
-#[derive(Clone, Copy)]
-struct Options {
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct MidplaneOptions {
     unit: Unit,
-    shaping: Shaping,
     turn: bool,
+    shaping: Shaping,
 }
 
 /// Sides of a unit, written `8x8x8`.
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 struct Unit([u16; 3]);
 
 impl std::str::FromStr for Unit {
@@ -191,61 +191,30 @@ impl std::fmt::Display for Unit {
     }
 }
 
-impl Options {
-    const ROTATE: [(&str, bool); 2] = [("true", true), ("false", false)];
-
-    fn read(name: &StrategyName) -> Result<Self, NameError> {
-        name.expect_keys("allocator", &["unit", "rotate", "shape"])?;
-        Ok(Self {
-            unit: name.value("allocator", "unit", Unit(MIDPLANE))?,
-            turn: name.choice("allocator", "rotate", true, &Self::ROTATE)?,
-            shaping: name.choice("allocator", "shape", Shaping::default(), &Shaping::ALL)?,
-        })
-    }
-
-    fn canonical(&self, name: &str) -> StrategyName {
-        let mut canonical = StrategyName::plain(name);
-        if self.unit != Unit(MIDPLANE) {
-            canonical.set("unit", self.unit.to_string());
-        }
-        if !self.turn {
-            canonical.set("rotate", "false");
-        }
-        if let Some(shaping) = options::written(self.shaping, &Shaping::ALL) {
-            canonical.set("shape", shaping);
-        }
-        canonical
+impl AllocatorOptions for MidplaneOptions {
+    fn build(&self, topology: &Topology, _seed: u64) -> Result<Box<dyn Allocator>, String> {
+        let (grid, Self { unit, turn, shaping }) = (grid_of(topology)?, *self);
+        let problem = || format!("needs a 3D machine of whole units of {unit}");
+        Ok(Box::new(Midplane::new(grid, unit.0, shaping, turn).ok_or_else(problem)?))
     }
 }
 
 /// `midplane`.
-pub fn strategies() -> Vec<Strategy> {
-    vec![Strategy {
-        name: "midplane".to_string(),
-        aliases: &["bluegene-l"],
-        about: "The first free box of whole units (BlueGene/L: midplanes) that holds the job, turned if need be; rounding up is internal fragmentation. 3D only. O(N) per decision."
-            .to_string(),
-        source: "Aridor et al. 2005; Bani-Mohammad 2008, section 2.2.1",
-        parameters: || {
-            let unit = Parameter {
-                key: "unit",
-                values: "WxDxH".to_string(),
-                default: "8x8x8".into(),
-                about: "processors of a unit along x, y, z; they must divide the machine",
-            };
-            let rotate = Parameter { default: "true".into(), ..options::rotate() };
-            vec![unit, rotate, options::shape()]
-        },
-        canonical: |name| Ok(Options::read(name)?.canonical(&name.name)),
-        build: |name, topology: &Topology, _seed| {
-            let grid = topology.grid().ok_or_else(|| needs_grid(name))?;
-            let Options { unit, shaping, turn } = Options::read(name)?;
-            let midplane = Midplane::new(grid, unit.0, shaping, turn).ok_or_else(|| {
-                name.error("allocator", format!("needs a 3D machine of whole units of {unit}"))
-            })?;
-            Ok(Box::new(midplane))
-        },
-    }]
+pub fn table() -> Table<MidplaneOptions> {
+    let usual = MidplaneOptions { unit: Unit(MIDPLANE), turn: true, shaping: Shaping::default() };
+    let midplane = Entry::new("midplane", usual)
+        .aliases(&["bluegene-l"])
+        .about("The first free box of whole units (BlueGene/L: midplanes) that holds the job, turned if need be; rounding up is internal fragmentation. 3D only. O(N) per decision.")
+        .source("Aridor et al. 2005; Bani-Mohammad 2008, section 2.2.1")
+        .param(
+            "unit",
+            kind::typed("WxDxH"),
+            "processors of a unit along x, y, z; they must divide the machine",
+            |o| &mut o.unit,
+        )
+        .param("rotate", kind::yes_no(), options::ROTATE, |o| &mut o.turn)
+        .param("shape", kind::one_of(&Shaping::ALL), options::SHAPE, |o| &mut o.shaping);
+    Table::new("allocator", [midplane])
 }
 
 #[cfg(test)]

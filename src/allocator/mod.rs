@@ -25,6 +25,71 @@
 //! | [`midplane`] | whole midplanes, as on BlueGene/L |
 //! | [`shape`] | side lengths for jobs that come without |
 //! | [`submesh`] | boxes of processors |
+//!
+//! # How to add one
+//!
+//! 1. Write its file: a type with [`Allocator`], and tests.
+//! 2. Beside it, a struct of its options with [`AllocatorOptions`].
+//! 3. And a function `table`: name, meaning, source, parameters (see [`crate::naming`]).
+//! 4. Add one line to the registry.
+//! 5. `replay list allocators` shows it; the registry's tests hold it to the contract.
+//!
+//! Outside the crate the fourth step is a registry of one's own:
+//!
+//! ```
+//! use replay::allocator::registry::{AllocatorSpec, standard};
+//! use replay::allocator::{Allocator, AllocatorOptions, Refusal, Request};
+//! use replay::machine::Machine;
+//! use replay::naming::{Entry, Table, kind};
+//! use replay::topology::{NodeId, Topology};
+//!
+//! /// Free processors whose number is a multiple of `step` first, then the others.
+//! #[derive(Clone, PartialEq)]
+//! struct Strided { step: u32 }
+//!
+//! impl Allocator for Strided {
+//!     fn allocate(
+//!         &mut self,
+//!         machine: &Machine,
+//!         request: Request,
+//!         chosen: &mut Vec<NodeId>,
+//!     ) -> Result<(), Refusal> {
+//!         let size = request.size as usize;
+//!         if size > machine.free_count() {
+//!             return Err(Refusal::TooFewFree);
+//!         }
+//!         let (first, others): (Vec<_>, Vec<_>) =
+//!             machine.free_nodes().partition(|node| node.0.is_multiple_of(self.step));
+//!         chosen.extend(first.into_iter().chain(others).take(size));
+//!         Ok(())
+//!     }
+//! }
+//!
+//! impl AllocatorOptions for Strided {
+//!     fn build(&self, _machine: &Topology, _seed: u64) -> Result<Box<dyn Allocator>, String> {
+//!         Ok(Box::new(self.clone()))
+//!     }
+//! }
+//!
+//! let entry = Entry::new("strided", Strided { step: 2 })
+//!     .about("Every step-th processor, then the others.")
+//!     .param("step", kind::integer(1..=64), "distance of the first ones", |s| &mut s.step);
+//! let allocators = standard().clone().with(Table::new("allocator", [entry]), AllocatorSpec::parse);
+//!
+//! let strided = allocators.read("STRIDED[step=3]")?;
+//! assert_eq!(strided.to_string(), "strided[step=3]");
+//! let machine = Machine::new("4x2".parse().expect("a mesh"));
+//! let mut chosen = Vec::new();
+//! let mut allocator = strided.build(machine.topology(), 0)?;
+//! allocator.allocate(&machine, Request::of_size(4), &mut chosen).expect("all are free");
+//! assert_eq!(chosen, [0, 3, 6, 1].map(NodeId));
+//! // It is listed like the others, and mistakes get the same advice.
+//! assert!(allocators.names().any(|name| name == "strided") && standard().read("strided").is_err());
+//! let advice = |text| allocators.read(text).unwrap_err().to_string();
+//! assert!(advice("strided[step=0]").contains("not an integer from 1 to 64"));
+//! assert!(advice("strided[setp=3]").contains("did you mean \"step\"?"));
+//! # Ok::<(), replay::naming::NameError>(())
+//! ```
 
 pub mod anca;
 pub mod as_mb;
@@ -39,13 +104,15 @@ pub mod mbs;
 pub mod mc;
 pub mod mc1x1;
 pub mod midplane;
+mod options;
 pub mod paging;
 pub mod random;
 pub mod registry;
 pub mod shape;
-pub mod strategy;
 pub mod submesh;
 pub mod tuned;
+
+pub use options::AllocatorOptions;
 
 use crate::machine::Machine;
 use crate::stop::{Stop, Stopped};

@@ -11,13 +11,13 @@
 //! Cost per decision: the pages taken and one look at the summary of the free list.
 
 use super::mbs::ordered_set::OrderedSet;
-use super::strategy::{Strategy, needs_grid};
+use super::options::{AllocatorOptions, grid_of};
 use super::submesh::SubMesh;
 use super::{Allocator, Census, Refusal, Request};
 use crate::machine::Machine;
-use crate::naming::{NameError, Parameter, StrategyName};
+use crate::naming::{Entry, Table, kind};
 use crate::topology::curve::Curve;
-use crate::topology::{Axis, Grid, NodeId};
+use crate::topology::{Axis, Grid, NodeId, Topology};
 
 /// The indexing schemes of Lo et al., figure 2.
 const INDEXES: [(&str, Curve); 4] = [
@@ -150,57 +150,39 @@ impl Allocator for Paging {
     }
 }
 
-/// `paging`.
-pub fn strategies() -> Vec<Strategy> {
-    fn parts(name: &StrategyName) -> Result<(Curve, u32), NameError> {
-        name.expect_keys("allocator", &["index", "size"])?;
-        let index = name.choice("allocator", "index", Curve::RowMajor, &INDEXES)?;
-        let size = name.value("allocator", "size", 0)?;
-        if size > MAX_SIZE {
-            let problem = format!("size={size}: a page has the side 2^size, size 0 to {MAX_SIZE}");
-            return Err(name.error("allocator", problem));
-        }
-        Ok((index, size))
+/// What `paging` can be told.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PagingOptions {
+    /// The order of the pages.
+    pub index: Curve,
+    /// log2 of a page's side, at most [`MAX_SIZE`].
+    pub size: u32,
+}
+
+impl AllocatorOptions for PagingOptions {
+    fn build(&self, topology: &Topology, _seed: u64) -> Result<Box<dyn Allocator>, String> {
+        Ok(Box::new(Paging::new(grid_of(topology)?, self.index, self.size)))
     }
-    vec![Strategy {
-        name: "paging".to_string(),
-        aliases: &[],
-        about: "Pages of side 2^size in the order of an index; O(pages taken) per decision."
-            .to_string(),
-        source: "Lo et al. 1997, section 3.2",
-        parameters: || {
-            vec![
-                Parameter {
-                    key: "index",
-                    values: INDEXES.map(|(name, _)| name).join("|"),
-                    default: "row-major".into(),
-                    about: "order of the pages, from the lower left corner",
-                },
-                Parameter {
-                    key: "size",
-                    values: format!("0..{MAX_SIZE}"),
-                    default: "0".into(),
-                    about: "log2 of the page side in processors; from 1 on processors are lost",
-                },
-            ]
-        },
-        canonical: |name| {
-            let (index, size) = parts(name)?;
-            let mut canonical = StrategyName::plain(&name.name);
-            if index != Curve::RowMajor {
-                canonical.set("index", index.name());
-            }
-            if size != 0 {
-                canonical.set("size", size.to_string());
-            }
-            Ok(canonical)
-        },
-        build: |name, topology, _seed| {
-            let grid = topology.grid().ok_or_else(|| needs_grid(name))?;
-            let (index, size) = parts(name)?;
-            Ok(Box::new(Paging::new(grid, index, size)))
-        },
-    }]
+}
+
+/// `paging`.
+pub fn table() -> Table<PagingOptions> {
+    let paging = Entry::new("paging", PagingOptions { index: Curve::RowMajor, size: 0 })
+        .about("Pages of side 2^size in the order of an index; O(pages taken) per decision.")
+        .source("Lo et al. 1997, section 3.2")
+        .param(
+            "index",
+            kind::one_of(&INDEXES),
+            "order of the pages, from the lower left corner",
+            |o| &mut o.index,
+        )
+        .param(
+            "size",
+            kind::integer(0..=MAX_SIZE),
+            "log2 of the page side in processors; from 1 on processors are lost",
+            |o| &mut o.size,
+        );
+    Table::new("allocator", [paging])
 }
 
 #[cfg(test)]

@@ -3,10 +3,11 @@
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::strategy::Strategy;
+use super::options::AllocatorOptions;
 use super::{Allocator, Refusal, Request};
 use crate::machine::Machine;
-use crate::topology::NodeId;
+use crate::naming::{Entry, Table};
+use crate::topology::{NodeId, Topology};
 
 /// The Random allocator. Its draws depend on the seed and on the requests before.
 #[derive(Debug)]
@@ -51,21 +52,22 @@ impl Allocator for Random {
     }
 }
 
+/// `random` can be told nothing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RandomOptions;
+
+impl AllocatorOptions for RandomOptions {
+    fn build(&self, _topology: &Topology, seed: u64) -> Result<Box<dyn Allocator>, String> {
+        Ok(Box::new(Random::new(seed)))
+    }
+}
+
 /// `random`.
-pub fn strategies() -> Vec<Strategy> {
-    vec![Strategy {
-        name: "random".to_string(),
-        aliases: &[],
-        about: "Processors drawn uniformly from the free ones; --seed chooses the stream."
-            .to_string(),
-        source: "Lo et al. 1997, section 4",
-        parameters: Vec::new,
-        canonical: |name| {
-            name.expect_keys("allocator", &[])?;
-            Ok(name.clone())
-        },
-        build: |_name, _topology, seed| Ok(Box::new(Random::new(seed))),
-    }]
+pub fn table() -> Table<RandomOptions> {
+    let random = Entry::new("random", RandomOptions)
+        .about("Processors drawn uniformly from the free ones; --seed chooses the stream.")
+        .source("Lo et al. 1997, section 4");
+    Table::new("allocator", [random])
 }
 
 #[cfg(test)]

@@ -1,108 +1,139 @@
 //! Names of allocation strategies.
-//!
-//! A strategy is one file with a `strategies` function and one line in [`all`].
 
-use std::sync::LazyLock;
+use std::any::Any;
+use std::fmt;
+use std::str::FromStr;
+use std::sync::{Arc, LazyLock};
 
-use super::centre::{Slack, TieRule, TieVector};
-use super::strategy::Strategy;
+use super::centre::{TieBreaking, TieRule};
 use super::{
-    Allocator, anca, as_mb, buddy, busy_list, centre, contiguous, curve, gabl, mbs, mc, midplane,
-    paging, random, tuned,
+    Allocator, AllocatorOptions, anca, as_mb, buddy, busy_list, centre, contiguous, curve, gabl,
+    mbs, mc, midplane, paging, random,
 };
-use crate::naming::{Description, NameError, StrategyName, nearest};
+use crate::naming::{Description, NameError, Registry, Setting, StrategyName, Table};
 use crate::topology::Topology;
 
-static STRATEGIES: LazyLock<Vec<Strategy>> = LazyLock::new(|| {
-    [
-        centre::strategies(),
-        mc::strategies(),
-        curve::strategies(),
-        random::strategies(),
-        paging::strategies(),
-        mbs::strategies(),
-        contiguous::strategies(),
-        busy_list::strategies(),
-        gabl::strategies(),
-        as_mb::strategies(),
-        buddy::strategies(),
-        anca::strategies(),
-        midplane::strategies(),
-    ]
-    .into_iter()
-    .flatten()
-    .collect()
+static STANDARD: LazyLock<Registry<AllocatorSpec>> = LazyLock::new(|| {
+    Registry::new("allocator")
+        .listed_by("replay list allocators")
+        .with(centre::table(), AllocatorSpec::parse)
+        .with(mc::table(), AllocatorSpec::parse)
+        .with(curve::table(), AllocatorSpec::parse)
+        .with(random::table(), AllocatorSpec::parse)
+        .with(paging::table(), AllocatorSpec::parse)
+        .with(mbs::table(), AllocatorSpec::parse)
+        .with(contiguous::first_fit::table(), AllocatorSpec::parse)
+        .with(contiguous::best_fit::table(), AllocatorSpec::parse)
+        .with(contiguous::frame_sliding::table(), AllocatorSpec::parse)
+        .with(contiguous::adaptive_scan::table(), AllocatorSpec::parse)
+        .with(busy_list::table(), AllocatorSpec::parse)
+        .with(gabl::table(), AllocatorSpec::parse)
+        .with(as_mb::table(), AllocatorSpec::parse)
+        .with(buddy::table(), AllocatorSpec::parse)
+        .with(anca::table(), AllocatorSpec::parse)
+        .with(midplane::table(), AllocatorSpec::parse)
 });
 
-/// Every strategy.
-pub fn all() -> &'static [Strategy] {
-    &STRATEGIES
+/// The strategies that come with the project.
+pub fn standard() -> &'static Registry<AllocatorSpec> {
+    &STANDARD
 }
 
 /// Every strategy's entry in a listing.
 pub fn descriptions() -> Vec<Description> {
-    let describe = |strategy: &Strategy| Description {
-        name: strategy.name.clone(),
-        aliases: strategy.aliases.to_vec(),
-        about: strategy.about.clone(),
-        source: strategy.source,
-        parameters: (strategy.parameters)(),
-    };
-    all().iter().map(describe).collect()
+    standard().descriptions()
 }
 
-/// An allocation strategy as chosen by a user: checked and canonical.
+/// An allocation strategy as chosen by a user: its typed options, and the table that names
+/// them. Cheap to clone.
 #[derive(Clone)]
-pub struct AllocatorSpec {
-    name: StrategyName,
-    strategy: &'static Strategy,
-}
+pub struct AllocatorSpec(Arc<dyn Chosen>);
+
+/// A value for a parameter of one strategy, read and ready to be put into its options.
+#[derive(Clone, Debug)]
+pub struct ParameterValue(Arc<dyn Any + Send + Sync>);
 
 impl AllocatorSpec {
-    /// The canonical name.
-    pub fn name(&self) -> &StrategyName {
-        &self.name
+    /// The strategy of these options, named by a table.
+    pub fn new<O: AllocatorOptions>(table: &Arc<Table<O>>, options: O) -> Self {
+        let typed = table.name(&options);
+        Self(Arc::new(Typed { table: table.clone(), typed, options }))
     }
 
-    /// Whether the strategy breaks ties by a vector.
-    pub fn takes_tie(&self) -> bool {
-        self.has_parameter("tie")
+    /// The strategy that a table gives a name, for a [`Registry`].
+    ///
+    /// # Errors
+    /// As [`Table::parse`].
+    pub fn parse<O: AllocatorOptions>(
+        table: &Arc<Table<O>>,
+        name: &StrategyName,
+    ) -> Result<Self, NameError> {
+        let options = table.parse(name)?;
+        let typed = StrategyName::plain(&name.name);
+        Ok(Self(Arc::new(Typed { table: table.clone(), typed, options })))
+    }
+
+    /// The canonical name.
+    pub fn name(&self) -> StrategyName {
+        self.0.name()
+    }
+
+    /// What tells strategies apart: two specifications of one identity always choose the
+    /// same processors. Tie vectors of one ratio are one, and a vector that gives every
+    /// candidate the same value is none.
+    pub fn identity(&self) -> String {
+        self.0.identity().to_string()
     }
 
     /// Whether the strategy has a parameter of this name.
     pub fn has_parameter(&self, key: &str) -> bool {
-        (self.strategy.parameters)().iter().any(|parameter| parameter.key == key)
+        self.0.has(key)
     }
 
-    /// The tie vector, as it was written, or `auto`.
-    pub fn tie(&self) -> Option<&str> {
-        self.name.get("tie")
+    /// Reads a value for one of its parameters.
+    ///
+    /// # Errors
+    /// [`NameError`] if it has no such parameter, or the text is no legal value.
+    pub fn value(&self, key: &str, text: &str) -> Result<ParameterValue, NameError> {
+        self.0.value(key, text)
     }
 
-    /// What tells strategies apart: two specifications with the same text always choose
-    /// the same processors. Tie vectors of one ratio are one, and a vector that gives
-    /// every candidate the same value is none.
-    pub fn strategy(&self) -> String {
-        let mut name = self.name.clone();
-        let vector = self.tie().and_then(|tie| tie.parse::<TieVector>().ok());
-        let told_apart = vector.filter(|vector| !vector.is_indifferent());
-        let tunes_itself = self.tie().is_some() && vector.is_none();
-        name.parameters.retain(|(key, _)| match key.as_str() {
-            "tie" => tunes_itself,
-            // Without tie values a worse score never wins.
-            "slack" => tunes_itself || told_apart.is_some(),
-            key => tunes_itself || !tuned::names::KEYS.contains(&key),
-        });
-        if let Some(vector) = told_apart {
-            name.set("tie", vector.reduced().to_string());
-        }
-        name.to_string()
+    /// The same strategy with values of its parameters, in this order, and a way to break
+    /// ties.
+    ///
+    /// # Errors
+    /// [`NameError`] if they do not go together, or the strategy breaks no ties.
+    pub fn with<'a>(
+        &self,
+        values: impl IntoIterator<Item = &'a ParameterValue>,
+        tie: Option<TieRule>,
+    ) -> Result<Self, NameError> {
+        self.0.with(&mut values.into_iter(), &|breaking| {
+            breaking.tie = tie.unwrap_or(breaking.tie);
+        })
+    }
+
+    /// Whether the strategy breaks ties by a vector.
+    pub fn takes_tie(&self) -> bool {
+        self.0.tie_breaking().is_some()
+    }
+
+    /// How the strategy breaks ties; `None` if it does not by a vector.
+    pub fn tie_breaking(&self) -> Option<TieBreaking> {
+        self.0.tie_breaking()
+    }
+
+    /// The vector by which it breaks ties, or that it tunes one; `None` if it has no rule.
+    pub fn tie(&self) -> Option<TieRule> {
+        self.0.tie_breaking().map(|breaking| breaking.tie).filter(|&tie| tie != TieRule::First)
     }
 
     /// The canonical name without the tie vector.
     pub fn without_tie(&self) -> StrategyName {
-        let mut name = self.name.clone();
-        name.parameters.retain(|(key, _)| key != "tie");
+        let mut name = self.name();
+        if self.takes_tie() {
+            name.parameters.retain(|(key, _)| key != "tie");
+        }
         name
     }
 
@@ -111,31 +142,17 @@ impl AllocatorSpec {
     /// # Errors
     /// [`NameError`] if the strategy does not tune itself and is told to.
     pub fn with_tie(&self, tie: impl Into<TieRule>) -> Result<Self, NameError> {
-        if !self.takes_tie() {
-            return Ok(self.clone());
-        }
-        let mut name = self.without_tie();
-        match tie.into() {
-            TieRule::First => {}
-            rule => name.set("tie", rule.to_string()),
-        }
-        Self::try_from(&name)
+        let tie = tie.into();
+        self.0.with(&mut std::iter::empty(), &|breaking| breaking.tie = tie)
     }
 
-    /// The same strategy with another slack; unchanged if it knows none.
+    /// The same strategy with another way to break ties and another slack; unchanged if it
+    /// takes no vector.
     ///
     /// # Errors
-    /// [`NameError`] if the strategy does not take it.
-    pub fn with_slack(&self, slack: Slack) -> Result<Self, NameError> {
-        if !self.has_parameter("slack") {
-            return Ok(self.clone());
-        }
-        let mut name = self.name.clone();
-        name.parameters.retain(|(key, _)| key != "slack");
-        if !slack.is_none() {
-            name.set("slack", slack.to_string());
-        }
-        Self::try_from(&name)
+    /// [`NameError`] if the strategy does not tune itself and is told to.
+    pub fn with_tie_breaking(&self, tie_breaking: TieBreaking) -> Result<Self, NameError> {
+        self.0.with(&mut std::iter::empty(), &|breaking| *breaking = tie_breaking)
     }
 
     /// The allocator for a machine.
@@ -143,46 +160,109 @@ impl AllocatorSpec {
     /// # Errors
     /// [`NameError`] if the strategy does not work on such a machine.
     pub fn build(&self, topology: &Topology, seed: u64) -> Result<Box<dyn Allocator>, NameError> {
-        (self.strategy.build)(&self.name, topology, seed)
+        self.0.build(topology, seed)
     }
 }
 
-impl TryFrom<&StrategyName> for AllocatorSpec {
-    type Error = NameError;
+/// Options of whatever type, with the table that names them.
+trait Chosen: Send + Sync {
+    fn name(&self) -> StrategyName;
+    fn identity(&self) -> StrategyName;
+    fn has(&self, key: &str) -> bool;
+    fn value(&self, key: &str, text: &str) -> Result<ParameterValue, NameError>;
+    fn tie_breaking(&self) -> Option<TieBreaking>;
+    fn with(
+        &self,
+        values: &mut dyn Iterator<Item = &ParameterValue>,
+        change: &dyn Fn(&mut TieBreaking),
+    ) -> Result<AllocatorSpec, NameError>;
+    fn build(&self, topology: &Topology, seed: u64) -> Result<Box<dyn Allocator>, NameError>;
+}
 
-    fn try_from(name: &StrategyName) -> Result<Self, NameError> {
-        let known = |s: &&Strategy| s.name == name.name || s.aliases.contains(&name.name.as_str());
-        let strategy = all().iter().find(known).ok_or_else(|| {
-            let hint = match nearest(&name.name, all().iter().map(|s| s.name.as_str())) {
-                Some(near) => format!("unknown; did you mean \"{near}\"? (replay list allocators)"),
-                None => "unknown (replay list allocators)".to_string(),
-            };
-            name.error("allocator", hint)
-        })?;
-        let named =
-            StrategyName { name: strategy.name.clone(), parameters: name.parameters.clone() };
-        Ok(Self { name: (strategy.canonical)(&named)?, strategy })
+struct Typed<O> {
+    table: Arc<Table<O>>,
+    /// The name as typed, without parameters: it says which there are.
+    typed: StrategyName,
+    options: O,
+}
+
+impl<O: AllocatorOptions> Chosen for Typed<O> {
+    fn name(&self) -> StrategyName {
+        self.table.name(&self.options)
+    }
+
+    fn identity(&self) -> StrategyName {
+        let mut reduced = self.options.reduced();
+        let mut name = self.table.name(&reduced);
+        // In ids of cells a vector stands behind all other parameters.
+        let vector = |breaking: &mut TieBreaking| matches!(breaking.tie, TieRule::Vector(_));
+        if reduced.tie_breaking().is_some_and(vector) {
+            name.parameters.sort_by_key(|(key, _)| key == "tie");
+        }
+        name
+    }
+
+    fn has(&self, key: &str) -> bool {
+        self.table.entry(&self.typed).is_ok_and(|entry| entry.has(key))
+    }
+
+    fn value(&self, key: &str, text: &str) -> Result<ParameterValue, NameError> {
+        let setting = self.table.setting(&self.typed, key, text)?;
+        Ok(ParameterValue(Arc::new(setting)))
+    }
+
+    fn tie_breaking(&self) -> Option<TieBreaking> {
+        self.options.clone().tie_breaking().copied()
+    }
+
+    fn with(
+        &self,
+        values: &mut dyn Iterator<Item = &ParameterValue>,
+        change: &dyn Fn(&mut TieBreaking),
+    ) -> Result<AllocatorSpec, NameError> {
+        let mut options = self.options.clone();
+        for value in values {
+            if let Some(setting) = value.0.downcast_ref::<Setting<O>>() {
+                setting(&mut options);
+            }
+        }
+        if let Some(breaking) = options.tie_breaking() {
+            change(breaking);
+        }
+        self.table.go_together(&self.typed, &options)?;
+        let (table, typed) = (self.table.clone(), self.typed.clone());
+        Ok(AllocatorSpec(Arc::new(Typed { table, typed, options })))
+    }
+
+    fn build(&self, topology: &Topology, seed: u64) -> Result<Box<dyn Allocator>, NameError> {
+        let built = self.options.build(topology, seed);
+        built.map_err(|problem| self.name().error(self.table.kind(), problem))
     }
 }
 
-impl std::str::FromStr for AllocatorSpec {
+impl FromStr for AllocatorSpec {
     type Err = NameError;
 
     fn from_str(text: &str) -> Result<Self, NameError> {
-        let name: StrategyName =
-            text.parse().map_err(|e: NameError| NameError { kind: "allocator", ..e })?;
-        Self::try_from(&name)
+        standard().read(text)
     }
 }
 
-impl std::fmt::Display for AllocatorSpec {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        self.name.fmt(f)
+/// By canonical name, as for a parameter that is itself a strategy.
+impl PartialEq for AllocatorSpec {
+    fn eq(&self, other: &Self) -> bool {
+        self.name() == other.name()
     }
 }
 
-impl std::fmt::Debug for AllocatorSpec {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Display for AllocatorSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.name().fmt(f)
+    }
+}
+
+impl fmt::Debug for AllocatorSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "AllocatorSpec({self})")
     }
 }

@@ -19,6 +19,9 @@ impl ShapeRule {
     pub const ALL: [(&'static str, ShapeRule); 2] =
         [("near-square", ShapeRule::NearSquare), ("factors", ShapeRule::Factors)];
 
+    /// The same for strategies that try exact factors first.
+    pub const FACTORS_FIRST: [(&'static str, ShapeRule); 2] = [Self::ALL[1], Self::ALL[0]];
+
     /// Side lengths for `size` processors on `grid`: within its extents, longest first
     /// where the extents allow. `None` if the grid has fewer processors.
     pub fn shape(self, size: u32, grid: &Grid) -> Option<[u16; 3]> {

@@ -79,7 +79,7 @@ impl Plan {
             for scheduler in &self.schedulers {
                 for allocator in &self.allocators {
                     for &seed in &self.seeds {
-                        if seen.insert((place, scheduler, allocator.strategy(), seed)) {
+                        if seen.insert((place, scheduler, allocator.identity(), seed)) {
                             let (trace, scheduler) = (trace.clone(), scheduler.clone());
                             cells.push(Cell {
                                 trace,

@@ -109,7 +109,7 @@ impl Cell {
             topology: self.trace.topology.to_string(),
             scheduler: self.scheduler.to_string(),
             allocator: self.allocator.without_tie().to_string(),
-            tie: self.allocator.tie().map(str::to_string),
+            tie: self.allocator.tie().map(|tie| tie.to_string()),
             policy: self.trace.policy.clone(),
             seed: self.seed,
         }

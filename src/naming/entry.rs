@@ -236,6 +236,11 @@ impl<T: Value> Entry<T> {
     /// What is wrong with options that did not come from a text.
     pub(super) fn checked(&self, options: &T) -> Result<(), String> {
         self.params.iter().try_for_each(|param| param.checked(options))?;
+        self.go_together(options)
+    }
+
+    /// What is wrong beside the values of single parameters.
+    pub(super) fn go_together(&self, options: &T) -> Result<(), String> {
         (self.check)(options)
     }
 
@@ -307,9 +312,13 @@ impl<T: 'static, V: Value> Param<T> for Typed<T, V> {
 
     fn say(&self, options: &T, said: &mut T) -> Option<Option<String>> {
         let value = (self.get)(options)?;
+        let another = (self.get)(said).as_ref() != Some(&value);
+        if !another && !self.always {
+            return Some(None);
+        }
         let text = (self.kind.write)(&value);
-        if (self.get)(said).as_ref() == Some(&value) {
-            return Some(text.filter(|_| self.always));
+        if !another {
+            return Some(text);
         }
         (self.set)(said, value);
         text.map(Some)

@@ -61,6 +61,15 @@ impl<T: Value> Table<T> {
         self.entry(name)?.setting(self.kind, name, key, text)
     }
 
+    /// Checks what no parameter says alone, of options under the entry of a name.
+    ///
+    /// # Errors
+    /// [`NameError`] if values do not go together.
+    pub fn go_together(&self, name: &StrategyName, options: &T) -> Result<(), NameError> {
+        let checked = self.entry(name)?.go_together(options);
+        checked.map_err(|problem| self.name(options).error(self.kind, problem))
+    }
+
     /// The canonical name of options: of all names that say the same the shortest, defaults
     /// left out and keys in the order of declaration. It reads back as the same options.
     pub fn name(&self, options: &T) -> StrategyName {

@@ -14,6 +14,14 @@
 //! ([`Running::size`]): a discipline that promises processors counts these.
 //!
 //! [`registry`] maps names such as `easy` or `priority[order=largest]` to code.
+//!
+//! # How to add one
+//!
+//! 1. Write its file: a type with [`Scheduler`], and tests.
+//! 2. Beside it, a struct of its options with [`SchedulerOptions`].
+//! 3. And a function `table`: name, meaning, source, parameters (see [`crate::naming`]).
+//! 4. Add one line to the registry.
+//! 5. `replay list schedulers` shows it; the tests of [`simulation`](crate::simulation) hold it.
 
 mod conservative;
 mod easy;

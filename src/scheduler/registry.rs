@@ -1,14 +1,4 @@
 //! Names of scheduling disciplines.
-//!
-//! # How to add one
-//!
-//! 1. Write its file: a type with [`Scheduler`] and a test.
-//! 2. Beside it, a struct of its options with [`SchedulerOptions`].
-//! 3. And a function `table`, which declares name, meaning, source and parameters
-//!    (see [`crate::naming`]).
-//! 4. Add one line to [`standard`].
-//! 5. `replay list schedulers` shows it; the tests of this module hold its grammar, those of
-//!    [`simulation`](crate::simulation) its schedules.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};

@@ -30,8 +30,8 @@ mod region;
 mod shapes;
 mod turn;
 
-pub use names::strategies;
-pub(in crate::allocator) use names::{engine_parameter, mesh_of};
+pub use names::table;
+pub(in crate::allocator) use names::{ENGINE, mesh_of};
 pub use placer::Engine;
 pub(in crate::allocator) use shapes::Shapes;
 pub(in crate::allocator) use turn::turned_once;

@@ -44,8 +44,8 @@ pub fn options() -> impl Strategy<Value = CentreOptions> {
     );
     (
         proptest::option::weighted(0.8, vector),
-        proptest::sample::select(WallRule::ALL.to_vec()),
-        proptest::sample::select(ShellOrder::ALL.to_vec()),
+        proptest::sample::select(WallRule::ALL.map(|(_, wall)| wall).to_vec()),
+        proptest::sample::select(ShellOrder::ALL.map(|(_, order)| order).to_vec()),
         proptest::sample::select(vec!["0", "0", "0.1", "0.29", "1"])
             .prop_map(|slack| slack.parse().expect("a slack")),
     )

@@ -16,9 +16,9 @@ mod slack;
 mod tie;
 
 pub use carried::Cut;
-pub use names::strategies;
-pub use slack::{Slack, SlackError};
-pub use tie::{TieRule, TieVector, TieVectorError, WallRule};
+pub use names::{CentreStrategy, table};
+pub use slack::{Slack, SlackError, SlackRule};
+pub use tie::{TieBreaking, TieRule, TieVector, TieVectorError, WallRule};
 
 use crate::topology::{Coord, Grid};
 
@@ -60,17 +60,12 @@ pub enum ShellOrder {
 }
 
 impl ShellOrder {
-    /// Every order.
-    pub const ALL: [ShellOrder; 3] = [ShellOrder::Carried, ShellOrder::Scan, ShellOrder::Greedy];
-
-    /// The name as typed.
-    pub fn name(self) -> &'static str {
-        match self {
-            ShellOrder::Carried => "carried",
-            ShellOrder::Scan => "scan",
-            ShellOrder::Greedy => "greedy",
-        }
-    }
+    /// Every order with its name.
+    pub const ALL: [(&'static str, ShellOrder); 3] = [
+        ("carried", ShellOrder::Carried),
+        ("scan", ShellOrder::Scan),
+        ("greedy", ShellOrder::Greedy),
+    ];
 }
 
 /// Tie-breaking and the choices the papers leave open, common to the family.

@@ -66,6 +66,48 @@ impl FromStr for Slack {
     }
 }
 
+/// How the slack is found, as typed.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum SlackRule {
+    /// A number.
+    Fixed(Slack),
+    /// `auto`: it is tuned during the replay, with the tie vector.
+    Auto,
+}
+
+impl SlackRule {
+    /// The slack where it is given, else none.
+    pub fn fixed(self) -> Slack {
+        match self {
+            SlackRule::Fixed(slack) => slack,
+            SlackRule::Auto => Slack::NONE,
+        }
+    }
+}
+
+impl Default for SlackRule {
+    fn default() -> Self {
+        SlackRule::Fixed(Slack::NONE)
+    }
+}
+
+impl fmt::Display for SlackRule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SlackRule::Fixed(slack) => slack.fmt(f),
+            SlackRule::Auto => f.write_str("auto"),
+        }
+    }
+}
+
+impl FromStr for SlackRule {
+    type Err = SlackError;
+
+    fn from_str(text: &str) -> Result<Self, SlackError> {
+        if text == "auto" { Ok(SlackRule::Auto) } else { text.parse().map(SlackRule::Fixed) }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

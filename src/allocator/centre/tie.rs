@@ -1,6 +1,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use super::SlackRule;
+
 /// The tie-breaking vector (SR, AF, WF, BF) of Johnson, Bunde, Leung (section II).
 ///
 /// L = shell of the outermost chosen processor, M = L + SR, w(p) = M - distance(centre,
@@ -29,6 +31,21 @@ pub struct TieVector {
 impl TieVector {
     /// The largest magnitude of a weight, and the largest scan radius.
     pub const MAX: i32 = 1_000_000;
+
+    /// The vector of four entries SR, AF, WF, BF.
+    ///
+    /// # Errors
+    /// What is wrong, in words, if an entry is beyond [`MAX`](Self::MAX) or SR is negative.
+    pub fn new([scan_radius, available, wall, border]: [i32; 4]) -> Result<Self, &'static str> {
+        if [scan_radius, available, wall, border]
+            .iter()
+            .any(|v| v.unsigned_abs() > Self::MAX as u32)
+        {
+            return Err("an entry is beyond 1,000,000");
+        }
+        let scan_radius = u32::try_from(scan_radius).map_err(|_| "the scan radius is negative")?;
+        Ok(Self { scan_radius, available, wall, border })
+    }
 
     /// (SR, AF, WF, BF) with the factors divided by their greatest common divisor:
     /// vectors of one ratio are the same strategy.
@@ -74,19 +91,10 @@ impl FromStr for TieVector {
 
     fn from_str(text: &str) -> Result<Self, TieVectorError> {
         let error = |problem| TieVectorError(text.to_string(), problem);
-        let parts = text
-            .split(',')
-            .map(|part| part.trim().parse::<i32>().map_err(|_| error("not four integers")))
-            .collect::<Result<Vec<_>, _>>()?;
-        let [scan_radius, available, wall, border] = parts[..] else {
-            return Err(error("not four integers"));
-        };
-        if parts.iter().any(|v| v.abs() > Self::MAX) {
-            return Err(error("an entry is beyond 1,000,000"));
-        }
-        let scan_radius =
-            u32::try_from(scan_radius).map_err(|_| error("the scan radius is negative"))?;
-        Ok(Self { scan_radius, available, wall, border })
+        let parts: Option<Vec<i32>> =
+            text.split(',').map(|part| part.trim().parse().ok()).collect();
+        let entries = parts.and_then(|parts| parts.try_into().ok());
+        Self::new(entries.ok_or_else(|| error("not four integers"))?).map_err(error)
     }
 }
 
@@ -100,6 +108,25 @@ pub enum TieRule {
     Vector(TieVector),
     /// `auto`: by a vector that is tuned during the replay.
     Auto,
+}
+
+impl TieRule {
+    /// The vector, if there is a given one.
+    pub fn vector(self) -> Option<TieVector> {
+        match self {
+            TieRule::Vector(vector) => Some(vector),
+            TieRule::First | TieRule::Auto => None,
+        }
+    }
+}
+
+/// How a strategy chooses among candidates of the best score, or nearly so.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct TieBreaking {
+    /// By which tie values.
+    pub tie: TieRule,
+    /// How nearly tied a candidate must be.
+    pub slack: SlackRule,
 }
 
 impl From<Option<TieVector>> for TieRule {
@@ -142,16 +169,9 @@ pub enum WallRule {
 }
 
 impl WallRule {
-    /// Every rule.
-    pub const ALL: [WallRule; 2] = [WallRule::Once, WallRule::PerWall];
-
-    /// The name as typed.
-    pub fn name(self) -> &'static str {
-        match self {
-            WallRule::Once => "once",
-            WallRule::PerWall => "per-wall",
-        }
-    }
+    /// Every rule with its name.
+    pub const ALL: [(&'static str, WallRule); 2] =
+        [("once", WallRule::Once), ("per-wall", WallRule::PerWall)];
 
     /// What a processor touching `walls` walls counts.
     pub fn weight(self, walls: u32) -> u32 {

@@ -6,92 +6,42 @@
 //! frame: the scan ends at the first free frame in row-major order, and takes it. That is
 //! found here by rows of bits, like a Turning First Fit, without the list of sub-meshes.
 
-use super::Contiguous;
 use super::first_fit::FirstFit;
-use super::options::{self, Options};
 use super::shapes::Shaping;
-use crate::allocator::shape::ShapeRule;
-use crate::allocator::strategy::{Strategy, needs_grid};
-use crate::allocator::submesh::SubMesh;
-use crate::allocator::{Allocator, Census, Refusal, Request};
-use crate::machine::Machine;
-use crate::topology::{Grid, NodeId};
+use super::{Contiguous, options};
+use crate::allocator::Allocator;
+use crate::allocator::options::AllocatorOptions;
+use crate::naming::{Entry, Table, kind};
+use crate::topology::{Grid, Topology};
 
 /// The Adaptive Scan allocator.
-#[derive(Clone, Debug)]
-pub struct AdaptiveScan {
-    search: Contiguous<FirstFit>,
+pub type AdaptiveScan = Contiguous<FirstFit>;
+
+/// Adaptive Scan on a mesh.
+pub fn adaptive_scan(mesh: &Grid, shaping: Shaping) -> AdaptiveScan {
+    Contiguous::new(mesh, shaping, true, FirstFit::default())
 }
 
-impl AdaptiveScan {
-    /// An allocator for a mesh; jobs without a shape get one by `rule`.
-    pub fn new(grid: &Grid, rule: ShapeRule) -> Self {
-        Self::shaped(grid, Shaping::One(rule))
-    }
-
-    fn shaped(grid: &Grid, shaping: Shaping) -> Self {
-        Self { search: Contiguous::new(grid, shaping, true, FirstFit::default()) }
-    }
-
-    /// The sub-mesh that the request would get now. It depends on nothing but which
-    /// processors of the machine are free, whoever holds the others.
-    ///
-    /// # Errors
-    /// [`Refusal`] if no frame is free.
-    pub fn find(&mut self, machine: &Machine, request: Request) -> Result<SubMesh, Refusal> {
-        self.search.find(machine, request)
-    }
+/// What Adaptive Scan can be told.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct AdaptiveScanOptions {
+    /// Frames of jobs without a shape.
+    pub shaping: Shaping,
 }
 
-impl Allocator for AdaptiveScan {
-    fn allocate(
-        &mut self,
-        machine: &Machine,
-        request: Request,
-        chosen: &mut Vec<NodeId>,
-    ) -> Result<(), Refusal> {
-        self.search.allocate(machine, request, chosen)
-    }
-
-    fn largest_allocation(&mut self, request: Request) -> u64 {
-        self.search.largest_allocation(request)
-    }
-
-    fn released(&mut self, machine: &Machine, nodes: &[NodeId]) {
-        self.search.released(machine, nodes);
-    }
-
-    fn census(&self) -> Option<Census> {
-        self.search.census()
-    }
-
-    fn keeps_schedule(&self) -> bool {
-        false
-    }
-
-    fn reset(&mut self) {
-        self.search.reset();
+impl AllocatorOptions for AdaptiveScanOptions {
+    fn build(&self, topology: &Topology, _seed: u64) -> Result<Box<dyn Allocator>, String> {
+        let mesh = options::mesh_for(topology, "the sliding of a frame")?;
+        Ok(Box::new(adaptive_scan(mesh, self.shaping)))
     }
 }
 
 /// `adaptive-scan`.
-pub fn strategies() -> Vec<Strategy> {
-    const KEYS: [&str; 1] = ["shape"];
-    vec![Strategy {
-        name: "adaptive-scan".to_string(),
-        aliases: &["as"],
-        about: "Frames slide up by one and right past whatever blocks them, then turned: the first free frame. Meshes only. O(N) per orientation."
-            .to_string(),
-        source: "Ding, Bhuyan 1993; Bani-Mohammad 2008, section 2.2.1",
-        parameters: || vec![options::shape()],
-        canonical: |name| Ok(Options::fixed(name, &KEYS)?.canonical("adaptive-scan")),
-        build: |name, topology, _seed| {
-            let grid = topology.grid().ok_or_else(|| needs_grid(name))?;
-            let Options { shaping, .. } = Options::fixed(name, &KEYS)?;
-            if grid.is_wrapped() {
-                return Err(options::needs_mesh(name, "the sliding of a frame"));
-            }
-            Ok(Box::new(AdaptiveScan::shaped(grid, shaping)))
-        },
-    }]
+pub fn table() -> Table<AdaptiveScanOptions> {
+    let adaptive_scan = Entry::new("adaptive-scan", AdaptiveScanOptions::default())
+        .aliases(&["as"])
+        .about("Frames slide up by one and right past whatever blocks them, then turned: the first free frame. Meshes only. O(N) per orientation.")
+        .source("Ding, Bhuyan 1993; Bani-Mohammad 2008, section 2.2.1")
+        .param("shape", kind::one_of(&Shaping::ALL), options::SHAPE, |o| &mut o.shaping);
+    Table::new("allocator", [adaptive_scan])
 }

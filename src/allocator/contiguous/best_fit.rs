@@ -25,63 +25,85 @@ pub use smallest_box::SmallestBox;
 pub use surroundings::Surroundings;
 
 use super::Contiguous;
-use super::choices::Measure;
-use super::options::{self, Options};
+use super::options;
+use super::shapes::Shaping;
 use crate::allocator::Allocator;
-use crate::allocator::strategy::{Strategy, needs_grid};
-use crate::naming::{NameError, StrategyName};
+use crate::allocator::options::{AllocatorOptions, grid_of};
+use crate::naming::{Entry, Table, kind};
 use crate::topology::Topology;
 
-const KEYS: [&str; 2] = ["measure", "shape"];
+/// What Best Fit calls best.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Measure {
+    /// [`Surroundings`].
+    Surroundings,
+    /// [`Candidates`].
+    #[default]
+    Candidates,
+    /// [`SmallestBox`].
+    SmallestBox,
+}
 
-fn build(
-    name: &StrategyName,
-    topology: &Topology,
-    _seed: u64,
-) -> Result<Box<dyn Allocator>, NameError> {
-    let grid = topology.grid().ok_or_else(|| needs_grid(name))?;
-    let Options { turn, shaping, measure, .. } = Options::of(name, &KEYS)?;
-    Ok(match measure {
-        Measure::Surroundings => {
-            Box::new(Contiguous::new(grid, shaping, turn, Surroundings::new(grid)))
-        }
-        Measure::Candidates => {
-            Box::new(Contiguous::new(grid, shaping, turn, Candidates::new(grid)))
-        }
-        Measure::SmallestBox if grid.is_wrapped() => {
-            return Err(options::needs_mesh(name, "measure=smallest-box"));
-        }
-        Measure::SmallestBox => {
-            Box::new(Contiguous::new(grid, shaping, turn, SmallestBox::default()))
-        }
-    })
+impl Measure {
+    /// Every measure with its name.
+    pub const ALL: [(&'static str, Measure); 3] = [
+        ("surroundings", Measure::Surroundings),
+        ("candidates", Measure::Candidates),
+        ("smallest-box", Measure::SmallestBox),
+    ];
+}
+
+/// What Best Fit can be told.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct BestFitOptions {
+    /// Whether the permutations of a frame are tried too.
+    pub turn: bool,
+    /// What it calls best.
+    pub measure: Measure,
+    /// Frames of jobs without a shape.
+    pub shaping: Shaping,
+}
+
+impl AllocatorOptions for BestFitOptions {
+    fn build(&self, topology: &Topology, _seed: u64) -> Result<Box<dyn Allocator>, String> {
+        let (grid, Self { turn, measure, shaping }) = (grid_of(topology)?, *self);
+        Ok(match measure {
+            Measure::Surroundings => {
+                Box::new(Contiguous::new(grid, shaping, turn, Surroundings::new(grid)))
+            }
+            Measure::Candidates => {
+                Box::new(Contiguous::new(grid, shaping, turn, Candidates::new(grid)))
+            }
+            Measure::SmallestBox => {
+                let mesh = options::mesh_for(topology, "measure=smallest-box")?;
+                Box::new(Contiguous::new(mesh, shaping, turn, SmallestBox::default()))
+            }
+        })
+    }
 }
 
 /// `best-fit` and `turning-best-fit`.
-pub fn strategies() -> Vec<Strategy> {
-    fn canonical(name: &StrategyName) -> Result<StrategyName, NameError> {
-        Ok(Options::of(name, &KEYS)?.canonical("best-fit"))
-    }
-    vec![
-        Strategy {
-            name: "best-fit".to_string(),
-            aliases: &["bf"],
-            about: "The free frame that is most hemmed in, as requested or (turning-best-fit) turned; refuses if none is free. O(N) per decision (smallest-box: O(N L / 64) in 2D)."
-                .to_string(),
-            source: "Zhu 1992; 3D: Ababneh 2001",
-            parameters: || vec![options::rotate(), options::measure(), options::shape()],
-            canonical,
-            build,
-        },
-        Strategy {
-            name: "turning-best-fit".to_string(),
-            aliases: &["tbf"],
-            about: "Best Fit for each permutation of the sides in turn, until one fits: it finds every free frame. O(N) per permutation."
-                .to_string(),
-            source: "Ababneh 2001; Bani-Mohammad 2008, section 2.2.1",
-            parameters: || vec![options::measure(), options::shape()],
-            canonical,
-            build,
-        },
-    ]
+pub fn table() -> Table<BestFitOptions> {
+    let shared = |entry: Entry<BestFitOptions>| {
+        entry
+            .param(
+                "measure",
+                kind::one_of(&Measure::ALL),
+                "best is: fewest free neighbours of the frame, fewest neighbours of the base that are bases, or least maximal free box",
+                |o| &mut o.measure,
+            )
+            .param("shape", kind::one_of(&Shaping::ALL), options::SHAPE, |o| &mut o.shaping)
+    };
+    let plain = BestFitOptions::default();
+    let turning = BestFitOptions { turn: true, ..plain };
+    let plain = Entry::new("best-fit", plain)
+        .aliases(&["bf"])
+        .about("The free frame that is most hemmed in, as requested or (turning-best-fit) turned; refuses if none is free. O(N) per decision (smallest-box: O(N L / 64) in 2D).")
+        .source("Zhu 1992; 3D: Ababneh 2001")
+        .param("rotate", kind::yes_no(), options::ROTATE, |o| &mut o.turn);
+    let turning = Entry::new("turning-best-fit", turning)
+        .aliases(&["tbf"])
+        .about("Best Fit for each permutation of the sides in turn, until one fits: it finds every free frame. O(N) per permutation.")
+        .source("Ababneh 2001; Bani-Mohammad 2008, section 2.2.1");
+    Table::new("allocator", [plain, turning].map(shared))
 }

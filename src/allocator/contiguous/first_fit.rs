@@ -10,15 +10,15 @@
 pub mod literal;
 
 use self::literal::Literal;
-use super::choices::Engine;
 use super::frames::Frames;
-use super::options::{self, Options};
+use super::options;
 use super::scan::Scan;
+use super::shapes::Shaping;
 use super::{Choice, Contiguous};
 use crate::allocator::Allocator;
-use crate::allocator::strategy::{Strategy, needs_grid};
+use crate::allocator::options::{AllocatorOptions, grid_of};
 use crate::machine::Machine;
-use crate::naming::{NameError, StrategyName};
+use crate::naming::{Entry, Table, kind};
 use crate::topology::{Coord, Topology};
 
 /// Takes the first free frame.
@@ -40,51 +40,76 @@ impl Choice for FirstFit {
     }
 }
 
-const KEYS: [&str; 3] = ["scan", "shape", "engine"];
+/// How First Fit finds a frame; the choice is the same.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Engine {
+    /// Rows of bits.
+    #[default]
+    Fast,
+    /// The published loops.
+    Literal,
+}
 
-fn build(
-    name: &StrategyName,
-    topology: &Topology,
-    _seed: u64,
-) -> Result<Box<dyn Allocator>, NameError> {
-    let grid = topology.grid().ok_or_else(|| needs_grid(name))?;
-    let Options { turn, scan, shaping, engine, .. } = Options::of(name, &KEYS)?;
-    Ok(match engine {
-        Engine::Fast => Box::new(Contiguous::new(grid, shaping, turn, FirstFit { scan })),
-        Engine::Literal if grid.is_wrapped() => {
-            return Err(options::needs_mesh(name, "engine=literal"));
-        }
-        Engine::Literal => Box::new(Literal::new(grid, shaping, turn, scan)),
-    })
+impl Engine {
+    /// Every engine with its name.
+    pub const ALL: [(&'static str, Engine); 2] =
+        [("fast", Engine::Fast), ("literal", Engine::Literal)];
+}
+
+/// What First Fit can be told.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct FirstFitOptions {
+    /// Whether the permutations of a frame are tried too.
+    pub turn: bool,
+    /// The order of bases.
+    pub scan: Scan,
+    /// Frames of jobs without a shape.
+    pub shaping: Shaping,
+    /// How it searches.
+    pub engine: Engine,
+}
+
+impl AllocatorOptions for FirstFitOptions {
+    fn build(&self, topology: &Topology, _seed: u64) -> Result<Box<dyn Allocator>, String> {
+        let (grid, Self { turn, scan, shaping, engine }) = (grid_of(topology)?, *self);
+        Ok(match engine {
+            Engine::Fast => Box::new(Contiguous::new(grid, shaping, turn, FirstFit { scan })),
+            Engine::Literal => {
+                let mesh = options::mesh_for(topology, "engine=literal")?;
+                Box::new(Literal::new(mesh, shaping, turn, scan))
+            }
+        })
+    }
 }
 
 /// `first-fit` and `turning-first-fit`.
-pub fn strategies() -> Vec<Strategy> {
-    fn canonical(name: &StrategyName) -> Result<StrategyName, NameError> {
-        Ok(Options::of(name, &KEYS)?.canonical("first-fit"))
-    }
-    vec![
-        Strategy {
-            name: "first-fit".to_string(),
-            aliases: &["ff"],
-            about: "The first free frame in scan order, as requested or (turning-first-fit) turned; refuses if none is free. O(N) per decision."
-                .to_string(),
-            source: "Zhu 1992; 3D: Ababneh 2001",
-            parameters: || {
-                vec![options::rotate(), options::scan(), options::shape(), options::engine()]
-            },
-            canonical,
-            build,
-        },
-        Strategy {
-            name: "turning-first-fit".to_string(),
-            aliases: &["tff"],
-            about: "First Fit for each permutation of the sides in turn, until one fits: it finds every free frame. O(N) per permutation."
-                .to_string(),
-            source: "Ababneh 2001; Bani-Mohammad 2008, section 2.2.1",
-            parameters: || vec![options::scan(), options::shape(), options::engine()],
-            canonical,
-            build,
-        },
-    ]
+pub fn table() -> Table<FirstFitOptions> {
+    let shared = |entry: Entry<FirstFitOptions>| {
+        entry
+            .param(
+                "scan",
+                kind::one_of(&Scan::ALL),
+                "order of bases in 2D: y outer and x inner, or x outer; in 3D it is always x, y, z",
+                |o| &mut o.scan,
+            )
+            .param("shape", kind::one_of(&Shaping::ALL), options::SHAPE, |o| &mut o.shaping)
+            .param(
+                "engine",
+                kind::one_of(&Engine::ALL),
+                "rows of bits, or the published loops (meshes only), for comparisons of cost; same choice",
+                |o| &mut o.engine,
+            )
+    };
+    let plain = FirstFitOptions::default();
+    let turning = FirstFitOptions { turn: true, ..plain };
+    let plain = Entry::new("first-fit", plain)
+        .aliases(&["ff"])
+        .about("The first free frame in scan order, as requested or (turning-first-fit) turned; refuses if none is free. O(N) per decision.")
+        .source("Zhu 1992; 3D: Ababneh 2001")
+        .param("rotate", kind::yes_no(), options::ROTATE, |o| &mut o.turn);
+    let turning = Entry::new("turning-first-fit", turning)
+        .aliases(&["tff"])
+        .about("First Fit for each permutation of the sides in turn, until one fits: it finds every free frame. O(N) per permutation.")
+        .source("Ababneh 2001; Bani-Mohammad 2008, section 2.2.1");
+    Table::new("allocator", [plain, turning].map(shared))
 }

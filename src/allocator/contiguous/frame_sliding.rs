@@ -11,14 +11,16 @@
 //!
 //! Cost: the search of [`Frames`], then one bit for each frame of the grid.
 
-use super::choices::Rows;
 use super::frames::Frames;
-use super::options::{self, Options};
+use super::options;
 use super::scan::Scan;
+use super::shapes::Shaping;
 use super::{Choice, Contiguous};
-use crate::allocator::strategy::{Strategy, needs_grid};
+use crate::allocator::Allocator;
+use crate::allocator::options::AllocatorOptions;
 use crate::machine::Machine;
-use crate::topology::Coord;
+use crate::naming::{Entry, Table, kind};
+use crate::topology::{Coord, Topology};
 
 /// Takes the first free frame of those that strides of the frame's sides reach.
 #[derive(Clone, Copy, Debug, Default)]
@@ -67,24 +69,52 @@ impl Choice for FrameSliding {
     }
 }
 
+/// Where a row of frames begins and ends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Rows {
+    /// The first row begins at the first frame, the others at the left wall. A frame that
+    /// would leave the mesh to the right is moved back against the wall and ends its row.
+    #[default]
+    Walls,
+    /// All rows begin at the x of the first frame (a reading of Bani-Mohammad 2008, section
+    /// 2.2.1). Frames that leave the mesh are passed over.
+    First,
+}
+
+impl Rows {
+    /// Every reading with its name.
+    pub const ALL: [(&'static str, Rows); 2] = [("walls", Rows::Walls), ("first", Rows::First)];
+}
+
+/// What Frame Sliding can be told.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct FrameSlidingOptions {
+    /// Where rows begin and end.
+    pub rows: Rows,
+    /// Frames of jobs without a shape.
+    pub shaping: Shaping,
+}
+
+impl AllocatorOptions for FrameSlidingOptions {
+    fn build(&self, topology: &Topology, _seed: u64) -> Result<Box<dyn Allocator>, String> {
+        let mesh = options::mesh_for(topology, "the sliding of a frame")?;
+        let choice = FrameSliding { rows: self.rows };
+        Ok(Box::new(Contiguous::new(mesh, self.shaping, false, choice)))
+    }
+}
+
 /// `frame-sliding`.
-pub fn strategies() -> Vec<Strategy> {
-    const KEYS: [&str; 2] = ["rows", "shape"];
-    vec![Strategy {
-        name: "frame-sliding".to_string(),
-        aliases: &["fs"],
-        about: "The first free frame at strides of its own sides from the first free processor; it does not see every free frame. Meshes only. O(N) per decision."
-            .to_string(),
-        source: "Chuang, Tzeng 1991; Lo et al. 1997, section 2",
-        parameters: || vec![options::rows(), options::shape()],
-        canonical: |name| Ok(Options::fixed(name, &KEYS)?.canonical("frame-sliding")),
-        build: |name, topology, _seed| {
-            let grid = topology.grid().ok_or_else(|| needs_grid(name))?;
-            let Options { shaping, rows, .. } = Options::fixed(name, &KEYS)?;
-            if grid.is_wrapped() {
-                return Err(options::needs_mesh(name, "the sliding of a frame"));
-            }
-            Ok(Box::new(Contiguous::new(grid, shaping, false, FrameSliding { rows })))
-        },
-    }]
+pub fn table() -> Table<FrameSlidingOptions> {
+    let frame_sliding = Entry::new("frame-sliding", FrameSlidingOptions::default())
+        .aliases(&["fs"])
+        .about("The first free frame at strides of its own sides from the first free processor; it does not see every free frame. Meshes only. O(N) per decision.")
+        .source("Chuang, Tzeng 1991; Lo et al. 1997, section 2")
+        .param(
+            "rows",
+            kind::one_of(&Rows::ALL),
+            "rows of frames above the first run from wall to wall, or begin below which the first frame began",
+            |o| &mut o.rows,
+        )
+        .param("shape", kind::one_of(&Shaping::ALL), options::SHAPE, |o| &mut o.shaping);
+    Table::new("allocator", [frame_sliding])
 }

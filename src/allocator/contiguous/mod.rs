@@ -12,7 +12,7 @@
 //! | [`adaptive_scan`] | the first free frame, turned if need be |
 //! | [`frames`], [`bits`] | all free frames at once, by rows of bits |
 //! | [`scan`], [`shapes`], [`turning`] | the order of places, of shapes, of permutations |
-//! | [`options`] | their parameters |
+//! | [`options`] | what parameters of several strategies mean |
 //!
 //! Cost per decision of all but Best Fit: log2 of the frame's volume passes over the N / 64
 //! words of the machine for each permutation tried. [`Census::operations`] counts these
@@ -21,7 +21,6 @@
 pub mod adaptive_scan;
 pub mod best_fit;
 pub mod bits;
-pub mod choices;
 pub mod first_fit;
 pub mod frame_sliding;
 pub mod frames;
@@ -32,7 +31,6 @@ pub mod turning;
 
 use self::frames::Frames;
 use self::shapes::{Shapes, Shaping, volume};
-use super::strategy::Strategy;
 use super::submesh::SubMesh;
 use super::{Allocator, Census, Refusal, Request};
 use crate::machine::Machine;
@@ -70,7 +68,8 @@ impl<C: Choice> Contiguous<C> {
         }
     }
 
-    /// The sub-mesh that the request would get now.
+    /// The sub-mesh that the request would get now. It depends on nothing but which
+    /// processors of the machine are free, whoever holds the others.
     ///
     /// # Errors
     /// [`Refusal`] if there is none.
@@ -130,19 +129,6 @@ impl<C: Choice> Allocator for Contiguous<C> {
         self.frames.operations = 0;
         self.choice.reset();
     }
-}
-
-/// The contiguous strategies.
-pub fn strategies() -> Vec<Strategy> {
-    [
-        first_fit::strategies(),
-        best_fit::strategies(),
-        frame_sliding::strategies(),
-        adaptive_scan::strategies(),
-    ]
-    .into_iter()
-    .flatten()
-    .collect()
 }
 
 #[cfg(test)]

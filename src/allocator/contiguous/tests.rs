@@ -3,24 +3,20 @@
 use super::reference::{self, bases, figure_4_3, grid};
 use super::scan::Scan;
 use super::*;
-use crate::naming::StrategyName;
+use crate::allocator::registry::AllocatorSpec;
+use crate::naming::NameError;
 use crate::topology::Topology;
 
 mod properties;
 
 fn build(name: &str, topology: &Topology) -> Box<dyn Allocator> {
-    let name: StrategyName = name.parse().expect("a name");
-    let strategy = strategies().into_iter().find(|s| s.name == name.name).expect("known");
-    let canonical = (strategy.canonical)(&name).expect("legal parameters");
-    (strategy.build)(&canonical, topology, 0).expect("a legal machine")
+    let spec: AllocatorSpec = name.parse().expect("a legal name");
+    spec.build(topology, 0).expect("a legal machine")
 }
 
 fn try_build(name: &str, topology: &str) -> Result<Box<dyn Allocator>, String> {
-    let name: StrategyName = name.parse().expect("a name");
-    let strategy = strategies().into_iter().find(|s| s.name == name.name).expect("known");
-    let canonical = (strategy.canonical)(&name).map_err(|e| e.to_string())?;
-    let topology = topology.parse().expect("a machine");
-    (strategy.build)(&canonical, &topology, 0).map_err(|e| e.to_string())
+    let spec: AllocatorSpec = name.parse().map_err(|e: NameError| e.to_string())?;
+    spec.build(&topology.parse().expect("a machine"), 0).map_err(|e| e.to_string())
 }
 
 fn request(sides: [u16; 3]) -> Request {
@@ -190,9 +186,8 @@ fn best_fit_goes_where_it_is_tightest() {
 #[test]
 fn names_have_one_form() {
     let canonical = |text: &str| {
-        let name: StrategyName = text.parse().expect("a name");
-        let strategy = strategies().into_iter().find(|s| s.name == name.name).expect("known");
-        (strategy.canonical)(&name).map(|name| name.to_string()).map_err(|e| e.to_string())
+        let spec = text.parse::<AllocatorSpec>();
+        spec.map(|spec| spec.to_string()).map_err(|e| e.to_string())
     };
     for (text, expected) in [
         ("first-fit[rotate=true]", "turning-first-fit"),

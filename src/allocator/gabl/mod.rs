@@ -16,7 +16,7 @@ mod factor;
 mod names;
 mod shrink;
 
-pub use names::strategies;
+pub use names::table;
 pub use shrink::TieShrink;
 
 use super::busy_list::placer::Placer;

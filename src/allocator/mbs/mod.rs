@@ -26,12 +26,12 @@ pub mod records;
 
 use self::forest::{Division, Forest, ListOrder};
 use self::records::Records;
-use super::strategy::{Strategy, needs_grid};
+use super::options::{AllocatorOptions, grid_of};
 use super::submesh::SubMesh;
 use super::{Allocator, Census, Refusal, Request};
 use crate::machine::Machine;
-use crate::naming::{NameError, Parameter, StrategyName};
-use crate::topology::{Grid, NodeId};
+use crate::naming::{Entry, Table, kind};
+use crate::topology::{Grid, NodeId, Topology};
 
 /// When a larger block is split.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -150,75 +150,58 @@ impl Allocator for Mbs {
     }
 }
 
+/// What tells the variants of MBS apart.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct MbsOptions {
+    /// How a block falls into buddies.
+    pub division: Division,
+    /// The order of free blocks of a class.
+    pub order: ListOrder,
+    /// When a larger block is split.
+    pub splitting: Splitting,
+}
+
+impl AllocatorOptions for MbsOptions {
+    fn build(&self, topology: &Topology, _seed: u64) -> Result<Box<dyn Allocator>, String> {
+        let (grid, Self { division, order, splitting }) = (grid_of(topology)?, *self);
+        // In two dimensions the cubes of SST would be the squares of MBS.
+        let cubes = division == Division::Corners && order == ListOrder::ByNumber;
+        if cubes && grid.dimensions() == 2 {
+            return Err("needs three dimensions; in two use mbs".to_string());
+        }
+        Ok(Box::new(Mbs::new(grid, division, order, splitting)))
+    }
+}
+
 /// `mbs`, `granular-mbs` and `octet-mbs`.
-pub fn strategies() -> Vec<Strategy> {
-    fn splitting(name: &StrategyName) -> Result<Splitting, NameError> {
-        name.expect_keys("allocator", &["splitting"])?;
-        name.choice("allocator", "splitting", Splitting::Ahead, &Splitting::ALL)
-    }
-    fn no_parameters(name: &StrategyName) -> Result<StrategyName, NameError> {
-        name.expect_keys("allocator", &[])?;
-        Ok(name.clone())
-    }
-    vec![
-        Strategy {
-            name: "mbs".to_string(),
-            aliases: &["multiple-buddy"],
-            about: "Free buddy blocks by the digits of the size; serves whatever is free; O(n)."
-                .to_string(),
-            source: "Lo et al. 1997, section 3.3",
-            parameters: || {
-                vec![Parameter {
-                    key: "splitting",
-                    values: Splitting::ALL.map(|(name, _)| name).join("|"),
-                    default: "ahead".into(),
-                    about: "split larger blocks before the first of a class is taken, or when \
-                            none is left",
-                }]
-            },
-            canonical: |name| {
-                let mut canonical = StrategyName::plain(&name.name);
-                if splitting(name)? == Splitting::OnDemand {
-                    canonical.set("splitting", "on-demand");
-                }
-                Ok(canonical)
-            },
-            build: |name, topology, _seed| {
-                let grid = topology.grid().ok_or_else(|| needs_grid(name))?;
-                let splitting = splitting(name)?;
-                Ok(Box::new(Mbs::new(grid, Division::Corners, ListOrder::RowMajor, splitting)))
-            },
-        },
-        Strategy {
-            name: "granular-mbs".to_string(),
-            aliases: &[],
-            about: "MBS with blocks that double along one dimension at a time; O(n).".to_string(),
-            source: "scheduler element of SST (GranularMBSAllocator)",
-            parameters: Vec::new,
-            canonical: no_parameters,
-            build: |name, topology, _seed| {
-                let grid = topology.grid().ok_or_else(|| needs_grid(name))?;
-                let (order, splitting) = (ListOrder::ByNumber, Splitting::OnDemand);
-                Ok(Box::new(Mbs::new(grid, Division::Halves, order, splitting)))
-            },
-        },
-        Strategy {
-            name: "octet-mbs".to_string(),
-            aliases: &[],
-            about: "MBS with cubes, listed by processor number; 3D only; O(n).".to_string(),
-            source: "scheduler element of SST (OctetMBSAllocator)",
-            parameters: Vec::new,
-            canonical: no_parameters,
-            build: |name, topology, _seed| {
-                let grid = topology.grid().ok_or_else(|| needs_grid(name))?;
-                if grid.dimensions() == 2 {
-                    return Err(name.error("allocator", "needs three dimensions; in two use mbs"));
-                }
-                let (order, splitting) = (ListOrder::ByNumber, Splitting::OnDemand);
-                Ok(Box::new(Mbs::new(grid, Division::Corners, order, splitting)))
-            },
-        },
-    ]
+pub fn table() -> Table<MbsOptions> {
+    let of_sst = |division| MbsOptions {
+        division,
+        order: ListOrder::ByNumber,
+        splitting: Splitting::OnDemand,
+    };
+    let classic = MbsOptions {
+        division: Division::Corners,
+        order: ListOrder::RowMajor,
+        splitting: Splitting::Ahead,
+    };
+    let classic = Entry::new("mbs", classic)
+        .aliases(&["multiple-buddy"])
+        .about("Free buddy blocks by the digits of the size; serves whatever is free; O(n).")
+        .source("Lo et al. 1997, section 3.3")
+        .param(
+            "splitting",
+            kind::one_of(&Splitting::ALL),
+            "split larger blocks before the first of a class is taken, or when none is left",
+            |o| &mut o.splitting,
+        );
+    let granular = Entry::new("granular-mbs", of_sst(Division::Halves))
+        .about("MBS with blocks that double along one dimension at a time; O(n).")
+        .source("scheduler element of SST (GranularMBSAllocator)");
+    let octet = Entry::new("octet-mbs", of_sst(Division::Corners))
+        .about("MBS with cubes, listed by processor number; 3D only; O(n).")
+        .source("scheduler element of SST (OctetMBSAllocator)");
+    Table::new("allocator", [classic, granular, octet])
 }
 
 #[cfg(test)]

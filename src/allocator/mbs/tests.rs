@@ -2,7 +2,8 @@ mod plain;
 
 use self::plain::Plain;
 use super::*;
-use crate::topology::{Coord, Topology};
+use crate::allocator::registry::AllocatorSpec;
+use crate::topology::Coord;
 use proptest::prelude::*;
 
 /// A machine and an allocator that see the same history.
@@ -298,22 +299,20 @@ proptest! {
 
 #[test]
 fn names_and_machines_are_checked() {
-    let strategies = strategies();
-    let names: Vec<_> = strategies.iter().map(|strategy| strategy.name.as_str()).collect();
-    assert_eq!(names, ["mbs", "granular-mbs", "octet-mbs"]);
-    let canonical = |index: usize, text: &str| {
-        let name: StrategyName = text.parse().expect("a name");
-        (strategies[index].canonical)(&name).map(|name| name.to_string()).map_err(|e| e.to_string())
+    assert!(table().names().eq(["mbs", "granular-mbs", "octet-mbs"]));
+    let canonical = |text: &str| {
+        let spec = text.parse::<AllocatorSpec>();
+        spec.map(|spec| spec.to_string()).map_err(|e| e.to_string())
     };
-    assert_eq!(canonical(0, "mbs[splitting=ahead]").as_deref(), Ok("mbs"));
-    assert_eq!(canonical(0, "mbs[splitting=on-demand]").as_deref(), Ok("mbs[splitting=on-demand]"));
-    assert!(canonical(0, "mbs[splitting=late]").expect_err("none").contains("ahead, on-demand"));
-    assert!(canonical(1, "granular-mbs[splitting=ahead]").is_err());
-    let builds = |index: usize, machine: &str| {
+    assert_eq!(canonical("mbs[splitting=ahead]").as_deref(), Ok("mbs"));
+    assert_eq!(canonical("mbs[splitting=on-demand]").as_deref(), Ok("mbs[splitting=on-demand]"));
+    assert!(canonical("mbs[splitting=late]").expect_err("none").contains("ahead, on-demand"));
+    assert!(canonical("granular-mbs[splitting=ahead]").is_err());
+    let builds = |name: &str, machine: &str| {
         let topology: Topology = machine.parse().expect("a machine");
-        let name = StrategyName::plain(&strategies[index].name);
-        (strategies[index].build)(&name, &topology, 0).is_ok()
+        name.parse::<AllocatorSpec>().expect("known").build(&topology, 0).is_ok()
     };
-    assert!(builds(0, "torus:5x7") && builds(1, "5x7") && builds(2, "torus:4x4x4"));
-    assert!(!builds(2, "8x8") && !builds(0, "hypercube:4"));
+    assert!(builds("mbs", "torus:5x7") && builds("granular-mbs", "5x7"));
+    assert!(builds("octet-mbs", "torus:4x4x4") && !builds("octet-mbs", "8x8"));
+    assert!(!builds("mbs", "hypercube:4"));
 }

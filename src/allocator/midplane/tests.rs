@@ -1,5 +1,7 @@
 use super::*;
 use crate::allocator::contiguous::reference::{self, grid};
+use crate::allocator::registry::AllocatorSpec;
+use crate::naming::NameError;
 use proptest::prelude::*;
 
 fn machine(topology: &str) -> Machine {
@@ -62,17 +64,14 @@ fn without_turning_the_first_orientation_decides() {
 #[test]
 fn the_machine_is_made_of_whole_units() {
     let build = |name: &str, topology: &str| {
-        let name: StrategyName = name.parse().expect("a name");
-        let strategy = strategies().remove(0);
-        let canonical = (strategy.canonical)(&name).map_err(|e| e.to_string())?;
-        let topology = topology.parse().expect("a machine");
-        let built = (strategy.build)(&canonical, &topology, 0).map_err(|e| e.to_string());
-        built.map(|_| canonical.to_string())
+        let spec: AllocatorSpec = name.parse().map_err(|e: NameError| e.to_string())?;
+        let built = spec.build(&topology.parse().expect("a machine"), 0);
+        built.map(|_| spec.to_string()).map_err(|e| e.to_string())
     };
     assert_eq!(build("midplane", "8x16x24").as_deref(), Ok("midplane"));
     assert_eq!(
         build("midplane[shape=any,rotate=false,unit=2x4x1]", "torus:8x8x3").as_deref(),
-        Ok("midplane[unit=2x4x1,rotate=false,shape=any]")
+        Ok("midplane[unit=2x4x1,rotate=no,shape=any]")
     );
     for (name, topology) in [
         ("midplane", "8x8x12"),

@@ -1,5 +1,6 @@
 use super::*;
-use crate::topology::{Coord, Topology};
+use crate::allocator::registry::AllocatorSpec;
+use crate::topology::Coord;
 use proptest::prelude::*;
 
 /// Index and processors.
@@ -110,17 +111,16 @@ fn pages_follow_the_index() {
 
 #[test]
 fn names_have_one_canonical_form() {
-    let strategy = &strategies()[0];
     let canonical = |text: &str| {
-        let name: StrategyName = text.parse().expect("a name");
-        (strategy.canonical)(&name).map(|name| name.to_string()).map_err(|e| e.to_string())
+        let spec = text.parse::<AllocatorSpec>();
+        spec.map(|spec| spec.to_string()).map_err(|e| e.to_string())
     };
     assert_eq!(canonical("paging[size=0,index=row-major]").as_deref(), Ok("paging"));
     assert_eq!(
         canonical("paging[size=2,index=snake]").as_deref(),
         Ok("paging[index=snake,size=2]")
     );
-    assert!(canonical("paging[size=16]").expect_err("too large").contains("0 to 15"));
+    assert!(canonical("paging[size=16]").expect_err("too large").contains("from 0 to 15"));
     assert!(canonical("paging[size=-1]").is_err());
     assert!(canonical("paging[index=hilbert]").expect_err("not one").contains("shuffled-snake"));
 }

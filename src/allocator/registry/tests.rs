@@ -1,5 +1,6 @@
 use super::*;
 use crate::allocator::Request;
+use crate::allocator::centre::TieRule;
 use crate::machine::Machine;
 use crate::topology::NodeId;
 use proptest::prelude::*;
@@ -25,8 +26,30 @@ fn names_have_one_canonical_form() {
     );
     assert_eq!(canonical("genalg").as_deref(), Ok("gen-alg"));
     assert_eq!(canonical("mc[shape=near-square]").as_deref(), Ok("mc"));
-    for spec in all() {
-        assert_eq!(canonical(&spec.name).as_ref(), Ok(&spec.name));
+    for (text, expected) in [
+        ("first-fit[rotate=true]", "turning-first-fit"),
+        ("ff[rotate=yes,shape=any]", "turning-first-fit[shape=any]"),
+        ("best-fit[rotate=no,shape=near-square,measure=candidates]", "best-fit[shape=near-square]"),
+        ("gabl[rotate=true,tie-shrink=a]", "gabl"),
+        (
+            "gabl[engine=literal,tie-shrink=b,rotate=false]",
+            "gabl[rotate=no,tie-shrink=b,engine=literal]",
+        ),
+        ("busy-list[engine=fast,shape=factors]", "busy-list"),
+        (
+            "turning-busy-list[shape=near-square,engine=literal]",
+            "turning-busy-list[shape=near-square,engine=literal]",
+        ),
+        ("midplane[rotate=false,unit=4x4x4]", "midplane[unit=4x4x4,rotate=no]"),
+        ("anca[rotate=yes,cuts=16]", "anca[rotate=yes]"),
+        ("mbs[splitting=on-demand]", "mbs[splitting=on-demand]"),
+        ("mm[slack=0.10]", "mm[slack=0.1]"),
+        ("mc1x1[tie=none,slack=auto]", "mc1x1[slack=auto]"),
+    ] {
+        assert_eq!(canonical(text).as_deref(), Ok(expected), "{text}");
+    }
+    for name in standard().names() {
+        assert_eq!(canonical(name).as_deref(), Ok(name));
     }
 }
 
@@ -49,12 +72,16 @@ fn mistakes_get_advice() {
     let error = canonical("mm[tie=auto]").expect_err("it does not tune itself");
     assert!(error.contains("only mc1x1"), "{error}");
     assert!(canonical("random[tie=1,2,3,4]").is_err());
+    let error = canonical("gabl[rotate=maybe]").expect_err("unknown value");
+    assert!(error.contains("none of no, yes"), "{error}");
+    let error = canonical("busy-list[shpae=factors]").expect_err("unknown key");
+    assert!(error.contains("did you mean \"shape\""), "{error}");
 }
 
 #[test]
 fn parameters_without_effect_tell_nothing_apart() {
     let strategy =
-        |text: &str| text.parse::<AllocatorSpec>().expect("a known allocator").strategy();
+        |text: &str| text.parse::<AllocatorSpec>().expect("a known allocator").identity();
     for (text, same) in [
         ("mc1x1[tie=4,26,40,12]", "mc1x1[tie=4,13,20,6]"),
         ("mc1x1[tie=4,0,0,0,slack=0.1]", "mc1x1"),
@@ -64,6 +91,8 @@ fn parameters_without_effect_tell_nothing_apart() {
     ] {
         assert_eq!(strategy(text), strategy(same), "{text}");
     }
+    // As ids of cells have had it since their format 2.
+    assert_eq!(strategy("mc1x1[tie=4,26,40,12,order=scan]"), "mc1x1[order=scan,tie=4,13,20,6]");
     for (text, other) in [
         ("mc1x1[tie=auto,shadows=8]", "mc1x1[tie=auto]"),
         ("mc1x1[tie=auto]", "mc1x1"),
@@ -73,6 +102,28 @@ fn parameters_without_effect_tell_nothing_apart() {
     ] {
         assert_ne!(strategy(text), strategy(other), "{text}");
     }
+}
+
+/// Grids put typed values into typed options; the way by the text must lead to the same.
+#[test]
+fn typed_values_are_those_of_the_text() {
+    let base: AllocatorSpec = "mc1x1[wall=per-wall]".parse().expect("known");
+    let value = |key, text| base.value(key, text).expect("legal");
+    let (order, slack) = (value("order", "scan"), value("slack", "0.1"));
+    let tie: TieRule = "2,13,20,6".parse().expect("a vector");
+    let spec = base.with([&slack, &order], Some(tie)).expect("they go together");
+    assert_eq!(spec.to_string(), "mc1x1[tie=2,13,20,6,wall=per-wall,order=scan,slack=0.1]");
+    assert_eq!(spec.without_tie().to_string(), "mc1x1[wall=per-wall,order=scan,slack=0.1]");
+    assert_eq!((spec.tie(), base.tie()), (Some(tie), None));
+    let auto = value("slack", "auto");
+    assert!(base.with([&auto], Some(tie)).is_err() && base.with([&auto], None).is_ok());
+    assert!(base.value("size", "1").is_err() && base.value("order", "up").is_err());
+    let first_fit: AllocatorSpec = "first-fit".parse().expect("known");
+    assert!(first_fit.has_parameter("rotate") && !first_fit.takes_tie());
+    let rotate = first_fit.value("rotate", "yes").expect("legal");
+    let turning = first_fit.with([&rotate], None).expect("legal");
+    assert_eq!(turning.to_string(), "turning-first-fit");
+    assert_eq!(turning.with_tie(tie).expect("unchanged"), turning);
 }
 
 proptest! {
@@ -88,8 +139,8 @@ proptest! {
         tie in proptest::sample::select(vec!["none", "2,13,20,6", "auto"]),
     ) {
         let topology: Topology = machine.parse().expect("a machine");
-        for strategy in all() {
-            let spec: AllocatorSpec = strategy.name.parse().expect("known");
+        for name in standard().names() {
+            let spec: AllocatorSpec = name.parse().expect("known");
             let tie: TieRule = tie.parse().expect("legal");
             // Not all that take a vector tune it themselves.
             let Ok(spec) = spec.with_tie(tie) else { continue };

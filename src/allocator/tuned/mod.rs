@@ -17,7 +17,6 @@
 //! memory; the map adds less than one of them.
 
 mod map;
-pub mod names;
 mod shadow;
 
 use rand::SeedableRng;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::args::{SearchArgs, StrategyArg};
-use crate::allocator::centre::{Slack, TieVector};
+use crate::allocator::centre::{Slack, SlackRule, TieVector};
 use crate::allocator::registry::AllocatorSpec;
 use crate::cli::args::GridArgs;
 use crate::cli::exit::Failure;
@@ -210,17 +210,21 @@ fn check_single(grid: &GridArgs) -> Result<AllocatorSpec, Failure> {
 
 /// The slacks to search: those asked for, or the allocator's own.
 fn slacks(texts: &[String], allocator: &AllocatorSpec) -> Result<Vec<Slack>, Failure> {
-    let own = allocator.name().get("slack");
-    if !texts.is_empty() && own.is_some() {
-        return Err(Failure::usage_message(format!("--slack: {allocator} has one already")));
-    }
-    let texts = match texts.is_empty() {
-        true => vec![own.unwrap_or("0").to_string()],
-        false => {
-            let listed: Values = texts.iter().map(|text| text.trim()).collect();
-            listed.texts().map_err(|e| Failure::usage_message(format!("--slack: {e}")))?
+    let own = allocator.tie_breaking().unwrap_or_default().slack;
+    match own {
+        SlackRule::Auto => {
+            let message =
+                format!("{allocator}: a search tries given slacks, not one that is tuned");
+            return Err(Failure::usage_message(message));
         }
-    };
+        SlackRule::Fixed(own) if texts.is_empty() => return Ok(vec![own]),
+        SlackRule::Fixed(own) if !own.is_none() => {
+            return Err(Failure::usage_message(format!("--slack: {allocator} has one already")));
+        }
+        SlackRule::Fixed(_) => {}
+    }
+    let listed: Values = texts.iter().map(|text| text.trim()).collect();
+    let texts = listed.texts().map_err(|e| Failure::usage_message(format!("--slack: {e}")))?;
     let slacks = texts.iter().map(|text| text.parse::<Slack>());
     let mut slacks = slacks.collect::<Result<Vec<_>, _>>().map_err(Failure::usage)?;
     slacks.sort_unstable();

@@ -1,8 +1,9 @@
 use std::collections::HashSet;
 
 use super::error::{GridError, PathError, Step};
-use super::{AllocatorEntry, Ties, Values};
-use crate::allocator::registry::AllocatorSpec;
+use super::{AllocatorEntry, Ties};
+use crate::allocator::centre::{TieRule, TieVector};
+use crate::allocator::registry::{AllocatorSpec, ParameterValue};
 use crate::naming::{NameError, StrategyName};
 
 /// Combinations of parameters that a grid may have before equal strategies are removed:
@@ -22,13 +23,24 @@ pub struct Strategies {
 }
 
 /// An allocator and the lists of its parameters: a number in mixed radix, the last list
-/// counting fastest.
+/// counting fastest, and behind them the tie rules.
 #[derive(Clone, Debug)]
 struct Axis {
-    base: StrategyName,
-    /// Lists with the key they belong to; neighbours of one key are joined by commas.
-    lists: Vec<(String, Vec<String>)>,
+    base: AllocatorSpec,
+    lists: Vec<Vec<ParameterValue>>,
+    ties: TieAxis,
     combinations: u64,
+}
+
+/// The tie rules of an allocator.
+#[derive(Clone, Debug)]
+enum TieAxis {
+    /// As its name says.
+    Own,
+    /// One by one.
+    Rules(Vec<TieRule>),
+    /// Every vector of four lists, BF counting fastest.
+    Product([Vec<i32>; 4]),
 }
 
 impl Strategies {
@@ -57,7 +69,7 @@ impl Strategies {
                 let path = [Step::Key("allocator"), Step::Item(place)];
                 let spec = axis.get(index).map_err(|e| GridError::at(&path, e))?;
                 // Sixteen bytes stand for the text; a chance meeting needs some 2^64 of them.
-                let digest = blake3::hash(spec.strategy().as_bytes());
+                let digest = blake3::hash(spec.identity().as_bytes());
                 if seen.insert(digest.as_bytes().first_chunk::<16>().copied()) {
                     distinct.push(number);
                 }
@@ -114,73 +126,95 @@ impl Axis {
             let path: Vec<_> = here.into_iter().chain(keys.iter().map(|&k| Step::Key(k))).collect();
             GridError::at(&path, problem)
         };
-        let base: StrategyName = entry.name.parse().map_err(|e: NameError| {
-            at(&["name"], NameError { kind: "allocator", ..e }.to_string())
-        })?;
-        AllocatorSpec::try_from(&base).map_err(|e| at(&["name"], e.to_string()))?;
-        let mut lists = Vec::new();
-        let mut list = |keys: &[&str], key: &str, values: Vec<String>| {
-            if base.get(key).is_some() {
+        let base: AllocatorSpec =
+            entry.name.parse().map_err(|e: NameError| at(&["name"], e.to_string()))?;
+        let written: StrategyName =
+            entry.name.parse().map_err(|e: NameError| at(&["name"], e.to_string()))?;
+        let free = |keys: &[&str], key: &str, values: usize| {
+            if written.get(key).is_some() {
                 return Err(at(keys, format!("\"{}\" has it already", entry.name)));
             }
-            if values.is_empty() {
+            if values == 0 {
                 return Err(at(keys, "an empty list".to_string()));
             }
-            lists.push((key.to_string(), values));
             Ok(())
         };
+        let mut lists = Vec::new();
         for (key, values) in &entry.parameters {
             // As in a typed name.
             let name = key.to_ascii_lowercase().replace('_', "-");
-            let values = values.texts().map_err(|e| at(&[key], e.to_string()))?;
-            for value in &values {
+            let texts = values.texts().map_err(|e| at(&[key], e.to_string()))?;
+            let value = |text: &String| {
+                let value = base.value(&name, text)?;
                 // Each value alone, so that the error can name its key.
-                let mut one = StrategyName::plain(&base.name);
-                one.set(&name, value);
-                AllocatorSpec::try_from(&one).map_err(|e| at(&[key], e.problem))?;
-            }
-            list(&[key], &name, values)?;
+                base.with([&value], None).map(|_| value)
+            };
+            let values = texts.iter().map(value).collect::<Result<Vec<_>, _>>();
+            let values = values.map_err(|e| at(&[key], e.problem))?;
+            free(&[key], &name, values.len())?;
+            lists.push(values);
         }
-        let texts =
-            |keys: &[&str], values: &Values| values.texts().map_err(|e| at(keys, e.to_string()));
-        match &entry.tie {
-            None => {}
-            Some(Ties::Vectors(vectors)) => list(&["tie"], "tie", texts(&["tie"], vectors)?)?,
+        let ties = match &entry.tie {
+            None => TieAxis::Own,
+            Some(Ties::Vectors(vectors)) => {
+                let texts = vectors.texts().map_err(|e| at(&["tie"], e.to_string()))?;
+                free(&["tie"], "tie", texts.len())?;
+                let rule = |text: &String| {
+                    let value = base.value("tie", text)?;
+                    Ok(base.with([&value], None)?.tie().unwrap_or_default())
+                };
+                let rules = texts.iter().map(rule).collect::<Result<_, NameError>>();
+                TieAxis::Rules(rules.map_err(|e| at(&["tie"], e.to_string()))?)
+            }
             Some(Ties::Product(ranges)) => {
-                for (key, values) in ranges.lists() {
-                    let integers: Vec<i32> =
-                        values.integers().map_err(|e| at(&["tie", key], e.to_string()))?;
-                    let texts = integers.iter().map(ToString::to_string).collect();
-                    list(&["tie", key], "tie", texts)?;
+                if !base.takes_tie() {
+                    let unknown = base.value("tie", "none").err();
+                    return Err(at(&["tie"], unknown.map_or(String::new(), |e| e.to_string())));
                 }
+                let mut product: [Vec<i32>; 4] = Default::default();
+                for (i, (key, values)) in ranges.lists().into_iter().enumerate() {
+                    let keys = ["tie", key];
+                    product[i] = values.integers().map_err(|e| at(&keys, e.to_string()))?;
+                    free(&keys, "tie", product[i].len())?;
+                    for &value in &product[i] {
+                        let mut vector = [0; 4];
+                        vector[i] = value;
+                        let checked = TieVector::new(vector);
+                        checked.map_err(|problem| at(&keys, format!("{value}: {problem}")))?;
+                    }
+                }
+                TieAxis::Product(product)
             }
-        }
-        let sizes = lists.iter().map(|(_, values)| values.len() as u64);
-        let combinations = sizes.fold(1u64, u64::saturating_mul);
-        let axis = Self { base: base.clone(), lists, combinations };
-        if entry.tie.is_some() {
-            // Each parameter is known to be good alone: what is left is the vectors.
-            axis.get(0).map_err(|e| at(&["tie"], e.to_string()))?;
-        }
-        Ok(axis)
+        };
+        let sizes = lists.iter().map(Vec::len).chain(match &ties {
+            TieAxis::Own => vec![],
+            TieAxis::Rules(rules) => vec![rules.len()],
+            TieAxis::Product(lists) => lists.iter().map(Vec::len).collect(),
+        });
+        let combinations = sizes.fold(1u64, |all, size| all.saturating_mul(size as u64));
+        Ok(Self { base, lists, ties, combinations })
     }
 
     fn get(&self, mut index: u64) -> Result<AllocatorSpec, NameError> {
-        let mut chosen = vec![""; self.lists.len()];
-        for (slot, (_, values)) in chosen.iter_mut().zip(&self.lists).rev() {
-            *slot = &values[(index % values.len() as u64) as usize];
-            index /= values.len() as u64;
-        }
-        let mut name = self.base.clone();
-        for ((key, _), value) in self.lists.iter().zip(chosen) {
-            match name.parameters.last_mut() {
-                Some((last, joined)) if last == key => {
-                    joined.push(',');
-                    joined.push_str(value);
+        let mut digit = |length: usize| {
+            let digit = index % length as u64;
+            index /= length as u64;
+            digit as usize
+        };
+        let tie = match &self.ties {
+            TieAxis::Own => None,
+            TieAxis::Rules(rules) => Some(rules[digit(rules.len())]),
+            TieAxis::Product(lists) => {
+                let mut vector = [0; 4];
+                for (entry, list) in vector.iter_mut().zip(lists).rev() {
+                    *entry = list[digit(list.len())];
                 }
-                _ => name.set(key, value),
+                Some(TieVector::new(vector).map_or(TieRule::First, TieRule::Vector))
             }
-        }
-        AllocatorSpec::try_from(&name)
+        };
+        let mut chosen: Vec<_> =
+            self.lists.iter().rev().map(|list| &list[digit(list.len())]).collect();
+        chosen.reverse();
+        self.base.with(chosen, tie)
     }
 }

@@ -221,8 +221,8 @@ proptest! {
                 for b in &lists[3] {
                     let spec: crate::allocator::registry::AllocatorSpec =
                         format!("mm[tie={sr},{a},{w},{b}]").parse().expect("a strategy");
-                    if !ratios.contains(&spec.strategy()) {
-                        ratios.push(spec.strategy());
+                    if !ratios.contains(&spec.identity()) {
+                        ratios.push(spec.identity());
                         kept.push(spec.to_string());
                     }
                 }

@@ -1,7 +1,9 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::allocator::centre::{Slack, SlackError, TieVector, TieVectorError};
+use crate::allocator::centre::{
+    Slack, SlackError, SlackRule, TieBreaking, TieRule, TieVector, TieVectorError,
+};
 
 /// What a search tries: a tie vector, and how nearly tied candidates must be to compete by
 /// it.
@@ -17,6 +19,11 @@ impl Candidate {
     /// With the vector reduced: candidates of one ratio and slack are one strategy.
     pub fn reduced(self) -> Self {
         Self { vector: self.vector.reduced(), ..self }
+    }
+
+    /// How an allocator breaks ties by it.
+    pub fn tie_breaking(self) -> TieBreaking {
+        TieBreaking { tie: TieRule::Vector(self.vector), slack: SlackRule::Fixed(self.slack) }
     }
 
     /// `SR,AF,WF,BF`, or `SR,AF,WF,BF@SLACK`; without a slack it is `usual`.

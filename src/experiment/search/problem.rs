@@ -165,8 +165,7 @@ impl Problem {
         stop: &Stop,
     ) -> Result<Evaluation, SearchError> {
         let candidate = candidate.reduced();
-        let allocator = self.allocator.with_slack(candidate.slack)?;
-        let allocator = allocator.with_tie(Some(candidate.vector))?;
+        let allocator = self.allocator.with_tie_breaking(candidate.tie_breaking())?;
         let bar = bar.filter(|_| self.objective.only_grows());
         let mut evaluation = Evaluation {
             candidate,

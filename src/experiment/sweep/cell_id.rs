@@ -24,7 +24,7 @@ pub struct CellConfiguration<'a> {
     /// Scheduler, canonical.
     pub scheduler: &'a str,
     /// What tells allocators apart, see
-    /// [`AllocatorSpec::strategy`](crate::allocator::registry::AllocatorSpec::strategy).
+    /// [`AllocatorSpec::identity`](crate::allocator::registry::AllocatorSpec::identity).
     pub strategy: &'a str,
     /// Seed.
     pub seed: u64,

@@ -207,7 +207,7 @@ impl Plan {
             topology: trace.topology.clone(),
             scheduler: self.grid.schedulers[scheduler].to_string(),
             allocator: allocator.without_tie().to_string(),
-            tie: allocator.tie().map(str::to_string),
+            tie: allocator.tie().map(|tie| tie.to_string()),
             policy: trace.policy.clone(),
             seed: self.grid.seeds[seed],
         })
@@ -224,7 +224,7 @@ impl Plan {
             jobs: &trace.jobs_digest,
             topology: &trace.topology,
             scheduler: &self.grid.schedulers[scheduler].to_string(),
-            strategy: &self.grid.strategies.get(strategy)?.strategy(),
+            strategy: &self.grid.strategies.get(strategy)?.identity(),
             seed: self.grid.seeds[seed],
             ties: self.grid.measure.ties,
             placements: self.grid.measure.placements,

@@ -120,9 +120,10 @@ fn coupled_only(topology: &Topology) -> Vec<AllocatorSpec> {
         "anca[shape=near-square,cuts=2]",
         "first-fit[engine=literal,shape=near-square]",
     ];
-    let named = registry::all().iter().map(|strategy| strategy.name.as_str());
-    let specs =
-        named.chain(variants).map(|name| name.parse::<AllocatorSpec>().expect("a strategy"));
+    let specs = registry::standard()
+        .names()
+        .chain(variants)
+        .map(|name| name.parse::<AllocatorSpec>().expect("a strategy"));
     let keeps = |spec: &AllocatorSpec| spec.build(topology, 1).map(|built| built.keeps_schedule());
     specs.filter(|spec| keeps(spec) == Ok(false)).collect()
 }

@@ -139,7 +139,7 @@ table() {
             if (!(strategy in known)) { known[strategy] = ++strategies; who[strategies] = strategy }
             for (i = 1; i <= 4; i++) {
                 metric = metrics[i]
-                ours[strategy, variant, metric] = $column[metric]
+                ours[strategy, variant, metric] = $column[ours_of[metric]]
             }
         }
         END {
@@ -160,7 +160,11 @@ table() {
                 printf "\n"
             }
         }
-        BEGIN { split("finish_time blocking latency weighted_dispersal", metrics, " ") }
+        BEGIN {
+            split("finish_time blocking latency weighted_dispersal", metrics, " ")
+            for (i = 1; i <= 4; i++) ours_of[metrics[i]] = metrics[i]
+            ours_of["weighted_dispersal"] = "mean_weighted_dispersal"
+        }
     ' "$work/lo_messages.csv" "$work/table.csv"
 }
 

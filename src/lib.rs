@@ -26,7 +26,7 @@
 //! let allocator: AllocatorSpec = "mc1x1[tie=2,13,20,6]".parse()?;
 //! let cell = Cell { trace: Arc::new(trace), scheduler: SchedulerSpec::easy(), allocator, seed: 0 };
 //! let result = run_cell(0, &cell, Measure::default(), Watch::new(&Stop::new()))?;
-//! assert_eq!(result.metrics.jobs, 3);
+//! assert_eq!(result.metrics.schedule.jobs, 3);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
@@ -52,5 +52,6 @@ mod shown;
 pub mod simulation;
 pub mod stop;
 pub mod swf;
+pub mod table;
 pub mod topology;
 pub mod workload;

@@ -1,10 +1,13 @@
 //! The arguments of grids and of the main job, as typed.
 
+use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
 use super::exit::Failure;
+use crate::report::Sheet;
+use crate::table::{Table, write_csv, write_json_line};
 use crate::workload::Oversize;
 
 /// What there is to run, as typed.
@@ -182,6 +185,36 @@ pub enum FormatArg {
     Csv,
     /// A Markdown table.
     Md,
+}
+
+impl FormatArg {
+    /// Prints a table: for people as `sheets`, with a line between them, for programs whole.
+    pub fn print<'a, Row: Table + 'a>(
+        self,
+        rows: impl IntoIterator<Item = &'a Row>,
+        sheets: impl FnOnce() -> Vec<Sheet>,
+        mut out: &mut dyn Write,
+    ) -> io::Result<()> {
+        let columns = Row::columns();
+        match self {
+            FormatArg::Json => {
+                rows.into_iter().try_for_each(|row| write_json_line(&columns, row, &mut out))
+            }
+            FormatArg::Csv => write_csv(&columns, rows, true, out),
+            FormatArg::Table | FormatArg::Md => {
+                for (i, sheet) in sheets().iter().enumerate() {
+                    if i > 0 {
+                        writeln!(out)?;
+                    }
+                    match self {
+                        FormatArg::Md => sheet.write_markdown(out)?,
+                        _ => sheet.write_plain(out)?,
+                    }
+                }
+                Ok(())
+            }
+        }
+    }
 }
 
 /// `--oversize`.

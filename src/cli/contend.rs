@@ -1,8 +1,6 @@
 //! `replay contend`: the jobs of a trace as messages on the flit-level network.
 
-mod correlations;
 mod figures;
-mod means;
 mod tables;
 
 use std::ffi::OsString;
@@ -16,12 +14,13 @@ use super::cost::Cost;
 use super::exit::{Exit, Failure, tell};
 use super::interrupt::interruption;
 use super::messages::MessageArgs;
+use super::output::metadata;
 use super::plan::{Plan, parse_list, works};
 use super::progress::Progress;
 use super::session::{Kind, Session};
 use crate::allocator::registry::AllocatorSpec;
 use crate::experiment::contention::{
-    Isolation, Messages, Stage, TOLERANCE, TraceError, TraceRun, isolate, run_trace,
+    Contended, Isolation, Messages, Stage, TOLERANCE, TraceError, isolate, run_trace,
 };
 use crate::experiment::{Cell, RunKey, Trace, Watch};
 use crate::naming::split_list;
@@ -57,12 +56,9 @@ pub struct ContendArgs {
 
 const ABOUT_OUT: &str = "Write tables (Parquet, CSV), plots and a manifest into this folder.
 
-contend has a row for each run: stretch, latency, blocked, hops, distance (hops between two \
-processors of a job), pairwise_l1 (their sum) and dispersal are means over the sending_jobs, waits \
-and turnarounds over all jobs; off_target_jobs counts those of the sending_jobs whose time alone is \
-more than 1 % off run time x scale. jobs has a row for each job: target_cycles is run time x scale, \
-isolated_cycles its time alone, service_cycles that among the others, stretch the last over the \
-second. Missing is what no job has. correlations says how these measures go together.";
+contend has a row for each run, contend_jobs for each of their jobs, and correlations says how \
+distances, dispersal and stretch go together. What the columns mean, and in which units, says \
+replay list columns.";
 
 const ALLOCATORS: &str = "mc1x1,hilbert-best-fit,mbs,gabl,paging,first-fit,random";
 const TIES: [&str; 2] = ["none", "2,13,20,6"];
@@ -83,13 +79,6 @@ pub fn adapted(command: clap::Command) -> clap::Command {
                  own seed alone [default: 0].",
             )
         })
-}
-
-/// One cell and what it came to.
-struct Outcome {
-    key: RunKey,
-    trace: Arc<Trace>,
-    run: TraceRun,
 }
 
 /// A trace whose jobs have been measured alone.
@@ -143,7 +132,7 @@ pub fn run(args: &ContendArgs, command: &[OsString]) -> Result<Exit, Failure> {
 
     let measured = bench.measure(&plan, seeds, args.scale);
     let (outcomes, failed) = match measured {
-        Ok(measured) => bench.contend(&cells, &measured, seeds),
+        Ok(measured) => bench.contend(&cells, &measured, seeds, &pattern),
         Err(TraceError::Stopped(_)) => (Vec::new(), Vec::new()),
         Err(error) => {
             progress.finish();
@@ -153,9 +142,9 @@ pub fn run(args: &ContendArgs, command: &[OsString]) -> Result<Exit, Failure> {
     progress.finish();
     let written = match outcomes.is_empty() {
         true => Ok(()),
-        false => write(args, &plan, &mut session, &outcomes, &pattern, &failed),
+        false => write(args, &plan, &mut session, &outcomes, &failed),
     };
-    let printed = tables::print(&outcomes, &pattern, args.output.format)
+    let printed = tables::print(&outcomes, args.output.format)
         .map_err(|e| Failure::output("standard output", e));
     written.and(printed)?;
     if outcomes.len() + failed.len() < cells.len() {
@@ -205,8 +194,9 @@ impl Bench<'_> {
         cells: &[Cell],
         measured: &[Measured],
         seeds: &[u64],
-    ) -> (Vec<Outcome>, Vec<String>) {
-        let contend = |cell: &Cell| {
+        pattern: &str,
+    ) -> (Vec<Contended>, Vec<String>) {
+        let contend = |(number, cell): (usize, &Cell)| {
             let seed = if seeds.contains(&cell.seed) { cell.seed } else { seeds[0] };
             let of_cell =
                 |one: &&Measured| Arc::ptr_eq(&one.trace, &cell.trace) && one.seed == seed;
@@ -229,7 +219,8 @@ impl Bench<'_> {
                             key.trace, key.topology, key.scheduler
                         ));
                     }
-                    Ok(Outcome { key, trace: trace.clone(), run })
+                    let (number, pattern) = (number as u32, pattern.to_string());
+                    Ok(Contended::new(number, key, trace.clone(), pattern, run))
                 }
                 Err(TraceError::Stopped(_)) => Err(Lost::Interrupted),
                 Err(error) => {
@@ -242,7 +233,7 @@ impl Bench<'_> {
                 }
             }
         };
-        let all: Vec<_> = cells.par_iter().with_max_len(1).map(contend).collect();
+        let all: Vec<_> = cells.par_iter().enumerate().with_max_len(1).map(contend).collect();
         let (mut outcomes, mut failed) = (Vec::new(), Vec::new());
         for outcome in all {
             match outcome {
@@ -340,15 +331,16 @@ fn write(
     args: &ContendArgs,
     plan: &Plan,
     session: &mut Session,
-    outcomes: &[Outcome],
-    pattern: &str,
+    runs: &[Contended],
     failed: &[String],
 ) -> Result<(), Failure> {
     let Some(dir) = session.stage()? else { return Ok(()) };
     let unwritten = |e: anyhow::Error| Failure::output("results", e);
-    let mut files = tables::write(dir, outcomes, pattern).map_err(unwritten)?;
+    let configuration = configuration(args, plan);
+    let metadata = metadata(&configuration.to_string());
+    let mut files = tables::write(dir, runs, &metadata).map_err(|e| unwritten(e.into()))?;
     if !args.output.no_plots {
-        files.extend(figures::write(&dir.join("plots"), outcomes, pattern).map_err(unwritten)?);
+        files.extend(figures::write(&dir.join("plots"), runs).map_err(unwritten)?);
     }
-    session.commit(&files, &configuration(args, plan), &(), failed).map(drop)
+    session.commit(&files, &configuration, &(), failed).map(drop)
 }

@@ -3,10 +3,18 @@ use std::io::{self, Write};
 use clap::{Args, ValueEnum};
 
 use super::exit::{Exit, Failure};
+use crate::experiment::contention::{Contended, ContendedJob, Correlations};
+use crate::experiment::search::{PortabilityRow, SearchRow, SparedRow};
+use crate::experiment::stream::{Estimates, Point};
+use crate::experiment::{OfRun, RunResult};
+use crate::metrics::{JobMeasures, SizeRow};
 use crate::naming::Description;
+use crate::network::Usage;
+use crate::network::packets::PacketResult;
 use crate::number::grouped;
-use crate::published::SUITES;
+use crate::published::{Check, SUITES};
 use crate::report::{Align, Sheet};
+use crate::table::{Column, TableInfo};
 use crate::workload::{Manifest, Policy, SearchPath, generated, stochastic};
 use crate::{allocator, network, scheduler};
 
@@ -202,31 +210,43 @@ fn suites() -> Entries {
     Entries { text, json }
 }
 
+/// Every table that is written or printed.
+fn tables() -> Vec<TableInfo> {
+    vec![
+        TableInfo::of::<RunResult>(),
+        TableInfo {
+            name: "stdout",
+            row: "what runs have on standard output alone: wall-clock times, which would make files differ",
+            columns: RunResult::timings().iter().map(Column::info).collect(),
+        },
+        TableInfo::of::<OfRun<'_, SizeRow>>(),
+        TableInfo::of::<OfRun<'_, JobMeasures>>(),
+        TableInfo::of::<SearchRow>(),
+        TableInfo::of::<SparedRow>(),
+        TableInfo::of::<PortabilityRow<'_>>(),
+        TableInfo::of::<(Point, Estimates)>(),
+        TableInfo::of::<Contended>(),
+        TableInfo::of::<ContendedJob<'_>>(),
+        TableInfo::of::<Correlations<'_>>(),
+        TableInfo::of::<Check>(),
+        TableInfo::of::<PacketResult>(),
+        TableInfo::of::<Usage>(),
+    ]
+}
+
 fn columns() -> Entries {
-    use crate::frame::{Table, describe};
-    let mut text = Vec::new();
-    let mut json = Vec::new();
-    for table in Table::ALL {
-        text.push(format!("{}: {}", table.name(), table.about()));
-        for column in describe(table) {
+    let (mut text, mut json) = (Vec::new(), Vec::new());
+    for table in tables() {
+        text.push(format!("{}: {}", table.name, table.row));
+        for column in table.columns {
             let unit =
                 if column.unit.is_empty() { String::new() } else { format!(" [{}]", column.unit) };
-            text.push(format!("  {}{unit}: {}", column.name, column.about));
-            json.push(serde_json::json!({
-                "kind": "column", "table": table.name(), "name": column.name, "unit": column.unit,
-                "about": column.about,
-            }));
+            text.push(format!("  {}{unit}: {}", column.name, column.meaning));
+            let mut entry = serde_json::to_value(column).unwrap_or_default();
+            entry["kind"] = "column".into();
+            entry["table"] = table.name.into();
+            json.push(entry);
         }
-    }
-    text.push("search: one row per evaluation of a search".to_string());
-    for column in &crate::report::SEARCH_COLUMNS {
-        let unit =
-            if column.unit.is_empty() { String::new() } else { format!(" [{}]", column.unit) };
-        text.push(format!("  {}{unit}: {}", column.name, column.about));
-        json.push(serde_json::json!({
-            "kind": "column", "table": "search", "name": column.name, "unit": column.unit,
-            "about": column.about,
-        }));
     }
     Entries { text, json }
 }
@@ -248,4 +268,47 @@ fn wrapped(text: &str, indent: usize) -> Vec<String> {
         }
     }
     lines.into_iter().map(|line| format!("{}{line}", " ".repeat(indent))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use super::*;
+
+    #[test]
+    fn a_name_has_one_meaning_and_one_unit_in_all_tables() {
+        let mut known = HashMap::new();
+        for table in tables() {
+            for column in table.columns {
+                let (name, says) = (column.name, (column.unit, column.meaning));
+                assert!(!column.meaning.is_empty(), "{} {name}", table.name);
+                let first = *known.entry(name).or_insert(says);
+                assert_eq!(first, says, "{name} of {}", table.name);
+            }
+        }
+    }
+
+    #[test]
+    fn a_table_has_one_name_and_its_columns_one_each() {
+        let tables = tables();
+        for (i, table) in tables.iter().enumerate() {
+            assert!(tables[..i].iter().all(|other| other.name != table.name), "{}", table.name);
+            for (j, column) in table.columns.iter().enumerate() {
+                let twice = table.columns[..j].iter().any(|other| other.name == column.name);
+                assert!(!twice, "{} twice in {}", column.name, table.name);
+            }
+        }
+    }
+
+    #[test]
+    fn only_seeds_and_ids_are_unsigned_and_percentages_say_so() {
+        for column in tables().into_iter().flat_map(|table| table.columns) {
+            let unsigned = column.kind == crate::table::Kind::U64;
+            assert_eq!(unsigned, matches!(column.name, "seed" | "id"), "{}", column.name);
+            if column.name.ends_with("_percent") {
+                assert_eq!(column.unit, "%", "{}", column.name);
+            }
+        }
+    }
 }

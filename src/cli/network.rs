@@ -2,14 +2,15 @@
 //! other simulators.
 
 use std::fs::File;
-use std::io::{self, BufReader, BufWriter, Write};
+use std::io::{self, BufReader, BufWriter};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 
 use super::exit::{Exit, Failure, tell};
 use crate::files::{self, Whole};
-use crate::network::{Network, Settings, packets};
+use crate::network::{Network, Settings, Usage, packets};
+use crate::table::{Table, write_csv};
 use crate::topology::Topology;
 
 /// Arguments of `replay network`.
@@ -77,7 +78,8 @@ pub fn run(args: &NetworkArgs) -> Result<Exit, Failure> {
     packets::write(&results, BufWriter::new(io::stdout().lock()))
         .map_err(|e| Failure::output("standard output", e))?;
     if let Some((path, mut file)) = channels {
-        write_channels(&network, &mut file)
+        let usage: Vec<Usage> = network.usage().collect();
+        write_csv(&Usage::columns(), &usage, true, &mut file)
             .and_then(|()| file.finish())
             .map_err(|e| Failure::output(path.display(), e))?;
     }
@@ -85,12 +87,4 @@ pub fn run(args: &NetworkArgs) -> Result<Exit, Failure> {
         tell(format_args!("{} packets, {} cycles", results.len(), network.now()));
     }
     Ok(Exit::Done)
-}
-
-fn write_channels(network: &Network, out: &mut impl Write) -> io::Result<()> {
-    writeln!(out, "channel,busy_cycles,flits")?;
-    for usage in network.usage() {
-        writeln!(out, "\"{}\",{},{}", usage.channel, usage.busy, usage.flits)?;
-    }
-    Ok(())
 }

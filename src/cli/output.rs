@@ -1,7 +1,7 @@
 //! Where results go: standard output at once, files in `--out`.
 
 use std::ffi::OsString;
-use std::io::{self, Write};
+use std::io;
 
 use super::args::{FormatArg, RunArgs};
 use super::exit::Failure;
@@ -9,7 +9,8 @@ use super::plan::Plan;
 use super::session::{Kind, Session};
 use crate::experiment::RunResult;
 use crate::report::manifest::{Configuration, RunDetails, RunRecord, TraceRecord};
-use crate::report::{full_row, json_line, summary};
+use crate::report::summary;
+use crate::table::{Column, write_csv, write_json_line};
 
 /// The outputs of one run of the program.
 pub struct Output {
@@ -20,6 +21,8 @@ pub struct Output {
     plots: bool,
     ties: bool,
     tables: Option<crate::frame::Tables>,
+    /// Those on standard output.
+    columns: Vec<Column<RunResult>>,
     /// Without their jobs: what the summary and the plots need.
     results: Vec<RunResult>,
     csv_header_written: bool,
@@ -38,6 +41,7 @@ impl Output {
             plots: !args.output.no_plots,
             ties: args.ties,
             tables: None,
+            columns: RunResult::printed(),
             results: Vec::new(),
             csv_header_written: false,
             unread: false,
@@ -63,10 +67,10 @@ impl Output {
         let mut out = io::stdout().lock();
         let written = match self.format {
             _ if self.unread => Ok(()),
-            FormatArg::Json => writeln!(out, "{}", json_line(&full_row(&result))),
+            FormatArg::Json => write_json_line(&self.columns, &result, &mut out),
             FormatArg::Csv => {
                 let header = !std::mem::replace(&mut self.csv_header_written, true);
-                crate::report::write_csv_rows([full_row(&result)], header, &mut out)
+                write_csv(&self.columns, [&result], header, &mut out)
             }
             // A table is laid out when all its rows are known.
             FormatArg::Table | FormatArg::Md => Ok(()),

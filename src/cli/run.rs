@@ -35,7 +35,7 @@ pub fn run(args: &RunArgs, command: &[OsString]) -> Result<Exit, Failure> {
         done += 1;
         match outcome {
             Ok(result) => {
-                progress.advance(result.metrics.jobs);
+                progress.advance(result.metrics.schedule.jobs);
                 if let Err(error) = output.take(result) {
                     failure = Some(error);
                 }

@@ -42,13 +42,20 @@ impl Kind {
                 &["runs.parquet", "runs.csv", "by_size.parquet", "by_size.csv", "jobs.parquet"]
             }
             Kind::Sweep => &["runs.parquet", "runs.csv", "by_size.parquet", "by_size.csv"],
-            Kind::Search => &["search.parquet", "search.csv", "spared.csv", "portability.csv"],
+            Kind::Search => &[
+                "search.parquet",
+                "search.csv",
+                "spared.parquet",
+                "spared.csv",
+                "portability.parquet",
+                "portability.csv",
+            ],
             Kind::Stream => &["stream.parquet", "stream.csv"],
             Kind::Contend => &[
                 "contend.parquet",
                 "contend.csv",
-                "jobs.parquet",
-                "jobs.csv",
+                "contend_jobs.parquet",
+                "contend_jobs.csv",
                 "correlations.parquet",
                 "correlations.csv",
             ],

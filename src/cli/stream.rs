@@ -3,27 +3,25 @@
 mod figure;
 
 use std::ffi::OsString;
-use std::io::{self, Write};
-use std::path::PathBuf;
+use std::io;
 
 use clap::Args;
 
-use super::args::{FormatArg, OutputArgs};
+use super::args::OutputArgs;
 use super::cost::Cost;
 use super::exit::{Exit, Failure, tell};
 use super::interrupt::interruption;
 use super::messages::MessageArgs;
+use super::output::metadata;
 use super::plan::parse_list;
 use super::session::{Kind, Session};
 use crate::allocator::registry::AllocatorSpec;
 use crate::experiment::Watch;
 use crate::experiment::grid::Values;
 use crate::experiment::stream::{Estimates, Life, Metric, Point, SampleError, estimate_unless};
-use crate::frame::{NamedRow, write_values};
 use crate::metrics::estimate::{ReplicateError, StopRule};
-use crate::number::fixed;
 use crate::plot::save;
-use crate::report::{Align, Sheet, Value, json_line, write_csv};
+use crate::report::{Sheet, Shown};
 use crate::scheduler::registry::SchedulerSpec;
 use crate::topology::Topology;
 use crate::workload::stochastic::{Arrivals, Service, Sides, StochasticStream, TICKS_PER_UNIT};
@@ -134,8 +132,9 @@ pub fn run(args: &StreamArgs, command: &[OsString]) -> Result<Exit, Failure> {
     }
     if !results.is_empty() {
         let written = write(args, &rule, &mut session, &results, &failed);
-        let printed =
-            print(&results, args.output.format).map_err(|e| Failure::output("standard output", e));
+        let sheets = || vec![sheet(&results)];
+        let printed = args.output.format.print(&results, sheets, &mut io::stdout().lock());
+        let printed = printed.map_err(|e| Failure::output("standard output", e));
         written.and(printed)?;
     }
     if interrupted {
@@ -158,20 +157,19 @@ fn write(
     failed: &[String],
 ) -> Result<(), Failure> {
     let Some(dir) = session.stage()? else { return Ok(()) };
-    let rows: Vec<NamedRow> = results.iter().map(|(p, e)| row(p, e)).collect();
-    let metadata = [("program", "replay"), ("version", env!("CARGO_PKG_VERSION"))];
-    let metadata = metadata.map(|(key, value)| (key.to_string(), value.to_string()));
     let unwritten = |e: anyhow::Error| Failure::output("results", e);
-    let mut files: Vec<PathBuf> =
-        write_values(dir, "stream", &rows, &metadata).map_err(|e| unwritten(e.into()))?.into();
-    for (metric, caption) in Metric::ALL.into_iter().filter(|_| !args.output.no_plots) {
+    let configuration = configuration(args, rule, results);
+    let metadata = metadata(&configuration.to_string());
+    let mut files =
+        crate::frame::write(dir, results, &metadata).map_err(|e| unwritten(e.into()))?;
+    for metric in Metric::ALL.into_iter().filter(|_| !args.output.no_plots) {
         if let Some(figure) = figure::figure(metric, results) {
-            let stem = caption.name.replace('_', "-");
+            let stem = metric.words().replace(' ', "-");
             let drawn = save(&dir.join("plots"), &stem, &figure);
             files.extend(drawn.map_err(|e| unwritten(e.into()))?);
         }
     }
-    session.commit(&files, &configuration(args, rule, results), &(), failed).map(drop)
+    session.commit(&files, &configuration, &(), failed).map(drop)
 }
 
 /// What decides the numbers.
@@ -290,89 +288,30 @@ fn loads(list: &str) -> Result<Vec<f64>, Failure> {
     texts.iter().map(number).collect()
 }
 
-/// A point and its estimates at full precision.
-fn row(point: &Point, estimates: &Estimates) -> NamedRow {
-    let text = |value: &dyn std::fmt::Display| Value::Text(value.to_string());
-    let (service, pattern, flits) = match &point.life {
-        Life::RunTimes => (text(&point.stream.service), Value::Missing, Value::Missing),
-        Life::Messages(messages) => (
-            Value::Missing,
-            text(messages.program.pattern()),
-            Value::Unsigned(messages.options.flits.into()),
-        ),
-    };
-    let mut row = vec![
-        ("machine", text(&point.topology)),
-        ("sides", text(&point.stream.sides)),
-        ("service", service),
-        ("pattern", pattern),
-        ("flits", flits),
-        ("load", Value::Real(point.load())),
-        ("scheduler", text(&point.scheduler)),
-        ("allocator", text(&point.allocator)),
-        ("jobs", Value::Unsigned(point.stream.jobs.into())),
-        ("replications", Value::Unsigned(estimates.replications)),
-    ];
-    for (metric, caption) in Metric::ALL {
-        let estimate = estimates.of(metric);
-        let real = |value: f64| if value.is_finite() { Value::Real(value) } else { Value::Missing };
-        row.push((caption.name, real(estimate.mean)));
-        row.push((caption.half_width, real(estimate.half_width)));
-    }
-    row
-}
-
-fn print(results: &[(Point, Estimates)], format: FormatArg) -> io::Result<()> {
-    let mut out = io::stdout().lock();
-    let rows = || results.iter().map(|(point, estimates)| row(point, estimates));
-    match format {
-        FormatArg::Table => sheet(results).write_plain(&mut out),
-        FormatArg::Md => sheet(results).write_markdown(&mut out),
-        FormatArg::Json => rows().try_for_each(|row| writeln!(out, "{}", json_line(&row))),
-        FormatArg::Csv => write_csv(rows(), &mut out),
-    }
-}
-
 /// The table for people.
 fn sheet(results: &[(Point, Estimates)]) -> Sheet {
-    let shown = [
+    let mut shown = vec![
+        Shown::column("machine", "machine", 0),
+        Shown::column("sides", "sides", 0),
+        Shown::column("scheduler", "scheduler", 0),
+        Shown::text("allocator", |(point, _): &(Point, _)| Some(point.allocator.to_string())),
+        Shown::text("load", |(point, _): &(Point, _)| {
+            Some(((point.load() * 1e6).round() / 1e6).to_string())
+        })
+        .right(),
+        Shown::column("replications", "runs", 0),
+    ];
+    for (metric, title) in [
         (Metric::FinishTime, "finish time"),
         (Metric::Utilization, "util %"),
         (Metric::Turnaround, "turnaround"),
         (Metric::ExternalFragmentation, "fragmented %"),
         (Metric::InternalFragmentation, "lost %"),
         (Metric::Blocks, "blocks"),
-    ];
-    let mut header = vec![
-        ("machine", Align::Left),
-        ("sides", Align::Left),
-        ("scheduler", Align::Left),
-        ("allocator", Align::Left),
-        ("load", Align::Right),
-        ("runs", Align::Right),
-    ];
-    for (_, title) in shown {
-        header.extend([(title, Align::Right), ("+-", Align::Right)]);
+    ] {
+        let caption = metric.caption();
+        shown.push(Shown::column(caption.column, title, 2));
+        shown.push(Shown::column(caption.half_width, "+-", 2));
     }
-    let mut sheet = Sheet::new(&header);
-    for (point, estimates) in results {
-        let mut row = vec![
-            point.topology.to_string(),
-            point.stream.sides.to_string(),
-            point.scheduler.to_string(),
-            point.allocator.to_string(),
-            format!("{}", (point.load() * 1e6).round() / 1e6),
-            estimates.replications.to_string(),
-        ];
-        for (metric, _) in shown {
-            let estimate = estimates.of(metric);
-            let number = |value: f64| match value.is_finite() {
-                true => fixed(value, 2),
-                false => "-".to_string(),
-            };
-            row.extend([number(estimate.mean), number(estimate.half_width)]);
-        }
-        sheet.push(row);
-    }
-    sheet
+    Sheet::of(results, shown)
 }

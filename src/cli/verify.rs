@@ -1,4 +1,4 @@
-use std::io::{self, Write};
+use std::io;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -7,8 +7,8 @@ use super::args::{FormatArg, ProcessArgs};
 use super::exit::{Exit, Failure, tell};
 use crate::files::Whole;
 use crate::naming::nearest;
-use crate::published::{Check, SUITES, Selection, Suite, Verdict, VerifyError};
-use crate::report::json_line;
+use crate::published::{Check, NotRun, SUITES, Selection, Suite, Verdict, VerifyError};
+use crate::table::{Table, write_csv};
 use crate::workload::SearchPath;
 
 /// Arguments of `replay verify`.
@@ -79,24 +79,26 @@ pub fn run(args: &VerifyArgs) -> Result<Exit, Failure> {
         ));
     }
     if let Some((path, mut file)) = begun {
-        crate::report::write_csv(checks.iter().map(Check::full_row), &mut file)
+        write_csv(&Check::columns(), &checks, true, &mut file)
             .and_then(|()| file.finish())
             .map_err(|e| unwritten(path, e))?;
     }
-    print(&checks, args.format).map_err(|e| Failure::output("standard output", e))?;
+    args.format
+        .print(&checks, || vec![Check::sheet(&checks)], &mut io::stdout().lock())
+        .map_err(|e| Failure::output("standard output", e))?;
     let count = |which: fn(&Verdict) -> bool| checks.iter().filter(|c| which(&c.verdict())).count();
     let differ = count(|v| *v == Verdict::Differs);
     let (same, within) = (count(|v| *v == Verdict::Same), count(|v| *v == Verdict::Within));
     let undecided = count(|v| *v == Verdict::Undecided);
     if !quiet {
         let not_run = count(|v| matches!(v, Verdict::NotRun(_)));
-        let not_judged = checks.len() - same - within - undecided - differ - not_run;
+        let not_judged = count(|v| matches!(v, Verdict::NotJudged(_)));
         tell(format_args!(
             "{same} same, {within} within, {undecided} undecided, {differ} differ, {not_judged} not judged, \
              {not_run} not run"
         ));
     }
-    let absent = count(|v| matches!(v, Verdict::NotRun(why) if why.contains("absent")));
+    let absent = count(|v| matches!(v, Verdict::NotRun(NotRun::Absent(_))));
     if same + within + undecided + differ == 0 && !quiet {
         tell("replay: nothing was compared: no trace is here");
     }
@@ -111,16 +113,4 @@ fn suite(name: &str) -> Result<Suite, Failure> {
             .map_or(String::new(), |near| format!("; did you mean \"{near}\"?"));
         Failure::usage_message(format!("unknown suite \"{name}\"{hint} (replay list suites)"))
     })
-}
-
-fn print(checks: &[Check], format: FormatArg) -> io::Result<()> {
-    let mut out = io::stdout().lock();
-    match format {
-        FormatArg::Table => Check::sheet(checks).write_plain(&mut out),
-        FormatArg::Md => Check::sheet(checks).write_markdown(&mut out),
-        FormatArg::Json => {
-            checks.iter().try_for_each(|check| writeln!(out, "{}", json_line(&check.full_row())))
-        }
-        FormatArg::Csv => crate::report::write_csv(checks.iter().map(Check::full_row), &mut out),
-    }
 }

@@ -23,6 +23,6 @@ pub mod sweep;
 mod watch;
 
 pub use cell::{Cell, Trace};
-pub use result::{RunKey, RunResult};
+pub use result::{OfRun, RunKey, RunResult, run_column};
 pub use runner::{CellError, CellProblem, Measure, run_cell, run_cells};
 pub use watch::{Forecast, Pace, SAMPLE, Watch};

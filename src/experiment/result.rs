@@ -3,6 +3,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::metrics::{JobMeasures, RunMetrics, Series, SizeRow};
+use crate::table::{Column, Table};
 
 /// What identifies one cell of a grid, as text that parses back.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
@@ -30,6 +31,23 @@ impl RunKey {
             Some(tie) => format!("{} ({tie})", self.allocator),
             None => self.allocator.clone(),
         }
+    }
+
+    /// The columns of rows that have a key: trace, topology, scheduler, allocator, tie, policy,
+    /// seed.
+    #[rustfmt::skip]
+    pub fn columns<Row>(
+        of: impl for<'a> Fn(&'a Row) -> &'a RunKey + Copy + Send + Sync + 'static,
+    ) -> [Column<Row>; 7] {
+        [
+            Column::text("trace", "trace: its file name without .swf and .gz", move |row| Some(&of(row).trace)),
+            Column::text("topology", "machine, such as 10x10", move |row| Some(&of(row).topology)),
+            Column::text("scheduler", "scheduler", move |row| Some(&of(row).scheduler)),
+            Column::text("allocator", "allocator without its tie vector", move |row| Some(&of(row).allocator)),
+            Column::text("tie", "tie vector SR,AF,WF,BF or auto; null without tie-breaking", move |row| of(row).tie.as_deref()),
+            Column::text("policy", "cleaning policy of the trace", move |row| Some(&of(row).policy)),
+            Column::unsigned("seed", "seed of everything that is drawn at random", move |row| of(row).seed),
+        ]
     }
 }
 
@@ -67,5 +85,116 @@ impl RunResult {
             serde_json::to_string(&(it.processors, &it.metrics, &it.by_size)).unwrap_or_default()
         };
         numbers(self) == numbers(other)
+    }
+}
+
+/// A row of a table with many rows per run, beside its run.
+#[derive(Clone, Copy, Debug)]
+pub struct OfRun<'a, Row> {
+    /// The run.
+    pub run: &'a RunResult,
+    /// What of it.
+    pub row: &'a Row,
+}
+
+/// The number of the run, by which tables are joined.
+pub fn run_column<Row>(of: impl Fn(&Row) -> u32 + Copy + Send + Sync + 'static) -> Column<Row> {
+    Column::new("run", "", "number of the run in its grid, from 0; joins the tables", of)
+}
+
+impl RunResult {
+    /// What of it is a row for each job size.
+    pub fn size_rows(&self) -> impl Iterator<Item = OfRun<'_, SizeRow>> {
+        self.by_size.iter().map(|row| OfRun { run: self, row })
+    }
+
+    /// What of it is a row for each job.
+    pub fn job_rows(&self) -> impl Iterator<Item = OfRun<'_, JobMeasures>> {
+        self.jobs.iter().map(|row| OfRun { run: self, row })
+    }
+
+    /// Wall-clock times. They differ from run to run, and so are in no table of a file.
+    #[rustfmt::skip]
+    pub fn timings() -> Vec<Column<Self>> {
+        vec![
+            Column::new("seconds", "s", "wall-clock time of the replay", |run: &Self| run.seconds),
+            Column::new("allocator_seconds", "s", "wall-clock time of them in the allocator; null if it was not measured", |run: &Self| run.allocator_seconds),
+        ]
+    }
+
+    /// The columns on standard output: all, those first that scripts may count on to be first.
+    pub fn printed() -> Vec<Column<Self>> {
+        const FIRST: [&str; 16] = [
+            "trace",
+            "jobs",
+            "topology",
+            "scheduler",
+            "allocator",
+            "tie",
+            "mean_pairwise_l1",
+            "tied_decisions",
+            "tied_percent",
+            "mean_tied",
+            "utilization",
+            "makespan",
+            "mean_wait",
+            "mean_turnaround",
+            "mean_bounded_slowdown",
+            "seconds",
+        ];
+        let mut columns = Self::columns();
+        columns.extend(Self::timings());
+        let place = |column: &Column<Self>| FIRST.iter().position(|&name| name == column.name);
+        columns.sort_by_key(|column| place(column).unwrap_or(FIRST.len()));
+        columns
+    }
+}
+
+impl Table for RunResult {
+    const NAME: &'static str = "runs";
+    const ROW: &'static str = "one row per run: what ran and what it comes to";
+
+    fn columns() -> Vec<Column<Self>> {
+        let [trace, topology, scheduler, allocator, tie, policy, seed] =
+            RunKey::columns(|run: &Self| &run.key);
+        let metrics = RunMetrics::groups().into_iter().flat_map(|(_, columns)| columns);
+        let mut metrics: Vec<Column<Self>> =
+            metrics.map(|column| column.of(|run: &Self| Some(&run.metrics))).collect();
+        // Of what size a run is stands before what it comes to.
+        let jobs = metrics.iter().position(|column| column.name == "jobs");
+        let processors =
+            Column::new("processors", "processors", "processors of the machine", |run: &Self| {
+                run.processors
+            });
+        let mut columns = vec![run_column(|run: &Self| run.run), trace];
+        columns.extend(jobs.map(|jobs| metrics.remove(jobs)));
+        columns.extend([topology, processors, scheduler, allocator, tie, policy, seed]);
+        columns.extend(metrics);
+        columns
+    }
+}
+
+impl Table for OfRun<'_, SizeRow> {
+    const NAME: &'static str = "by_size";
+    const ROW: &'static str = "one row per job size of a run, by ascending size";
+
+    fn columns() -> Vec<Column<Self>> {
+        let [trace, topology, scheduler, allocator, tie, ..] =
+            RunKey::columns(|of: &Self| &of.run.key);
+        let mut columns = vec![run_column(|of: &Self| of.run.run)];
+        columns.extend([trace, topology, scheduler, allocator, tie]);
+        columns.extend(SizeRow::columns().into_iter().map(|c| c.of(|of: &Self| Some(of.row))));
+        columns
+    }
+}
+
+impl Table for OfRun<'_, JobMeasures> {
+    const NAME: &'static str = "jobs";
+    const ROW: &'static str = "one row per job of a run, in order of submission";
+
+    fn columns() -> Vec<Column<Self>> {
+        let mut columns = vec![run_column(|of: &Self| of.run.run)];
+        columns.extend(JobMeasures::columns().into_iter().map(|c| c.of(|of: &Self| Some(of.row))));
+        columns
     }
 }

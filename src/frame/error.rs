@@ -46,8 +46,4 @@ impl FrameError {
     pub(super) fn frame(path: &Path) -> impl FnOnce(PolarsError) -> Self + '_ {
         |source| Self::Frame { path: path.to_path_buf(), source }
     }
-
-    pub(super) fn csv(path: &Path) -> impl FnOnce(csv::Error) -> Self + '_ {
-        |source| Self::io(path)(source.into())
-    }
 }

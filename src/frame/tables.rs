@@ -1,10 +1,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::build::{inner_rows, run_rows};
-use super::sheet::Sheet;
-use super::{FrameError, Table, by_size, jobs, runs};
-use crate::experiment::RunResult;
+use super::FrameError;
+use super::files::Files;
+use crate::experiment::{OfRun, RunResult};
 use crate::metrics::{JobMeasures, SizeRow};
 
 /// Rows of the table of job sizes that are held back to fill a Parquet row group.
@@ -16,9 +15,9 @@ const HELD_ROWS: usize = 1 << 16;
 /// of runs and sizes are held back and go out together. If the value is dropped without
 /// [`finish`](Tables::finish), nothing stays.
 pub struct Tables {
-    runs: Sheet<()>,
-    by_size: Sheet<SizeRow>,
-    jobs: Option<Sheet<JobMeasures>>,
+    runs: Files,
+    by_size: Files,
+    jobs: Option<Files>,
     held: Vec<RunResult>,
     held_rows: usize,
 }
@@ -37,15 +36,11 @@ impl Tables {
         with_jobs: bool,
     ) -> Result<Self, FrameError> {
         fs::create_dir_all(dir).map_err(FrameError::io(dir))?;
-        let jobs = if with_jobs {
-            Some(Sheet::create(dir, Table::Jobs, jobs::COLUMNS, metadata, false)?)
-        } else {
-            None
-        };
+        let jobs = || Files::create::<OfRun<'_, JobMeasures>>(dir, metadata, false);
         Ok(Self {
-            runs: Sheet::create(dir, Table::Runs, runs::COLUMNS, metadata, true)?,
-            by_size: Sheet::create(dir, Table::BySize, by_size::COLUMNS, metadata, true)?,
-            jobs,
+            jobs: with_jobs.then(jobs).transpose()?,
+            runs: Files::create::<RunResult>(dir, metadata, true)?,
+            by_size: Files::create::<OfRun<'_, SizeRow>>(dir, metadata, true)?,
             held: Vec::new(),
             held_rows: 0,
         })
@@ -57,7 +52,7 @@ impl Tables {
     /// [`FrameError`] if a file cannot be written.
     pub fn write(&mut self, result: &RunResult) -> Result<(), FrameError> {
         if let Some(jobs) = &mut self.jobs {
-            jobs.append(&inner_rows(std::slice::from_ref(result), |run| &run.jobs))?;
+            jobs.append(&result.job_rows().collect::<Vec<_>>())?;
         }
         self.held_rows += 1 + result.by_size.len();
         self.held.push(without_jobs(result));
@@ -65,8 +60,9 @@ impl Tables {
     }
 
     fn flush(&mut self) -> Result<(), FrameError> {
-        self.runs.append(&run_rows(&self.held))?;
-        self.by_size.append(&inner_rows(&self.held, |run| &run.by_size))?;
+        self.runs.append(&self.held)?;
+        let sizes: Vec<_> = self.held.iter().flat_map(RunResult::size_rows).collect();
+        self.by_size.append(&sizes)?;
         self.held.clear();
         self.held_rows = 0;
         Ok(())
@@ -91,14 +87,11 @@ impl Tables {
 /// A copy of what the small tables need.
 fn without_jobs(result: &RunResult) -> RunResult {
     RunResult {
-        run: result.run,
         key: result.key.clone(),
-        processors: result.processors,
         metrics: result.metrics.clone(),
         by_size: result.by_size.clone(),
         jobs: Vec::new(),
         series: Default::default(),
-        seconds: result.seconds,
-        allocator_seconds: None,
+        ..*result
     }
 }

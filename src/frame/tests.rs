@@ -1,4 +1,3 @@
-use std::collections::HashSet;
 use std::fs::{self, File};
 use std::path::Path;
 
@@ -6,13 +5,23 @@ use polars::prelude::{AnyValue, DataFrame, ParquetReader, SerReader};
 use proptest::prelude::*;
 
 use super::*;
-use crate::experiment::{RunKey, RunResult};
+use crate::experiment::contention::{Contended, Correlations, JobContention, TraceRun};
+use crate::experiment::search::{
+    Extent, Found, Origin, Portability, PortabilityCell, SearchRow, SparedRow, Tried,
+};
+use crate::experiment::stream::{Life, Metric, Point, estimate};
+use crate::experiment::{OfRun, RunKey, RunResult, Trace};
+use crate::metrics::estimate::StopRule;
 use crate::metrics::run::PlacementMeans;
 use crate::metrics::{
-    JobMeasures, Placement, RunMetrics, ScheduleMetrics, SystemRecorder, TieStatistics, by_size,
+    JobMeasures, Placement, RunMetrics, ScheduleMetrics, SizeRow, SystemRecorder, TieStatistics,
+    by_size,
 };
+use crate::published::{Check, NotRun, Ours, Tolerance};
 use crate::simulation::Overhead;
-use crate::workload::Job;
+use crate::table::Table;
+use crate::workload::stochastic::StochasticStream;
+use crate::workload::{Job, Policy, Window, Workload};
 
 /// A run of jobs of these sizes on 16 processors, one after another.
 fn run(number: u32, tie: Option<&str>, sizes: &[u32]) -> RunResult {
@@ -29,14 +38,6 @@ fn run(number: u32, tie: Option<&str>, sizes: &[u32]) -> RunResult {
     let pairwise: Vec<u64> = sizes.iter().map(|&size| u64::from(size * (size - 1))).collect();
     let mut ties = TieStatistics::default();
     sizes.iter().for_each(|&size| ties.record(size));
-    let placement = |size: u32| Placement {
-        pairwise_l1: u64::from(size * (size - 1)),
-        diameter: size - 1,
-        bounding_box: [size, 1, 1],
-        dispersal: 1.0 / 3.0,
-        weighted_dispersal: f64::from(size) / 3.0,
-        components: 1,
-    };
     let measures = jobs.iter().zip(&starts).map(|(job, &start)| JobMeasures {
         number: job.number,
         submit: job.submit,
@@ -73,6 +74,17 @@ fn run(number: u32, tie: Option<&str>, sizes: &[u32]) -> RunResult {
     }
 }
 
+fn placement(size: u32) -> Placement {
+    Placement {
+        pairwise_l1: u64::from(size * (size - 1)),
+        diameter: size - 1,
+        bounding_box: [size, 1, 1],
+        dispersal: 1.0 / 3.0,
+        weighted_dispersal: f64::from(size) / 3.0,
+        components: 1,
+    }
+}
+
 fn write(dir: &Path, results: &[RunResult], with_jobs: bool) -> Vec<String> {
     let metadata = [("command".to_string(), "replay run".to_string())];
     let mut tables = Tables::create(dir, &metadata, with_jobs).expect("a folder to write in");
@@ -86,33 +98,6 @@ fn write(dir: &Path, results: &[RunResult], with_jobs: bool) -> Vec<String> {
 
 fn read(path: &Path) -> DataFrame {
     ParquetReader::new(File::open(path).expect("the file")).finish().expect("Parquet")
-}
-
-#[test]
-fn columns_are_documented_once_each() {
-    for table in Table::ALL {
-        let columns = describe(table);
-        let names: HashSet<_> = columns.iter().map(|column| column.name).collect();
-        assert_eq!(names.len(), columns.len());
-        assert!(columns.iter().all(|column| !column.about.is_empty()));
-    }
-}
-
-#[test]
-fn every_metric_is_a_column() {
-    let mut metrics = run(0, None, &[1]).metrics;
-    let recorder = SystemRecorder::new(1);
-    metrics.system = Some(recorder.metrics(0, 16, &Overhead::default()));
-    let mut metrics = serde_json::to_value(&metrics).expect("JSON");
-    let names: HashSet<_> = describe(Table::Runs).iter().map(|column| column.name).collect();
-    let fields = metrics.as_object_mut().expect("an object");
-    let mut system = fields.remove("system").expect("was set");
-    let system = system.as_object_mut().expect("an object");
-    // The makespan is the finish time counted from the first arrival.
-    system.remove("finish_time").expect("a field");
-    for field in fields.keys().chain(system.keys()) {
-        assert!(names.contains(field.as_str()), "{field}");
-    }
 }
 
 #[test]
@@ -141,7 +126,7 @@ fn csv_has_full_precision() {
     let results = [run(0, None, &[1, 2, 16]), run(1, Some("2,13,20,6"), &[2])];
     write(dir.path(), &results, false);
     let text = fs::read_to_string(dir.path().join("runs.csv")).expect("a file");
-    let frame = runs_frame(&results).expect("a frame");
+    let frame = frame(&results).expect("a frame");
     let mut lines = ::csv::Reader::from_reader(text.as_bytes());
     assert!(
         lines
@@ -186,10 +171,47 @@ fn an_unfinished_file_does_not_have_the_final_name() {
     assert!(!part.exists() && !dir.path().join("jobs.parquet").exists());
 }
 
+/// Written and read back the rows are the same, and two files of the table concatenate,
+/// whichever of their columns are all null.
+fn round_trip<Row: Table>(rows: &[Row]) {
+    let dir = tempfile::tempdir().expect("a folder");
+    let parts: Vec<&[Row]> = rows.chunks(1).chain([&[] as &[Row], rows]).collect();
+    let frames: Vec<DataFrame> = parts
+        .iter()
+        .map(|rows| {
+            let metadata = [("commit".to_string(), "abc".to_string())];
+            let paths = super::write(dir.path(), rows, &metadata).expect("written");
+            assert_eq!(
+                paths,
+                ["parquet", "csv"].map(|end| dir.path().join(format!("{}.{end}", Row::NAME)))
+            );
+            let text = fs::read_to_string(&paths[1]).expect("a file");
+            assert_eq!(text, crate::table::csv(rows).expect("text"));
+            let read = read(&paths[0]);
+            assert!(read.equals_missing(&frame(rows).expect("a frame")), "{}", Row::NAME);
+            read
+        })
+        .collect();
+    for above in &frames {
+        for below in &frames {
+            let both = above.vstack(below).expect(Row::NAME);
+            assert_eq!(both.height(), above.height() + below.height());
+        }
+    }
+}
+
 #[test]
-fn a_search_is_read_back() {
-    use crate::experiment::search::{Extent, Origin, SearchRow};
-    use crate::report::SEARCH_COLUMNS;
+fn files_of_one_table_always_concatenate() {
+    // One run with ties and without a vector, one the other way round.
+    let mut runs = [run(0, None, &[1, 2, 2, 16]), run(1, Some("2,13,20,6"), &[3, 1])];
+    let recorder = SystemRecorder::new(1);
+    runs[1].metrics.system = Some(recorder.metrics(0, 16, &Overhead::default()));
+    round_trip(&runs);
+    round_trip::<OfRun<'_, SizeRow>>(
+        &runs.iter().flat_map(RunResult::size_rows).collect::<Vec<_>>(),
+    );
+    let jobs: Vec<OfRun<'_, JobMeasures>> = runs.iter().flat_map(RunResult::job_rows).collect();
+    round_trip(&jobs);
 
     let plain = SearchRow {
         searched: "made".to_string(),
@@ -209,6 +231,7 @@ fn a_search_is_read_back() {
     let found = SearchRow {
         rank: Some(1),
         evaluation: Some(5),
+        value: None,
         test_improvement_percent: Some(0.1),
         excess_percent: Some(0.0),
         candidate: "2,13,20,6@0.1".parse().ok(),
@@ -217,16 +240,100 @@ fn a_search_is_read_back() {
         extent: Extent::Prefix(0.5),
         ..plain.clone()
     };
-    let dir = tempfile::tempdir().expect("a folder");
-    let path = write_search(dir.path(), &[], &[plain.clone(), found.clone()]).expect("written");
-    let frame = read(&path);
-    assert!(frame.equals_missing(&search_frame(&[plain, found]).expect("a frame")));
-    assert_eq!(frame.shape(), (2, SEARCH_COLUMNS.len()));
-    // No value was lost because its column holds another kind.
-    assert!(frame.columns().iter().all(|column| column.null_count() < 2
-        || column.name() == "test_improvement_percent"
-        || column.name() == "excess_percent"));
-    assert_eq!(fs::read_dir(dir.path()).expect("the folder").count(), 1);
+    round_trip(&[plain, found]);
+    round_trip(&[SparedRow {
+        searched: "made".to_string(),
+        reason: "stopped",
+        about: "for a reason",
+        exact: true,
+        evaluations: 3,
+        decisions: 9,
+    }]);
+    let candidate = "2,13,20,6@0.1".parse().expect("a candidate");
+    let cell =
+        PortabilityCell { candidate, value: 0.5, improvement_percent: 1.0, excess_percent: 0.0 };
+    let matrix = Portability {
+        found: vec![Found { candidate, on: "made".to_string(), width: None }],
+        parts: vec![Tried { name: "a".to_string(), topology: "4x4".to_string(), baseline: 1.0 }],
+        cells: vec![vec![cell]],
+    };
+    round_trip(&matrix.rows());
+
+    let check = |ours| Check {
+        figure: "Fig. 1".to_string(),
+        workload: "made".to_string(),
+        log: matches!(ours, Ours::Judged(_)).then(|| "made".to_string()),
+        what: "a number".to_string(),
+        printed: "1.5".to_string(),
+        published: 1.5,
+        ours,
+        margin: 0.0,
+        tolerance: Tolerance::Below,
+        note: "noted".to_string(),
+        is_claim: false,
+    };
+    round_trip(&[check(Ours::Judged(1.0)), check(Ours::NotRun(NotRun::NoValue))]);
+}
+
+#[test]
+fn streams_and_contention_concatenate_too() {
+    // A strategy with units, and one without.
+    let rows = ["paging", "mc1x1[tie=2,13,20,6]"].map(|allocator| {
+        let point = Point {
+            topology: "4x4".parse().expect("a machine"),
+            stream: StochasticStream { jobs: 5, ..StochasticStream::new([4, 4, 1]) },
+            scheduler: "fcfs".parse().expect("a scheduler"),
+            allocator: allocator.parse().expect("an allocator"),
+            life: Life::RunTimes,
+        };
+        let rule = StopRule::exactly(2);
+        let estimates = estimate(&point, 1, &rule, &[Metric::FinishTime]).expect("a stream");
+        (point, estimates)
+    });
+    round_trip(&rows);
+    let csv = crate::table::csv(&rows).expect("text");
+    assert!(csv.contains(",mc1x1,\"2,13,20,6\",5,2,"), "{csv}");
+
+    let text = "; MaxProcs: 16\n1 0 -1 60 4\n2 5 -1 30 1\n";
+    let jobs = Workload::from_reader(
+        text.as_bytes(),
+        "tiny.swf",
+        &Policy::JOHNSON,
+        &Window::ALL,
+        Default::default(),
+    );
+    let trace = Trace::new(
+        jobs.expect("a trace").into(),
+        "4x4".parse().expect("a machine"),
+        "johnson",
+        &[],
+    );
+    let trace = std::sync::Arc::new(trace);
+    let contended = |number, packets: &[u64]| {
+        let job = |&packets: &u64| JobContention {
+            number: 1,
+            size: 4,
+            packets,
+            target: 10,
+            isolated: 11,
+            service: 12,
+            wait: 0,
+            latency: 3.0,
+            blocked: 1.0,
+            hops: 2.0,
+            placement: placement(4),
+        };
+        let system = SystemRecorder::new(1).metrics(0, 16, &Overhead::default());
+        let result =
+            TraceRun { jobs: packets.iter().map(job).collect(), system, link_use: Vec::new() };
+        let key = run(0, (number == 0).then_some("2,13,20,6"), &[1]).key;
+        Contended::new(number, key, trace.clone(), "n-body".to_string(), result)
+    };
+    // Of the second run nobody sends anything.
+    let runs = [contended(0, &[5, 0]), contended(1, &[0, 0])];
+    round_trip(&runs);
+    round_trip(&runs.iter().flat_map(Contended::job_rows).collect::<Vec<_>>());
+    round_trip(&Correlations::of(&runs));
 }
 
 proptest! {
@@ -245,9 +352,11 @@ proptest! {
         for name in &names {
             prop_assert_eq!(fs::read(a.path().join(name))?, fs::read(b.path().join(name))?);
         }
-        let frames = [runs_frame(&results), by_size_frame(&results), jobs_frame(&results)];
-        for (table, frame) in Table::ALL.into_iter().zip(frames) {
-            let path = a.path().join(format!("{}.parquet", table.name()));
+        let sizes: Vec<_> = results.iter().flat_map(RunResult::size_rows).collect();
+        let jobs: Vec<_> = results.iter().flat_map(RunResult::job_rows).collect();
+        let frames = [("runs", frame(&results)), ("by_size", frame(&sizes)), ("jobs", frame(&jobs))];
+        for (name, frame) in frames {
+            let path = a.path().join(format!("{name}.parquet"));
             let frame = frame.expect("a frame");
             prop_assert!(read(&path).equals_missing(&frame));
         }

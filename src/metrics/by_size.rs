@@ -4,35 +4,39 @@ use std::cmp::Reverse;
 
 use serde::{Deserialize, Serialize};
 
+use crate::table::measures;
 use crate::workload::Job;
 
-/// Means over the jobs of one size in one run.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct SizeRow {
-    /// Processors.
-    pub size: u32,
-    /// Jobs of this size.
-    pub jobs: u64,
-    /// Rank by number of jobs, 1 for the most frequent size; of equally frequent sizes the
-    /// larger comes first (chosen so that size 42 on KTH has the paper's rank 49).
-    pub rank: u32,
-    /// Mean pairwise L1 sum.
-    pub mean_pairwise_l1: f64,
-    /// Mean wait in seconds.
-    pub mean_wait: f64,
-    /// Mean turnaround in seconds.
-    pub mean_turnaround: f64,
+measures! {
+    /// Means over the jobs of one size in one run. The rank is chosen so that size 42 on KTH has
+    /// the paper's, 49.
+    #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+    pub struct SizeRow, from of: (u32, u32, Sums) {
+        size: u32 ["processors"] "processors that a job asks for" = of.0;
+        jobs: u64 ["jobs"] "jobs of the run, of the size, or of a replication" = of.2.jobs;
+        size_rank: u32 [""] "rank of the size by number of jobs, 1 for the most frequent; of equally frequent sizes the larger first" = of.1;
+        mean_pairwise_l1: f64 ["hops"] "mean over jobs of the sum of hop distances over all pairs of the processors asked for, not of those lost to internal fragmentation; one-processor jobs count as 0" = of.2.mean(of.2.pairwise as f64);
+        mean_wait: f64 ["s"] "mean of start less submission" = of.2.mean(of.2.wait as f64);
+        mean_turnaround: f64 ["s"] "mean of completion less submission" = of.2.mean(of.2.turnaround as f64);
+    }
+}
+
+#[derive(Clone, Copy, Default)]
+struct Sums {
+    jobs: u64,
+    pairwise: u64,
+    wait: i128,
+    turnaround: i128,
+}
+
+impl Sums {
+    fn mean(&self, sum: f64) -> f64 {
+        sum / self.jobs as f64
+    }
 }
 
 /// Rows by ascending size for `jobs` started at `starts` with pairwise L1 sums `pairwise`.
 pub fn by_size(jobs: &[Job], starts: &[i64], pairwise: &[u64]) -> Vec<SizeRow> {
-    #[derive(Clone, Copy, Default)]
-    struct Sums {
-        jobs: u64,
-        pairwise: u64,
-        wait: i128,
-        turnaround: i128,
-    }
     let largest = jobs.iter().map(|job| job.size).max().unwrap_or(0);
     let mut sums = vec![Sums::default(); largest as usize + 1];
     for ((job, start), pairwise) in jobs.iter().zip(starts).zip(pairwise) {
@@ -42,23 +46,11 @@ pub fn by_size(jobs: &[Job], starts: &[i64], pairwise: &[u64]) -> Vec<SizeRow> {
         sum.wait += i128::from(start - job.submit);
         sum.turnaround += i128::from(start - job.submit + job.run);
     }
-    let mut rows: Vec<_> = (0..)
-        .zip(sums)
-        .filter(|(_, sum)| sum.jobs > 0)
-        .map(|(size, sum)| SizeRow {
-            size,
-            jobs: sum.jobs,
-            rank: 0,
-            mean_pairwise_l1: sum.pairwise as f64 / sum.jobs as f64,
-            mean_wait: sum.wait as f64 / sum.jobs as f64,
-            mean_turnaround: sum.turnaround as f64 / sum.jobs as f64,
-        })
-        .collect();
-    let mut by_frequency: Vec<usize> = (0..rows.len()).collect();
-    by_frequency.sort_by_key(|&i| (Reverse(rows[i].jobs), Reverse(rows[i].size)));
-    for (rank, i) in (1..).zip(by_frequency) {
-        rows[i].rank = rank;
-    }
+    let mut sums: Vec<(u32, Sums)> = (0..).zip(sums).filter(|(_, sum)| sum.jobs > 0).collect();
+    sums.sort_by_key(|&(size, sum)| (Reverse(sum.jobs), Reverse(size)));
+    let ranked = (1..).zip(sums).map(|(rank, (size, sum))| SizeRow::of((size, rank, sum)));
+    let mut rows: Vec<SizeRow> = ranked.collect();
+    rows.sort_by_key(|row| row.size);
     rows
 }
 
@@ -71,7 +63,7 @@ pub struct SizeChange {
     /// Jobs of this size.
     pub jobs: u64,
     /// Rank by number of jobs.
-    pub rank: u32,
+    pub size_rank: u32,
     /// How much smaller the mean pairwise L1 sum is than in the baseline, in percent of
     /// the baseline; negative if it is larger.
     pub improvement_percent: f64,
@@ -93,7 +85,7 @@ pub fn improvement(baseline: &[SizeRow], run: &[SizeRow], processors: usize) -> 
         Some(SizeChange {
             size: row.size,
             jobs: row.jobs,
-            rank: row.rank,
+            size_rank: row.size_rank,
             improvement_percent,
             fixed,
         })
@@ -111,7 +103,7 @@ mod tests {
         let jobs = [job(2, 10), job(4, 1), job(2, 20), job(1, 5)];
         let rows = by_size(&jobs, &[0, 0, 6, 0], &[1, 8, 3, 0]);
         assert_eq!(
-            rows.iter().map(|r| (r.size, r.jobs, r.rank)).collect::<Vec<_>>(),
+            rows.iter().map(|r| (r.size, r.jobs, r.size_rank)).collect::<Vec<_>>(),
             [(1, 1, 3), (2, 2, 1), (4, 1, 2)]
         );
         assert_eq!(

@@ -10,6 +10,15 @@
 //! | [`ties`] | how often and how widely the best score is shared |
 //! | [`series`] | busy processors and queue length over time |
 //! | [`system`] | utilization, fragmentation and busy list of a coupled simulation |
+//!
+//! # How to add one
+//!
+//! A measure is a line of the table it belongs to: name, type, unit, meaning, and what it is
+//! computed from. [`RunMetrics`] and its parts are for runs, [`SystemMetrics`] for strategies that
+//! refuse, [`SizeRow`] for job sizes, [`JobMeasures`] for jobs;
+//! [`stream::Metric`](crate::experiment::stream::Metric) for replicated streams. The line makes the
+//! field, the column of every file and format, its documentation and listing, and, if a tie
+//! vector can change it, an objective of searches. What it is computed from may need a sum more.
 
 pub mod by_size;
 pub mod correlation;
@@ -22,7 +31,7 @@ pub mod ties;
 
 pub use by_size::{SizeChange, SizeRow};
 pub use locality::{Locality, Placement};
-pub use run::{JobMeasures, RunMetrics, ScheduleMetrics};
+pub use run::{JobMeasures, PlacementMetrics, RunMetrics, ScheduleMetrics, TieMetrics};
 pub use series::Series;
 pub use system::{SystemMetrics, SystemRecorder};
 pub use ties::TieStatistics;

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::Placement;
 use super::system::SystemMetrics;
 use super::ties::TieStatistics;
+use crate::table::{Column, measures};
 use crate::workload::Job;
 
 /// One job in one run. Times in trace seconds.
@@ -43,10 +44,24 @@ impl JobMeasures {
         bounded_slowdown(self.wait(), self.run)
     }
 
-    /// Mean hop distance over pairs; 0 for one processor.
-    pub fn mean_pairwise_l1(&self) -> f64 {
-        let pairs = u64::from(self.size) * u64::from(self.size - 1) / 2;
-        if pairs == 0 { 0.0 } else { self.placement.pairwise_l1 as f64 / pairs as f64 }
+    /// The columns.
+    #[rustfmt::skip]
+    pub fn columns() -> Vec<Column<Self>> {
+        type C = Column<JobMeasures>;
+        let mut columns = vec![
+            C::new("job", "", "job number in the trace", |job| job.number),
+            C::new("submit", "s", "submission, in trace time", |job| job.submit),
+            C::new("start", "s", "start, in trace time", |job| job.start),
+            C::new("run_time", "s", "run time", |job| job.run),
+            C::new("end", "s", "completion, in trace time", |job| job.start + job.run),
+            C::new("size", "processors", "processors that a job asks for", |job| job.size),
+            C::new("wait", "s", "start less submission", |job| job.wait()),
+            C::new("turnaround", "s", "completion less submission", |job| job.turnaround()),
+            C::new("bounded_slowdown", "", "turnaround over run time, run times below 10 s counted as 10 s, at least 1", |job| job.bounded_slowdown()),
+        ];
+        columns.extend(Placement::columns(|job: &Self| (&job.placement, job.size)));
+        columns.push(C::new("tied", "sets", "distinct best processor sets of the decision; null if not counted", |job| job.tied));
+        columns
     }
 }
 
@@ -57,64 +72,130 @@ fn bounded_slowdown(wait: i64, run: i64) -> f64 {
     ((wait + run) as f64 / run.max(SLOWDOWN_BOUND) as f64).max(1.0)
 }
 
-/// What one run comes to. Times in trace seconds; means are over jobs.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct RunMetrics {
-    /// Jobs.
-    pub jobs: u64,
-    /// Mean over jobs of the pairwise L1 sum of the processors asked for; one-processor jobs
-    /// count as 0 (Johnson, Bunde, Leung).
-    pub mean_pairwise_l1: f64,
-    /// The pairwise L1 sums of all jobs, added up.
-    pub total_pairwise_l1: u64,
-    /// Decisions with at least two distinct best sets; `None` if not counted.
-    pub tied_decisions: Option<u64>,
-    /// The same in percent of all decisions.
-    pub tied_percent: Option<f64>,
-    /// Mean number of distinct best sets over the tied decisions.
-    pub mean_tied: Option<f64>,
-    /// Mean L-infinity diameter; `None` if placements were not measured. This and the other
-    /// measures of placement count processors lost to internal fragmentation as the job's.
-    pub mean_diameter: Option<f64>,
-    /// Mean dispersal.
-    pub mean_dispersal: Option<f64>,
-    /// Mean weighted dispersal.
-    pub mean_weighted_dispersal: Option<f64>,
-    /// Mean number of connected components.
-    pub mean_components: Option<f64>,
-    /// Jobs in one component, in percent.
-    pub contiguous_percent: Option<f64>,
-    /// Processor-seconds used over processors times makespan.
-    pub utilization: f64,
-    /// Last completion less first submission.
-    pub makespan: i64,
-    /// Mean wait.
-    pub mean_wait: f64,
-    /// Median wait.
-    pub median_wait: f64,
-    /// 90th percentile of the wait.
-    pub p90_wait: f64,
-    /// 99th percentile of the wait.
-    pub p99_wait: f64,
-    /// Largest wait.
-    pub max_wait: i64,
-    /// Mean turnaround.
-    pub mean_turnaround: f64,
-    /// Median turnaround.
-    pub median_turnaround: f64,
-    /// 90th percentile of the turnaround.
-    pub p90_turnaround: f64,
-    /// 99th percentile of the turnaround.
-    pub p99_turnaround: f64,
-    /// Mean bounded slowdown, bound 10 s.
-    pub mean_bounded_slowdown: f64,
-    /// Fragmentation, refusals and units; `None` if the strategy neither refuses nor hands
-    /// out units.
-    pub system: Option<SystemMetrics>,
+/// A run as its metrics are computed from it.
+struct Run<'a> {
+    schedule: &'a ScheduleMetrics,
+    total_pairwise_l1: u64,
+    placements: &'a PlacementMeans,
+    ties: Option<TieStatistics>,
+    system: Option<SystemMetrics>,
 }
 
-/// Means of what is measured at every allocation. Sums are of integers or in job order,
-/// so that they do not depend on threads.
+measures! {
+    /// What one run comes to. Times in trace seconds; means are over jobs.
+    #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+    pub struct RunMetrics, from run: Run<'_> {
+        mean_pairwise_l1: f64 ["hops"] "mean over jobs of the sum of hop distances over all pairs of the processors asked for, not of those lost to internal fragmentation; one-processor jobs count as 0"
+            = run.total_pairwise_l1 as f64 / run.schedule.jobs.max(1) as f64;
+        total_pairwise_l1: u64 ["hops"] "the same sums of all jobs, added up" = run.total_pairwise_l1;
+    }
+    with {
+        /// How often the best score is shared; `None` if not counted.
+        ties: Option<TieMetrics> = run.ties.map(TieMetrics::of);
+        /// Where jobs are; `None` if not measured.
+        placements: Option<PlacementMetrics> = (run.placements.jobs > 0).then(|| PlacementMetrics::of(run.placements));
+        /// What follows from starts and ends.
+        schedule: ScheduleMetrics = run.schedule.clone();
+        /// Fragmentation, refusals and units; `None` if the strategy neither refuses nor hands out units.
+        system: Option<SystemMetrics> = run.system;
+    }
+}
+
+measures! {
+    /// How often and how widely the best primary score is shared (Johnson, Bunde, Leung, Fig. 4).
+    #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+    pub struct TieMetrics, from ties: TieStatistics {
+        tied_decisions: u64 ["decisions"] "decisions with at least two distinct best processor sets; null if not counted" = ties.tied;
+        tied_percent: f64 ["%"] "tied decisions in percent of all; null if not counted" = ties.tied_percent();
+        mean_tied: f64 ["sets"] "mean number of distinct best sets over tied decisions; null if not counted" = ties.mean_tied();
+    }
+}
+
+measures! {
+    /// Where the jobs of a run are; means over them.
+    #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+    pub struct PlacementMetrics, from places: &PlacementMeans {
+        mean_diameter: f64 ["hops"] "mean largest L-infinity distance of two processors of a job, those lost to internal fragmentation included; null if placements were not measured"
+            = places.mean(places.diameter as f64);
+        mean_dispersal: f64 [""] "mean share of the smallest enclosing box that is not the job's, where processors lost to internal fragmentation are the job's; null if not measured"
+            = places.mean(places.dispersal);
+        mean_weighted_dispersal: f64 ["processors"] "mean of dispersal times the job's processors, those lost to internal fragmentation included; null if not measured"
+            = places.mean(places.weighted_dispersal);
+        mean_components: f64 ["components"] "mean number of connected components of a job's processors, those lost to internal fragmentation included; null if not measured"
+            = places.mean(places.components as f64);
+        contiguous_percent: f64 ["%", rising] "jobs in one connected component; null if not measured"
+            = places.mean(100.0 * places.contiguous as f64);
+    }
+}
+
+measures! {
+    /// What follows from the schedule alone and is the same for every allocator that never
+    /// refuses.
+    #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+    pub struct ScheduleMetrics, from times: Times {
+        jobs: u64 ["jobs"] "jobs of the run, of the size, or of a replication" = times.waits.sorted.len() as u64;
+        utilization: f64 ["", rising] "processor-time that jobs asked for and used over processors times makespan, from 0 to 1" = times.utilization;
+        makespan: i64 ["s"] "last completion less first submission" = times.makespan;
+        mean_wait: f64 ["s"] "mean of start less submission" = times.waits.mean;
+        median_wait: f64 ["s"] "median wait" = times.waits.percentile(50.0);
+        p90_wait: f64 ["s"] "90th percentile of the wait" = times.waits.percentile(90.0);
+        p99_wait: f64 ["s"] "99th percentile of the wait" = times.waits.percentile(99.0);
+        max_wait: i64 ["s"] "largest wait" = times.waits.max();
+        mean_turnaround: f64 ["s"] "mean of completion less submission" = times.turnarounds.mean;
+        median_turnaround: f64 ["s"] "median turnaround" = times.turnarounds.percentile(50.0);
+        p90_turnaround: f64 ["s"] "90th percentile of the turnaround" = times.turnarounds.percentile(90.0);
+        p99_turnaround: f64 ["s"] "99th percentile of the turnaround" = times.turnarounds.percentile(99.0);
+        mean_bounded_slowdown: f64 [""] "mean of turnaround over run time, run times below 10 s counted as 10 s, at least 1" = times.mean_slowdown;
+    }
+}
+
+/// What must be measured for a column of the runs.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Needs {
+    /// Starts and ends: no allocator that never refuses has an influence.
+    Schedule,
+    /// The pairwise L1 sums: they only grow from job to job.
+    Pairwise,
+    /// All measures of placements.
+    Placements,
+    /// Counts of ties: several times the cost.
+    Ties,
+    /// The system over time, where the allocator may refuse.
+    System,
+}
+
+impl RunMetrics {
+    /// Metrics of a run on the schedule, with what was summed while jobs were allocated.
+    pub fn new(
+        schedule: &ScheduleMetrics,
+        total_pairwise_l1: u64,
+        placements: &PlacementMeans,
+        ties: Option<TieStatistics>,
+        system: Option<SystemMetrics>,
+    ) -> Self {
+        Self::of(Run { schedule, total_pairwise_l1, placements, ties, system })
+    }
+
+    /// The columns of all metrics by what they need, in the order of the tables.
+    pub fn groups() -> [(Needs, Vec<Column<Self>>); 5] {
+        fn part<Part: 'static>(
+            columns: Vec<Column<Part>>,
+            part: impl for<'a> Fn(&'a RunMetrics) -> Option<&'a Part> + Copy + Send + Sync + 'static,
+        ) -> Vec<Column<RunMetrics>> {
+            columns.into_iter().map(|column| column.of(part)).collect()
+        }
+        [
+            (Needs::Pairwise, Self::columns()),
+            (Needs::Ties, part(TieMetrics::columns(), |run| run.ties.as_ref())),
+            (Needs::Placements, part(PlacementMetrics::columns(), |run| run.placements.as_ref())),
+            (Needs::Schedule, part(ScheduleMetrics::columns(), |run| Some(&run.schedule))),
+            (Needs::System, part(SystemMetrics::columns(), |run| run.system.as_ref())),
+        ]
+    }
+}
+
+/// Sums of what is measured at every allocation. They are of integers or in job order, so
+/// that they do not depend on threads.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct PlacementMeans {
     jobs: u64,
@@ -136,110 +217,61 @@ impl PlacementMeans {
         self.contiguous += u64::from(placement.components == 1);
     }
 
-    fn mean(&self, sum: f64) -> Option<f64> {
-        (self.jobs > 0).then(|| sum / self.jobs as f64)
+    fn mean(&self, sum: f64) -> f64 {
+        sum / self.jobs as f64
     }
 }
 
-/// What follows from the schedule alone and is the same for every allocator that never
-/// refuses. Units as in [`RunMetrics`].
-#[derive(Clone, PartialEq, Debug)]
-pub struct ScheduleMetrics {
-    jobs: u64,
-    utilization: f64,
+/// The times of a schedule.
+struct Times {
+    waits: Spread,
+    turnarounds: Spread,
+    mean_slowdown: f64,
     makespan: i64,
-    mean_wait: f64,
-    waits: Percentiles,
-    mean_turnaround: f64,
-    turnarounds: Percentiles,
-    mean_bounded_slowdown: f64,
+    utilization: f64,
 }
 
-#[derive(Clone, Copy, PartialEq, Debug)]
-struct Percentiles {
-    median: f64,
-    p90: f64,
-    p99: f64,
-    max: i64,
+/// Values of all jobs.
+struct Spread {
+    mean: f64,
+    sorted: Vec<i64>,
 }
 
-impl Percentiles {
+impl Spread {
     fn of(mut values: Vec<i64>) -> Self {
+        let sum: i128 = values.iter().map(|&value| i128::from(value)).sum();
         values.sort_unstable();
-        let at = |percent| percentile(&values, percent);
-        Self {
-            median: at(50.0),
-            p90: at(90.0),
-            p99: at(99.0),
-            max: values.last().copied().unwrap_or(0),
-        }
+        Self { mean: sum as f64 / values.len().max(1) as f64, sorted: values }
+    }
+
+    fn percentile(&self, percent: f64) -> f64 {
+        percentile(&self.sorted, percent)
+    }
+
+    fn max(&self) -> i64 {
+        self.sorted.last().copied().unwrap_or(0)
     }
 }
 
 impl ScheduleMetrics {
     /// Metrics of `jobs` (at least one) started at `starts` on a machine of `processors`.
     pub fn new(jobs: &[Job], starts: &[i64], processors: usize) -> Self {
-        let count = jobs.len().max(1) as f64;
-        let mean =
-            |values: &[i64]| values.iter().map(|&v| i128::from(v)).sum::<i128>() as f64 / count;
         let waits: Vec<i64> =
             jobs.iter().zip(starts).map(|(job, start)| start - job.submit).collect();
-        let turnarounds: Vec<i64> =
-            jobs.iter().zip(&waits).map(|(job, wait)| wait + job.run).collect();
+        let turnarounds = jobs.iter().zip(&waits).map(|(job, wait)| wait + job.run).collect();
         let slowdowns = jobs.iter().zip(&waits).map(|(job, &wait)| bounded_slowdown(wait, job.run));
         let begin = jobs.iter().map(|job| job.submit).min().unwrap_or(0);
         let end = jobs.iter().zip(starts).map(|(job, start)| start + job.run).max().unwrap_or(0);
         let work: i128 = jobs.iter().map(|job| i128::from(job.size) * i128::from(job.run)).sum();
         let makespan = end - begin;
         let capacity = processors as f64 * makespan as f64;
-        Self {
-            jobs: jobs.len() as u64,
-            utilization: if capacity > 0.0 { work as f64 / capacity } else { 0.0 },
+        Self::of(Times {
+            mean_slowdown: slowdowns.sum::<f64>() / jobs.len().max(1) as f64,
             makespan,
-            mean_wait: mean(&waits),
-            mean_turnaround: mean(&turnarounds),
-            mean_bounded_slowdown: slowdowns.sum::<f64>() / count,
-            waits: Percentiles::of(waits),
-            turnarounds: Percentiles::of(turnarounds),
-        }
-    }
-}
-
-impl RunMetrics {
-    /// Metrics of a run on the schedule, with what was summed while jobs were allocated.
-    pub fn new(
-        schedule: &ScheduleMetrics,
-        total_pairwise_l1: u64,
-        placements: &PlacementMeans,
-        ties: Option<TieStatistics>,
-        system: Option<SystemMetrics>,
-    ) -> Self {
-        Self {
-            jobs: schedule.jobs,
-            mean_pairwise_l1: total_pairwise_l1 as f64 / schedule.jobs.max(1) as f64,
-            total_pairwise_l1,
-            tied_decisions: ties.map(|ties| ties.tied),
-            tied_percent: ties.map(|ties| ties.tied_percent()),
-            mean_tied: ties.map(|ties| ties.mean_tied()),
-            mean_diameter: placements.mean(placements.diameter as f64),
-            mean_dispersal: placements.mean(placements.dispersal),
-            mean_weighted_dispersal: placements.mean(placements.weighted_dispersal),
-            mean_components: placements.mean(placements.components as f64),
-            contiguous_percent: placements.mean(100.0 * placements.contiguous as f64),
-            utilization: schedule.utilization,
-            makespan: schedule.makespan,
-            mean_wait: schedule.mean_wait,
-            median_wait: schedule.waits.median,
-            p90_wait: schedule.waits.p90,
-            p99_wait: schedule.waits.p99,
-            max_wait: schedule.waits.max,
-            mean_turnaround: schedule.mean_turnaround,
-            median_turnaround: schedule.turnarounds.median,
-            p90_turnaround: schedule.turnarounds.p90,
-            p99_turnaround: schedule.turnarounds.p99,
-            mean_bounded_slowdown: schedule.mean_bounded_slowdown,
-            system,
-        }
+            utilization: if capacity > 0.0 { work as f64 / capacity } else { 0.0 },
+            waits: Spread::of(waits),
+            turnarounds: Spread::of(turnarounds),
+        })
     }
 }
 
@@ -274,10 +306,11 @@ mod tests {
             None,
             None,
         );
-        assert_eq!((run.makespan, run.utilization, run.mean_pairwise_l1), (105, 1.0, 8.0));
-        assert_eq!((run.mean_wait, run.mean_turnaround), (45.0, 97.5));
+        let times = &run.schedule;
+        assert_eq!((times.makespan, times.utilization, run.mean_pairwise_l1), (105, 1.0, 8.0));
+        assert_eq!((times.mean_wait, times.mean_turnaround), (45.0, 97.5));
         // 95 s for a job of 5 s counts against the bound of 10 s.
-        assert_eq!(run.mean_bounded_slowdown, (1.0 + 9.5) / 2.0);
-        assert_eq!(run.mean_diameter, None);
+        assert_eq!(times.mean_bounded_slowdown, (1.0 + 9.5) / 2.0);
+        assert_eq!(run.placements, None);
     }
 }

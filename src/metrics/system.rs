@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::allocator::{Census, Refusal};
 use crate::simulation::{Observer, Overhead, State};
+use crate::table::measures;
 use crate::topology::NodeId;
 use crate::workload::{Job, JobId};
 
@@ -58,29 +59,16 @@ impl SystemRecorder {
     /// What the system comes to between `origin` and the last completion, on a machine of
     /// `processors`.
     pub fn metrics(&self, origin: i64, processors: usize, overhead: &Overhead) -> SystemMetrics {
-        let finish = self.ends.iter().copied().max().unwrap_or(origin);
-        let span = (finish - origin).max(1) as f64;
+        let finish_time = self.ends.iter().copied().max().unwrap_or(origin) - origin;
+        let span = finish_time.max(1) as f64;
         let capacity = span * processors as f64;
-        let jobs = self.starts.len().max(1) as f64;
-        let of_units = |sum: f64| (self.in_blocks > 0).then(|| sum / self.in_blocks as f64);
-        SystemMetrics {
-            finish_time: finish - origin,
-            utilization: self.requested as f64 / capacity,
-            allocated_utilization: self.held as f64 / capacity,
-            internal_fragmentation_percent: if self.held > 0 {
-                100.0 * (self.held - self.requested) as f64 / self.held as f64
-            } else {
-                0.0
-            },
-            refusals: self.refusals,
-            fragmented_refusals: self.fragmented_refusals,
-            fragmented_time_percent: 100.0 * self.fragmented as f64 / span,
-            mean_blocks: of_units(self.blocks as f64),
-            one_block_percent: of_units(100.0 * self.in_one_block as f64),
-            mean_busy_list: of_units(1.0).map(|_| self.busy_list as f64 / span),
-            mean_searches: of_units(self.searches as f64),
-            attempts_per_job: overhead.attempts as f64 / jobs,
-            operations_per_job: overhead.operations as f64 / jobs,
+        SystemMetrics::of(&Simulated { recorder: self, finish_time, span, capacity, overhead })
+    }
+
+    fn internal_fragmentation_percent(&self) -> f64 {
+        match self.held {
+            0 => 0.0,
+            held => 100.0 * (held - self.requested) as f64 / held as f64,
         }
     }
 }
@@ -113,38 +101,53 @@ impl Observer for SystemRecorder {
     }
 }
 
-/// What the system comes to in a coupled simulation.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
-pub struct SystemMetrics {
-    /// Last completion, from the origin of time.
-    pub finish_time: i64,
-    /// Share of the machine's processor-time that jobs asked for and held (Lo et al.: the
-    /// requested processors are the useful ones).
-    pub utilization: f64,
-    /// The same with the processors lost to internal fragmentation.
-    pub allocated_utilization: f64,
-    /// Processor-time given to jobs beyond their request, in percent of all that was given
-    /// (Bani-Mohammad 2008, equations 2.2 and 2.3, weighted by time).
-    pub internal_fragmentation_percent: f64,
-    /// Attempts the allocator refused although the job's processors were free.
-    pub refusals: u64,
-    /// Those of them refused for want of a place, not of processors to round up with.
-    pub fragmented_refusals: u64,
-    /// Share of the time, in percent, in which a job waited that had been refused for want
-    /// of a place.
-    pub fragmented_time_percent: f64,
-    /// Mean units (sub-meshes, blocks, pages) of a job; `None` if the strategy has none.
-    pub mean_blocks: Option<f64>,
-    /// Jobs in one unit, in percent (contiguous ratio).
-    pub one_block_percent: Option<f64>,
-    /// Time-average of the number of units handed out (the busy list's m).
-    pub mean_busy_list: Option<f64>,
-    /// Mean searches of a job beyond the first (GABL's b).
-    pub mean_searches: Option<f64>,
-    /// Calls of the allocator for a job.
-    pub attempts_per_job: f64,
-    /// Elementary operations of the allocator for a job; 0 if it counts none.
-    pub operations_per_job: f64,
+/// A simulated system, from when to when, and what allocating cost.
+struct Simulated<'a> {
+    recorder: &'a SystemRecorder,
+    finish_time: i64,
+    /// The same, at least 1.
+    span: f64,
+    /// Processor-time of the machine.
+    capacity: f64,
+    overhead: &'a Overhead,
+}
+
+impl Simulated<'_> {
+    fn per_job(&self, count: u64) -> f64 {
+        count as f64 / self.recorder.starts.len().max(1) as f64
+    }
+
+    /// Of strategies that hand out units: a sum over the jobs that have some, per such job.
+    fn of_units(&self, sum: u64) -> Option<f64> {
+        let jobs = self.recorder.in_blocks;
+        (jobs > 0).then(|| sum as f64 / jobs as f64)
+    }
+}
+
+measures! {
+    /// What the system comes to in a coupled simulation: utilization and fragmentation by Lo et
+    /// al. and Bani-Mohammad 2008 (equations 2.2 and 2.3, weighted by time).
+    #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+    pub struct SystemMetrics, from system: &Simulated<'_> {
+        allocated_utilization: f64 ["", rising] "as utilization, with the processors lost to internal fragmentation; null, as all that follow, for strategies that neither refuse nor hand out units" = system.recorder.held as f64 / system.capacity;
+        internal_fragmentation_percent: f64 ["%"] "processor-time given to jobs beyond their request, of all that was given" = system.recorder.internal_fragmentation_percent();
+        refusals: u64 ["refusals"] "attempts refused although the job's processors were free" = system.recorder.refusals;
+        fragmented_refusals: u64 ["refusals"] "those of them refused for want of a place (external fragmentation)" = system.recorder.fragmented_refusals;
+        fragmented_time_percent: f64 ["%"] "share of the time in which a job waited that had been refused for want of a place" = 100.0 * system.recorder.fragmented as f64 / system.span;
+        mean_blocks: Option<f64> ["units"] "mean sub-meshes, blocks or pages of a job" = system.of_units(system.recorder.blocks);
+        one_block_percent: Option<f64> ["%", rising] "jobs in one unit" = system.of_units(100 * system.recorder.in_one_block);
+        mean_busy_list: Option<f64> ["units"] "time-average of the units handed out (m)" = system.of_units(1).map(|_| system.recorder.busy_list as f64 / system.span);
+        mean_searches: Option<f64> ["searches"] "mean searches of a job beyond the first (b)" = system.of_units(system.recorder.searches);
+        attempts_per_job: f64 ["attempts"] "calls of the allocator for a job" = system.per_job(system.overhead.attempts);
+        operations_per_job: f64 ["operations"] "elementary operations of the allocator for a job; 0 if it counts none" = system.per_job(system.overhead.operations);
+    }
+    with {
+        /// Last completion, from the origin of time.
+        finish_time: i64 = system.finish_time;
+        /// Share of the machine's processor-time that jobs asked for and held: the requested
+        /// processors are the useful ones.
+        utilization: f64 = system.recorder.requested as f64 / system.capacity;
+    }
 }
 
 /// The jobs with the time they really held their processors as run time.

@@ -31,15 +31,13 @@ use std::io::{BufRead, Write};
 use super::{Network, Notice, Packet, Stalled};
 use crate::lines::{LineError, Lines};
 use crate::shown::shown;
+use crate::table::{Column, Table, write_csv};
 use crate::topology::{Grid, NodeId, Topology};
 
 pub use error::{PacketListError, Problem, ReplayError};
 
 /// Columns of a packet list.
 pub const COLUMNS: [&str; 5] = ["id", "src", "dst", "flits", "inject_cycle"];
-/// Columns of the answer.
-pub const RESULT_COLUMNS: [&str; 7] =
-    ["id", "inject", "head_at_destination", "delivered", "latency", "blocked", "hops"];
 /// The last cycle in which a listed packet may be handed over.
 pub const LAST_CYCLE: u64 = 1 << 53;
 
@@ -210,16 +208,26 @@ fn named(mut stalled: Stalled, packets: &[ListedPacket]) -> Stalled {
 /// # Errors
 /// Those of `output`.
 pub fn write(results: &[PacketResult], output: impl Write) -> std::io::Result<()> {
-    let mut output = std::io::BufWriter::new(output);
-    writeln!(output, "{}", RESULT_COLUMNS.join(","))?;
-    for r in results {
-        let PacketResult { id, inject, head_at_destination, delivered, latency, blocked, hops } = r;
-        writeln!(
-            output,
-            "{id},{inject},{head_at_destination},{delivered},{latency},{blocked},{hops}"
-        )?;
+    write_csv(&PacketResult::columns(), results, true, std::io::BufWriter::new(output))
+}
+
+impl Table for PacketResult {
+    const NAME: &'static str = "packets";
+    const ROW: &'static str = "one row per packet of a list";
+
+    #[rustfmt::skip]
+    fn columns() -> Vec<Column<Self>> {
+        type C = Column<PacketResult>;
+        vec![
+            C::unsigned("id", "the packet's id in the list", |packet| packet.id),
+            C::new("inject", "cycles", "when it was handed to its sender's queue", |packet| packet.inject),
+            C::new("head_at_destination", "cycles", "when its first flit arrived", |packet| packet.head_at_destination),
+            C::new("delivered", "cycles", "when its last flit arrived", |packet| packet.delivered),
+            C::new("latency", "cycles", "from when a packet is first in its sender's queue until its last flit arrives, mean over the row's packets; null without any", |packet| packet.latency),
+            C::new("blocked", "cycles", "waits of a packet's header on its way, mean over the row's packets; null without any", |packet| packet.blocked),
+            C::new("hops", "links", "links of a packet's path, mean over the row's packets; null without any", |packet| packet.hops),
+        ]
     }
-    output.flush()
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Channels as the engine keeps them, and what they have carried.
 
 use super::channel::Channel;
+use crate::table::{Column, Table};
 
 /// No worm.
 pub const NONE: u32 = u32::MAX;
@@ -66,6 +67,26 @@ pub struct Usage {
     pub busy: u64,
     /// Flits of the packets that it was granted to.
     pub flits: u64,
+}
+
+impl Table for Usage {
+    const NAME: &'static str = "channels";
+    const ROW: &'static str = "one row per channel of a network";
+
+    fn columns() -> Vec<Column<Self>> {
+        vec![
+            Column::new("channel", "", "the channel", |usage: &Self| usage.channel.to_string()),
+            Column::new("busy_cycles", "cycles", "how long it was reserved", |usage: &Self| {
+                usage.busy
+            }),
+            Column::new(
+                "carried_flits",
+                "flits",
+                "flits of the packets it was granted to",
+                |u: &Self| u.flits,
+            ),
+        ]
+    }
 }
 
 /// Flits granted a crossing, by kind of channel.

@@ -5,18 +5,20 @@ use rayon::prelude::*;
 use super::name::{Stems, machine, setting};
 use super::number::grouped;
 use super::{
-    Comparison, Improvement, Load, Order, PlotError, Strategies, Strategy, TieRow, Ties, save,
+    Comparison, Figure, Improvement, Load, Order, PlotError, Strategies, Strategy, TieRow, Ties,
+    save,
 };
 use crate::experiment::{RunKey, RunResult};
 use crate::metrics::by_size::improvement;
 
-/// A figure of a gallery under its file name.
-enum Picture {
-    Improvement(Improvement),
-    Strategies(Strategies),
-    Ties(Ties),
-    Load(Load),
-    Comparison(Comparison),
+/// Saves a figure in a folder under a stem.
+type Picture = Box<dyn Fn(&Path, &str) -> Result<[PathBuf; 3], PlotError> + Send + Sync>;
+
+/// Parts of a file name, and the figure.
+type Named = (Vec<String>, Picture);
+
+fn named(parts: Vec<String>, figure: impl Figure + Send + Sync + 'static) -> Named {
+    (parts, Box::new(move |dir, stem| save(dir, stem, &figure)))
 }
 
 /// Draws in the folder `dir` whatever applies to `results`, and returns the paths of all
@@ -42,23 +44,15 @@ pub fn gallery(dir: &Path, results: &[RunResult]) -> Result<Vec<PathBuf>, PlotEr
     pictures.extend(album.settings());
     pictures.extend(album.ties());
     let mut stems = Stems::default();
-    let named: Vec<(String, Picture)> = pictures
+    let stemmed: Vec<(String, Picture)> = pictures
         .into_iter()
         .map(|(parts, picture)| {
             let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
             (stems.give(&parts), picture)
         })
         .collect();
-    let paths: Result<Vec<[PathBuf; 3]>, PlotError> = named
-        .par_iter()
-        .map(|(stem, picture)| match picture {
-            Picture::Improvement(figure) => save(dir, stem, figure),
-            Picture::Strategies(figure) => save(dir, stem, figure),
-            Picture::Ties(figure) => save(dir, stem, figure),
-            Picture::Load(figure) => save(dir, stem, figure),
-            Picture::Comparison(figure) => save(dir, stem, figure),
-        })
-        .collect();
+    let paths: Result<Vec<[PathBuf; 3]>, PlotError> =
+        stemmed.par_iter().map(|(stem, picture)| picture(dir, stem)).collect();
     Ok(paths?.into_iter().flatten().collect())
 }
 
@@ -68,9 +62,6 @@ struct Album<'a> {
     policies: bool,
     seeds: bool,
 }
-
-/// Parts of a file name, and the figure.
-type Named = (Vec<String>, Picture);
 
 impl<'a> Album<'a> {
     fn new(results: &'a [RunResult]) -> Self {
@@ -127,8 +118,7 @@ impl<'a> Album<'a> {
                     parts.push(format!("seed-{}", run.key.seed));
                 }
                 let (subtitle, changes) = (subtitle.clone(), changes.clone());
-                pictures
-                    .push((parts, Picture::Improvement(Improvement { subtitle, order, changes })));
+                pictures.push(named(parts, Improvement { subtitle, order, changes }));
             }
         }
         pictures
@@ -161,20 +151,20 @@ impl<'a> Album<'a> {
                     subtitle.push("means over seeds".to_string());
                 }
                 let figure = Strategies { subtitle, strategies };
-                pictures.push((self.parts("strategies", key), Picture::Strategies(figure)));
+                pictures.push(named(self.parts("strategies", key), figure));
             }
             if group.len() >= 2 && group.iter().any(|run| run.metrics.system.is_some()) {
                 let figure = comparison(self.subtitle(key), &group);
-                pictures.push((self.parts("comparison", key), Picture::Comparison(figure)));
+                pictures.push(named(self.parts("comparison", key), figure));
             }
             if first.series.times.len() > 1 {
-                let utilization = first.metrics.utilization;
+                let utilization = first.metrics.schedule.utilization;
                 let mut subtitle = self.subtitle(key);
                 if first.metrics.system.is_some() {
                     subtitle.push(key.strategy());
                 }
                 let figure = Load::new(subtitle, &first.series, first.processors, utilization);
-                pictures.push((self.parts("load", key), Picture::Load(figure)));
+                pictures.push(named(self.parts("load", key), figure));
             }
         }
         pictures
@@ -182,7 +172,7 @@ impl<'a> Album<'a> {
 
     fn ties(&self) -> Option<Named> {
         let counted: Vec<_> =
-            self.results.iter().filter(|run| run.metrics.tied_percent.is_some()).collect();
+            self.results.iter().filter(|run| run.metrics.ties.is_some()).collect();
         let first = counted.first()?;
         let differ = |text: fn(&RunKey) -> String| {
             counted.iter().any(|run| text(&run.key) != text(&first.key))
@@ -199,19 +189,15 @@ impl<'a> Album<'a> {
         };
         let mut rows: Vec<TieRow> = Vec::new();
         for run in &counted {
-            let (Some(tied_decisions), Some(tied_percent), Some(mean_tied)) =
-                (run.metrics.tied_decisions, run.metrics.tied_percent, run.metrics.mean_tied)
-            else {
-                continue;
-            };
+            let Some(ties) = run.metrics.ties else { continue };
             let (label, scheduler) = (label(&run.key), run.key.scheduler.clone());
-            let row = TieRow { label, scheduler, tied_decisions, tied_percent, mean_tied };
+            let row = TieRow { label, scheduler, ties };
             // Schedulers of one trace stand together.
             let after = rows.iter().rposition(|other| other.label == row.label);
             rows.insert(after.map_or(rows.len(), |place| place + 1), row);
         }
         let subtitle = if strategies { Vec::new() } else { vec![first.key.strategy()] };
-        Some((vec!["ties".to_string()], Picture::Ties(Ties { subtitle, rows })))
+        Some(named(vec!["ties".to_string()], Ties { subtitle, rows }))
     }
 
     fn machines_differ_within_trace(&self) -> bool {
@@ -244,9 +230,9 @@ fn comparison(subtitle: Vec<String>, group: &[&RunResult]) -> Comparison {
         let m = &run.metrics;
         let values = vec![
             Some(m.mean_pairwise_l1),
-            m.mean_dispersal.map(|share| 100.0 * share),
-            Some(m.mean_turnaround),
-            Some(100.0 * m.utilization),
+            m.placements.map(|places| 100.0 * places.mean_dispersal),
+            Some(m.schedule.mean_turnaround),
+            Some(100.0 * m.schedule.utilization),
         ];
         (run.key.strategy(), values)
     };

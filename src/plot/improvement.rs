@@ -34,7 +34,7 @@ impl Improvement {
     fn x(&self, change: &SizeChange) -> f64 {
         f64::from(match self.order {
             Order::Size => change.size,
-            Order::Rank => change.rank,
+            Order::Rank => change.size_rank,
         })
     }
 
@@ -119,13 +119,13 @@ impl Figure for Improvement {
     }
 
     fn table(&self) -> Table {
-        let mut table = Table::new(&["size", "rank", "jobs", "improvement_percent", "fixed"]);
+        let mut table = Table::new(&["size", "size_rank", "jobs", "improvement_percent", "fixed"]);
         let mut changes: Vec<_> = self.changes.iter().collect();
         changes.sort_by(|a, b| self.x(a).total_cmp(&self.x(b)));
         for c in changes {
             table.row(&[
                 c.size.to_string(),
-                c.rank.to_string(),
+                c.size_rank.to_string(),
                 c.jobs.to_string(),
                 c.improvement_percent.to_string(),
                 c.fixed.to_string(),

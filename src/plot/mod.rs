@@ -15,6 +15,13 @@
 //! | [`Convergence`] | how searches got better, by evaluations |
 //! | [`Surface`] | small maps of what a search found, one per scan radius |
 //!
+//! # How to add one
+//!
+//! 1. Write its file: a struct with what it shows, all public, and `impl` [`Figure`] for it: `draw`,
+//!    and `table` with the numbers shown. [`Ties`] is a short one to start from.
+//! 2. Where it is drawn of results, add it to the [`gallery`]: when, its parts of a file name, its
+//!    values. It is then saved as SVG, PNG and CSV, beside the others, in every `--out`.
+//!
 //! # The house
 //!
 //! A [`Figure`] draws on a [`Canvas`], which hides the back end: lengths are points on a

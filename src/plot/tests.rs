@@ -109,7 +109,7 @@ fn the_data_beside_an_improvement_is_the_one_drawn() {
     let figure = Improvement { subtitle: Vec::new(), order: Order::Rank, changes };
     let percent = 100.0 * (9.0 - 8.0) / 9.0;
     let rows = [
-        "size,rank,jobs,improvement_percent,fixed".to_string(),
+        "size,size_rank,jobs,improvement_percent,fixed".to_string(),
         format!("4,1,2,{percent},false"),
         "16,2,1,0,true".to_string(),
         "1,3,1,0,true".to_string(),
@@ -141,7 +141,7 @@ fn a_narrow_spread_is_enlarged_and_says_so() {
 #[test]
 fn load_is_in_days_and_percent() {
     let run = &results()[0];
-    let load = Load::new(Vec::new(), &run.series, 16, run.metrics.utilization);
+    let load = Load::new(Vec::new(), &run.series, 16, run.metrics.schedule.utilization);
     let all = load.spans.iter().map(|span| span.utilization).sum::<f64>() / load.spans.len() as f64;
     assert!((all - load.utilization).abs() < 1e-9, "{all} {}", load.utilization);
     let end = load.spans.last().expect("spans").day + load.days;

@@ -7,6 +7,7 @@ use super::rows::{self, Rows};
 use super::scale::Scale;
 use super::style::PALETTE;
 use super::{Canvas, Figure, PlotError, Table};
+use crate::metrics::TieMetrics;
 
 /// How often and how widely the best score is shared (Johnson, Bunde, Leung, Fig. 4):
 /// tied decisions in percent, and the mean number of distinct best sets over them.
@@ -25,12 +26,8 @@ pub struct TieRow {
     pub label: String,
     /// Scheduler, which is the colour.
     pub scheduler: String,
-    /// Tied decisions.
-    pub tied_decisions: u64,
-    /// The same in percent of all decisions.
-    pub tied_percent: f64,
-    /// Mean number of distinct best sets over the tied decisions.
-    pub mean_tied: f64,
+    /// What was counted.
+    pub ties: TieMetrics,
 }
 
 impl Figure for Ties {
@@ -61,7 +58,7 @@ impl Figure for Ties {
         }
         let rows = Rows::draw(canvas, top, self.height() - BOTTOM_ROOM, &labels)?;
 
-        let widest = self.rows.iter().map(|row| row.mean_tied).fold(0.0, f64::max);
+        let widest = self.rows.iter().map(|row| row.ties.mean_tied).fold(0.0, f64::max);
         let panels = [
             (Scale::linear(0.0, 115.0), "Tied decisions (%)"),
             (rows::with_room(widest), "Mean number of tied sets"),
@@ -70,7 +67,7 @@ impl Figure for Ties {
             let panel = rows.panel(i, 2, scale);
             panel.grid_x(canvas)?;
             for (place, row) in self.rows.iter().enumerate() {
-                let value = if i == 0 { row.tied_percent } else { row.mean_tied };
+                let value = if i == 0 { row.ties.tied_percent } else { row.ties.mean_tied };
                 let text = grouped(value, 1);
                 rows.bar(canvas, &panel, place, value, &text, colour(&row.scheduler))?;
             }
@@ -86,9 +83,9 @@ impl Figure for Ties {
             table.row(&[
                 row.label.clone(),
                 row.scheduler.clone(),
-                row.tied_decisions.to_string(),
-                row.tied_percent.to_string(),
-                row.mean_tied.to_string(),
+                row.ties.tied_decisions.to_string(),
+                row.ties.tied_percent.to_string(),
+                row.ties.mean_tied.to_string(),
             ]);
         }
         table

@@ -278,11 +278,14 @@ impl Claims<'_> {
     /// Claims 6 and 22: the size of the machine matters little.
     fn size(&self) -> Result<Vec<Check>, VerifyError> {
         let mut checks = Vec::new();
-        for figure in ["ch. 3, claim 6", "ch. 5, claim 22"] {
-            let point = |machine, strategy| match figure {
-                "ch. 3, claim 6" => chapter_3(machine, "uniform", "5.8", strategy),
-                _ => on(machine, chapter_5("uniform", "0.045", "ssd", strategy)),
-            };
+        type Point = fn(&'static str, &'static str) -> Key<'static>;
+        let points: [(&str, Point); 2] = [
+            ("ch. 3, claim 6", |machine, strategy| chapter_3(machine, "uniform", "5.8", strategy)),
+            ("ch. 5, claim 22", |machine, strategy| {
+                on(machine, chapter_5("uniform", "0.045", "ssd", strategy))
+            }),
+        ];
+        for (figure, point) in points {
             checks.push(claim(
                 figure,
                 "uniform",

@@ -10,7 +10,7 @@
 //! are those whose load is not printed.
 
 use super::streams::{Key, Row, Runs, claim, rows};
-use super::{Check, Selection, Suite, Tolerance, VerifyError};
+use super::{Check, NotRun, Selection, Suite, Tolerance, VerifyError};
 use crate::experiment::stream::Metric;
 
 /// The suite.
@@ -38,7 +38,7 @@ fn verify(
     let runs = Runs::new(&rows, points(selection), selection, progress)?;
     let mut checks = runs.checks(&rows)?;
     for row in &slow {
-        checks.push(row.not_run("on 64x64, only with --full")?);
+        checks.push(row.not_run(NotRun::OnlyInFull(format!("on {LARGE}")))?);
     }
     checks.extend(claims(&runs, selection)?);
     Ok(checks)
@@ -119,9 +119,10 @@ fn claims(runs: &Runs<'_>, selection: &Selection) -> Result<Vec<Check>, VerifyEr
                     // With random pairs and uniform sides only GABL is said to be apart.
                     let apart = pattern != "random" || sides != "uniform" || one == "gabl";
                     let check = claim("claims 7, 8", &streams, &what, "1", ours, Tolerance::Below)?;
-                    let why = "the thesis says nothing of this pair";
-                    let not_run = (!apart).then(|| why.to_string());
-                    checks.push(Check { not_run, ..check });
+                    checks.push(match apart {
+                        true => check,
+                        false => check.not_judged("the thesis says nothing of this pair"),
+                    });
                 }
             }
             if pattern == "random" {
@@ -143,7 +144,7 @@ fn claims(runs: &Runs<'_>, selection: &Selection) -> Result<Vec<Check>, VerifyEr
                     Tolerance::Below,
                 )?;
                 let why = "hangs on the order of ranks in several units, which is open";
-                checks.push(Check { not_run: Some(why.to_string()), ..check });
+                checks.push(check.not_judged(why));
             }
             let utilization = |strategy| mean(strategy, Metric::Utilization);
             let three = [utilization("gabl")?, utilization("mbs")?, utilization("paging")?];
@@ -223,8 +224,10 @@ fn claims(runs: &Runs<'_>, selection: &Selection) -> Result<Vec<Check>, VerifyEr
 
 /// What all-to-all sends is open, so nothing of it is judged.
 fn judged(check: Check, pattern: &str) -> Check {
-    let why = "what all-to-all sends in which order is open";
-    Check { not_run: (pattern == "all-to-all").then(|| why.to_string()), ..check }
+    match pattern {
+        "all-to-all" => check.not_judged("what all-to-all sends in which order is open"),
+        _ => check,
+    }
 }
 
 /// Claims 12 and 13: what changes with the load, and what hardly does with the machine. The
@@ -246,8 +249,10 @@ fn units_and_lists(runs: &Runs<'_>, pattern: &str, heavy: &str) -> Result<Vec<Ch
         let ours = runs.mean(&wider(gabl), metric)? / runs.mean(&gabl, metric)?;
         let check = claim("claim 13", &streams, &what, "2", ours, Tolerance::Below)?;
         let why = "\"hardly\" has no number, and b grows with the side of the machine here";
-        let not_run = (metric == Metric::Searches).then(|| why.to_string());
-        checks.push(Check { not_run, ..check });
+        checks.push(match metric {
+            Metric::Searches => check.not_judged(why),
+            _ => check,
+        });
     }
     Ok(checks)
 }
@@ -290,8 +295,7 @@ fn sizes_and_lengths(
     let check = judged(claim("claim 15", &streams, what, "1", ours, tolerance)?, pattern);
     let why =
         "loads with packets of 64 flits are not printed, and at this one the machine is flooded";
-    let not_run = (pattern == "one-to-all").then(|| why.to_string()).or(check.not_run.clone());
-    checks.push(Check { not_run, ..check });
+    checks.push(if pattern == "one-to-all" { check.not_judged(why) } else { check });
     Ok(checks)
 }
 

@@ -1,7 +1,8 @@
 use std::fmt;
 
 use crate::number::fixed;
-use crate::report::{Align, Sheet, Value};
+use crate::report::{Sheet, Shown};
+use crate::table::{Column, Table};
 
 /// How far ours may be from the published value.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -65,7 +66,42 @@ pub enum Verdict {
     /// Ours is known but not judged, and why.
     NotJudged(String),
     /// Not run, and why.
-    NotRun(String),
+    NotRun(NotRun),
+}
+
+/// Our number, and whether it is judged.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Ours {
+    /// Judged by the tolerance.
+    Judged(f64),
+    /// Shown but not judged, and why.
+    NotJudged(f64, String),
+    /// Not known, and why.
+    NotRun(NotRun),
+}
+
+/// Why a number was not run.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum NotRun {
+    /// The trace is not here; how it can be had.
+    Absent(String),
+    /// Another log than the paper's is here; how they differ.
+    OtherLog(String),
+    /// It takes long.
+    OnlyInFull(String),
+    /// The run has no such number.
+    NoValue,
+}
+
+impl fmt::Display for NotRun {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            NotRun::Absent(how) => write!(f, "trace absent ({how})"),
+            NotRun::OtherLog(difference) => f.write_str(difference),
+            NotRun::OnlyInFull(what) => write!(f, "{what}, only with --full"),
+            NotRun::NoValue => f.write_str("no value"),
+        }
+    }
 }
 
 impl fmt::Display for Verdict {
@@ -86,9 +122,9 @@ impl fmt::Display for Verdict {
 pub struct Check {
     /// Figure or table.
     pub figure: String,
-    /// Trace of the paper.
-    pub trace: String,
-    /// Log that ran, if one did.
+    /// The trace, or what streams, in the paper.
+    pub workload: String,
+    /// Log or replications that ran, if any did.
     pub log: Option<String>,
     /// What the number is.
     pub what: String,
@@ -97,13 +133,11 @@ pub struct Check {
     /// The number compared with: as printed, unless it is a known misprint.
     pub published: f64,
     /// Our number.
-    pub ours: Option<f64>,
+    pub ours: Ours,
     /// Half-width of its 95 % interval; 0 if it is exact.
     pub margin: f64,
     /// How far they may be apart.
     pub tolerance: Tolerance,
-    /// Why it was not run, or not judged, if that is so.
-    pub not_run: Option<String>,
     /// Anything else to know.
     pub note: String,
     /// Whether the paper says it in words: `published` is then our bound for them, and
@@ -112,6 +146,22 @@ pub struct Check {
 }
 
 impl Check {
+    /// Our number, if it is known.
+    pub fn value(&self) -> Option<f64> {
+        match self.ours {
+            Ours::Judged(value) | Ours::NotJudged(value, _) => Some(value),
+            Ours::NotRun(_) => None,
+        }
+    }
+
+    /// The same, shown but not judged.
+    pub fn not_judged(self, why: &str) -> Self {
+        match self.ours {
+            Ours::Judged(value) => Self { ours: Ours::NotJudged(value, why.to_string()), ..self },
+            Ours::NotJudged(..) | Ours::NotRun(_) => self,
+        }
+    }
+
     /// Digits after the decimal point in print.
     fn decimals(&self) -> usize {
         self.printed.split_once('.').map_or(0, |(_, fraction)| fraction.len())
@@ -124,27 +174,21 @@ impl Check {
 
     /// The verdict.
     pub fn verdict(&self) -> Verdict {
-        if let Some(why) = &self.not_run {
-            return match self.ours {
-                Some(_) => Verdict::NotJudged(why.clone()),
-                None => Verdict::NotRun(why.clone()),
-            };
-        }
-        match self.ours {
-            None => Verdict::NotRun("no value".to_string()),
-            Some(ours) => {
-                let printed = |value: f64| format!("{value:.*}", self.decimals());
-                let printed_value = self.tolerance.is_two_sided() && !self.is_claim;
-                if printed_value && printed(ours) == printed(self.published) {
-                    Verdict::Same
-                } else if self.tolerance.admits(self.published, ours, 0.0) {
-                    Verdict::Within
-                } else if self.tolerance.admits(self.published, ours, self.margin) {
-                    Verdict::Undecided
-                } else {
-                    Verdict::Differs
-                }
-            }
+        let ours = match &self.ours {
+            Ours::NotRun(why) => return Verdict::NotRun(why.clone()),
+            Ours::NotJudged(_, why) => return Verdict::NotJudged(why.clone()),
+            Ours::Judged(value) => *value,
+        };
+        let printed = |value: f64| format!("{value:.*}", self.decimals());
+        let printed_value = self.tolerance.is_two_sided() && !self.is_claim;
+        if printed_value && printed(ours) == printed(self.published) {
+            Verdict::Same
+        } else if self.tolerance.admits(self.published, ours, 0.0) {
+            Verdict::Within
+        } else if self.tolerance.admits(self.published, ours, self.margin) {
+            Verdict::Undecided
+        } else {
+            Verdict::Differs
         }
     }
 
@@ -172,7 +216,7 @@ impl Check {
 
     /// Ours less published, in percent of published where the tolerance is relative.
     fn difference(&self) -> Option<String> {
-        let (ours, published) = (self.ours.filter(|_| !self.is_claim)?, self.published);
+        let (ours, published) = (self.value().filter(|_| !self.is_claim)?, self.published);
         Some(match self.tolerance {
             // Nothing is a percentage of zero.
             Tolerance::Relative(_) if published == 0.0 => {
@@ -184,60 +228,49 @@ impl Check {
         })
     }
 
-    /// The check as named values at full precision.
-    pub fn full_row(&self) -> Vec<(&'static str, Value)> {
-        vec![
-            ("figure", Value::from(self.figure.as_str())),
-            ("trace", Value::from(self.trace.as_str())),
-            ("log", self.log.as_deref().map_or(Value::Missing, Value::from)),
-            ("what", Value::from(self.what.as_str())),
-            ("printed", Value::from(self.printed.as_str())),
-            ("published", Value::Real(self.published)),
-            ("ours", Value::from(self.ours)),
-            ("margin", Value::Real(self.margin)),
-            ("difference", Value::from(self.ours.map(|ours| ours - self.published))),
-            ("tolerance", Value::Text(self.tolerance.to_string())),
-            ("verdict", Value::Text(self.verdict().to_string())),
-            ("note", Value::from(self.note.as_str())),
-        ]
-    }
-
     /// The checks as a table for people.
     pub fn sheet(checks: &[Check]) -> Sheet {
-        let mut sheet = Sheet::new(&[
-            ("figure", Align::Left),
-            ("trace", Align::Left),
-            ("what", Align::Left),
-            ("published", Align::Right),
-            ("ours", Align::Right),
-            ("+-", Align::Right),
-            ("difference", Align::Right),
-            ("tolerance", Align::Right),
-            ("verdict", Align::Left),
-            ("log that ran", Align::Left),
-            ("note", Align::Left),
-        ]);
-        for check in checks {
-            let dash = || "-".to_string();
-            sheet.push(vec![
-                check.figure.clone(),
-                check.trace.clone(),
-                check.what.clone(),
-                check.published_shown(),
-                check.ours.map_or_else(dash, |ours| fixed(ours, check.decimals_shown())),
-                if check.margin > 0.0 {
-                    fixed(check.margin, check.decimals_shown())
-                } else {
-                    dash()
-                },
-                check.difference().unwrap_or_else(dash),
-                check.tolerance_shown(),
-                check.verdict().to_string(),
-                check.log.clone().unwrap_or_else(dash),
-                check.note.clone(),
-            ]);
-        }
-        sheet
+        let shown = |value: f64, check: &Self| fixed(value, check.decimals_shown());
+        let shown = vec![
+            Shown::column("figure", "figure", 0),
+            Shown::column("workload", "workload", 0),
+            Shown::column("what", "what", 0),
+            Shown::text("published", |check: &Self| Some(check.published_shown())).right(),
+            Shown::text("ours", move |check: &Self| Some(shown(check.value()?, check))).right(),
+            Shown::text("+-", move |check: &Self| {
+                (check.margin > 0.0).then(|| shown(check.margin, check))
+            })
+            .right(),
+            Shown::text("difference", Self::difference).right(),
+            Shown::text("tolerance", |check: &Self| Some(check.tolerance_shown())).right(),
+            Shown::column("verdict", "verdict", 0),
+            Shown::column("log", "log that ran", 0),
+            Shown::column("note", "note", 0),
+        ];
+        Sheet::of(checks, shown)
+    }
+}
+
+impl Table for Check {
+    const NAME: &'static str = "verify";
+    const ROW: &'static str = "one row per published number";
+
+    #[rustfmt::skip]
+    fn columns() -> Vec<Column<Self>> {
+        vec![
+            Column::text("figure", "figure, table or claim of the paper", |check: &Self| Some(&check.figure)),
+            Column::text("workload", "trace, or what streams, in the paper", |check: &Self| Some(&check.workload)),
+            Column::text("log", "log or replications that ran; null if none did", |check: &Self| check.log.as_deref()),
+            Column::text("what", "what the number is", |check: &Self| Some(&check.what)),
+            Column::text("printed", "the number as printed; of a claim, its bound", |check: &Self| Some(&check.printed)),
+            Column::new("published", "as printed", "the number compared with: as printed, unless it is a known misprint", |check: &Self| check.published),
+            Column::new("ours", "as printed", "our number; null if not run", Self::value),
+            Column::new("margin", "as printed", "half the width of its 95 % interval; 0 if it is exact", |check: &Self| check.margin),
+            Column::new("difference", "as printed", "ours less published; null if not run", |check: &Self| check.value().map(|ours| ours - check.published)),
+            Column::new("tolerance", "", "how far they may be apart", |check: &Self| check.tolerance.to_string()),
+            Column::new("verdict", "", "same, within, undecided, differs, or not judged or not run and why", |check: &Self| check.verdict().to_string()),
+            Column::text("note", "anything else to know", |check: &Self| Some(&check.note)),
+        ]
     }
 }
 
@@ -252,15 +285,14 @@ mod tests {
     fn of(printed: &str, ours: f64, tolerance: Tolerance) -> Check {
         Check {
             figure: String::new(),
-            trace: String::new(),
+            workload: String::new(),
             log: None,
             what: String::new(),
             printed: printed.to_string(),
             published: printed.parse().expect("a number"),
-            ours: Some(ours),
+            ours: Ours::Judged(ours),
             margin: 0.0,
             tolerance,
-            not_run: None,
             note: String::new(),
             is_claim: false,
         }
@@ -275,6 +307,20 @@ mod tests {
         assert_eq!(Check { margin: 5.0, ..inside }.verdict(), Verdict::Within);
         let bound = of("3", 4.2, Tolerance::AtMost(0.0));
         assert_eq!(Check { margin: 10.5, ..bound }.verdict(), Verdict::Undecided);
+    }
+
+    #[test]
+    fn what_is_not_judged_is_known_and_what_is_not_run_is_not() {
+        let check = of("100", 500.0, Tolerance::Absolute(1.0));
+        let shown = check.clone().not_judged("it is open");
+        assert_eq!(shown.verdict(), Verdict::NotJudged("it is open".to_string()));
+        assert_eq!((shown.value(), check.verdict()), (Some(500.0), Verdict::Differs));
+        // The first reason stays.
+        assert_eq!(shown.clone().not_judged("another").verdict(), shown.verdict());
+        let absent = NotRun::Absent("fetch it".to_string());
+        let not_run = Check { ours: Ours::NotRun(absent.clone()), ..check };
+        assert_eq!((not_run.value(), not_run.verdict()), (None, Verdict::NotRun(absent.clone())));
+        assert_eq!(not_run.not_judged("it is open").verdict(), Verdict::NotRun(absent));
     }
 
     #[test]

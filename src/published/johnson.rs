@@ -12,10 +12,9 @@
 //! number of jobs than the paper's is not compared.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::{Check, Selection, Suite, Tolerance, VerifyError};
+use super::{Check, NotRun, Ours, Selection, Suite, Tolerance, VerifyError};
 use crate::experiment::{Cell, Measure, RunResult, Trace, Watch, run_cells};
 use crate::metrics::by_size::improvement;
 use crate::metrics::{SizeChange, SizeRow};
@@ -32,6 +31,45 @@ pub const SUITE: Suite = Suite {
 /// The numbers as printed.
 const TABLE: &str = include_str!("johnson.csv");
 
+/// What is printed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Deserialize, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Metric {
+    MeanPairwiseL1,
+    TiedDecisions,
+    TiedPercent,
+    MeanTied,
+    JobsOfFixedSize,
+    TopSizesImproved,
+    JobsOfNextSize,
+    WorseningOfNextSize,
+    WorstSize,
+    RankOfWorstSize,
+    WorstWorsening,
+    #[serde(rename = "sizes_worse_by_15_percent")]
+    SizesWorseBy15Percent,
+    #[serde(rename = "worsening_of_size_2")]
+    WorseningOfSize2,
+}
+
+impl Metric {
+    /// Whether it is about single job sizes.
+    fn is_by_size(self) -> bool {
+        use Metric::*;
+        !matches!(self, MeanPairwiseL1 | TiedDecisions | TiedPercent | MeanTied | JobsOfFixedSize)
+    }
+
+    fn needs_ties(self) -> bool {
+        matches!(self, Metric::TiedDecisions | Metric::TiedPercent | Metric::MeanTied)
+    }
+
+    /// Its name in words.
+    fn words(self) -> String {
+        let name = serde_json::to_value(self).unwrap_or_default();
+        name.as_str().unwrap_or_default().replace('_', " ")
+    }
+}
+
 #[derive(Clone, Debug, serde::Deserialize)]
 struct Row {
     figure: String,
@@ -41,7 +79,7 @@ struct Row {
     scheduler: String,
     allocator: String,
     tie: String,
-    metric: String,
+    metric: Metric,
     printed: String,
     corrected: String,
     note: String,
@@ -56,37 +94,23 @@ impl Row {
         }
     }
 
-    fn is_by_size(&self) -> bool {
-        !matches!(
-            self.metric.as_str(),
-            "mean_pairwise_l1"
-                | "tied_decisions"
-                | "tied_percent"
-                | "mean_tied"
-                | "jobs_of_fixed_size"
-        )
-    }
-
-    fn needs_ties(&self) -> bool {
-        self.metric.contains("tied")
-    }
-
     fn what(&self) -> String {
         let tie = if self.tie.is_empty() { String::new() } else { format!(" ({})", self.tie) };
-        format!("{} {} {}{tie}", self.metric.replace('_', " "), self.scheduler, self.allocator)
+        format!("{} {} {}{tie}", self.metric.words(), self.scheduler, self.allocator)
     }
 
     fn tolerance(&self, own_log: bool) -> Tolerance {
-        match (self.metric.as_str(), own_log) {
-            ("worsening_of_next_size", _) => Tolerance::Below,
-            ("jobs_of_fixed_size", _) => Tolerance::Absolute(0.0),
-            ("mean_pairwise_l1" | "worst_worsening" | "worsening_of_size_2", true) => {
+        use Metric::*;
+        match (self.metric, own_log) {
+            (WorseningOfNextSize, _) => Tolerance::Below,
+            (JobsOfFixedSize, _) => Tolerance::Absolute(0.0),
+            (MeanPairwiseL1 | WorstWorsening | WorseningOfSize2, true) => {
                 Tolerance::Absolute(0.001)
             }
-            ("tied_decisions", true) => Tolerance::Absolute(1.0),
-            ("tied_percent" | "mean_tied", true) => Tolerance::Absolute(0.05),
-            ("mean_pairwise_l1", false) if self.tie.is_empty() => Tolerance::Relative(0.002),
-            ("mean_pairwise_l1" | "tied_decisions" | "tied_percent" | "mean_tied", false) => {
+            (TiedDecisions, true) => Tolerance::Absolute(1.0),
+            (TiedPercent | MeanTied, true) => Tolerance::Absolute(0.05),
+            (MeanPairwiseL1, false) if self.tie.is_empty() => Tolerance::Relative(0.002),
+            (MeanPairwiseL1 | TiedDecisions | TiedPercent | MeanTied, false) => {
                 Tolerance::Relative(0.008)
             }
             _ => Tolerance::Absolute(0.0),
@@ -100,31 +124,28 @@ fn rows() -> Result<Vec<Row>, VerifyError> {
     rows.map_err(|e| VerifyError::Table(e.to_string()))
 }
 
-/// What is found for a trace of the paper.
-enum Log {
-    Absent(String),
-    Other(String, usize),
-    Found(Arc<Workload>),
-}
-
-fn find(trace: &str, jobs: usize, selection: &Selection) -> Result<Log, VerifyError> {
+/// The log that stands for a trace of the paper, which had so many jobs; or why there is none.
+fn find(
+    trace: &str,
+    jobs: usize,
+    selection: &Selection,
+) -> Result<Result<Arc<Workload>, NotRun>, VerifyError> {
     let manifest = Manifest::embedded().map_err(|e| VerifyError::Table(e.to_string()))?;
     // The paper's own version first, then whatever the archive has now.
-    let alias = match trace.split("-199").next().unwrap_or(trace) {
-        "SDSC-Par" if trace.contains("1995") => "SDSC-Par95",
-        "SDSC-Par" => "SDSC-Par96",
-        stem => stem,
-    };
-    let path: Option<PathBuf> =
-        [trace, alias].iter().find_map(|name| selection.traces.resolve(name, &manifest).ok());
-    let Some(path) = path else {
-        return Ok(Log::Absent(format!("trace absent (scripts/fetch-traces.sh {alias})")));
+    let known = manifest.matching(trace).next();
+    let alias = known.and_then(|known| known.aliases.first()).map_or(trace, String::as_str);
+    let mut paths =
+        [trace, alias].into_iter().map(|name| selection.traces.resolve(name, &manifest));
+    let Some(path) = paths.find_map(Result::ok) else {
+        return Ok(Err(NotRun::Absent(format!("scripts/fetch-traces.sh {alias}"))));
     };
     let workload = Workload::load(path, &Policy::JOHNSON, &Window::ALL, Default::default())?;
     if workload.jobs.len() != jobs {
-        return Ok(Log::Other(workload.name.clone(), workload.jobs.len()));
+        let (name, found) = (&workload.name, workload.jobs.len());
+        let difference = format!("{name} has {found} jobs, the paper's log {jobs}");
+        return Ok(Err(NotRun::OtherLog(difference)));
     }
-    Ok(Log::Found(Arc::new(workload)))
+    Ok(Ok(Arc::new(workload)))
 }
 
 fn verify(
@@ -140,43 +161,33 @@ fn verify(
     }
     let mut checks = Vec::new();
     for first in traces {
-        let of_trace: Vec<&Row> = rows.iter().filter(|row| row.trace == first.trace).collect();
-        let log = find(&first.trace, first.jobs, selection)?;
-        let (workload, not_run) = match log {
-            Log::Absent(why) => (None, why),
-            Log::Other(name, jobs) => {
-                (None, format!("{name} has {jobs} jobs, the paper's log {}", first.jobs))
+        let of_trace = rows.iter().enumerate().filter(|(_, row)| row.trace == first.trace);
+        let workload = match find(&first.trace, first.jobs, selection)? {
+            Ok(workload) => workload,
+            Err(why) => {
+                progress(&format!("{}: not run: {why}", first.trace));
+                for (at, row) in of_trace {
+                    checks.push((at, check(row, None, Ours::NotRun(why.clone()))?));
+                }
+                continue;
             }
-            Log::Found(workload) => (Some(workload), String::new()),
-        };
-        let Some(workload) = workload else {
-            progress(&format!("{}: not run: {not_run}", first.trace));
-            checks.extend(
-                of_trace
-                    .iter()
-                    .map(|row| check(row, None, None, Some(not_run.clone())))
-                    .collect::<Result<Vec<_>, _>>()?,
-            );
-            continue;
         };
         progress(&format!("{}: running {}", first.trace, workload.name));
-        let results = run_all(&of_trace, workload.clone())?;
+        let wanted: Vec<&Row> = of_trace.clone().map(|(_, row)| row).collect();
+        let results = run_all(&wanted, workload.clone())?;
         let own_log = workload.name == first.trace;
-        for row in of_trace {
+        for (at, row) in of_trace {
             let ours = value(row, &results, &workload);
-            let not_run = (row.is_by_size() && !own_log)
-                .then(|| "judged on the paper's own log only".to_string());
-            checks.push(check(row, Some((&workload.name, own_log)), ours, not_run)?);
+            let ours = ours.map_or(Ours::NotRun(NotRun::NoValue), Ours::Judged);
+            let check = check(row, Some((&workload.name, own_log)), ours)?;
+            let elsewhere = row.metric.is_by_size() && !own_log;
+            let why = "judged on the paper's own log only";
+            checks.push((at, if elsewhere { check.not_judged(why) } else { check }));
         }
     }
     // In the order of the table, whatever the order of the runs.
-    checks.sort_by_key(|check| {
-        let at = rows.iter().position(|row| {
-            row.figure == check.figure && row.trace == check.trace && row.what() == check.what
-        });
-        at.unwrap_or(rows.len())
-    });
-    Ok(checks)
+    checks.sort_by_key(|&(at, _)| at);
+    Ok(checks.into_iter().map(|(_, check)| check).collect())
 }
 
 /// Results by (scheduler, strategy).
@@ -189,8 +200,9 @@ fn run_all(rows: &[&Row], workload: Arc<Workload>) -> Result<Results, VerifyErro
     // (scheduler, strategy) -> whether ties are counted
     let mut wanted: BTreeMap<(String, String), bool> = BTreeMap::new();
     for row in rows {
-        *wanted.entry((row.scheduler.clone(), row.strategy())).or_default() |= row.needs_ties();
-        if row.is_by_size() {
+        *wanted.entry((row.scheduler.clone(), row.strategy())).or_default() |=
+            row.metric.needs_ties();
+        if row.metric.is_by_size() {
             wanted.entry((row.scheduler.clone(), row.allocator.clone())).or_default();
         }
     }
@@ -233,64 +245,60 @@ fn run_all(rows: &[&Row], workload: Arc<Workload>) -> Result<Results, VerifyErro
 
 fn value(row: &Row, results: &Results, workload: &Workload) -> Option<f64> {
     let result = results.get(&(row.scheduler.clone(), row.strategy()))?;
-    let m = &result.metrics;
-    match row.metric.as_str() {
-        "mean_pairwise_l1" => return Some(m.mean_pairwise_l1),
-        "tied_decisions" => return m.tied_decisions.map(|n| n as f64),
-        "tied_percent" => return m.tied_percent,
-        "mean_tied" => return m.mean_tied,
-        "jobs_of_fixed_size" => {
+    let metrics = &result.metrics;
+    match row.metric {
+        Metric::MeanPairwiseL1 => return Some(metrics.mean_pairwise_l1),
+        Metric::TiedDecisions => return metrics.ties.map(|ties| ties.tied_decisions as f64),
+        Metric::TiedPercent => return metrics.ties.map(|ties| ties.tied_percent),
+        Metric::MeanTied => return metrics.ties.map(|ties| ties.mean_tied),
+        Metric::JobsOfFixedSize => {
             let fixed = |size: u32| size == 1 || size as usize == result.processors;
             return Some(workload.jobs.iter().filter(|job| fixed(job.size)).count() as f64);
         }
         _ => {}
     }
     let baseline = results.get(&(row.scheduler.clone(), row.allocator.clone()))?;
-    by_size_value(&row.metric, &baseline.by_size, &result.by_size, result.processors)
+    by_size_value(row.metric, &baseline.by_size, &result.by_size, result.processors)
 }
 
 /// What the paper says of single job sizes (section III, Figs. 9 to 14). Sizes that no
 /// allocator can change are neither improved nor worsened.
 fn by_size_value(
-    metric: &str,
+    metric: Metric,
     baseline: &[SizeRow],
     run: &[SizeRow],
     processors: usize,
 ) -> Option<f64> {
     let mut changes = improvement(baseline, run, processors);
-    changes.sort_by_key(|change| change.rank);
+    changes.sort_by_key(|change| change.size_rank);
     let improved = |change: &SizeChange| change.fixed || change.improvement_percent > 0.0;
     let top = changes.iter().take_while(|change| improved(change)).count();
     let worst =
         changes.iter().min_by(|a, b| a.improvement_percent.total_cmp(&b.improvement_percent))?;
     let worsening = |change: &SizeChange| -change.improvement_percent;
     Some(match metric {
-        "top_sizes_improved" => top as f64,
-        "jobs_of_next_size" => changes.get(top)?.jobs as f64,
-        "worsening_of_next_size" => worsening(changes.get(top)?),
-        "worst_size" => f64::from(worst.size),
-        "rank_of_worst_size" => f64::from(worst.rank),
-        "worst_worsening" => worsening(worst),
-        "sizes_worse_by_15_percent" => {
+        Metric::TopSizesImproved => top as f64,
+        Metric::JobsOfNextSize => changes.get(top)?.jobs as f64,
+        Metric::WorseningOfNextSize => worsening(changes.get(top)?),
+        Metric::WorstSize => f64::from(worst.size),
+        Metric::RankOfWorstSize => f64::from(worst.size_rank),
+        Metric::WorstWorsening => worsening(worst),
+        Metric::SizesWorseBy15Percent => {
             changes.iter().filter(|change| worsening(change) > 15.0).count() as f64
         }
-        "worsening_of_size_2" => worsening(changes.iter().find(|change| change.size == 2)?),
+        Metric::WorseningOfSize2 => worsening(changes.iter().find(|change| change.size == 2)?),
         _ => return None,
     })
 }
 
-fn check(
-    row: &Row,
-    log: Option<(&str, bool)>,
-    ours: Option<f64>,
-    not_run: Option<String>,
-) -> Result<Check, VerifyError> {
+/// A row beside ours; `log` is what ran, and whether it is the paper's own.
+fn check(row: &Row, log: Option<(&str, bool)>, ours: Ours) -> Result<Check, VerifyError> {
     let compared = if row.corrected.is_empty() { &row.printed } else { &row.corrected };
     let published =
         compared.parse().map_err(|_| VerifyError::Table(format!("\"{compared}\" is no number")))?;
     Ok(Check {
         figure: row.figure.clone(),
-        trace: row.trace.clone(),
+        workload: row.trace.clone(),
         log: log.map(|(name, _)| name.to_string()),
         what: row.what(),
         printed: row.printed.clone(),
@@ -298,7 +306,6 @@ fn check(
         ours,
         margin: 0.0,
         tolerance: row.tolerance(log.is_none_or(|(_, own)| own)),
-        not_run,
         note: row.note.clone(),
         is_claim: false,
     })
@@ -316,7 +323,7 @@ mod tests {
             row.strategy().parse::<crate::allocator::registry::AllocatorSpec>().expect("known");
             row.scheduler.parse::<crate::scheduler::registry::SchedulerSpec>().expect("known");
             row.mesh.parse::<crate::topology::Topology>().expect("a mesh");
-            check(&row, None, None, None).expect("a number");
+            check(&row, None, Ours::NotRun(NotRun::NoValue)).expect("a number");
         }
     }
 }

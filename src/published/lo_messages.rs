@@ -140,7 +140,7 @@ impl Claims<'_> {
             let row = self.rows.iter().find(|row| {
                 row.pattern == self.pattern
                     && row.strategy == *name
-                    && row.metric == Metric::FinishTime.caption().name
+                    && row.metric == Metric::FinishTime
             });
             let value = row.and_then(|row| row.printed.parse::<f64>().ok());
             printed.push(

@@ -3,6 +3,15 @@
 //! A [`Suite`] knows the numbers of one work, what has to be run for them, and the rule
 //! for each tolerance. [`Check`] is one number beside ours. The numbers stand in CSV
 //! files next to the code, as printed.
+//!
+//! # How to add one
+//!
+//! 1. A number of a work that is here: a line of its CSV file. Of a stream it names a
+//!    [`Metric`](crate::experiment::stream::Metric) and a point, and nothing else is needed.
+//! 2. A claim in words: a call of `claim` in the suite's file, with a bound and our value.
+//! 3. A work: its file with a [`Suite`] and its CSV file, and a line in [`SUITES`].
+//!
+//! What cannot be judged is [shown with the reason](Check::not_judged).
 
 pub mod bani_mohammad;
 pub mod bani_mohammad_messages;
@@ -12,7 +21,7 @@ pub mod lo;
 pub mod lo_messages;
 mod streams;
 
-pub use check::{Check, Tolerance, Verdict};
+pub use check::{Check, NotRun, Ours, Tolerance, Verdict};
 
 use crate::workload::SearchPath;
 

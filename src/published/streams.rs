@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Check, Selection, Tolerance, VerifyError};
+use super::{Check, NotRun, Ours, Selection, Tolerance, VerifyError};
 use crate::experiment::contention::Messages;
 use crate::experiment::stream::{Estimates, Life, Metric, Point, estimate};
 use crate::metrics::estimate::{Estimate, StopRule};
@@ -28,7 +28,7 @@ pub struct Row {
     pub load: String,
     pub scheduler: String,
     pub strategy: String,
-    pub metric: String,
+    pub metric: Metric,
     pub relation: Relation,
     pub base_machine: String,
     pub base_service: String,
@@ -144,14 +144,9 @@ impl Row {
         }
     }
 
-    fn metric(&self) -> Result<Metric, VerifyError> {
-        let unknown = || VerifyError::Table(format!("no metric \"{}\"", self.metric));
-        Metric::by_name(&self.metric).ok_or_else(unknown)
-    }
-
     fn what(&self) -> String {
         let Self { metric, scheduler, strategy, load, .. } = self;
-        let metric = metric.replace('_', " ");
+        let metric = metric.words();
         let base = self.baseline();
         let against = || {
             let differs = [
@@ -174,7 +169,7 @@ impl Row {
     }
 
     /// The row with nothing beside it.
-    pub fn not_run(&self, why: &str) -> Result<Check, VerifyError> {
+    pub fn not_run(&self, why: NotRun) -> Result<Check, VerifyError> {
         let check = claim(
             &self.figure,
             &self.streams(),
@@ -183,8 +178,7 @@ impl Row {
             f64::NAN,
             Tolerance::Relative(self.tolerance),
         )?;
-        let note = self.note.clone();
-        Ok(Check { ours: None, not_run: Some(why.to_string()), note, ..check })
+        Ok(Check { ours: Ours::NotRun(why), note: self.note.clone(), ..check })
     }
 
     fn streams(&self) -> String {
@@ -197,7 +191,7 @@ impl Row {
 
     /// The row beside our estimates.
     fn check(&self, runs: &Runs<'_>) -> Result<Check, VerifyError> {
-        let metric = self.metric()?;
+        let metric = self.metric;
         let published: f64 = self.printed.parse().map_err(|_| {
             VerifyError::Table(format!("{}: \"{}\" is no number", self.id, self.printed))
         })?;
@@ -220,20 +214,20 @@ impl Row {
                 Tolerance::Absolute(rounded(by * (100.0 - published))),
             ),
         };
-        Ok(Check {
+        let check = Check {
             figure: self.figure.clone(),
-            trace: self.streams(),
+            workload: self.streams(),
             log: Some(format!("{} x 1000 jobs", own.count)),
             what: self.what(),
             printed: self.printed.clone(),
             published,
-            ours: Some(ours),
+            ours: Ours::Judged(ours),
             margin,
             tolerance,
-            not_run: (!self.unjudged.is_empty()).then(|| self.unjudged.clone()),
             note: self.note.clone(),
             is_claim: false,
-        })
+        };
+        Ok(if self.unjudged.is_empty() { check } else { check.not_judged(&self.unjudged) })
     }
 }
 
@@ -263,7 +257,7 @@ impl<'a> Runs<'a> {
         for key in keys {
             let point = key.point()?;
             // Literal algorithms are slow, and what they count varies little.
-            let literal = key.strategy.contains("engine=literal");
+            let literal = point.allocator.name().get("engine") == Some("literal");
             let rule = match (literal, key.network) {
                 (true, _) => StopRule::exactly(LITERAL),
                 (_, "") => quick(QUICK),
@@ -341,15 +335,14 @@ pub fn claim(
         bound.parse().map_err(|_| VerifyError::Table(format!("\"{bound}\" is no number")))?;
     Ok(Check {
         figure: figure.to_string(),
-        trace: streams.to_string(),
+        workload: streams.to_string(),
         log: None,
         what: what.to_string(),
         printed: bound.to_string(),
         published,
-        ours: Some(ours),
+        ours: Ours::Judged(ours),
         margin: 0.0,
         tolerance,
-        not_run: None,
         note: String::new(),
         is_claim: true,
     })
@@ -366,7 +359,6 @@ pub mod tests {
                 let point = key.point().expect("a point");
                 point.allocator.build(&point.topology, 0).expect("it works there");
             }
-            row.metric().expect("a metric");
             row.printed.parse::<f64>().expect("a number");
         }
     }

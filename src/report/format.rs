@@ -1,63 +1,8 @@
-use std::fmt;
+use std::borrow::Cow;
 use std::io::{self, Write};
 
-/// A field of a row.
-#[derive(Clone, PartialEq, Debug)]
-pub enum Value {
-    /// Text.
-    Text(String),
-    /// An integer.
-    Integer(i64),
-    /// An integer that is never negative.
-    Unsigned(u64),
-    /// A real number.
-    Real(f64),
-    /// Nothing: `null` in JSON, empty in CSV, a dash in tables.
-    Missing,
-}
-
-impl From<Option<f64>> for Value {
-    fn from(value: Option<f64>) -> Self {
-        value.map_or(Value::Missing, Value::Real)
-    }
-}
-
-impl From<Option<u64>> for Value {
-    fn from(value: Option<u64>) -> Self {
-        value.map_or(Value::Missing, Value::Unsigned)
-    }
-}
-
-impl From<&str> for Value {
-    fn from(value: &str) -> Self {
-        Value::Text(value.to_string())
-    }
-}
-
-impl Value {
-    fn json(&self) -> serde_json::Value {
-        match self {
-            Value::Text(text) => serde_json::Value::from(text.as_str()),
-            Value::Integer(value) => serde_json::Value::from(*value),
-            Value::Unsigned(value) => serde_json::Value::from(*value),
-            Value::Real(value) => serde_json::Value::from(*value),
-            Value::Missing => serde_json::Value::Null,
-        }
-    }
-}
-
-/// Full precision: the shortest decimal that reads back as the same number.
-impl fmt::Display for Value {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Value::Text(text) => f.write_str(text),
-            Value::Integer(value) => write!(f, "{value}"),
-            Value::Unsigned(value) => write!(f, "{value}"),
-            Value::Real(value) => write!(f, "{value}"),
-            Value::Missing => Ok(()),
-        }
-    }
-}
+use crate::number::{fixed, grouped};
+use crate::table::{Kind, Table, Value};
 
 /// Which side of its column a field stands on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -93,6 +38,26 @@ impl Sheet {
     /// Whether there is no row.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
+    }
+
+    /// The rows of a table as people are to see them. A column that is `optional` is left out if no
+    /// row has a value in it.
+    pub fn of<'a, Row: 'a>(
+        rows: impl IntoIterator<Item = &'a Row> + Clone,
+        shown: Vec<Shown<'_, Row>>,
+    ) -> Self {
+        let said =
+            |one: &Shown<'_, Row>| rows.clone().into_iter().any(|row| (one.text)(row).is_some());
+        let shown: Vec<_> = shown.into_iter().filter(|one| !one.optional || said(one)).collect();
+        let mut sheet = Self {
+            header: shown.iter().map(|one| (one.title.to_string(), one.align)).collect(),
+            rows: Vec::new(),
+        };
+        for row in rows {
+            let text = |one: &Shown<'_, Row>| (one.text)(row).unwrap_or_else(|| "-".to_string());
+            sheet.push(shown.iter().map(text).collect());
+        }
+        sheet
     }
 
     fn widths(&self) -> Vec<usize> {
@@ -148,42 +113,69 @@ impl Sheet {
     }
 }
 
-/// Rows of named values as CSV under a header line.
-///
-/// # Errors
-/// Those of the writer.
-pub fn write_csv<'a>(
-    rows: impl IntoIterator<Item = Vec<(&'a str, Value)>>,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    write_csv_rows(rows, true, out)
+type Text<'a, Row> = Box<dyn Fn(&Row) -> Option<String> + 'a>;
+
+/// How people are shown something of a row.
+pub struct Shown<'a, Row> {
+    title: Cow<'a, str>,
+    align: Align,
+    optional: bool,
+    text: Text<'a, Row>,
 }
 
-/// [`write_csv`] with or without the header line.
-///
-/// # Errors
-/// Those of the writer.
-pub fn write_csv_rows<'a>(
-    rows: impl IntoIterator<Item = Vec<(&'a str, Value)>>,
-    mut header: bool,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    let mut writer = csv::Writer::from_writer(out);
-    for row in rows {
-        if std::mem::take(&mut header) {
-            writer.write_record(row.iter().map(|(key, _)| *key))?;
-        }
-        writer.write_record(row.iter().map(|(_, value)| value.to_string()))?;
+impl<'a, Row: 'a> Shown<'a, Row> {
+    /// A text about the row.
+    pub fn text(
+        title: impl Into<Cow<'a, str>>,
+        text: impl Fn(&Row) -> Option<String> + 'a,
+    ) -> Self {
+        Self { title: title.into(), align: Align::Left, optional: false, text: Box::new(text) }
     }
-    writer.flush()
-}
 
-/// One JSON object on one line, keys in the order given.
-pub fn json_line(row: &[(&str, Value)]) -> String {
-    let field = |(key, value): &(&str, Value)| {
-        format!("{}:{}", serde_json::Value::from(*key), value.json())
-    };
-    format!("{{{}}}", row.iter().map(field).collect::<Vec<_>>().join(","))
+    /// The column of that name: text as it is, integers with their thousands separated, real
+    /// numbers with so many decimals.
+    pub fn column(name: &str, title: impl Into<Cow<'a, str>>, decimals: usize) -> Self
+    where
+        Row: Table,
+    {
+        Self::scaled(name, title, 1.0, decimals)
+    }
+
+    /// The column of that name, a share, in percent.
+    pub fn percent(name: &str, title: impl Into<Cow<'a, str>>, decimals: usize) -> Self
+    where
+        Row: Table,
+    {
+        Self::scaled(name, title, 100.0, decimals)
+    }
+
+    fn scaled(name: &str, title: impl Into<Cow<'a, str>>, factor: f64, decimals: usize) -> Self
+    where
+        Row: Table,
+    {
+        let Some(column) = Row::columns().into_iter().find(|column| column.name == name) else {
+            unreachable!("the table {} has no column {name}", Row::NAME);
+        };
+        let align = if column.kind() == Kind::Text { Align::Left } else { Align::Right };
+        let text = move |row: &Row| match column.value(row) {
+            Value::Text(text) => Some(text.into_owned()),
+            Value::I64(value) => Some(grouped(value)),
+            Value::U64(value) => Some(grouped(value)),
+            Value::F64(value) => Some(fixed(factor * value, decimals)),
+            Value::Null => None,
+        };
+        Self { align, ..Self::text(title, text) }
+    }
+
+    /// The same, on the right.
+    pub fn right(self) -> Self {
+        Self { align: Align::Right, ..self }
+    }
+
+    /// The same, but only if a row has a value.
+    pub fn optional(self) -> Self {
+        Self { optional: true, ..self }
+    }
 }
 
 #[cfg(test)]
@@ -208,9 +200,38 @@ mod tests {
     }
 
     #[test]
-    fn json_keeps_order_and_precision() {
-        let row =
-            [("z", Value::Real(0.1 + 0.2)), ("a", Value::Missing), ("t", Value::from("\"q\""))];
-        assert_eq!(json_line(&row), r#"{"z":0.30000000000000004,"a":null,"t":"\"q\""}"#);
+    fn columns_are_shown_with_their_titles() {
+        use crate::table::{Column, Table};
+
+        struct Row(f64, Option<u64>);
+        impl Table for Row {
+            const NAME: &'static str = "rows";
+            const ROW: &'static str = "a row";
+            fn columns() -> Vec<Column<Self>> {
+                vec![
+                    Column::new("share", "", "a share", |row: &Self| row.0),
+                    Column::new("count", "", "a count", |row: &Self| row.1),
+                ]
+            }
+        }
+        let shown = || {
+            vec![
+                Shown::text("row", |row: &Row| Some(format!("no. {}", row.0))),
+                Shown::percent("share", "share %", 1),
+                Shown::column("count", "n", 0).optional(),
+            ]
+        };
+        let plain = |rows: &[Row]| {
+            let mut out = Vec::new();
+            Sheet::of(rows, shown()).write_plain(&mut out).expect("memory");
+            String::from_utf8(out).expect("text")
+        };
+        assert_eq!(
+            plain(&[Row(0.5, None)]),
+            "row      share %\n-------  -------\nno. 0.5     50.0\n"
+        );
+        let both = plain(&[Row(0.0, None), Row(f64::NAN, Some(1000))]);
+        let lines = "no. 0        0.0      -\nno. NaN        -  1,000\n";
+        assert!(both.ends_with(lines), "{both}");
     }
 }

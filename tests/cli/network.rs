@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::process::Command;
 
-use super::dir::Dir;
+use super::dir::{Dir, Outcome};
 
 trials!(
     packets_take_the_time_of_the_closed_form,
@@ -80,7 +80,13 @@ fn a_row_depends_on_its_own_seed_alone() {
     for pattern in ["one-to-all", "random", "n-body"] {
         let all = run(pattern, "3,1,2");
         assert_eq!(all.fields(&["mean_stretch"]), ["1.0", "1.0", "1.0"]);
-        assert_eq!(all.stdout.lines().nth(1), run(pattern, "1").stdout.lines().next());
+        // But for its number in the grid.
+        let row = |outcome: &Outcome, at: usize| {
+            let mut row = outcome.objects().swap_remove(at);
+            assert_eq!(row["run"].take(), at);
+            row
+        };
+        assert_eq!(row(&all, 1), row(&run(pattern, "1"), 0));
     }
     let makespans = run("random", "3,1,2").fields(&["makespan_cycles"]);
     assert!(makespans[0] != makespans[1] || makespans[1] != makespans[2], "{makespans:?}");
@@ -100,7 +106,7 @@ fn quotas_follow_from_run_times() {
     let run =
         dir.replay("contend --jobs 150 --scale 10 --preset bani-mohammad --alloc mbs --out out");
     let numbers = |name: &str| -> Vec<f64> {
-        let texts = column(&dir, "out/jobs.csv", name);
+        let texts = column(&dir, "out/contend_jobs.csv", name);
         texts.iter().map(|text| text.parse().expect("a number")).collect()
     };
     run.code(0).says("send packets");
@@ -129,14 +135,14 @@ fn jobs_of_one_processor_hold_it() {
     let run =
         dir.replay("contend --trace ones.swf --alloc mbs --scale 10 --format json --out out -q");
     let run = run.code(0);
-    assert_eq!(column(&dir, "out/jobs.csv", "service_cycles")[..2], ["700", "500"]);
-    assert_eq!(column(&dir, "out/jobs.csv", "wait_cycles"), ["0", "0", "680"]);
+    assert_eq!(column(&dir, "out/contend_jobs.csv", "service_cycles")[..2], ["700", "500"]);
+    assert_eq!(column(&dir, "out/contend_jobs.csv", "wait_cycles"), ["0", "0", "680"]);
     assert_eq!(run.fields(&["jobs", "sending_jobs"]), ["3 1"]);
     // The places of those that send: all four processors, as a square.
-    assert_eq!(run.fields(&["mean_pairwise_l1"]), ["8.0"]);
+    assert_eq!(run.fields(&["mean_sending_pairwise_l1"]), ["8.0"]);
     let none = dir.replay("contend --trace ones.swf --jobs 2 --alloc mbs --format json -q").code(0);
     assert_eq!(
-        none.fields(&["mean_stretch", "mean_latency", "mean_distance", "mean_pairwise_l1"]),
+        none.fields(&["mean_stretch", "mean_latency", "mean_distance", "mean_sending_pairwise_l1"]),
         ["- - - -"]
     );
     let table = dir.replay("contend --trace ones.swf --jobs 2 --alloc mbs -q").code(0).stdout;
@@ -277,7 +283,13 @@ fn threads_do_not_matter() {
 fn contention_is_drawn() {
     let dir = Dir::with_trace();
     dir.replay("contend --jobs 60 --scale 0.05 --alloc mbs,first-fit --out out -q").code(0);
-    for file in ["contend.csv", "contend.parquet", "jobs.csv", "jobs.parquet", "correlations.csv"] {
+    for file in [
+        "contend.csv",
+        "contend.parquet",
+        "contend_jobs.csv",
+        "contend_jobs.parquet",
+        "correlations.csv",
+    ] {
         assert!(dir.path("out").join(file).is_file(), "{file}");
     }
     let plots = fs::read_dir(dir.path("out/plots")).expect("a folder").count();

@@ -171,7 +171,10 @@ fn files_say_what_was_done() {
     assert_eq!(listed + 1, dir.files("out").len());
     // A later search leaves nothing of an earlier one.
     dir.replay(&format!("{SMALL} --no-plots --out out")).code(0);
-    assert_eq!(dir.files("out"), ["manifest.json", "search.csv", "search.parquet", "spared.csv"]);
+    assert_eq!(
+        dir.files("out"),
+        ["manifest.json", "search.csv", "search.parquet", "spared.csv", "spared.parquet"]
+    );
 }
 
 fn a_time_ends_a_search() {

@@ -142,7 +142,7 @@ fn a_done_cell_wins_over_a_failed_one() {
 
 fn one_cell_has_one_result() {
     let dir = with_record(|mut result| {
-        result.metrics.makespan += 1;
+        result.metrics.schedule.makespan += 1;
         Ok(result)
     });
     for folders in ["a b", "b a"] {

@@ -28,8 +28,11 @@ fn refusing_costs_utilization() {
     assert_eq!(finish.len(), 4);
     // Strategies that never refuse have one schedule.
     assert!(finish[0] == finish[1] && finish[1] == finish[2], "{finish:?}");
-    let utilization: Vec<f64> =
-        run.objects().iter().map(|o| o["utilization"].as_f64().expect("a number")).collect();
+    let utilization: Vec<f64> = run
+        .objects()
+        .iter()
+        .map(|o| o["utilization_percent"].as_f64().expect("a number"))
+        .collect();
     assert!(utilization[3] < 0.8 * utilization[0], "{utilization:?}");
     run.demand(run.objects()[3]["external_fragmentation"].as_f64() > Some(20.0), "fragmented");
 }
@@ -112,7 +115,7 @@ fn messages_decide_how_long_jobs_live() {
     assert!((least - alone(&compact)).abs() < 0.5, "{compact}");
     assert!(number(&random, "latency") > 1.5 * number(&compact, "latency"));
     assert!(number(&random, "finish_time") > number(&compact, "finish_time"));
-    assert_eq!(number(&compact, "weighted_dispersal"), 0.0);
+    assert_eq!(number(&compact, "mean_weighted_dispersal"), 0.0);
 }
 
 fn a_made_trace_is_a_trace() {

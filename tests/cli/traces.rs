@@ -57,7 +57,7 @@ fn the_first_line_a_user_types(dir: &Dir) {
 
 fn kth_verifies(dir: &Dir) {
     let run = dir.replay("verify johnson --trace KTH-SP2 --format json").code(0);
-    let verdicts = run.fields(&["trace", "verdict"]);
+    let verdicts = run.fields(&["workload", "verdict"]);
     let good = |line: &String| ["same", "within"].map(|v| format!("{KTH} {v}")).contains(line);
     run.demand(verdicts.len() > 10 && verdicts.iter().all(good), "all the same, or within");
     run.says("0 differ, 0 not judged, 0 not run");
@@ -82,7 +82,7 @@ fn absent_traces_are_not_run() {
 fn verify_in_every_format() {
     let dir = Dir::with_program();
     let run = dir.replay("verify johnson --trace LANL-CM5 --format json").code(0);
-    let (objects, names) = (run.objects().len(), run.fields(&["trace", "ours"]));
+    let (objects, names) = (run.objects().len(), run.fields(&["workload", "ours"]));
     run.demand(names.iter().all(|name| name == "LANL-CM5-1994-3.1-cln -"), "LANL alone");
     for (format, more) in [("csv", 1), ("md", 2), ("table", 2)] {
         let run = dir.replay(&format!("verify johnson --trace LANL-CM5 --format {format}")).code(0);

@@ -16,19 +16,19 @@ from pandas.testing import assert_frame_equal
 
 # Columns in order, by type: t text, u unsigned, i signed, f float.
 TABLES = {
-    "runs": """run:u trace:t jobs:u topology:t processors:u scheduler:t allocator:t tie:t policy:t seed:u
-        mean_pairwise_l1:f total_pairwise_l1:u tied_decisions:u tied_percent:f mean_tied:f mean_diameter:f
+    "runs": """run:i trace:t jobs:i topology:t processors:i scheduler:t allocator:t tie:t policy:t seed:u
+        mean_pairwise_l1:f total_pairwise_l1:i tied_decisions:i tied_percent:f mean_tied:f mean_diameter:f
         mean_dispersal:f mean_weighted_dispersal:f mean_components:f contiguous_percent:f utilization:f
         makespan:i mean_wait:f median_wait:f p90_wait:f p99_wait:f max_wait:i mean_turnaround:f
         median_turnaround:f p90_turnaround:f p99_turnaround:f mean_bounded_slowdown:f
-        allocated_utilization:f internal_fragmentation_percent:f refusals:u fragmented_refusals:u
+        allocated_utilization:f internal_fragmentation_percent:f refusals:i fragmented_refusals:i
         fragmented_time_percent:f mean_blocks:f one_block_percent:f mean_busy_list:f mean_searches:f
         attempts_per_job:f operations_per_job:f""",
-    "by_size": """run:u trace:t topology:t scheduler:t allocator:t tie:t size:u jobs:u rank:u
+    "by_size": """run:i trace:t topology:t scheduler:t allocator:t tie:t size:i jobs:i size_rank:i
         mean_pairwise_l1:f mean_wait:f mean_turnaround:f""",
-    "jobs": """run:u job:i submit:i start:i run_time:i end:i size:u wait:i turnaround:i bounded_slowdown:f
-        pairwise_l1:u mean_pairwise_l1:f diameter:u dispersal:f weighted_dispersal:f components:u
-        box_x:u box_y:u box_z:u tied:u""",
+    "jobs": """run:i job:i submit:i start:i run_time:i end:i size:i wait:i turnaround:i bounded_slowdown:f
+        pairwise_l1:i distance:f diameter:i dispersal:f weighted_dispersal:f components:i
+        box_x:i box_y:i box_z:i tied:i""",
 }
 POLARS = {"t": pl.String, "u": pl.UInt64, "i": pl.Int64, "f": pl.Float64}
 PANDAS = {"u": "uint64", "i": "int64", "f": "float64"}
@@ -87,7 +87,7 @@ def check_jobs(runs, jobs):
     assert jobs.groupby("run")["submit"].apply(lambda times: times.is_monotonic_increasing).all()
     groups = jobs.groupby("run")
     ours = pd.DataFrame({
-        "jobs": groups.size().astype("uint64"),
+        "jobs": groups.size(),
         "total_pairwise_l1": groups["pairwise_l1"].sum(),
         "mean_pairwise_l1": groups["pairwise_l1"].mean(),
         "mean_wait": groups["wait"].mean(),
@@ -105,7 +105,7 @@ def check_sizes(jobs, sizes):
     """What is said of job sizes follows from the jobs."""
     groups = jobs.groupby(["run", "size"])
     ours = pd.DataFrame({
-        "jobs": groups.size().astype("uint64"),
+        "jobs": groups.size(),
         "mean_pairwise_l1": groups["pairwise_l1"].mean(),
         "mean_wait": groups["wait"].mean(),
         "mean_turnaround": groups["turnaround"].mean(),

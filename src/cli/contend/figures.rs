@@ -2,14 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use super::Outcome;
-use super::means::{Means, settings, varied};
+use super::tables::varied;
 use crate::experiment::RunKey;
+use crate::experiment::contention::{Contended, Contention, settings};
 use crate::plot::{Comparison, HeatMap, Stems, save};
 
 /// Draws a comparison of every setting and a map of every run on a 2D machine; the paths of
 /// the files. Names and subtitles tell machines and seeds apart if there are several.
-pub fn write(plots: &Path, outcomes: &[Outcome], pattern: &str) -> anyhow::Result<Vec<PathBuf>> {
+pub fn write(plots: &Path, outcomes: &[Contended]) -> anyhow::Result<Vec<PathBuf>> {
     let (machines, seeds) = varied(outcomes.iter().map(|outcome| &outcome.key));
     let seed_of = |key: &RunKey| seeds.then(|| format!("seed {}", key.seed));
     let mut stems = Stems::default();
@@ -19,13 +19,13 @@ pub fn write(plots: &Path, outcomes: &[Outcome], pattern: &str) -> anyhow::Resul
         let seed = seed_of(key);
         let mut parts = vec!["contention", &key.trace, &key.topology, &key.scheduler];
         parts.extend(seed.as_deref());
-        let figure = comparison(&group, seed.as_deref(), pattern);
+        let figure = comparison(&group, seed.as_deref());
         files.extend(save(plots, &stems.give(&parts), &figure)?);
     }
     for outcome in outcomes {
         let key = &outcome.key;
         let (seed, strategy) = (seed_of(key), key.strategy());
-        let Some(figure) = heat_map(outcome, seed.as_deref(), pattern) else { continue };
+        let Some(figure) = heat_map(outcome, seed.as_deref()) else { continue };
         let mut parts = vec!["links", key.trace.as_str()];
         parts.extend(machines.then_some(key.topology.as_str()));
         parts.extend([&key.scheduler, &strategy].map(String::as_str));
@@ -40,16 +40,15 @@ fn line(parts: &[Option<&str>]) -> String {
     parts.iter().flatten().copied().collect::<Vec<_>>().join(", ")
 }
 
-fn comparison(group: &[&Outcome], seed: Option<&str>, pattern: &str) -> Comparison {
-    let mut sorted: Vec<(&&Outcome, Means)> =
-        group.iter().map(|outcome| (outcome, Means::of(&outcome.run))).collect();
+fn comparison(group: &[&Contended], seed: Option<&str>) -> Comparison {
+    let mut sorted = group.to_vec();
     // Those that have no stretch come last.
-    let stretch = |means: &Means| means.stretch.unwrap_or(f64::INFINITY);
-    sorted.sort_by(|a, b| stretch(&a.1).total_cmp(&stretch(&b.1)));
-    let key = &group[0].key;
-    let values = |means: &Means| {
-        let dispersal = means.dispersal.map(|share| 100.0 * share);
-        vec![means.stretch, means.latency, means.distance, dispersal]
+    let stretch = |run: &Contended| run.means.mean_stretch.unwrap_or(f64::INFINITY);
+    sorted.sort_by(|a, b| stretch(a).total_cmp(&stretch(b)));
+    let (key, pattern) = (&group[0].key, &group[0].pattern);
+    let values = |means: &Contention| {
+        let dispersal = means.mean_sending_dispersal.map(|share| 100.0 * share);
+        vec![means.mean_stretch, means.mean_latency, means.mean_distance, dispersal]
     };
     Comparison {
         subtitle: vec![
@@ -59,19 +58,16 @@ fn comparison(group: &[&Outcome], seed: Option<&str>, pattern: &str) -> Comparis
         measures: ["Stretch", "Packet latency (cycles)", "Distance (hops)", "Dispersal (%)"]
             .map(str::to_string)
             .to_vec(),
-        strategies: sorted
-            .iter()
-            .map(|(outcome, means)| (outcome.key.strategy(), values(means)))
-            .collect(),
+        strategies: sorted.iter().map(|run| (run.key.strategy(), values(&run.means))).collect(),
     }
 }
 
 /// Use of links by place, on 2D machines.
-fn heat_map(outcome: &Outcome, seed: Option<&str>, pattern: &str) -> Option<HeatMap> {
+fn heat_map(outcome: &Contended, seed: Option<&str>) -> Option<HeatMap> {
     let grid = outcome.trace.topology.grid().filter(|grid| grid.dimensions() == 2)?;
     let (width, length) = (grid.extent(0) as u16, grid.extent(1) as u16);
-    let at = |x, y| 100.0 * outcome.run.link_use[grid.node([x, y, 0]).index()];
-    let key = &outcome.key;
+    let at = |x, y| 100.0 * outcome.result.link_use[grid.node([x, y, 0]).index()];
+    let (key, pattern) = (&outcome.key, &outcome.pattern);
     let strategy = key.strategy();
     Some(HeatMap {
         title: "Use of the links".to_string(),

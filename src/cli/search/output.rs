@@ -1,24 +1,20 @@
 //! Where the results of a search go.
 
-use std::io::{self, Write};
+use std::io;
 
 use serde_json::json;
 
 use super::args::SearchArgs;
 use super::plan::SearchPlan;
-use crate::cli::args::FormatArg;
 use crate::cli::exit::Failure;
 use crate::cli::output::{configuration, metadata};
 use crate::cli::session::Session;
 use crate::experiment::search::{
-    Archive, Candidate, Origin, Portability, Problem, SearchRow, rows,
+    Archive, Candidate, Origin, Portability, Problem, SearchRow, SparedRow, rows,
 };
-use crate::files;
+use crate::frame;
 use crate::plot::{Searched, search_gallery};
-use crate::report::{
-    json_line, portability_rows, portability_summary, search_row, search_summary, spared_rows,
-    write_csv,
-};
+use crate::report::{portability_summary, search_summary};
 
 /// The result of a search, ready to be written.
 pub struct Results<'a> {
@@ -77,29 +73,11 @@ impl Results<'_> {
             shown || given || row.origin == Origin::None
         };
         let shown: Vec<SearchRow> = rows.iter().filter(top).cloned().collect();
-        let mut out = io::stdout().lock();
         let sheets = || {
             let summary = search_summary(&self.plan.objective.to_string(), &shown);
             [Some(summary), self.portability.map(portability_summary)].into_iter().flatten()
         };
-        match args.output.format {
-            FormatArg::Json => {
-                shown.iter().try_for_each(|row| writeln!(out, "{}", json_line(&search_row(row))))
-            }
-            FormatArg::Csv => write_csv(shown.iter().map(search_row), &mut out),
-            FormatArg::Table | FormatArg::Md => {
-                for (i, sheet) in sheets().enumerate() {
-                    if i > 0 {
-                        writeln!(out)?;
-                    }
-                    match args.output.format {
-                        FormatArg::Md => sheet.write_markdown(&mut out)?,
-                        _ => sheet.write_plain(&mut out)?,
-                    }
-                }
-                Ok(())
-            }
-        }
+        args.output.format.print(&shown, || sheets().collect(), &mut io::stdout().lock())
     }
 
     fn write_files(
@@ -110,31 +88,21 @@ impl Results<'_> {
     ) -> Result<(), Failure> {
         let plan = self.plan;
         let Some(dir) = session.stage()? else { return Ok(()) };
-        let mut written = Vec::new();
-        let mut csv = |name: &str, rows: Vec<_>| {
-            let path = dir.join(name);
-            let mut bytes = Vec::new();
-            let text = write_csv(rows, &mut bytes).and_then(|()| files::write(&path, &bytes));
-            text.map_err(|e| Failure::output(path.display(), e))?;
-            written.push(path);
-            Ok::<(), Failure>(())
-        };
-        csv("search.csv", rows.iter().map(search_row).collect())?;
-        let mut spared = Vec::new();
-        for ((problem, archive), &equal) in
-            plan.searches.iter().zip(self.archives).zip(self.equal_ratios)
-        {
-            let whole = problem.decisions();
-            spared.extend(spared_rows(&problem.name(), &archive.spared(whole), equal, whole));
-        }
-        csv("spared.csv", spared)?;
-        if let Some(matrix) = self.portability {
-            csv("portability.csv", portability_rows(matrix))?;
-        }
         let configuration = configuration(&plan.train, false);
         let text = json!({"run": configuration, "search": self.settings(args)}).to_string();
-        let parquet = crate::frame::write_search(dir, &metadata(&text), rows);
-        written.push(parquet.map_err(|e| Failure::output("results", e))?);
+        let metadata = metadata(&text);
+        let searches = plan.searches.iter().zip(self.archives).zip(self.equal_ratios);
+        let spared: Vec<SparedRow> = searches
+            .flat_map(|((problem, archive), &equal)| {
+                SparedRow::of(problem, &archive.spared(problem.decisions()), equal)
+            })
+            .collect();
+        let failed = |e| Failure::output("results", e);
+        let mut written = frame::write(dir, rows, &metadata).map_err(failed)?;
+        written.extend(frame::write(dir, &spared, &metadata).map_err(failed)?);
+        if let Some(matrix) = self.portability {
+            written.extend(frame::write(dir, &matrix.rows(), &metadata).map_err(failed)?);
+        }
         if !args.output.no_plots {
             let names: Vec<String> = plan.searches.iter().map(Problem::name).collect();
             let searched: Vec<_> = names

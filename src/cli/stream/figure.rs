@@ -1,6 +1,6 @@
 //! Figures of stochastic streams: a metric against load, or against the machine's size.
 
-use crate::experiment::stream::{Caption, Estimates, Life, Metric, Point};
+use crate::experiment::stream::{Estimates, Life, Metric, Point};
 use crate::plot::{self, Line, Lines};
 
 /// What is the same at all points, and what has to be told apart.
@@ -64,13 +64,13 @@ pub fn figure(metric: Metric, results: &[(Point, Estimates)]) -> Option<Lines> {
     if !values().any(|value| value.is_finite() && value != 0.0) {
         return None;
     }
-    let Caption { title, unit, .. } = metric.caption();
     // Where jobs live by their messages a time unit is a cycle.
     let time_unit = match first.life {
         Life::RunTimes => "time unit",
         Life::Messages(_) => "cycle",
     };
-    let unit = unit.replace("time unit", time_unit);
+    let axis = metric.caption().axis.replace("time unit", time_unit);
+    let title = axis.split(" (").next().unwrap_or(&axis);
     let (against, x_title) = match varied.against_size() {
         true => ("machine size", "Processors".to_string()),
         false => ("load", format!("Load (arrivals per {time_unit})")),
@@ -79,7 +79,7 @@ pub fn figure(metric: Metric, results: &[(Point, Estimates)]) -> Option<Lines> {
         title: format!("{title} against {against}"),
         subtitle: subtitle(first, &varied),
         x_title,
-        y_title: format!("{title} ({unit})"),
+        y_title: axis.clone(),
         log_x: varied.against_size(),
         log_y: false,
         lines,

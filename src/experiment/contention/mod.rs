@@ -5,7 +5,9 @@
 //! quota ([`stream`](super::stream)); the jobs of a [trace](run_trace) get quotas by
 //! their run times.
 
+mod correlations;
 mod isolation;
+mod outcome;
 mod slices;
 mod stage;
 mod trace;
@@ -23,7 +25,9 @@ use crate::stop::Stop;
 use crate::topology::{NodeId, Topology};
 use crate::workload::{Job, JobId};
 
+pub use correlations::{Correlations, PAIRS, Pair, Point, settings};
 pub use isolation::{Isolation, TOLERANCE, isolate};
+pub use outcome::{Contended, ContendedJob, Contention};
 use slices::{SliceError, Slices};
 pub use stage::{LONGEST, Stage, TraceError};
 pub use trace::{JobContention, TraceRun, link_use, run_trace};

@@ -63,9 +63,8 @@ impl JobContention {
     }
 
     /// Mean hop distance over the pairs of its processors.
-    pub fn mean_distance(&self) -> f64 {
-        let pairs = u64::from(self.size) * u64::from(self.size - 1) / 2;
-        if pairs == 0 { 0.0 } else { self.placement.pairwise_l1 as f64 / pairs as f64 }
+    pub fn distance(&self) -> f64 {
+        self.placement.distance(self.size)
     }
 }
 

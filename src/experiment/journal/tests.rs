@@ -49,7 +49,7 @@ fn result(run: u32) -> RunResult {
         by_size: vec![SizeRow {
             size: 3,
             jobs: 1,
-            rank: 1,
+            size_rank: 1,
             mean_pairwise_l1: mean,
             mean_wait: 1e-300,
             mean_turnaround: f64::from(run).sqrt(),
@@ -119,11 +119,11 @@ fn the_last_record_of_a_cell_counts() {
 
 #[test]
 fn another_file_is_left_alone() {
-    for text in ["my notes\n", "replay journal 2\n", "replay journal of mine\n", "x"] {
+    for text in ["my notes\n", "replay journal 1\n", "replay journal of mine\n", "x"] {
         let dir = tempfile::tempdir().expect("a folder");
         let path = dir.path().join(JOURNAL_FILE);
         fs::write(&path, text).expect("a file");
-        let of_another_version = text.ends_with("2\n");
+        let of_another_version = text.ends_with("1\n");
         match Journal::open(&folder(&dir), true).expect_err(text) {
             JournalError::Version(_) => assert!(of_another_version, "{text}"),
             JournalError::Foreign(_) => assert!(!of_another_version, "{text}"),

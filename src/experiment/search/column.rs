@@ -1,87 +1,79 @@
 //! The columns of the table of runs that a tie vector can change.
 
-use crate::metrics::RunMetrics;
+use std::sync::LazyLock;
+
+pub use crate::metrics::run::Needs;
+
+use crate::experiment::RunResult;
+use crate::metrics::{RunMetrics, SystemMetrics};
 use crate::naming::nearest;
+use crate::table::{Column, Kind, Table};
 
-/// What must be measured for a column.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Needs {
-    /// The pairwise L1 sums alone: they only grow, so an evaluation can be stopped early.
-    Pairwise,
-    /// All measures of placements.
-    Placements,
-    /// Counts of ties: several times the cost.
-    Ties,
-}
-
-/// A column of the table of runs that depends on the tie vector.
+/// A column that can be sought or constrained.
 #[derive(Debug)]
-pub struct Column {
-    /// Its name.
-    pub name: &'static str,
-    /// Whether larger values are better.
-    pub rises: bool,
-    /// What it takes.
+pub struct Sought {
+    /// The column.
+    pub column: Column<RunMetrics>,
+    /// What must be measured for it.
     pub needs: Needs,
-    /// Its value; `None` if nothing was measured.
-    pub get: fn(&RunMetrics) -> Option<f64>,
 }
 
 /// The columns that a tie vector can change.
-#[rustfmt::skip]
-pub static COLUMNS: [Column; 10] = [
-    Column { name: "mean_pairwise_l1", rises: false, needs: Needs::Pairwise, get: |m| Some(m.mean_pairwise_l1) },
-    Column { name: "total_pairwise_l1", rises: false, needs: Needs::Pairwise, get: |m| Some(m.total_pairwise_l1 as f64) },
-    Column { name: "mean_diameter", rises: false, needs: Needs::Placements, get: |m| m.mean_diameter },
-    Column { name: "mean_dispersal", rises: false, needs: Needs::Placements, get: |m| m.mean_dispersal },
-    Column { name: "mean_weighted_dispersal", rises: false, needs: Needs::Placements, get: |m| m.mean_weighted_dispersal },
-    Column { name: "mean_components", rises: false, needs: Needs::Placements, get: |m| m.mean_components },
-    Column { name: "contiguous_percent", rises: true, needs: Needs::Placements, get: |m| m.contiguous_percent },
-    Column { name: "tied_decisions", rises: false, needs: Needs::Ties, get: |m| m.tied_decisions.map(|n| n as f64) },
-    Column { name: "tied_percent", rises: false, needs: Needs::Ties, get: |m| m.tied_percent },
-    Column { name: "mean_tied", rises: false, needs: Needs::Ties, get: |m| m.mean_tied },
-];
+static SOUGHT: LazyLock<Vec<Sought>> = LazyLock::new(|| {
+    let groups = RunMetrics::groups().into_iter();
+    let groups = groups.filter(|(needs, _)| !matches!(needs, Needs::Schedule | Needs::System));
+    let sought = groups.flat_map(|(needs, columns)| {
+        columns.into_iter().map(move |column| Sought { column, needs })
+    });
+    sought.collect()
+});
 
-/// Numeric columns that follow from the schedule, on which an allocator that never
-/// refuses has no influence.
-const SCHEDULED: [&str; 15] = [
-    "jobs",
-    "utilization",
-    "makespan",
-    "mean_wait",
-    "median_wait",
-    "p90_wait",
-    "p99_wait",
-    "max_wait",
-    "mean_turnaround",
-    "median_turnaround",
-    "p90_turnaround",
-    "p99_turnaround",
-    "mean_bounded_slowdown",
-    "processors",
-    "seed",
-];
+/// Why a name is that of no column that can be sought.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum NotSought {
+    /// The column depends on the schedule.
+    #[error("it follows from the schedule alone; no tie vector changes it")]
+    Scheduled,
+    /// The column is about other strategies.
+    #[error("only strategies that may refuse or hand out units have it")]
+    System,
+    /// There is no such column, but one like it.
+    #[error("unknown column; did you mean \"{0}\"?")]
+    Misspelt(&'static str),
+    /// There is no such column.
+    #[error("unknown column; it is one of {}", Sought::names().collect::<Vec<_>>().join(", "))]
+    Unknown,
+}
 
-impl Column {
+impl Sought {
+    /// The names of all.
+    pub fn names() -> impl Iterator<Item = &'static str> + Clone {
+        SOUGHT.iter().map(|sought| sought.column.name)
+    }
+
     /// The column of a name; `-` reads as `_`.
     ///
     /// # Errors
-    /// What is wrong with the name, in words.
-    pub fn by_name(name: &str) -> Result<&'static Column, String> {
+    /// [`NotSought`].
+    pub fn by_name(name: &str) -> Result<&'static Self, NotSought> {
         let name = name.trim().to_ascii_lowercase().replace('-', "_");
-        if let Some(column) = COLUMNS.iter().find(|column| column.name == name) {
-            return Ok(column);
+        if let Some(sought) = SOUGHT.iter().find(|sought| sought.column.name == name) {
+            return Ok(sought);
         }
-        if SCHEDULED.contains(&name.as_str()) {
-            return Err("it follows from the schedule alone; no tie vector changes it".to_string());
-        }
-        let names = COLUMNS.iter().map(|column| column.name);
-        Err(match nearest(&name, names.clone()) {
-            Some(near) => format!("unknown column; did you mean \"{near}\"?"),
-            None => {
-                format!("unknown column; it is one of {}", names.collect::<Vec<_>>().join(", "))
-            }
+        let system = SystemMetrics::columns().iter().any(|column| column.name == name);
+        let number =
+            |column: &Column<RunResult>| column.name == name && column.kind() != Kind::Text;
+        Err(match nearest(&name, Self::names()) {
+            _ if system => NotSought::System,
+            _ if RunResult::columns().iter().any(number) => NotSought::Scheduled,
+            Some(near) => NotSought::Misspelt(near),
+            None => NotSought::Unknown,
         })
+    }
+
+    /// Its value; `None` if it was not measured.
+    pub fn value(&self, metrics: &RunMetrics) -> Option<f64> {
+        self.column.value(metrics).number()
     }
 }
 
@@ -91,24 +83,23 @@ mod tests {
 
     #[test]
     fn names_are_found_or_explained() {
-        assert_eq!(Column::by_name("mean-Components").map(|c| c.name), Ok("mean_components"));
-        let problem = |name| Column::by_name(name).err().unwrap_or_default();
-        assert!(problem("mean_wait").contains("schedule alone"));
+        let name = Sought::by_name("mean-Components").map(|sought| sought.column.name);
+        assert_eq!(name, Ok("mean_components"));
+        let problem = |name| {
+            Sought::by_name(name).err().map(|problem| problem.to_string()).unwrap_or_default()
+        };
+        for scheduled in ["mean_wait", "utilization", "jobs", "processors", "seed"] {
+            assert!(problem(scheduled).contains("schedule alone"), "{scheduled}");
+        }
+        assert!(problem("refusals").contains("may refuse"));
         assert!(problem("mean_pairwise_11").contains("did you mean \"mean_pairwise_l1\""));
         assert!(problem("zzz").contains("one of mean_pairwise_l1, total"));
     }
 
     #[test]
-    fn every_column_of_runs_is_known() {
-        let job =
-            crate::workload::Job { number: 0, submit: 0, run: 1, estimate: 1, size: 1, line: 0 };
-        let schedule = crate::metrics::ScheduleMetrics::new(&[job], &[0], 1);
-        let metrics = RunMetrics::new(&schedule, 0, &Default::default(), None, None);
-        let value = serde_json::to_value(&metrics).expect("JSON");
-        // What is measured of allocators that refuse says nothing of tie vectors.
-        for name in value.as_object().expect("an object").keys().filter(|name| *name != "system") {
-            let known = COLUMNS.iter().any(|column| column.name == name);
-            assert!(known || SCHEDULED.contains(&name.as_str()), "{name}");
-        }
+    fn only_what_is_better_when_larger_rises() {
+        let rising: Vec<_> =
+            SOUGHT.iter().map(|s| &s.column).filter(|c| c.rises).map(|c| c.name).collect();
+        assert_eq!(rising, ["contiguous_percent"]);
     }
 }

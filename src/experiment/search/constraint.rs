@@ -13,7 +13,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::column::{Column, Needs};
+use super::column::{Needs, NotSought, Sought};
 use super::space::Range;
 use crate::naming::{NameError, StrategyName};
 
@@ -39,7 +39,7 @@ pub enum Subject {
         sizes: Range,
     },
     /// A column of the table of runs.
-    Column(&'static Column),
+    Column(&'static Sought),
 }
 
 const ALL_SIZES: Range = Range { low: 1, high: u32::MAX };
@@ -49,7 +49,7 @@ impl Constraint {
     pub fn needs(&self) -> Needs {
         match self.subject {
             Subject::WorstClass { .. } => Needs::Pairwise,
-            Subject::Column(column) => column.needs,
+            Subject::Column(sought) => sought.needs,
         }
     }
 }
@@ -77,13 +77,15 @@ impl FromStr for Constraint {
             }
         } else {
             name.expect_keys(KIND, &[])?;
-            let known = |problem: String| match problem.strip_prefix("unknown column; it is one of")
-            {
-                Some(columns) => format!("unknown subject; it is worst-class or one of{columns}"),
-                None => problem,
+            let problem = |problem| match problem {
+                NotSought::Unknown => {
+                    let names: Vec<_> = Sought::names().collect();
+                    format!("unknown subject; it is worst-class or one of {}", names.join(", "))
+                }
+                problem => problem.to_string(),
             };
-            let column = Column::by_name(&name.name);
-            Subject::Column(column.map_err(|problem| name.error(KIND, known(problem)))?)
+            let sought = Sought::by_name(&name.name);
+            Subject::Column(sought.map_err(|e| name.error(KIND, problem(e)))?)
         };
         Ok(Self { subject, most_percent })
     }
@@ -92,7 +94,7 @@ impl FromStr for Constraint {
 impl fmt::Display for Constraint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = match self.subject {
-            Subject::Column(column) => StrategyName::plain(column.name),
+            Subject::Column(sought) => StrategyName::plain(sought.column.name),
             Subject::WorstClass { jobs, sizes } => {
                 let mut name = StrategyName::plain("worst-class");
                 if jobs > 1 {

@@ -12,7 +12,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::column::{Column, Needs};
+use super::column::{Needs, Sought};
 use super::space::Range;
 use crate::naming::{NameError, StrategyName};
 
@@ -57,7 +57,7 @@ impl Weights {
 #[derive(Clone, Debug)]
 pub struct Objective {
     /// The column.
-    pub column: &'static Column,
+    pub sought: &'static Sought,
     /// What is wanted.
     pub goal: Goal,
     /// Weights of jobs; other than [`Weights::Jobs`] only with `mean_pairwise_l1`.
@@ -68,7 +68,7 @@ impl Objective {
     /// Whether the objective is a weighted sum of the jobs' pairwise L1 sums that should
     /// be small: every further decision can only add to it.
     pub fn only_grows(&self) -> bool {
-        self.column.needs == Needs::Pairwise && self.goal == Goal::Min
+        self.sought.needs == Needs::Pairwise && self.goal == Goal::Min
     }
 }
 
@@ -79,8 +79,9 @@ impl FromStr for Objective {
         let name: StrategyName =
             text.parse().map_err(|e: NameError| NameError { kind: KIND, ..e })?;
         name.expect_keys(KIND, &["goal", "weights"])?;
-        let column = Column::by_name(&name.name).map_err(|problem| name.error(KIND, problem))?;
-        let usual = if column.rises { Goal::Max } else { Goal::Min };
+        let sought =
+            Sought::by_name(&name.name).map_err(|problem| name.error(KIND, problem.to_string()))?;
+        let usual = if sought.column.rises { Goal::Max } else { Goal::Min };
         let goal = name.choice(KIND, "goal", usual, &[("min", Goal::Min), ("max", Goal::Max)])?;
         let weights = match name.get("weights") {
             None | Some("jobs") => Weights::Jobs,
@@ -89,10 +90,10 @@ impl FromStr for Objective {
                 parse_classes(classes).map_err(|problem| name.error(KIND, problem))?,
             ),
         };
-        if weights != Weights::Jobs && column.name != "mean_pairwise_l1" {
+        if weights != Weights::Jobs && sought.column.name != "mean_pairwise_l1" {
             return Err(name.error(KIND, "only mean_pairwise_l1 takes weights"));
         }
-        Ok(Self { column, goal, weights })
+        Ok(Self { sought, goal, weights })
     }
 }
 
@@ -113,8 +114,8 @@ fn parse_classes(text: &str) -> Result<Vec<(Range, u64)>, String> {
 
 impl fmt::Display for Objective {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut name = StrategyName::plain(self.column.name);
-        if (self.goal == Goal::Max) != self.column.rises {
+        let mut name = StrategyName::plain(self.sought.column.name);
+        if (self.goal == Goal::Max) != self.sought.column.rises {
             name.set("goal", if self.goal == Goal::Max { "max" } else { "min" });
         }
         match &self.weights {

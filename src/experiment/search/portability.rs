@@ -3,8 +3,10 @@ use rayon::prelude::*;
 use super::SearchError;
 use super::candidate::Candidate;
 use super::problem::{Evaluation, Problem};
+use super::row::{excess, worth};
 use crate::allocator::centre::TieVector;
 use crate::stop::Stop;
+use crate::table::{Column, Table};
 use crate::topology::Topology;
 
 /// Candidates tried where they were not found (Johnson, Bunde, Leung, Fig. 15).
@@ -104,6 +106,50 @@ impl Portability {
             cells: cells.chunks(problems.len().max(1)).map(<[_]>::to_vec).collect(),
             found,
         }))
+    }
+}
+
+/// A candidate tried on a trace.
+#[derive(Clone, Copy, Debug)]
+pub struct PortabilityRow<'a> {
+    /// The candidate as it was found.
+    pub found: &'a Found,
+    /// The trace.
+    pub tried: &'a Tried,
+    /// What ran, and what it came to.
+    pub cell: &'a PortabilityCell,
+}
+
+impl Portability {
+    /// Every candidate on every trace.
+    pub fn rows(&self) -> Vec<PortabilityRow<'_>> {
+        let pairs = self.found.iter().zip(&self.cells);
+        let row = |(found, cells)| {
+            let tried = self.parts.iter().zip::<&Vec<PortabilityCell>>(cells);
+            tried.map(move |(tried, cell)| PortabilityRow { found, tried, cell })
+        };
+        pairs.flat_map(row).collect()
+    }
+}
+
+impl Table for PortabilityRow<'_> {
+    const NAME: &'static str = "portability";
+    const ROW: &'static str = "one row per candidate and trace it was tried on";
+
+    #[rustfmt::skip]
+    fn columns() -> Vec<Column<Self>> {
+        let [value, improvement] = worth(|r: &Self| Some(r.cell.value), |r| r.cell.improvement_percent);
+        vec![
+            Column::new("found", "", "the candidate as it was found: SR,AF,WF,BF, with a slack SR,AF,WF,BF@SLACK", |r: &Self| r.found.candidate.to_string()),
+            Column::text("found_on", "the traces it was found on, joined by +, or given", |r: &Self| Some(&r.found.on)),
+            Column::text("trace", "trace: its file name without .swf and .gz", |r: &Self| Some(&r.tried.name)),
+            Column::text("topology", "machine, such as 10x10", |r: &Self| Some(&r.tried.topology)),
+            Column::new("candidate", "", "what ran: as found, but for a scan radius in proportion to the machine with --scale-sr", |r: &Self| r.cell.candidate.to_string()),
+            value,
+            Column::new("baseline", "as the objective", "the objective without tie-breaking", |r: &Self| r.tried.baseline),
+            improvement,
+            excess(|r: &Self| Some(r.cell.excess_percent)),
+        ]
     }
 }
 

@@ -88,7 +88,7 @@ impl Problem {
         if !allocator.takes_tie() || allocator.tie().is_some() {
             return Err(SearchError::NoTie(allocator.to_string()));
         }
-        let needs = constraints.iter().map(Constraint::needs).chain([objective.column.needs]).max();
+        let needs = constraints.iter().map(Constraint::needs).chain([objective.sought.needs]).max();
         let mut problem = Self {
             parts,
             allocator,

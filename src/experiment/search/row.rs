@@ -1,8 +1,10 @@
 use std::collections::HashMap;
 
-use super::archive::{Archive, better_first};
+use super::archive::{Archive, Spared, better_first};
 use super::candidate::Candidate;
 use super::problem::{Evaluation, Extent, Problem};
+use super::ratio::Ratio;
+use crate::table::{Column, Table};
 
 /// Where a candidate comes from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -129,4 +131,125 @@ impl<'a> Maker<'a> {
 
 fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
+}
+
+fn yes(flag: bool) -> String {
+    (if flag { "yes" } else { "no" }).to_string()
+}
+
+/// The column of the traces that were searched.
+pub(super) fn searched<Row>(
+    read: impl for<'a> Fn(&'a Row) -> Option<&'a str> + Send + Sync + 'static,
+) -> Column<Row> {
+    Column::text("searched", "traces that were searched, joined by +", read)
+}
+
+/// The columns that tell how good a candidate is: objective, improvement.
+#[rustfmt::skip]
+pub(super) fn worth<Row>(
+    value: impl Fn(&Row) -> Option<f64> + Send + Sync + 'static,
+    improvement: impl Fn(&Row) -> f64 + Send + Sync + 'static,
+) -> [Column<Row>; 2] {
+    [
+        Column::new("value", "as the objective", "the objective, mean over the row's traces; null if stopped", value),
+        Column::new("improvement_percent", "%", "improvement on no tie-breaking, mean over the row's traces; an upper bound if stopped", improvement).rising(),
+    ]
+}
+
+/// The column of constraints exceeded.
+pub(super) fn excess<Row>(
+    read: impl Fn(&Row) -> Option<f64> + Send + Sync + 'static,
+) -> Column<Row> {
+    let meaning = "by how much constraints are exceeded at most, 0 if all hold; null if stopped, and without tie-breaking";
+    Column::new("excess_percent", "%", meaning, read)
+}
+
+impl Table for SearchRow {
+    const NAME: &'static str = "search";
+    const ROW: &'static str = "one row per evaluation of a search";
+
+    #[rustfmt::skip]
+    fn columns() -> Vec<Column<Self>> {
+        type C = Column<SearchRow>;
+        let [value, improvement] = worth(|r: &Self| r.value, |r| r.improvement_percent);
+        let ratio = |r: &Self| r.candidate.map(|one| Ratio::of(one.vector));
+        vec![
+            searched(|r: &Self| Some(&r.searched)),
+            C::new("rank", "", "place among whole evaluations, from 1, those that keep the constraints first; null if not whole or not found by the search", |r| r.rank),
+            C::text("origin", "found by the search; given by --tie; none, no tie-breaking", |r| Some(match r.origin { Origin::None => "none", Origin::Found => "found", Origin::Given => "given" })),
+            C::new("tie", "", "tie vector SR,AF,WF,BF or auto; null without tie-breaking", |r| r.candidate.map(|one| one.vector.to_string())),
+            C::new("sr", "shells", "scan radius", |r| r.candidate.map(|one| one.vector.scan_radius)),
+            C::new("af", "", "available factor", |r| r.candidate.map(|one| i64::from(one.vector.available))),
+            C::new("wf", "", "wall factor", |r| r.candidate.map(|one| i64::from(one.vector.wall))),
+            C::new("bf", "", "border factor", |r| r.candidate.map(|one| i64::from(one.vector.border))),
+            C::new("slack", "", "share of the best score by which a candidate may be worse and compete by tie value; null without tie-breaking", |r| r.candidate.map(|one| one.slack.share())),
+            C::new("wall_share", "", "WF / (AF + WF); 0 if both are 0; negative factors count as 0", move |r| ratio(r).map(|ratio| ratio.wall)),
+            C::new("border_share", "", "BF / (AF + WF + BF); negative factors count as 0", move |r| ratio(r).map(|ratio| ratio.border)),
+            value,
+            improvement,
+            C::new("test_improvement_percent", "%", "the same on the test traces; null if not tried there", |r| r.test_improvement_percent).rising(),
+            C::new("feasible", "", "whether all constraints hold, yes or no; null if stopped, and without tie-breaking", |r| r.feasible.map(yes)),
+            excess(|r: &Self| r.excess_percent),
+            C::new("worst_size", "processors", "job size whose mean pairwise L1 worsens most; null if stopped", |r| r.worst.as_ref().map(|worst| worst.0)),
+            C::new("worst_jobs", "jobs", "jobs of that size", |r| r.worst.as_ref().map(|worst| worst.1)),
+            C::new("worst_percent", "%", "how much it worsens; below 0 if it gains", |r| r.worst.as_ref().map(|worst| worst.2)),
+            C::text("worst_trace", "the trace in which", |r| r.worst.as_ref().map(|worst| worst.3.as_str())),
+            C::text("extent", "whole; stopped, because certain not to be among the best; or prefix, a first part only", |r| Some(match r.extent { Extent::Whole => "whole", Extent::Stopped => "stopped", Extent::Prefix(_) => "prefix" })),
+            C::new("share", "", "share of the decisions that a prefix takes; null otherwise", |r| match r.extent { Extent::Prefix(share) => Some(share), _ => None }),
+            C::new("evaluation", "", "when the search asked for it, from 1; null if it did not", |r| r.evaluation),
+            C::new("decisions", "decisions", "decisions replayed", |r| r.decisions),
+        ]
+    }
+}
+
+/// Evaluations that a search did without, for one reason.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SparedRow {
+    /// The traces that were searched, joined by `+`.
+    pub searched: String,
+    /// Why, in a word.
+    pub reason: &'static str,
+    /// Why, in a sentence.
+    pub about: &'static str,
+    /// Whether it cannot have changed the answer.
+    pub exact: bool,
+    /// How many evaluations.
+    pub evaluations: u64,
+    /// How many decisions they would have taken.
+    pub decisions: u64,
+}
+
+impl SparedRow {
+    /// What a search spared that left out so many `equal_ratios`.
+    #[rustfmt::skip]
+    pub fn of(problem: &Problem, spared: &Spared, equal_ratios: u64) -> [Self; 4] {
+        let whole = problem.decisions();
+        [
+            ("equal-ratio", true, equal_ratios, equal_ratios * whole, "vectors of the grid that break no tie or have the ratio of another"),
+            ("repeated", true, spared.repeats, spared.repeats * whole, "vectors that were asked for again"),
+            ("stopped", true, spared.stopped, spared.stopped_decisions, "evaluations stopped because certain not to be among the best"),
+            ("dropped", false, spared.dropped, spared.dropped_decisions, "vectors given up after a first part of the traces"),
+        ]
+        .map(|(reason, exact, evaluations, decisions, about)| {
+            Self { searched: problem.name(), reason, about, exact, evaluations, decisions }
+        })
+    }
+}
+
+impl Table for SparedRow {
+    const NAME: &'static str = "spared";
+    const ROW: &'static str = "one row per search and reason why it did without some evaluations";
+
+    #[rustfmt::skip]
+    fn columns() -> Vec<Column<Self>> {
+        type C = Column<SparedRow>;
+        vec![
+            searched(|r: &Self| Some(&r.searched)),
+            C::text("reason", "why they were not needed: equal-ratio, repeated, stopped, dropped", |r| Some(r.reason)),
+            C::new("exact", "", "whether the answer cannot have changed, yes or no", |r| yes(r.exact)),
+            C::new("evaluations", "evaluations", "evaluations that were not needed, or not in whole", |r| r.evaluations),
+            C::new("spared_decisions", "decisions", "decisions that they would still have taken", |r| r.decisions),
+            C::text("about", "the reason in words", |r| Some(r.about)),
+        ]
+    }
 }

@@ -1,4 +1,4 @@
-use super::column::{Column, Needs};
+use super::column::{Needs, Sought};
 use super::constraint::Subject;
 use super::objective::{Goal, Objective, Weights};
 use crate::metrics::run::{PlacementMeans, RunMetrics};
@@ -56,21 +56,21 @@ impl Tally {
     }
 
     /// The value of a column; not a number if it was not measured.
-    pub fn column(&self, column: &Column, schedule: &ScheduleMetrics) -> f64 {
+    pub fn column(&self, sought: &Sought, schedule: &ScheduleMetrics) -> f64 {
         let total = self.classes.iter().map(|class| class.pairwise_l1).sum();
         let ties = (self.ties.decisions > 0).then_some(self.ties);
         let metrics = RunMetrics::new(schedule, total, &self.placements, ties, None);
-        (column.get)(&metrics).unwrap_or(f64::NAN)
+        sought.value(&metrics).unwrap_or(f64::NAN)
     }
 
     /// The value of an objective; not a number if nothing has a weight.
     pub fn objective(&self, objective: &Objective, schedule: &ScheduleMetrics) -> f64 {
-        if objective.column.name == "mean_pairwise_l1" {
+        if objective.sought.column.name == "mean_pairwise_l1" {
             // Over the jobs seen, which may be the first part only.
             let weight = self.weight(&objective.weights);
             self.weighted_sum(&objective.weights) as f64 / weight as f64
         } else {
-            self.column(objective.column, schedule)
+            self.column(objective.sought, schedule)
         }
     }
 
@@ -100,14 +100,14 @@ impl Tally {
                 })
                 // Of no class, none is worse.
                 .map_or(f64::NEG_INFINITY, |worst| worst.worsened_percent),
-            Subject::Column(column) => {
-                let goal = if column.rises { Goal::Max } else { Goal::Min };
-                let (before, after) = match column.needs {
+            Subject::Column(sought) => {
+                let goal = if sought.column.rises { Goal::Max } else { Goal::Min };
+                let (before, after) = match sought.needs {
                     Needs::Pairwise => {
                         let sum = |tally: &Tally| tally.weighted_sum(&Weights::Jobs) as f64;
                         (sum(baseline), sum(self))
                     }
-                    _ => (baseline.column(column, schedule), self.column(column, schedule)),
+                    _ => (baseline.column(sought, schedule), self.column(sought, schedule)),
                 };
                 -improvement_percent(goal, before, after)
             }

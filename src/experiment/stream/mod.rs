@@ -5,11 +5,13 @@
 //! every point of one seed, so that differences between strategies are not those between
 //! their jobs.
 
+mod metric;
 mod sample;
 
 use std::fmt;
 
-pub use sample::{Caption, Metric, Sample, SampleError, sample};
+pub use metric::{Caption, Metric, Sample};
+pub use sample::{SampleError, sample};
 
 use super::contention::Messages;
 use crate::allocator::registry::AllocatorSpec;
@@ -17,6 +19,7 @@ use crate::experiment::Watch;
 use crate::metrics::estimate::{Accumulator, Estimate, ReplicateError, StopRule, replicate};
 use crate::scheduler::registry::SchedulerSpec;
 use crate::stop::Stop;
+use crate::table::{Column, Table};
 use crate::topology::Topology;
 use crate::workload::stochastic::StochasticStream;
 
@@ -52,6 +55,14 @@ impl Point {
         let load = 1.0 / mean;
         let written = (0..17).filter_map(|digits| format!("{load:.digits$e}").parse().ok());
         written.into_iter().find(|&short: &f64| 1.0 / short == mean).unwrap_or(load)
+    }
+
+    /// What its jobs send, if that decides how long they live.
+    pub fn messages(&self) -> Option<&Messages> {
+        match &self.life {
+            Life::RunTimes => None,
+            Life::Messages(messages) => Some(messages),
+        }
     }
 }
 
@@ -136,6 +147,36 @@ pub fn estimate_unless(
         confidence: rule.confidence,
         samples: runs.samples,
     })
+}
+
+/// A point and its estimates are a row.
+impl Table for (Point, Estimates) {
+    const NAME: &'static str = "stream";
+    const ROW: &'static str = "one row per point: a stream of jobs on a machine, under a scheduler and an allocator; measures are means over its replications";
+
+    #[rustfmt::skip]
+    fn columns() -> Vec<Column<Self>> {
+        type C = Column<(Point, Estimates)>;
+        let mut columns = vec![
+            C::new("machine", "", "machine, such as 10x10", |(point, _)| point.topology.to_string()),
+            C::new("sides", "", "distribution of the jobs' side lengths", |(point, _)| point.stream.sides.to_string()),
+            C::new("service", "", "distribution of the service times; null if jobs live by their messages", |(point, _)| point.messages().is_none().then(|| point.stream.service.to_string())),
+            C::new("pattern", "", "communication pattern; null if jobs live by their run times", |(point, _)| point.messages().map(|messages| messages.program.pattern().to_string())),
+            C::new("flits", "flits", "flits of a packet; null if jobs live by their run times", |(point, _)| point.messages().map(|messages| messages.options.flits)),
+            C::new("load", "arrivals per time unit", "offered load", |(point, _)| point.load()),
+            C::new("scheduler", "", "scheduler", |(point, _)| point.scheduler.to_string()),
+            C::new("allocator", "", "allocator without its tie vector", |(point, _)| point.allocator.without_tie().to_string()),
+            C::text("tie", "tie vector SR,AF,WF,BF or auto; null without tie-breaking", |(point, _)| point.allocator.tie()),
+            C::new("jobs", "jobs", "jobs of the run, of the size, or of a replication", |(point, _)| point.stream.jobs),
+            C::new("replications", "replications", "replications that ran", |(_, estimates)| estimates.replications),
+        ];
+        for metric in Metric::ALL {
+            let Caption { column, unit, meaning, half_width, half_width_meaning, .. } = metric.caption();
+            columns.push(C::new(column, unit, meaning, move |(_, estimates)| estimates.of(metric).mean));
+            columns.push(C::new(half_width, unit, half_width_meaning, move |(_, estimates)| estimates.of(metric).half_width));
+        }
+        columns
+    }
 }
 
 #[cfg(test)]

@@ -1,0 +1,141 @@
+//! What a trace on a network comes to, as tables: runs, and their jobs.
+
+use std::sync::Arc;
+
+use super::correlations::{self, Point};
+use super::{JobContention, TraceRun};
+use crate::experiment::{RunKey, Trace, run_column};
+use crate::metrics::Placement;
+use crate::table::{Column, Table, measures};
+
+/// A cell and what it came to.
+#[derive(Clone, Debug)]
+pub struct Contended {
+    /// Its number in the grid.
+    pub run: u32,
+    /// What ran.
+    pub key: RunKey,
+    /// The jobs and the machine.
+    pub trace: Arc<Trace>,
+    /// The communication pattern.
+    pub pattern: String,
+    /// What became of every job.
+    pub result: TraceRun,
+    /// What that comes to.
+    pub means: Contention,
+}
+
+impl Contended {
+    /// Sums up a run.
+    pub fn new(
+        run: u32,
+        key: RunKey,
+        trace: Arc<Trace>,
+        pattern: String,
+        result: TraceRun,
+    ) -> Self {
+        let means = Contention::of(&result);
+        Self { run, key, trace, pattern, result, means }
+    }
+
+    /// A row for each job.
+    pub fn job_rows(&self) -> impl Iterator<Item = ContendedJob<'_>> {
+        self.result.jobs.iter().map(|job| ContendedJob { run: self.run, job })
+    }
+}
+
+/// Mean over the jobs that have it.
+fn mean(run: &TraceRun, of: impl Fn(&JobContention) -> Option<f64>) -> Option<f64> {
+    let values: Vec<f64> = run.jobs.iter().filter_map(of).collect();
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+}
+
+/// Mean over the jobs that send packets.
+fn sending(run: &TraceRun, of: fn(&JobContention) -> f64) -> Option<f64> {
+    mean(run, |job| (job.packets > 0).then(|| of(job)))
+}
+
+fn count(run: &TraceRun, counts: fn(&JobContention) -> bool) -> u64 {
+    run.jobs.iter().filter(|job| counts(job)).count() as u64
+}
+
+measures! {
+    /// What a run comes to. Stretch, packets and places are means over the jobs that send
+    /// packets, so that they go together, and `None` if there are none; waits and turnarounds
+    /// are over all jobs.
+    #[derive(Clone, PartialEq, Debug)]
+    pub struct Contention, from run: &TraceRun {
+        jobs: u64 ["jobs"] "jobs of the run, of the size, or of a replication" = run.jobs.len() as u64;
+        sending_jobs: u64 ["jobs"] "jobs that send packets; the others hold their processors for their run time" = count(run, |job| job.packets > 0);
+        off_target_jobs: u64 ["jobs"] "those of the sending jobs whose time alone is more than 1 % off run time x scale" = count(run, JobContention::is_off_target);
+        packets: u64 ["packets"] "packets sent" = run.jobs.iter().map(|job| job.packets).sum();
+        mean_stretch: Option<f64> [""] "mean stretch of the sending jobs: time among the others over time alone; null if none sends" = mean(run, JobContention::stretch);
+        mean_latency: Option<f64> ["cycles"] "mean over the sending jobs of the mean latency of their packets; null if none sends" = sending(run, |job| job.latency);
+        mean_blocked: Option<f64> ["cycles"] "mean over the sending jobs of the mean waits of their packets' headers; null if none sends" = sending(run, |job| job.blocked);
+        mean_hops: Option<f64> ["links"] "mean over the sending jobs of the mean links of their packets' paths; null if none sends" = sending(run, |job| job.hops);
+        mean_distance: Option<f64> ["hops"] "mean over the sending jobs of the mean hop distance over the pairs of a job's processors; null if none sends" = sending(run, JobContention::distance);
+        mean_sending_pairwise_l1: Option<f64> ["hops"] "mean over the sending jobs of the sum of these distances; null if none sends" = sending(run, |job| job.placement.pairwise_l1 as f64);
+        mean_sending_dispersal: Option<f64> [""] "mean over the sending jobs of the share of the smallest enclosing box that is not the job's; null if none sends" = sending(run, |job| job.placement.dispersal);
+        mean_wait_cycles: Option<f64> ["cycles"] "mean over all jobs from arrival to start" = mean(run, |job| Some(job.wait as f64));
+        mean_turnaround_cycles: Option<f64> ["cycles"] "mean over all jobs from arrival to end" = mean(run, |job| Some((job.wait + job.service) as f64));
+        makespan_cycles: i64 ["cycles"] "end of the last job, from the first arrival" = run.system.finish_time;
+        utilization: f64 ["", rising] "processor-time that jobs asked for and used over processors times makespan, from 0 to 1" = run.system.utilization;
+    }
+}
+
+impl Table for Contended {
+    const NAME: &'static str = "contend";
+    const ROW: &'static str = "one row per run of a trace on a network";
+
+    fn columns() -> Vec<Column<Self>> {
+        let [trace, topology, scheduler, allocator, tie, _, seed] =
+            RunKey::columns(|run: &Self| &run.key);
+        let pattern = Column::text(
+            "pattern",
+            "communication pattern; null if jobs live by their run times",
+            |run: &Self| Some(&run.pattern),
+        );
+        let mut columns = vec![run_column(|run: &Self| run.run)];
+        columns.extend([trace, topology, scheduler, allocator, tie, seed, pattern]);
+        let means = Contention::columns().into_iter();
+        columns.extend(means.map(|column| column.of(|run: &Self| Some(&run.means))));
+        columns.extend(correlations::of_distances(|run: &Self| Point::of_jobs(&run.result)));
+        columns
+    }
+}
+
+/// A job of a run.
+#[derive(Clone, Copy, Debug)]
+pub struct ContendedJob<'a> {
+    /// Number of the run.
+    pub run: u32,
+    /// The job.
+    pub job: &'a JobContention,
+}
+
+impl Table for ContendedJob<'_> {
+    const NAME: &'static str = "contend_jobs";
+    const ROW: &'static str =
+        "one row per job of a run of a trace on a network, in order of submission";
+
+    #[rustfmt::skip]
+    fn columns() -> Vec<Column<Self>> {
+        let sent = |job: &JobContention, value: f64| (job.packets > 0).then_some(value);
+        let mut columns = vec![
+            run_column(|of: &Self| of.run),
+            Column::new("job", "", "job number in the trace", |of: &Self| of.job.number),
+            Column::new("size", "processors", "processors that a job asks for", |of: &Self| of.job.size),
+            Column::new("packets", "packets", "packets sent", |of: &Self| of.job.packets),
+            Column::new("target_cycles", "cycles", "time it should take alone: run time x scale", |of: &Self| of.job.target),
+            Column::new("isolated_cycles", "cycles", "time it takes alone", |of: &Self| of.job.isolated),
+            Column::new("service_cycles", "cycles", "time it takes among the others", |of: &Self| of.job.service),
+            Column::new("stretch", "", "time among the others over time alone; null if it sends nothing", |of: &Self| of.job.stretch()),
+            Column::new("wait_cycles", "cycles", "from arrival to start", |of: &Self| of.job.wait),
+            Column::new("latency", "cycles", "from when a packet is first in its sender's queue until its last flit arrives, mean over the row's packets; null without any", move |of: &Self| sent(of.job, of.job.latency)),
+            Column::new("blocked", "cycles", "waits of a packet's header on its way, mean over the row's packets; null without any", move |of: &Self| sent(of.job, of.job.blocked)),
+            Column::new("hops", "links", "links of a packet's path, mean over the row's packets; null without any", move |of: &Self| sent(of.job, of.job.hops)),
+        ];
+        columns.extend(Placement::columns(|of: &Self| (&of.job.placement, of.job.size)));
+        columns
+    }
+}

@@ -1,0 +1,159 @@
+//! What is measured in a replication.
+//!
+//! # How to add one
+//!
+//! Write a line into the table below: its name in Rust, the column with unit and meaning, the
+//! title of its figure's axis, and its value in a replication. It is then estimated, in the
+//! tables and their documentation, and drawn; `Metric::NAME` is its estimate
+//! ([`Estimates::of`](super::Estimates::of)), and published numbers may name it.
+
+use crate::metrics::{SystemMetrics, SystemRecorder};
+use crate::network::traffic::JobTraffic;
+use crate::workload::stochastic::Stream;
+
+/// A replication that has run.
+pub(super) struct Replication<'a> {
+    pub stream: &'a Stream,
+    pub recorder: &'a SystemRecorder,
+    pub system: SystemMetrics,
+    /// If jobs live by their messages: all of these, and the sum of the jobs' weighted
+    /// dispersals.
+    pub messages: Option<(JobTraffic, f64)>,
+}
+
+impl Replication<'_> {
+    /// A time in time units.
+    fn units(&self, ticks: f64) -> f64 {
+        ticks / f64::from(self.stream.ticks_per_unit)
+    }
+
+    fn jobs(&self) -> f64 {
+        self.stream.jobs.len().max(1) as f64
+    }
+
+    fn arrivals(&self) -> f64 {
+        sum(self.stream.jobs.iter().map(|job| job.submit))
+    }
+
+    fn starts(&self) -> f64 {
+        sum(self.recorder.starts().iter().copied())
+    }
+
+    fn ends(&self) -> f64 {
+        sum(self.recorder.ends().iter().copied())
+    }
+
+    /// The mean over jobs of times with this sum, in time units.
+    fn mean(&self, ticks: f64) -> f64 {
+        ticks / (self.jobs() * f64::from(self.stream.ticks_per_unit))
+    }
+
+    /// The mean over packets; NaN without messages.
+    fn of_packets(&self, sum: fn(&JobTraffic) -> u64) -> f64 {
+        let messages = self.messages.as_ref();
+        messages.map_or(f64::NAN, |(all, _)| sum(all) as f64 / all.packets.max(1) as f64)
+    }
+
+    /// The mean over jobs of what messages come to; NaN without.
+    fn of_messages(&self, sum: fn(&(JobTraffic, f64)) -> f64) -> f64 {
+        self.messages.as_ref().map_or(f64::NAN, |messages| sum(messages) / self.jobs())
+    }
+}
+
+fn sum(ticks: impl Iterator<Item = i64>) -> f64 {
+    ticks.map(i128::from).sum::<i128>() as f64
+}
+
+macro_rules! metrics {
+    ($($Metric:ident: $name:literal [$unit:literal] $meaning:literal, $axis:literal, |$run:ident| $value:expr;)*) => {
+        /// What is measured in a replication. Times are in time units of the stream.
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, serde::Deserialize)]
+        #[serde(rename_all = "snake_case")]
+        pub enum Metric { $(#[doc = $meaning] $Metric,)* }
+
+        impl Metric {
+            /// Every metric.
+            pub const ALL: [Metric; [$($name),*].len()] = [$(Metric::$Metric),*];
+
+            /// What is said of it.
+            pub fn caption(self) -> Caption {
+                match self {$(
+                    Metric::$Metric => Caption {
+                        column: $name,
+                        unit: $unit,
+                        meaning: $meaning,
+                        half_width: concat!($name, "_pm"),
+                        half_width_meaning: concat!("half the width of the 95 % interval of ", $name),
+                        axis: $axis,
+                    },
+                )*}
+            }
+        }
+
+        impl Replication<'_> {
+            /// Its metrics.
+            pub fn sample(&self) -> Sample {
+                [$({ let $run = self; $value }),*]
+            }
+        }
+    };
+}
+
+#[rustfmt::skip]
+metrics! {
+    FinishTime: "finish_time" ["time units"] "completion of the last job, from time 0", "Finish time (time units)", |r| r.units(r.system.finish_time as f64);
+    Utilization: "utilization_percent" ["%"] "processor-time that jobs asked for and held, of finish time times processors", "Utilization (%)", |r| 100.0 * r.system.utilization;
+    AllocatedUtilization: "allocated_utilization_percent" ["%"] "the same with the processors lost to internal fragmentation", "Utilization with lost processors (%)", |r| 100.0 * r.system.allocated_utilization;
+    Turnaround: "turnaround_time" ["time units"] "mean time from arrival to completion (response time)", "Mean turnaround (time units)", |r| r.mean(r.ends() - r.arrivals());
+    Wait: "wait_time" ["time units"] "mean time from arrival to allocation", "Mean wait (time units)", |r| r.mean(r.starts() - r.arrivals());
+    ServiceTime: "service_time" ["time units"] "mean time from allocation to completion", "Mean service (time units)", |r| r.mean(r.ends() - r.starts());
+    InternalFragmentation: "internal_fragmentation" ["%"] "processor-time given beyond the request, of all that was given", "Internal fragmentation (% of what was given)", |r| r.system.internal_fragmentation_percent;
+    ExternalFragmentation: "external_fragmentation" ["%"] "share of the time in which a job waited that was refused for want of a place", "Waiting for want of a place (% of time)", |r| r.system.fragmented_time_percent;
+    BusyList: "busy_list" ["units"] "time-average of the units handed out (m)", "Length of the busy list, m (units)", |r| r.system.mean_busy_list.unwrap_or(f64::NAN);
+    Searches: "searches" ["searches"] "mean searches of a job beyond the first (b)", "Searches beyond the first, b (per job)", |r| r.system.mean_searches.unwrap_or(f64::NAN);
+    Blocks: "blocks" ["units"] "mean sub-meshes, blocks or pages of a job", "Units of a job (per job)", |r| r.system.mean_blocks.unwrap_or(f64::NAN);
+    Contiguous: "contiguous" ["%"] "jobs in one unit", "Jobs in one unit (%)", |r| r.system.one_block_percent.unwrap_or(f64::NAN);
+    Attempts: "attempts" ["attempts"] "calls of the allocator for a job", "Calls of the allocator (per job)", |r| r.system.attempts_per_job;
+    Operations: "operations" ["operations"] "elementary operations of the allocator for a job", "Elementary operations (per job)", |r| r.system.operations_per_job;
+    Latency: "latency" ["cycles"] "from when a packet is first in its sender's queue until its last flit arrives, mean over the row's packets; null without any", "Mean packet latency (cycles)", |r| r.of_packets(|all| all.latency);
+    Blocking: "blocking" ["cycles"] "waits of a packet's header on its way, mean over the row's packets; null without any", "Mean packet blocking time (cycles)", |r| r.of_packets(|all| all.blocked);
+    Hops: "hops" ["links"] "links of a packet's path, mean over the row's packets; null without any", "Mean path length (links)", |r| r.of_packets(|all| all.hops);
+    Packets: "packets_per_job" ["packets"] "mean packets of a job", "Packets of a job (packets)", |r| r.of_messages(|(all, _)| all.packets as f64);
+    WeightedDispersal: "mean_weighted_dispersal" ["processors"] "mean of dispersal times the job's processors, those lost to internal fragmentation included; null if not measured", "Weighted dispersal (processors)", |r| r.of_messages(|(_, weighted)| *weighted);
+}
+
+/// The values of one replication, by [`Metric`]; NaN where the strategy has no units, or the
+/// stream no messages.
+pub type Sample = [f64; Metric::ALL.len()];
+
+/// What is said of a metric.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Caption {
+    /// Name in tables.
+    pub column: &'static str,
+    /// Unit.
+    pub unit: &'static str,
+    /// Meaning.
+    pub meaning: &'static str,
+    /// Name of its half-width in tables.
+    pub half_width: &'static str,
+    /// What that is.
+    pub half_width_meaning: &'static str,
+    /// Title and unit of an axis.
+    pub axis: &'static str,
+}
+
+impl Metric {
+    /// Its name in words: `finish time`.
+    pub fn words(self) -> String {
+        let name = format!("{self:?}");
+        let mut words = String::new();
+        for (i, letter) in name.chars().enumerate() {
+            if i > 0 && letter.is_uppercase() {
+                words.push(' ');
+            }
+            words.push(letter.to_ascii_lowercase());
+        }
+        words
+    }
+}

@@ -1,0 +1,213 @@
+use std::borrow::Cow;
+
+/// What a column holds. Every column may hold nulls where its meaning says so.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// UTF-8 text.
+    Text,
+    /// Signed 64-bit integer.
+    I64,
+    /// Unsigned 64-bit integer.
+    U64,
+    /// 64-bit float.
+    F64,
+}
+
+/// The documentation of a column.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize)]
+pub struct ColumnInfo {
+    /// Name in the files.
+    pub name: &'static str,
+    /// What it holds.
+    #[serde(rename = "type")]
+    pub kind: Kind,
+    /// Unit; empty for names, numbers and pure ratios.
+    pub unit: &'static str,
+    /// Meaning, and when it is null.
+    #[serde(rename = "about")]
+    pub meaning: &'static str,
+}
+
+type Reader<Row, T> = Box<dyn Fn(&Row) -> Option<T> + Send + Sync>;
+type TextReader<Row> = Box<dyn for<'a> Fn(&'a Row) -> Option<Cow<'a, str>> + Send + Sync>;
+
+/// How a value is read from a row; `None` is null.
+pub enum Get<Row> {
+    /// Text.
+    Text(TextReader<Row>),
+    /// Signed integers.
+    I64(Reader<Row, i64>),
+    /// Unsigned integers.
+    U64(Reader<Row, u64>),
+    /// Floats.
+    F64(Reader<Row, f64>),
+}
+
+/// One value of a row.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Value<'a> {
+    /// Text.
+    Text(Cow<'a, str>),
+    /// A signed integer.
+    I64(i64),
+    /// An unsigned integer.
+    U64(u64),
+    /// A real number.
+    F64(f64),
+    /// Nothing.
+    Null,
+}
+
+/// A column of a table with rows of type `Row`.
+pub struct Column<Row> {
+    /// Name in the files.
+    pub name: &'static str,
+    /// Unit; empty for names, numbers and pure ratios.
+    pub unit: &'static str,
+    /// Meaning, and when it is null.
+    pub meaning: &'static str,
+    /// Whether larger values are better; of most measures, smaller ones are.
+    pub rises: bool,
+    /// Its values, and thereby what kind they are of.
+    pub get: Get<Row>,
+}
+
+/// A type that a column can be made of: numbers and text, maybe missing. Integers become signed
+/// ones; a number that is not finite is null.
+pub trait Measure: 'static {
+    /// The values of a column.
+    fn get<Row>(read: impl Fn(&Row) -> Self + Send + Sync + 'static) -> Get<Row>;
+}
+
+macro_rules! readable {
+    ($($type:ty => $kind:ident $value:expr,)*) => {$(
+        impl Measure for $type {
+            fn get<Row>(read: impl Fn(&Row) -> Self + Send + Sync + 'static) -> Get<Row> {
+                Get::$kind(Box::new(move |row| $value(read(row))))
+            }
+        }
+
+        impl Measure for Option<$type> {
+            fn get<Row>(read: impl Fn(&Row) -> Self + Send + Sync + 'static) -> Get<Row> {
+                Get::$kind(Box::new(move |row| read(row).and_then($value)))
+            }
+        }
+    )*};
+}
+
+readable! {
+    f64 => F64 |value: f64| value.is_finite().then_some(value),
+    i64 => I64 Some,
+    u64 => I64 |value| Some(value as i64),
+    u32 => I64 |value| Some(i64::from(value)),
+    usize => I64 |value| Some(value as i64),
+    String => Text |text| Some(Cow::Owned(text)),
+}
+
+/// Borrowed text needs its lifetime said.
+fn text<Row, F>(read: F) -> TextReader<Row>
+where
+    F: for<'a> Fn(&'a Row) -> Option<Cow<'a, str>> + Send + Sync + 'static,
+{
+    Box::new(read)
+}
+
+impl<Row> Column<Row> {
+    /// A column of numbers, or of text that is made for it.
+    pub fn new<T: Measure>(
+        name: &'static str,
+        unit: &'static str,
+        meaning: &'static str,
+        read: impl Fn(&Row) -> T + Send + Sync + 'static,
+    ) -> Self {
+        Self { name, unit, meaning, rises: false, get: T::get(read) }
+    }
+
+    /// A column of numbers that need all 64 bits, such as seeds.
+    pub fn unsigned(
+        name: &'static str,
+        meaning: &'static str,
+        read: impl Fn(&Row) -> u64 + Send + Sync + 'static,
+    ) -> Self {
+        let get = Get::U64(Box::new(move |row| Some(read(row))));
+        Self { name, unit: "", meaning, rises: false, get }
+    }
+
+    /// The same, of which larger values are better.
+    pub fn rising(self) -> Self {
+        Self { rises: true, ..self }
+    }
+
+    /// A column of text that the row has.
+    pub fn text(
+        name: &'static str,
+        meaning: &'static str,
+        read: impl for<'a> Fn(&'a Row) -> Option<&'a str> + Send + Sync + 'static,
+    ) -> Self {
+        let get = Get::Text(text(move |row| read(row).map(Cow::Borrowed)));
+        Self { name, unit: "", meaning, rises: false, get }
+    }
+
+    /// What it holds.
+    pub fn kind(&self) -> Kind {
+        match self.get {
+            Get::Text(_) => Kind::Text,
+            Get::I64(_) => Kind::I64,
+            Get::U64(_) => Kind::U64,
+            Get::F64(_) => Kind::F64,
+        }
+    }
+
+    /// Its documentation.
+    pub fn info(&self) -> ColumnInfo {
+        let &Self { name, unit, meaning, .. } = self;
+        ColumnInfo { name, kind: self.kind(), unit, meaning }
+    }
+
+    /// Its value in a row.
+    pub fn value<'a>(&self, row: &'a Row) -> Value<'a> {
+        match &self.get {
+            Get::Text(read) => read(row).map(Value::Text),
+            Get::I64(read) => read(row).map(Value::I64),
+            Get::U64(read) => read(row).map(Value::U64),
+            Get::F64(read) => read(row).map(Value::F64),
+        }
+        .unwrap_or(Value::Null)
+    }
+}
+
+impl<Part: 'static> Column<Part> {
+    /// The column of rows that have such a part, null where they have none.
+    pub fn of<Row>(
+        self,
+        part: impl for<'a> Fn(&'a Row) -> Option<&'a Part> + Send + Sync + 'static,
+    ) -> Column<Row> {
+        let Self { name, unit, meaning, rises, get } = self;
+        let get = match get {
+            Get::Text(read) => Get::Text(text(move |row| read(part(row)?))),
+            Get::I64(read) => Get::I64(Box::new(move |row| read(part(row)?))),
+            Get::U64(read) => Get::U64(Box::new(move |row| read(part(row)?))),
+            Get::F64(read) => Get::F64(Box::new(move |row| read(part(row)?))),
+        };
+        Column { name, unit, meaning, rises, get }
+    }
+}
+
+impl Value<'_> {
+    /// The number, if it is one.
+    pub fn number(&self) -> Option<f64> {
+        match *self {
+            Value::I64(value) => Some(value as f64),
+            Value::U64(value) => Some(value as f64),
+            Value::F64(value) => Some(value),
+            Value::Text(_) | Value::Null => None,
+        }
+    }
+}
+
+impl<Row> std::fmt::Debug for Column<Row> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.info().fmt(f)
+    }
+}

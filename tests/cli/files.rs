@@ -188,7 +188,7 @@ fn the_list_of_packets_is_not_written_over() {
     dir.replay("network --packets none.csv --channels channels.csv").code(2);
     assert_eq!(dir.read("channels.csv"), b"of yesterday");
     dir.replay("network --packets packets.csv --channels channels.csv").code(0);
-    assert!(dir.read("channels.csv").starts_with(b"channel,busy_cycles,flits\n"));
+    assert!(dir.read("channels.csv").starts_with(b"channel,busy_cycles,carried_flits\n"));
     assert_eq!(dir.files("").len(), 4);
 }
 

@@ -166,7 +166,7 @@ impl Table for (Point, Estimates) {
             C::new("load", "arrivals per time unit", "offered load", |(point, _)| point.load()),
             C::new("scheduler", "", "scheduler", |(point, _)| point.scheduler.to_string()),
             C::new("allocator", "", "allocator without its tie vector", |(point, _)| point.allocator.without_tie().to_string()),
-            C::text("tie", "tie vector SR,AF,WF,BF or auto; null without tie-breaking", |(point, _)| point.allocator.tie()),
+            C::new("tie", "", "tie vector SR,AF,WF,BF or auto; null without tie-breaking", |(point, _)| point.allocator.tie().map(|tie| tie.to_string())),
             C::new("jobs", "jobs", "jobs of the run, of the size, or of a replication", |(point, _)| point.stream.jobs),
             C::new("replications", "replications", "replications that ran", |(_, estimates)| estimates.replications),
         ];

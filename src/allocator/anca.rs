@@ -11,13 +11,9 @@
 //! Cost: a search by First Fit, O(N), for each of up to 2^i frames of cut i.
 
 use super::contiguous::frames::Frames;
-use super::contiguous::options;
 use super::contiguous::scan::Scan;
-use super::contiguous::shapes::{Shapes, Shaping, volume};
-use super::contiguous::turning::push_turned;
 use super::options::{AllocatorOptions, grid_of};
-use super::shape::ShapeRule;
-use super::submesh::SubMesh;
+use super::submesh::{ROTATE, ShapeRule, Shapes, Shaping, SubMesh, turned, volume};
 use super::{Allocator, Census, Refusal, Request};
 use crate::machine::Machine;
 use crate::naming::{Entry, Table, kind};
@@ -82,7 +78,7 @@ impl Anca {
     /// Finds `count` disjoint free frames, each at the first place that those before leave.
     fn find_all(&mut self, machine: &Machine, frame: [u16; 3], count: u32) -> bool {
         self.turned.clear();
-        push_turned(frame, self.frames.grid().dimensions(), self.turn, &mut self.turned);
+        self.turned.extend(turned(frame, self.frames.grid().dimensions(), self.turn));
         self.found.clear();
         self.frames.read(machine.free_map());
         for _ in 0..count {
@@ -175,7 +171,7 @@ pub fn table() -> Table<AncaOptions> {
             "how often the frame is halved at most; 16 is until it cannot be",
             |o| &mut o.cuts,
         )
-        .param("rotate", kind::yes_no(), options::ROTATE, |o| &mut o.turn)
+        .param("rotate", kind::yes_no(), ROTATE, |o| &mut o.turn)
         .param(
             "shape",
             kind::one_of(&ShapeRule::FACTORS_FIRST),

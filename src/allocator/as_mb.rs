@@ -12,10 +12,9 @@
 //! O(w + h) splits beside the blocks inside it.
 
 use super::contiguous::adaptive_scan::{AdaptiveScan, adaptive_scan};
-use super::contiguous::shapes::Shaping;
 use super::mbs::Mbs;
 use super::options::{AllocatorOptions, grid_of};
-use super::shape::ShapeRule;
+use super::submesh::{ShapeRule, Shaping};
 use super::{Allocator, Census, Refusal, Request};
 use crate::machine::Machine;
 use crate::naming::{Entry, Table};
@@ -197,7 +196,7 @@ mod tests {
                 if free == 0 { continue; }
                 let request = Request::of_size(1 + ((free - 1) as f64 * share * share) as u32);
                 let exact = ShapeRule::Factors.shape(request.size, &as_mb.grid)
-                    .filter(|&frame| volume(frame) == request.size);
+                    .filter(|&frame| volume(frame) == u64::from(request.size));
                 let frame = exact.and_then(|sides| plain_scan(&as_mb.grid, &machine, sides));
                 let nodes = start(&mut machine, &mut as_mb, request);
                 prop_assert_eq!(nodes.len(), request.size as usize);

@@ -9,7 +9,7 @@
 
 use super::centre::Cut;
 use super::options::{AllocatorOptions, grid_of};
-use super::shape::ShapeRule;
+use super::submesh::ShapeRule;
 use super::{Allocator, Refusal, Request, settled_by_count};
 use crate::machine::{BoxCounts, Machine};
 use crate::naming::{Entry, Table, kind};

@@ -10,12 +10,9 @@
 //! Cost: O(N) for the states of the units, then a First Fit on the grid of units.
 
 use super::contiguous::frames::Frames;
-use super::contiguous::options;
 use super::contiguous::scan::Scan;
-use super::contiguous::shapes::{Shapes, Shaping, volume};
-use super::contiguous::turning::push_turned;
 use super::options::{AllocatorOptions, grid_of};
-use super::submesh::SubMesh;
+use super::submesh::{ROTATE, SHAPE, Shapes, Shaping, SubMesh, turned, volume};
 use super::{Allocator, Census, Refusal, Request};
 use crate::machine::Machine;
 use crate::naming::{Entry, Table, kind};
@@ -73,7 +70,7 @@ impl Midplane {
         self.boxes.clear();
         if let Some(shape) = request.shape {
             self.turned.clear();
-            push_turned(shape, 3, self.turn, &mut self.turned);
+            self.turned.extend(turned(shape, 3, self.turn));
             let whole = |sides: &[u16; 3]| std::array::from_fn(|i| sides[i].div_ceil(unit[i]));
             self.boxes.extend(self.turned.iter().map(whole));
         } else {
@@ -212,8 +209,8 @@ pub fn table() -> Table<MidplaneOptions> {
             "processors of a unit along x, y, z; they must divide the machine",
             |o| &mut o.unit,
         )
-        .param("rotate", kind::yes_no(), options::ROTATE, |o| &mut o.turn)
-        .param("shape", kind::one_of(&Shaping::ALL), options::SHAPE, |o| &mut o.shaping);
+        .param("rotate", kind::yes_no(), ROTATE, |o| &mut o.turn)
+        .param("shape", kind::one_of(&Shaping::ALL), SHAPE, |o| &mut o.shaping);
     Table::new("allocator", [midplane])
 }
 

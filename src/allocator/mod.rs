@@ -7,10 +7,7 @@
 //!
 //! | room | strategies |
 //! |---|---|
-//! | [`mc1x1`] | MC1x1 with tie-breaking, evaluated by box counts |
-//! | [`tuned`] | MC1x1 with a tie vector that tunes itself |
-//! | [`centred`] | Gen-Alg and MM, evaluated by diamonds |
-//! | [`centre`] | what the centre-based family shares, and its literal definition |
+//! | [`centre`] | MC1x1, also with a tie vector that tunes itself, Gen-Alg, MM |
 //! | [`mc`] | MC for jobs with a shape |
 //! | [`curve`] | curves with Best Fit, First Fit, free list, sum of squares |
 //! | [`random`] | uniformly random processors |
@@ -23,8 +20,7 @@
 //! | [`buddy`] | the 2D buddy system |
 //! | [`anca`] | ANCA: a job in equal frames |
 //! | [`midplane`] | whole midplanes, as on BlueGene/L |
-//! | [`shape`] | side lengths for jobs that come without |
-//! | [`submesh`] | boxes of processors |
+//! | [`submesh`] | boxes of processors, shapes of jobs, turning |
 //!
 //! # How to add one
 //!
@@ -96,21 +92,17 @@ pub mod as_mb;
 pub mod buddy;
 pub mod busy_list;
 pub mod centre;
-pub mod centred;
 pub mod contiguous;
 pub mod curve;
 pub mod gabl;
 pub mod mbs;
 pub mod mc;
-pub mod mc1x1;
 pub mod midplane;
 mod options;
 pub mod paging;
 pub mod random;
 pub mod registry;
-pub mod shape;
 pub mod submesh;
-pub mod tuned;
 
 pub use options::AllocatorOptions;
 

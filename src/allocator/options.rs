@@ -32,3 +32,32 @@ pub fn grid_of(topology: &Topology) -> Result<&Grid, String> {
         "needs a mesh or torus; on a hypercube there are random and row-major-best-fit, ...";
     topology.grid().ok_or_else(|| problem.to_string())
 }
+
+/// The grid of a machine for `what` is defined on meshes only.
+///
+/// # Errors
+/// In words, if the machine is no grid or wraps around.
+pub fn mesh_of<'a>(topology: &'a Topology, what: &str) -> Result<&'a Grid, String> {
+    let grid = grid_of(topology)?;
+    match grid.is_wrapped() {
+        true => Err(format!("{what} needs a mesh, without wrap-around")),
+        false => Ok(grid),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_meshes_will_do() {
+        let refused = |machine: &str| {
+            let topology: Topology = machine.parse().expect("a machine");
+            mesh_of(&topology, "a busy list").err()
+        };
+        assert_eq!(refused("8x8x8"), None);
+        let wrapped = "a busy list needs a mesh, without wrap-around";
+        assert_eq!(refused("torus[y]:8x8").as_deref(), Some(wrapped));
+        assert!(refused("hypercube:4").expect("no grid").contains("mesh or torus"));
+    }
+}

@@ -15,7 +15,6 @@
 //! | `list` | the sorted list |
 //! | `detect` | the search |
 //! | `border` | where frames lie on the mesh, right border planes |
-//! | `turn` | orientations |
 //! | `placer` | list and search together, shared with [`gabl`](super::gabl) |
 
 mod border;
@@ -27,17 +26,12 @@ mod names;
 pub(in crate::allocator) mod placer;
 mod plane;
 mod region;
-mod shapes;
-mod turn;
 
 pub use names::table;
-pub(in crate::allocator) use names::{ENGINE, mesh_of};
+pub(in crate::allocator) use names::{ENGINE, MESH};
 pub use placer::Engine;
-pub(in crate::allocator) use shapes::Shapes;
-pub(in crate::allocator) use turn::turned_once;
 
-use super::shape::ShapeRule;
-use super::submesh::SubMesh;
+use super::submesh::{ShapeRule, Shapes, Shaping, SubMesh, volume};
 use super::{Allocator, Census, Refusal, Request};
 use crate::machine::Machine;
 use crate::stop::Stop;
@@ -49,7 +43,6 @@ use placer::Placer;
 #[derive(Clone, Debug)]
 pub struct BusyListAllocator {
     placer: Placer,
-    rule: ShapeRule,
     shapes: Shapes,
     blocks: u32,
 }
@@ -76,8 +69,7 @@ impl BusyListAllocator {
     pub fn new(grid: &Grid, options: BusyListOptions) -> Self {
         Self {
             placer: Placer::new(grid, options.turning, options.engine),
-            rule: options.rule,
-            shapes: Shapes::default(),
+            shapes: Shapes::new(grid, Shaping::One(options.rule), false),
             blocks: 0,
         }
     }
@@ -87,13 +79,6 @@ impl BusyListAllocator {
     pub fn holding(mut self, units: &[SubMesh]) -> Self {
         units.iter().for_each(|&unit| self.placer.enter(unit));
         self
-    }
-
-    /// The sides of the job's sub-mesh, before it is turned.
-    fn sides(&mut self, request: Request) -> Option<[u16; 3]> {
-        let grid = self.placer.grid();
-        let ruled = || self.shapes.of(request.size, |size| self.rule.shape(size, grid));
-        request.shape.or_else(ruled)
     }
 }
 
@@ -108,8 +93,8 @@ impl Allocator for BusyListAllocator {
         if request.size as usize > free {
             return Err(Refusal::TooFewFree);
         }
-        let sides = self.sides(request).ok_or(Refusal::Fragmented)?;
-        if processors(sides) > free as u64 {
+        let sides = *self.shapes.of(request).first().ok_or(Refusal::Fragmented)?;
+        if volume(sides) > free as u64 {
             return Err(Refusal::TooFewFree);
         }
         let Some(unit) = self.placer.place(sides) else {
@@ -122,7 +107,7 @@ impl Allocator for BusyListAllocator {
     }
 
     fn largest_allocation(&mut self, request: Request) -> u64 {
-        self.sides(request).map_or(0, processors).max(u64::from(request.size))
+        self.shapes.largest(request)
     }
 
     fn released(&mut self, _machine: &Machine, nodes: &[NodeId]) {
@@ -150,11 +135,6 @@ impl Allocator for BusyListAllocator {
     fn stopped_by(&mut self, stop: &Stop) {
         self.placer.stopped_by(stop);
     }
-}
-
-/// Processors in a box of these sides, which need not fit any machine.
-pub(in crate::allocator) fn processors(sides: [u16; 3]) -> u64 {
-    sides.into_iter().map(u64::from).product()
 }
 
 #[cfg(test)]

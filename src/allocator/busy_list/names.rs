@@ -2,18 +2,21 @@
 
 use super::{BusyListAllocator, BusyListOptions, Engine};
 use crate::allocator::Allocator;
-use crate::allocator::options::{AllocatorOptions, grid_of};
-use crate::allocator::shape::ShapeRule;
+use crate::allocator::options::{AllocatorOptions, mesh_of};
+use crate::allocator::submesh::ShapeRule;
 use crate::naming::{Entry, Table, kind};
-use crate::topology::{Grid, Topology};
+use crate::topology::Topology;
 
 /// What `engine` means for all strategies of the family.
 pub(in crate::allocator) const ENGINE: &str =
     "stop at the first place, or carry out the whole published search; same places";
 
+/// What needs a mesh.
+pub(in crate::allocator) const MESH: &str = "a busy list";
+
 impl AllocatorOptions for BusyListOptions {
     fn build(&self, topology: &Topology, _seed: u64) -> Result<Box<dyn Allocator>, String> {
-        Ok(Box::new(BusyListAllocator::new(mesh_of(topology)?, *self)))
+        Ok(Box::new(BusyListAllocator::new(mesh_of(topology, MESH)?, *self)))
     }
 }
 
@@ -36,32 +39,4 @@ pub fn table() -> Table<BusyListOptions> {
          m^2 steps for each with m sub-meshes allocated.",
     );
     Table::new("allocator", [plain, turning])
-}
-
-/// The grid of a machine without wrap-around.
-///
-/// # Errors
-/// In words, if the machine is no grid or a dimension wraps.
-pub(in crate::allocator) fn mesh_of(topology: &Topology) -> Result<&Grid, String> {
-    let grid = grid_of(topology)?;
-    match grid.is_wrapped() {
-        true => Err("is defined on meshes; this machine wraps around".to_string()),
-        false => Ok(grid),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_meshes_will_do() {
-        let refused = |machine: &str| {
-            let topology: Topology = machine.parse().expect("a machine");
-            mesh_of(&topology).err()
-        };
-        assert_eq!(refused("8x8x8"), None);
-        assert!(refused("torus[y]:8x8").expect("wrapped").contains("wraps around"));
-        assert!(refused("hypercube:4").expect("no grid").contains("mesh or torus"));
-    }
 }

@@ -3,8 +3,7 @@
 
 use super::detect::{Detector, lowest};
 use super::list::BusyList;
-use super::turn::{turned, turned_once};
-use crate::allocator::submesh::SubMesh;
+use crate::allocator::submesh::{SubMesh, distinct, permutations};
 use crate::stop::{Stop, Stopped};
 use crate::topology::{Coord, Grid, NodeId};
 
@@ -52,10 +51,10 @@ impl Placer {
         let unit = match (self.turning, self.engine) {
             (false, _) => self.find(sides),
             (true, Engine::Fast) => {
-                turned_once(sides, dimensions).find_map(|turned| self.find(turned))
+                distinct(sides, dimensions).find_map(|turned| self.find(turned))
             }
             (true, Engine::Literal) => {
-                turned(sides, dimensions).find_map(|turned| self.find(turned))
+                permutations(sides, dimensions).find_map(|turned| self.find(turned))
             }
         }?;
         self.list.insert(unit);

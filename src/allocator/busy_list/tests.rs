@@ -1,7 +1,7 @@
 use super::cases::{busy, grid, is_free, meshes, nodes, unit, units};
 use super::*;
+use crate::allocator::submesh::permutations;
 use proptest::prelude::*;
-use turn::turned;
 
 const ENGINES: [Engine; 2] = [Engine::Fast, Engine::Literal];
 
@@ -10,7 +10,7 @@ fn allocator(grid: &Grid, turning: bool, engine: Engine) -> BusyListAllocator {
 }
 
 fn shaped(sides: [u16; 3]) -> Request {
-    Request { size: processors(sides) as u32, shape: Some(sides) }
+    Request { size: volume(sides) as u32, shape: Some(sides) }
 }
 
 /// Allocates the shapes one after another on an empty machine: their sub-meshes.
@@ -170,7 +170,7 @@ proptest! {
         let exists = |sides| grid.coords().into_iter().any(|base| is_free(&machine, &grid, base, sides));
         let expected = |turning: bool| match turning {
             false => exists(sides),
-            true => turned(sides, dimensions).any(exists),
+            true => permutations(sides, dimensions).any(exists),
         };
         for turning in [false, true] {
             let serve = |engine| {
@@ -182,8 +182,8 @@ proptest! {
             let [(served, chosen), literal] = ENGINES.map(serve);
             prop_assert_eq!(served.is_ok(), expected(turning));
             prop_assert!(chosen.iter().all(|&node| machine.is_free(node)));
-            prop_assert_eq!(chosen.len() as u64, if served.is_ok() { processors(sides) } else { 0 });
-            let enough = processors(sides) <= machine.free_count() as u64;
+            prop_assert_eq!(chosen.len() as u64, if served.is_ok() { volume(sides) } else { 0 });
+            let enough = volume(sides) <= machine.free_count() as u64;
             prop_assert_eq!(served == Err(Refusal::TooFewFree), !enough);
             prop_assert_eq!((served, chosen), literal);
         }

@@ -1,4 +1,4 @@
-use super::{Metric, ShellOrder};
+use super::options::{Metric, ShellOrder};
 use crate::topology::{Coord, Grid, NodeId};
 
 /// Takes part of a last shell, with buffers for the work.

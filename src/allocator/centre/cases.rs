@@ -3,7 +3,8 @@
 use proptest::prelude::*;
 
 use super::literal::CentreRule;
-use super::{CentreOptions, ShellOrder, TieVector, WallRule};
+use super::options::{CentreOptions, ShellOrder};
+use super::tie::{TieVector, WallRule};
 use crate::allocator::{Allocator, Request};
 use crate::machine::Machine;
 use crate::topology::{Axis, Grid, NodeId, Topology};

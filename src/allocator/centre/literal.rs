@@ -5,7 +5,9 @@
 //! definition leaves nothing to shorten (`order=greedy`). Cost per decision: candidates
 //! times free processors, times a logarithm.
 
-use super::{CentreOptions, Metric, ShellOrder, Slack, TieVector};
+use super::options::{CentreOptions, Metric, ShellOrder};
+use super::slack::Slack;
+use super::tie::TieVector;
 use crate::machine::Machine;
 use crate::stop::{Stop, Stopped};
 use crate::topology::{Coord, Grid, NodeId, PairDistances};

@@ -1,82 +1,37 @@
-//! What the centre-based allocators share: MC1x1 (Bender et al. 2008), Gen-Alg (Krumke
-//! et al. 1997) and MM (Bender et al. 2008), in the formulation of Johnson, Bunde, Leung
-//! (sections I, II and IV).
+//! The centre-based allocators: MC1x1 (Bender et al. 2008), Gen-Alg (Krumke et al. 1997)
+//! and MM (Bender et al. 2008), in the formulation of Johnson, Bunde, Leung (sections I, II
+//! and IV).
 //!
 //! For each candidate centre a strategy takes the k free processors nearest to it by
 //! whole shells, the last shell possibly in part, and scores the set. The lowest
 //! (score, tie value) wins; the first candidate in candidate order wins a full tie.
 //! [`literal`] is that definition as a program; the fast engines must agree with it.
+//!
+//! | file | concept, each built on those above |
+//! |---|---|
+//! | `slack`, `tie` | how nearly tied candidates compete, and by which tie values |
+//! | `options` | shells, the order in a last shell, all that the papers leave open |
+//! | `carried` | part of a last shell |
+//! | [`literal`] | the definition |
+//! | [`mc1x1`] | MC1x1, evaluated by box counts |
+//! | [`pairwise`] | Gen-Alg and MM, evaluated by diamonds |
+//! | [`tuned`] | MC1x1 with a tie vector that tunes itself |
+//! | `names` | names and parameters |
 
 mod carried;
 #[cfg(test)]
-pub mod cases;
+mod cases;
 pub mod literal;
+pub mod mc1x1;
 mod names;
+mod options;
+pub mod pairwise;
 mod slack;
 mod tie;
+pub mod tuned;
 
 pub use carried::Cut;
 pub use names::{CentreStrategy, table};
+pub use options::{CentreOptions, Metric, ShellOrder};
 pub use slack::{Slack, SlackError, SlackRule};
 pub use tie::{TieBreaking, TieRule, TieVector, TieVectorError, WallRule};
-
-use crate::topology::{Coord, Grid};
-
-/// The distance that defines shells.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Metric {
-    /// L-infinity: square shells.
-    Linf,
-    /// L1: diamond shells.
-    L1,
-}
-
-impl Metric {
-    /// Shell number of `p` around `centre`.
-    #[inline]
-    pub fn distance(self, grid: &Grid, centre: Coord, p: Coord) -> u32 {
-        match self {
-            Metric::Linf => grid.linf(centre, p),
-            Metric::L1 => grid.l1(centre, p),
-        }
-    }
-}
-
-/// Who is taken from a last shell that is needed only in part.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-pub enum ShellOrder {
-    /// The free list is stably re-sorted by distance to each candidate centre in turn: at
-    /// the i-th centre, processors of equal distance stand in order of their distance to
-    /// centre i - 1, ties of that by distance to centre i - 2, and so on, at last in scan
-    /// order. The order that reproduces the paper.
-    #[default]
-    Carried,
-    /// Scan order.
-    Scan,
-    /// One by one the processor of least total L1 distance to those already chosen, ties
-    /// by L1 distance to the centre, then scan order; any free processor outside the
-    /// complete shells may be chosen.
-    Greedy,
-}
-
-impl ShellOrder {
-    /// Every order with its name.
-    pub const ALL: [(&'static str, ShellOrder); 3] = [
-        ("carried", ShellOrder::Carried),
-        ("scan", ShellOrder::Scan),
-        ("greedy", ShellOrder::Greedy),
-    ];
-}
-
-/// Tie-breaking and the choices the papers leave open, common to the family.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct CentreOptions {
-    /// The tie-breaking vector; `None`: the first candidate wins.
-    pub tie: Option<TieVector>,
-    /// How walls count in the tie value.
-    pub wall: WallRule,
-    /// Who is taken from the last shell.
-    pub order: ShellOrder,
-    /// How much worse than the best a candidate may be that competes by tie value.
-    pub slack: Slack,
-}

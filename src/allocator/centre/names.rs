@@ -1,11 +1,13 @@
 //! Names and parameters of the centre-based strategies.
 
-use super::{CentreOptions, ShellOrder, SlackRule, TieBreaking, TieRule, WallRule};
+use super::mc1x1::Mc1x1;
+use super::options::{CentreOptions, ShellOrder};
+use super::pairwise::Pairwise;
+use super::slack::SlackRule;
+use super::tie::{TieBreaking, TieRule, WallRule};
+use super::tuned::{TuneOptions, TunedMc1x1};
 use crate::allocator::Allocator;
-use crate::allocator::centred::Centred;
-use crate::allocator::mc1x1::Mc1x1;
 use crate::allocator::options::{AllocatorOptions, grid_of};
-use crate::allocator::tuned::{TuneOptions, TunedMc1x1};
 use crate::naming::{Entry, Table, kind};
 use crate::topology::Topology;
 
@@ -65,8 +67,8 @@ impl AllocatorOptions for CentreStrategy {
                 Box::new(TunedMc1x1::new(grid, options, tuning, seed))
             }
             Rule::Mc1x1 => Box::new(Mc1x1::new(grid, options)),
-            Rule::GenAlg => Box::new(Centred::gen_alg(grid, options)),
-            Rule::Mm => Box::new(Centred::mm(grid, options)),
+            Rule::GenAlg => Box::new(Pairwise::gen_alg(grid, options)),
+            Rule::Mm => Box::new(Pairwise::mm(grid, options)),
         })
     }
 

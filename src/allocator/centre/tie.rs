@@ -1,7 +1,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::SlackRule;
+use super::slack::SlackRule;
 
 /// The tie-breaking vector (SR, AF, WF, BF) of Johnson, Bunde, Leung (section II).
 ///

@@ -6,11 +6,11 @@
 //! frame: the scan ends at the first free frame in row-major order, and takes it. That is
 //! found here by rows of bits, like a Turning First Fit, without the list of sub-meshes.
 
+use super::Contiguous;
 use super::first_fit::FirstFit;
-use super::shapes::Shaping;
-use super::{Contiguous, options};
 use crate::allocator::Allocator;
-use crate::allocator::options::AllocatorOptions;
+use crate::allocator::options::{AllocatorOptions, mesh_of};
+use crate::allocator::submesh::{SHAPE, Shaping};
 use crate::naming::{Entry, Table, kind};
 use crate::topology::{Grid, Topology};
 
@@ -31,7 +31,7 @@ pub struct AdaptiveScanOptions {
 
 impl AllocatorOptions for AdaptiveScanOptions {
     fn build(&self, topology: &Topology, _seed: u64) -> Result<Box<dyn Allocator>, String> {
-        let mesh = options::mesh_for(topology, "the sliding of a frame")?;
+        let mesh = mesh_of(topology, "the sliding of a frame")?;
         Ok(Box::new(adaptive_scan(mesh, self.shaping)))
     }
 }
@@ -42,6 +42,6 @@ pub fn table() -> Table<AdaptiveScanOptions> {
         .aliases(&["as"])
         .about("Frames slide up by one and right past whatever blocks them, then turned: the first free frame. Meshes only. O(N) per orientation.")
         .source("Ding, Bhuyan 1993; Bani-Mohammad 2008, section 2.2.1")
-        .param("shape", kind::one_of(&Shaping::ALL), options::SHAPE, |o| &mut o.shaping);
+        .param("shape", kind::one_of(&Shaping::ALL), SHAPE, |o| &mut o.shaping);
     Table::new("allocator", [adaptive_scan])
 }

@@ -25,10 +25,9 @@ pub use smallest_box::SmallestBox;
 pub use surroundings::Surroundings;
 
 use super::Contiguous;
-use super::options;
-use super::shapes::Shaping;
 use crate::allocator::Allocator;
-use crate::allocator::options::{AllocatorOptions, grid_of};
+use crate::allocator::options::{AllocatorOptions, grid_of, mesh_of};
+use crate::allocator::submesh::{ROTATE, SHAPE, Shaping};
 use crate::naming::{Entry, Table, kind};
 use crate::topology::Topology;
 
@@ -75,7 +74,7 @@ impl AllocatorOptions for BestFitOptions {
                 Box::new(Contiguous::new(grid, shaping, turn, Candidates::new(grid)))
             }
             Measure::SmallestBox => {
-                let mesh = options::mesh_for(topology, "measure=smallest-box")?;
+                let mesh = mesh_of(topology, "measure=smallest-box")?;
                 Box::new(Contiguous::new(mesh, shaping, turn, SmallestBox::default()))
             }
         })
@@ -92,7 +91,7 @@ pub fn table() -> Table<BestFitOptions> {
                 "best is: fewest free neighbours of the frame, fewest neighbours of the base that are bases, or least maximal free box",
                 |o| &mut o.measure,
             )
-            .param("shape", kind::one_of(&Shaping::ALL), options::SHAPE, |o| &mut o.shaping)
+            .param("shape", kind::one_of(&Shaping::ALL), SHAPE, |o| &mut o.shaping)
     };
     let plain = BestFitOptions::default();
     let turning = BestFitOptions { turn: true, ..plain };
@@ -100,7 +99,7 @@ pub fn table() -> Table<BestFitOptions> {
         .aliases(&["bf"])
         .about("The free frame that is most hemmed in, as requested or (turning-best-fit) turned; refuses if none is free. O(N) per decision (smallest-box: O(N L / 64) in 2D).")
         .source("Zhu 1992; 3D: Ababneh 2001")
-        .param("rotate", kind::yes_no(), options::ROTATE, |o| &mut o.turn);
+        .param("rotate", kind::yes_no(), ROTATE, |o| &mut o.turn);
     let turning = Entry::new("turning-best-fit", turning)
         .aliases(&["tbf"])
         .about("Best Fit for each permutation of the sides in turn, until one fits: it finds every free frame. O(N) per permutation.")

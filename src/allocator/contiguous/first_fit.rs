@@ -11,12 +11,11 @@ pub mod literal;
 
 use self::literal::Literal;
 use super::frames::Frames;
-use super::options;
 use super::scan::Scan;
-use super::shapes::Shaping;
 use super::{Choice, Contiguous};
 use crate::allocator::Allocator;
-use crate::allocator::options::{AllocatorOptions, grid_of};
+use crate::allocator::options::{AllocatorOptions, grid_of, mesh_of};
+use crate::allocator::submesh::{ROTATE, SHAPE, Shaping};
 use crate::machine::Machine;
 use crate::naming::{Entry, Table, kind};
 use crate::topology::{Coord, Topology};
@@ -75,7 +74,7 @@ impl AllocatorOptions for FirstFitOptions {
         Ok(match engine {
             Engine::Fast => Box::new(Contiguous::new(grid, shaping, turn, FirstFit { scan })),
             Engine::Literal => {
-                let mesh = options::mesh_for(topology, "engine=literal")?;
+                let mesh = mesh_of(topology, "engine=literal")?;
                 Box::new(Literal::new(mesh, shaping, turn, scan))
             }
         })
@@ -92,7 +91,7 @@ pub fn table() -> Table<FirstFitOptions> {
                 "order of bases in 2D: y outer and x inner, or x outer; in 3D it is always x, y, z",
                 |o| &mut o.scan,
             )
-            .param("shape", kind::one_of(&Shaping::ALL), options::SHAPE, |o| &mut o.shaping)
+            .param("shape", kind::one_of(&Shaping::ALL), SHAPE, |o| &mut o.shaping)
             .param(
                 "engine",
                 kind::one_of(&Engine::ALL),
@@ -106,7 +105,7 @@ pub fn table() -> Table<FirstFitOptions> {
         .aliases(&["ff"])
         .about("The first free frame in scan order, as requested or (turning-first-fit) turned; refuses if none is free. O(N) per decision.")
         .source("Zhu 1992; 3D: Ababneh 2001")
-        .param("rotate", kind::yes_no(), options::ROTATE, |o| &mut o.turn);
+        .param("rotate", kind::yes_no(), ROTATE, |o| &mut o.turn);
     let turning = Entry::new("turning-first-fit", turning)
         .aliases(&["tff"])
         .about("First Fit for each permutation of the sides in turn, until one fits: it finds every free frame. O(N) per permutation.")

@@ -12,12 +12,11 @@
 //! Cost: the search of [`Frames`], then one bit for each frame of the grid.
 
 use super::frames::Frames;
-use super::options;
 use super::scan::Scan;
-use super::shapes::Shaping;
 use super::{Choice, Contiguous};
 use crate::allocator::Allocator;
-use crate::allocator::options::AllocatorOptions;
+use crate::allocator::options::{AllocatorOptions, mesh_of};
+use crate::allocator::submesh::{SHAPE, Shaping};
 use crate::machine::Machine;
 use crate::naming::{Entry, Table, kind};
 use crate::topology::{Coord, Topology};
@@ -97,7 +96,7 @@ pub struct FrameSlidingOptions {
 
 impl AllocatorOptions for FrameSlidingOptions {
     fn build(&self, topology: &Topology, _seed: u64) -> Result<Box<dyn Allocator>, String> {
-        let mesh = options::mesh_for(topology, "the sliding of a frame")?;
+        let mesh = mesh_of(topology, "the sliding of a frame")?;
         let choice = FrameSliding { rows: self.rows };
         Ok(Box::new(Contiguous::new(mesh, self.shaping, false, choice)))
     }
@@ -115,6 +114,6 @@ pub fn table() -> Table<FrameSlidingOptions> {
             "rows of frames above the first run from wall to wall, or begin below which the first frame began",
             |o| &mut o.rows,
         )
-        .param("shape", kind::one_of(&Shaping::ALL), options::SHAPE, |o| &mut o.shaping);
+        .param("shape", kind::one_of(&Shaping::ALL), SHAPE, |o| &mut o.shaping);
     Table::new("allocator", [frame_sliding])
 }

@@ -11,8 +11,7 @@
 //! | [`frame_sliding`] | the first free frame of a grid of frames |
 //! | [`adaptive_scan`] | the first free frame, turned if need be |
 //! | [`frames`], [`bits`] | all free frames at once, by rows of bits |
-//! | [`scan`], [`shapes`], [`turning`] | the order of places, of shapes, of permutations |
-//! | [`options`] | what parameters of several strategies mean |
+//! | [`scan`] | the order of places |
 //!
 //! Cost per decision of all but Best Fit: log2 of the frame's volume passes over the N / 64
 //! words of the machine for each permutation tried. [`Census::operations`] counts these
@@ -24,14 +23,10 @@ pub mod bits;
 pub mod first_fit;
 pub mod frame_sliding;
 pub mod frames;
-pub mod options;
 pub mod scan;
-pub mod shapes;
-pub mod turning;
 
 use self::frames::Frames;
-use self::shapes::{Shapes, Shaping, volume};
-use super::submesh::SubMesh;
+use super::submesh::{Shapes, Shaping, SubMesh, volume};
 use super::{Allocator, Census, Refusal, Request};
 use crate::machine::Machine;
 use crate::topology::{Coord, Grid, NodeId};

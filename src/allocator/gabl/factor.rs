@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use crate::allocator::busy_list::turned_once;
+use crate::allocator::submesh::distinct;
 use crate::topology::Grid;
 
 /// The box of exactly `size` processors and least total side length, longest side first,
@@ -23,7 +23,7 @@ pub(super) fn most_square(size: u32, grid: &Grid) -> Option<[u16; 3]> {
         *to = u16::try_from(side).ok()?;
     }
     let fits = |sides: &[u16; 3]| (0..3).all(|i| usize::from(sides[i]) <= grid.extent(i));
-    turned_once(longest_first, dimensions).find(fits).or(Some(longest_first))
+    distinct(longest_first, dimensions).find(fits).or(Some(longest_first))
 }
 
 /// The divisors of `n` up to its root of this degree, in increasing order.
@@ -37,7 +37,7 @@ fn divisors(n: u32, degree: u32) -> impl Iterator<Item = u32> {
 mod tests {
     use super::*;
     use crate::allocator::busy_list::cases::grid;
-    use crate::allocator::busy_list::processors;
+    use crate::allocator::submesh::volume;
 
     fn shape(size: u32, machine: &str) -> [u16; 3] {
         most_square(size, &grid(machine)).expect("a shape")
@@ -74,7 +74,7 @@ mod tests {
             let flat = boxes.iter().filter(|sides| sides[2] == 1).map(|&sides| length(sides)).min();
             for (machine, least) in [("16x16x16", least), ("16x16", flat)] {
                 let sides = shape(size.into(), machine);
-                assert_eq!((processors(sides), Some(length(sides))), (size.into(), least));
+                assert_eq!((volume(sides), Some(length(sides))), (size.into(), least));
             }
         }
     }

@@ -19,9 +19,11 @@ mod shrink;
 pub use names::table;
 pub use shrink::TieShrink;
 
+use std::collections::HashMap;
+
+use super::busy_list::Engine;
 use super::busy_list::placer::Placer;
-use super::busy_list::{Engine, Shapes, processors};
-use super::submesh::SubMesh;
+use super::submesh::{SubMesh, volume};
 use super::{Allocator, Census, Refusal, Request};
 use crate::machine::Machine;
 use crate::stop::Stop;
@@ -38,7 +40,8 @@ use crate::topology::{Grid, NodeId};
 pub struct Gabl {
     placer: Placer,
     tie_shrink: TieShrink,
-    shapes: Shapes,
+    /// By size, the most nearly square shape.
+    shapes: HashMap<u32, [u16; 3]>,
     blocks: u32,
     searches: u64,
 }
@@ -67,7 +70,7 @@ impl Gabl {
         Self {
             placer: Placer::new(grid, options.rotate, options.engine),
             tie_shrink: options.tie_shrink,
-            shapes: Shapes::default(),
+            shapes: HashMap::new(),
             blocks: 0,
             searches: 0,
         }
@@ -78,6 +81,15 @@ impl Gabl {
     pub fn holding(mut self, units: &[SubMesh]) -> Self {
         units.iter().for_each(|&unit| self.placer.enter(unit));
         self
+    }
+
+    fn shape(&mut self, size: u32) -> Option<[u16; 3]> {
+        if let Some(&known) = self.shapes.get(&size) {
+            return Some(known);
+        }
+        let shape = factor::most_square(size, self.placer.grid())?;
+        self.shapes.insert(size, shape);
+        Some(shape)
     }
 
     /// Steps 3 to 7: appends sub-meshes of `job` processors in all, none with longer sides
@@ -92,14 +104,14 @@ impl Gabl {
         let (mut blocks, mut wanted) = (0, job);
         self.tie_shrink.shrink(&mut sides)?;
         while wanted > 0 {
-            while processors(sides) > wanted {
+            while volume(sides) > wanted {
                 self.tie_shrink.shrink(&mut sides)?;
             }
             self.searches += 1;
             match self.placer.place(sides) {
                 Some(unit) => {
                     unit.append_to(self.placer.grid(), chosen);
-                    wanted -= processors(sides);
+                    wanted -= volume(sides);
                     blocks += 1;
                 }
                 None => self.tie_shrink.shrink(&mut sides)?,
@@ -120,10 +132,9 @@ impl Allocator for Gabl {
         if request.size as usize > free {
             return Err(Refusal::TooFewFree);
         }
-        let grid = self.placer.grid();
-        let exact = || self.shapes.of(request.size, |size| factor::most_square(size, grid));
-        let sides = request.shape.or_else(exact).ok_or(Refusal::Fragmented)?;
-        let job = processors(sides);
+        let sides =
+            request.shape.or_else(|| self.shape(request.size)).ok_or(Refusal::Fragmented)?;
+        let job = volume(sides);
         if job > free as u64 {
             return Err(Refusal::TooFewFree);
         }

@@ -2,14 +2,14 @@
 
 use super::{Gabl, GablOptions, TieShrink};
 use crate::allocator::Allocator;
-use crate::allocator::busy_list::{ENGINE, Engine, mesh_of};
-use crate::allocator::options::AllocatorOptions;
+use crate::allocator::busy_list::{ENGINE, Engine, MESH};
+use crate::allocator::options::{AllocatorOptions, mesh_of};
 use crate::naming::{Entry, Table, kind};
 use crate::topology::Topology;
 
 impl AllocatorOptions for GablOptions {
     fn build(&self, topology: &Topology, _seed: u64) -> Result<Box<dyn Allocator>, String> {
-        Ok(Box::new(Gabl::new(mesh_of(topology)?, *self)))
+        Ok(Box::new(Gabl::new(mesh_of(topology, MESH)?, *self)))
     }
 }
 

@@ -17,7 +17,7 @@ fn parts(
 ) -> Result<(Vec<SubMesh>, u64), Refusal> {
     let grid = grid(machine);
     let mut gabl = Gabl::new(&grid, options).holding(held);
-    let request = Request { size: processors(sides) as u32, shape: Some(sides) };
+    let request = Request { size: volume(sides) as u32, shape: Some(sides) };
     let mut chosen = Vec::new();
     gabl.allocate(&busy(&grid, held), request, &mut chosen)?;
     let census = gabl.census().expect("sub-meshes");
@@ -193,12 +193,12 @@ proptest! {
         if machine.free_count() == 0 {
             prop_assert!(!served);
         } else {
-            prop_assert_eq!(served, processors(sides) <= machine.free_count() as u64);
+            prop_assert_eq!(served, volume(sides) <= machine.free_count() as u64);
         }
         let mut distinct = chosen.clone();
         distinct.sort();
         distinct.dedup();
-        prop_assert_eq!(distinct.len() as u64, if served { processors(sides) } else { 0 });
+        prop_assert_eq!(distinct.len() as u64, if served { volume(sides) } else { 0 });
         prop_assert!(chosen.iter().all(|&node| machine.is_free(node)));
         gabl.released(&machine, &chosen);
         prop_assert_eq!(gabl.census().expect("units").busy_list as usize, held.len());

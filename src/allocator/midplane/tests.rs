@@ -112,7 +112,7 @@ proptest! {
             Midplane::new(grid(&machine), unit, Shaping::default(), true).expect("whole units");
         let mut chosen = Vec::new();
         let result = midplane.allocate(&machine, request(sides), &mut chosen);
-        let boxes = crate::allocator::contiguous::turning::permutations(sides, 3)
+        let boxes = crate::allocator::submesh::permutations(sides, 3)
             .map(|sides| [0, 1, 2].map(|i| sides[i].div_ceil(unit[i])));
         let expected = boxes.into_iter().find_map(|sides| {
             let bases = reference::bases(&of_units, sides, Scan::ColumnMajor);

@@ -16,7 +16,7 @@ use rayon::prelude::*;
 
 use super::Slices;
 use super::stage::{LONGEST, Stage, TraceError};
-use crate::allocator::shape::ShapeRule;
+use crate::allocator::submesh::ShapeRule;
 use crate::allocator::submesh::SubMesh;
 use crate::network::traffic::{Plan, Quota, Traffic};
 use crate::topology::{NodeId, Topology};

@@ -48,7 +48,7 @@ struct Search<'a> {
     /// Sides of the frame along the outer, the middle and the lane dimension.
     frame: [usize; 3],
     /// The best box so far: its volume, the scan rank of its base, its base.
-    best: Option<((u32, u32), Coord)>,
+    best: Option<((u64, u32), Coord)>,
     combined: u64,
 }
 

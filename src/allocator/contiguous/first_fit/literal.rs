@@ -7,9 +7,7 @@
 //! per release.
 
 use crate::allocator::contiguous::scan::Scan;
-use crate::allocator::contiguous::shapes::{Shapes, Shaping, volume};
-use crate::allocator::contiguous::turning::permutations;
-use crate::allocator::submesh::SubMesh;
+use crate::allocator::submesh::{Shapes, Shaping, SubMesh, permutations, volume};
 use crate::allocator::{Allocator, Census, Refusal, Request};
 use crate::machine::Machine;
 use crate::topology::{Coord, Grid, NodeId};

@@ -3,9 +3,7 @@
 use super::{MESH_STRATEGIES, build, choice, request, serve};
 use crate::allocator::contiguous::reference::{self, bases, frame, grid};
 use crate::allocator::contiguous::scan::Scan;
-use crate::allocator::contiguous::shapes::volume;
-use crate::allocator::contiguous::turning;
-use crate::allocator::submesh::SubMesh;
+use crate::allocator::submesh::{SubMesh, permutations, volume};
 use crate::allocator::{Refusal, Request};
 use crate::machine::Machine;
 use crate::topology::{Coord, NodeId, Topology};
@@ -161,7 +159,7 @@ proptest! {
             let first = |sides| Some((*bases(&machine, sides, scan).first()?, sides));
             let name = format!("first-fit[{option}]");
             prop_assert_eq!(choice(&name, &machine, sides), first(sides));
-            let turned = turning::permutations(sides, grid(&machine).dimensions()).find_map(first);
+            let turned = permutations(sides, grid(&machine).dimensions()).find_map(first);
             prop_assert_eq!(choice(&format!("turning-{name}"), &machine, sides), turned);
         }
     }
@@ -217,7 +215,7 @@ proptest! {
             let best = |sides| Some((best(sides)?, sides));
             let name = format!("best-fit[measure={measure}]");
             prop_assert_eq!(choice(&name, &machine, sides), best(sides), "{}", &name);
-            let turned = turning::permutations(sides, dimensions).find_map(best);
+            let turned = permutations(sides, dimensions).find_map(best);
             prop_assert_eq!(choice(&format!("turning-{name}"), &machine, sides), turned, "{}", &name);
         }
     }

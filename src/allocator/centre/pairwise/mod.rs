@@ -23,9 +23,10 @@ mod tie;
 mod whole;
 mod window;
 
-use super::centre::literal::{CentreRule, Centres, Score};
-use super::centre::{CentreOptions, Metric, ShellOrder, Slack};
-use super::{Allocator, Refusal, Request, settled_by_count};
+use crate::allocator::centre::literal::{CentreRule, Centres, Score};
+use crate::allocator::centre::options::{CentreOptions, Metric, ShellOrder};
+use crate::allocator::centre::slack::Slack;
+use crate::allocator::{Allocator, Refusal, Request, settled_by_count};
 use crate::machine::Machine;
 use crate::stop::{Stop, Stopped};
 use crate::topology::{Grid, NodeId};
@@ -37,7 +38,7 @@ use tie::TieValues;
 
 /// The Gen-Alg and MM allocators.
 #[derive(Debug)]
-pub struct Centred {
+pub struct Pairwise {
     grid: Grid,
     rule: CentreRule,
     candidates: Candidates,
@@ -48,7 +49,7 @@ pub struct Centred {
     stop: Stop,
 }
 
-impl Centred {
+impl Pairwise {
     /// Gen-Alg on `grid`.
     pub fn gen_alg(grid: &Grid, options: CentreOptions) -> Self {
         Self::new(grid, Self::gen_alg_rule(options))
@@ -150,7 +151,7 @@ impl Centred {
     }
 }
 
-impl Allocator for Centred {
+impl Allocator for Pairwise {
     fn allocate(
         &mut self,
         machine: &Machine,

@@ -1,4 +1,5 @@
-use crate::allocator::centre::{Cut, Metric, ShellOrder};
+use crate::allocator::centre::carried::Cut;
+use crate::allocator::centre::options::{Metric, ShellOrder};
 use crate::machine::Machine;
 use crate::topology::{Coord, Grid, NodeId};
 

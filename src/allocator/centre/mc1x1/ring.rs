@@ -1,6 +1,7 @@
 //! The free processors of one shell, and part of them.
 
-use crate::allocator::centre::{Cut, Metric, ShellOrder};
+use crate::allocator::centre::carried::Cut;
+use crate::allocator::centre::options::{Metric, ShellOrder};
 use crate::machine::Machine;
 use crate::topology::{Coord, Grid, NodeId};
 

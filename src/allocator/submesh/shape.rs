@@ -1,5 +1,6 @@
 //! Shapes for jobs that come without one.
 
+use super::volume;
 use crate::topology::Grid;
 
 /// How a number of processors becomes side lengths.
@@ -30,10 +31,9 @@ impl ShapeRule {
             let [x, y, z] = shape.map(u64::from);
             (x + y + z, x * y * z, std::cmp::Reverse((x, y)))
         };
-        let volume = |shape: &[u16; 3]| shape.iter().map(|&side| u64::from(side)).product::<u64>();
         let exact = match self {
             ShapeRule::Factors => {
-                fitting().filter(|shape| volume(shape) == u64::from(size)).min_by_key(compact)
+                fitting().filter(|shape| volume(*shape) == u64::from(size)).min_by_key(compact)
             }
             ShapeRule::NearSquare => None,
         };

@@ -2,10 +2,14 @@
 
 use std::cmp::Reverse;
 
-use super::turning::push_turned;
+use super::shape::ShapeRule;
+use super::turning::turned;
+use super::volume;
 use crate::allocator::Request;
-use crate::allocator::shape::ShapeRule;
 use crate::topology::Grid;
+
+/// What `shape=` means where all of [`Shaping`] can be chosen.
+pub const SHAPE: &str = "sides of a job that comes without: exact and most nearly square, least total side length, or every exact factorisation in turn";
 
 /// How a job that comes without a shape gets frames.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -58,7 +62,7 @@ impl Shapes {
             if shape.contains(&0) {
                 return &[];
             }
-            push_turned(shape, self.grid.dimensions(), self.turn, &mut self.given);
+            self.given.extend(turned(shape, self.grid.dimensions(), self.turn));
             return &self.given;
         }
         let size = request.size as usize;
@@ -92,17 +96,9 @@ impl Shapes {
                 ShapeRule::NearSquare
             }
         };
-        let mut frames = Vec::new();
-        if let Some(shape) = rule.shape(size, &self.grid) {
-            push_turned(shape, self.grid.dimensions(), self.turn, &mut frames);
-        }
-        frames
+        let shape = rule.shape(size, &self.grid).into_iter();
+        shape.flat_map(|shape| turned(shape, self.grid.dimensions(), self.turn)).collect()
     }
-}
-
-/// Number of processors of a frame, however long its sides.
-pub fn volume(sides: [u16; 3]) -> u64 {
-    sides.into_iter().map(u64::from).product()
 }
 
 /// Frames of exactly `size` processors that fit the grid, in every orientation.

@@ -4,7 +4,7 @@ use super::contest::Contest;
 use super::diamond::{Diamond, Outlook};
 use super::reach::Reaches;
 use super::whole::Whole;
-use crate::allocator::centre::ShellOrder;
+use crate::allocator::centre::options::ShellOrder;
 use crate::machine::{DiamondCounts, Machine};
 use crate::topology::Grid;
 

@@ -10,7 +10,8 @@
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
-use crate::allocator::centre::{Slack, TieVector};
+use crate::allocator::centre::slack::Slack;
+use crate::allocator::centre::tie::TieVector;
 use crate::topology::Grid;
 
 /// Parts that the three weights share.

@@ -1,8 +1,16 @@
-//! Sub-meshes: boxes of processors.
+//! Sub-meshes: boxes of processors, the shapes of jobs, and turning them.
 //!
 //! Papers on contiguous allocation write a 2D sub-mesh `<x, y, w, h>` or
 //! `(x, y, x', y')`; here it is a base and sides in three dimensions, the third of a 2D
 //! grid being 0 and 1.
+
+mod shape;
+mod shapes;
+mod turning;
+
+pub use shape::ShapeRule;
+pub use shapes::{SHAPE, Shapes, Shaping};
+pub use turning::{ROTATE, distinct, permutations, turned};
 
 use crate::topology::{Coord, Grid, NodeId};
 
@@ -29,7 +37,7 @@ impl SubMesh {
 
     /// Number of processors.
     pub fn volume(&self) -> u32 {
-        volume(self.sides)
+        volume(self.sides) as u32
     }
 
     /// Whether the two share a processor of a mesh.
@@ -51,9 +59,9 @@ impl SubMesh {
     }
 }
 
-/// Number of processors in a box of these sides.
-pub fn volume(sides: [u16; 3]) -> u32 {
-    sides.into_iter().map(u32::from).product()
+/// Number of processors in a box of these sides, which need not fit any machine.
+pub fn volume(sides: [u16; 3]) -> u64 {
+    sides.into_iter().map(u64::from).product()
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-use crate::allocator::mc1x1::Mc1x1;
+use crate::allocator::centre::mc1x1::Mc1x1;
 use crate::allocator::{Allocator, Request};
 use crate::machine::Machine;
 use crate::stop::Stop;

@@ -17,9 +17,9 @@ mod ring;
 mod scores;
 mod tie;
 
-use super::centre::literal::{CentreRule, Centres, Score};
-use super::centre::{CentreOptions, Metric, ShellOrder};
-use super::{Allocator, Refusal, Request, settled_by_count};
+use crate::allocator::centre::literal::{CentreRule, Centres, Score};
+use crate::allocator::centre::options::{CentreOptions, Metric, ShellOrder};
+use crate::allocator::{Allocator, Refusal, Request, settled_by_count};
 use crate::machine::{BoxCounts, LANES, Machine};
 use crate::stop::Stop;
 use crate::topology::{Grid, NodeId};

@@ -22,9 +22,9 @@ mod shadow;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-use super::centre::CentreOptions;
-use super::mc1x1::Mc1x1;
-use super::{Allocator, Refusal, Request};
+use crate::allocator::centre::mc1x1::Mc1x1;
+use crate::allocator::centre::options::CentreOptions;
+use crate::allocator::{Allocator, Refusal, Request};
 use crate::machine::Machine;
 use crate::stop::Stop;
 use crate::topology::{Grid, NodeId, PairDistances, Topology};

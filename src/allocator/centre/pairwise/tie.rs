@@ -1,4 +1,4 @@
-use crate::allocator::centre::{TieVector, WallRule};
+use crate::allocator::centre::tie::{TieVector, WallRule};
 use crate::machine::Machine;
 use crate::topology::{Coord, Grid, NodeId};
 

@@ -16,7 +16,8 @@
 use super::lane::Lane;
 use super::ring::Ring;
 use super::scores::Chunk;
-use crate::allocator::centre::{CentreOptions, TieVector};
+use crate::allocator::centre::options::CentreOptions;
+use crate::allocator::centre::tie::TieVector;
 use crate::machine::{BoxCounts, LANES, Machine};
 use crate::topology::{Grid, NodeId};
 

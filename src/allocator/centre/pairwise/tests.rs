@@ -16,9 +16,9 @@ proptest! {
         shares in proptest::collection::vec(0.0..1.0f64, 3),
     ) {
         let (mut fast, rule) = if product {
-            (Centred::mm(&grid, options), Centred::mm_rule(options))
+            (Pairwise::mm(&grid, options), Pairwise::mm_rule(options))
         } else {
-            (Centred::gen_alg(&grid, options), Centred::gen_alg_rule(options))
+            (Pairwise::gen_alg(&grid, options), Pairwise::gen_alg_rule(options))
         };
         agrees(&mut fast, &rule, &grid, machine(&grid, busy, seed), &shares)?;
     }

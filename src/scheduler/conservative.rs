@@ -104,7 +104,7 @@ impl Scheduler for Conservative {
         let duration = Self::duration(&job);
         let reserved = self.profile.earliest(now, job.size, duration);
         self.profile.take(reserved, reserved + duration, job.size);
-        let at = self.order.position(&self.queue, &job);
+        let at = self.order.position(&self.queue, |waiting| &waiting.job, &job);
         self.queue.insert(at, Waiting { job, reserved });
         self.earliest = self.earliest.min(reserved);
     }
@@ -197,14 +197,4 @@ pub(super) fn table() -> Table<ConservativeOptions> {
         .aliases(&["cons"])
         .param("order", order(), "order in which reservations are compressed", |o| &mut o.order);
     Table::new("scheduler", [entry])
-}
-
-impl super::order::QueueView for &Vec<Waiting> {
-    fn length(&self) -> usize {
-        self.len()
-    }
-
-    fn after(&self, before: impl Fn(&QueuedJob) -> bool) -> usize {
-        self.partition_point(|waiting| before(&waiting.job))
-    }
 }

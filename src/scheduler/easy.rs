@@ -1,5 +1,5 @@
 use super::options::order;
-use super::queue::{Place, Queue, Waiting};
+use super::queue::{Bounds, Place, Queue};
 use super::{QueueOrder, QueuedJob, Scheduler, SchedulerOptions, System};
 use crate::naming::{Entry, Table};
 use crate::workload::JobId;
@@ -39,40 +39,34 @@ use crate::workload::JobId;
 /// backfilled and is refused is passed over until a job completes.
 #[derive(Clone, Debug, Default)]
 pub struct Easy {
-    order: QueueOrder,
     queue: Queue,
-    scan: Option<Scan>,
-    /// Completions so far; in between, what was refused would be refused again.
-    completions: u64,
+    guarantee: Option<Guarantee>,
     named: Option<Named>,
     /// The head that has missed its reservation.
     missed: Option<JobId>,
 }
 
-/// The job named last.
+/// The job named last. It stays in the queue until something else happens: it may be refused.
 #[derive(Clone, Copy, Debug)]
 struct Named {
-    job: QueuedJob,
-    /// Where it stood in the queue.
     place: Place,
+    job: QueuedJob,
+    is_head: bool,
     /// Processors that were free.
     free: u32,
     /// Processors taken from those beside the head.
     beside: u32,
 }
 
-/// Where the search for a job to backfill stands within a round.
+/// What the head was promised in a round.
 ///
-/// As long as backfilled jobs take what was counted, beginning again from the head would
-/// find nothing new before this position: they leave the shadow time as it is (before it,
-/// even fewer processors are free; at it, the head fits by the condition) and only take away
-/// from what earlier jobs lacked.
+/// A backfilled job that takes what was counted leaves the shadow time as it is: before it,
+/// even fewer processors are free; at it, the head fits by the condition.
 #[derive(Clone, Copy, Debug)]
-struct Scan {
+struct Guarantee {
     round: u64,
     /// Processors free if the job named last took what was counted.
     free: Option<u32>,
-    place: Place,
     shadow: i64,
     /// Processors free beside the head at the shadow time.
     extra: u32,
@@ -81,11 +75,14 @@ struct Scan {
 impl Easy {
     /// An empty queue in the given order.
     pub fn new(order: QueueOrder) -> Self {
-        Self { order, ..Self::default() }
+        Self { queue: Queue::new(order), ..Self::default() }
     }
 
     /// Shadow time of a head that does not fit now, and the processors free beside it then.
-    fn guarantee(head: &QueuedJob, system: System<'_>) -> Option<(i64, u32)> {
+    fn shadow(&self, head: &QueuedJob, system: System<'_>) -> Option<(i64, u32)> {
+        if self.missed == Some(head.id) {
+            return Some((system.running.last_estimated_end()?, 0));
+        }
         let mut free = system.free;
         let mut shadow = None;
         for job in system.running.iter() {
@@ -100,88 +97,72 @@ impl Easy {
         shadow.map(|shadow| (shadow, free - head.takes))
     }
 
-    fn was_refused(&self, waiting: &Waiting) -> bool {
-        waiting.refused > self.completions
-    }
-
-    fn name(&mut self, place: Place, free: u32, beside: u32) -> Option<JobId> {
-        let job = self.queue.take(place).job;
-        self.named = Some(Named { job, place, free, beside });
-        Some(job.id)
+    /// The job named last was placed.
+    fn settle(&mut self) {
+        if let Some(named) = self.named.take() {
+            self.queue.remove(named.place);
+        }
     }
 }
 
 impl Scheduler for Easy {
     fn arrive(&mut self, job: QueuedJob, _now: i64) {
-        self.queue.insert(self.order, job);
-        self.scan = None;
+        self.settle();
+        self.queue.arrive(job);
     }
 
     fn complete(&mut self, _job: JobId, _now: i64) {
-        self.completions += 1;
+        self.settle();
+        self.queue.retry();
     }
 
     fn next(&mut self, system: System<'_>) -> Option<JobId> {
+        self.settle();
         let System { now, free, round, running } = system;
-        let (place, head) = self.queue.head()?;
-        if head.job.size <= free && !self.was_refused(&head) {
-            self.scan = None;
-            return self.name(place, free, 0);
+        let (place, &head) = self.queue.head()?;
+        if head.job.size <= free && !head.refused {
+            self.guarantee = None;
+            self.named = Some(Named { place, job: head.job, is_head: true, free, beside: 0 });
+            return Some(head.job.id);
         }
         if free == 0 || running.any_due_at(now) {
             return None;
         }
-        let going_on = self.scan.filter(|scan| scan.round == round && scan.free == Some(free));
-        let mut scan = match going_on {
-            Some(scan) => scan,
+        let holds = |promise: &Guarantee| promise.round == round && promise.free == Some(free);
+        let mut promise = match self.guarantee.filter(holds) {
+            Some(promise) => promise,
             None => {
-                let (shadow, extra) = if self.missed == Some(head.job.id) {
-                    (running.last_estimated_end()?, 0)
-                } else {
-                    Self::guarantee(&head.job, system)?
-                };
-                Scan { round, free: Some(free), place: place.next(), shadow, extra }
+                let (shadow, extra) = self.shadow(&head.job, system)?;
+                Guarantee { round, free: Some(free), shadow, extra }
             }
         };
-        let Scan { shadow, extra, .. } = scan;
-        let in_time = |estimate: i64| now + estimate <= shadow;
-        let found = self.queue.find(
-            scan.place,
-            |least| least.size <= free && (in_time(least.estimate) || least.takes <= extra),
-            |Waiting { job, refused }| {
-                job.size <= free
-                    && *refused <= self.completions
-                    && (in_time(job.estimate) || job.takes <= extra)
-            },
-        );
-        // Without a job the round is over: nothing asks from here again.
-        let (place, Waiting { job, .. }) = found?;
-        let beside = if in_time(job.estimate) { 0 } else { job.takes };
-        scan.extra -= beside;
-        scan.free = free.checked_sub(job.takes);
-        scan.place = place;
-        self.scan = Some(scan);
-        self.name(place, free, beside)
+        let in_time = promise.shadow.saturating_sub(now);
+        let bounds = Bounds { size: free, estimate: in_time, beside: promise.extra };
+        let found = self.queue.first(&bounds).map(|(place, waiting)| (place, waiting.job));
+        if let Some((place, job)) = found {
+            let beside = if job.estimate <= in_time { 0 } else { job.takes };
+            promise.extra -= beside;
+            promise.free = free.checked_sub(job.takes);
+            self.named = Some(Named { place, job, is_head: false, free, beside });
+        }
+        self.guarantee = Some(promise);
+        found.map(|(_, job)| job.id)
     }
 
     fn refused(&mut self, job: JobId) {
         let Some(named) = self.named.take() else { return };
-        let waiting = Waiting { job: named.job, refused: self.completions + 1 };
-        self.queue.put(named.place, waiting);
-        match &mut self.scan {
-            Some(scan) => {
-                scan.extra += named.beside;
-                scan.free = Some(named.free);
-                scan.place = scan.place.next();
-            }
-            // Only the head is named without a scan.
-            None if named.job.takes <= named.free => self.missed = Some(job),
-            None => {}
+        self.queue.refuse(named.place);
+        if let Some(promise) = &mut self.guarantee {
+            promise.extra += named.beside;
+            promise.free = Some(named.free);
+        }
+        if named.is_head && named.job.takes <= named.free {
+            self.missed = Some(job);
         }
     }
 
     fn waiting(&self) -> usize {
-        self.queue.len()
+        self.queue.len() - usize::from(self.named.is_some())
     }
 }
 

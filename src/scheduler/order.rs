@@ -1,5 +1,3 @@
-use std::cmp::Reverse;
-
 use super::QueuedJob;
 
 /// The order of a queue. Ties keep arrival order.
@@ -36,50 +34,22 @@ impl QueueOrder {
         matches!(self, QueueOrder::Longest | QueueOrder::Shortest | QueueOrder::LeastWork)
     }
 
-    /// Where a newly arrived job belongs in `queue`, which is in this order.
-    pub fn position(self, queue: impl QueueView, job: &QueuedJob) -> usize {
+    /// Where a job stands: a lower rank comes first.
+    pub fn rank(self, job: &QueuedJob) -> i128 {
+        let (size, estimate) = (i128::from(job.size), i128::from(job.estimate));
         match self {
-            QueueOrder::Fifo => queue.length(),
-            QueueOrder::Largest => queue.after(|other| Reverse(other.size) <= Reverse(job.size)),
-            QueueOrder::Smallest => queue.after(|other| other.size <= job.size),
-            QueueOrder::Longest => {
-                queue.after(|other| Reverse(other.estimate) <= Reverse(job.estimate))
-            }
-            QueueOrder::Shortest => queue.after(|other| other.estimate <= job.estimate),
-            QueueOrder::LeastWork => queue.after(|other| work(other) <= work(job)),
+            QueueOrder::Fifo => 0,
+            QueueOrder::Largest => -size,
+            QueueOrder::Smallest => size,
+            QueueOrder::Longest => -estimate,
+            QueueOrder::Shortest => estimate,
+            QueueOrder::LeastWork => size * estimate,
         }
     }
-}
 
-/// Processor-seconds asked for.
-fn work(job: &QueuedJob) -> i128 {
-    i128::from(job.size) * i128::from(job.estimate)
-}
-
-/// What [`QueueOrder::position`] needs of a queue.
-pub trait QueueView {
-    /// Number of jobs.
-    fn length(&self) -> usize;
-    /// Number of leading jobs for which `before` holds; it holds for no later one.
-    fn after(&self, before: impl Fn(&QueuedJob) -> bool) -> usize;
-}
-
-impl QueueView for &Vec<QueuedJob> {
-    fn length(&self) -> usize {
-        self.len()
-    }
-
-    fn after(&self, before: impl Fn(&QueuedJob) -> bool) -> usize {
-        self.partition_point(before)
-    }
-}
-
-impl QueueView for &std::collections::VecDeque<QueuedJob> {
-    fn length(&self) -> usize {
-        self.len()
-    }
-
-    fn after(&self, before: impl Fn(&QueuedJob) -> bool) -> usize {
-        self.partition_point(before)
+    /// Where a newly arrived job belongs in `queue`, which is in this order.
+    pub fn position<T>(self, queue: &[T], of: impl Fn(&T) -> &QueuedJob, job: &QueuedJob) -> usize {
+        let rank = self.rank(job);
+        queue.partition_point(|other| self.rank(of(other)) <= rank)
     }
 }

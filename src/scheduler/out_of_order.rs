@@ -1,6 +1,5 @@
-use std::collections::BTreeSet;
-
 use super::options::order;
+use super::queue::{Bounds, Place, Queue};
 use super::{QueueOrder, QueuedJob, Scheduler, SchedulerOptions, System};
 use crate::naming::{Entry, Table};
 use crate::workload::JobId;
@@ -8,63 +7,58 @@ use crate::workload::JobId;
 /// Out of order (OO in Bani-Mohammad 2008, section 4.5): the queue is walked once from its
 /// head and every job that can be placed starts.
 ///
-/// What failed is not tried again before a completion, so that the walk goes on where it
-/// stood and only new arrivals are looked at. With allocators that look at every place
-/// nothing that failed could succeed earlier; Frame Sliding, whose frames begin at the first
-/// free processor, may find a place after another job's start, and takes it then at the next
-/// completion.
+/// What failed is not tried again before a completion, so that only new arrivals are looked
+/// at. With allocators that look at every place nothing that failed could succeed earlier;
+/// Frame Sliding, whose frames begin at the first free processor, may find a place after
+/// another job's start, and takes it then at the next completion.
 #[derive(Clone, Debug, Default)]
 pub struct OutOfOrder {
-    order: QueueOrder,
-    queue: Vec<QueuedJob>,
-    /// Jobs before this one have been passed over since the last completion.
-    position: usize,
-    /// Those that were refused since then: an arrival ahead of them in the order must not
-    /// have them named again.
-    refused: BTreeSet<JobId>,
-    /// The job named last.
-    named: Option<QueuedJob>,
+    queue: Queue,
+    /// The job named last. It stays in the queue until something else happens.
+    named: Option<Place>,
 }
 
 impl OutOfOrder {
     /// An empty queue in the given order.
     pub fn new(order: QueueOrder) -> Self {
-        Self { order, ..Self::default() }
+        Self { queue: Queue::new(order), named: None }
+    }
+
+    /// The job named last was placed.
+    fn settle(&mut self) {
+        if let Some(place) = self.named.take() {
+            self.queue.remove(place);
+        }
     }
 }
 
 impl Scheduler for OutOfOrder {
     fn arrive(&mut self, job: QueuedJob, _now: i64) {
-        let at = self.order.position(&self.queue, &job);
-        self.queue.insert(at, job);
-        self.position = self.position.min(at);
+        self.settle();
+        self.queue.arrive(job);
     }
 
     fn complete(&mut self, _job: JobId, _now: i64) {
-        self.position = 0;
-        self.refused.clear();
+        self.settle();
+        self.queue.retry();
     }
 
     fn next(&mut self, system: System<'_>) -> Option<JobId> {
-        let fits = |job: &QueuedJob| job.size <= system.free && !self.refused.contains(&job.id);
-        let ahead = self.queue[self.position..].iter().position(fits);
-        self.position = ahead.map_or(self.queue.len(), |ahead| self.position + ahead);
-        ahead?;
-        let job = self.queue.remove(self.position);
-        self.named = Some(job);
-        Some(job.id)
+        self.settle();
+        let bounds = Bounds { size: system.free, estimate: i64::MAX, beside: 0 };
+        let (place, waiting) = self.queue.first(&bounds)?;
+        self.named = Some(place);
+        Some(waiting.job.id)
     }
 
-    fn refused(&mut self, job: JobId) {
-        self.refused.insert(job);
-        if let Some(job) = self.named.take() {
-            self.queue.insert(self.position, job);
-            self.position += 1;
+    fn refused(&mut self, _job: JobId) {
+        if let Some(place) = self.named.take() {
+            self.queue.refuse(place);
         }
     }
 
     fn waiting(&self) -> usize {
-        self.queue.len()
+        self.queue.len() - usize::from(self.named.is_some())
     }
 }
 

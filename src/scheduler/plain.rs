@@ -16,7 +16,7 @@ struct Queue {
 
 impl Queue {
     fn arrive(&mut self, job: QueuedJob) {
-        let at = self.order.position(&self.jobs, &job);
+        let at = self.order.position(&self.jobs, |other| other, &job);
         self.jobs.insert(at, job);
     }
 
@@ -108,6 +108,73 @@ impl Scheduler for Easy {
     }
 }
 
+/// [`super::OutOfOrder`], its queue walked from the head every time.
+#[derive(Clone, Debug, Default)]
+pub struct OutOfOrder(Queue);
+
+impl OutOfOrder {
+    pub fn new(order: QueueOrder) -> Self {
+        Self(Queue { order, ..Queue::default() })
+    }
+}
+
+impl Scheduler for OutOfOrder {
+    fn arrive(&mut self, job: QueuedJob, _now: i64) {
+        self.0.arrive(job);
+    }
+
+    fn complete(&mut self, _job: JobId, _now: i64) {
+        self.0.refused.clear();
+    }
+
+    fn next(&mut self, system: System<'_>) -> Option<JobId> {
+        let fits = |job: &QueuedJob| self.0.may_be_placed(job, system.free);
+        let at = self.0.jobs.iter().position(fits)?;
+        self.0.name(at)
+    }
+
+    fn refused(&mut self, _job: JobId) {
+        self.0.refused();
+    }
+
+    fn waiting(&self) -> usize {
+        self.0.jobs.len()
+    }
+}
+
+/// [`super::Strict`] with a sorted list.
+#[derive(Clone, Debug, Default)]
+pub struct Strict(Queue);
+
+impl Strict {
+    pub fn new(order: QueueOrder) -> Self {
+        Self(Queue { order, ..Queue::default() })
+    }
+}
+
+impl Scheduler for Strict {
+    fn arrive(&mut self, job: QueuedJob, _now: i64) {
+        self.0.arrive(job);
+    }
+
+    fn complete(&mut self, _job: JobId, _now: i64) {
+        self.0.refused.clear();
+    }
+
+    fn next(&mut self, system: System<'_>) -> Option<JobId> {
+        let head = self.0.jobs.first()?;
+        if self.0.may_be_placed(head, system.free) { self.0.name(0) } else { None }
+    }
+
+    fn refused(&mut self, _job: JobId) {
+        self.0.refused();
+    }
+
+    fn waiting(&self) -> usize {
+        self.0.jobs.len()
+    }
+}
+
 /// [`super::Conservative`] with a profile in one list, searched and changed step by step.
 #[derive(Clone, Debug)]
 pub struct Conservative {
@@ -165,7 +232,7 @@ impl Scheduler for Conservative {
         let duration = Self::duration(&job);
         let start = self.profile.earliest(now, job.size, duration);
         self.profile.take(start, start + duration, i64::from(job.size));
-        let at = self.order.position(&self.queue, &job);
+        let at = self.order.position(&self.queue, |other| other, &job);
         self.queue.insert(at, job);
         self.reserved.insert(at, start);
     }

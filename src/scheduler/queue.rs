@@ -1,163 +1,144 @@
-use super::order::QueueView;
+//! Waiting jobs in queue order, and the first of them that may start.
+
+mod corners;
+mod index;
+
 use super::{QueueOrder, QueuedJob};
+use index::Index;
 
-/// Jobs of a block at most. A search looks at one block in full and at the minima of others.
-const BLOCK: usize = 512;
-
-/// Waiting jobs in queue order, in blocks that know their minima: a search for a job that may
-/// start passes over whole blocks in which there is none, so that an event costs a small
-/// share of the queue's length even when hardly any job may start.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Queue {
-    blocks: Vec<Block>,
-    length: usize,
-}
-
-/// A job in the queue.
+/// A waiting job at its place in the queue.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Waiting {
+pub struct Waiting {
+    /// The job.
     pub job: QueuedJob,
-    /// Completions before its last refusal plus one; 0 if it was never refused.
-    pub refused: u64,
+    /// Its rank in the order, and among equals.
+    rank: (i128, u64),
+    /// Whether it was refused since the last completion.
+    pub refused: bool,
 }
 
-/// A place in the queue. It stays good until a job [arrives](Queue::insert).
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(super) struct Place {
-    block: usize,
-    index: usize,
-}
-
-impl Place {
-    /// The place behind this one.
-    pub fn next(self) -> Self {
-        Self { index: self.index + 1, ..self }
-    }
-}
-
-/// The least of every quantity over the jobs of a block.
+/// Bounds of the jobs that are looked for.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Least {
+pub struct Bounds {
+    /// Most processors asked for, of any job.
     pub size: u32,
-    pub takes: u32,
+    /// Longest estimate.
     pub estimate: i64,
+    /// Most processors taken of jobs with a longer estimate.
+    pub beside: u32,
 }
 
-impl Least {
-    const NONE: Self = Self { size: u32::MAX, takes: u32::MAX, estimate: i64::MAX };
-
-    fn with(self, job: &QueuedJob) -> Self {
-        Self {
-            size: self.size.min(job.size),
-            takes: self.takes.min(job.takes),
-            estimate: self.estimate.min(job.estimate),
-        }
+impl Bounds {
+    fn admit(&self, waiting: &Waiting) -> bool {
+        let job = &waiting.job;
+        let within = job.estimate <= self.estimate || job.takes <= self.beside;
+        job.size <= self.size && within && !waiting.refused
     }
 }
 
-#[derive(Clone, Debug)]
-struct Block {
-    /// May be empty, until the next arrival.
-    jobs: Vec<Waiting>,
-    least: Least,
+/// Where a job stands; good until the queue changes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Place {
+    /// In the list.
+    Listed(usize),
+    /// In the index.
+    Indexed(usize),
 }
 
-impl Block {
-    fn of(jobs: Vec<Waiting>) -> Self {
-        let least = jobs.iter().fold(Least::NONE, |least, waiting| least.with(&waiting.job));
-        Self { jobs, least }
-    }
+/// Waiting jobs in queue order.
+///
+/// A short list, which is searched through, holds a short queue or the latest arrivals of a
+/// long one; the others stand in an [`Index`]. So a short queue costs what a list costs, and
+/// in a long one an arrival, a departure and a search cost O(log n), where the sizes and
+/// estimates of the jobs allow it to be told where nobody fits.
+#[derive(Clone, Debug, Default)]
+pub struct Queue {
+    order: QueueOrder,
+    list: Vec<Waiting>,
+    index: Index,
+    arrivals: u64,
+    any_refused: bool,
 }
+
+/// Longest list.
+const LIST: usize = 128;
 
 impl Queue {
+    /// An empty queue.
+    pub fn new(order: QueueOrder) -> Self {
+        Self { order, ..Self::default() }
+    }
+
     /// Number of jobs.
     pub fn len(&self) -> usize {
-        self.length
+        self.list.len() + self.index.len()
     }
 
-    /// The head of the queue.
-    pub fn head(&self) -> Option<(Place, Waiting)> {
-        self.find(Place::default(), |_| true, |_| true)
-    }
-
-    /// A job joins the queue. Places found before are no longer good.
-    pub fn insert(&mut self, order: QueueOrder, job: QueuedJob) {
-        self.blocks.retain(|block| !block.jobs.is_empty());
-        let mut index = order.position(&*self, &job);
-        let mut at = 0;
-        while let Some(block) = self.blocks.get(at)
-            && block.jobs.len() < index
-        {
-            index -= block.jobs.len();
-            at += 1;
-        }
-        if at == self.blocks.len() {
-            self.blocks.push(Block::of(Vec::new()));
-        }
-        self.put(Place { block: at, index }, Waiting { job, refused: 0 });
-        let block = &mut self.blocks[at];
-        if block.jobs.len() > BLOCK {
-            // The end of the queue grows fastest: leave it full there.
-            let keep = if index == BLOCK { BLOCK } else { BLOCK / 2 };
-            let rest = block.jobs.split_off(keep);
-            *block = Block::of(std::mem::take(&mut block.jobs));
-            self.blocks.insert(at + 1, Block::of(rest));
+    /// A job arrives.
+    pub fn arrive(&mut self, job: QueuedJob) {
+        self.arrivals += 1;
+        let rank = (self.order.rank(&job), self.arrivals);
+        let at = self.list.partition_point(|other| other.rank < rank);
+        self.list.insert(at, Waiting { job, rank, refused: false });
+        // Indexing anew costs as much as the index is long.
+        if self.list.len() > LIST + 2 * self.index.len().isqrt() {
+            self.index.absorb(&mut self.list);
         }
     }
 
-    /// Puts a job at a place, before the one that stands there.
-    pub fn put(&mut self, place: Place, waiting: Waiting) {
-        let block = &mut self.blocks[place.block];
-        block.jobs.insert(place.index, waiting);
-        block.least = block.least.with(&waiting.job);
-        self.length += 1;
+    /// The first job.
+    pub fn head(&self) -> Option<(Place, &Waiting)> {
+        let listed = self.list.first().map(|waiting| (Place::Listed(0), waiting));
+        let indexed = self.index.head().map(|(slot, waiting)| (Place::Indexed(slot), waiting));
+        earlier(listed, indexed)
     }
 
-    /// Takes the job at a place out of the queue; the next one of its block stands there then.
-    pub fn take(&mut self, place: Place) -> Waiting {
-        let block = &mut self.blocks[place.block];
-        let waiting = block.jobs.remove(place.index);
-        *block = Block::of(std::mem::take(&mut block.jobs));
-        self.length -= 1;
-        waiting
+    /// The first job within bounds that was not refused since the last completion.
+    pub fn first(&self, bounds: &Bounds) -> Option<(Place, &Waiting)> {
+        let at = self.list.iter().position(|waiting| bounds.admit(waiting));
+        let listed = at.map(|at| (Place::Listed(at), &self.list[at]));
+        let indexed = self.index.first(bounds);
+        earlier(listed, indexed.map(|(slot, waiting)| (Place::Indexed(slot), waiting)))
     }
 
-    /// The first job at or behind `from` for which `is` holds. `may` says of a block's minima
-    /// whether such a job may be in it.
-    pub fn find(
-        &self,
-        from: Place,
-        may: impl Fn(Least) -> bool,
-        is: impl Fn(&Waiting) -> bool,
-    ) -> Option<(Place, Waiting)> {
-        let mut first = from.index;
-        for (at, block) in self.blocks.iter().enumerate().skip(from.block) {
-            let index = std::mem::take(&mut first).min(block.jobs.len());
-            if may(block.least)
-                && let Some(ahead) = block.jobs[index..].iter().position(&is)
-            {
-                let index = index + ahead;
-                return Some((Place { block: at, index }, block.jobs[index]));
+    /// The job leaves.
+    pub fn remove(&mut self, place: Place) {
+        match place {
+            Place::Listed(at) => {
+                self.list.remove(at);
             }
+            Place::Indexed(slot) => self.index.remove(slot),
         }
-        None
+    }
+
+    /// The job was refused: it is passed over until [`retry`](Self::retry).
+    pub fn refuse(&mut self, place: Place) {
+        self.any_refused = true;
+        match place {
+            Place::Listed(at) => self.list[at].refused = true,
+            Place::Indexed(slot) => self.index.refuse(slot),
+        }
+    }
+
+    /// What was refused may be tried again.
+    pub fn retry(&mut self) {
+        if !std::mem::take(&mut self.any_refused) {
+            return;
+        }
+        self.list.iter_mut().for_each(|waiting| waiting.refused = false);
+        self.index.retry();
     }
 }
 
-impl QueueView for &Queue {
-    fn length(&self) -> usize {
-        self.length
-    }
-
-    fn after(&self, before: impl Fn(&QueuedJob) -> bool) -> usize {
-        let mut after = 0;
-        for block in &self.blocks {
-            let here = block.jobs.partition_point(|waiting| before(&waiting.job));
-            after += here;
-            if here < block.jobs.len() {
-                break;
-            }
-        }
-        after
+fn earlier<'a>(
+    a: Option<(Place, &'a Waiting)>,
+    b: Option<(Place, &'a Waiting)>,
+) -> Option<(Place, &'a Waiting)> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(if a.1.rank < b.1.rank { a } else { b }),
+        (a, b) => a.or(b),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,4 +1,4 @@
-use std::collections::VecDeque;
+use std::collections::BTreeMap;
 
 use super::options::order;
 use super::{QueueOrder, QueuedJob, Scheduler, SchedulerOptions, System};
@@ -10,9 +10,11 @@ use crate::workload::JobId;
 #[derive(Clone, Debug, Default)]
 pub struct Strict {
     order: QueueOrder,
-    queue: VecDeque<QueuedJob>,
+    /// By rank, equals in order of arrival.
+    queue: BTreeMap<(i128, u64), QueuedJob>,
+    arrivals: u64,
     /// The job named last.
-    named: Option<QueuedJob>,
+    named: Option<((i128, u64), QueuedJob)>,
     /// The job the allocator could not place since the last completion.
     blocked: Option<JobId>,
 }
@@ -26,8 +28,8 @@ impl Strict {
 
 impl Scheduler for Strict {
     fn arrive(&mut self, job: QueuedJob, _now: i64) {
-        let at = self.order.position(&self.queue, &job);
-        self.queue.insert(at, job);
+        self.arrivals += 1;
+        self.queue.insert((self.order.rank(&job), self.arrivals), job);
     }
 
     fn complete(&mut self, _job: JobId, _now: i64) {
@@ -35,18 +37,18 @@ impl Scheduler for Strict {
     }
 
     fn next(&mut self, system: System<'_>) -> Option<JobId> {
-        let head = self.queue.front().filter(|head| head.size <= system.free)?.id;
-        if self.blocked == Some(head) {
+        let head = self.queue.first_entry()?;
+        let id = head.get().id;
+        if head.get().size > system.free || self.blocked == Some(id) {
             return None;
         }
-        self.named = self.queue.pop_front();
-        Some(head)
+        self.named = Some(head.remove_entry());
+        Some(id)
     }
 
     fn refused(&mut self, job: JobId) {
         self.blocked = Some(job);
         self.queue.extend(self.named.take());
-        self.queue.rotate_right(1);
     }
 
     fn waiting(&self) -> usize {

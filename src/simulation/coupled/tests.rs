@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::allocator::registry::{self, AllocatorSpec};
 use crate::scheduler::registry::SchedulerSpec;
-use crate::scheduler::{Easy, QueueOrder, plain};
+use crate::scheduler::{Easy, OutOfOrder, QueueOrder, Strict, plain};
 use crate::simulation::{Decision, ReplayError, RunTimes, Timeline, replay};
 
 /// Processors in a row, numbered on; first fit. Refuses wherever no gap is long enough.
@@ -259,7 +259,7 @@ proptest! {
     /// Its definition taken literally, with every strategy that refuses or rounds up; and the
     /// guarantee it gives to a head that no shape holds up.
     #[test]
-    fn easy_agrees_with_its_definition(
+    fn disciplines_agree_with_their_definitions(
         jobs in jobs(30),
         order in proptest::sample::select(QueueOrder::ALL.map(|(_, order)| order).to_vec()),
         machine in proptest::sample::select(vec!["8x8", "6x7", "torus:5x6", "4x4x4", "2x4x4"]),
@@ -273,6 +273,15 @@ proptest! {
             prop_assert_eq!(&log.starts, &expected.starts, "{}", spec);
             prop_assert_eq!(&log.nodes, &expected.nodes, "{}", spec);
             prop_assert_eq!(log.refusals, expected.refusals, "{}", spec);
+            let pairs: [(Box<dyn Scheduler>, Box<dyn Scheduler>); 2] = [
+                (Box::new(plain::Strict::new(order)), Box::new(Strict::new(order))),
+                (Box::new(plain::OutOfOrder::new(order)), Box::new(OutOfOrder::new(order))),
+            ];
+            for (mut literal, mut fast) in pairs {
+                let expected = run_with(&jobs, &topology, literal.as_mut(), built.as_mut()).expect("it runs");
+                let log = run_with(&jobs, &topology, fast.as_mut(), built.as_mut()).expect("it runs");
+                prop_assert_eq!((log.starts, log.nodes, log.refusals), (expected.starts, expected.nodes, expected.refusals), "{}", spec);
+            }
             if order == QueueOrder::Fifo {
                 for (head, latest) in plain.guarantees {
                     let start = log.starts[head.index()];

@@ -1,6 +1,6 @@
 use super::*;
 use crate::scheduler::registry::SchedulerSpec;
-use crate::scheduler::{Conservative, Easy, QueueOrder, plain};
+use crate::scheduler::{Conservative, Easy, OutOfOrder, QueueOrder, Strict, plain};
 use crate::stop::Stopped;
 use proptest::prelude::*;
 
@@ -128,6 +128,31 @@ proptest! {
         let mut fast = Conservative::new(order, processors);
         let fast = Timeline::compute(&jobs, processors, &mut fast, &Stop::new()).expect("schedulable");
         prop_assert_eq!(fast, plain);
+    }
+
+    /// Queues too long for a list.
+    #[test]
+    fn disciplines_agree_with_their_definitions(
+        jobs in proptest::collection::vec((0i64..30, 1i64..500, 0.0..3.0f64, 0.0..1.0f64), 1..900),
+        processors in proptest::sample::select(vec![16u32, 100, 1000]),
+        order in proptest::sample::select(QueueOrder::ALL.map(|(_, order)| order).to_vec()),
+    ) {
+        let mut now = 0;
+        let jobs: Vec<_> = jobs.into_iter().map(|(gap, run, over, share)| {
+            now += gap / 10;
+            let estimate = (run as f64 * (1.0 + over)) as i64;
+            job(now, run, estimate, (f64::from(processors).powf(share) as u32).max(1))
+        }).collect();
+        let pairs: [(Box<dyn Scheduler>, Box<dyn Scheduler>); 3] = [
+            (Box::new(plain::Strict::new(order)), Box::new(Strict::new(order))),
+            (Box::new(plain::Easy::new(order)), Box::new(Easy::new(order))),
+            (Box::new(plain::OutOfOrder::new(order)), Box::new(OutOfOrder::new(order))),
+        ];
+        for (mut plain, mut fast) in pairs {
+            let plain = Timeline::compute(&jobs, processors, plain.as_mut(), &Stop::new()).expect("schedulable");
+            let fast = Timeline::compute(&jobs, processors, fast.as_mut(), &Stop::new()).expect("schedulable");
+            prop_assert_eq!(fast, plain);
+        }
     }
 
     #[test]

@@ -1,0 +1,98 @@
+//! What a trace costs to schedule against the length of its queue, with every discipline.
+//!
+//! All jobs are submitted within the first minutes to a machine of 1024 processors, so that
+//! the queue is as long as the trace, and then drains: sizes and run times (10 seconds to
+//! three hours) are log-uniform, estimates one to four times the run time. The time of a
+//! whole trace over the number of its jobs is what an event costs; it should hardly grow.
+//!
+//! `cargo bench --bench scheduler -- results/benchmarks` writes `scheduler.csv` into that
+//! folder. Conservative backfilling is given shorter queues, unless `full` is said; other words
+//! choose the schedulers whose names begin so.
+
+use std::error::Error;
+use std::path::Path;
+use std::time::Instant;
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use replay::scheduler::registry::SchedulerSpec;
+use replay::simulation::Timeline;
+use replay::stop::Stop;
+use replay::workload::Job;
+
+const PROCESSORS: u32 = 1024;
+const LENGTHS: [usize; 4] = [10_000, 20_000, 40_000, 80_000];
+const SHORT: [usize; 4] = [1_000, 2_000, 4_000, 8_000];
+
+const SCHEDULERS: [&str; 10] = [
+    "fcfs",
+    "priority[order=largest]",
+    "priority[order=shortest]",
+    "easy",
+    "easy[order=largest]",
+    "easy[order=shortest]",
+    "easy[order=least-work]",
+    "out-of-order",
+    "conservative",
+    "conservative[order=shortest]",
+];
+
+fn jobs(count: usize) -> Vec<Job> {
+    let mut rng = ChaCha8Rng::seed_from_u64(1);
+    let mut job = |number: usize| {
+        let size = f64::from(PROCESSORS).powf(rng.random::<f64>()) as u32;
+        let run = (10.0 * 1000f64.powf(rng.random::<f64>())) as i64;
+        let estimate = (run as f64 * (1.0 + 3.0 * rng.random::<f64>())) as i64;
+        let submit = number as i64 / 100;
+        Job { number: number as i64, submit, run, estimate, size, line: 0 }
+    };
+    (0..count).map(&mut job).collect()
+}
+
+/// Seconds for a whole trace, the least of several runs if they are short.
+fn seconds(scheduler: &SchedulerSpec, jobs: &[Job]) -> Result<f64, Box<dyn Error>> {
+    let mut least = f64::INFINITY;
+    for _ in 0..3 {
+        let begin = Instant::now();
+        Timeline::compute(jobs, PROCESSORS, scheduler.build(PROCESSORS).as_mut(), &Stop::new())?;
+        least = least.min(begin.elapsed().as_secs_f64());
+        if least > 1.0 {
+            break;
+        }
+    }
+    Ok(least)
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    // `cargo bench` adds flags of its own.
+    let words: Vec<String> =
+        std::env::args().skip(1).filter(|word| !word.starts_with("--")).collect();
+    let full = words.iter().any(|word| word == "full");
+    let dir = words.iter().map(Path::new).find(|word| word.is_dir());
+    let chosen: Vec<&str> = SCHEDULERS
+        .into_iter()
+        .filter(|name| words.iter().any(|word| name.starts_with(word.as_str())))
+        .collect();
+    let chosen = if chosen.is_empty() { SCHEDULERS.to_vec() } else { chosen };
+    let mut table = String::from("scheduler,jobs,seconds,microseconds_per_job,exponent\n");
+    for name in chosen {
+        let scheduler: SchedulerSpec = name.parse()?;
+        let short = name.starts_with("conservative") && !full;
+        let mut before: Option<f64> = None;
+        for count in if short { SHORT } else { LENGTHS } {
+            let seconds = seconds(&scheduler, &jobs(count))?;
+            // Each length is twice the one before.
+            let exponent =
+                before.map_or(String::new(), |before| format!("{:.2}", (seconds / before).log2()));
+            let each = 1e6 * seconds / count as f64;
+            let line = format!("{name},{count},{seconds:.3},{each:.2},{exponent}\n");
+            print!("{line}");
+            table += &line;
+            before = Some(seconds);
+        }
+    }
+    if let Some(dir) = dir {
+        std::fs::write(dir.join("scheduler.csv"), table)?;
+    }
+    Ok(())
+}

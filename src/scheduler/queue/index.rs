@@ -1,0 +1,159 @@
+//! A long queue.
+
+use super::corners::Corners;
+use super::{Bounds, Waiting};
+
+/// Slots of a leaf.
+const LEAF: usize = 16;
+
+/// Jobs in queue order in slots, and a binary tree over them whose nodes know lower bounds on
+/// the sizes and estimates below them ([`Corners`]).
+#[derive(Clone, Debug, Default)]
+pub struct Index {
+    /// In queue order; `None` where the job has left.
+    slots: Vec<Option<Waiting>>,
+    /// The root at 1, the children of i at 2i and 2i + 1; leaves, the second half, stand for
+    /// [`LEAF`] slots each. Jobs that were refused do not count.
+    nodes: Vec<Corners>,
+    /// No job before this slot.
+    head: usize,
+    len: usize,
+    refused: Vec<usize>,
+}
+
+impl Index {
+    /// Number of jobs.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// The first job and its slot.
+    pub fn head(&self) -> Option<(usize, &Waiting)> {
+        self.slots.get(self.head)?.as_ref().map(|waiting| (self.head, waiting))
+    }
+
+    /// Takes in the jobs of a list in queue order.
+    pub fn absorb(&mut self, list: &mut Vec<Waiting>) {
+        let last = self.slots.iter().rev().find_map(|slot| slot.as_ref());
+        let behind = last.zip(list.first()).is_some_and(|(last, first)| last.rank < first.rank);
+        let room = self.nodes.len() / 2 * LEAF - self.slots.len();
+        if behind && list.len() <= room {
+            let from = self.slots.len();
+            self.len += list.len();
+            self.slots.extend(list.drain(..).map(Some));
+            let refused = |slot: &usize| self.slots[*slot].is_some_and(|waiting| waiting.refused);
+            self.refused.extend((from..self.slots.len()).filter(refused));
+            (from / LEAF..self.slots.len().div_ceil(LEAF)).for_each(|leaf| self.renew(leaf));
+            return;
+        }
+        let mut jobs: Vec<Waiting> = self.slots.drain(..).flatten().collect();
+        jobs.append(list);
+        // Two sorted runs.
+        jobs.sort_by_key(|waiting| waiting.rank);
+        self.len = jobs.len();
+        self.head = 0;
+        self.slots = jobs.into_iter().map(Some).collect();
+        let refused = |slot: &usize| self.slots[*slot].is_some_and(|waiting| waiting.refused);
+        self.refused = (0..self.slots.len()).filter(refused).collect();
+        // Room for as many again.
+        let leaves = (2 * self.len).div_ceil(LEAF).next_power_of_two();
+        self.nodes = vec![Corners::NONE; 2 * leaves];
+        for leaf in 0..self.len.div_ceil(LEAF) {
+            self.nodes[leaves + leaf] = self.leaf(leaf);
+        }
+        for node in (1..leaves).rev() {
+            self.nodes[node] = self.joined(node);
+        }
+    }
+
+    /// What a leaf knows.
+    fn leaf(&self, leaf: usize) -> Corners {
+        let mut corners = Corners::NONE;
+        let end = self.slots.len().min((leaf + 1) * LEAF);
+        for waiting in self.slots[leaf * LEAF..end].iter().flatten() {
+            if !waiting.refused {
+                corners.add(waiting.job.size, waiting.job.estimate);
+            }
+        }
+        corners
+    }
+
+    fn joined(&self, node: usize) -> Corners {
+        let mut corners = self.nodes[2 * node];
+        corners.join(&self.nodes[2 * node + 1]);
+        corners
+    }
+
+    /// Looks anew at a leaf, and at what is above it as far as that changes.
+    fn renew(&mut self, leaf: usize) {
+        let mut node = self.nodes.len() / 2 + leaf;
+        let mut corners = self.leaf(leaf);
+        while self.nodes[node] != corners {
+            self.nodes[node] = corners;
+            node /= 2;
+            if node == 0 {
+                break;
+            }
+            corners = self.joined(node);
+        }
+    }
+
+    /// The first job within bounds that was not refused, and its slot.
+    pub fn first(&self, bounds: &Bounds) -> Option<(usize, &Waiting)> {
+        if self.len == 0 { None } else { self.first_below(1, bounds) }
+    }
+
+    fn first_below(&self, node: usize, bounds: &Bounds) -> Option<(usize, &Waiting)> {
+        // Nobody takes less than he asks for.
+        let corners = &self.nodes[node];
+        let possible = corners.reach(bounds.size, bounds.estimate)
+            || corners.reach_size(bounds.size.min(bounds.beside));
+        if !possible {
+            return None;
+        }
+        let leaves = self.nodes.len() / 2;
+        if node < leaves {
+            let left = self.first_below(2 * node, bounds);
+            return left.or_else(|| self.first_below(2 * node + 1, bounds));
+        }
+        let begin = (node - leaves) * LEAF;
+        let end = self.slots.len().min(begin + LEAF);
+        (begin..end).find_map(|slot| {
+            let waiting = self.slots[slot].as_ref()?;
+            bounds.admit(waiting).then_some((slot, waiting))
+        })
+    }
+
+    /// The job in the slot leaves.
+    pub fn remove(&mut self, slot: usize) {
+        self.slots[slot] = None;
+        self.len -= 1;
+        if self.len == 0 {
+            *self = Self::default();
+            return;
+        }
+        while self.slots[self.head].is_none() {
+            self.head += 1;
+        }
+        self.renew(slot / LEAF);
+    }
+
+    /// The job in the slot was refused.
+    pub fn refuse(&mut self, slot: usize) {
+        if let Some(waiting) = &mut self.slots[slot] {
+            waiting.refused = true;
+            self.refused.push(slot);
+            self.renew(slot / LEAF);
+        }
+    }
+
+    /// What was refused may be tried again.
+    pub fn retry(&mut self) {
+        while let Some(slot) = self.refused.pop() {
+            if let Some(waiting) = &mut self.slots[slot] {
+                waiting.refused = false;
+                self.renew(slot / LEAF);
+            }
+        }
+    }
+}

@@ -99,6 +99,11 @@ def main():
         given.workers,
     )
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(130))
+    # In the background, or under nohup, some signals are ignored, and so they would be by the
+    # program under test. What is caught here is back to its default there.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    if signal.getsignal(signal.SIGHUP) == signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, lambda *_: None)
     try:
         return run(campaign, given)
     except KeyboardInterrupt:

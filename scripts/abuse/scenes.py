@@ -292,7 +292,7 @@ class Prepared:
     def unnamed(self, name):
         """Whether a file is one that a kill left before it had its name, outside of the folder in
         which results grow: nobody can know whose it is, so it stays, and is in nobody's way."""
-        files = (*self.scene.files, "out/plan.json")
+        files = (*self.scene.files, "out/plan.json", "out/journal.txt", "out/lock")
         return any(re.fullmatch(re.escape(file) + r"(\.\d+)?\.part", name) for file in files)
 
 

@@ -1,6 +1,11 @@
+use std::borrow::Cow;
 use std::fmt::Display;
 use std::io::{self, Write};
 use std::process::ExitCode;
+
+use clap::error::{ContextKind, ContextValue};
+
+use crate::shown::shown;
 
 /// How the program ends; see the table in [`cli`](crate::cli).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -42,6 +47,31 @@ pub fn tell(line: impl Display) {
     let _ = writeln!(io::stderr(), "{line}");
 }
 
+/// Characters of a message that a reader is shown, and of a word in it that was typed.
+const MESSAGE: usize = 4000;
+const WORD: usize = 200;
+
+/// A message that quotes a name of megabytes says enough in its beginning.
+fn beginning(message: &str) -> Cow<'_, str> {
+    match message.char_indices().nth(MESSAGE) {
+        Some((end, _)) => format!("{}...", &message[..end]).into(),
+        None => message.into(),
+    }
+}
+
+/// A command line that is wrong, its words quoted no longer than helps.
+pub fn brief(mut error: clap::Error) -> clap::Error {
+    let long = |(kind, value): (ContextKind, &ContextValue)| match value {
+        ContextValue::String(word) if word.chars().nth(WORD).is_some() => Some((kind, shown(word))),
+        _ => None,
+    };
+    let long: Vec<_> = error.context().filter_map(long).collect();
+    for (kind, word) in long {
+        error.insert(kind, ContextValue::String(word));
+    }
+    error
+}
+
 /// Why the program cannot go on.
 #[derive(Debug)]
 pub struct Failure {
@@ -58,6 +88,14 @@ impl Failure {
     /// The input is not what it should be.
     pub fn data(cause: impl Into<anyhow::Error>) -> Self {
         Self { exit: Exit::Data, cause: cause.into() }
+    }
+
+    /// The user wanted no more of it, and nothing was done yet.
+    pub fn interrupted() -> Self {
+        Self {
+            exit: Exit::Interrupted,
+            cause: anyhow::anyhow!("interrupted; nothing was done yet"),
+        }
     }
 
     /// The same failure, with where it comes from.
@@ -96,7 +134,7 @@ impl Failure {
         if closed_pipe {
             return Exit::Done.into();
         }
-        tell(format_args!("replay: {}", self.message()));
+        tell(format_args!("replay: {}", beginning(&self.message())));
         self.exit.into()
     }
 }

@@ -154,7 +154,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             // Help and version are not errors; clap knows.
             let code = if error.use_stderr() { Exit::Usage } else { Exit::Done };
             // Nobody is left to tell if this fails.
-            let _ = error.print();
+            let _ = exit::brief(error).print();
             return code.into();
         }
     };

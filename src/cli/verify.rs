@@ -5,9 +5,11 @@ use clap::Args;
 
 use super::args::{FormatArg, ProcessArgs};
 use super::exit::{Exit, Failure, tell};
+use super::interrupt::interruption;
 use crate::files::Whole;
 use crate::naming::nearest;
 use crate::published::{Check, NotRun, SUITES, Selection, Suite, Verdict, VerifyError};
+use crate::shown::shown;
 use crate::table::{Table, write_csv};
 use crate::workload::SearchPath;
 
@@ -59,19 +61,33 @@ pub fn run(args: &VerifyArgs) -> Result<Exit, Failure> {
         .as_ref()
         .map(|path| Whole::create(path).map(|file| (path, file)).map_err(|e| unwritten(path, e)));
     let begun = begun.transpose()?;
-    let selection =
-        Selection { traces: SearchPath::from_env(), only: args.trace.clone(), full: args.full };
+    let selection = Selection {
+        traces: SearchPath::from_env(),
+        only: args.trace.clone(),
+        full: args.full,
+        stop: interruption(quiet)?,
+    };
     let mut checks = Vec::new();
+    let mut unfinished = None;
     for suite in suites {
         let mut progress = |line: &str| {
             if !quiet {
                 tell(format_args!("{}: {line}", suite.name));
             }
         };
-        checks.extend((suite.verify)(&selection, &mut progress).map_err(|error| match error {
-            VerifyError::Load(_) => Failure::data(error),
-            _ => Failure::usage(error),
-        })?);
+        match (suite.verify)(&selection, &mut progress) {
+            Ok(of_suite) => checks.extend(of_suite),
+            // Numbers of a part of its runs would not be those of the suite.
+            Err(_) if selection.stop.is_raised() => {
+                unfinished = Some(suite.name);
+                break;
+            }
+            Err(error @ VerifyError::Load(_)) => return Err(Failure::data(error)),
+            Err(error) => return Err(Failure::usage(error)),
+        }
+    }
+    if checks.is_empty() && unfinished.is_some() {
+        return Err(Failure::interrupted());
     }
     if checks.is_empty() {
         return Err(Failure::usage_message(
@@ -98,6 +114,10 @@ pub fn run(args: &VerifyArgs) -> Result<Exit, Failure> {
              {not_run} not run"
         ));
     }
+    if let Some(suite) = unfinished {
+        tell(format_args!("replay: interrupted in {suite}; the suites before it are whole"));
+        return Ok(Exit::Interrupted);
+    }
     let absent = count(|v| matches!(v, Verdict::NotRun(NotRun::Absent(_))));
     if same + within + undecided + differ == 0 && !quiet {
         tell("replay: nothing was compared: no trace is here");
@@ -111,6 +131,9 @@ fn suite(name: &str) -> Result<Suite, Failure> {
         let known = SUITES.iter().map(|suite| suite.name);
         let hint = nearest(name, known)
             .map_or(String::new(), |near| format!("; did you mean \"{near}\"?"));
-        Failure::usage_message(format!("unknown suite \"{name}\"{hint} (replay list suites)"))
+        Failure::usage_message(format!(
+            "unknown suite \"{}\"{hint} (replay list suites)",
+            shown(name)
+        ))
     })
 }

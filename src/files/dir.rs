@@ -167,10 +167,15 @@ impl Dir {
     /// As [`file`](Self::file); a larger file is one.
     pub fn read(&self, name: &str, most: u64) -> io::Result<Option<Vec<u8>>> {
         let Some(file) = self.file(name)? else { return Ok(None) };
+        let too_large = || io::Error::new(io::ErrorKind::InvalidData, "it is too large to be ours");
+        if file.metadata()?.len() > most {
+            return Err(too_large());
+        }
+        // It may grow meanwhile.
         let mut bytes = Vec::new();
         file.take(most + 1).read_to_end(&mut bytes)?;
         match bytes.len() as u64 > most {
-            true => Err(io::Error::new(io::ErrorKind::InvalidData, "it is too large to be ours")),
+            true => Err(too_large()),
             false => Ok(Some(bytes)),
         }
     }

@@ -63,6 +63,8 @@ pub struct Hold {
     _file: Option<File>,
     /// Whether the lock's file is ours to remove.
     ours: bool,
+    /// Whether the folder goes too if nothing has come into it.
+    new: bool,
 }
 
 impl Hold {
@@ -106,7 +108,7 @@ impl Hold {
             .rewind()
             .and_then(|()| file.write_all(says.as_bytes()))
             .and_then(|()| file.set_len(says.len() as u64));
-        let hold = Self { dir, _file: Some(file), ours: true };
+        let hold = Self { dir, _file: Some(file), ours: true, new: false };
         written.map_err(io()).map(|()| hold)
     }
 
@@ -120,7 +122,7 @@ impl Hold {
         if let Some(file) = &file {
             free(&dir, file.try_lock_shared())?;
         }
-        Ok(Self { dir, _file: file, ours: false })
+        Ok(Self { dir, _file: file, ours: false, new: false })
     }
 
     /// The folder.
@@ -134,6 +136,10 @@ impl Drop for Hold {
         if self.ours {
             // If it stays, the next holder takes it over.
             let _ = self.dir.remove(LOCK);
+        }
+        if self.new {
+            // Only an empty folder can be removed so.
+            let _ = std::fs::remove_dir(self.dir.path());
         }
     }
 }
@@ -174,7 +180,8 @@ pub struct Folder {
 impl Folder {
     /// Takes a folder for results: makes it if need be, keeps other processes out, tries to
     /// write, and finishes or undoes what an earlier process was killed in. `recovered` hears
-    /// of that. With `force`, results are replaced even if somebody changed them.
+    /// of that. With `force`, results are replaced even if somebody changed them. A folder
+    /// that was made for nothing goes with the value.
     ///
     /// # Errors
     /// [`FolderError`].
@@ -184,8 +191,10 @@ impl Folder {
         force: bool,
         mut recovered: impl FnMut(Recovered),
     ) -> Result<Self, FolderError> {
+        let new = !path.exists();
         let dir = Dir::create(path).map_err(FolderError::io(path))?;
-        let hold = Hold::exclusive(dir, holder)?;
+        let mut hold = Hold::exclusive(dir, holder)?;
+        hold.new = new;
         if let Some(outcome) = moves::recover(hold.dir())? {
             recovered(outcome);
         }

@@ -89,12 +89,14 @@ impl Staging {
                 FileRecord::of(folder.dir(), MANIFEST).map_err(FolderError::io(&path))?;
             old.extend(manifest);
             for file in &earlier.files {
-                match folder.replaceable(&file.name) {
-                    Ok(found) => old.extend(found),
-                    // It is not to be replaced, and whoever changed it may want it.
-                    Err(FolderError::Changed(_)) if new.iter().all(|n| n.name != file.name) => {}
-                    Err(error) => return Err(error),
+                let path = folder.path().join(&file.name);
+                let still = || file.still(folder.dir()).map_err(FolderError::io(&path));
+                if new.iter().any(|new| new.name == file.name) {
+                    old.extend(folder.replaceable(&file.name)?);
+                } else if still()? == Some(true) {
+                    old.push(file.clone());
                 }
+                // Nothing takes the place of the others, and whoever changed them may want them.
             }
         }
         old.extend_from_slice(&folder.going);

@@ -175,6 +175,25 @@ fn what_somebody_changed_is_not_replaced_unasked() {
     put(dir, "tables/b.csv", "my");
     results(dir, true, &NEW[1..]).expect("written");
     assert_eq!(read(dir, "tables/b.csv").as_deref(), Some("new"));
+    // The user's word is about what comes, not about what would only go.
+    put(dir, "plots/same.svg", "my");
+    results(dir, true, &NEW[2..]).expect("written");
+    assert_eq!(read(dir, "plots/same.svg").as_deref(), Some("my"));
+}
+
+#[test]
+fn a_folder_that_was_made_for_nothing_goes() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let [new, full, old] = ["new", "full", "old"].map(|name| dir.path().join(name));
+    std::fs::create_dir(&old).expect("a folder");
+    for place in [&new, &full, &old] {
+        let folder = claim(place, false).expect("claimed");
+        if place == &full {
+            put(place, "mine.txt", "keep");
+        }
+        drop(folder);
+    }
+    assert_eq!([new, full, old].map(|place| place.exists()), [false, true, true]);
 }
 
 #[test]

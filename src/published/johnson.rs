@@ -174,7 +174,7 @@ fn verify(
         };
         progress(&format!("{}: running {}", first.trace, workload.name));
         let wanted: Vec<&Row> = of_trace.clone().map(|(_, row)| row).collect();
-        let results = run_all(&wanted, workload.clone())?;
+        let results = run_all(&wanted, workload.clone(), &selection.stop)?;
         let own_log = workload.name == first.trace;
         for (at, row) in of_trace {
             let ours = value(row, &results, &workload);
@@ -193,7 +193,7 @@ fn verify(
 /// Results by (scheduler, strategy).
 type Results = BTreeMap<(String, String), RunResult>;
 
-fn run_all(rows: &[&Row], workload: Arc<Workload>) -> Result<Results, VerifyError> {
+fn run_all(rows: &[&Row], workload: Arc<Workload>, stop: &Stop) -> Result<Results, VerifyError> {
     let table = |e: &dyn std::fmt::Display| VerifyError::Table(e.to_string());
     let Some(first) = rows.first() else { return Ok(Results::new()) };
     let topology = first.mesh.parse().map_err(|e| table(&e))?;
@@ -226,7 +226,7 @@ fn run_all(rows: &[&Row], workload: Arc<Workload>) -> Result<Results, VerifyErro
         let measure = Measure { ties, ..Measure::default() };
         let mut failure = None;
         let mut keys = batch.into_iter();
-        run_cells(&cells, measure, Watch::new(&Stop::new()), |outcome| {
+        run_cells(&cells, measure, Watch::new(stop), |outcome| {
             match (outcome, keys.next()) {
                 (Ok(result), Some(key)) => {
                     results.insert(key.clone(), result);

@@ -23,6 +23,7 @@ mod streams;
 
 pub use check::{Check, NotRun, Ours, Tolerance, Verdict};
 
+use crate::stop::Stop;
 use crate::workload::SearchPath;
 
 /// What to verify, and where the traces are.
@@ -35,6 +36,8 @@ pub struct Selection {
     pub only: Vec<String>,
     /// Replicate until every interval is as narrow as the papers', instead of a few times.
     pub full: bool,
+    /// Once raised, what is running fails.
+    pub stop: Stop,
 }
 
 impl Selection {
@@ -106,14 +109,12 @@ mod tests {
             traces: SearchPath::new([]),
             only: vec![name.to_string()],
             full: false,
+            stop: Stop::new(),
         };
         assert!(select("KTH-SP2").includes("KTH-SP2-1996-2"));
         assert!(select("sdsc-par95").includes("SDSC-Par-1995-2.1-cln"));
         assert!(select("SDSC-Par-1995").includes("SDSC-Par-1995-2.1-cln"));
         assert!(!select("SDSC-Par96").includes("SDSC-Par-1995-2.1-cln"));
-        assert!(
-            Selection { traces: SearchPath::new([]), only: vec![], full: false }
-                .includes("anything")
-        );
+        assert!(Selection { only: vec![], ..select("") }.includes("anything"));
     }
 }

@@ -4,8 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Check, NotRun, Ours, Selection, Tolerance, VerifyError};
+use crate::experiment::Watch;
 use crate::experiment::contention::Messages;
-use crate::experiment::stream::{Estimates, Life, Metric, Point, estimate};
+use crate::experiment::stream::{Estimates, Life, Metric, Point, estimate_unless};
 use crate::metrics::estimate::{Estimate, StopRule};
 use crate::network::traffic::{Pattern, Preset};
 use crate::topology::Topology;
@@ -271,7 +272,8 @@ impl<'a> Runs<'a> {
                 }),
                 _ => quick(QUICK),
             };
-            estimates.insert(key, estimate(&point, SEED, &rule, &watched)?);
+            let watch = Watch::new(&selection.stop);
+            estimates.insert(key, estimate_unless(watch, &point, SEED, &rule, &watched)?);
             if estimates.len() % 20 == 0 || estimates.len() == count {
                 progress(&format!("{} of {count} points", estimates.len()));
             }

@@ -17,6 +17,7 @@ pub fn trials() -> Vec<Trial> {
         run("a_shell_script_asks", a_shell_script_asks),
         run("a_program_that_asks_nonsense", a_program_that_asks_nonsense),
         run("a_program_that_fails_costs_nothing", a_program_that_fails_costs_nothing),
+        run("nobody_waits_for_a_program_that_is_wrong", nobody_waits_for_a_program_that_is_wrong),
         run("nobody_waits_for_a_silent_program", nobody_waits_for_a_silent_program),
         run("a_flood_takes_no_memory", a_flood_takes_no_memory),
         run("a_program_does_not_outlive_its_search", a_program_does_not_outlive_its_search),
@@ -65,6 +66,15 @@ fn a_program_that_asks_nonsense() {
     ] {
         dir.replay(&format!("{search} {command}")).fails(3, 1, &[words]);
     }
+}
+
+/// It has no time to go on after a mistake: the user hears of it at once.
+fn nobody_waits_for_a_program_that_is_wrong() {
+    let dir = Dir::with_trace().file("ask.sh", "echo nonsense; sleep 3; echo >late\n");
+    let search = "search -q --jobs 50 --strategy external --ask-command sh${IFS}ask.sh";
+    dir.replay(search).fails(3, 1, &["is not JSON"]);
+    sleep(Duration::from_millis(3500));
+    assert!(!dir.path("late").exists(), "it went on");
 }
 
 /// A program that says nothing, or will not end, holds a search up for its time only.

@@ -9,6 +9,7 @@ trials!(
     short_help_fits_a_screen,
     long_help_tells_all,
     version_is_the_packages,
+    an_endless_word_is_not_repeated,
     completions_name_every_command,
     the_manual_page_renders,
     threads_that_are_refused,
@@ -84,6 +85,19 @@ fn version_is_the_packages() {
     let version = Dir::new().replay("--version").code(0).says_nothing();
     version
         .demand(version.stdout == concat!("replay ", env!("CARGO_PKG_VERSION"), "\n"), "version");
+}
+
+/// A message is for people, whatever was typed.
+fn an_endless_word_is_not_repeated() {
+    let dir = Dir::with_trace();
+    let word = "y".repeat(100_000);
+    for command in
+        ["", "--alloc ", "--jobs ", "--trace ", "--", "list ", "verify ", "synth ", "search --tie "]
+    {
+        let refused = dir.replay(&format!("{command}{word}"));
+        let length = refused.stderr.len();
+        assert!((1..6000).contains(&length), "{command}: {length} bytes");
+    }
 }
 
 fn completions_name_every_command() {

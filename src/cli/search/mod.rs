@@ -3,7 +3,7 @@
 mod args;
 mod output;
 mod plan;
-mod watch;
+mod progress;
 
 use std::ffi::OsString;
 use std::time::Instant;
@@ -13,11 +13,13 @@ pub use args::SearchArgs;
 use args::StrategyArg;
 use output::Results;
 use plan::{SearchPlan, Start, failure};
-use watch::{Watch, account};
+use progress::{Progress, account};
 
+use super::cost::Cost;
 use super::exit::{Exit, Failure, tell};
 use super::interrupt::interruption;
 use super::session::{Kind, Session};
+use crate::experiment::Watch;
 use crate::experiment::search::strategy::{External, Halving, List, Local, Random, Strategy, Tpe};
 use crate::experiment::search::{
     Archive, Control, End, Found, Portability, Problem, Space, search, width,
@@ -35,8 +37,11 @@ const FINALISTS: usize = 10;
 pub fn run(args: &SearchArgs, command: &[OsString]) -> Result<Exit, Failure> {
     let begin = Instant::now();
     let session = Session::begin(Kind::Search, &args.output, command)?;
-    let plan = SearchPlan::resolve(args)?;
-    let stop = interruption(args.output.process.quiet)?;
+    let quiet = args.output.process.quiet;
+    let stop = interruption(quiet)?;
+    let cost = Cost::new(quiet);
+    let forecast = |forecast| cost.hear_plainly(forecast);
+    let plan = SearchPlan::resolve(args, Watch { forecast: &forecast, ..Watch::new(&stop) })?;
     let mut overdue = false;
     let mut archives = Vec::new();
     let (mut given, mut equal_ratios) = (Vec::new(), Vec::new());
@@ -50,12 +55,13 @@ pub fn run(args: &SearchArgs, command: &[OsString]) -> Result<Exit, Failure> {
             Some(share) => stop.until(Instant::now() + share),
             None => stop.clone(),
         };
-        let search = Search { args, plan: &plan, problem, stop: &own };
+        let watch = Watch { forecast: &forecast, ..Watch::new(&own) };
+        let search = Search { args, plan: &plan, problem, watch };
         let mut archive = Archive::default();
         let outcome = search.run(&mut archive);
         overdue |= own.is_raised() && !stop.is_raised();
         let equal = *outcome.as_ref().unwrap_or(&0);
-        if !args.output.process.quiet {
+        if !quiet {
             tell(account(&problem.name(), &archive, problem.decisions(), equal));
             if archive.best().is_some_and(|best| !best.is_feasible()) {
                 tell(format_args!("{}: no vector keeps the constraints", problem.name()));
@@ -63,7 +69,7 @@ pub fn run(args: &SearchArgs, command: &[OsString]) -> Result<Exit, Failure> {
         }
         // Apart from the search, which must not profit from them; whatever the time.
         let mut references = Archive::default();
-        let search = Search { stop: &stop, ..search };
+        let search = Search { watch: Watch { stop: &stop, ..watch }, ..search };
         let referred = search.ask(&mut List::new(plan.given.clone()), &mut references, None, None);
         given.push(references);
         archives.push(archive);
@@ -75,6 +81,7 @@ pub fn run(args: &SearchArgs, command: &[OsString]) -> Result<Exit, Failure> {
     }
     let nothing = archives.iter().all(|archive| archive.evaluations().is_empty());
     let portability = match failure {
+        Some(_) if nothing && stop.is_raised() => return Err(Failure::interrupted()),
         Some(failure) if nothing => return Err(failure),
         Some(_) => None,
         None => portability(args, &plan, &archives, &stop).unwrap_or_else(|error| {
@@ -98,7 +105,7 @@ pub fn run(args: &SearchArgs, command: &[OsString]) -> Result<Exit, Failure> {
     if let Some(failure) = failure {
         return Err(failure);
     }
-    if overdue && !args.output.process.quiet {
+    if overdue && !quiet {
         tell("replay: the time is up; what is found depends on the machine");
     }
     Ok(Exit::Done)
@@ -136,7 +143,7 @@ struct Search<'a> {
     args: &'a SearchArgs,
     plan: &'a SearchPlan,
     problem: &'a Problem,
-    stop: &'a Stop,
+    watch: Watch<'a>,
 }
 
 impl Search<'_> {
@@ -187,7 +194,7 @@ impl Search<'_> {
                     &free,
                     args.evaluations,
                     seed,
-                    self.stop,
+                    self.watch.stop,
                 );
                 let mut program = program.map_err(failure)?;
                 self.phase(&mut program, archive, args.evaluations)?;
@@ -243,15 +250,15 @@ impl Search<'_> {
         keep: Option<usize>,
     ) -> Result<End, Failure> {
         let expected = evaluations.map(|more| archive.evaluations().len() as u64 + more);
-        let watch = Watch::new(self.args.output.process.quiet, expected);
+        let watched = Progress::new(self.args.output.process.quiet, expected);
         let control = Control {
             evaluations,
             keep,
-            stop: self.stop,
-            progress: &|archive| watch.show(archive),
+            watch: self.watch,
+            progress: &|archive| watched.show(archive),
         };
         let end = search(self.problem, strategy, archive, control).map_err(failure);
-        watch.finish();
+        watched.finish();
         end
     }
 }

@@ -8,13 +8,12 @@ use crate::allocator::registry::AllocatorSpec;
 use crate::cli::args::GridArgs;
 use crate::cli::exit::Failure;
 use crate::cli::plan::{Plan, seeds};
-use crate::experiment::Trace;
 use crate::experiment::grid::Values;
 use crate::experiment::search::{
     Candidate, Constraint, Objective, Part, Problem, Range, SearchError, Space, split, width,
 };
+use crate::experiment::{Trace, Watch};
 use crate::scheduler::registry::SchedulerSpec;
-use crate::stop::Stop;
 
 /// Ratios that halving can draw: it holds them all.
 const MOST_DRAWN: u64 = 1_000_000;
@@ -62,8 +61,8 @@ pub enum Start {
 
 impl SearchPlan {
     /// Resolves arguments, loads and schedules the traces. Everything that can be checked
-    /// before a trace is read is.
-    pub fn resolve(args: &SearchArgs) -> Result<Self, Failure> {
+    /// before a trace is read is. Every trace is measured without tie-breaking.
+    pub fn resolve(args: &SearchArgs, watch: Watch<'_>) -> Result<Self, Failure> {
         check_combination(args)?;
         let objective: Objective = args.objective.parse().map_err(Failure::usage)?;
         let constraints = args
@@ -118,7 +117,7 @@ impl SearchPlan {
         let free =
             Space { scan_radii: args.sr.unwrap_or(Range { low: 1, high: most }), ..grid.clone() };
         let maker =
-            Maker { scheduler, allocator, objective: &objective, constraints: &constraints };
+            Maker { scheduler, allocator, objective: &objective, constraints: &constraints, watch };
         let parts = maker.parts(&searched, &held)?;
         let singles = parts
             .iter()
@@ -151,6 +150,7 @@ struct Maker<'a> {
     allocator: AllocatorSpec,
     objective: &'a Objective,
     constraints: &'a [Constraint],
+    watch: Watch<'a>,
 }
 
 impl Maker<'_> {
@@ -166,7 +166,8 @@ impl Maker<'_> {
                 false => name.clone(),
             };
             let trace = Arc::clone(trace);
-            Part::new(name, trace, &self.scheduler, self.objective, &Stop::new()).map_err(failure)
+            Part::new(name, trace, &self.scheduler, self.objective, self.watch.stop)
+                .map_err(failure)
         };
         all.iter().map(part).collect()
     }
@@ -174,13 +175,14 @@ impl Maker<'_> {
     fn problem(&self, parts: Vec<Part>) -> Result<Problem, Failure> {
         let (objective, constraints) = (self.objective.clone(), self.constraints.to_vec());
         let allocator = self.allocator.clone();
-        Problem::new(parts, allocator, objective, constraints, &Stop::new()).map_err(failure)
+        Problem::new(parts, allocator, objective, constraints, self.watch).map_err(failure)
     }
 }
 
 /// What failed is the input or what was asked for.
 pub fn failure(error: SearchError) -> Failure {
     match error {
+        SearchError::Stopped(_) => Failure::interrupted(),
         SearchError::Timeline { .. }
         | SearchError::Replay { .. }
         | SearchError::Protocol { .. } => Failure::data(error),

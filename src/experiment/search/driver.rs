@@ -7,7 +7,7 @@ use super::archive::Archive;
 use super::candidate::Candidate;
 use super::problem::{Evaluation, Extent, Problem};
 use super::strategy::{Batch, Strategy};
-use crate::stop::Stop;
+use crate::experiment::Watch;
 
 /// Evaluations that share one bar. It does not depend on the number of threads, so that
 /// which evaluations are stopped, and where, does not either.
@@ -23,8 +23,8 @@ pub struct Control<'a> {
     pub evaluations: Option<u64>,
     /// Stop an evaluation as soon as it is certain not to be among so many best.
     pub keep: Option<usize>,
-    /// Ends the search, and the evaluations that are running.
-    pub stop: &'a Stop,
+    /// Ends the search, and the evaluations that are running; told what one of them takes.
+    pub watch: Watch<'a>,
     /// Told after every block of evaluations.
     pub progress: &'a dyn Fn(&Archive),
 }
@@ -36,7 +36,7 @@ pub enum End {
     Exhausted,
     /// All evaluations were used.
     Evaluations,
-    /// [`Control::stop`] was raised.
+    /// The flag of [`Control::watch`] was raised.
     Halted,
 }
 
@@ -65,14 +65,15 @@ pub fn search(
         let complete = fresh.len() as u64 <= left;
         fresh.truncate(usize::try_from(left).unwrap_or(usize::MAX));
         left -= fresh.len() as u64;
-        let yardstick = match problem.yardstick(share, control.stop) {
+        let yardstick = match problem.yardstick(share, control.watch) {
             Err(SearchError::Stopped(_)) => return Ok(End::Halted),
             measured => measured?,
         };
         for block in fresh.chunks(BLOCK) {
             let bar = control.keep.filter(|_| share >= 1.0).and_then(|keep| archive.bar(keep));
-            let evaluate =
-                |&candidate: &Candidate| problem.evaluate(candidate, &yardstick, bar, control.stop);
+            let evaluate = |&candidate: &Candidate| {
+                problem.evaluate(candidate, &yardstick, bar, control.watch)
+            };
             let outcomes: Vec<Result<Evaluation, _>> = block.par_iter().map(evaluate).collect();
             let mut halted = false;
             for outcome in outcomes {
@@ -86,7 +87,7 @@ pub fn search(
                 return Ok(End::Halted);
             }
         }
-        if control.stop.is_raised() {
+        if control.watch.stop.is_raised() {
             return Ok(End::Halted);
         }
         if !complete || (left == 0 && !strategy.is_done(archive)) {

@@ -7,8 +7,8 @@ use super::floor::least_pairwise_l1;
 use super::objective::Objective;
 use super::tally::{ClassSum, Tally};
 use crate::allocator::registry::AllocatorSpec;
-use crate::experiment::Trace;
 use crate::experiment::cell::Schedule;
+use crate::experiment::{Pace, Trace, Watch};
 use crate::metrics::{Locality, ScheduleMetrics};
 use crate::scheduler::registry::SchedulerSpec;
 use crate::simulation::{Event, ReplayError, Scene, TimelineError, replay_while};
@@ -92,18 +92,18 @@ impl Part {
     ///
     /// # Errors
     /// [`SearchError`] if the strategy does not work on the machine or refuses a job, or if
-    /// `stop` is raised.
+    /// the watch's flag is raised.
     pub fn measure(
         &self,
         allocator: &AllocatorSpec,
         needs: Needs,
         reach: Reach,
-        stop: &Stop,
+        watch: Watch<'_>,
     ) -> Result<Tally, SearchError> {
         let topology = &self.trace.topology;
         let (jobs, shapes) = (&self.trace.workload.jobs, &self.trace.workload.shapes);
         let mut allocator = allocator.build(topology, 0)?;
-        allocator.stopped_by(stop);
+        allocator.stopped_by(watch.stop);
         let mut locality = Locality::new(topology);
         let mut tally =
             Tally { classes: vec![ClassSum::default(); self.weights.len()], ..Tally::default() };
@@ -112,7 +112,9 @@ impl Part {
         }
         let (mut sum, last) = (0, self.floors[reach.decisions]);
         let ties = needs >= Needs::Ties;
+        let mut pace = Pace::new(watch, reach.decisions);
         let observe = |decision: crate::simulation::Decision<'_>| {
+            pace.started();
             let size = jobs[decision.job.index()].size;
             let pairwise_l1 = if needs >= Needs::Placements {
                 let placement = locality.placement(decision.nodes);
@@ -137,7 +139,7 @@ impl Part {
             ControlFlow::Continue(())
         };
         let timeline = &self.schedule.timeline;
-        let scene = Scene { jobs, shapes, topology, timed: false, stop };
+        let scene = Scene { jobs, shapes, topology, timed: false, stop: watch.stop };
         replay_while(timeline, scene, allocator.as_mut(), ties, observe).map_err(|cause| {
             match cause {
                 ReplayError::Stopped(stopped) => stopped.into(),

@@ -5,6 +5,7 @@ use super::candidate::Candidate;
 use super::problem::{Evaluation, Problem};
 use super::row::{excess, worth};
 use crate::allocator::centre::TieVector;
+use crate::experiment::Watch;
 use crate::stop::Stop;
 use crate::table::{Column, Table};
 use crate::topology::Topology;
@@ -68,7 +69,7 @@ impl Portability {
     ) -> Result<Option<Self>, SearchError> {
         let yardsticks = problems
             .iter()
-            .map(|problem| problem.yardstick(1.0, stop))
+            .map(|problem| problem.yardstick(1.0, Watch::new(stop)))
             .collect::<Result<Vec<_>, _>>()?;
         let places: Vec<_> = (0..found.len())
             .flat_map(|row| (0..problems.len()).map(move |part| (row, part)))
@@ -80,7 +81,8 @@ impl Portability {
                 let to = width(&problem.parts[0].trace.topology);
                 candidate.vector = scaled(candidate.vector, from, to);
             }
-            let one: Evaluation = problem.evaluate(candidate, &yardsticks[part], None, stop)?;
+            let one: Evaluation =
+                problem.evaluate(candidate, &yardsticks[part], None, Watch::new(stop))?;
             Ok(PortabilityCell {
                 candidate: one.candidate,
                 value: one.values.first().copied().unwrap_or(f64::NAN),

@@ -6,7 +6,7 @@ use super::objective::Objective;
 use super::part::{Part, Reach};
 use super::tally::{Tally, WorstClass, improvement_percent};
 use crate::allocator::registry::AllocatorSpec;
-use crate::stop::Stop;
+use crate::experiment::Watch;
 
 /// What is searched: a strategy's tie vector and slack, for one or several traces.
 #[derive(Clone, Debug)]
@@ -72,7 +72,7 @@ impl Evaluation {
 
 impl Problem {
     /// A problem on these parts; the allocator is measured without tie-breaking at once,
-    /// unless or until `stop` is raised.
+    /// unless or until the watch's flag is raised.
     ///
     /// # Errors
     /// [`SearchError`] if the allocator takes no vector or has one already, does not work
@@ -83,7 +83,7 @@ impl Problem {
         allocator: AllocatorSpec,
         objective: Objective,
         constraints: Vec<Constraint>,
-        stop: &Stop,
+        watch: Watch<'_>,
     ) -> Result<Self, SearchError> {
         if !allocator.takes_tie() || allocator.tie().is_some() {
             return Err(SearchError::NoTie(allocator.to_string()));
@@ -97,7 +97,7 @@ impl Problem {
             needs: needs.unwrap_or(Needs::Pairwise),
             whole: Yardstick { share: 1.0, baselines: Vec::new() },
         };
-        problem.whole = problem.yardstick(1.0, stop)?;
+        problem.whole = problem.yardstick(1.0, watch)?;
         for (part, value) in problem.parts.iter().zip(problem.baseline_values()) {
             if !(value > 0.0 && value.is_finite()) {
                 let (part, objective) = (part.name.clone(), problem.objective.to_string());
@@ -120,13 +120,13 @@ impl Problem {
     ///
     /// # Errors
     /// [`SearchError`] as in [`Part::measure`].
-    pub fn yardstick(&self, share: f64, stop: &Stop) -> Result<Yardstick, SearchError> {
+    pub fn yardstick(&self, share: f64, watch: Watch<'_>) -> Result<Yardstick, SearchError> {
         if share >= 1.0 && !self.whole.baselines.is_empty() {
             return Ok(self.whole.clone());
         }
         let measure = |part: &Part| {
             let reach = Reach { decisions: reached(part, share), most: None };
-            part.measure(&self.allocator, self.needs, reach, stop)
+            part.measure(&self.allocator, self.needs, reach, watch)
         };
         let baselines = self.parts.iter().map(measure).collect::<Result<_, _>>()?;
         Ok(Yardstick { share, baselines })
@@ -162,7 +162,7 @@ impl Problem {
         candidate: Candidate,
         yardstick: &Yardstick,
         bar: Option<f64>,
-        stop: &Stop,
+        watch: Watch<'_>,
     ) -> Result<Evaluation, SearchError> {
         let candidate = candidate.reduced();
         let allocator = self.allocator.with_tie_breaking(candidate.tie_breaking())?;
@@ -190,7 +190,7 @@ impl Problem {
                 self.most_sum(baseline, bar * improvements.len() as f64 - others)
             });
             let reach = Reach { decisions: baseline.decisions, most };
-            let tally = part.measure(&allocator, self.needs, reach, stop)?;
+            let tally = part.measure(&allocator, self.needs, reach, watch)?;
             evaluation.decisions += tally.decisions as u64;
             if tally.decisions < baseline.decisions {
                 evaluation.extent = Extent::Stopped;

@@ -34,7 +34,8 @@
 //! 4. It ends by closing its standard output with exit code 0. When the evaluations are
 //!    used up it is told `{"end":true}` instead of a next answer, its standard input is
 //!    closed, and it has five seconds to end. The same if a thousand questions in a row hold
-//!    nothing new. After Ctrl-C, or when the time is up, it has less than one.
+//!    nothing new. After Ctrl-C, when the time is up, or after a mistake of its own, it has less
+//!    than one.
 //!
 //! It runs in a process group of its own: Ctrl-C does not reach it, and when the search ends,
 //! in whatever way, the group is ended. A line has a longest length
@@ -178,7 +179,8 @@ impl Strategy for External {
         }
         let candidates = match self.listen() {
             Err(SearchError::Stopped(Stopped)) => Vec::new(),
-            heard => heard?,
+            // The user hears of a mistake at once.
+            heard => heard.inspect_err(|_| self.program.dismiss())?,
         };
         self.asked = Some(candidates.clone());
         Ok(Batch::whole(candidates))

@@ -34,7 +34,8 @@ fn problem(traces: &[Arc<Trace>], objective: &str, constraints: &[&str]) -> Prob
     let parts: Vec<Part> = traces.iter().map(part).collect::<Result<_, _>>().expect("parts");
     let constraints = constraints.iter().map(|text| text.parse().expect("a constraint")).collect();
     let allocator: AllocatorSpec = "mc1x1".parse().expect("an allocator");
-    Problem::new(parts, allocator, objective.clone(), constraints, &Stop::new()).expect("a problem")
+    Problem::new(parts, allocator, objective.clone(), constraints, Watch::new(&Stop::new()))
+        .expect("a problem")
 }
 
 fn small() -> Space {
@@ -58,7 +59,8 @@ fn go(
     evaluations: Option<u64>,
     keep: Option<usize>,
 ) -> End {
-    let control = Control { evaluations, keep, stop: &Stop::new(), progress: &|_| {} };
+    let stop = Stop::new();
+    let control = Control { evaluations, keep, watch: Watch::new(&stop), progress: &|_| {} };
     search(problem, strategy, archive, control).expect("a search")
 }
 
@@ -247,7 +249,7 @@ fn a_problem_must_leave_something_to_search() {
     let made = |allocator: &str| {
         let allocator = allocator.parse().expect("an allocator");
         let parts = vec![part.as_ref().expect("a part").clone()];
-        Problem::new(parts, allocator, objective.clone(), Vec::new(), &Stop::new())
+        Problem::new(parts, allocator, objective.clone(), Vec::new(), Watch::new(&Stop::new()))
             .err()
             .map(|e| e.to_string())
     };
@@ -266,7 +268,8 @@ fn a_halted_search_keeps_what_was_done() {
             stop.raise();
         }
     };
-    let control = Control { evaluations: None, keep: None, stop: &stop, progress: &enough };
+    let control =
+        Control { evaluations: None, keep: None, watch: Watch::new(&stop), progress: &enough };
     let mut archive = Archive::default();
     let end = search(&problem, &mut Random::new(Space::johnson(), 0), &mut archive, control);
     assert_eq!(end.ok(), Some(End::Halted));
@@ -300,9 +303,9 @@ proptest! {
         let problem = problem(&[trace(120), trace(60)], "mean_pairwise_l1", &[]);
         let text = format!("{sr},{a},{w},{b}@{}", f64::from(slack) / 10.0);
         let candidate: Candidate = text.parse().expect("a candidate");
-        let yardstick = problem.yardstick(share, &Stop::new()).expect("a yardstick");
-        let plain = problem.evaluate(candidate, &yardstick, None, &Stop::new()).expect("a value");
-        let barred = problem.evaluate(candidate, &yardstick, Some(bar), &Stop::new()).expect("a value");
+        let yardstick = problem.yardstick(share, Watch::new(&Stop::new())).expect("a yardstick");
+        let plain = problem.evaluate(candidate, &yardstick, None, Watch::new(&Stop::new())).expect("a value");
+        let barred = problem.evaluate(candidate, &yardstick, Some(bar), Watch::new(&Stop::new())).expect("a value");
         if barred.extent == Extent::Stopped {
             prop_assert!(plain.improvement_percent < bar);
         } else {

@@ -19,7 +19,7 @@ use crate::stop::{Stop, Stopped};
 
 /// How long the program may go on after it was told that this is the end.
 const GRACE: Duration = Duration::from_secs(5);
-/// The same if nobody wants to wait any more.
+/// The same if nobody wants to wait any more, or has reason to.
 const HASTE: Duration = Duration::from_millis(300);
 /// How often somebody who waits for the program looks whether to end.
 const LOOK: Duration = Duration::from_millis(20);
@@ -42,6 +42,8 @@ pub struct Program {
     /// What it is told last.
     farewell: String,
     stop: Stop,
+    /// Whether it has made a mistake, so that nothing it may still say matters.
+    dismissed: bool,
 }
 
 /// What a program says next.
@@ -78,7 +80,8 @@ impl Program {
         // From here on whatever happens ends the group.
         let to_program = Some(to_program);
         let stop = stop.clone();
-        let program = Self { guard, child, to_program, from_program, farewell, stop };
+        let program =
+            Self { guard, child, to_program, from_program, farewell, stop, dismissed: false };
         let (input, output) = pipes.ok_or(io::ErrorKind::BrokenPipe)?;
         let named = |name: &str| thread::Builder::new().name(name.to_string());
         named("to program").spawn(move || write(input, &answers))?;
@@ -125,6 +128,11 @@ impl Program {
         }
     }
 
+    /// It has made a mistake: it is not given time to end by itself.
+    pub fn dismiss(&mut self) {
+        self.dismissed = true;
+    }
+
     /// Closes its standard input and waits for its end.
     ///
     /// # Errors
@@ -155,7 +163,8 @@ impl Drop for Program {
                     String::new()
                 }
             };
-            let grace = if self.stop.is_raised() { HASTE } else { GRACE };
+            let haste = self.dismissed || self.stop.is_raised();
+            let grace = if haste { HASTE } else { GRACE };
             if begin.elapsed() >= grace {
                 break;
             }

@@ -7,12 +7,12 @@ use crate::number::{fixed, grouped};
 
 /// Progress of a search on standard error: evaluations, the best so far, time. Nothing is
 /// drawn off a terminal or if the user wants quiet.
-pub struct Watch {
+pub struct Progress {
     bar: ProgressBar,
     _ticker: Option<Ticker>,
 }
 
-impl Watch {
+impl Progress {
     /// Watches a search, of so many evaluations if that is known.
     pub fn new(quiet: bool, evaluations: Option<u64>) -> Self {
         let target =

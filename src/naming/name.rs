@@ -1,7 +1,6 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::near::advice;
 use crate::shown::shown;
 
 /// Bytes of the longest name with its parameters: room for a path, or a long list.
@@ -81,59 +80,6 @@ impl StrategyName {
     /// An error about this name.
     pub fn error(&self, kind: &'static str, problem: impl Into<String>) -> NameError {
         NameError::new(kind, &self.to_string(), problem)
-    }
-
-    /// Refuses parameters other than `known`, with the nearest known one as advice.
-    ///
-    /// # Errors
-    /// [`NameError`] naming the first unknown parameter.
-    pub fn expect_keys(&self, kind: &'static str, known: &[&str]) -> Result<(), NameError> {
-        for (key, _) in &self.parameters {
-            if !known.contains(&key.as_str()) {
-                let hint = advice(key, known.iter().copied(), || match known {
-                    [] => "it has none".to_string(),
-                    known => format!("it has {}", known.join(", ")),
-                });
-                let key = shown(key);
-                return Err(self.error(kind, format!("unknown parameter \"{key}\"; {hint}")));
-            }
-        }
-        Ok(())
-    }
-
-    /// Parses a parameter, or takes the default if it was not written.
-    ///
-    /// # Errors
-    /// [`NameError`] with the parser's own complaint.
-    pub fn value<T>(&self, kind: &'static str, key: &str, default: T) -> Result<T, NameError>
-    where
-        T: FromStr,
-        T::Err: fmt::Display,
-    {
-        match self.get(key) {
-            None => Ok(default),
-            Some(text) => {
-                text.parse().map_err(|e| self.error(kind, format!("{key}=\"{text}\": {e}")))
-            }
-        }
-    }
-
-    /// One of a set of named choices, or the default if the parameter was not written.
-    ///
-    /// # Errors
-    /// [`NameError`] listing the choices.
-    pub fn choice<T: Copy>(
-        &self,
-        kind: &'static str,
-        key: &str,
-        default: T,
-        choices: &[(&'static str, T)],
-    ) -> Result<T, NameError> {
-        let Some(text) = self.get(key) else { return Ok(default) };
-        choices.iter().find(|(name, _)| *name == text).map(|&(_, value)| value).ok_or_else(|| {
-            let names: Vec<_> = choices.iter().map(|(name, _)| *name).collect();
-            self.error(kind, format!("{key}=\"{text}\" is none of {}", names.join(", ")))
-        })
     }
 }
 

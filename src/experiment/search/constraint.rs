@@ -15,7 +15,7 @@ use std::str::FromStr;
 
 use super::column::{Needs, NotSought, Sought};
 use super::space::Range;
-use crate::naming::{NameError, StrategyName};
+use crate::naming::{Entry, NameError, StrategyName, Table, kind};
 
 const KIND: &str = "constraint";
 
@@ -42,7 +42,17 @@ pub enum Subject {
     Column(&'static Sought),
 }
 
-const ALL_SIZES: Range = Range { low: 1, high: u32::MAX };
+const WORST_CLASS: &str = "worst-class";
+
+fn worst_class() -> Table<(u64, Range)> {
+    let all_sizes = Range { low: 1, high: u32::MAX };
+    let entry = Entry::new(WORST_CLASS, (1, all_sizes))
+        .param("jobs", kind::integer(0..=u64::MAX), "least number of jobs of the size", |c| {
+            &mut c.0
+        })
+        .param("sizes", kind::typed("A..B"), "sizes that count, processors", |c| &mut c.1);
+    Table::new(KIND, [entry])
+}
 
 impl Constraint {
     /// What must be measured for it.
@@ -67,16 +77,11 @@ impl FromStr for Constraint {
         let (subject, percent) = text.split_once("<=").ok_or_else(|| error(form))?;
         let percent = percent.trim().trim_end_matches('%').trim_end().parse::<f64>();
         let most_percent = percent.ok().filter(|p| p.is_finite()).ok_or_else(|| error(form))?;
-        let name: StrategyName =
-            subject.parse().map_err(|e: NameError| NameError { kind: KIND, ..e })?;
-        let subject = if name.name == "worst-class" {
-            name.expect_keys(KIND, &["jobs", "sizes"])?;
-            Subject::WorstClass {
-                jobs: name.value(KIND, "jobs", 1)?,
-                sizes: name.value(KIND, "sizes", ALL_SIZES)?,
-            }
+        let name = StrategyName::read(KIND, subject)?;
+        let subject = if name.name == WORST_CLASS {
+            let (jobs, sizes) = worst_class().parse(&name)?;
+            Subject::WorstClass { jobs, sizes }
         } else {
-            name.expect_keys(KIND, &[])?;
             let problem = |problem| match problem {
                 NotSought::Unknown => {
                     let names: Vec<_> = Sought::names().collect();
@@ -85,7 +90,10 @@ impl FromStr for Constraint {
                 problem => problem.to_string(),
             };
             let sought = Sought::by_name(&name.name);
-            Subject::Column(sought.map_err(|e| name.error(KIND, problem(e)))?)
+            let sought = sought.map_err(|e| name.error(KIND, problem(e)))?;
+            // A column can be told nothing.
+            Table::new(KIND, [Entry::new(&name.name[..], ())]).parse(&name)?;
+            Subject::Column(sought)
         };
         Ok(Self { subject, most_percent })
     }
@@ -95,16 +103,7 @@ impl fmt::Display for Constraint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = match self.subject {
             Subject::Column(sought) => StrategyName::plain(sought.column.name),
-            Subject::WorstClass { jobs, sizes } => {
-                let mut name = StrategyName::plain("worst-class");
-                if jobs > 1 {
-                    name.set("jobs", jobs.to_string());
-                }
-                if sizes != ALL_SIZES {
-                    name.set("sizes", sizes.to_string());
-                }
-                name
-            }
+            Subject::WorstClass { jobs, sizes } => worst_class().name(&(jobs, sizes)),
         };
         write!(f, "{name}<={}", self.most_percent)
     }

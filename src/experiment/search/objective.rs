@@ -14,7 +14,7 @@ use std::str::FromStr;
 
 use super::column::{Needs, Sought};
 use super::space::Range;
-use crate::naming::{NameError, StrategyName};
+use crate::naming::{Entry, NameError, StrategyName, Table, kind};
 
 const KIND: &str = "objective";
 /// The largest weight of a class.
@@ -27,6 +27,14 @@ pub enum Goal {
     Min,
     /// Large ones.
     Max,
+}
+
+impl Goal {
+    const ALL: [(&'static str, Goal); 2] = [("min", Goal::Min), ("max", Goal::Max)];
+
+    fn usual(sought: &Sought) -> Self {
+        if sought.column.rises { Goal::Max } else { Goal::Min }
+    }
 }
 
 /// How much a job counts.
@@ -72,61 +80,89 @@ impl Objective {
     }
 }
 
+/// What can be said of a column.
+#[derive(Clone, PartialEq)]
+struct Wanted {
+    goal: Goal,
+    weights: Weights,
+}
+
+fn table(sought: &'static Sought) -> Table<Wanted> {
+    let name = sought.column.name;
+    let usual = Wanted { goal: Goal::usual(sought), weights: Weights::Jobs };
+    let entry = Entry::new(name, usual)
+        .param("goal", kind::one_of(&Goal::ALL), "whether small or large values are wanted", |w| {
+            &mut w.goal
+        })
+        .param("weights", kind::told("jobs|size|A..B:WEIGHT,..."), "what a job counts", |w| {
+            &mut w.weights
+        })
+        .check(move |w| match w.weights {
+            Weights::Size | Weights::Classes(_) if name != "mean_pairwise_l1" => {
+                Err("only mean_pairwise_l1 takes weights".to_string())
+            }
+            _ => Ok(()),
+        });
+    Table::new(KIND, [entry])
+}
+
 impl FromStr for Objective {
     type Err = NameError;
 
     fn from_str(text: &str) -> Result<Self, NameError> {
-        let name: StrategyName =
-            text.parse().map_err(|e: NameError| NameError { kind: KIND, ..e })?;
-        name.expect_keys(KIND, &["goal", "weights"])?;
+        let name = StrategyName::read(KIND, text)?;
         let sought =
             Sought::by_name(&name.name).map_err(|problem| name.error(KIND, problem.to_string()))?;
-        let usual = if sought.column.rises { Goal::Max } else { Goal::Min };
-        let goal = name.choice(KIND, "goal", usual, &[("min", Goal::Min), ("max", Goal::Max)])?;
-        let weights = match name.get("weights") {
-            None | Some("jobs") => Weights::Jobs,
-            Some("size") => Weights::Size,
-            Some(classes) => Weights::Classes(
-                parse_classes(classes).map_err(|problem| name.error(KIND, problem))?,
-            ),
-        };
-        if weights != Weights::Jobs && sought.column.name != "mean_pairwise_l1" {
-            return Err(name.error(KIND, "only mean_pairwise_l1 takes weights"));
-        }
+        let own = StrategyName { name: sought.column.name.to_string(), ..name };
+        let Wanted { goal, weights } = table(sought).parse(&own)?;
         Ok(Self { sought, goal, weights })
     }
 }
 
-fn parse_classes(text: &str) -> Result<Vec<(Range, u64)>, String> {
-    let class = |part: &str| {
-        let error = || {
-            format!("weights: \"{part}\" is not RANGE:WEIGHT such as 2..16:1 (or write jobs, size)")
-        };
-        let (sizes, weight) = part.split_once(':').ok_or_else(error)?;
-        let weight = weight.trim().parse::<u64>().map_err(|_| error())?;
-        if weight > LARGEST_WEIGHT {
-            return Err(format!("weights: \"{part}\": at most {LARGEST_WEIGHT}"));
-        }
-        Ok((sizes.parse::<Range>().map_err(|_| error())?, weight))
-    };
-    text.split(',').map(class).collect()
-}
-
 impl fmt::Display for Objective {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut name = StrategyName::plain(self.sought.column.name);
-        if (self.goal == Goal::Max) != self.sought.column.rises {
-            name.set("goal", if self.goal == Goal::Max { "max" } else { "min" });
-        }
-        match &self.weights {
-            Weights::Jobs => {}
-            Weights::Size => name.set("weights", "size"),
-            Weights::Classes(classes) => {
-                let class = |(sizes, weight): &(Range, u64)| format!("{sizes}:{weight}");
-                name.set("weights", classes.iter().map(class).collect::<Vec<_>>().join(","));
+        let wanted = Wanted { goal: self.goal, weights: self.weights.clone() };
+        table(self.sought).name(&wanted).fmt(f)
+    }
+}
+
+impl FromStr for Weights {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let class = |part: &str| {
+            let error = || {
+                format!(
+                    "weights: \"{part}\" is not RANGE:WEIGHT such as 2..16:1 (or write jobs, size)"
+                )
+            };
+            let (sizes, weight) = part.split_once(':').ok_or_else(error)?;
+            let weight = weight.trim().parse::<u64>().map_err(|_| error())?;
+            if weight > LARGEST_WEIGHT {
+                return Err(format!("weights: \"{part}\": at most {LARGEST_WEIGHT}"));
+            }
+            Ok((sizes.parse::<Range>().map_err(|_| error())?, weight))
+        };
+        match text {
+            "jobs" => Ok(Weights::Jobs),
+            "size" => Ok(Weights::Size),
+            classes => {
+                classes.split(',').map(class).collect::<Result<_, _>>().map(Weights::Classes)
             }
         }
-        name.fmt(f)
+    }
+}
+
+impl fmt::Display for Weights {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Weights::Jobs => f.write_str("jobs"),
+            Weights::Size => f.write_str("size"),
+            Weights::Classes(classes) => {
+                let class = |(sizes, weight): &(Range, u64)| format!("{sizes}:{weight}");
+                f.write_str(&classes.iter().map(class).collect::<Vec<_>>().join(","))
+            }
+        }
     }
 }
 

@@ -29,8 +29,9 @@ pub struct ListArgs {
     format: ListFormat,
 }
 
+/// What can be listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Listing {
+pub enum Listing {
     /// Allocation strategies and their parameters.
     Allocators,
     /// Scheduling disciplines and their definitions.
@@ -113,6 +114,17 @@ fn entries(what: Listing) -> Result<Entries, Failure> {
         Listing::Suites => suites(),
         Listing::Columns => columns(),
     })
+}
+
+/// The names in a listing, each with the first sentence about it.
+pub fn names(what: Listing) -> Result<Vec<(String, String)>, Failure> {
+    let text = |entry: &serde_json::Value, keys: &[&str]| {
+        let mut texts = keys.iter().filter_map(|key| entry[key].as_str());
+        texts.next().unwrap_or_default().to_string()
+    };
+    let sentence = |about: String| about.split(". ").next().unwrap_or_default().to_string();
+    let named = |entry| (text(entry, &["name"]), sentence(text(entry, &["about", "summary"])));
+    Ok(entries(what)?.json.iter().map(named).collect())
 }
 
 /// Width of running text.

@@ -170,7 +170,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Some(Command::Contend(args)) => contend::run(&args, &arguments),
         Some(Command::Network(args)) => network::run(&args),
         Some(Command::Synth(args)) => synth::run(&args),
-        Some(Command::Completions(args)) => shell::completions(&args, &mut definition()),
+        Some(Command::Completions(args)) => shell::completions(&args, definition()),
         Some(Command::Man) => shell::man(definition()),
     };
     match outcome {

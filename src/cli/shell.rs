@@ -1,9 +1,11 @@
 use std::io;
 
-use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser};
+use clap::{Arg, Args, Command};
 use clap_complete::Shell;
 
 use super::exit::{Exit, Failure};
+use super::list::{Listing, names};
 
 /// Arguments of `replay completions`.
 #[derive(Clone, Debug, Args)]
@@ -13,14 +15,40 @@ pub struct CompletionArgs {
 }
 
 /// Prints a completion script.
-pub fn completions(args: &CompletionArgs, command: &mut clap::Command) -> Result<Exit, Failure> {
+pub fn completions(args: &CompletionArgs, command: Command) -> Result<Exit, Failure> {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, command, "replay", &mut script);
+    clap_complete::generate(args.shell, &mut offering(command), "replay", &mut script);
     write(&script)
 }
 
+/// The command with the names that are listed as the values of its arguments. That is for
+/// completion only: a name may have parameters, and most arguments take lists.
+fn offering(command: Command) -> Command {
+    command.mut_args(offered).mut_subcommands(offering)
+}
+
+fn offered(arg: Arg) -> Arg {
+    let listing = match arg.get_id().as_str() {
+        "alloc" => Listing::Allocators,
+        "sched" => Listing::Schedulers,
+        "policy" => Listing::Policies,
+        "model" => Listing::Generators,
+        "sides" => Listing::Sides,
+        "service" => Listing::Services,
+        "pattern" => Listing::Patterns,
+        "network" => Listing::Networks,
+        "suites" => Listing::Suites,
+        _ => return arg,
+    };
+    // Clap wants texts that live as long as the program, and it ends after this.
+    let value =
+        |(name, about): (String, String)| PossibleValue::new(&*name.leak()).help(&*about.leak());
+    let values: Vec<_> = names(listing).unwrap_or_default().into_iter().map(value).collect();
+    arg.value_parser(PossibleValuesParser::new(values))
+}
+
 /// Prints the manual page.
-pub fn man(command: clap::Command) -> Result<Exit, Failure> {
+pub fn man(command: Command) -> Result<Exit, Failure> {
     let mut page = Vec::new();
     clap_mangen::Man::new(command)
         .render(&mut page)

@@ -112,6 +112,12 @@ fn completions_name_every_command() {
             script.demand(script.stdout.contains(word), word);
         }
     }
+    let offers = |shell: &str, words: &[&str]| {
+        let script = Dir::new().replay(&format!("completions {shell}")).code(0).says_nothing();
+        words.iter().for_each(|word| script.demand(script.stdout.contains(word), word));
+    };
+    offers("bash", &["turning-busy-list", "out-of-order", "one-to-all", "bani-mohammad"]);
+    offers("fish", &["gen-alg\\t", "conservative\\t", "pareto\\t", "johnson\\t"]);
     Dir::new().replay("completions csh").refused(&["csh", "bash", "zsh", "fish"]);
 }
 

@@ -95,6 +95,7 @@ pub mod centre;
 pub mod contiguous;
 pub mod curve;
 pub mod gabl;
+pub mod hypercube;
 pub mod mbs;
 pub mod mc;
 pub mod midplane;

@@ -1,0 +1,137 @@
+//! Aligned blocks of free processors, of every size at once.
+//!
+//! Processors are numbered by address or along a Gray code. Level j has a bit for each
+//! aligned block of 2^j of these numbers: whether all of it is free.
+
+use super::cube::Cube;
+use super::gray;
+use super::node_set::{NodeSet, words_of};
+
+/// What numbers the processors.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Numbering {
+    /// Their addresses.
+    Address,
+    /// Their places in the binary reflected Gray code.
+    Gray,
+}
+
+/// The tree of blocks. A change of 2^k consecutive numbers costs their words, and one word
+/// on each level above.
+#[derive(Clone, Debug)]
+pub struct BlockTree {
+    n: u32,
+    numbering: Numbering,
+    levels: Vec<Vec<u64>>,
+}
+
+impl BlockTree {
+    /// On a hypercube of `n` dimensions, all processors free.
+    pub fn new(n: u32, numbering: Numbering) -> Self {
+        let full = |level: u32| {
+            let bits = 1usize << (n - level);
+            let last = if bits < 64 { (1 << bits) - 1 } else { u64::MAX };
+            vec![last; bits.div_ceil(64)]
+        };
+        Self { n, numbering, levels: (0..=n).map(full).collect() }
+    }
+
+    /// The bits of blocks of 2^`level`.
+    pub fn level(&self, level: u32) -> &[u64] {
+        &self.levels[level as usize]
+    }
+
+    /// Whether block `block` of 2^`level` is free.
+    pub fn is_free(&self, level: u32, block: u32) -> bool {
+        self.level(level)[block as usize / 64] >> (block % 64) & 1 == 1
+    }
+
+    /// The processors of block `block` of 2^`level`.
+    pub fn block(&self, level: u32, block: u32) -> Cube {
+        let (first, stars) = (block << level, (1 << level) - 1);
+        let base = match self.numbering {
+            Numbering::Address => first,
+            Numbering::Gray => gray::code(first) & !stars,
+        };
+        Cube { stars, base }
+    }
+
+    /// Marks the processors of any subcube as free or busy.
+    pub fn mark(&mut self, cube: Cube, free: bool) {
+        let (mut low, mut high) = (usize::MAX, 0);
+        match self.numbering {
+            Numbering::Address => {
+                let pattern = NodeSet::pattern(cube);
+                for word in words_of(cube) {
+                    match free {
+                        true => self.levels[0][word] |= pattern,
+                        false => self.levels[0][word] &= !pattern,
+                    }
+                    (low, high) = (low.min(word), high.max(word));
+                }
+            }
+            Numbering::Gray => {
+                for node in cube.nodes() {
+                    let place = gray::index(node.0);
+                    let (word, bit) = (place as usize / 64, 1 << (place % 64));
+                    match free {
+                        true => self.levels[0][word] |= bit,
+                        false => self.levels[0][word] &= !bit,
+                    }
+                    (low, high) = (low.min(word), high.max(word));
+                }
+            }
+        }
+        for level in 1..=self.n as usize {
+            let (below, above) = self.levels.split_at_mut(level);
+            let below = &below[level - 1];
+            (low, high) = (low / 2, high / 2);
+            for (word, to) in above[0].iter_mut().enumerate().take(high + 1).skip(low) {
+                let pairs = |word: usize| below.get(word).map_or(0, |&bits| pairs(bits));
+                *to = pairs(2 * word) | pairs(2 * word + 1) << 32;
+            }
+        }
+    }
+}
+
+/// Bit i: bits 2i and 2i + 1 are both set.
+fn pairs(bits: u64) -> u64 {
+    let mut pairs = bits & bits >> 1 & 0x5555_5555_5555_5555;
+    pairs = (pairs | pairs >> 1) & 0x3333_3333_3333_3333;
+    pairs = (pairs | pairs >> 2) & 0x0f0f_0f0f_0f0f_0f0f;
+    pairs = (pairs | pairs >> 4) & 0x00ff_00ff_00ff_00ff;
+    pairs = (pairs | pairs >> 8) & 0x0000_ffff_0000_ffff;
+    (pairs | pairs >> 16) & 0x0000_0000_ffff_ffff
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn levels_agree_with_their_definition(
+            n in 0u32..=9,
+            gray in any::<bool>(),
+            changes in proptest::collection::vec((any::<u32>(), any::<u32>(), any::<bool>()), 1..40),
+        ) {
+            let numbering = if gray { Numbering::Gray } else { Numbering::Address };
+            let mut tree = BlockTree::new(n, numbering);
+            let mut free = vec![true; 1 << n];
+            for (stars, base, value) in changes {
+                let stars = stars % (1 << n);
+                let cube = Cube { stars, base: base % (1 << n) & !stars };
+                tree.mark(cube, value);
+                cube.nodes().for_each(|node| free[node.index()] = value);
+                for level in 0..=n {
+                    for block in 0..1u32 << (n - level) {
+                        let held = tree.block(level, block);
+                        let all = held.nodes().all(|node| free[node.index()]);
+                        prop_assert_eq!(tree.is_free(level, block), all, "{} {}", level, block);
+                    }
+                }
+            }
+        }
+    }
+}

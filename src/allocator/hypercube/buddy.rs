@@ -1,0 +1,47 @@
+//! The buddy strategy: aligned ranges of addresses.
+//!
+//! A subcube of k dimensions is a range of 2^k free processors that begins at a multiple of
+//! 2^k; the lowest is taken (Turner 1995, section 2.2; Chang and Mohapatra 1998). Of all
+//! subcubes of k dimensions it sees 2^(n-k).
+//!
+//! Cost per decision: the words of one level of the tree of blocks, N / 2^k / 64.
+
+use super::block_tree::{BlockTree, Numbering};
+use super::cubic::Subcubes;
+use super::cube::Cube;
+
+/// Free subcubes as the buddy strategy sees them.
+#[derive(Clone, Debug)]
+pub struct Buddy {
+    n: u32,
+    tree: BlockTree,
+}
+
+impl Buddy {
+    /// For a hypercube of `n` dimensions.
+    pub fn new(n: u32) -> Self {
+        Self { n, tree: BlockTree::new(n, Numbering::Address) }
+    }
+}
+
+impl Subcubes for Buddy {
+    fn take(&mut self, k: u32) -> Option<Cube> {
+        let cube = self.tree.block(k, first_bit(self.tree.level(k))?);
+        self.tree.mark(cube, false);
+        Some(cube)
+    }
+
+    fn give(&mut self, cube: Cube) {
+        self.tree.mark(cube, true);
+    }
+
+    fn clear(&mut self) {
+        *self = Self::new(self.n);
+    }
+}
+
+/// The lowest bit that is set.
+pub(super) fn first_bit(words: &[u64]) -> Option<u32> {
+    let word = words.iter().position(|&word| word != 0)?;
+    Some(word as u32 * 64 + words[word].trailing_zeros())
+}

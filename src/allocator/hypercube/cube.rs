@@ -1,0 +1,211 @@
+//! Subcubes, written as ternary strings: `0**10*`.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::topology::NodeId;
+
+/// A subcube: the processors whose number agrees with `base` outside the bits of `stars`.
+///
+/// It is written from the highest dimension to the lowest with a star for each dimension
+/// that it spans; [`Cube::text`] prints it, and [`FromStr`] reads it back.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct Cube {
+    /// The dimensions it spans.
+    pub stars: u32,
+    /// The fixed bits, 0 under the stars: its lowest processor.
+    pub base: u32,
+}
+
+impl Cube {
+    /// The whole hypercube of `n` dimensions.
+    pub fn whole(n: u32) -> Self {
+        Self { stars: (1 << n) - 1, base: 0 }
+    }
+
+    /// Number of dimensions it spans.
+    #[inline]
+    pub fn dimension(self) -> u32 {
+        self.stars.count_ones()
+    }
+
+    /// Number of processors.
+    #[inline]
+    pub fn processors(self) -> usize {
+        1 << self.dimension()
+    }
+
+    /// Whether a processor belongs to it.
+    #[inline]
+    pub fn contains(self, node: u32) -> bool {
+        node & !self.stars == self.base
+    }
+
+    /// Whether every processor of `other` belongs to it.
+    #[inline]
+    pub fn includes(self, other: Self) -> bool {
+        other.stars & !self.stars == 0 && self.contains(other.base)
+    }
+
+    /// Hamming distance: the number of dimensions that both fix, differently. It is 0 if
+    /// they share processors and 1 if they are adjacent.
+    #[inline]
+    pub fn distance(self, other: Self) -> u32 {
+        ((self.base ^ other.base) & !(self.stars | other.stars)).count_ones()
+    }
+
+    /// The cube of twice the size, if the two are complementary: the same stars, and fixed
+    /// bits that differ in one place.
+    #[inline]
+    pub fn merged(self, other: Self) -> Option<Self> {
+        let differing = self.base ^ other.base;
+        (self.stars == other.stars && differing.is_power_of_two())
+            .then(|| Self { stars: self.stars | differing, base: self.base & !differing })
+    }
+
+    /// The halves along one of its dimensions, 0 first.
+    #[inline]
+    pub fn halves(self, dimension: u32) -> (Self, Self) {
+        let (bit, stars) = (1 << dimension, self.stars & !(1 << dimension));
+        (Self { stars, base: self.base }, Self { stars, base: self.base | bit })
+    }
+
+    /// The halves along the highest of its dimensions; it has at least one.
+    #[inline]
+    pub fn split(self) -> (Self, Self) {
+        self.halves(self.stars.ilog2())
+    }
+
+    /// This cube, given in addresses relative to `host`: its bit i is the i-th lowest
+    /// dimension of the host. Order must be kept: with the dimensions shuffled, routes of
+    /// neighbouring jobs meet (Turner 1995, theorem 1).
+    pub fn within(self, host: Self) -> Self {
+        Self {
+            stars: deposit(self.stars, host.stars),
+            base: host.base | deposit(self.base, host.stars),
+        }
+    }
+
+    /// Its processors along a binary reflected Gray code, from the lowest: consecutive ones
+    /// are neighbours.
+    pub fn nodes(self) -> impl Iterator<Item = NodeId> {
+        let mut at = self.base;
+        (1..=self.processors() as u32).map(move |next| {
+            let node = NodeId(at);
+            // The last step leaves the cube's dimensions behind, and is not used.
+            at ^= deposit(next & next.wrapping_neg(), self.stars);
+            node
+        })
+    }
+
+    /// Its ternary string on a hypercube of `n` dimensions.
+    pub fn text(self, n: u32) -> String {
+        let symbol = |bit| match (self.stars >> bit & 1, self.base >> bit & 1) {
+            (1, _) => '*',
+            (_, 1) => '1',
+            _ => '0',
+        };
+        (0..n).rev().map(symbol).collect()
+    }
+}
+
+/// Bit i of `value` goes to the i-th lowest bit that is set in `places`; further bits of
+/// `value` are dropped.
+pub fn deposit(value: u32, places: u32) -> u32 {
+    let (mut rest, mut result, mut bit) = (places, 0, 0);
+    while rest != 0 {
+        let place = rest & rest.wrapping_neg();
+        if value >> bit & 1 == 1 {
+            result |= place;
+        }
+        rest ^= place;
+        bit += 1;
+    }
+    result
+}
+
+/// What is no ternary string.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("\"{0}\" is no subcube (write 0, 1 or * for each dimension, up to 31, highest first)")]
+pub struct CubeError(String);
+
+impl FromStr for Cube {
+    type Err = CubeError;
+
+    fn from_str(text: &str) -> Result<Self, CubeError> {
+        let error = || CubeError(text.to_string());
+        if text.len() > 31 {
+            return Err(error());
+        }
+        text.chars().try_fold(Cube::default(), |cube, symbol| {
+            let (star, bit) = match symbol {
+                '*' => (1, 0),
+                '1' => (0, 1),
+                '0' => (0, 0),
+                _ => return Err(error()),
+            };
+            Ok(Cube { stars: cube.stars << 1 | star, base: cube.base << 1 | bit })
+        })
+    }
+}
+
+impl fmt::Display for Cube {
+    /// Without leading zeros, of which a cube does not know how many it has.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let bits = u32::BITS - (self.stars | self.base).leading_zeros();
+        f.write_str(&self.text(bits.max(1)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cube(text: &str) -> Cube {
+        text.parse().expect("a subcube")
+    }
+
+    #[test]
+    fn ternary_strings_read_back() {
+        for text in ["0**10*", "******", "000000", "110111"] {
+            assert_eq!(cube(text).text(6), text);
+        }
+        assert_eq!(cube("0**10*").to_string(), "**10*");
+        assert_eq!(cube("000").to_string(), "0");
+        assert!("01x".parse::<Cube>().is_err());
+        assert!("*".repeat(32).parse::<Cube>().is_err());
+    }
+
+    /// `0*` and `11` are adjacent and yet do not merge.
+    #[test]
+    fn only_complementary_cubes_merge() {
+        assert_eq!(cube("0*").distance(cube("11")), 1);
+        assert_eq!(cube("0*").merged(cube("11")), None);
+        assert_eq!(cube("0*").merged(cube("1*")), Some(cube("**")));
+        assert_eq!(cube("0*0").merged(cube("1*1")), None);
+        assert_eq!(cube("0*0").merged(cube("0*0")), None);
+        assert_eq!(cube("*1*").distance(cube("0*1")), 0);
+    }
+
+    #[test]
+    fn halves_are_along_the_highest_star() {
+        assert_eq!(cube("1**0*").split(), (cube("10*0*"), cube("11*0*")));
+        assert_eq!(cube("1**0*").halves(0), (cube("1**00"), cube("1**01")));
+    }
+
+    #[test]
+    fn relative_bits_keep_their_order() {
+        let host = cube("1*0**");
+        assert_eq!(cube("*10").within(host), cube("1*010"));
+        assert_eq!(cube("0**").within(host), cube("100**"));
+    }
+
+    #[test]
+    fn consecutive_processors_are_neighbours() {
+        let host = cube("*0*1*");
+        let nodes: Vec<_> = host.nodes().collect();
+        assert_eq!(nodes.len(), 8);
+        assert!(nodes.iter().all(|node| host.contains(node.0)));
+        assert!(nodes.windows(2).all(|pair| (pair[0].0 ^ pair[1].0).is_power_of_two()));
+    }
+}

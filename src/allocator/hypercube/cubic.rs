@@ -1,0 +1,120 @@
+//! Cubic strategies: a job gets one subcube, the least in which its mesh can be embedded.
+//!
+//! What the subcube has beyond the mesh is lost (internal fragmentation). A job is refused
+//! if the strategy sees no free subcube, however many processors are free (external
+//! fragmentation).
+
+use super::cube::Cube;
+use super::mesh::Mesh;
+use super::sides::{Sides, SidesRule};
+use crate::allocator::{Allocator, Census, Refusal, Request};
+use crate::machine::Machine;
+use crate::topology::{Hypercube, NodeId};
+
+/// Hands out free subcubes of a hypercube.
+pub trait Subcubes: Send {
+    /// Takes a free subcube of `k` dimensions; `None` if it sees none. What is not seen can
+    /// be seen only after something is given back.
+    fn take(&mut self, k: u32) -> Option<Cube>;
+
+    /// Takes back any subcube of which no processor is free.
+    fn give(&mut self, cube: Cube);
+
+    /// Begins anew: the whole hypercube is free.
+    fn clear(&mut self);
+}
+
+/// A cubic strategy. [`Census::operations`] counts subcubes handed out and given back.
+#[derive(Clone, Debug)]
+pub struct Cubic<S> {
+    n: u32,
+    sides: Sides,
+    subcubes: S,
+    /// By the base of a job's subcube: its stars.
+    held: Vec<u32>,
+    census: Census,
+}
+
+impl<S: Subcubes> Cubic<S> {
+    /// A strategy that takes its subcubes from `subcubes`, which is of `cube`.
+    pub fn new(cube: &Hypercube, rule: SidesRule, subcubes: S) -> Self {
+        let n = u32::from(cube.dimensions());
+        Self {
+            n,
+            sides: Sides::new(n, rule),
+            subcubes,
+            held: vec![0; cube.processors()],
+            census: Census::default(),
+        }
+    }
+
+    /// What hands out the subcubes.
+    pub fn subcubes(&self) -> &S {
+        &self.subcubes
+    }
+}
+
+/// The mesh of a request, if the processors of its subcube are free. More than the
+/// hypercube has dimensions never are.
+pub(super) fn mesh_of(
+    sides: &mut Sides,
+    n: u32,
+    request: Request,
+    free: usize,
+) -> Result<Mesh, Refusal> {
+    let sides = sides.of(request).ok_or(Refusal::TooFewFree)?;
+    // No side of a mesh that fits has more bits than the hypercube dimensions.
+    if sides.iter().any(|&side| side > 1 << n) {
+        return Err(Refusal::TooFewFree);
+    }
+    let mesh = Mesh::new(sides);
+    if mesh.dimension() > n || 1 << mesh.dimension() > free {
+        return Err(Refusal::TooFewFree);
+    }
+    Ok(mesh)
+}
+
+impl<S: Subcubes> Allocator for Cubic<S> {
+    fn allocate(
+        &mut self,
+        machine: &Machine,
+        request: Request,
+        chosen: &mut Vec<NodeId>,
+    ) -> Result<(), Refusal> {
+        let mesh = mesh_of(&mut self.sides, self.n, request, machine.free_count())?;
+        let cube = self.subcubes.take(mesh.dimension()).ok_or(Refusal::Fragmented)?;
+        mesh.append_to(cube, chosen);
+        mesh.append_rest_to(cube, chosen);
+        self.held[cube.base as usize] = cube.stars;
+        self.census.blocks = 1;
+        self.census.busy_list += 1;
+        self.census.operations += 1;
+        Ok(())
+    }
+
+    fn released(&mut self, _machine: &Machine, nodes: &[NodeId]) {
+        // The node at the origin of the mesh is the base of the subcube.
+        if let Some(base) = nodes.first() {
+            self.subcubes.give(Cube { stars: self.held[base.index()], base: base.0 });
+            self.census.busy_list -= 1;
+            self.census.operations += 1;
+        }
+    }
+
+    fn census(&self) -> Census {
+        self.census
+    }
+
+    fn has_units(&self) -> bool {
+        true
+    }
+
+    fn never_refuses(&self) -> bool {
+        false
+    }
+
+    fn reset(&mut self) {
+        self.subcubes.clear();
+        self.census = Census::default();
+    }
+}

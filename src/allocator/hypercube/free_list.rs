@@ -1,0 +1,147 @@
+//! The free list (Kim, Das and Lin 1991; Turner 1995, sections 2.2 and 3.3.2), with
+//! complete recognition.
+//!
+//! Free subcubes are kept disjoint, in a list for each dimension. A request takes the first
+//! cube of the smallest dimension that is large enough and splits it, along its highest
+//! dimension each time; the 1-halves go to the lists. A cube given back merges with the
+//! first cube complementary to it, what comes of that with the next, and so on.
+//!
+//! The thesis says that every free subcube is recognised, but not how cubes are given back.
+//! Merging alone does not do it: eight processors of a hypercube of three dimensions, given
+//! back in the order 001, 011, 010, 110, 100, 101, 000, 111, end as `0*1`, `*10`, `10*`,
+//! `000` and `111`, and nothing merges. So if the lists have no cube that is large enough,
+//! the free processors are searched for any subcube ([recognition](super::recognition)),
+//! and the first one is carved out of the listed cubes.
+//!
+//! Cost per decision: O(n) from the lists, with O(n^2) for a cube given back; O(3^n / 64)
+//! at most for a search.
+
+use super::cube::Cube;
+use super::cubic::Subcubes;
+use super::lists::CubeLists;
+use super::node_set::NodeSet;
+use super::recognition::Recogniser;
+
+/// Free subcubes in lists.
+#[derive(Clone, Debug)]
+pub struct FreeList {
+    n: u32,
+    lists: CubeLists,
+    free: NodeSet,
+    recogniser: Recogniser,
+    /// No subcube of so many dimensions is free: a search has failed, and nothing was given
+    /// back since.
+    none_from: u32,
+    /// Cubes that are carved.
+    carved: Vec<Cube>,
+}
+
+impl FreeList {
+    /// For a hypercube of `n` dimensions.
+    pub fn new(n: u32) -> Self {
+        let mut list = Self {
+            n,
+            lists: CubeLists::new(n),
+            free: NodeSet::new(n),
+            recogniser: Recogniser::new(n),
+            none_from: n + 1,
+            carved: Vec::new(),
+        };
+        list.clear();
+        list
+    }
+
+    /// The listed cubes.
+    pub fn lists(&self) -> &CubeLists {
+        &self.lists
+    }
+
+    /// Splits a listed cube down to `k` dimensions and takes it: each time the 0-half if
+    /// `keep` says so, and the 1-half otherwise.
+    pub(super) fn take_from(&mut self, cube: Cube, k: u32, keep: impl Fn(Cube) -> bool) -> Cube {
+        self.lists.remove(cube);
+        let mut cube = cube;
+        while cube.dimension() > k {
+            let (low, high) = cube.split();
+            let (kept, other) = if keep(low) { (low, high) } else { (high, low) };
+            self.lists.push(other);
+            cube = kept;
+        }
+        self.free.remove(cube);
+        cube
+    }
+
+    /// Takes a free cube that is not listed as one: listed cubes that overlap it are split,
+    /// along dimensions that it fixes, until it is made of listed cubes.
+    pub(super) fn carve(&mut self, cube: Cube) {
+        for dimension in 0..=self.n {
+            let overlaps = |other: &Cube| other.distance(cube) == 0;
+            self.carved.extend(self.lists.of(dimension).filter(overlaps));
+        }
+        for at in 0..self.carved.len() {
+            let mut rest = self.carved[at];
+            self.lists.remove(rest);
+            while !cube.includes(rest) {
+                let (low, high) = rest.halves((rest.stars & !cube.stars).ilog2());
+                let (inside, outside) = if low.distance(cube) == 0 { (low, high) } else { (high, low) };
+                self.lists.push(outside);
+                rest = inside;
+            }
+        }
+        self.carved.clear();
+        self.free.remove(cube);
+    }
+
+    /// The first free subcube of `k` dimensions that `accept` accepts, listed or not.
+    pub(super) fn recognise(
+        &mut self,
+        k: u32,
+        mut accept: impl FnMut(Cube) -> bool,
+    ) -> Option<Cube> {
+        self.recogniser.find(&self.free, k, &mut |cube| match accept(cube) {
+            true => std::ops::ControlFlow::Break(cube),
+            false => std::ops::ControlFlow::Continue(()),
+        })
+    }
+}
+
+impl Subcubes for FreeList {
+    fn take(&mut self, k: u32) -> Option<Cube> {
+        if let Some(cube) = self.lists.smallest(k) {
+            return Some(self.take_from(cube, k, |_| true));
+        }
+        if k >= self.none_from {
+            return None;
+        }
+        match self.recogniser.first(&self.free, k) {
+            Some(cube) => {
+                self.carve(cube);
+                Some(cube)
+            }
+            None => {
+                self.none_from = k;
+                None
+            }
+        }
+    }
+
+    fn give(&mut self, cube: Cube) {
+        self.free.insert(cube);
+        let mut cube = cube;
+        while let Some(partner) = self.lists.partner(cube) {
+            self.lists.remove(partner);
+            let stars = cube.stars | cube.base ^ partner.base;
+            cube = Cube { stars, base: cube.base & !stars };
+        }
+        self.lists.push(cube);
+        self.none_from = self.n + 1;
+    }
+
+    fn clear(&mut self) {
+        let whole = Cube::whole(self.n);
+        self.lists.clear();
+        self.lists.push(whole);
+        self.free.set_to(whole);
+        self.none_from = self.n + 1;
+    }
+}

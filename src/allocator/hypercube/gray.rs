@@ -1,0 +1,71 @@
+//! Binary reflected Gray codes.
+
+use super::cube::Cube;
+
+/// The codeword at an index: neighbouring indices have codewords that differ in one bit.
+#[inline]
+pub fn code(index: u32) -> u32 {
+    index ^ (index >> 1)
+}
+
+/// The index of a codeword.
+#[inline]
+pub fn index(code: u32) -> u32 {
+    let mut index = code ^ (code >> 16);
+    index ^= index >> 8;
+    index ^= index >> 4;
+    index ^= index >> 2;
+    index ^ (index >> 1)
+}
+
+/// Calls `visit` with the subcubes that the codewords of the indices from `low` to below
+/// `high` make up, left to right: the longest runs whose length is a power of two that
+/// divides their beginning. Such a run of 2^i codewords is a subcube of i dimensions
+/// (Turner 1995, lemma 2).
+pub fn blocks(low: u32, high: u32, mut visit: impl FnMut(Cube)) {
+    let mut at = low;
+    while at < high {
+        let room = (high - at).ilog2();
+        let size = if at == 0 { room } else { room.min(at.trailing_zeros()) };
+        let stars = (1 << size) - 1;
+        visit(Cube { stars, base: code(at) & !stars });
+        at += 1 << size;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_code_of_three_bits() {
+        let words: Vec<String> = (0..8).map(|i| format!("{:03b}", code(i))).collect();
+        assert_eq!(words, ["000", "001", "011", "010", "110", "111", "101", "100"]);
+        assert!((0..1 << 15).all(|i| index(code(i)) == i));
+    }
+
+    /// The codewords 1010, 1011, 1001, 1000 are 10**.
+    #[test]
+    fn aligned_runs_are_subcubes() {
+        let of = |low, high| {
+            let mut found = Vec::new();
+            blocks(low, high, |cube| found.push(cube.text(4)));
+            found
+        };
+        assert_eq!(of(12, 16), ["10**"]);
+        assert_eq!(of(0, 16), ["****"]);
+        assert_eq!(of(5, 16), ["0111", "010*", "1***"]);
+        assert_eq!(of(0, 5), ["00**", "0110"]);
+        assert_eq!(of(3, 3), [""; 0]);
+    }
+
+    #[test]
+    fn blocks_hold_the_codewords_of_their_range() {
+        for (low, high) in (0..=32).flat_map(|high| (0..=high).map(move |low| (low, high))) {
+            let mut held = Vec::new();
+            blocks(low, high, |cube| held.extend(cube.nodes().map(|node| index(node.0))));
+            held.sort_unstable();
+            assert!(held.into_iter().eq(low..high), "{low}..{high}");
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! Lists of disjoint subcubes, one list for each dimension, in order of insertion.
+
+use super::cube::Cube;
+use crate::topology::Hypercube;
+
+/// Lists for 0 to 15 dimensions.
+const LISTS: usize = Hypercube::MAX_DIMENSIONS as usize + 1;
+
+/// No cube, and no neighbour in a list.
+const NONE: u32 = u32::MAX;
+
+/// Disjoint subcubes of one hypercube, in a list for each dimension. Every operation takes
+/// constant time but [`CubeLists::partner`], which looks at one place for each dimension
+/// of the hypercube: disjoint cubes have different bases, so a cube is found by its base.
+#[derive(Clone, Debug)]
+pub struct CubeLists {
+    n: u32,
+    /// By the base of a listed cube.
+    entries: Vec<Entry>,
+    /// First and last base of each list.
+    heads: [u32; LISTS],
+    tails: [u32; LISTS],
+    /// Bit i: list i has a cube.
+    filled: u32,
+    /// Insertions so far.
+    clock: u64,
+    len: usize,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    /// Stars of the cube with this base; NONE if there is none.
+    stars: u32,
+    before: u32,
+    after: u32,
+    /// When it was inserted.
+    age: u64,
+}
+
+impl CubeLists {
+    /// Empty lists for a hypercube of `n` dimensions.
+    pub fn new(n: u32) -> Self {
+        let empty = Entry { stars: NONE, before: NONE, after: NONE, age: 0 };
+        Self {
+            n,
+            entries: vec![empty; 1 << n],
+            heads: [NONE; LISTS],
+            tails: [NONE; LISTS],
+            filled: 0,
+            clock: 0,
+            len: 0,
+        }
+    }
+
+    /// Number of cubes in all lists.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether no list has a cube.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Empties the lists.
+    pub fn clear(&mut self) {
+        *self = Self::new(self.n);
+    }
+
+    /// Whether this cube is listed.
+    pub fn has(&self, cube: Cube) -> bool {
+        self.entries[cube.base as usize].stars == cube.stars
+    }
+
+    /// Appends a cube to the list of its dimension.
+    pub fn push(&mut self, cube: Cube) {
+        let (list, base) = (cube.dimension() as usize, cube.base);
+        let before = self.tails[list];
+        self.clock += 1;
+        let age = self.clock;
+        self.entries[base as usize] = Entry { stars: cube.stars, before, after: NONE, age };
+        match before {
+            NONE => self.heads[list] = base,
+            before => self.entries[before as usize].after = base,
+        }
+        self.tails[list] = base;
+        self.filled |= 1 << list;
+        self.len += 1;
+    }
+
+    /// Takes a listed cube out.
+    pub fn remove(&mut self, cube: Cube) {
+        debug_assert!(self.has(cube), "{cube} is not listed");
+        let list = cube.dimension() as usize;
+        let entry = &mut self.entries[cube.base as usize];
+        let (before, after) = (entry.before, entry.after);
+        entry.stars = NONE;
+        match before {
+            NONE => self.heads[list] = after,
+            before => self.entries[before as usize].after = after,
+        }
+        match after {
+            NONE => self.tails[list] = before,
+            after => self.entries[after as usize].before = before,
+        }
+        if self.heads[list] == NONE {
+            self.filled &= !(1 << list);
+        }
+        self.len -= 1;
+    }
+
+    /// The first cube of the smallest dimension that is at least `k`.
+    pub fn smallest(&self, k: u32) -> Option<Cube> {
+        let lists = self.filled.checked_shr(k)?;
+        (lists != 0).then(|| self.at(self.heads[(k + lists.trailing_zeros()) as usize]))
+    }
+
+    /// The first cube of a dimension.
+    pub fn first(&self, dimension: u32) -> Option<Cube> {
+        let base = self.heads[dimension as usize];
+        (base != NONE).then(|| self.at(base))
+    }
+
+    /// The cube after a listed one of the same dimension.
+    pub fn after(&self, cube: Cube) -> Option<Cube> {
+        let base = self.entries[cube.base as usize].after;
+        (base != NONE).then(|| self.at(base))
+    }
+
+    /// The cubes of a dimension in order.
+    pub fn of(&self, dimension: u32) -> impl Iterator<Item = Cube> + '_ {
+        std::iter::successors(self.first(dimension), |&cube| self.after(cube))
+    }
+
+    /// The first in its list of the cubes that are complementary to `cube`.
+    pub fn partner(&self, cube: Cube) -> Option<Cube> {
+        let mut first: Option<&Entry> = None;
+        let mut found = 0;
+        let mut fixed = ((1u32 << self.n) - 1) & !cube.stars;
+        while fixed != 0 {
+            let base = cube.base ^ (fixed & fixed.wrapping_neg());
+            fixed &= fixed - 1;
+            let entry = &self.entries[base as usize];
+            if entry.stars == cube.stars && first.is_none_or(|first| entry.age < first.age) {
+                first = Some(entry);
+                found = base;
+            }
+        }
+        first.map(|_| Cube { stars: cube.stars, base: found })
+    }
+
+    /// The listed cube with this base.
+    pub fn at(&self, base: u32) -> Cube {
+        Cube { stars: self.entries[base as usize].stars, base }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cube(text: &str) -> Cube {
+        text.parse().expect("a subcube")
+    }
+
+    #[test]
+    fn lists_keep_the_order_of_insertion() {
+        let mut lists = CubeLists::new(4);
+        assert_eq!((lists.smallest(0), lists.is_empty()), (None, true));
+        for text in ["001*", "1***", "011*", "0000"] {
+            lists.push(cube(text));
+        }
+        assert!(lists.of(1).eq([cube("001*"), cube("011*")]));
+        assert_eq!(lists.smallest(1), Some(cube("001*")));
+        assert_eq!(lists.smallest(2), Some(cube("1***")));
+        assert_eq!(lists.smallest(4), None);
+        lists.remove(cube("001*"));
+        assert!(!lists.has(cube("001*")) && lists.has(cube("011*")));
+        lists.push(cube("001*"));
+        assert!(lists.of(1).eq([cube("011*"), cube("001*")]));
+        assert_eq!(lists.len(), 4);
+        lists.remove(cube("001*"));
+        lists.remove(cube("011*"));
+        assert_eq!((lists.first(1), lists.smallest(1)), (None, Some(cube("1***"))));
+        lists.clear();
+        assert_eq!((lists.len(), lists.smallest(0)), (0, None));
+    }
+
+    /// `0*0` has two partners; the one inserted first counts. Adjacent cubes of other stars
+    /// are none.
+    #[test]
+    fn partners_are_complementary_and_the_first() {
+        let mut lists = CubeLists::new(3);
+        lists.push(cube("0*1"));
+        lists.push(cube("1*0"));
+        assert_eq!(lists.partner(cube("0*0")), Some(cube("0*1")));
+        lists.remove(cube("0*1"));
+        lists.push(cube("0*1"));
+        assert_eq!(lists.partner(cube("0*0")), Some(cube("1*0")));
+        assert_eq!(lists.partner(cube("00*")), None);
+    }
+}

@@ -1,0 +1,146 @@
+//! A mesh embedded in a subcube by Gray codes, and what it leaves of the subcube
+//! (Turner 1995, sections 3.2 and 3.3).
+//!
+//! A mesh of X x Y lies in a subcube of k = ceil(log2 X) + ceil(log2 Y) dimensions: mesh
+//! node (x, y) at the relative address made of the codeword of x, high, and that of y, low.
+//! Neighbours in the mesh are neighbours in the hypercube. In the thesis meshes have two
+//! dimensions; a third is embedded the same way, below the other two.
+
+use super::cube::{Cube, deposit};
+use super::gray;
+use super::sides::bits;
+use crate::topology::NodeId;
+
+/// Where a mesh lies in its subcube.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Mesh {
+    sides: [u32; 3],
+    /// Relative dimensions of x, y and z.
+    bits: [u32; 3],
+}
+
+/// Which positions along a side.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Part {
+    /// Those of the mesh.
+    Used,
+    /// Those beyond it.
+    Left,
+    /// All of them, as one run.
+    All,
+}
+
+impl Mesh {
+    /// A mesh of these sides, each at least 1.
+    pub fn new(sides: [u32; 3]) -> Self {
+        Self { sides, bits: sides.map(bits) }
+    }
+
+    /// Dimensions of its subcube.
+    pub fn dimension(&self) -> u32 {
+        self.bits.iter().sum()
+    }
+
+    /// Number of its processors.
+    pub fn processors(&self) -> u32 {
+        self.sides.iter().product()
+    }
+
+    /// Appends what the mesh leaves of its subcube to `cubes`, as few aligned subcubes as
+    /// there can be, in relative addresses (the thesis's Partition).
+    ///
+    /// The side that leaves most goes first: all that lies beyond it is left whole. What is
+    /// left beyond the other sides is taken from the positions that the mesh uses on those
+    /// before. Of sides that leave the same, x goes before y (the thesis does not say).
+    pub fn append_leftover(&self, cubes: &mut Vec<Cube>) {
+        let left = |i: usize| ((1 << self.bits[i]) - self.sides[i]) << (self.dimension() - self.bits[i]);
+        let mut order = [0, 1, 2];
+        order.sort_by_key(|&i| std::cmp::Reverse(left(i)));
+        let mut parts = [Part::All; 3];
+        for i in order {
+            parts[i] = Part::Left;
+            self.append_parts(parts, cubes);
+            parts[i] = Part::Used;
+        }
+    }
+
+    /// Appends the mesh itself to `cubes`, as aligned subcubes in relative addresses (the
+    /// thesis's cluster partition).
+    pub fn append_region(&self, cubes: &mut Vec<Cube>) {
+        self.append_parts([Part::Used; 3], cubes);
+    }
+
+    fn append_parts(&self, parts: [Part; 3], cubes: &mut Vec<Cube>) {
+        let runs = |i: usize, visit: &mut dyn FnMut(Cube)| {
+            let (side, end) = (self.sides[i], 1 << self.bits[i]);
+            match parts[i] {
+                Part::Used => gray::blocks(0, side, visit),
+                Part::Left => gray::blocks(side, end, visit),
+                Part::All => visit(Cube::whole(self.bits[i])),
+            }
+        };
+        let join = |high: Cube, low: Cube, bits: u32| Cube {
+            stars: high.stars << bits | low.stars,
+            base: high.base << bits | low.base,
+        };
+        runs(0, &mut |x| {
+            runs(1, &mut |y| {
+                let xy = join(x, y, self.bits[1]);
+                runs(2, &mut |z| cubes.push(join(xy, z, self.bits[2])));
+            });
+        });
+    }
+
+    /// Appends the processors of the mesh in `host`, a subcube of its dimension: x fastest,
+    /// then y, then z.
+    pub fn append_to(&self, host: Cube, nodes: &mut Vec<NodeId>) {
+        nodes.reserve(self.processors() as usize);
+        self.walk(host, [0; 3], self.sides, nodes);
+    }
+
+    /// Appends the processors of `host` that the mesh leaves.
+    pub fn append_rest_to(&self, host: Cube, nodes: &mut Vec<NodeId>) {
+        let [x, y, z] = self.sides;
+        let [all_x, all_y, all_z] = self.bits.map(|bits| 1 << bits);
+        self.walk(host, [x, 0, 0], [all_x, y, z], nodes);
+        self.walk(host, [0, y, 0], [all_x, all_y, z], nodes);
+        self.walk(host, [0, 0, z], [all_x, all_y, all_z], nodes);
+    }
+
+    /// Appends the processors at positions from `low` to below `high`.
+    fn walk(&self, host: Cube, low: [u32; 3], high: [u32; 3], nodes: &mut Vec<NodeId>) {
+        // By side, the host's dimension for each of its bits.
+        let mut dimensions = [[0u32; 16]; 3];
+        let mut rest = host.stars;
+        for i in [2, 1, 0] {
+            for dimension in &mut dimensions[i][..self.bits[i] as usize] {
+                *dimension = rest & rest.wrapping_neg();
+                rest &= rest - 1;
+            }
+        }
+        let start = |i: usize| {
+            let below: u32 = self.bits[i + 1..].iter().sum();
+            deposit(gray::code(low[i]) << below, host.stars)
+        };
+        // From one codeword to the next one bit changes.
+        let next = |i: usize, at: &mut u32, position: u32| {
+            *at ^= dimensions[i][(position + 1).trailing_zeros() as usize % 16];
+        };
+        let (first_x, first_y, mut z_bits) = (start(0), start(1), start(2) | host.base);
+        for z in low[2]..high[2] {
+            let mut y_bits = first_y;
+            for y in low[1]..high[1] {
+                let mut x_bits = first_x;
+                for x in low[0]..high[0] {
+                    nodes.push(NodeId(z_bits | y_bits | x_bits));
+                    next(0, &mut x_bits, x);
+                }
+                next(1, &mut y_bits, y);
+            }
+            next(2, &mut z_bits, z);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,48 @@
+//! Strategies for hypercubes.
+//!
+//! A job asks for a mesh, its own or one by a [rule](sides), which is
+//! [embedded](mesh) in a subcube by Gray codes. Subcubes are written as ternary strings
+//! such as `0**10*`, highest dimension first. Source of most: S. W. Turner, "Processor
+//! scheduling in a distributed-memory computing environment", PhD thesis, Michigan State
+//! University, 1995; what it only mentions is from the papers it cites, as each file says.
+//!
+//! | room | strategy | subcubes of k dimensions it sees |
+//! |---|---|---|
+//! | [`buddy`] | aligned ranges of addresses | 2^(n-k) |
+//! | [`gray_code`] | ranges along a Gray code | 2^(n-k+1) for 0 < k < n |
+//! | [`modified_buddy`] | an aligned range and one of its partners | (n-k+1) 2^(n-k) for k > 0 |
+//! | [`multiple_gray_code`] | ranges along several Gray codes | all, with all codes |
+//! | [`free_list`] | lists of free subcubes (FL) | all, C(n,k) 2^(n-k) |
+//! | [`maximal_set`] | best fit in a maximal set of free subcubes (MSS) | all |
+//! | [`auxiliary`] | what meshes leave of their subcubes, over any of these (AFL) | |
+//! | [`non_cubic`] | a job in several adjacent subcubes of the free list | |
+//!
+//! | room | concept |
+//! |---|---|
+//! | [`cube`], [`gray`] | subcubes, Gray codes |
+//! | [`sides`], [`mesh`] | the mesh of a job; its place in a subcube and what it leaves |
+//! | [`cubic`] | what strategies of one subcube share |
+//! | [`block_tree`], [`lists`], [`node_set`] | free processors by aligned block, as listed subcubes, as a set |
+//! | [`recognition`], [`coalesce`] | finding every free subcube; merging subcubes |
+
+pub mod auxiliary;
+pub mod block_tree;
+pub mod buddy;
+pub mod coalesce;
+pub mod cube;
+pub mod cubic;
+pub mod free_list;
+pub mod gray;
+pub mod gray_code;
+pub mod lists;
+pub mod maximal_set;
+pub mod mesh;
+pub mod modified_buddy;
+pub mod multiple_gray_code;
+pub mod node_set;
+pub mod non_cubic;
+pub mod recognition;
+pub mod sides;
+
+#[cfg(test)]
+mod tests;

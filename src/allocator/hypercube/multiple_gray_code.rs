@@ -1,0 +1,209 @@
+//! The multiple Gray code strategy (Chen and Shin 1987): the Gray code strategy along
+//! several codes in turn.
+//!
+//! A code is a binary reflected Gray code with its dimensions in another order. Along each
+//! the [Gray code strategy](super::gray_code) looks for its first subcube, and the first
+//! code that has one decides. C(n, floor(n / 2)) codes see every subcube; which they are is
+//! this program's choice. They come from a partition of all sets of dimensions into chains
+//! in which each set has one dimension more than the one before and which lie symmetrically
+//! about the middle (de Bruijn, Tengbergen and Kruyswijk 1951, with the brackets of Greene
+//! and Kleitman 1976). Each chain is completed to an order of all dimensions: every set of
+//! stars is the beginning of one of them. They are taken by their set in the middle; the
+//! first is the plain Gray code.
+//!
+//! Cost per decision: for each code tried, k passes over N / 64 words and a walk through
+//! N / 2^(k-1) blocks if any two that are neighbours in the hypercube are free.
+
+use super::cube::Cube;
+use super::cubic::Subcubes;
+use super::node_set::{LOW_HALVES, NodeSet};
+use super::recognition::Recogniser;
+
+/// Free subcubes along several Gray codes.
+#[derive(Clone, Debug)]
+pub struct MultipleGrayCode {
+    n: u32,
+    free: NodeSet,
+    /// The dimensions of each code, fastest first.
+    codes: Vec<Vec<u8>>,
+    /// All codes there are, so that every subcube is seen.
+    complete: bool,
+    recogniser: Recogniser,
+    /// By number of stars, the bases at which the subcube with the first so many dimensions
+    /// of the code is free.
+    bases: Vec<Vec<u64>>,
+    /// Nothing of so many dimensions can be seen, and nothing was given back since.
+    none_from: u32,
+}
+
+/// Codes with which every subcube of `n` dimensions is seen: C(n, floor(n / 2)).
+pub fn complete_codes(n: u32) -> u32 {
+    (0..n / 2).fold(1, |product, i| product * (n - i) / (i + 1))
+}
+
+impl MultipleGrayCode {
+    /// For a hypercube of `n` dimensions, along the first `codes` codes, or all there are.
+    pub fn new(n: u32, codes: u32) -> Self {
+        let middle = (0..1u32 << n).filter(|set| set.count_ones() == n / 2);
+        let codes: Vec<_> = middle.take(codes as usize).map(|set| order(n, set)).collect();
+        let mut free = NodeSet::new(n);
+        free.set_to(Cube::whole(n));
+        Self {
+            n,
+            complete: codes.len() as u32 == complete_codes(n),
+            codes,
+            recogniser: Recogniser::new(n),
+            bases: vec![free.words().to_vec(); n as usize],
+            free,
+            none_from: n + 1,
+        }
+    }
+
+    /// The dimensions of each code, fastest first.
+    pub fn codes(&self) -> &[Vec<u8>] {
+        &self.codes
+    }
+
+    fn find(&mut self, k: u32) -> Option<Cube> {
+        let Some(half) = k.checked_sub(1) else {
+            return super::buddy::first_bit(self.free.words()).map(|base| Cube { stars: 0, base });
+        };
+        if self.complete {
+            // Whether there is one at all is known sooner.
+            self.recogniser.first(&self.free, k)?;
+        }
+        let half = half as usize;
+        // How many dimensions the sets of bases have in common with the code before.
+        let mut common = 0;
+        for code in 0..self.codes.len() {
+            if code > 0 {
+                let (now, before) = (&self.codes[code], &self.codes[code - 1]);
+                let same = now.iter().zip(before).take_while(|(a, b)| a == b).count();
+                common = same.min(common);
+            } else {
+                self.bases[0].copy_from_slice(self.free.words());
+            }
+            while common < half {
+                let (known, next) = self.bases.split_at_mut(common + 1);
+                combine(&known[common], &mut next[0], self.codes[code][common]);
+                common += 1;
+            }
+            if let Some(cube) = first_pair(&self.bases[half], &self.codes[code], half) {
+                return Some(cube);
+            }
+        }
+        None
+    }
+}
+
+impl Subcubes for MultipleGrayCode {
+    fn take(&mut self, k: u32) -> Option<Cube> {
+        if k >= self.none_from {
+            return None;
+        }
+        let Some(cube) = self.find(k) else {
+            self.none_from = k;
+            return None;
+        };
+        self.free.remove(cube);
+        Some(cube)
+    }
+
+    fn give(&mut self, cube: Cube) {
+        self.free.insert(cube);
+        self.none_from = self.n + 1;
+    }
+
+    fn clear(&mut self) {
+        self.free.set_to(Cube::whole(self.n));
+        self.none_from = self.n + 1;
+    }
+}
+
+/// The order of all dimensions whose beginnings are the chain through `set`. Read from the
+/// lowest, a dimension outside the set opens a bracket and one inside closes it: the
+/// chain goes from the closed ones over the unmatched ones, and on to the rest.
+fn order(n: u32, set: u32) -> Vec<u8> {
+    let (mut open, mut matched) = (Vec::new(), 0u32);
+    for dimension in 0..n {
+        if set >> dimension & 1 == 0 {
+            open.push(dimension);
+        } else if let Some(partner) = open.pop() {
+            matched |= 1 << dimension | 1 << partner;
+        }
+    }
+    let of = |dimensions: u32| (0..n as u8).filter(move |dimension| dimensions >> dimension & 1 == 1);
+    of(matched & set).chain(of(!matched)).chain(of(matched & !set)).collect()
+}
+
+/// The bases of `words` whose neighbour along `dimension` is in `words`, too.
+fn combine(words: &[u64], combined: &mut [u64], dimension: u8) {
+    for (at, (to, word)) in combined.iter_mut().zip(words).enumerate() {
+        *to = pairs(words, at, *word, dimension);
+    }
+}
+
+/// The bits of a word whose neighbour along `dimension`, where they have a 0, is set, too.
+fn pairs(words: &[u64], at: usize, word: u64, dimension: u8) -> u64 {
+    match dimension {
+        0..6 => word & word >> (1 << dimension) & LOW_HALVES[usize::from(dimension)],
+        _ if at >> (dimension - 6) & 1 == 1 => 0,
+        _ => word & words[at | 1 << (dimension - 6)],
+    }
+}
+
+/// The first two neighbouring blocks along the code, each free at its base in `bases`, as
+/// one subcube. A block spans the first `half` dimensions of the code.
+fn first_pair(bases: &[u64], code: &[u8], half: usize) -> Option<Cube> {
+    let beyond = &code[half..];
+    let possible = beyond.iter().any(|&dimension| {
+        bases.iter().enumerate().any(|(at, &word)| pairs(bases, at, word, dimension) != 0)
+    });
+    if !possible {
+        return None;
+    }
+    let stars = code[..half].iter().fold(0, |stars, &dimension| stars | 1u32 << dimension);
+    let is_free = |base: u32| bases[base as usize / 64] >> (base % 64) & 1 == 1;
+    let last = beyond.len() - 1;
+    let mut at = 0u32;
+    for block in 0..1u32 << beyond.len() {
+        // The ring closes along the dimension of the code's last change.
+        let turning = ((block + 1).trailing_zeros() as usize).min(last);
+        let bit = 1 << beyond[turning];
+        if is_free(at) && is_free(at ^ bit) {
+            return Some(Cube { stars: stars | bit, base: at & !bit });
+        }
+        at ^= bit;
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    /// Every set of dimensions is the beginning of a code, and there are as many codes as
+    /// sets in the middle; the first is the plain Gray code.
+    #[test]
+    fn codes_begin_with_every_set() {
+        for n in 0..=10u32 {
+            let all = MultipleGrayCode::new(n, u32::MAX);
+            assert_eq!(all.codes.len() as u32, complete_codes(n));
+            assert!(all.complete);
+            assert!(all.codes[0].iter().copied().eq(0..n as u8));
+            let mut beginnings = BTreeSet::from([0]);
+            for code in &all.codes {
+                assert_eq!(code.iter().collect::<BTreeSet<_>>().len(), n as usize);
+                let sets = code.iter().scan(0u32, |set, dimension| {
+                    *set |= 1 << dimension;
+                    Some(*set)
+                });
+                beginnings.extend(sets);
+            }
+            assert_eq!(beginnings.len(), 1 << n);
+        }
+        assert_eq!(complete_codes(15), 6435);
+        assert!(!MultipleGrayCode::new(4, 5).complete);
+    }
+}

@@ -1,0 +1,137 @@
+//! Sets of processors of a hypercube.
+
+use super::cube::Cube;
+
+/// Bits of a word whose number has a 0 at a place, by place.
+pub const LOW_HALVES: [u64; 6] = [
+    0x5555_5555_5555_5555,
+    0x3333_3333_3333_3333,
+    0x0f0f_0f0f_0f0f_0f0f,
+    0x00ff_00ff_00ff_00ff,
+    0x0000_ffff_0000_ffff,
+    0x0000_0000_ffff_ffff,
+];
+
+/// A set of processors, a bit each. Operations on a subcube of k dimensions cost k steps
+/// and a word for each 64 processors of it, or for each processor if it lies thinly.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct NodeSet {
+    words: Vec<u64>,
+    count: usize,
+}
+
+impl NodeSet {
+    /// The empty set on a hypercube of `n` dimensions.
+    pub fn new(n: u32) -> Self {
+        Self { words: vec![0; (1usize << n).div_ceil(64)], count: 0 }
+    }
+
+    /// The words: processor p is bit p % 64 of word p / 64.
+    pub fn words(&self) -> &[u64] {
+        &self.words
+    }
+
+    /// Number of processors in the set.
+    pub fn len(&self) -> usize {
+        self.count
+    }
+
+    /// Whether no processor is in the set.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Whether a processor is in the set.
+    #[inline]
+    pub fn has(&self, node: u32) -> bool {
+        self.words[node as usize / 64] >> (node % 64) & 1 == 1
+    }
+
+    /// Whether all processors of the cube are in the set.
+    pub fn includes(&self, cube: Cube) -> bool {
+        let pattern = Self::pattern(cube);
+        words_of(cube).all(|word| self.words[word] & pattern == pattern)
+    }
+
+    /// Adds the processors of the cube, none of which is in the set.
+    pub fn insert(&mut self, cube: Cube) {
+        let pattern = Self::pattern(cube);
+        for word in words_of(cube) {
+            debug_assert_eq!(self.words[word] & pattern, 0, "{cube} is added twice");
+            self.words[word] |= pattern;
+        }
+        self.count += cube.processors();
+    }
+
+    /// Removes the processors of the cube, all of which are in the set.
+    pub fn remove(&mut self, cube: Cube) {
+        let pattern = Self::pattern(cube);
+        for word in words_of(cube) {
+            debug_assert_eq!(self.words[word] & pattern, pattern, "{cube} is removed twice");
+            self.words[word] &= !pattern;
+        }
+        self.count -= cube.processors();
+    }
+
+    /// The bits that a cube has in each word it touches.
+    pub fn pattern(cube: Cube) -> u64 {
+        let mut pattern = 1u64 << (cube.base % 64);
+        let mut stars = cube.stars % 64;
+        while stars != 0 {
+            pattern |= pattern << (stars & stars.wrapping_neg());
+            stars &= stars - 1;
+        }
+        pattern
+    }
+
+    /// Becomes the set of all processors of the cube and no other.
+    pub fn set_to(&mut self, cube: Cube) {
+        self.words.fill(0);
+        self.count = 0;
+        self.insert(cube);
+    }
+
+    /// Becomes a copy of a set on the same hypercube.
+    pub fn copy_from(&mut self, other: &Self) {
+        self.words.copy_from_slice(&other.words);
+        self.count = other.count;
+    }
+}
+
+/// The words that a cube touches, lowest first.
+pub fn words_of(cube: Cube) -> impl Iterator<Item = usize> {
+    let (base, stars) = (cube.base / 64, cube.stars / 64);
+    let mut next = Some(0u32);
+    std::iter::from_fn(move || {
+        let offset = next?;
+        // The next number with no bits outside the stars.
+        let following = offset.wrapping_sub(stars) & stars;
+        next = (following != 0).then_some(following);
+        Some((base | offset) as usize)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_set_follows_its_cubes() {
+        let mut set = NodeSet::new(8);
+        let cubes: [Cube; 3] = ["1**0*10*", "0**1****", "11111111"].map(|t| t.parse().expect(t));
+        cubes.into_iter().for_each(|cube| set.insert(cube));
+        assert_eq!(set.len(), 16 + 64 + 1);
+        for node in 0..256 {
+            assert_eq!(set.has(node), cubes.iter().any(|cube| cube.contains(node)), "{node}");
+        }
+        assert!(set.includes("10*0010*".parse().expect("a subcube")));
+        assert!(!set.includes("1*******".parse().expect("a subcube")));
+        set.remove(cubes[0]);
+        assert!(!set.has(cubes[0].base) && set.has(cubes[1].base));
+        let mut copy = NodeSet::new(8);
+        copy.copy_from(&set);
+        assert_eq!(copy, set);
+        copy.set_to(Cube::whole(8));
+        assert_eq!((copy.len(), copy.is_empty()), (256, false));
+    }
+}

@@ -1,0 +1,166 @@
+//! Non-cubic allocation (Kim, Das and Lin 1991; Turner 1995, section 3.1): a job in several
+//! subcubes, each next to one of the others.
+//!
+//! A job of p processors gets a subcube for each bit of p that is 1, the largest first, so
+//! that it has exactly p: 11 processors in cubes of 3, 1 and 0 dimensions. If it may have
+//! at most so many cubes, p is rounded up to the next number with as few ones: with two
+//! cubes 11 becomes 12, in cubes of 3 and 2 dimensions. The first cube comes from the
+//! [free list](super::free_list). Each further one is the first listed cube of the smallest
+//! dimension that is large enough and adjacent to one that the job has, split towards the
+//! job where only one half is adjacent; if there is none, the first adjacent one of all
+//! free subcubes. The thesis gives the example and no order of search. A job is refused if
+//! one of its cubes is not to be had. Jobs in several subcubes can meet in the network.
+//!
+//! Cost per decision: for each cube the listed cubes times the cubes that the job has; a
+//! search of O(3^n / 64) at most where that finds none.
+
+use super::cube::Cube;
+use super::cubic::Subcubes;
+use super::free_list::FreeList;
+use crate::allocator::{Allocator, Census, Refusal, Request};
+use crate::machine::Machine;
+use crate::topology::{Hypercube, NodeId};
+
+/// Non-cubic allocation. [`Census::operations`] counts subcubes handed out and given back.
+#[derive(Clone, Debug)]
+pub struct NonCubic {
+    n: u32,
+    list: FreeList,
+    /// Most cubes of a job.
+    cubes: u32,
+    /// Whether cubes of a job must be adjacent.
+    adjacent: bool,
+    /// By the base of a cube that is handed out: its stars.
+    held: Vec<u32>,
+    /// The cubes of the job at hand.
+    taken: Vec<Cube>,
+    census: Census,
+}
+
+impl NonCubic {
+    /// For `cube`; a job has at most `cubes` subcubes, at least one, and each is `adjacent`
+    /// to one of those before or may be anywhere.
+    pub fn new(cube: &Hypercube, cubes: u32, adjacent: bool) -> Self {
+        let n = u32::from(cube.dimensions());
+        Self {
+            n,
+            list: FreeList::new(n),
+            cubes: cubes.max(1),
+            adjacent,
+            held: vec![0; cube.processors()],
+            taken: Vec::new(),
+            census: Census::default(),
+        }
+    }
+
+    /// The free subcubes.
+    pub fn list(&self) -> &FreeList {
+        &self.list
+    }
+
+    /// Takes a subcube of `k` dimensions, adjacent to those taken if it must be.
+    fn take(&mut self, k: u32) -> Option<Cube> {
+        if self.taken.is_empty() || !self.adjacent {
+            return self.list.take(k);
+        }
+        let taken = &self.taken;
+        let near = |cube: Cube| taken.iter().any(|own| own.distance(cube) == 1);
+        let listed = (k..=self.n).find_map(|i| self.list.lists().of(i).find(|&cube| near(cube)));
+        match listed {
+            Some(cube) => Some(self.list.take_from(cube, k, near)),
+            None => {
+                let cube = self.list.recognise(k, near)?;
+                self.list.carve(cube);
+                Some(cube)
+            }
+        }
+    }
+}
+
+/// The least number from `size` on with at most `ones` ones, at least one.
+fn rounded(size: u32, ones: u32) -> u32 {
+    let mut size = size;
+    while size.count_ones() > ones {
+        size += size & size.wrapping_neg();
+    }
+    size
+}
+
+impl Allocator for NonCubic {
+    fn allocate(
+        &mut self,
+        machine: &Machine,
+        request: Request,
+        chosen: &mut Vec<NodeId>,
+    ) -> Result<(), Refusal> {
+        if request.size as usize > machine.free_count() {
+            return Err(Refusal::TooFewFree);
+        }
+        let mut rest = rounded(request.size, self.cubes);
+        if rest as usize > machine.free_count() {
+            return Err(Refusal::TooFewFree);
+        }
+        self.taken.clear();
+        while rest != 0 {
+            let k = rest.ilog2();
+            let Some(cube) = self.take(k) else {
+                // Last come, first back, so that halves merge as they were split.
+                for cube in self.taken.drain(..).rev() {
+                    self.list.give(cube);
+                }
+                return Err(Refusal::Fragmented);
+            };
+            self.taken.push(cube);
+            rest ^= 1 << k;
+        }
+        for cube in &self.taken {
+            self.held[cube.base as usize] = cube.stars;
+            chosen.extend(cube.nodes());
+        }
+        let cubes = self.taken.len() as u32;
+        self.census.blocks = cubes;
+        self.census.busy_list += cubes;
+        self.census.operations += u64::from(cubes);
+        Ok(())
+    }
+
+    fn released(&mut self, _machine: &Machine, nodes: &[NodeId]) {
+        let mut next = 0;
+        while let Some(base) = nodes.get(next) {
+            let cube = Cube { stars: self.held[base.index()], base: base.0 };
+            self.list.give(cube);
+            next += cube.processors();
+            self.census.busy_list -= 1;
+            self.census.operations += 1;
+        }
+    }
+
+    fn census(&self) -> Census {
+        self.census
+    }
+
+    fn has_units(&self) -> bool {
+        true
+    }
+
+    fn never_refuses(&self) -> bool {
+        false
+    }
+
+    fn reset(&mut self) {
+        self.list.clear();
+        self.census = Census::default();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The thesis's example, and carries.
+    #[test]
+    fn sizes_are_rounded_to_the_cubes_allowed() {
+        assert_eq!((rounded(11, 3), rounded(11, 2), rounded(11, 1)), (11, 12, 16));
+        assert_eq!((rounded(7, 2), rounded(128, 1), rounded(127, 6)), (8, 128, 128));
+    }
+}

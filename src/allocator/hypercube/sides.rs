@@ -1,0 +1,118 @@
+//! The mesh that a job asks for: its own, or one by a rule.
+//!
+//! Jobs of traces have no shape, and the thesis of Turner, which allocates meshes, gives no
+//! rule (600 processors are 20 x 30 there without a reason). The rules here are this
+//! program's own.
+
+use crate::allocator::Request;
+
+/// How a number of processors becomes the sides of a mesh, x <= y.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum SidesRule {
+    /// The mesh in the smallest subcube, of those the one of least area, of those the most
+    /// nearly square. Its subcube is the least that holds the job; a prime number of
+    /// processors becomes a row.
+    #[default]
+    Exact,
+    /// The same among meshes of y <= 4 x, which may have more processors than asked for.
+    Compact,
+    /// A row: consecutive codewords of a Gray code.
+    Row,
+}
+
+impl SidesRule {
+    /// Every rule with its name.
+    pub const ALL: [(&'static str, SidesRule); 3] =
+        [("exact", SidesRule::Exact), ("compact", SidesRule::Compact), ("row", SidesRule::Row)];
+
+    /// The sides for `size` processors, at least one.
+    fn sides(self, size: u32) -> [u32; 2] {
+        if self == SidesRule::Row {
+            return [1, size];
+        }
+        let root = size.isqrt() + u32::from(size.isqrt().pow(2) < size);
+        let mesh = |x: u32| [x, size.div_ceil(x).max(x)];
+        let fits = |&[x, y]: &[u32; 2]| self == SidesRule::Exact || y <= 4 * x;
+        let rank = |&[x, y]: &[u32; 2]| (bits(x) + bits(y), x * y, y - x);
+        (1..=root).map(mesh).filter(fits).min_by_key(rank).unwrap_or([1, size])
+    }
+}
+
+/// Bits that number the positions along a side: ceil(log2 side).
+pub fn bits(side: u32) -> u32 {
+    u32::BITS - side.saturating_sub(1).leading_zeros()
+}
+
+/// The sides of requests on a hypercube; those by the rule are found once.
+#[derive(Clone, Debug)]
+pub struct Sides {
+    rule: SidesRule,
+    /// By size; zeros where not found yet.
+    known: Vec<[u16; 2]>,
+}
+
+impl Sides {
+    /// For requests of up to 2^`n` processors.
+    pub fn new(n: u32, rule: SidesRule) -> Self {
+        Self { rule, known: vec![[0; 2]; (1 << n) + 1] }
+    }
+
+    /// The sides of the mesh that the request asks for: its shape, or what the rule makes
+    /// of its size. `None` if it asks for no processor, or for more than there are.
+    pub fn of(&mut self, request: Request) -> Option<[u32; 3]> {
+        let known = self.known.get_mut(request.size as usize)?;
+        if let Some(shape) = request.shape {
+            return shape.iter().all(|&side| side > 0).then(|| shape.map(u32::from));
+        }
+        if request.size == 0 {
+            return None;
+        }
+        if *known == [0; 2] {
+            // At most 2^15 processors: each side fits.
+            *known = self.rule.sides(request.size).map(|side| side as u16);
+        }
+        Some([u32::from(known[0]), u32::from(known[1]), 1])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(rule: SidesRule, size: u32) -> [u32; 3] {
+        Sides::new(15, rule).of(Request::of_size(size)).expect("it fits")
+    }
+
+    #[test]
+    fn sides_by_rule() {
+        assert_eq!(of(SidesRule::Exact, 600), [24, 25, 1]);
+        assert_eq!(of(SidesRule::Exact, 12), [3, 4, 1]);
+        assert_eq!(of(SidesRule::Exact, 13), [1, 13, 1]);
+        assert_eq!(of(SidesRule::Exact, 1 << 15), [128, 256, 1]);
+        assert_eq!(of(SidesRule::Compact, 13), [2, 7, 1]);
+        assert_eq!(of(SidesRule::Compact, 31), [4, 8, 1]);
+        assert_eq!(of(SidesRule::Compact, 3), [1, 3, 1]);
+        assert_eq!(of(SidesRule::Row, 12), [1, 12, 1]);
+        let mut sides = Sides::new(4, SidesRule::Exact);
+        let shaped = Request { size: 12, shape: Some([4, 3, 1]) };
+        assert_eq!(sides.of(shaped), Some([4, 3, 1]));
+        assert_eq!(sides.of(Request::of_size(17)), None);
+    }
+
+    /// No mesh of x <= y that holds the job ranks lower, and its subcube is the least that
+    /// holds the job.
+    #[test]
+    fn rules_find_the_best_of_all_meshes() {
+        for size in 1..=300u32 {
+            for (rule, cap) in [(SidesRule::Exact, u32::MAX), (SidesRule::Compact, 4)] {
+                let all = (1..=size).flat_map(|x| (x..=size).map(move |y| [x, y]));
+                let held =
+                    all.filter(|[x, y]| x * y >= size && u64::from(*y) <= u64::from(cap) * u64::from(*x));
+                let best = held.min_by_key(|&[x, y]| (bits(x) + bits(y), x * y, y - x));
+                let [x, y, _] = of(rule, size);
+                assert_eq!(best, Some([x, y]), "{size} {rule:?}");
+                assert_eq!(bits(x) + bits(y), bits(size), "{size} {rule:?}");
+            }
+        }
+    }
+}

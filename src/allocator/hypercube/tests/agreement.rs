@@ -1,0 +1,199 @@
+//! The fast strategies choose what the plain ones choose.
+
+use proptest::prelude::*;
+
+use super::super::auxiliary::{Auxiliary, Release};
+use super::super::cube::Cube;
+use super::super::cubic::{Cubic, Subcubes};
+use super::super::free_list::FreeList;
+use super::super::lists::CubeLists;
+use super::super::non_cubic::NonCubic;
+use super::super::sides::SidesRule;
+use super::{cubic_strategies, plain};
+use crate::allocator::{Allocator, Request};
+use crate::machine::Machine;
+use crate::topology::{Hypercube, NodeId, Topology};
+
+fn plain_strategy(name: &str, n: u32) -> Box<dyn Subcubes> {
+    match name {
+        "buddy" => Box::new(plain::Ordered::buddy(n)),
+        "gray-code" => Box::new(plain::Ordered::gray_code(n)),
+        "modified-buddy" => Box::new(plain::Ordered::modified_buddy(n)),
+        "three-gray-codes" => Box::new(plain::Ordered::three_gray_codes(n)),
+        "multiple-gray-code" => Box::new(plain::Ordered::multiple_gray_code(n)),
+        "free-list" => Box::new(plain::FreeList::new(n)),
+        "maximal-set" => Box::new(plain::MaximalSet::new(n)),
+        _ => panic!("{name} has no plain version"),
+    }
+}
+
+/// A share of a request's largest size, skewed to small ones, and whether a job ends first.
+fn history(steps: usize) -> impl Strategy<Value = Vec<(f64, f64, bool)>> {
+    proptest::collection::vec((0.0..1.0, 0.0..1.0, any::<bool>()), 1..steps)
+}
+
+fn lists_of(lists: &CubeLists, n: u32) -> Vec<Vec<Cube>> {
+    (0..=n).map(|dimension| lists.of(dimension).collect()).collect()
+}
+
+fn pick(share: f64, count: usize) -> usize {
+    (share * count as f64) as usize
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn cubic_strategies_agree(n in 0u32..=7, history in history(60)) {
+        for (name, mut fast) in cubic_strategies(n) {
+            let mut plain = plain_strategy(name, n);
+            let mut held: Vec<Cube> = vec![];
+            for &(share, place, end) in &history {
+                if end && !held.is_empty() {
+                    let mut cube = held.swap_remove(pick(place, held.len()));
+                    // A part of it is given back like the whole.
+                    if share < 0.3 && cube.dimension() > 0 {
+                        let (low, high) = cube.split();
+                        held.push(low);
+                        cube = high;
+                    }
+                    fast.give(cube);
+                    plain.give(cube);
+                } else {
+                    let k = pick(share * share, n as usize + 1) as u32;
+                    let cube = fast.take(k);
+                    prop_assert_eq!(cube, plain.take(k), "{} {}", name, k);
+                    held.extend(cube);
+                }
+            }
+            fast.clear();
+            prop_assert_eq!(fast.take(n), Some(Cube::whole(n)), "{}", name);
+        }
+    }
+
+    #[test]
+    fn free_lists_agree(n in 0u32..=7, history in history(120)) {
+        let (mut fast, mut plain) = (FreeList::new(n), plain::FreeList::new(n));
+        let mut held: Vec<Cube> = vec![];
+        for (share, place, end) in history {
+            if end && !held.is_empty() {
+                let cube = held.swap_remove(pick(place, held.len()));
+                fast.give(cube);
+                plain.give(cube);
+            } else {
+                let k = pick(share * share, n as usize + 1) as u32;
+                let cube = fast.take(k);
+                prop_assert_eq!(cube, plain.take(k));
+                held.extend(cube);
+            }
+            prop_assert_eq!(&lists_of(fast.lists(), n), &plain.lists);
+        }
+    }
+
+    #[test]
+    fn auxiliary_lists_agree(n in 0u32..=7, to_owner in any::<bool>(), history in history(80)) {
+        let release = if to_owner { Release::Owner } else { Release::Literal };
+        let cube = Hypercube::new(n as u8).expect("a hypercube");
+        let mut machine = Machine::new(Topology::Hypercube(cube));
+        let mut fast = Auxiliary::new(&cube, SidesRule::Exact, release, FreeList::new(n));
+        let mut plain = plain::Auxiliary::new(n, release);
+        let mut held: Vec<(usize, Vec<NodeId>)> = vec![];
+        for (share, place, end) in history {
+            if end && !held.is_empty() {
+                let (job, nodes) = held.swap_remove(pick(place, held.len()));
+                machine.release(&nodes);
+                fast.released(&machine, &nodes);
+                plain.release(job);
+            } else {
+                let side = |share: f64| 1 + pick(share * share, 1 << (n / 2 + 1)) as u32;
+                let sides = [side(share), side(place), 1];
+                let size = sides.iter().product();
+                let request = Request { size, shape: Some(sides.map(|side| side as u16)) };
+                let mut nodes = vec![];
+                let outcome = fast.allocate(&machine, request, &mut nodes);
+                // It is not asked if the subcube has more processors than are free.
+                let mesh = super::super::mesh::Mesh::new(sides);
+                let job = (1 << mesh.dimension() <= machine.free_count()).then(|| plain.allocate(sides)).flatten();
+                prop_assert_eq!(outcome.is_ok(), job.is_some());
+                if let Some(job) = job {
+                    let mut expected = vec![];
+                    mesh.append_to(plain.jobs[job].host, &mut expected);
+                    prop_assert_eq!(&nodes, &expected);
+                    machine.occupy(&nodes);
+                    held.push((job, nodes));
+                }
+            }
+            prop_assert_eq!(&lists_of(fast.subcubes().lists(), n), &plain.base.lists);
+            let owned: Vec<Vec<(Cube, usize)>> = (0..=n).map(|dimension| {
+                fast.lists().of(dimension).map(|cube| {
+                    let owner = fast.owner(cube).expect("an owner");
+                    let running = plain.jobs.iter().position(|job| job.running && job.host.base == owner.0);
+                    (cube, running.expect("the owner runs"))
+                }).collect()
+            }).collect();
+            prop_assert_eq!(&owned, &plain.lists);
+        }
+    }
+
+    #[test]
+    fn non_cubic_allocations_agree(
+        n in 0u32..=6,
+        cubes in 1u32..5,
+        adjacent in any::<bool>(),
+        history in history(60),
+    ) {
+        let cube = Hypercube::new(n as u8).expect("a hypercube");
+        let mut machine = Machine::new(Topology::Hypercube(cube));
+        let mut fast = NonCubic::new(&cube, cubes, adjacent);
+        let mut plain = plain::NonCubic { base: plain::FreeList::new(n), cubes, adjacent };
+        let mut held: Vec<(Vec<Cube>, Vec<NodeId>)> = vec![];
+        for (share, place, end) in history {
+            if end && !held.is_empty() {
+                let (cubes, nodes) = held.swap_remove(pick(place, held.len()));
+                machine.release(&nodes);
+                fast.released(&machine, &nodes);
+                cubes.into_iter().for_each(|cube| plain.base.give(cube));
+            } else {
+                let size = 1 + pick(share * share, 1 << n) as u32;
+                let mut nodes = vec![];
+                let outcome = fast.allocate(&machine, Request::of_size(size), &mut nodes);
+                // It is not asked for more than is free.
+                let rounded = (size..=1 << n).find(|size| size.count_ones() <= cubes);
+                let possible = rounded.is_some_and(|size| size as usize <= machine.free_count());
+                let taken = possible.then(|| plain.allocate(size)).flatten();
+                prop_assert_eq!(outcome.is_ok(), taken.is_some());
+                if let Some(taken) = taken {
+                    let expected: Vec<NodeId> = taken.iter().flat_map(|cube| cube.nodes()).collect();
+                    prop_assert_eq!(&nodes, &expected);
+                    prop_assert_eq!(fast.census().blocks, taken.len() as u32);
+                    machine.occupy(&nodes);
+                    held.push((taken, nodes));
+                }
+            }
+            prop_assert_eq!(&lists_of(fast.list().lists(), n), &plain.base.lists);
+        }
+    }
+}
+
+/// A cubic strategy gives the processors of its subcube, those of the mesh first.
+#[test]
+fn cubic_allocations_begin_with_their_mesh() {
+    let cube = Hypercube::new(5).expect("a hypercube");
+    let mut machine = Machine::new(Topology::Hypercube(cube));
+    let mut allocator = Cubic::new(&cube, SidesRule::Exact, FreeList::new(5));
+    let mut first = vec![];
+    let request = Request { size: 6, shape: Some([3, 2, 1]) };
+    assert_eq!(allocator.allocate(&machine, request, &mut first), Ok(()));
+    let numbers: Vec<u32> = first.iter().map(|node| node.0).collect();
+    // x in codes 00, 01, 11 above y in 0, 1.
+    assert_eq!(numbers, [0b000, 0b010, 0b110, 0b001, 0b011, 0b111, 0b100, 0b101]);
+    machine.occupy(&first);
+    let mut second = vec![];
+    assert_eq!(allocator.allocate(&machine, Request::of_size(5), &mut second), Ok(()));
+    assert_eq!((second.len(), second[0]), (8, NodeId(8)));
+    allocator.released(&machine, &first);
+    allocator.reset();
+    let mut again = vec![];
+    assert_eq!(allocator.allocate(&Machine::new(Topology::Hypercube(cube)), request, &mut again), Ok(()));
+    assert_eq!(again, first);
+}

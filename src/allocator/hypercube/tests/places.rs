@@ -1,0 +1,218 @@
+//! After every event each processor is in exactly one place.
+
+use proptest::prelude::*;
+
+use super::super::auxiliary::{Auxiliary, Release};
+use super::super::cubic::{Cubic, Subcubes};
+use super::super::free_list::FreeList;
+use super::super::lists::CubeLists;
+use super::super::non_cubic::NonCubic;
+use super::super::sides::SidesRule;
+use super::cubic_strategies;
+use crate::allocator::{Allocator, Census, Refusal, Request};
+use crate::machine::Machine;
+use crate::topology::{Hypercube, NodeId, Topology};
+
+/// Times that the listed cubes hold each processor.
+fn add_lists(times: &mut [u32], lists: &CubeLists, n: u32) {
+    for cube in (0..=n).flat_map(|dimension| lists.of(dimension)) {
+        cube.nodes().for_each(|node| times[node.index()] += 1);
+    }
+}
+
+/// Runs a history of requests and ends through an allocator. After every event, what
+/// `count` counts and the processors of running jobs together hold each processor once. At
+/// the end all jobs are given back and the whole machine is served as one.
+fn runs<A: Allocator>(
+    n: u32,
+    allocator: &mut A,
+    history: &[(f64, f64, bool)],
+    count: impl Fn(&A, &mut [u32]),
+) -> Result<(), TestCaseError> {
+    let cube = Hypercube::new(n as u8).expect("a hypercube");
+    let mut machine = Machine::new(Topology::Hypercube(cube));
+    let mut held: Vec<Vec<NodeId>> = vec![];
+    for &(share, place, end) in history {
+        if end && !held.is_empty() {
+            let nodes = held.swap_remove((place * held.len() as f64) as usize);
+            machine.release(&nodes);
+            allocator.released(&machine, &nodes);
+        } else {
+            let side = |share: f64| 1 + (share * share * f64::from(1 << (n / 2 + 1))) as u16;
+            let shape = [side(share), side(place), 1];
+            let size = shape.iter().map(|&side| u32::from(side)).product();
+            let shape = (share > 0.3).then_some(shape);
+            let mut nodes = vec![];
+            match allocator.allocate(&machine, Request { size, shape }, &mut nodes) {
+                Ok(()) => {
+                    prop_assert!(nodes.len() >= size as usize);
+                    // Panics if a processor is not free or there twice.
+                    machine.occupy(&nodes);
+                    held.push(nodes);
+                }
+                Err(Refusal::TooFewFree) => prop_assert!(nodes.is_empty()),
+                Err(Refusal::Fragmented) => {
+                    prop_assert!(nodes.is_empty());
+                    prop_assert!(size as usize <= machine.free_count());
+                }
+            }
+        }
+        let mut times = vec![0; 1 << n];
+        count(allocator, &mut times);
+        held.iter().flatten().for_each(|node| times[node.index()] += 1);
+        prop_assert!(times.iter().all(|&times| times == 1), "{times:?}");
+    }
+    for nodes in held {
+        machine.release(&nodes);
+        allocator.released(&machine, &nodes);
+    }
+    prop_assert_eq!(allocator.census(), Census { blocks: allocator.census().blocks, operations: allocator.census().operations, ..Census::default() });
+    let mut nodes = vec![];
+    prop_assert_eq!(allocator.allocate(&machine, Request::of_size(1 << n), &mut nodes), Ok(()));
+    allocator.reset();
+    Ok(())
+}
+
+/// What the machine says is free counts for strategies without lists.
+fn history() -> impl Strategy<Value = Vec<(f64, f64, bool)>> {
+    proptest::collection::vec((0.0..1.0, 0.0..1.0, any::<bool>()), 1..120)
+}
+
+/// A boxed strategy is a strategy.
+impl Subcubes for Box<dyn Subcubes> {
+    fn take(&mut self, k: u32) -> Option<super::Cube> {
+        (**self).take(k)
+    }
+
+    fn give(&mut self, cube: super::Cube) {
+        (**self).give(cube);
+    }
+
+    fn clear(&mut self) {
+        (**self).clear();
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn in_the_free_list_or_a_job(n in 0u32..=8, history in history()) {
+        let cube = Hypercube::new(n as u8).expect("a hypercube");
+        let mut allocator = Cubic::new(&cube, SidesRule::Exact, FreeList::new(n));
+        runs(n, &mut allocator, &history, |allocator, times| {
+            add_lists(times, allocator.subcubes().lists(), n);
+        })?;
+    }
+
+    #[test]
+    fn in_one_of_the_two_lists_or_a_job(n in 0u32..=8, to_owner in any::<bool>(), history in history()) {
+        let cube = Hypercube::new(n as u8).expect("a hypercube");
+        let release = if to_owner { Release::Owner } else { Release::Literal };
+        let mut allocator = Auxiliary::new(&cube, SidesRule::Exact, release, FreeList::new(n));
+        runs(n, &mut allocator, &history, |allocator, times| {
+            add_lists(times, allocator.subcubes().lists(), n);
+            add_lists(times, allocator.lists(), n);
+        })?;
+    }
+
+    #[test]
+    fn in_the_list_or_in_cubes_of_a_job(
+        n in 0u32..=8,
+        cubes in 1u32..6,
+        adjacent in any::<bool>(),
+        history in history(),
+    ) {
+        let cube = Hypercube::new(n as u8).expect("a hypercube");
+        let mut allocator = NonCubic::new(&cube, cubes, adjacent);
+        runs(n, &mut allocator, &history, |allocator, times| {
+            add_lists(times, allocator.list().lists(), n);
+        })?;
+    }
+
+    /// The others keep no lists: that they hand out nothing twice, and in the end the whole
+    /// hypercube, shows that they lose nothing. Each also serves under an auxiliary list.
+    #[test]
+    fn nothing_is_lost(n in 0u32..=7, history in history()) {
+        let cube = Hypercube::new(n as u8).expect("a hypercube");
+        for (_, subcubes) in cubic_strategies(n) {
+            let mut allocator = Cubic::new(&cube, SidesRule::Compact, subcubes);
+            // Strategies alone keep no record that could be counted.
+            runs_uncounted(n, &mut allocator, &history)?;
+        }
+        for (_, subcubes) in cubic_strategies(n) {
+            let mut allocator = Auxiliary::new(&cube, SidesRule::Row, Release::Literal, subcubes);
+            runs_uncounted(n, &mut allocator, &history)?;
+        }
+    }
+}
+
+/// As [`runs`]; processors that no job holds are taken to be in one place.
+fn runs_uncounted<A: Allocator>(
+    n: u32,
+    allocator: &mut A,
+    history: &[(f64, f64, bool)],
+) -> Result<(), TestCaseError> {
+    let cube = Hypercube::new(n as u8).expect("a hypercube");
+    let mut machine = Machine::new(Topology::Hypercube(cube));
+    let mut held: Vec<Vec<NodeId>> = vec![];
+    for &(share, place, end) in history {
+        if end && !held.is_empty() {
+            let nodes = held.swap_remove((place * held.len() as f64) as usize);
+            machine.release(&nodes);
+            allocator.released(&machine, &nodes);
+            continue;
+        }
+        let size = 1 + (share * share * f64::from(1 << n)) as u32;
+        let mut nodes = vec![];
+        if allocator.allocate(&machine, Request::of_size(size), &mut nodes).is_ok() {
+            prop_assert!(nodes.len() >= size as usize);
+            machine.occupy(&nodes);
+            held.push(nodes);
+        }
+    }
+    for nodes in held {
+        machine.release(&nodes);
+        allocator.released(&machine, &nodes);
+    }
+    let mut nodes = vec![];
+    prop_assert_eq!(allocator.allocate(&machine, Request::of_size(1 << n), &mut nodes), Ok(()));
+    prop_assert_eq!(nodes.len(), 1 << n);
+    Ok(())
+}
+
+/// An empty machine serves every size in adjacent cubes, also when it was in use.
+#[test]
+fn an_empty_machine_serves_every_size() {
+    for n in 0..=7u32 {
+        let cube = Hypercube::new(n as u8).expect("a hypercube");
+        let mut machine = Machine::new(Topology::Hypercube(cube));
+        let mut allocator = NonCubic::new(&cube, u32::MAX, true);
+        for size in (1..=1u32 << n).chain((1..=1 << n).rev()) {
+            let mut nodes = vec![];
+            let request = Request::of_size(size);
+            assert_eq!(allocator.allocate(&machine, request, &mut nodes), Ok(()), "{n} {size}");
+            assert_eq!(nodes.len(), size as usize);
+            machine.occupy(&nodes);
+            machine.release(&nodes);
+            allocator.released(&machine, &nodes);
+        }
+    }
+}
+
+/// More than the hypercube has dimensions is refused, however large.
+#[test]
+fn what_cannot_be_embedded_is_refused() {
+    let cube = Hypercube::new(10).expect("a hypercube");
+    let machine = Machine::new(Topology::Hypercube(cube));
+    let mut allocator = Auxiliary::new(&cube, SidesRule::Exact, Release::Literal, FreeList::new(10));
+    // 20 x 33 has 660 processors and needs eleven dimensions.
+    for shape in [[20, 33, 1], [1, 1024, 2], [u16::MAX, u16::MAX, u16::MAX], [0, 4, 1]] {
+        let size = shape.iter().map(|&side| u64::from(side)).product::<u64>().clamp(1, 2048) as u32;
+        let mut nodes = vec![];
+        let request = Request { size, shape: Some(shape) };
+        assert_eq!(allocator.allocate(&machine, request, &mut nodes), Err(Refusal::TooFewFree));
+    }
+    let request = Request { size: 1024, shape: Some([1, 1024, 1]) };
+    assert_eq!(allocator.allocate(&machine, request, &mut vec![]), Ok(()));
+}

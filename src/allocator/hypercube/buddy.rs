@@ -7,8 +7,8 @@
 //! Cost per decision: the words of one level of the tree of blocks, N / 2^k / 64.
 
 use super::block_tree::{BlockTree, Numbering};
-use super::cubic::Subcubes;
 use super::cube::Cube;
+use super::cubic::Subcubes;
 
 /// Free subcubes as the buddy strategy sees them.
 #[derive(Clone, Debug)]

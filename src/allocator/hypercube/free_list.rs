@@ -83,7 +83,8 @@ impl FreeList {
             self.lists.remove(rest);
             while !cube.includes(rest) {
                 let (low, high) = rest.halves((rest.stars & !cube.stars).ilog2());
-                let (inside, outside) = if low.distance(cube) == 0 { (low, high) } else { (high, low) };
+                let (inside, outside) =
+                    if low.distance(cube) == 0 { (low, high) } else { (high, low) };
                 self.lists.push(outside);
                 rest = inside;
             }

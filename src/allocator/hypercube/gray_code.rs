@@ -10,8 +10,8 @@
 
 use super::block_tree::{BlockTree, Numbering};
 use super::buddy::first_bit;
-use super::cubic::Subcubes;
 use super::cube::Cube;
+use super::cubic::Subcubes;
 
 /// Free subcubes along a Gray code.
 #[derive(Clone, Debug)]

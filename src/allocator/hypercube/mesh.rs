@@ -53,13 +53,14 @@ impl Mesh {
     /// left beyond the other sides is taken from the positions that the mesh uses on those
     /// before. Of sides that leave the same, x goes before y (the thesis does not say).
     pub fn append_leftover(&self, cubes: &mut Vec<Cube>) {
-        let left = |i: usize| ((1 << self.bits[i]) - self.sides[i]) << (self.dimension() - self.bits[i]);
+        let left =
+            |i: usize| ((1 << self.bits[i]) - self.sides[i]) << (self.dimension() - self.bits[i]);
         let mut order = [0, 1, 2];
         order.sort_by_key(|&i| std::cmp::Reverse(left(i)));
         let mut parts = [Part::All; 3];
         for i in order {
             parts[i] = Part::Left;
-            self.append_parts(parts, cubes);
+            self.append_parts(parts, i, cubes);
             parts[i] = Part::Used;
         }
     }
@@ -67,11 +68,17 @@ impl Mesh {
     /// Appends the mesh itself to `cubes`, as aligned subcubes in relative addresses (the
     /// thesis's cluster partition).
     pub fn append_region(&self, cubes: &mut Vec<Cube>) {
-        self.append_parts([Part::Used; 3], cubes);
+        self.append_parts([Part::Used; 3], 0, cubes);
     }
 
-    fn append_parts(&self, parts: [Part; 3], cubes: &mut Vec<Cube>) {
+    /// Appends every combination of a run along x, y and z; those along side `outer` change
+    /// slowest.
+    fn append_parts(&self, parts: [Part; 3], outer: usize, cubes: &mut Vec<Cube>) {
+        // A run along side i, in its place in relative addresses.
         let runs = |i: usize, visit: &mut dyn FnMut(Cube)| {
+            let below: u32 = self.bits[i + 1..].iter().sum();
+            let mut visit =
+                |run: Cube| visit(Cube { stars: run.stars << below, base: run.base << below });
             let (side, end) = (self.sides[i], 1 << self.bits[i]);
             match parts[i] {
                 Part::Used => gray::blocks(0, side, visit),
@@ -79,14 +86,13 @@ impl Mesh {
                 Part::All => visit(Cube::whole(self.bits[i])),
             }
         };
-        let join = |high: Cube, low: Cube, bits: u32| Cube {
-            stars: high.stars << bits | low.stars,
-            base: high.base << bits | low.base,
-        };
-        runs(0, &mut |x| {
-            runs(1, &mut |y| {
-                let xy = join(x, y, self.bits[1]);
-                runs(2, &mut |z| cubes.push(join(xy, z, self.bits[2])));
+        let inner = [[1, 2], [0, 2], [0, 1]][outer];
+        runs(outer, &mut |a| {
+            runs(inner[0], &mut |b| {
+                runs(inner[1], &mut |c| {
+                    let stars = a.stars | b.stars | c.stars;
+                    cubes.push(Cube { stars, base: a.base | b.base | c.base });
+                });
             });
         });
     }

@@ -10,8 +10,8 @@
 
 use super::block_tree::{BlockTree, Numbering};
 use super::buddy::first_bit;
-use super::cubic::Subcubes;
 use super::cube::Cube;
+use super::cubic::Subcubes;
 use super::node_set::LOW_HALVES;
 
 /// Free subcubes as pairs of aligned blocks.

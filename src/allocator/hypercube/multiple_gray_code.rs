@@ -132,7 +132,8 @@ fn order(n: u32, set: u32) -> Vec<u8> {
             matched |= 1 << dimension | 1 << partner;
         }
     }
-    let of = |dimensions: u32| (0..n as u8).filter(move |dimension| dimensions >> dimension & 1 == 1);
+    let of =
+        |dimensions: u32| (0..n as u8).filter(move |dimension| dimensions >> dimension & 1 == 1);
     of(matched & set).chain(of(!matched)).chain(of(matched & !set)).collect()
 }
 

@@ -106,8 +106,9 @@ mod tests {
         for size in 1..=300u32 {
             for (rule, cap) in [(SidesRule::Exact, u32::MAX), (SidesRule::Compact, 4)] {
                 let all = (1..=size).flat_map(|x| (x..=size).map(move |y| [x, y]));
-                let held =
-                    all.filter(|[x, y]| x * y >= size && u64::from(*y) <= u64::from(cap) * u64::from(*x));
+                let held = all.filter(|[x, y]| {
+                    x * y >= size && u64::from(*y) <= u64::from(cap) * u64::from(*x)
+                });
                 let best = held.min_by_key(|&[x, y]| (bits(x) + bits(y), x * y, y - x));
                 let [x, y, _] = of(rule, size);
                 assert_eq!(best, Some([x, y]), "{size} {rule:?}");

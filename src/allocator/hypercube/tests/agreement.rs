@@ -194,6 +194,9 @@ fn cubic_allocations_begin_with_their_mesh() {
     allocator.released(&machine, &first);
     allocator.reset();
     let mut again = vec![];
-    assert_eq!(allocator.allocate(&Machine::new(Topology::Hypercube(cube)), request, &mut again), Ok(()));
+    assert_eq!(
+        allocator.allocate(&Machine::new(Topology::Hypercube(cube)), request, &mut again),
+        Ok(())
+    );
     assert_eq!(again, first);
 }

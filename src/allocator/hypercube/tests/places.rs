@@ -66,7 +66,14 @@ fn runs<A: Allocator>(
         machine.release(&nodes);
         allocator.released(&machine, &nodes);
     }
-    prop_assert_eq!(allocator.census(), Census { blocks: allocator.census().blocks, operations: allocator.census().operations, ..Census::default() });
+    prop_assert_eq!(
+        allocator.census(),
+        Census {
+            blocks: allocator.census().blocks,
+            operations: allocator.census().operations,
+            ..Census::default()
+        }
+    );
     let mut nodes = vec![];
     prop_assert_eq!(allocator.allocate(&machine, Request::of_size(1 << n), &mut nodes), Ok(()));
     allocator.reset();
@@ -205,7 +212,8 @@ fn an_empty_machine_serves_every_size() {
 fn what_cannot_be_embedded_is_refused() {
     let cube = Hypercube::new(10).expect("a hypercube");
     let machine = Machine::new(Topology::Hypercube(cube));
-    let mut allocator = Auxiliary::new(&cube, SidesRule::Exact, Release::Literal, FreeList::new(10));
+    let mut allocator =
+        Auxiliary::new(&cube, SidesRule::Exact, Release::Literal, FreeList::new(10));
     // 20 x 33 has 660 processors and needs eleven dimensions.
     for shape in [[20, 33, 1], [1, 1024, 2], [u16::MAX, u16::MAX, u16::MAX], [0, 4, 1]] {
         let size = shape.iter().map(|&side| u64::from(side)).product::<u64>().clamp(1, 2048) as u32;

@@ -56,9 +56,8 @@ pub struct Ordered {
 
 impl Ordered {
     pub fn buddy(n: u32) -> Self {
-        let candidates = |n: u32, k: u32| {
-            (0..1u32 << (n - k)).map(|m| spanned(m << k..(m + 1) << k)).collect()
-        };
+        let candidates =
+            |n: u32, k: u32| (0..1u32 << (n - k)).map(|m| spanned(m << k..(m + 1) << k)).collect();
         Self { free: Free::new(n), n, candidates }
     }
 
@@ -72,7 +71,8 @@ impl Ordered {
             0 => (0..1 << n).map(|node| Cube { stars: 0, base: node }).collect(),
             _ => {
                 let bits = n - k + 1;
-                let partners = (0..1u32 << bits).flat_map(|r| (0..bits).map(move |i| (r, r ^ 1 << i)));
+                let partners =
+                    (0..1u32 << bits).flat_map(|r| (0..bits).map(move |i| (r, r ^ 1 << i)));
                 let range = |r: u32| r << (k - 1)..(r + 1) << (k - 1);
                 partners.map(|(r, p)| spanned(range(r).chain(range(p)))).collect()
             }
@@ -100,10 +100,14 @@ fn ring(n: u32, k: u32, code: &[u8]) -> Vec<Cube> {
         (0..n as usize).fold(0, |node, bit| node | (word >> bit & 1) << code[bit])
     };
     match k {
-        0 => (0..1 << n).map(|index| Cube { stars: 0, base: if code.is_empty() { 0 } else { place(index) } }).collect(),
+        0 => (0..1 << n)
+            .map(|index| Cube { stars: 0, base: if code.is_empty() { 0 } else { place(index) } })
+            .collect(),
         _ => {
             let half = k - 1;
-            (0..1u32 << (n - half)).map(|r| spanned((r << half..(r + 2) << half).map(place))).collect()
+            (0..1u32 << (n - half))
+                .map(|r| spanned((r << half..(r + 2) << half).map(place)))
+                .collect()
         }
     }
 }
@@ -151,7 +155,13 @@ impl FreeList {
         cube.nodes().all(|node| self.holds(node.0))
     }
 
-    fn take_from(&mut self, dimension: usize, at: usize, k: u32, keep: impl Fn(Cube) -> bool) -> Cube {
+    fn take_from(
+        &mut self,
+        dimension: usize,
+        at: usize,
+        k: u32,
+        keep: impl Fn(Cube) -> bool,
+    ) -> Cube {
         let mut cube = self.lists[dimension].remove(at);
         while cube.dimension() > k {
             let (low, high) = cube.split();
@@ -163,14 +173,22 @@ impl FreeList {
     }
 
     fn carve(&mut self, cube: Cube) {
-        let overlapping: Vec<Cube> =
-            self.lists.iter().flatten().copied().filter(|other| other.distance(cube) == 0).collect();
+        let overlapping: Vec<Cube> = self
+            .lists
+            .iter()
+            .flatten()
+            .copied()
+            .filter(|other| other.distance(cube) == 0)
+            .collect();
         for mut rest in overlapping {
             self.lists[rest.dimension() as usize].retain(|&other| other != rest);
             while !cube.includes(rest) {
-                let along = (0..self.n).rev().find(|&d| rest.stars >> d & 1 == 1 && cube.stars >> d & 1 == 0);
+                let along = (0..self.n)
+                    .rev()
+                    .find(|&d| rest.stars >> d & 1 == 1 && cube.stars >> d & 1 == 0);
                 let (low, high) = rest.halves(along.expect("a dimension that only rest spans"));
-                let (inside, outside) = if low.distance(cube) == 0 { (low, high) } else { (high, low) };
+                let (inside, outside) =
+                    if low.distance(cube) == 0 { (low, high) } else { (high, low) };
                 self.lists[outside.dimension() as usize].push(outside);
                 rest = inside;
             }
@@ -180,7 +198,8 @@ impl FreeList {
 
 impl Subcubes for FreeList {
     fn take(&mut self, k: u32) -> Option<Cube> {
-        if let Some(dimension) = (k as usize..=self.n as usize).find(|&i| !self.lists[i].is_empty()) {
+        if let Some(dimension) = (k as usize..=self.n as usize).find(|&i| !self.lists[i].is_empty())
+        {
             return Some(self.take_from(dimension, 0, k, |_| true));
         }
         let cube = subcubes(self.n, k).find(|&cube| self.all_free(cube))?;
@@ -256,7 +275,9 @@ pub fn coalesce(n: u32, cubes: Vec<Cube>) -> Vec<Cube> {
         let mut at = 0;
         while at < lists[dimension].len() {
             let cube = lists[dimension][at];
-            match (at + 1..lists[dimension].len()).find(|&other| cube.merged(lists[dimension][other]).is_some()) {
+            match (at + 1..lists[dimension].len())
+                .find(|&other| cube.merged(lists[dimension][other]).is_some())
+            {
                 Some(other) => {
                     let partner = lists[dimension].remove(other);
                     lists[dimension].remove(at);
@@ -343,9 +364,9 @@ impl Auxiliary {
             }
         }
         let cubes = coalesce(self.n, cubes);
-        let lender = self.jobs[job].lender.filter(|&lender| {
-            self.release == Release::Owner && self.jobs[lender].running
-        });
+        let lender = self.jobs[job]
+            .lender
+            .filter(|&lender| self.release == Release::Owner && self.jobs[lender].running);
         for &cube in &cubes {
             match lender {
                 Some(lender) => {
@@ -378,12 +399,14 @@ impl NonCubic {
                 self.base.take(k)
             } else {
                 let lists = &self.base.lists;
-                let places = (k as usize..=n as usize).flat_map(|i| (0..lists[i].len()).map(move |at| (i, at)));
+                let places = (k as usize..=n as usize)
+                    .flat_map(|i| (0..lists[i].len()).map(move |at| (i, at)));
                 let place = places.clone().find(|&(i, at)| near(lists[i][at]));
                 match place {
                     Some((i, at)) => Some(self.base.take_from(i, at, k, near)),
                     None => {
-                        let cube = subcubes(n, k).find(|&cube| self.base.all_free(cube) && near(cube));
+                        let cube =
+                            subcubes(n, k).find(|&cube| self.base.all_free(cube) && near(cube));
                         cube.into_iter().for_each(|cube| self.base.carve(cube));
                         cube
                     }

@@ -121,7 +121,7 @@ mod tests {
             let mut free = vec![true; 1 << n];
             for (stars, base, value) in changes {
                 let stars = stars % (1 << n);
-                let cube = Cube { stars, base: base % (1 << n) & !stars };
+                let cube = Cube { stars, base: (base % (1 << n)) & !stars };
                 tree.mark(cube, value);
                 cube.nodes().for_each(|node| free[node.index()] = value);
                 for level in 0..=n {

@@ -60,7 +60,7 @@ impl Cube {
     pub fn merged(self, other: Self) -> Option<Self> {
         let differing = self.base ^ other.base;
         (self.stars == other.stars && differing.is_power_of_two())
-            .then(|| Self { stars: self.stars | differing, base: self.base & !differing })
+            .then_some(Self { stars: self.stars | differing, base: self.base & !differing })
     }
 
     /// The halves along one of its dimensions, 0 first.

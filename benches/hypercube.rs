@@ -1,0 +1,104 @@
+//! What a decision costs on hypercubes of 10 and 15 dimensions.
+//!
+//! Jobs come with square meshes, their sides uniform between 1 and half the side of the
+//! machine's square. A job that is refused waits while running jobs, drawn at random, end one by
+//! one, and is tried again after each: so the machine is always full and fragmented. What
+//! is timed is the allocator alone, the release before an attempt included; the time is
+//! per attempt.
+
+use std::time::{Duration, Instant};
+
+use criterion::{Criterion, criterion_group, criterion_main};
+use rand::{Rng, RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use replay::allocator::hypercube::auxiliary::{Auxiliary, Release};
+use replay::allocator::hypercube::buddy::Buddy;
+use replay::allocator::hypercube::cubic::Cubic;
+use replay::allocator::hypercube::free_list::FreeList;
+use replay::allocator::hypercube::gray_code::GrayCode;
+use replay::allocator::hypercube::maximal_set::MaximalSet;
+use replay::allocator::hypercube::modified_buddy::ModifiedBuddy;
+use replay::allocator::hypercube::multiple_gray_code::MultipleGrayCode;
+use replay::allocator::hypercube::non_cubic::NonCubic;
+use replay::allocator::hypercube::sides::SidesRule;
+use replay::allocator::{Allocator, Request};
+use replay::machine::Machine;
+use replay::topology::{Hypercube, NodeId, Topology};
+
+fn strategies(cube: &Hypercube) -> Vec<(&'static str, Box<dyn Allocator>)> {
+    let n = u32::from(cube.dimensions());
+    let rule = SidesRule::Exact;
+    vec![
+        ("buddy", Box::new(Cubic::new(cube, rule, Buddy::new(n)))),
+        ("gray-code", Box::new(Cubic::new(cube, rule, GrayCode::new(n)))),
+        ("modified-buddy", Box::new(Cubic::new(cube, rule, ModifiedBuddy::new(n)))),
+        (
+            "multiple-gray-code",
+            Box::new(Cubic::new(cube, rule, MultipleGrayCode::new(n, u32::MAX))),
+        ),
+        ("free-list", Box::new(Cubic::new(cube, rule, FreeList::new(n)))),
+        ("maximal-set", Box::new(Cubic::new(cube, rule, MaximalSet::new(n)))),
+        ("auxiliary", Box::new(Auxiliary::new(cube, rule, Release::Literal, FreeList::new(n)))),
+        ("non-cubic", Box::new(NonCubic::new(cube, u32::MAX, true))),
+    ]
+}
+
+/// Places jobs until `attempts` requests were tried; the time in the allocator.
+fn run(cube: &Hypercube, allocator: &mut dyn Allocator, attempts: u64) -> Duration {
+    let mut random = ChaCha8Rng::seed_from_u64(1);
+    let mut machine = Machine::new(Topology::Hypercube(*cube));
+    allocator.reset();
+    let largest = 1u16 << (cube.dimensions() / 2).saturating_sub(1);
+    let mut held: Vec<Vec<NodeId>> = vec![];
+    let mut spare: Vec<Vec<NodeId>> = vec![];
+    let mut spent = Duration::ZERO;
+    let mut tried = 0;
+    while tried < attempts {
+        let side = random.random_range(1..=largest);
+        let request =
+            Request { size: u32::from(side) * u32::from(side), shape: Some([side, side, 1]) };
+        let mut nodes = spare.pop().unwrap_or_default();
+        loop {
+            tried += 1;
+            let begin = Instant::now();
+            let outcome = allocator.allocate(&machine, request, &mut nodes);
+            spent += begin.elapsed();
+            if outcome.is_ok() {
+                machine.occupy(&nodes);
+                held.push(nodes);
+                break;
+            }
+            let mut ended = held.swap_remove(random.next_u32() as usize % held.len());
+            machine.release(&ended);
+            let begin = Instant::now();
+            allocator.released(&machine, &ended);
+            spent += begin.elapsed();
+            ended.clear();
+            spare.push(ended);
+        }
+    }
+    spent
+}
+
+fn decisions(criterion: &mut Criterion) {
+    for dimensions in [10, 15] {
+        let Some(cube) = Hypercube::new(dimensions) else { continue };
+        let mut group = criterion.benchmark_group(format!("hypercube:{dimensions}"));
+        for (name, mut allocator) in strategies(&cube) {
+            group.bench_function(name, |bencher| {
+                bencher.iter_custom(|attempts| {
+                    // Enough that the machine fills.
+                    let rounds = attempts.max(20_000);
+                    run(&cube, allocator.as_mut(), rounds).mul_f64(attempts as f64 / rounds as f64)
+                });
+            });
+        }
+    }
+}
+
+criterion_group! {
+    name = benches;
+    config = Criterion::default().sample_size(10).measurement_time(Duration::from_secs(2));
+    targets = decisions
+}
+criterion_main!(benches);

@@ -5,19 +5,25 @@
 //! that they leave go to the auxiliary free list, owned by the job. A request is first
 //! looked for there: the first cube of the smallest dimension that is large enough, split
 //! as in the [free list](super::free_list), the halves staying with their owner. Otherwise
-//! a subcube comes from a cubic strategy, in the thesis the free list. Messages of jobs in
-//! one subcube never share a channel under e-cube routing (theorem 1).
+//! a subcube comes from a cubic strategy, in the thesis the free list. Messages of a mesh
+//! and of jobs in what it leaves never share a channel under e-cube routing (theorem 1).
 //!
 //! When a job ends, its mesh and those of its cubes that nobody holds are
 //! [coalesced](super::coalesce) and given back to the cubic strategy; cubes of it that
 //! others hold have no owner from then on. The thesis is in two minds about a subcube that
 //! came from the auxiliary list and whose owner still runs: by the figure it is given back
 //! like any other ([`Release::Literal`]), by a remark it could return to its owner
-//! ([`Release::Owner`]).
+//! ([`Release::Owner`]). Given back, it merges with free subcubes, and a part of the result
+//! that is no part of what the owner left can go to a job whose messages then meet the
+//! owner's: theorem 1 does not cover it. With [`Release::Owner`] the same happens now and
+//! then, where an owner ends before its tenants and within the subcube of a third job.
+//! [`Release::Heir`] is this program's own and rules it out. Cubes that return to an owner
+//! do not merge in the auxiliary list.
 //!
 //! Cost per decision: O(n) from a list, and O(k) for each of the at most O(k^2) cubes that
 //! are left; that of the cubic strategy where it is asked; the processors handed out.
 
+use super::chains::Chains;
 use super::coalesce::Coalescer;
 use super::cube::Cube;
 use super::cubic::{Subcubes, mesh_of};
@@ -28,24 +34,24 @@ use crate::allocator::{Allocator, Census, Refusal, Request};
 use crate::machine::Machine;
 use crate::topology::{Hypercube, NodeId};
 
-/// Where a subcube goes that came from the auxiliary list and whose owner still runs.
+/// Where a subcube goes that came from the auxiliary list, if it can have an owner.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Release {
-    /// To the cubic strategy, as every other.
+    /// To the cubic strategy, as every other: the thesis's figure.
     #[default]
     Literal,
-    /// To the auxiliary list, owned as before; its cubes do not merge with others there.
+    /// To the auxiliary list, if the owner still runs.
     Owner,
+    /// The same; if the owner has ended, to the job from whose cubes the owner's subcube
+    /// came if that still runs, and so on.
+    Heir,
 }
 
 impl Release {
-    /// Both with their names.
-    pub const ALL: [(&'static str, Release); 2] =
-        [("literal", Release::Literal), ("owner", Release::Owner)];
+    /// All with their names.
+    pub const ALL: [(&'static str, Release); 3] =
+        [("literal", Release::Literal), ("owner", Release::Owner), ("heir", Release::Heir)];
 }
-
-/// No cube.
-const NONE: u32 = u32::MAX;
 
 /// The auxiliary free list over a cubic strategy. [`Census::operations`] counts subcubes
 /// that are handed out, left or given back.
@@ -56,52 +62,37 @@ pub struct Auxiliary<S> {
     release: Release,
     subcubes: S,
     lists: CubeLists,
-    /// By the base of a cube in the auxiliary list: the base of its owner's subcube, and
-    /// the owner's cubes before and after it.
-    owned: Vec<Owned>,
-    /// By the base of its subcube.
+    /// Bases of cubes in the auxiliary list, by the base of their owner's subcube.
+    owned: Chains,
+    /// Bases of subcubes that came from there, by that of the job which lent them.
+    lent: Chains,
+    /// By the base of a job's subcube.
     jobs: Vec<Option<Holding>>,
-    /// Jobs placed so far.
-    serial: u64,
     coalescer: Coalescer,
     pieces: Vec<Cube>,
     census: Census,
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Owned {
-    owner: u32,
-    before: u32,
-    after: u32,
-}
-
-/// What a job holds and owns.
+/// What a job holds.
 #[derive(Clone, Copy, Debug)]
 struct Holding {
     host: Cube,
     mesh: Mesh,
-    serial: u64,
-    /// Base and serial of the job that owned the host.
-    lender: Option<(u32, u64)>,
-    /// Bases of its first and last cube in the auxiliary list.
-    first: u32,
-    last: u32,
 }
 
 impl<S: Subcubes> Auxiliary<S> {
     /// An auxiliary free list for `cube`, over `subcubes` of it.
     pub fn new(cube: &Hypercube, rule: SidesRule, release: Release, subcubes: S) -> Self {
         let n = u32::from(cube.dimensions());
-        let nobody = Owned { owner: NONE, before: NONE, after: NONE };
         Self {
             n,
             sides: Sides::new(n, rule),
             release,
             subcubes,
             lists: CubeLists::new(n),
-            owned: vec![nobody; cube.processors()],
+            owned: Chains::new(cube.processors()),
+            lent: Chains::new(cube.processors()),
             jobs: vec![None; cube.processors()],
-            serial: 0,
             coalescer: Coalescer::new(n),
             pieces: Vec::new(),
             census: Census::default(),
@@ -120,43 +111,21 @@ impl<S: Subcubes> Auxiliary<S> {
 
     /// The owner of a cube in the auxiliary list, by the lowest processor of its subcube.
     pub fn owner(&self, cube: Cube) -> Option<NodeId> {
-        self.lists.has(cube).then(|| NodeId(self.owned[cube.base as usize].owner))
+        self.lists.has(cube).then(|| self.owned.owner(cube.base).map(NodeId)).flatten()
     }
 
     /// Adds a cube to the auxiliary list.
     fn add(&mut self, cube: Cube, owner: u32) {
         self.lists.push(cube);
-        let Some(holding) = &mut self.jobs[owner as usize] else { return };
-        let before = std::mem::replace(&mut holding.last, cube.base);
-        match before {
-            NONE => holding.first = cube.base,
-            before => self.owned[before as usize].after = cube.base,
-        }
-        self.owned[cube.base as usize] = Owned { owner, before, after: NONE };
+        self.owned.push(cube.base, owner);
         self.census.operations += 1;
-    }
-
-    /// Takes a cube from the auxiliary list and its owner, whose base it returns.
-    fn remove(&mut self, cube: Cube) -> u32 {
-        self.lists.remove(cube);
-        let Owned { owner, before, after } = self.owned[cube.base as usize];
-        if let Some(holding) = &mut self.jobs[owner as usize] {
-            match before {
-                NONE => holding.first = after,
-                before => self.owned[before as usize].after = after,
-            }
-            match after {
-                NONE => holding.last = before,
-                after => self.owned[after as usize].before = before,
-            }
-        }
-        owner
     }
 
     /// A subcube of `k` dimensions from the auxiliary list, and the base of its owner.
     fn take_left(&mut self, k: u32) -> Option<(Cube, u32)> {
         let mut cube = self.lists.smallest(k)?;
-        let owner = self.remove(cube);
+        self.lists.remove(cube);
+        let owner = self.owned.remove(cube.base)?;
         while cube.dimension() > k {
             let (low, high) = cube.split();
             self.add(high, owner);
@@ -165,11 +134,23 @@ impl<S: Subcubes> Auxiliary<S> {
         Some((cube, owner))
     }
 
-    /// Whether the owner that lent a subcube still runs.
-    fn lender(&self, holding: &Holding) -> Option<u32> {
-        let (base, serial) = holding.lender?;
-        let lender = self.jobs[base as usize].as_ref()?;
-        (lender.serial == serial).then_some(base)
+    /// Notes who lent the subcube of a job.
+    fn lend(&mut self, host: Cube, owner: u32) {
+        if self.release != Release::Literal {
+            self.lent.push(host.base, owner);
+        }
+    }
+
+    /// Forgets what the job with this base has lent, and who lent to it, whom it returns:
+    /// it ends.
+    fn settle(&mut self, base: u32) -> Option<u32> {
+        let lender = self.lent.remove(base);
+        let heir = lender.filter(|_| self.release == Release::Heir);
+        while let Some(tenant) = self.lent.first(base) {
+            self.lent.remove(tenant);
+            heir.into_iter().for_each(|heir| self.lent.push(tenant, heir));
+        }
+        lender
     }
 }
 
@@ -181,16 +162,14 @@ impl<S: Subcubes> Allocator for Auxiliary<S> {
         chosen: &mut Vec<NodeId>,
     ) -> Result<(), Refusal> {
         let mesh = mesh_of(&mut self.sides, self.n, request, machine.free_count())?;
-        let (host, owner) = match self.take_left(mesh.dimension()) {
-            Some((cube, owner)) => (cube, Some(owner)),
-            None => (self.subcubes.take(mesh.dimension()).ok_or(Refusal::Fragmented)?, None),
+        let host = match self.take_left(mesh.dimension()) {
+            Some((cube, owner)) => {
+                self.lend(cube, owner);
+                cube
+            }
+            None => self.subcubes.take(mesh.dimension()).ok_or(Refusal::Fragmented)?,
         };
-        let serial_of = |base: u32| self.jobs[base as usize].as_ref().map(|job| (base, job.serial));
-        let lender = owner.and_then(serial_of);
-        self.serial += 1;
-        let serial = self.serial;
-        let holding = Holding { host, mesh, serial, lender, first: NONE, last: NONE };
-        self.jobs[host.base as usize] = Some(holding);
+        self.jobs[host.base as usize] = Some(Holding { host, mesh });
         let mut pieces = std::mem::take(&mut self.pieces);
         mesh.append_leftover(&mut pieces);
         pieces.drain(..).for_each(|cube| self.add(cube.within(host), host.base));
@@ -209,18 +188,14 @@ impl<S: Subcubes> Allocator for Auxiliary<S> {
         let mut pieces = std::mem::take(&mut self.pieces);
         holding.mesh.append_region(&mut pieces);
         pieces.iter_mut().for_each(|cube| *cube = cube.within(holding.host));
-        let mut next = holding.first;
-        while next != NONE {
-            let cube = self.lists.at(next);
+        while let Some(left) = self.owned.first(base.0) {
+            self.owned.remove(left);
+            let cube = self.lists.at(left);
             self.lists.remove(cube);
             pieces.push(cube);
-            next = self.owned[next as usize].after;
         }
         self.coalescer.coalesce(&mut pieces);
-        let lender = match self.release {
-            Release::Literal => None,
-            Release::Owner => self.lender(&holding),
-        };
+        let lender = self.settle(base.0);
         for cube in pieces.drain(..) {
             match lender {
                 Some(lender) => self.add(cube, lender),
@@ -249,6 +224,8 @@ impl<S: Subcubes> Allocator for Auxiliary<S> {
     fn reset(&mut self) {
         self.subcubes.clear();
         self.lists.clear();
+        self.owned.clear();
+        self.lent.clear();
         self.jobs.fill(None);
         self.census = Census::default();
     }

@@ -54,14 +54,12 @@ impl<S: Subcubes> Cubic<S> {
     }
 }
 
-/// The mesh of a request, if the processors of its subcube are free. More than the
-/// hypercube has dimensions never are.
-pub(super) fn mesh_of(
-    sides: &mut Sides,
-    n: u32,
-    request: Request,
-    free: usize,
-) -> Result<Mesh, Refusal> {
+/// The mesh of a request on a hypercube of `n` dimensions, if its subcube has no more
+/// processors than are free.
+///
+/// # Errors
+/// [`Refusal::TooFewFree`] otherwise, and if it needs more dimensions than there are.
+pub fn mesh_of(sides: &mut Sides, n: u32, request: Request, free: usize) -> Result<Mesh, Refusal> {
     let sides = sides.of(request).ok_or(Refusal::TooFewFree)?;
     // No side of a mesh that fits has more bits than the hypercube dimensions.
     if sides.iter().any(|&side| side > 1 << n) {

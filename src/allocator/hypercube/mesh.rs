@@ -149,4 +149,4 @@ impl Mesh {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

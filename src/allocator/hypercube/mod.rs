@@ -23,11 +23,13 @@
 //! | [`sides`], [`mesh`] | the mesh of a job; its place in a subcube and what it leaves |
 //! | [`cubic`] | what strategies of one subcube share |
 //! | [`block_tree`], [`lists`], [`node_set`] | free processors by aligned block, as listed subcubes, as a set |
+//! | [`chains`] | what a job owns |
 //! | [`recognition`], [`coalesce`] | finding every free subcube; merging subcubes |
 
 pub mod auxiliary;
 pub mod block_tree;
 pub mod buddy;
+pub mod chains;
 pub mod coalesce;
 pub mod cube;
 pub mod cubic;

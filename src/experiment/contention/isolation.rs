@@ -16,6 +16,10 @@ use rayon::prelude::*;
 
 use super::Slices;
 use super::stage::{LONGEST, Stage, TraceError};
+use crate::allocator::Request;
+use crate::allocator::hypercube::cube::Cube;
+use crate::allocator::hypercube::cubic::mesh_of;
+use crate::allocator::hypercube::sides::{Sides, SidesRule};
 use crate::allocator::submesh::ShapeRule;
 use crate::allocator::submesh::SubMesh;
 use crate::network::traffic::{Plan, Quota, Traffic};
@@ -218,12 +222,13 @@ fn nearest<E>(target: u64, mut time: impl FnMut(u64) -> Result<u64, E>) -> Resul
     Ok(if low_is_nearer { low } else { high })
 }
 
-/// The job's own shape from the first corner; without one, the most compact box that holds it;
-/// on a hypercube the first processors.
+/// The job's own shape from the first corner; without one, the most compact box that holds it.
+/// On a hypercube that is a mesh embedded in the first subcube by Gray codes; the first
+/// processors if the job's own shape needs more dimensions than there are.
 fn compact(topology: &Topology, place: Place) -> Vec<NodeId> {
     let mut nodes = Vec::new();
-    match topology.grid() {
-        Some(grid) => {
+    match topology {
+        Topology::Grid(grid) => {
             let fits = |sides: &[u16; 3]| {
                 let inside = sides.iter().zip(grid.axes()).all(|(&side, axis)| side <= axis.extent);
                 inside && SubMesh { base: [0; 3], sides: *sides }.volume() >= place.size
@@ -233,7 +238,14 @@ fn compact(topology: &Topology, place: Place) -> Vec<NodeId> {
                 SubMesh { base: [0; 3], sides }.append_to(grid, &mut nodes);
             }
         }
-        None => nodes.extend(topology.nodes()),
+        Topology::Hypercube(cube) => {
+            let n = u32::from(cube.dimensions());
+            let request = Request { size: place.size, shape: place.shape };
+            match mesh_of(&mut Sides::new(n, SidesRule::Exact), n, request, cube.processors()) {
+                Ok(mesh) => mesh.append_to(Cube::whole(mesh.dimension()), &mut nodes),
+                Err(_) => nodes.extend(topology.nodes()),
+            }
+        }
     }
     nodes.truncate(place.size as usize);
     nodes

@@ -132,7 +132,7 @@ fn route(from: u32, to: u32) -> impl Iterator<Item = Channel> {
     })
 }
 
-fn all_pairs(nodes: &[u32]) -> HashSet<Channel> {
+pub(in crate::allocator::hypercube) fn all_pairs(nodes: &[u32]) -> HashSet<Channel> {
     let pairs = nodes.iter().flat_map(|&a| nodes.iter().map(move |&b| (a, b)));
     pairs.flat_map(|(a, b)| route(a, b)).collect()
 }

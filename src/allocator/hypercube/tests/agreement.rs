@@ -36,6 +36,10 @@ fn lists_of(lists: &CubeLists, n: u32) -> Vec<Vec<Cube>> {
     (0..=n).map(|dimension| lists.of(dimension).collect()).collect()
 }
 
+pub fn releases() -> impl Strategy<Value = Release> {
+    proptest::sample::select(Release::ALL.map(|(_, release)| release).to_vec())
+}
+
 fn pick(share: f64, count: usize) -> usize {
     (share * count as f64) as usize
 }
@@ -91,8 +95,7 @@ proptest! {
     }
 
     #[test]
-    fn auxiliary_lists_agree(n in 0u32..=7, to_owner in any::<bool>(), history in history(80)) {
-        let release = if to_owner { Release::Owner } else { Release::Literal };
+    fn auxiliary_lists_agree(n in 0u32..=7, release in releases(), history in history(80)) {
         let cube = Hypercube::new(n as u8).expect("a hypercube");
         let mut machine = Machine::new(Topology::Hypercube(cube));
         let mut fast = Auxiliary::new(&cube, SidesRule::Exact, release, FreeList::new(n));

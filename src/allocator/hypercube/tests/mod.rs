@@ -4,6 +4,7 @@
 pub mod plain;
 
 mod agreement;
+mod meeting;
 mod places;
 mod recognised;
 mod vectors;

@@ -8,6 +8,7 @@ use super::super::free_list::FreeList;
 use super::super::lists::CubeLists;
 use super::super::non_cubic::NonCubic;
 use super::super::sides::SidesRule;
+use super::agreement::releases;
 use super::cubic_strategies;
 use crate::allocator::{Allocator, Census, Refusal, Request};
 use crate::machine::Machine;
@@ -113,9 +114,8 @@ proptest! {
     }
 
     #[test]
-    fn in_one_of_the_two_lists_or_a_job(n in 0u32..=8, to_owner in any::<bool>(), history in history()) {
+    fn in_one_of_the_two_lists_or_a_job(n in 0u32..=8, release in releases(), history in history()) {
         let cube = Hypercube::new(n as u8).expect("a hypercube");
-        let release = if to_owner { Release::Owner } else { Release::Literal };
         let mut allocator = Auxiliary::new(&cube, SidesRule::Exact, release, FreeList::new(n));
         runs(n, &mut allocator, &history, |allocator, times| {
             add_lists(times, allocator.subcubes().lists(), n);

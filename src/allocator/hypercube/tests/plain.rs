@@ -371,7 +371,9 @@ impl Auxiliary {
             match lender {
                 Some(lender) => {
                     self.lists[cube.dimension() as usize].push((cube, lender));
-                    self.jobs[lender].ownership.push(cube);
+                    let ownership = &mut self.jobs[lender].ownership;
+                    ownership.retain(|&own| own != cube);
+                    ownership.push(cube);
                 }
                 None => self.base.give(cube),
             }

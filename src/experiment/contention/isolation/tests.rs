@@ -131,3 +131,18 @@ fn times_that_cannot_be_counted_are_refused() {
         assert!(error.contains("cycles to a second"), "{error}");
     }
 }
+
+/// A hypercube's compact place is a mesh whose neighbours are neighbours in the machine: 2 x 3
+/// in the first subcube of three dimensions.
+#[test]
+fn on_a_hypercube_a_job_alone_is_an_embedded_mesh() {
+    let topology: Topology = "hypercube:4".parse().expect("a hypercube");
+    let of = |size, shape| {
+        compact(&topology, Place { size, shape }).iter().map(|node| node.0).collect::<Vec<_>>()
+    };
+    assert_eq!(of(6, None), [0b000, 0b100, 0b001, 0b101, 0b011, 0b111]);
+    assert_eq!(of(6, Some([6, 1, 1])), [0b000, 0b001, 0b011, 0b010, 0b110, 0b111]);
+    assert_eq!(of(16, None).len(), 16);
+    // Five dimensions would be needed.
+    assert_eq!(of(15, Some([3, 5, 1])), (0..15).collect::<Vec<_>>());
+}

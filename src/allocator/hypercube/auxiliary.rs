@@ -181,6 +181,14 @@ impl<S: Subcubes> Allocator for Auxiliary<S> {
         Ok(())
     }
 
+    /// The mesh, which may be larger than the request by its rule.
+    fn largest_allocation(&mut self, request: Request) -> u64 {
+        match mesh_of(&mut self.sides, self.n, request, 1 << self.n) {
+            Ok(mesh) => u64::from(mesh.processors()),
+            Err(_) => u64::from(request.size),
+        }
+    }
+
     fn released(&mut self, _machine: &Machine, nodes: &[NodeId]) {
         // The node at the origin of the mesh is the base of its subcube.
         let Some(base) = nodes.first() else { return };
@@ -209,15 +217,11 @@ impl<S: Subcubes> Allocator for Auxiliary<S> {
         self.census.busy_list -= 1;
     }
 
-    fn census(&self) -> Census {
-        self.census
+    fn census(&self) -> Option<Census> {
+        Some(self.census)
     }
 
-    fn has_units(&self) -> bool {
-        true
-    }
-
-    fn never_refuses(&self) -> bool {
+    fn keeps_schedule(&self) -> bool {
         false
     }
 

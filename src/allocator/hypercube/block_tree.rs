@@ -58,27 +58,32 @@ impl BlockTree {
 
     /// Marks the processors of any subcube as free or busy.
     pub fn mark(&mut self, cube: Cube, free: bool) {
+        let leaves = &mut self.levels[0];
         let (mut low, mut high) = (usize::MAX, 0);
+        let mut set = |word: usize, bits: u64| {
+            match free {
+                true => leaves[word] |= bits,
+                false => leaves[word] &= !bits,
+            }
+            (low, high) = (low.min(word), high.max(word));
+        };
         match self.numbering {
             Numbering::Address => {
-                let pattern = NodeSet::pattern(cube);
-                for word in words_of(cube) {
-                    match free {
-                        true => self.levels[0][word] |= pattern,
-                        false => self.levels[0][word] &= !pattern,
-                    }
-                    (low, high) = (low.min(word), high.max(word));
-                }
+                let bits = NodeSet::pattern(cube);
+                words_of(cube).for_each(|word| set(word, bits));
             }
             Numbering::Gray => {
-                for node in cube.nodes() {
-                    let place = gray::index(node.0);
-                    let (word, bit) = (place as usize / 64, 1 << (place % 64));
-                    match free {
-                        true => self.levels[0][word] |= bit,
-                        false => self.levels[0][word] &= !bit,
+                // Where it spans the lowest dimensions the places are consecutive.
+                let run = cube.stars.trailing_ones();
+                let others = Cube { stars: cube.stars >> run, base: cube.base >> run };
+                for block in others.nodes() {
+                    let first = gray::index(block.0) << run;
+                    if run < 6 {
+                        set(first as usize / 64, ((1 << (1 << run)) - 1) << (first % 64));
+                    } else {
+                        let words = first as usize / 64..(first as usize + (1 << run)) / 64;
+                        words.for_each(|word| set(word, u64::MAX));
                     }
-                    (low, high) = (low.min(word), high.max(word));
                 }
             }
         }

@@ -90,6 +90,14 @@ impl<S: Subcubes> Allocator for Cubic<S> {
         Ok(())
     }
 
+    /// The whole subcube.
+    fn largest_allocation(&mut self, request: Request) -> u64 {
+        match mesh_of(&mut self.sides, self.n, request, 1 << self.n) {
+            Ok(mesh) => 1 << mesh.dimension(),
+            Err(_) => u64::from(request.size),
+        }
+    }
+
     fn released(&mut self, _machine: &Machine, nodes: &[NodeId]) {
         // The node at the origin of the mesh is the base of the subcube.
         if let Some(base) = nodes.first() {
@@ -99,15 +107,11 @@ impl<S: Subcubes> Allocator for Cubic<S> {
         }
     }
 
-    fn census(&self) -> Census {
-        self.census
+    fn census(&self) -> Option<Census> {
+        Some(self.census)
     }
 
-    fn has_units(&self) -> bool {
-        true
-    }
-
-    fn never_refuses(&self) -> bool {
+    fn keeps_schedule(&self) -> bool {
         false
     }
 

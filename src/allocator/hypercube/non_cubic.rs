@@ -124,6 +124,10 @@ impl Allocator for NonCubic {
         Ok(())
     }
 
+    fn largest_allocation(&mut self, request: Request) -> u64 {
+        u64::from(rounded(request.size, self.cubes))
+    }
+
     fn released(&mut self, _machine: &Machine, nodes: &[NodeId]) {
         let mut next = 0;
         while let Some(base) = nodes.get(next) {
@@ -135,15 +139,11 @@ impl Allocator for NonCubic {
         }
     }
 
-    fn census(&self) -> Census {
-        self.census
+    fn census(&self) -> Option<Census> {
+        Some(self.census)
     }
 
-    fn has_units(&self) -> bool {
-        true
-    }
-
-    fn never_refuses(&self) -> bool {
+    fn keeps_schedule(&self) -> bool {
         false
     }
 

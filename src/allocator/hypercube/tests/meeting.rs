@@ -14,6 +14,8 @@ use crate::allocator::{Allocator, Request};
 use crate::machine::Machine;
 use crate::topology::{Hypercube, NodeId, Topology};
 
+type Channels = HashSet<(u32, u32)>;
+
 /// Pairs of jobs that run at the same time and share channels: while one of 5 x 5 holds a
 /// hypercube of six dimensions, small ones come and go in what it leaves.
 fn meetings(release: Release, seeds: u64) -> usize {
@@ -24,7 +26,7 @@ fn meetings(release: Release, seeds: u64) -> usize {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         let mut machine = Machine::new(Topology::Hypercube(cube));
         let mut allocator = Auxiliary::new(&cube, SidesRule::Exact, release, FreeList::new(6));
-        let mut running: Vec<(Vec<NodeId>, HashSet<(u32, u32)>)> = vec![];
+        let mut running: Vec<(Vec<NodeId>, Channels)> = vec![];
         let mut shape = (5, 5);
         for _ in 0..300 {
             let request = Request {

@@ -364,9 +364,15 @@ impl Auxiliary {
             }
         }
         let cubes = coalesce(self.n, cubes);
-        let lender = self.jobs[job]
-            .lender
-            .filter(|&lender| self.release == Release::Owner && self.jobs[lender].running);
+        let running = |&lender: &usize| self.jobs[lender].running;
+        let first = self.jobs[job].lender;
+        let lender = match self.release {
+            Release::Literal => None,
+            Release::Owner => first.filter(running),
+            Release::Heir => {
+                std::iter::successors(first, |&lender| self.jobs[lender].lender).find(running)
+            }
+        };
         for &cube in &cubes {
             match lender {
                 Some(lender) => {

@@ -29,7 +29,7 @@ use crate::workload::stochastic::{Arrivals, Service, Sides, StochasticStream, TI
 /// Arguments of `replay stream`.
 #[derive(Clone, Debug, Args)]
 pub struct StreamArgs {
-    /// Meshes or tori: 32x32, 8x8x8, torus:16x16 [default: 16x16].
+    /// Machines: 32x32, 8x8x8, torus:16x16, hypercube:10 [default: 16x16].
     #[arg(long, alias = "machine", value_name = "MACHINE")]
     mesh: Vec<String>,
 
@@ -229,13 +229,9 @@ fn points(args: &StreamArgs) -> Result<Vec<Point>, Failure> {
     let allocators = parse_list(&args.alloc, ALLOCATORS)?;
     let mut points = Vec::new();
     for topology in machines(args)? {
-        let grid = topology.grid().ok_or_else(|| {
-            Failure::usage_message("--mesh: streams have shapes and need a mesh or torus")
-        })?;
         if let Life::Messages(messages) = &life {
             messages.on(&topology, args.seed, None).map_err(Failure::usage)?;
         }
-        let extents = grid.axes().map(|axis| axis.extent);
         for (scheduler, allocator) in
             schedulers.iter().flat_map(|scheduler| allocators.iter().map(move |a| (scheduler, a)))
         {
@@ -247,7 +243,7 @@ fn points(args: &StreamArgs) -> Result<Vec<Point>, Failure> {
                     service,
                     jobs: args.jobs,
                     ticks_per_unit,
-                    ..StochasticStream::new(extents)
+                    ..StochasticStream::new(topology.extents())
                 };
                 stream.offered_load().map_err(Failure::usage)?;
                 points.push(Point {

@@ -85,14 +85,12 @@ impl Key<'_> {
             VerifyError::Table(e.to_string())
         }
         let topology: Topology = self.machine.parse().map_err(table)?;
-        let grid = topology.grid().ok_or_else(|| table("a stream needs a mesh"))?;
-        let extents = grid.axes().map(|axis| axis.extent);
         let load: f64 = self.load.parse().map_err(table)?;
         let mut stream = StochasticStream {
             arrivals: Arrivals::Exponential { mean: 1.0 / load },
             sides: self.sides.parse().map_err(table)?,
             service: self.service.parse().map_err(table)?,
-            ..StochasticStream::new(extents)
+            ..StochasticStream::new(topology.extents())
         };
         let mut life = Life::RunTimes;
         if !self.network.is_empty() {

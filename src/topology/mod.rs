@@ -76,6 +76,18 @@ impl Topology {
         }
     }
 
+    /// The sides that a job's request can have at most, 1 where it has none: those of a grid; on a
+    /// hypercube of n dimensions those of the mesh of 2^(n/2) x 2^((n+1)/2) that is embedded in it.
+    pub fn extents(&self) -> [u16; 3] {
+        match self {
+            Topology::Grid(grid) => grid.axes().map(|axis| axis.extent),
+            Topology::Hypercube(cube) => {
+                let n = cube.dimensions();
+                [1 << (n / 2), 1 << n.div_ceil(2), 1]
+            }
+        }
+    }
+
     /// Distance in hops along shortest paths: L1 on a mesh, L1 with wrap-around on a
     /// torus, Hamming on a hypercube.
     pub fn hops(&self, a: NodeId, b: NodeId) -> u32 {

@@ -167,7 +167,8 @@ fn impossible_wishes() {
     for (command, word) in [
         ("stream --load 0", "positive"),
         ("stream --load 5..1", "range"),
-        ("stream --mesh hypercube:4", "mesh"),
+        ("stream --mesh hypercube:4", "needs a mesh or torus"),
+        ("stream --mesh hypercube:4 --alloc afl --sides uniform[high=5]", "sides of 5"),
         ("stream --sides unifrom", "uniform"),
         ("stream --service pareto[k=3,q=2]", "pareto"),
         ("stream --sides uniform[low=9,high=20] --mesh 8x8", "uniform"),

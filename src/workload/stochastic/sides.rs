@@ -10,7 +10,7 @@ pub use names::descriptions;
 
 use super::random::uniform;
 use crate::naming::{NameError, spelled};
-use law::AxisLaw;
+use law::{AxisLaw, find};
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
@@ -50,8 +50,14 @@ pub enum SideLaw {
     /// Small sides are frequent (Lo; printed there for L = 32): .4 in the first eighth, .2 in the next
     /// eighth, .2 in the next quarter, .2 in the last half. Needs L >= 8.
     Decreasing,
-    /// Intervals with probabilities, in ascending order without overlap; uniform inside each.
-    Intervals(Vec<Interval>),
+    /// Intervals with probabilities; uniform inside each.
+    Intervals {
+        /// In ascending order without overlap.
+        intervals: Vec<Interval>,
+        /// Draws one interval for all sides of a request instead of one for each side: a job is small
+        /// or large (Turner 1995, chapter 4).
+        by_job: bool,
+    },
     /// Always the same side.
     Fixed(u16),
 }
@@ -103,6 +109,17 @@ impl Sides {
             let dimensions = extents.iter().filter(|&&extent| extent > 1).count();
             return moment(shortest(extents), dimensions as i32);
         }
+        if let SideLaw::Intervals { intervals, by_job: true } = &self.law {
+            extents.iter().try_for_each(|&extent| self.axis(extent).map(drop))?;
+            let dimensions = extents.iter().filter(|&&extent| extent > 1).count() as i32;
+            let mean = |interval: &Interval| {
+                let sum: u32 =
+                    (interval.low..=interval.high).map(|side| u32::from(self.round(side))).sum();
+                f64::from(sum) / f64::from(interval.high - interval.low + 1)
+            };
+            let size = |i: &Interval| i.probability * mean(i).powi(dimensions);
+            return Ok(intervals.iter().map(size).sum());
+        }
         extents.iter().try_fold(1.0, |size, &extent| Ok(size * moment(extent, 1)?))
     }
 
@@ -141,10 +158,18 @@ impl SideSampler<'_> {
     /// dimensions see the same ones.
     pub(super) fn draw(&self, rng: &mut ChaCha8Rng) -> [u16; 3] {
         let numbers: [f64; 3] = std::array::from_fn(|_| uniform(rng));
+        // The first number says which interval, and where in it the first side is.
+        let common = match &self.sides.law {
+            SideLaw::Intervals { intervals, by_job: true } => find(intervals, numbers[0]),
+            _ => None,
+        };
         std::array::from_fn(|i| {
             let number = numbers[if self.sides.equal { 0 } else { i }];
-            let side = self.sides.round(self.laws[i].quantile(number));
-            if self.extents[i] == 1 { 1 } else { side }
+            let side = match common {
+                Some((interval, share)) => interval.side(if i == 0 { share } else { number }),
+                None => self.laws[i].quantile(number),
+            };
+            if self.extents[i] == 1 { 1 } else { self.sides.round(side) }
         })
     }
 }

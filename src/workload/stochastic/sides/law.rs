@@ -30,7 +30,7 @@ impl AxisLaw {
             }
             &SideLaw::Uniform { low, high } => one(low, high.unwrap_or(extent.max(low))),
             &SideLaw::Fixed(side) => one(side, side),
-            SideLaw::Intervals(intervals) => intervals.clone(),
+            SideLaw::Intervals { intervals, .. } => intervals.clone(),
             SideLaw::Increasing => eighths(&INCREASING, extent)?,
             SideLaw::Decreasing => eighths(&DECREASING, extent)?,
         };
@@ -47,17 +47,7 @@ impl AxisLaw {
         match self {
             &Self::Exponential { mean, extent } => cut(mean * exponential(u), extent),
             Self::Intervals(intervals) => {
-                let mut rest = u;
-                for &Interval { low, high, probability } in intervals {
-                    if rest < probability {
-                        let sides = f64::from(high - low + 1);
-                        // Below `sides` even when rounded, as the quotient is below 1.
-                        return low + (rest / probability * sides) as u16;
-                    }
-                    rest -= probability;
-                }
-                // The probabilities were a rounding error short of 1.
-                intervals.last().map_or(1, |last| last.high)
+                find(intervals, u).map_or(1, |(interval, share)| interval.side(share))
             }
         }
     }
@@ -80,6 +70,27 @@ impl AxisLaw {
                 probabilities
             }
         }
+    }
+}
+
+/// The interval at `u` of [0, 1), and where in it that is, in [0, 1). `None` if there is none.
+pub(super) fn find(intervals: &[Interval], u: f64) -> Option<(Interval, f64)> {
+    let mut rest = u;
+    for &interval in intervals {
+        if rest < interval.probability {
+            return Some((interval, rest / interval.probability));
+        }
+        rest -= interval.probability;
+    }
+    // The probabilities were a rounding error short of 1.
+    intervals.last().map(|&last| (last, 1.0 - f64::EPSILON / 2.0))
+}
+
+impl Interval {
+    /// The side at a share of [0, 1) of the interval.
+    pub(super) fn side(&self, share: f64) -> u16 {
+        // Below the number of sides even when rounded, as the share is below 1.
+        self.low + (share * f64::from(self.high - self.low + 1)) as u16
     }
 }
 

@@ -9,6 +9,9 @@ use crate::naming::{Description, Entry, Table, kind};
 
 const ROUNDINGS: [(&str, bool); 2] = [("none", false), ("power-of-two", true)];
 
+/// What draws an interval.
+const CHOICES: [(&str, bool); 2] = [("side", false), ("job", true)];
+
 pub(super) static TABLE: LazyLock<Table<Sides>> = LazyLock::new(|| {
     const LO: &str = "Lo, Windisch, Liu, Nitzberg 1997";
     let side = || kind::integer(1..=u16::MAX).listed("a side");
@@ -49,19 +52,29 @@ pub(super) static TABLE: LazyLock<Table<Sides>> = LazyLock::new(|| {
         "Small sides are frequent: probability .4 for the first eighth of the machine's side (at least 8), \
          .2 for the next eighth, .2 for the next quarter, .2 for the last half.",
     );
-    let intervals = Entry::new("intervals", Sides::plain(SideLaw::Intervals(Vec::new())))
+    let none = SideLaw::Intervals { intervals: Vec::new(), by_job: false };
+    let intervals = Entry::new("intervals", Sides::plain(none))
         .about("Intervals with probabilities that add up to 1; all sides of one interval alike.")
         .case(
             "sides",
             kind::list("low-high:probability,..."),
             "intervals in ascending order, processors",
             |s| match &mut s.law {
-                SideLaw::Intervals(intervals) => Some(intervals),
+                SideLaw::Intervals { intervals, .. } => Some(intervals),
+                _ => None,
+            },
+        )
+        .case(
+            "choice",
+            kind::one_of(&CHOICES),
+            "whether each side has its interval, or all sides of a job have the same",
+            |s| match &mut s.law {
+                SideLaw::Intervals { by_job, .. } => Some(by_job),
                 _ => None,
             },
         )
         .check(|sides| match &sides.law {
-            SideLaw::Intervals(intervals) => check(intervals),
+            SideLaw::Intervals { intervals, .. } => check(intervals),
             _ => Ok(()),
         });
     let fixed = Entry::new("fixed", Sides::plain(SideLaw::Fixed(1)))

@@ -175,6 +175,38 @@ fn sides_are_independent_unless_equal() {
     }
 }
 
+/// Small jobs and large ones: no request has a small side and a large one, either interval has
+/// its share, and within it sides are independent and uniform.
+#[test]
+fn a_job_is_small_or_large() {
+    let sides = sides("intervals[sides=1-8:0.3,17-32:0.7,choice=job]");
+    let sampler = sides.sampler([32, 32, 1]).expect("fits");
+    let mut rng = random::stream(1, 0, random::Step::Sides);
+    let draws = 40_000;
+    let mut counts = [[0u32; 33]; 33];
+    for _ in 0..draws {
+        let [x, y, z] = sampler.draw(&mut rng).map(usize::from);
+        assert_eq!(z, 1);
+        counts[x][y] += 1;
+    }
+    let mut size = 0.0;
+    for (x, row) in counts.iter().enumerate() {
+        for (y, &count) in row.iter().enumerate() {
+            let expected = match (x, y) {
+                (1..=8, 1..=8) => 0.3 / 64.0,
+                (17..=32, 17..=32) => 0.7 / 256.0,
+                _ => 0.0,
+            } * f64::from(draws);
+            size += expected * (x * y) as f64 / f64::from(draws);
+            assert!(
+                (f64::from(count) - expected).abs() <= 5.0 * expected.sqrt(),
+                "{x} {y} {count}"
+            );
+        }
+    }
+    assert!((sides.mean_size([32, 32, 1]).expect("fits") - size).abs() < 1e-9);
+}
+
 #[test]
 fn names_are_canonical() {
     for (text, canonical) in [
@@ -185,6 +217,7 @@ fn names_are_canonical() {
         ("decreasing[equal=no]", "decreasing"),
         ("intervals[sides=1-1:.5, 2 - 4 : 0.50]", "intervals[sides=1:0.5,2-4:0.5]"),
         ("fixed", "fixed[side=1]"),
+        ("intervals[choice=job,sides=1:1]", "intervals[sides=1:1,choice=job]"),
     ] {
         assert_eq!(sides(text).to_string(), canonical);
     }
@@ -254,10 +287,13 @@ pub(in super::super) fn any_sides() -> impl Strategy<Value = Sides> {
         Just(SideLaw::Increasing),
         Just(SideLaw::Decreasing),
         (1_u16..=8).prop_map(SideLaw::Fixed),
-        (1_u16..4, 0.001..0.999).prop_map(|(end, probability)| SideLaw::Intervals(vec![
-            Interval { low: 1, high: end, probability },
-            Interval { low: end + 2, high: 8, probability: 1.0 - probability },
-        ])),
+        (1_u16..4, 0.001..0.999, any::<bool>()).prop_map(|(end, probability, by_job)| {
+            let intervals = vec![
+                Interval { low: 1, high: end, probability },
+                Interval { low: end + 2, high: 8, probability: 1.0 - probability },
+            ];
+            SideLaw::Intervals { intervals, by_job }
+        }),
     ];
     (law, any::<bool>(), any::<bool>()).prop_map(|(law, power_of_two, equal)| Sides {
         law,

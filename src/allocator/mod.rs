@@ -19,6 +19,7 @@
 //! | [`as_mb`] | Adaptive Scan, then MBS |
 //! | [`buddy`] | the 2D buddy system |
 //! | [`anca`] | ANCA: a job in equal frames |
+//! | [`hypercube`] | subcubes of hypercubes, and what meshes leave of them |
 //! | [`midplane`] | whole midplanes, as on BlueGene/L |
 //! | [`submesh`] | boxes of processors, shapes of jobs, turning |
 //!

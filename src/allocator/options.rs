@@ -29,7 +29,7 @@ pub trait AllocatorOptions: Value {
 /// For a strategy that works on grids only, what to take instead.
 pub fn grid_of(topology: &Topology) -> Result<&Grid, String> {
     let problem =
-        "needs a mesh or torus; on a hypercube there are random and row-major-best-fit, ...";
+        "needs a mesh or torus; on a hypercube there are afl, random and row-major-best-fit, ...";
     topology.grid().ok_or_else(|| problem.to_string())
 }
 

@@ -8,7 +8,7 @@ use std::sync::{Arc, LazyLock};
 use super::centre::{TieBreaking, TieRule};
 use super::{
     Allocator, AllocatorOptions, anca, as_mb, buddy, busy_list, centre, contiguous, curve, gabl,
-    mbs, mc, midplane, paging, random,
+    hypercube, mbs, mc, midplane, paging, random,
 };
 use crate::naming::{Description, NameError, Registry, Setting, StrategyName, Table};
 use crate::topology::Topology;
@@ -32,6 +32,9 @@ static STANDARD: LazyLock<Registry<AllocatorSpec>> = LazyLock::new(|| {
         .with(buddy::table(), AllocatorSpec::parse)
         .with(anca::table(), AllocatorSpec::parse)
         .with(midplane::table(), AllocatorSpec::parse)
+        .with(hypercube::names::cubic(), AllocatorSpec::parse)
+        .with(hypercube::names::auxiliary(), AllocatorSpec::parse)
+        .with(hypercube::names::non_cubic(), AllocatorSpec::parse)
 });
 
 /// The strategies that come with the project.

@@ -61,8 +61,18 @@ fn everything_at_once() {
 
 fn every_allocator_runs() {
     // Some strategies are defined on some machines only.
-    let elsewhere = [("octet-mbs", "8x8x8"), ("midplane", "8x8x16"), ("buddy", "16x16")]
-        .map(|(name, mesh)| (vec![name.to_string()], format!("--mesh {mesh} ")));
+    let on_hypercubes = "cube-buddy gray-code modified-buddy multiple-gray-code cube-free-list maximal-set \
+                         afl non-cubic";
+    let elsewhere = [
+        ("octet-mbs", "8x8x8"),
+        ("midplane", "8x8x16"),
+        ("buddy", "16x16"),
+        (on_hypercubes, "hypercube:7"),
+    ]
+    .map(|(names, mesh)| {
+        let names: Vec<_> = names.split(' ').map(str::to_string).collect();
+        (names, format!("--mesh {mesh} "))
+    });
     let mut names = names("allocators");
     names.retain(|name| !elsewhere.iter().any(|(special, _)| special.contains(name)));
     for (names, machine) in elsewhere.into_iter().chain([(names, String::new())]) {

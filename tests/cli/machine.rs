@@ -7,6 +7,8 @@ trials!(
     no_processors_in_the_header,
     bad_machines,
     a_hypercube_needs_a_strategy_for_it,
+    hypercube_strategies_on_a_trace,
+    contention_on_a_hypercube,
     every_kind_of_machine,
 );
 
@@ -56,6 +58,46 @@ fn a_hypercube_needs_a_strategy_for_it() {
     dir.replay("--trace nothing --mesh 16x8,hypercube:7 --alloc random,mc1x1").fails(2, 1, &words);
     let run = dir.replay("--mesh hypercube:7 --alloc random --format json").code(0);
     run.demand(run.fields(&["jobs", "topology"]) == ["5000 hypercube:7"], "random works");
+    let words = ["allocator \"afl\": needs a hypercube, like hypercube:7 (machine 10x10)"];
+    dir.replay("--mesh 10x10 --alloc afl").fails(2, 1, &words);
+    dir.replay("--mesh hypercube:7 --alloc afl --sched conservative").fails(
+        2,
+        1,
+        &["cannot work with that"],
+    );
+}
+
+/// Jobs of 3, 5, 1 and 8 processors on eight. The first has a subcube of four, the second needs
+/// all eight: it waits for the first except in several subcubes, and leaves a place for the third
+/// if what it does not use is handed out.
+fn hypercube_strategies_on_a_trace() {
+    let swf = "; MaxProcs: 8\n1 0 -1 60 3\n2 5 -1 30 5\n3 9 -1 10 1\n4 9 -1 10 8\n";
+    let dir = Dir::new().file("t.swf", swf);
+    let names = "afl,cube-free-list,non-cubic,multiple-gray-code[codes=1]";
+    let run = dir.replay(&format!(
+        "--trace t.swf --mesh hypercube:3 --sched fcfs,easy --format json --alloc {names}"
+    ));
+    let run = run.code(0);
+    let waits = run.fields(&["scheduler", "allocator", "mean_wait"]);
+    run.demand(waits.len() == 8, "every pair");
+    for expected in [
+        "fcfs afl 46.75",
+        "fcfs cube-free-list 56.75",
+        "fcfs non-cubic 19.25",
+        "fcfs multiple-gray-code[codes=1] 56.75",
+    ] {
+        run.demand(waits.iter().any(|line| line == expected), expected);
+    }
+}
+
+/// Messages on a hypercube: e-cube routes, jobs alone in their subcubes.
+fn contention_on_a_hypercube() {
+    let dir = Dir::with_trace();
+    let run = dir.replay(
+        "contend --jobs 20 --scale 0.05 --mesh hypercube:7 --alloc afl,cube-buddy,random --format json",
+    );
+    let run = run.code(0);
+    run.demand(run.fields(&["allocator"]) == ["afl", "cube-buddy", "random"], "all of them");
 }
 
 fn every_kind_of_machine() {

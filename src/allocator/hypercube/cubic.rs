@@ -24,6 +24,20 @@ pub trait Subcubes: Send {
     fn clear(&mut self);
 }
 
+impl Subcubes for Box<dyn Subcubes> {
+    fn take(&mut self, k: u32) -> Option<Cube> {
+        (**self).take(k)
+    }
+
+    fn give(&mut self, cube: Cube) {
+        (**self).give(cube);
+    }
+
+    fn clear(&mut self) {
+        (**self).clear();
+    }
+}
+
 /// A cubic strategy. [`Census::operations`] counts subcubes handed out and given back.
 #[derive(Clone, Debug)]
 pub struct Cubic<S> {

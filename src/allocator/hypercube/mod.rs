@@ -24,6 +24,7 @@
 //! | [`cubic`] | what strategies of one subcube share |
 //! | [`block_tree`], [`lists`], [`node_set`] | free processors by aligned block, as listed subcubes, as a set |
 //! | [`chains`] | what a job owns |
+//! | [`names`] | what users call all this |
 //! | [`recognition`], [`coalesce`] | finding every free subcube; merging subcubes |
 
 pub mod auxiliary;
@@ -41,6 +42,7 @@ pub mod maximal_set;
 pub mod mesh;
 pub mod modified_buddy;
 pub mod multiple_gray_code;
+pub mod names;
 pub mod node_set;
 pub mod non_cubic;
 pub mod recognition;

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::super::auxiliary::{Auxiliary, Release};
-use super::super::cubic::{Cubic, Subcubes};
+use super::super::cubic::Cubic;
 use super::super::free_list::FreeList;
 use super::super::lists::CubeLists;
 use super::super::non_cubic::NonCubic;
@@ -80,21 +80,6 @@ fn runs<A: Allocator>(
 /// What the machine says is free counts for strategies without lists.
 fn history() -> impl Strategy<Value = Vec<(f64, f64, bool)>> {
     proptest::collection::vec((0.0..1.0, 0.0..1.0, any::<bool>()), 1..120)
-}
-
-/// A boxed strategy is a strategy.
-impl Subcubes for Box<dyn Subcubes> {
-    fn take(&mut self, k: u32) -> Option<super::Cube> {
-        (**self).take(k)
-    }
-
-    fn give(&mut self, cube: super::Cube) {
-        (**self).give(cube);
-    }
-
-    fn clear(&mut self) {
-        (**self).clear();
-    }
 }
 
 proptest! {

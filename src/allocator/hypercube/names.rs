@@ -1,0 +1,278 @@
+//! Names of the strategies for hypercubes.
+
+use std::sync::LazyLock;
+
+use super::auxiliary::{Auxiliary, Release};
+use super::cubic::{Cubic, Subcubes};
+use super::non_cubic::NonCubic;
+use super::sides::SidesRule;
+use super::{buddy, free_list, gray_code, maximal_set, modified_buddy, multiple_gray_code};
+use crate::allocator::{Allocator, AllocatorOptions};
+use crate::naming::{Entry, Table, Value, kind, spelled};
+use crate::topology::{Hypercube, Topology};
+
+/// What hands out subcubes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Recognition {
+    /// [`buddy`]
+    Buddy,
+    /// [`gray_code`]
+    GrayCode,
+    /// [`modified_buddy`]
+    ModifiedBuddy,
+    /// [`multiple_gray_code`]
+    MultipleGrayCode {
+        /// Number of codes, from 1 on; as many as there are if `None`.
+        codes: Option<u32>,
+    },
+    /// [`free_list`]
+    FreeList,
+    /// [`maximal_set`]
+    MaximalSet,
+}
+
+spelled!(Recognition, RECOGNITIONS);
+
+impl Recognition {
+    /// Its state for a hypercube of `n` dimensions.
+    pub fn subcubes(self, n: u32) -> Box<dyn Subcubes> {
+        match self {
+            Self::Buddy => Box::new(buddy::Buddy::new(n)),
+            Self::GrayCode => Box::new(gray_code::GrayCode::new(n)),
+            Self::ModifiedBuddy => Box::new(modified_buddy::ModifiedBuddy::new(n)),
+            Self::MultipleGrayCode { codes } => {
+                let codes = codes.unwrap_or(u32::MAX);
+                Box::new(multiple_gray_code::MultipleGrayCode::new(n, codes))
+            }
+            Self::FreeList => Box::new(free_list::FreeList::new(n)),
+            Self::MaximalSet => Box::new(maximal_set::MaximalSet::new(n)),
+        }
+    }
+
+    fn codes(&mut self) -> Option<&mut Option<u32>> {
+        match self {
+            Self::MultipleGrayCode { codes } => Some(codes),
+            _ => None,
+        }
+    }
+}
+
+static RECOGNITIONS: LazyLock<Table<Recognition>> =
+    LazyLock::new(|| Table::new("cubic strategy", entries(|it| it, |it| it)));
+
+/// An entry for each way to find subcubes, as options of any type that holds one.
+fn entries<T: Value>(
+    options: fn(Recognition) -> T,
+    field: fn(&mut T) -> &mut Recognition,
+) -> Vec<Entry<T>> {
+    let entry = |name, it| Entry::new(name, options(it));
+    // With so many every subcube of the largest hypercube is seen.
+    let most_codes = multiple_gray_code::complete_codes(Hypercube::MAX_DIMENSIONS.into());
+    vec![
+        entry("cube-buddy", Recognition::Buddy)
+            .aliases(&["hypercube-buddy"])
+            .about("On a hypercube: the first free aligned range of 2^k addresses; N / 2^k steps.")
+            .source("Knowlton 1965; Turner 1995, section 2.2"),
+        entry("gray-code", Recognition::GrayCode)
+            .about("On a hypercube: the first free range along a Gray code, which sees twice as many \
+                 subcubes as the buddy system; N / 2^k steps.")
+            .source("Chen, Shin 1987; Turner 1995, section 2.2"),
+        entry("modified-buddy", Recognition::ModifiedBuddy)
+            .about("On a hypercube: a free aligned range of 2^(k-1) addresses and the first free one of \
+                 its partners; n N / 2^k steps.")
+            .source("Al-Dhelaan, Bose 1989; Turner 1995, section 2.2"),
+        entry("multiple-gray-code", Recognition::MultipleGrayCode { codes: None })
+            .about("On a hypercube: the first free range along the first of several Gray codes that \
+                 has one; with all codes it sees every subcube.")
+            .source("Chen, Shin 1987")
+            .case(
+                "codes",
+                kind::integer(1..=most_codes).or("all"),
+                "number of codes; C(n, n/2) see every subcube of n dimensions",
+                move |options| field(options).codes(),
+            ),
+        entry("cube-free-list", Recognition::FreeList)
+            .aliases(&["fl"])
+            .about("On a hypercube: lists of free subcubes by dimension, the smallest that is large \
+                 enough is split (FL); sees every free subcube; O(n) steps if one is listed.")
+            .source("Kim, Das, Lin 1991; Turner 1995, sections 2.2 and 3.3.2"),
+        entry("maximal-set", Recognition::MaximalSet)
+            .aliases(&["mss"])
+            .about("On a hypercube: the smallest subcube that is large enough of a maximal set of \
+                 disjoint free subcubes (MSS); sees every free subcube.")
+            .source("Dutt, Hayes 1988"),
+    ]
+}
+
+const SHAPE: &str =
+    "mesh of a job without one: exact (least area), compact (sides up to 1 : 4), row";
+
+/// Options of a strategy that gives a job one whole subcube.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct CubicOptions {
+    /// How subcubes are found.
+    pub recognition: Recognition,
+    /// The mesh of a job that has none.
+    pub sides: SidesRule,
+}
+
+impl AllocatorOptions for CubicOptions {
+    fn build(&self, topology: &Topology, _seed: u64) -> Result<Box<dyn Allocator>, String> {
+        let cube = cube_of(topology)?;
+        let subcubes = self.recognition.subcubes(cube.dimensions().into());
+        Ok(Box::new(Cubic::new(cube, self.sides, subcubes)))
+    }
+}
+
+/// `cube-buddy`, `gray-code`, `modified-buddy`, `multiple-gray-code`, `cube-free-list`,
+/// `maximal-set`.
+pub fn cubic() -> Table<CubicOptions> {
+    let options = |recognition| CubicOptions { recognition, sides: SidesRule::default() };
+    let entries = entries(options, |options| &mut options.recognition);
+    let shaped = |entry: Entry<CubicOptions>| {
+        entry.param("shape", kind::one_of(&SidesRule::ALL), SHAPE, |options| &mut options.sides)
+    };
+    Table::new("allocator", entries.into_iter().map(shaped))
+}
+
+/// Options of the auxiliary free list.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct AuxiliaryOptions {
+    /// How subcubes are found where the list has none.
+    pub over: Recognition,
+    /// Where a subcube goes whose owner may still run.
+    pub release: Release,
+    /// The mesh of a job that has none.
+    pub sides: SidesRule,
+}
+
+impl AllocatorOptions for AuxiliaryOptions {
+    fn build(&self, topology: &Topology, _seed: u64) -> Result<Box<dyn Allocator>, String> {
+        let cube = cube_of(topology)?;
+        let subcubes = self.over.subcubes(cube.dimensions().into());
+        Ok(Box::new(Auxiliary::new(cube, self.sides, self.release, subcubes)))
+    }
+}
+
+/// `afl`.
+pub fn auxiliary() -> Table<AuxiliaryOptions> {
+    let options = AuxiliaryOptions {
+        over: Recognition::FreeList,
+        release: Release::default(),
+        sides: SidesRule::default(),
+    };
+    let afl = Entry::new("afl", options)
+        .aliases(&["auxiliary-free-list"])
+        .about(
+            "On a hypercube: exactly the mesh of the job; the subcubes that it leaves of its own are \
+             handed out first, and what it gave merges when it ends (AFL); O(n + k^2) steps over lists.",
+        )
+        .source("Turner 1995, chapter 3")
+        .param(
+            "over",
+            kind::told::<Recognition>(
+                "cube-buddy|gray-code|modified-buddy|multiple-gray-code[codes=..]|cube-free-list|maximal-set",
+            ),
+            "where subcubes come from that the list does not have",
+            |options| &mut options.over,
+        )
+        .param(
+            "release",
+            kind::one_of(&Release::ALL),
+            "where a subcube of the list goes when its job ends: to the free subcubes (literal), to the \
+             owner if that runs (owner), or to whom the owner's subcube came from as well (heir)",
+            |options| &mut options.release,
+        )
+        .param("shape", kind::one_of(&SidesRule::ALL), SHAPE, |options| &mut options.sides);
+    Table::new("allocator", [afl])
+}
+
+/// Options of non-cubic allocation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct NonCubicOptions {
+    /// Most subcubes of a job.
+    pub cubes: u32,
+    /// Whether each must be next to another of the job.
+    pub adjacent: bool,
+}
+
+impl AllocatorOptions for NonCubicOptions {
+    fn build(&self, topology: &Topology, _seed: u64) -> Result<Box<dyn Allocator>, String> {
+        Ok(Box::new(NonCubic::new(cube_of(topology)?, self.cubes, self.adjacent)))
+    }
+}
+
+/// `non-cubic`.
+pub fn non_cubic() -> Table<NonCubicOptions> {
+    const MOST: u32 = Hypercube::MAX_DIMENSIONS as u32 + 1;
+    let non_cubic = Entry::new("non-cubic", NonCubicOptions { cubes: MOST, adjacent: true })
+        .aliases(&["nc"])
+        .about(
+            "On a hypercube: a job of p processors in a subcube of the free list for each bit of p, each \
+             next to one of the others.",
+        )
+        .source("Kim, Das, Lin 1991; Turner 1995, section 3.1")
+        .param(
+            "cubes",
+            kind::integer(1..=MOST),
+            "most subcubes of a job; with fewer its size is rounded up",
+            |options| &mut options.cubes,
+        )
+        .param(
+            "adjacent",
+            kind::yes_no(),
+            "whether a subcube must be next to another of the job",
+            |options| &mut options.adjacent,
+        );
+    Table::new("allocator", [non_cubic])
+}
+
+/// The hypercube of a machine.
+fn cube_of(topology: &Topology) -> Result<&Hypercube, String> {
+    match topology {
+        Topology::Hypercube(cube) => Ok(cube),
+        _ => Err("needs a hypercube, like hypercube:7".to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::allocator::registry::AllocatorSpec;
+
+    #[test]
+    fn names_say_no_more_than_needed() {
+        for (typed, canonical) in [
+            ("FL", "cube-free-list"),
+            ("mss[shape=exact]", "maximal-set"),
+            ("gray_code[shape=row]", "gray-code[shape=row]"),
+            ("multiple-gray-code[codes=3]", "multiple-gray-code[codes=3]"),
+            ("afl[over=fl,release=literal]", "afl"),
+            ("afl[release=heir,over=cube-buddy]", "afl[over=cube-buddy,release=heir]"),
+            ("afl[over=multiple-gray-code[codes=2]]", "afl[over=multiple-gray-code[codes=2]]"),
+            ("nc[cubes=16,adjacent=no]", "non-cubic[adjacent=no]"),
+        ] {
+            let spec: AllocatorSpec = typed.parse().expect(typed);
+            assert_eq!(spec.name().to_string(), canonical);
+            let again: AllocatorSpec = canonical.parse().expect(canonical);
+            assert_eq!(again.name().to_string(), canonical);
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_said() {
+        for (typed, words) in [
+            ("gray-code[codes=2]", "unknown parameter \"codes\""),
+            ("multiple-gray-code[codes=0]", "not an integer from 1 to 6435"),
+            ("afl[over=first-fit]", "cubic strategy \"first-fit\": unknown"),
+            ("afl[release=mine]", "literal, owner, heir"),
+            ("non-cubic[cubes=0]", "not an integer from 1 to 16"),
+        ] {
+            let error = typed.parse::<AllocatorSpec>().expect_err(typed).to_string();
+            assert!(error.contains(words), "{error}");
+        }
+        let afl: AllocatorSpec = "afl".parse().expect("a strategy");
+        let mesh = "4x4".parse().expect("a machine");
+        let error = afl.build(&mesh, 0).err().expect("no hypercube").to_string();
+        assert_eq!(error, "allocator \"afl\": needs a hypercube, like hypercube:7");
+    }
+}

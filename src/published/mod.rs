@@ -20,6 +20,7 @@ pub mod johnson;
 pub mod lo;
 pub mod lo_messages;
 mod streams;
+pub mod turner;
 
 pub use check::{Check, NotRun, Ours, Tolerance, Verdict};
 
@@ -74,12 +75,13 @@ pub struct Suite {
 pub type Verify = fn(&Selection, &mut dyn FnMut(&str)) -> Result<Vec<Check>, VerifyError>;
 
 /// Every suite.
-pub const SUITES: [Suite; 5] = [
+pub const SUITES: [Suite; 6] = [
     johnson::SUITE,
     lo::SUITE,
     lo_messages::SUITE,
     bani_mohammad::SUITE,
     bani_mohammad_messages::SUITE,
+    turner::SUITE,
 ];
 
 /// A suite that cannot be run at all.

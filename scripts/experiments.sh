@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # Makes results/experiments/: fragmentation against load, busy lists and heavy tails, messages,
-# other readings of Table 2, every allocator on real traces, and contention on the network.
+# other readings of Table 2, every allocator on real traces, contention on the network, a hypercube
+# as it was, and Turner's hypercube workloads.
 #
 #   scripts/experiments.sh [PROGRAM] [SECTION...]
 #
 # PROGRAM: the replay binary [target/release/replay]. SECTION: fragmentation, busy-lists,
-# messages, table-2, traces, contention [all]. Traces are looked for as the program does; a
+# messages, table-2, traces, contention, hypercube, turner [all]. Traces are looked for as the program does; a
 # trace that is not here is left out, and the page says so.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -249,6 +250,26 @@ TXT
 
 allocators='first-fit,turning-first-fit,best-fit,frame-sliding,busy-list,turning-busy-list,gabl,anca,as-mb,mbs,granular-mbs,paging,paging[size=1],mc1x1,mc1x1[tie=2,13,20,6],mm,gen-alg,mc,hilbert-best-fit,snake-best-fit,random'
 
+# on_trace PAGE TRACE ARGUMENTS...: a trace under FCFS and EASY, with a figure of each.
+on_trace() {
+    local page=$1 trace=$2
+    shift 2
+    printf '\n## %s\n\n' "$trace"
+    if ! "$replay" --trace "$trace" --sched fcfs,easy "$@" --no-jobs \
+        --out "$work/$trace" --quiet --format md > "$work/$trace.md" 2> "$work/error"; then
+        echo "Not run: $(tail -n 1 "$work/error")"
+        return
+    fi
+    cat "$work/$trace.md"
+    cp "$work/$trace/runs.csv" "$out/$page-$trace.csv"
+    local figure name
+    for figure in "$work/$trace"/plots/comparison--*.png; do
+        name="$trace-$(basename "$figure" .png | sed 's/.*--//')"
+        cp "$figure" "$out/comparison-$name.png"
+        printf '\n![](comparison-%s.png)\n' "$name"
+    done
+}
+
 traces() {
     local trace
     cat << 'TXT'
@@ -258,21 +279,72 @@ The schedule depends on the allocator where it may refuse. `lost` is internal fr
 run.
 TXT
     for trace in KTH-SP2 SDSC-Par96 LANL-CM5; do
-        printf '\n## %s\n\n' "$trace"
-        if ! "$replay" --trace "$trace" --sched fcfs,easy --alloc "$allocators" --no-jobs \
-            --out "$work/$trace" --quiet --format md > "$work/$trace.md" 2> "$work/error"; then
-            echo "Not run: $(tail -n 1 "$work/error")"
-            continue
-        fi
-        cat "$work/$trace.md"
-        cp "$work/$trace/runs.csv" "$out/traces-$trace.csv"
-        for figure in "$work/$trace"/plots/comparison--*.png; do
-            local name
-            name="$trace-$(basename "$figure" .png | sed 's/.*--//')"
-            cp "$figure" "$out/comparison-$name.png"
-            printf '\n![](comparison-%s.png)\n' "$name"
-        done
+        on_trace traces "$trace" --alloc "$allocators"
     done
+}
+
+hypercube() {
+    local trace=NASA-iPSC machine=(--mesh hypercube:7)
+    local all='cube-buddy,gray-code,modified-buddy,multiple-gray-code,cube-free-list,maximal-set,afl,afl[release=heir],non-cubic,non-cubic[adjacent=no],row-major-best-fit,random'
+    cat << 'TXT'
+# A hypercube as it was: NASA-iPSC-1993
+
+128 processors, and every job of the trace has a power of two of them. So a job fills its subcube, the auxiliary
+free list has nothing to hand out, and one subcube is all that non-cubic allocation needs: what differs is which free
+subcubes a strategy sees. `row-major-best-fit` and `random` take any processors and never refuse.
+TXT
+    on_trace hypercube "$trace" "${machine[@]}" --alloc "$all"
+    local command=(contend --trace "$trace" "${machine[@]}" --jobs 2000 --scale 2 --pattern all-to-all
+        --sched fcfs,easy --alloc 'cube-buddy,cube-free-list,maximal-set,row-major-best-fit,random')
+    printf '\n## Contention\n\nEvery job sends, by e-cube routes, what keeps it busy alone for its run time.\n'
+    printf '`replay %s`\n\n' "${command[*]}"
+    if ! "$replay" "${command[@]}" --out "$work/cube" --quiet --format md > "$work/cube.md" 2> "$work/error"; then
+        echo "Not run: $(tail -n 1 "$work/error")"
+        return
+    fi
+    cat "$work/cube.md"
+    cp "$work/cube/contend.csv" "$out/hypercube-contention.csv"
+}
+
+turner() {
+    local usual=(--mesh hypercube:10 --alloc cube-free-list,afl --precision 0.1 --max-replications 100)
+    local figure sides load small large share
+    cat << 'TXT'
+# Free list and auxiliary free list (Turner, chapter 4)
+
+The hypercube has ten dimensions, service is exponential, and times are in mean service times; beyond saturation
+turnaround goes on growing with the number of jobs, here 1000. `replay verify turner` judges what the text says of
+these figures, and Fig. 4.1.
+TXT
+    while read -r figure sides load; do
+        printf '\n## Fig. %s: %s\n' "$figure" "$sides"
+        stream "turner-$figure" 'turnaround utilization' "${usual[@]}" --sides "$sides" --load "$load"
+    done << 'RUNS'
+4.2 uniform[high=16,equal=yes] 1..7:1
+4.3 uniform[high=16] 1..8:1
+4.4 uniform[high=32,equal=yes] 0.2..1.8:0.2
+4.5 uniform[high=32] 0.2..2:0.2
+RUNS
+    while read -r figure small large; do
+        printf '\n## Figs %s: small jobs up to %s, large ones from %s on\n' "$figure" "$small" "$large"
+        for share in 1 3 5 7 9; do
+            sides="intervals[sides=1-$small:0.$share,$large-32:0.$((10 - share)),choice=job]"
+            stream "turner-$small-$large-0.$share" 'turnaround utilization' "${usual[@]}" \
+                --sides "$sides" --load 0.5..3.5:0.5
+        done
+    done << 'RUNS'
+4.6-4.7 8 9
+4.8-4.9 8 17
+4.10-4.11 8 20
+4.12-4.13 8 25
+4.14-4.15 8 28
+4.16-4.17 8 30
+4.18-4.19 16 17
+4.20-4.21 16 20
+4.22-4.23 16 25
+4.24-4.25 16 28
+4.26-4.27 16 30
+RUNS
 }
 
 contention() {
@@ -319,7 +391,7 @@ RUNS
 }
 
 sections=("$@")
-[ $# -gt 0 ] || sections=(fragmentation busy-lists messages table-2 traces contention)
+[ $# -gt 0 ] || sections=(fragmentation busy-lists messages table-2 traces contention hypercube turner)
 for section in "${sections[@]}"; do
     declare -F "${section//-/_}" > /dev/null || { echo "no section $section" >&2; exit 2; }
     {
@@ -331,7 +403,7 @@ done
 
 {
     printf '# Experiments\n\nMade by `scripts/experiments.sh`.\n\n'
-    for section in fragmentation busy-lists messages table-2 traces contention; do
+    for section in fragmentation busy-lists messages table-2 traces contention hypercube turner; do
         [ ! -e "$out/$section.md" ] || sed -n "1s/^# \(.*\)/* [\1]($section.md)/p" "$out/$section.md"
     done
 } > "$out/README.md.part"

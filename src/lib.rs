@@ -33,6 +33,7 @@
 pub mod allocator;
 #[cfg(all(feature = "frame", feature = "plot"))]
 pub mod cli;
+pub mod cluster;
 pub mod experiment;
 pub mod files;
 #[cfg(feature = "frame")]

@@ -19,6 +19,7 @@
 //! | [`as_mb`] | Adaptive Scan, then MBS |
 //! | [`buddy`] | the 2D buddy system |
 //! | [`anca`] | ANCA: a job in equal frames |
+//! | [`elmer`] | hosts of a cluster that jobs share |
 //! | [`hypercube`] | subcubes of hypercubes, and what meshes leave of them |
 //! | [`midplane`] | whole midplanes, as on BlueGene/L |
 //! | [`submesh`] | boxes of processors, shapes of jobs, turning |
@@ -95,6 +96,7 @@ pub mod busy_list;
 pub mod centre;
 pub mod contiguous;
 pub mod curve;
+pub mod elmer;
 pub mod gabl;
 pub mod hypercube;
 pub mod mbs;
@@ -202,6 +204,16 @@ pub trait Allocator: Send {
     /// those it asks for, unless the strategy rounds up.
     fn largest_allocation(&mut self, request: Request) -> u64 {
         u64::from(request.size)
+    }
+
+    /// How the hosts of a cluster run the jobs that share them; `None` if nobody shares.
+    fn hosts(&self) -> Option<elmer::Hosts> {
+        None
+    }
+
+    /// Before a request on a cluster: by host, the share of its processor in use, 0 to 1.
+    fn observe(&mut self, utilization: &[f64]) {
+        let _ = utilization;
     }
 
     /// A job that held `nodes`, as they were chosen, has given them back to `machine`.

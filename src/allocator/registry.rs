@@ -7,8 +7,8 @@ use std::sync::{Arc, LazyLock};
 
 use super::centre::{TieBreaking, TieRule};
 use super::{
-    Allocator, AllocatorOptions, anca, as_mb, buddy, busy_list, centre, contiguous, curve, gabl,
-    hypercube, mbs, mc, midplane, paging, random,
+    Allocator, AllocatorOptions, anca, as_mb, buddy, busy_list, centre, contiguous, curve, elmer,
+    gabl, hypercube, mbs, mc, midplane, paging, random,
 };
 use crate::naming::{Description, NameError, Registry, Setting, StrategyName, Table};
 use crate::topology::Topology;
@@ -35,6 +35,7 @@ static STANDARD: LazyLock<Registry<AllocatorSpec>> = LazyLock::new(|| {
         .with(hypercube::names::cubic(), AllocatorSpec::parse)
         .with(hypercube::names::auxiliary(), AllocatorSpec::parse)
         .with(hypercube::names::non_cubic(), AllocatorSpec::parse)
+        .with(elmer::table(), AllocatorSpec::parse)
 });
 
 /// The strategies that come with the project.
@@ -163,7 +164,12 @@ impl AllocatorSpec {
     /// # Errors
     /// [`NameError`] if the strategy does not work on such a machine.
     pub fn build(&self, topology: &Topology, seed: u64) -> Result<Box<dyn Allocator>, NameError> {
-        self.0.build(topology, seed)
+        let allocator = self.0.build(topology, seed)?;
+        if topology.slots() > topology.processors() && allocator.hosts().is_none() {
+            let problem = "gives a job whole processors; on hosts that jobs share there is elmer";
+            return Err(self.name().error("allocator", problem));
+        }
+        Ok(allocator)
     }
 }
 

@@ -150,6 +150,12 @@ pub fn works(
              work with that"
         )));
     }
+    if machine.slots() > machine.processors() && scheduler.uses_estimates() {
+        return Err(Failure::usage_message(format!(
+            "scheduler {scheduler} goes by estimates of run times; on hosts that jobs share ({machine}) \
+             nobody can tell how long a job takes"
+        )));
+    }
     Ok(())
 }
 

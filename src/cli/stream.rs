@@ -29,7 +29,7 @@ use crate::workload::stochastic::{Arrivals, Service, Sides, StochasticStream, TI
 /// Arguments of `replay stream`.
 #[derive(Clone, Debug, Args)]
 pub struct StreamArgs {
-    /// Machines: 32x32, 8x8x8, torus:16x16, hypercube:10 [default: 16x16].
+    /// Machines: 32x32, 8x8x8, torus:16x16, hypercube:10, cluster:16x2 [default: 16x16].
     #[arg(long, alias = "machine", value_name = "MACHINE")]
     mesh: Vec<String>,
 

@@ -3,10 +3,11 @@ use std::time::Instant;
 
 use super::{Cell, Measure, Pace, RunResult, Watch};
 use crate::allocator::{Allocator, Census};
+use crate::cluster;
 use crate::metrics::by_size::by_size;
 use crate::metrics::run::{JobMeasures, PlacementMeans, RunMetrics, ScheduleMetrics};
 use crate::metrics::{Locality, Series, SystemRecorder, system};
-use crate::simulation::{CoupledError, Observer, RunTimes, Scene, simulate};
+use crate::simulation::{CoupledError, Observer, Scene, simulate};
 use crate::topology::NodeId;
 use crate::workload::{Job, JobId};
 
@@ -19,10 +20,11 @@ pub fn run(
     allocator: &mut dyn Allocator,
 ) -> Result<RunResult, CoupledError> {
     let topology = &cell.trace.topology;
-    let processors = topology.processors();
+    // Of a cluster: what jobs can hold.
+    let slots = topology.slots();
     let workload = &cell.trace.workload;
     let jobs = &workload.jobs;
-    let mut scheduler = cell.scheduler.build(processors as u32);
+    let mut scheduler = cell.scheduler.build(slots as u32);
     let placements = Placements {
         jobs,
         pace: Pace::new(watch, jobs.len()),
@@ -36,20 +38,21 @@ pub fn run(
     let begin = Instant::now();
     let shapes = &workload.shapes;
     let scene = Scene { jobs, shapes, topology, timed: true, stop: watch.stop };
-    let service = &mut RunTimes::default();
-    let overhead = simulate(scene, scheduler.as_mut(), allocator, service, &mut observers)?;
+    let mut service = cluster::service(topology, allocator, 1.0);
+    let overhead =
+        simulate(scene, scheduler.as_mut(), allocator, service.as_mut(), &mut observers)?;
     let seconds = begin.elapsed().as_secs_f64();
     let (recorder, Placements { pairwise, means, mut measured, .. }) = observers;
     let served = system::as_served(jobs, &recorder);
     let starts = recorder.starts();
     measured.sort_by_key(|job| (job.submit, job.number));
     let origin = jobs.iter().map(|job| job.submit).min().unwrap_or(0);
-    let system = recorder.metrics(origin, processors, &overhead);
-    let schedule = ScheduleMetrics::new(&served, starts, processors);
+    let system = recorder.metrics(origin, slots, &overhead);
+    let schedule = ScheduleMetrics::new(&served, starts, slots);
     Ok(RunResult {
         run,
         key: cell.key(),
-        processors,
+        processors: topology.processors(),
         metrics: RunMetrics::new(&schedule, pairwise.iter().sum(), &means, None, Some(system)),
         by_size: by_size(&served, starts, &pairwise),
         jobs: measured,

@@ -13,9 +13,9 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// A machine with every processor free.
+    /// A machine with every processor free; of a cluster, with every slot.
     pub fn new(topology: Topology) -> Self {
-        let processors = topology.processors();
+        let processors = topology.slots();
         // A row is a run of consecutive processors along the fastest dimension.
         let row_length =
             topology.grid().map_or(processors, |grid| grid.extent(grid.dimensions() - 1));

@@ -13,7 +13,8 @@ pub struct Placement {
     /// Largest L-infinity distance of two processors.
     pub diameter: u32,
     /// Sides of the smallest enclosing box; on a wrapped dimension the shortest arc. On
-    /// a hypercube: (processors of the smallest enclosing subcube, 1, 1).
+    /// a hypercube: (processors of the smallest enclosing subcube, 1, 1); on a cluster, where
+    /// no host is between others: (processors, 1, 1).
     pub bounding_box: [u32; 3],
     /// Share of the bounding box that belongs to others or is free: (volume - k) /
     /// volume. Lo et al., section 5; 0 for a contiguous allocation.
@@ -106,6 +107,7 @@ impl Locality {
                 let differing = nodes.iter().fold(0, |bits, n| bits | (n.0 ^ first));
                 (u32::from(differing != 0), [1 << differing.count_ones(), 1, 1])
             }
+            Topology::Cluster(_) => (u32::from(nodes.len() > 1), [nodes.len() as u32, 1, 1]),
         };
         let volume = bounding_box.iter().map(|&side| f64::from(side)).product::<f64>();
         let dispersal = (volume - nodes.len() as f64) / volume;
@@ -120,6 +122,9 @@ impl Locality {
     }
 
     fn components(&mut self, nodes: &[NodeId]) -> u32 {
+        if self.topology.cluster().is_some() {
+            return 1;
+        }
         let (member, reached) = (self.visit + 1, self.visit + 2);
         self.visit = reached;
         for node in nodes {

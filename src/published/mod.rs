@@ -99,6 +99,9 @@ pub enum VerifyError {
     /// A stream failed.
     #[error(transparent)]
     Stream(#[from] crate::experiment::stream::PointError),
+    /// Two jobs on shared hosts failed.
+    #[error(transparent)]
+    Pair(#[from] crate::simulation::CoupledError),
 }
 
 #[cfg(test)]

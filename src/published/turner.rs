@@ -16,6 +16,7 @@
 //!   subcube, and does here.
 
 mod constant;
+mod sharing;
 mod structure;
 mod workloads;
 
@@ -25,8 +26,8 @@ use super::{Check, Selection, Suite, Tolerance, VerifyError};
 /// The suite.
 pub const SUITE: Suite = Suite {
     name: "turner",
-    about: "Turner: the free list and the auxiliary free list on hypercubes (chapters 3 and 4: the numbers \
-            and directions of the text, a closed form)",
+    about: "Turner: the free list and the auxiliary free list on hypercubes, jobs that share workstations by \
+            priority (chapters 3 to 6: the numbers and directions of the text, a closed form)",
     verify,
 };
 
@@ -45,6 +46,10 @@ fn verify(
         checks.extend(constant::checks()?);
         progress("structure of subcubes, constant workload");
         checks.extend(workloads::checks(selection.full, progress)?);
+    }
+    if selection.includes(sharing::MACHINE) {
+        checks.extend(sharing::checks()?);
+        progress("two jobs on six workstations: E1 to E5");
     }
     Ok(checks)
 }

@@ -1,6 +1,9 @@
+mod sharing;
+
 use std::error::Error;
 use std::time::{Duration, Instant};
 
+use self::sharing::Sharing;
 use super::Service;
 use crate::allocator::{Allocator, Census, Refusal, Request};
 use crate::machine::Machine;
@@ -165,6 +168,7 @@ pub fn simulate(
         running: RunningJobs::default(),
         held: Vec::new(),
         spare: Vec::new(),
+        sharing: Sharing::on(scene.topology),
         slots: vec![u32::MAX; scene.jobs.len()],
         requested: 0,
         fragmented: false,
@@ -210,11 +214,13 @@ pub fn simulate(
             let view = System { now, free, round, running: &system.running };
             let Some(id) = scheduler.next(view) else { break };
             scene.stop.check()?;
+            if let Some(utilization) = service.utilization() {
+                allocator.observe(utilization);
+            }
             match system.place(id, now, allocator) {
                 Ok(slot) => {
-                    let nodes = &system.held[slot];
-                    observer.started(id, now, nodes, allocator.census());
-                    service.start(id, &scene.jobs[id.index()], nodes, now);
+                    observer.started(id, now, system.processors_of(slot), allocator.census());
+                    service.start(id, &scene.jobs[id.index()], &system.held[slot], now);
                 }
                 Err(Refusal::Stopped(stopped)) => return Err(stopped.into()),
                 Err(refusal) => {
@@ -241,6 +247,8 @@ struct Coupled<'a> {
     /// Processors of running jobs, by slot.
     held: Vec<Vec<NodeId>>,
     spare: Vec<usize>,
+    /// If jobs share processors.
+    sharing: Option<Sharing>,
     /// Slot by job.
     slots: Vec<u32>,
     requested: u32,
@@ -299,6 +307,14 @@ impl Coupled<'_> {
         Ok(slot)
     }
 
+    /// The processors of a job.
+    fn processors_of(&mut self, slot: usize) -> &[NodeId] {
+        match &mut self.sharing {
+            None => &self.held[slot],
+            Some(sharing) => sharing.processors(&self.held[slot]),
+        }
+    }
+
     fn complete(&mut self, id: JobId, allocator: &mut dyn Allocator) {
         let slot = self.slots[id.index()] as usize;
         let nodes = &self.held[slot];
@@ -306,6 +322,10 @@ impl Coupled<'_> {
         let begin = self.scene.timed.then(Instant::now);
         allocator.released(&self.machine, nodes);
         self.overhead.time += begin.map_or(Duration::ZERO, |begin| begin.elapsed());
+        if let Some(sharing) = &mut self.sharing {
+            let freed = std::mem::take(&mut self.held[slot]);
+            sharing.promote(&mut self.machine, &freed, &mut self.held);
+        }
         self.running.remove_job(id);
         self.requested -= self.scene.jobs[id.index()].size;
         self.spare.push(slot);
@@ -314,8 +334,8 @@ impl Coupled<'_> {
 
     /// Notes a refusal; an error if the machine is empty and can never be better.
     fn may_fit_later(&mut self, id: JobId, refusal: Refusal) -> Result<(), CoupledError> {
-        let processors = self.machine.processors();
-        if self.machine.free_count() == processors {
+        if self.machine.free_count() == self.machine.processors() {
+            let processors = self.scene.topology.processors();
             let &Job { number, line, size, .. } = &self.scene.jobs[id.index()];
             return Err(CoupledError::NeverFits { number, line, size, processors, refusal });
         }

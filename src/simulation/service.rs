@@ -25,6 +25,12 @@ pub trait Service {
         until: i64,
         completed: &mut Vec<JobId>,
     ) -> Result<Option<i64>, Box<dyn Error + Send + Sync>>;
+
+    /// By host of a cluster, the share of its processor in use, as its monitor shows it now.
+    /// `None` where nobody monitors.
+    fn utilization(&mut self) -> Option<&[f64]> {
+        None
+    }
 }
 
 /// Jobs complete [`Job::run`] after their start.

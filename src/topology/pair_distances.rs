@@ -55,6 +55,7 @@ impl PairDistances {
                     ones * (nodes.len() as u64 - ones)
                 })
                 .sum(),
+            Topology::Cluster(_) => nodes.len() as u64 * (nodes.len() as u64 - 1) / 2,
         }
     }
 }

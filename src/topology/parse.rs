@@ -1,12 +1,12 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::{Axis, Grid, Hypercube, MAX_PROCESSORS, Topology};
+use super::{Axis, Cluster, Grid, Hypercube, MAX_PROCESSORS, Topology};
 
 /// A machine description that cannot be used.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
-    "machine \"{text}\": {problem} (write 10x10, 8x8x8, torus:16x16, torus[x]:16x24 or hypercube:7)"
+    "machine \"{text}\": {problem} (write 10x10, 8x8x8, torus:16x16, torus[x]:16x24, hypercube:7 or cluster:6x2)"
 )]
 pub struct TopologyError {
     text: String,
@@ -33,6 +33,9 @@ fn parse(text: &str) -> Result<Topology, String> {
             .map(Topology::Hypercube)
             .ok_or_else(|| format!("at most {} dimensions", Hypercube::MAX_DIMENSIONS));
     }
+    if kind == "cluster" {
+        return cluster(sizes);
+    }
     let wrapped = wrapped_axes(kind)?;
     let extents = sizes
         .split(['x', 'X'])
@@ -50,6 +53,18 @@ fn parse(text: &str) -> Result<Topology, String> {
         extents.iter().zip(wrapped).map(|(&extent, wrapped)| Axis { extent, wrapped }).collect();
     Grid::new(&axes).map(Topology::Grid).ok_or_else(|| {
         format!("needs two or three sides of at least 1, and at most {MAX_PROCESSORS} processors")
+    })
+}
+
+/// Hosts, and if there is more than one, slots of each.
+fn cluster(sizes: &str) -> Result<Topology, String> {
+    let (hosts, levels) = sizes.split_once(['x', 'X']).unwrap_or((sizes, "1"));
+    let number = |text: &str, what| {
+        text.trim().parse::<u32>().map_err(|_| format!("\"{text}\" is not a number of {what}"))
+    };
+    let cluster = Cluster::new(number(hosts, "hosts")?, number(levels, "jobs on a host")?);
+    cluster.map(Topology::Cluster).ok_or_else(|| {
+        format!("needs at least one host with one slot, and at most {MAX_PROCESSORS} slots in all")
     })
 }
 
@@ -78,6 +93,12 @@ impl fmt::Display for Topology {
         match self {
             Topology::Grid(grid) => grid.fmt(f),
             Topology::Hypercube(cube) => write!(f, "hypercube:{}", cube.dimensions()),
+            Topology::Cluster(cluster) if cluster.levels() == 1 => {
+                write!(f, "cluster:{}", cluster.hosts())
+            }
+            Topology::Cluster(cluster) => {
+                write!(f, "cluster:{}x{}", cluster.hosts(), cluster.levels())
+            }
         }
     }
 }
@@ -117,6 +138,11 @@ mod tests {
         assert_eq!(count("10x10"), Ok(100));
         assert_eq!(count(" 8x8x8 "), Ok(512));
         assert_eq!(count("hypercube:7"), Ok(128));
+        // A job has a process on each of six hosts at most, whoever shares them.
+        assert_eq!((count("cluster:6"), count("cluster:6x2")), (Ok(6), Ok(6)));
+        let printed = |text: &str| text.parse::<Topology>().map(|t| (t.to_string(), t.slots()));
+        assert_eq!(printed("cluster:6x2"), Ok(("cluster:6x2".to_string(), 12)));
+        assert_eq!(printed("cluster:6x1"), Ok(("cluster:6".to_string(), 6)));
         for bad in [
             "",
             "10",
@@ -128,6 +154,11 @@ mod tests {
             "400x400",
             "hypercube:x",
             "hypercube:99",
+            "cluster:",
+            "cluster:0",
+            "cluster:6x0",
+            "cluster:6x2x2",
+            "cluster:60000x2",
         ] {
             assert!(count(bad).is_err(), "{bad}");
         }

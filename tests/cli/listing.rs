@@ -68,6 +68,7 @@ fn every_allocator_runs() {
         ("midplane", "8x8x16"),
         ("buddy", "16x16"),
         (on_hypercubes, "hypercube:7"),
+        ("elmer", "cluster:128x2"),
     ]
     .map(|(names, mesh)| {
         let names: Vec<_> = names.split(' ').map(str::to_string).collect();

@@ -10,6 +10,8 @@ trials!(
     hypercube_strategies_on_a_trace,
     contention_on_a_hypercube,
     every_kind_of_machine,
+    jobs_that_share_hosts_need_elmer,
+    time_sharing_is_a_machine_like_others,
 );
 
 fn the_header_gives_the_machine() {
@@ -44,6 +46,9 @@ fn bad_machines() {
         ("torus[z]:4x4", "no dimension z"),
         ("hypercube:99", "dimensions"),
         ("hypercube:x", "not a number of dimensions"),
+        ("cluster:6x0", "at least one host with one slot"),
+        ("cluster:60000x2", "at most 65535 slots"),
+        ("cluster:6xmany", "not a number of jobs on a host"),
     ] {
         let words = [&format!("machine \"{machine}\""), problem, "write 10x10, 8x8x8"];
         dir.replay(&format!("--trace tiny.swf --mesh={machine}")).fails(2, 1, &words);
@@ -107,4 +112,39 @@ fn every_kind_of_machine() {
     run.demand(run.fields(&["topology"]) == machines, "each machine in order");
     let means = run.fields(&["mean_pairwise_l1"]);
     run.demand(means[0] > means[2], "wrapping brings processors nearer");
+}
+
+fn jobs_that_share_hosts_need_elmer() {
+    let dir = Dir::with_trace();
+    let words = ["allocator \"random\": gives a job whole processors", "elmer", "cluster:128x2"];
+    dir.replay("--mesh cluster:128x2 --alloc random").fails(2, 1, &words);
+    let words = ["allocator \"elmer\": needs a cluster", "machine 8x8"];
+    dir.replay("--mesh 8x8 --alloc elmer").fails(2, 1, &words);
+    let words = ["scheduler easy goes by estimates", "cluster:128x2"];
+    dir.replay("--mesh cluster:128x2 --alloc elmer --sched easy").fails(2, 1, &words);
+    let words = ["messages of jobs that share a processor are not modelled"];
+    dir.replay("stream --mesh cluster:8x2 --alloc elmer --pattern one-to-all").fails(2, 1, &words);
+}
+
+fn time_sharing_is_a_machine_like_others() {
+    // Two jobs on both hosts, each of which computes half of the time.
+    let dir = Dir::new().file("t.swf", "; MaxProcs: 2\n1 0 -1 100 2\n2 0 -1 100 2\n");
+    let at = |machine: &str, alloc: &str| {
+        let command = format!("--trace t.swf --mesh {machine} --alloc {alloc} --format json -q");
+        let run = dir.replay(&command).code(0);
+        run.fields(&["mean_turnaround", "makespan"])
+    };
+    assert_eq!(at("cluster:2", "elmer"), at("cluster:2", "random"));
+    assert_eq!(at("cluster:2", "elmer[demand=0.5]"), ["150.0 200"]);
+    // The second job gets the other half.
+    assert_eq!(at("cluster:2x2", "elmer[demand=0.5]"), ["100.0 100"]);
+    // Jobs that always compute leave nothing, and move up.
+    assert_eq!(at("cluster:2x2", "elmer"), ["150.0 200"]);
+    let command = "stream --mesh cluster:6,cluster:6x2 --alloc elmer[demand=0.5] --load 0.2 --jobs 50 \
+                   --max-replications 30 -q --format json";
+    let run = dir.replay(command).code(0);
+    let turnarounds = run.fields(&["turnaround_time"]);
+    let [plain, shared] = &turnarounds[..] else { panic!("two rows") };
+    let number = |text: &str| text.parse::<f64>().expect("a number");
+    assert!(number(shared) < number(plain), "{shared} {plain}");
 }

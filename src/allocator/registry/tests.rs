@@ -134,7 +134,7 @@ proptest! {
     /// as many otherwise. After all jobs have left, the machine can be given whole.
     #[test]
     fn every_strategy_keeps_the_contract(
-        machine in proptest::sample::select(vec!["10x10", "7x5", "8x8", "torus:6x6", "4x3x5", "4x4x4", "torus[z]:3x3x4", "hypercube:6"]),
+        machine in proptest::sample::select(vec!["10x10", "7x5", "8x8", "torus:6x6", "4x3x5", "4x4x4", "torus[z]:3x3x4", "hypercube:6", "cluster:40"]),
         history in proptest::collection::vec((0.0..1.0f64, any::<bool>()), 1..30),
         tie in proptest::sample::select(vec!["none", "2,13,20,6", "auto"]),
     ) {

@@ -246,6 +246,7 @@ fn compact(topology: &Topology, place: Place) -> Vec<NodeId> {
                 Err(_) => nodes.extend(topology.nodes()),
             }
         }
+        Topology::Cluster(_) => nodes.extend(topology.nodes()),
     }
     nodes.truncate(place.size as usize);
     nodes

@@ -155,13 +155,15 @@ impl Table for PortabilityRow<'_> {
     }
 }
 
-/// The extent of a machine along its longest dimension; of a hypercube, its dimensions.
+/// The extent of a machine along its longest dimension; of a hypercube, its dimensions; 1 of a
+/// cluster, which has none.
 pub fn width(topology: &Topology) -> u32 {
     match topology {
         Topology::Grid(grid) => {
             grid.axes().iter().map(|axis| u32::from(axis.extent)).max().unwrap_or(1)
         }
         Topology::Hypercube(cube) => u32::from(cube.dimensions()),
+        Topology::Cluster(_) => 1,
     }
 }
 

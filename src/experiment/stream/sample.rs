@@ -3,11 +3,12 @@
 use super::metric::Replication;
 use super::{Life, Point, Sample};
 use crate::allocator::{Allocator, Census};
+use crate::cluster;
 use crate::experiment::{Pace, Watch};
 use crate::metrics::{Locality, SystemRecorder};
 use crate::naming::NameError;
 use crate::network::traffic::TrafficError;
-use crate::simulation::{CoupledError, Observer, Overhead, RunTimes, Scene, Service, simulate};
+use crate::simulation::{CoupledError, Observer, Overhead, Scene, Service, simulate};
 use crate::stop::{Stop, Stopped};
 use crate::topology::NodeId;
 use crate::workload::JobId;
@@ -61,8 +62,10 @@ pub fn sample(
     let scene = scene(point, &stream, stop);
     let (overhead, messages) = match &point.life {
         Life::RunTimes => {
-            let service = &mut RunTimes::default();
-            (run(point, scene, allocator.as_mut(), service, &mut observers.0)?, None)
+            let ticks = f64::from(stream.ticks_per_unit);
+            let mut service = cluster::service(&point.topology, allocator.as_ref(), ticks);
+            let (allocator, service) = (allocator.as_mut(), service.as_mut());
+            (run(point, scene, allocator, service, &mut observers.0)?, None)
         }
         Life::Messages(messages) => {
             let mut network =
@@ -72,7 +75,7 @@ pub fn sample(
         }
     };
     let recorder = &observers.0.0;
-    let system = recorder.metrics(0, point.topology.processors(), &overhead);
+    let system = recorder.metrics(0, point.topology.slots(), &overhead);
     Ok(Replication { stream: &stream, recorder, system, messages }.sample())
 }
 
@@ -88,7 +91,7 @@ fn run(
     service: &mut dyn Service,
     observer: &mut dyn Observer,
 ) -> Result<Overhead, SampleError> {
-    let mut scheduler = point.scheduler.build(point.topology.processors() as u32);
+    let mut scheduler = point.scheduler.build(point.topology.slots() as u32);
     simulate(scene, scheduler.as_mut(), allocator, service, observer).map_err(|cause| match cause {
         CoupledError::Stopped(stopped) => stopped.into(),
         cause => SampleError::Coupled { point: point.to_string(), cause },

@@ -51,6 +51,8 @@ impl Plain {
                     }
                 }
             }
+            // No router lies between.
+            Topology::Cluster(_) => {}
         }
         path.push(self.number((dst.0, dst.0, Lane::Out), None));
         path

@@ -3,7 +3,7 @@
 use super::*;
 use proptest::prelude::*;
 
-const MACHINES: [&str; 16] = [
+const MACHINES: [&str; 17] = [
     "4x4",
     "5x3",
     "1x6",
@@ -13,6 +13,7 @@ const MACHINES: [&str; 16] = [
     "6x6",
     "hypercube:3",
     "hypercube:4",
+    "cluster:6",
     "torus:4x4",
     "torus:5x1",
     "torus:3x4x3",

@@ -36,6 +36,11 @@ pub enum TrafficError {
     /// The mapping does not fit the machine.
     #[error(transparent)]
     Mapping(#[from] NameError),
+    /// Who computes when is not known.
+    #[error(
+        "machine {0}: messages of jobs that share a processor are not modelled (a cluster of one level is)"
+    )]
+    Shared(String),
 }
 
 /// A network and the jobs that run on it. See the [module](super) for an example.
@@ -66,6 +71,9 @@ impl Traffic {
     ) -> Result<Self, TrafficError> {
         if !(1..=Packet::MAX_FLITS).contains(&options.flits) {
             return Err(PacketError::Length(options.flits).into());
+        }
+        if topology.slots() > topology.processors() {
+            return Err(TrafficError::Shared(topology.to_string()));
         }
         Ok(Self {
             network: Network::new(topology, settings)?,

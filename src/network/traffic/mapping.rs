@@ -25,16 +25,16 @@ pub enum Mapping {
 
 impl Mapping {
     /// By processor, its place in the order; `None` where they keep the order they come in. A
-    /// hypercube has one curve, [`Curve::RowMajor`]: ascending numbers.
+    /// hypercube or cluster has one curve, [`Curve::RowMajor`]: ascending numbers.
     ///
     /// # Errors
-    /// [`NameError`] for any other curve on a hypercube.
+    /// [`NameError`] for any other curve there.
     pub(super) fn places(self, topology: &Topology) -> Result<Option<Vec<u32>>, NameError> {
         let order: Vec<NodeId> = match (self, topology) {
             (Mapping::Allocation, _) => return Ok(None),
             (Mapping::Curve(curve), Topology::Grid(grid)) => curve.order(grid),
-            (Mapping::Curve(Curve::RowMajor), Topology::Hypercube(_)) => topology.nodes().collect(),
-            (Mapping::Curve(curve), Topology::Hypercube(_)) => {
+            (Mapping::Curve(Curve::RowMajor), _) => topology.nodes().collect(),
+            (Mapping::Curve(curve), _) => {
                 let problem = format!("it needs a grid, not {topology}");
                 return Err(NameError::new(TABLE.kind(), curve.name(), problem));
             }

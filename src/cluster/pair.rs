@@ -1,0 +1,220 @@
+//! Two jobs that share hosts: Turner 1995, section 6.5, experiments E1 to E5 of Figs. 6.12 to 6.26.
+//!
+//! Both are submitted at once, the one of high priority first; the hosts of each are given. The thesis
+//! compares the time until each is done with *space sharing*, in which the job of high priority runs
+//! alone, and then the other.
+
+use super::application::Application;
+use super::kernel::Kernel;
+use super::time_sharing::{Sharing, TimeSharing};
+use crate::allocator::{Allocator, Refusal, Request};
+use crate::machine::Machine;
+use crate::scheduler::registry::SchedulerSpec;
+use crate::simulation::{CoupledError, Observer, Scene, simulate};
+use crate::stop::Stop;
+use crate::topology::{Cluster, NodeId, Topology};
+use crate::workload::{Job, JobId};
+
+/// Which hosts the two jobs have. The first host of a job runs its barrier process.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Placement {
+    /// The same hosts, in the same order (E1, E2).
+    Same,
+    /// The same hosts, the barrier process of the low job on the last (E3).
+    Opposite,
+    /// As many hosts, one further on: all but the first of the high job, and one more, which runs the
+    /// barrier process of the low job. One host each: the same one (E4).
+    Overlapping,
+    /// The high job has six hosts, the low one so many of them, without the first; the last of these
+    /// runs its barrier process (E5).
+    Subset,
+}
+
+/// Hosts of the thesis's machine.
+const HOSTS: u32 = 6;
+
+impl Placement {
+    /// Every placement with its name.
+    pub const ALL: [(&'static str, Placement); 4] = [
+        ("same", Placement::Same),
+        ("opposite", Placement::Opposite),
+        ("overlapping", Placement::Overlapping),
+        ("subset", Placement::Subset),
+    ];
+
+    /// The most hosts that the low job can have.
+    pub fn most(self) -> u32 {
+        match self {
+            Placement::Same | Placement::Opposite => HOSTS,
+            Placement::Overlapping | Placement::Subset => HOSTS - 1,
+        }
+    }
+
+    /// Hosts of the high and of the low job, where the low one has `hosts`.
+    fn hosts(self, hosts: u32) -> [Vec<u32>; 2] {
+        let [high, low] = match self {
+            Placement::Same | Placement::Opposite => [0..hosts, 0..hosts],
+            Placement::Overlapping if hosts == 1 => [0..1, 0..1],
+            Placement::Overlapping => [0..hosts, 1..hosts + 1],
+            Placement::Subset => [0..HOSTS, 1..hosts + 1],
+        };
+        let low: Vec<u32> = match self {
+            Placement::Same => low.collect(),
+            _ => low.rev().collect(),
+        };
+        [high.collect(), low]
+    }
+}
+
+/// Two programs side by side.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Pair {
+    /// The program of high priority.
+    pub high: Application,
+    /// The one of low priority.
+    pub low: Application,
+    /// Where they are.
+    pub placement: Placement,
+    /// Hosts of the low one.
+    pub hosts: u32,
+    /// How hosts schedule their processes.
+    pub kernel: Kernel,
+}
+
+/// Turnarounds of the two, in seconds.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Turnarounds {
+    /// The high job.
+    pub high: f64,
+    /// The low job.
+    pub low: f64,
+}
+
+/// They can run two jobs each.
+const WORKSTATIONS: Cluster = match Cluster::new(HOSTS, 2) {
+    Some(cluster) => cluster,
+    None => panic!("twelve slots are few"),
+};
+
+/// Ticks of a second.
+const TICKS: f64 = 1e6;
+
+impl Pair {
+    /// Both at once.
+    ///
+    /// # Errors
+    /// [`CoupledError`] if there are more hosts than the placement has.
+    pub fn shared(&self) -> Result<Turnarounds, CoupledError> {
+        let hosts = self.placement.hosts(self.hosts);
+        let topology = Topology::Cluster(WORKSTATIONS);
+        let jobs = [self.job(self.high, &hosts[0]), self.job(self.low, &hosts[1])];
+        let sharing = Sharing { kernel: self.kernel, ticks_per_second: TICKS, ..Sharing::PLAIN };
+        let applications = [self.high, self.low];
+        let mut service = TimeSharing::new(WORKSTATIONS, sharing, &applications);
+        let scene = Scene {
+            jobs: &jobs,
+            shapes: &[],
+            topology: &topology,
+            timed: false,
+            stop: &Stop::new(),
+        };
+        let mut scheduler = SchedulerSpec::fcfs().build(HOSTS);
+        let mut ends = Ends([0; 2]);
+        let allocator = &mut Given { hosts, next: 0 };
+        simulate(scene, scheduler.as_mut(), allocator, &mut service, &mut ends)?;
+        let [high, low] = ends.0.map(|end| end as f64 / TICKS);
+        Ok(Turnarounds { high, low })
+    }
+
+    /// One after the other: what each takes alone.
+    pub fn apart(&self) -> Turnarounds {
+        let [high, low] = self.placement.hosts(self.hosts);
+        let alone = |application: Application, hosts: Vec<u32>| {
+            application.seconds(hosts.len() as u32).unwrap_or(0.0)
+        };
+        let first = alone(self.high, high);
+        Turnarounds { high: first, low: first + alone(self.low, low) }
+    }
+
+    fn job(&self, application: Application, hosts: &[u32]) -> Job {
+        let size = hosts.len() as u32;
+        let run = (application.seconds(size).unwrap_or(0.0) * TICKS).round() as i64;
+        Job { number: 0, submit: 0, run, estimate: run, size, line: 0 }
+    }
+}
+
+/// Gives the first request the hosts of the high job at the highest level, the second those of the
+/// low job at the next.
+struct Given {
+    hosts: [Vec<u32>; 2],
+    next: usize,
+}
+
+impl Allocator for Given {
+    fn allocate(
+        &mut self,
+        machine: &Machine,
+        _request: Request,
+        chosen: &mut Vec<NodeId>,
+    ) -> Result<(), Refusal> {
+        let level = self.next;
+        let hosts = self.hosts.get(level).ok_or(Refusal::TooFewFree)?;
+        let cluster = machine.topology().cluster().ok_or(Refusal::TooFewFree)?;
+        chosen.extend(hosts.iter().map(|&host| cluster.slot(host, level as u32)));
+        self.next += 1;
+        Ok(())
+    }
+
+    fn keeps_schedule(&self) -> bool {
+        false
+    }
+}
+
+struct Ends([i64; 2]);
+
+impl Observer for Ends {
+    fn completed(&mut self, job: JobId, now: i64) {
+        self.0[job.index()] = now;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cluster::application::Barrier;
+
+    fn barrier(version: usize) -> Application {
+        Application::Barrier(Barrier::VERSIONS[version - 1])
+    }
+
+    #[test]
+    fn hosts_of_every_placement() {
+        assert_eq!(Placement::Same.hosts(3), [vec![0, 1, 2], vec![0, 1, 2]]);
+        assert_eq!(Placement::Opposite.hosts(3), [vec![0, 1, 2], vec![2, 1, 0]]);
+        assert_eq!(Placement::Overlapping.hosts(5), [vec![0, 1, 2, 3, 4], vec![5, 4, 3, 2, 1]]);
+        assert_eq!(Placement::Overlapping.hosts(1), [vec![0], vec![0]]);
+        assert_eq!(Placement::Subset.hosts(2), [vec![0, 1, 2, 3, 4, 5], vec![2, 1]]);
+    }
+
+    #[test]
+    fn times_follow_from_the_rates_by_hand() {
+        // E4 on five hosts each: of 34.196 s the low job works at 0.39 of its speed; then alone.
+        let pair = Pair {
+            high: barrier(1),
+            low: barrier(3),
+            placement: Placement::Overlapping,
+            hosts: 5,
+            kernel: Kernel::Preemptive,
+        };
+        let apart = pair.apart();
+        assert!(
+            (apart.high - 34.196).abs() < 1e-9 && (apart.low - 82.896).abs() < 1e-9,
+            "{apart:?}"
+        );
+        let shared = pair.shared().expect("five hosts and one more");
+        let rate = (8.8 / 41.2) / (10.68 / 19.48);
+        let expected = 34.196 + 48.7 - rate * 34.196;
+        assert!((shared.high - 34.196).abs() < 1e-5, "{shared:?}");
+        assert!((shared.low - expected).abs() < 1e-5, "{shared:?} {expected}");
+    }
+}

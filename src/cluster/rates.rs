@@ -1,0 +1,195 @@
+//! How fast each of the jobs on shared hosts goes.
+//!
+//! A fluid model, ours, in the terms of Turner 1995, section 5.3. A job at full speed uses a share of
+//! each of its hosts, its demand there. The highest job on all of its hosts goes at full speed. A
+//! lower one gets of each host what the higher ones leave:
+//!
+//! * A program whose processes wait for one another goes at the rate of the process with the least:
+//!   the smallest, over its hosts, of what is left over what it would use.
+//! * EP divides its work as its processes can do it, so it goes at the rate of all that is left.
+//!
+//! On a kernel without preemption a Barrier job loses time in every phase to a lower one: the delay d
+//! once (equation 5.4), or P - 1 times if the barrier processes of both share a host (5.5). A job in
+//! one process sends no messages and loses nothing; nor do programs without phases.
+//!
+//! Jobs may be above one another on different hosts (only with unguarded host selection and at least
+//! three levels). Then the one that started first counts as the higher.
+//!
+//! Cost: a few operations for each process that runs.
+
+use super::application::{Application, Barrier};
+use super::kernel::Kernel;
+use super::slots::Slots;
+
+/// A job that runs.
+#[derive(Clone, Debug)]
+pub struct Resident {
+    /// Its program.
+    pub application: Application,
+    /// The hosts of its processes, process by process.
+    pub hosts: Vec<u32>,
+}
+
+impl Resident {
+    fn processes(&self) -> u32 {
+        self.hosts.len() as u32
+    }
+
+    /// Hosts with the demand on each.
+    fn demands(&self) -> impl Iterator<Item = (usize, f64)> + '_ {
+        let processes = self.processes();
+        let demand = move |process| self.application.demand(process, processes);
+        (0..).zip(&self.hosts).map(move |(process, &host)| (host as usize, demand(process)))
+    }
+}
+
+/// Computes rates, with buffers for the work.
+#[derive(Clone, Debug)]
+pub struct Rates {
+    kernel: Kernel,
+    /// By host: the share that nobody uses.
+    left: Vec<f64>,
+    /// By host: the first level whose job has no rate yet.
+    next: Vec<u32>,
+    /// By job: hosts on which no other job without a rate is above it.
+    first: Vec<u32>,
+    ready: Vec<u32>,
+    rates: Vec<f64>,
+}
+
+impl Rates {
+    /// For machines under this kernel.
+    pub fn new(kernel: Kernel) -> Self {
+        Self {
+            kernel,
+            left: Vec::new(),
+            next: Vec::new(),
+            first: Vec::new(),
+            ready: Vec::new(),
+            rates: Vec::new(),
+        }
+    }
+
+    /// By host: the share of the processor that is in use.
+    pub fn used(&self) -> impl Iterator<Item = f64> + '_ {
+        self.left.iter().map(|left| 1.0 - left)
+    }
+
+    /// The rate of every resident as a share of full speed. `residents` stand in the order in which
+    /// they started; `slots` names them by their index. Those whom `working` denies hold their slots
+    /// but use no processor: their rate is 0.
+    pub fn of(
+        &mut self,
+        slots: &Slots,
+        residents: &[Resident],
+        working: impl Fn(usize) -> bool,
+    ) -> &[f64] {
+        let hosts = slots.cluster().hosts();
+        self.left.clear();
+        self.left.resize(hosts as usize, 1.0);
+        self.next.clear();
+        self.next.resize(hosts as usize, 0);
+        self.first.clear();
+        self.first.resize(residents.len(), 0);
+        self.rates.clear();
+        // Below 0: not yet known.
+        self.rates.resize(residents.len(), -1.0);
+        self.ready.clear();
+        (0..hosts).for_each(|host| self.find_first(slots, residents, host));
+        let mut earliest = 0;
+        loop {
+            let job = match self.ready.pop() {
+                Some(job) => job,
+                None => match self.rates[earliest..].iter().position(|&rate| rate < 0.0) {
+                    None => return &self.rates,
+                    Some(ahead) => {
+                        earliest += ahead;
+                        earliest as u32
+                    }
+                },
+            };
+            let index = job as usize;
+            if self.rates[index] >= 0.0 {
+                continue;
+            }
+            let resident = &residents[index];
+            self.rates[index] = match working(index) {
+                true => self.settle(slots, residents, job),
+                false => 0.0,
+            };
+            for &host in &resident.hosts {
+                // Unless there is a circle it is the first there.
+                if slots.holder(host, self.next[host as usize]) == Some(job) {
+                    self.find_first(slots, residents, host);
+                }
+            }
+        }
+    }
+
+    /// Goes on to the first job of a host that has no rate.
+    fn find_first(&mut self, slots: &Slots, residents: &[Resident], host: u32) {
+        let levels = slots.cluster().levels();
+        while self.next[host as usize] < levels {
+            if let Some(job) = slots.holder(host, self.next[host as usize]) {
+                let index = job as usize;
+                if self.rates[index] < 0.0 {
+                    self.first[index] += 1;
+                    if self.first[index] == residents[index].processes() {
+                        self.ready.push(job);
+                    }
+                    return;
+                }
+            }
+            self.next[host as usize] += 1;
+        }
+    }
+
+    /// Gives a job its share of what is left.
+    fn settle(&mut self, slots: &Slots, residents: &[Resident], job: u32) -> f64 {
+        let resident = &residents[job as usize];
+        let most = self.undisturbed(slots, residents, job);
+        if resident.application == Application::Ep {
+            let mut sum = 0.0;
+            for &host in &resident.hosts {
+                sum += self.left[host as usize];
+                self.left[host as usize] = 0.0;
+            }
+            return sum / f64::from(resident.processes());
+        }
+        let share = |(host, demand): (usize, f64)| self.left[host] / demand;
+        let rate = resident.demands().map(share).fold(most, f64::min).max(0.0);
+        for (host, demand) in resident.demands() {
+            // Rounding must not leave less than nothing.
+            self.left[host] = (self.left[host] - demand * rate).max(0.0);
+        }
+        rate
+    }
+
+    /// The rate of a job that nobody is above: below 1 where those below delay it.
+    fn undisturbed(&self, slots: &Slots, residents: &[Resident], job: u32) -> f64 {
+        let Kernel::NonPreemptive { delay } = self.kernel else { return 1.0 };
+        let resident = &residents[job as usize];
+        let Application::Barrier(barrier) = resident.application else { return 1.0 };
+        let messages = resident.processes() - 1;
+        if messages == 0 {
+            return 1.0;
+        }
+        let mut quanta = 0;
+        for (process, &host) in resident.hosts.iter().enumerate() {
+            let column =
+                (0..slots.cluster().levels()).filter_map(|level| slots.holder(host, level));
+            for other in column.skip_while(|&other| other != job).skip(1) {
+                let other = &residents[other as usize];
+                let both_barriers = process == 0
+                    && matches!(other.application, Application::Barrier(_))
+                    && other.hosts[0] == host;
+                quanta = quanta.max(if both_barriers { messages } else { 1 });
+            }
+        }
+        let phase = barrier.compute(messages + 1) + Barrier::wait(messages + 1);
+        phase / (phase + f64::from(quanta) * delay)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -9,8 +9,9 @@ use std::fs;
 
 use libfuzzer_sys::arbitrary::{self, Arbitrary};
 use libfuzzer_sys::fuzz_target;
-use replay::experiment::journal::{JOURNAL_FILE, Journal, Outcome};
+use replay::experiment::journal::{HEADER, JOURNAL_FILE, Journal, Outcome};
 use replay::experiment::sweep::CellId;
+use replay::files::Dir;
 
 #[derive(Arbitrary, Debug)]
 struct Input<'a> {
@@ -57,11 +58,11 @@ impl Line<'_> {
 }
 
 fuzz_target!(|input: Input<'_>| {
-    let mut text = input.header.unwrap_or(b"replay journal 1\n").to_vec();
+    let mut text = input.header.unwrap_or(HEADER).to_vec();
     text.extend(input.lines.iter().flat_map(Line::bytes));
     text.extend(input.torn);
     let path = scratch::file(JOURNAL_FILE, &text);
-    let dir = path.parent().expect("a folder");
+    let dir = &Dir::open(path.parent().expect("a folder")).expect("a folder");
 
     let cells: Vec<CellId> = (0..5).filter_map(|number| cell(number).parse().ok()).collect();
     let states = |journal: &mut Journal| -> Vec<Option<String>> {

@@ -33,7 +33,8 @@ use super::RunResult;
 use super::sweep::CellId;
 use crate::files::Dir;
 use rustix::fs::OFlags;
-use scan::{HEADER, Other, Place, Scan, scan};
+pub use scan::HEADER;
+use scan::{Other, Place, Scan, scan};
 
 /// Name of the journal in a folder of results.
 pub const JOURNAL_FILE: &str = "journal.txt";

@@ -6,7 +6,7 @@ use crate::experiment::sweep::CellId;
 use crate::lines::Lines;
 
 /// The first line of every journal; the number is that of the records' form.
-pub(super) const HEADER: &[u8] = b"replay journal 2\n";
+pub const HEADER: &[u8] = b"replay journal 2\n";
 /// How that of any version begins.
 const ANY_HEADER: &[u8] = b"replay journal ";
 

@@ -40,9 +40,8 @@ fn overhead(
     let topology: Topology = machine.parse()?;
     let jobs = stream.generate(1, replication)?;
     let mut built = allocator.build(&topology, 1)?;
-    let (jobs, shapes) = (&jobs.jobs, &jobs.shapes);
     let stop = &Stop::new();
-    let scene = Scene { jobs, shapes, topology: &topology, timed: true, stop };
+    let scene = Scene { jobs: &jobs.jobs, topology: &topology, timed: true, stop };
     let mut scheduler = scheduler.build(topology.processors() as u32);
     let service = &mut RunTimes::default();
     Ok(simulate(scene, scheduler.as_mut(), built.as_mut(), service, &mut Nobody)?)

@@ -7,7 +7,6 @@ use std::ffi::OsString;
 use std::sync::Arc;
 
 use clap::Args;
-use rayon::prelude::*;
 
 use super::args::{GridArgs, OutputArgs};
 use super::cost::Cost;
@@ -22,6 +21,7 @@ use crate::allocator::registry::AllocatorSpec;
 use crate::experiment::contention::{
     Contended, Isolation, Messages, Stage, TOLERANCE, TraceError, isolate, run_trace,
 };
+use crate::experiment::pool::{self, Turn};
 use crate::experiment::{Cell, RunKey, Trace, Watch};
 use crate::naming::split_list;
 use crate::number::grouped;
@@ -86,12 +86,6 @@ struct Measured {
     trace: Arc<Trace>,
     seed: u64,
     isolation: Arc<Isolation>,
-}
-
-/// Why a cell has no outcome.
-enum Lost {
-    Interrupted,
-    Failed(String),
 }
 
 /// Measures every job alone, then runs the trace under every scheduler and allocator.
@@ -166,7 +160,6 @@ impl Bench<'_> {
     fn stage<'a>(&'a self, trace: &'a Trace) -> Stage<'a> {
         Stage {
             jobs: &trace.workload.jobs,
-            shapes: &trace.workload.shapes,
             topology: &trace.topology,
             messages: self.messages,
             watch: self.watch,
@@ -196,52 +189,42 @@ impl Bench<'_> {
         seeds: &[u64],
         pattern: &str,
     ) -> (Vec<Contended>, Vec<String>) {
-        let contend = |(number, cell): (usize, &Cell)| {
+        let contend = |number: usize, cell: &Cell| {
             let seed = if seeds.contains(&cell.seed) { cell.seed } else { seeds[0] };
             let of_cell =
                 |one: &&Measured| Arc::ptr_eq(&one.trace, &cell.trace) && one.seed == seed;
-            let Some(Measured { trace, isolation, .. }) = measured.iter().find(of_cell) else {
-                return Err(Lost::Interrupted);
-            };
-            if self.watch.stop.is_raised() {
-                return Err(Lost::Interrupted);
-            }
+            let Measured { trace, isolation, .. } = measured.iter().find(of_cell)?;
             let stage = self.stage(trace);
             let run = run_trace(stage, isolation, &cell.scheduler, &cell.allocator, cell.seed);
             let key = cell.key();
+            let RunKey { topology, scheduler, seed, .. } = &key;
+            let name =
+                format!("{} {topology} {scheduler} {} seed {seed}", key.trace, key.strategy());
             match run {
                 Ok(run) => {
                     self.progress.cell_done();
                     if !self.quiet {
-                        let (strategy, seed) = (key.strategy(), key.seed);
-                        self.progress.say(&format!(
-                            "{} {} {} {strategy} seed {seed}: done",
-                            key.trace, key.topology, key.scheduler
-                        ));
+                        self.progress.say(&format!("{name}: done"));
                     }
                     let (number, pattern) = (number as u32, pattern.to_string());
-                    Ok(Contended::new(number, key, trace.clone(), pattern, run))
+                    Some(Ok(Contended::new(number, key, trace.clone(), pattern, run)))
                 }
-                Err(TraceError::Stopped(_)) => Err(Lost::Interrupted),
+                Err(TraceError::Stopped(_)) => None,
                 Err(error) => {
-                    let RunKey { trace, topology, scheduler, seed, .. } = &key;
-                    let strategy = key.strategy();
-                    let error =
-                        format!("{trace} {topology} {scheduler} {strategy} seed {seed}: {error}");
+                    let error = format!("{name}: {error}");
                     self.progress.say(&format!("replay: cell failed: {error}"));
-                    Err(Lost::Failed(error))
+                    Some(Err(error))
                 }
             }
         };
-        let all: Vec<_> = cells.par_iter().enumerate().with_max_len(1).map(contend).collect();
         let (mut outcomes, mut failed) = (Vec::new(), Vec::new());
-        for outcome in all {
+        pool::run(cells, Turn::InOrder, contend, |_, outcome| {
             match outcome {
                 Ok(outcome) => outcomes.push(outcome),
-                Err(Lost::Failed(error)) => failed.push(error),
-                Err(Lost::Interrupted) => {}
+                Err(error) => failed.push(error),
             }
-        }
+            true
+        });
         (outcomes, failed)
     }
 }

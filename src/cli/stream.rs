@@ -18,6 +18,7 @@ use super::session::{Kind, Session};
 use crate::allocator::registry::AllocatorSpec;
 use crate::experiment::Watch;
 use crate::experiment::grid::Values;
+use crate::experiment::pool::{self, Turn};
 use crate::experiment::stream::{Estimates, Life, Metric, Point, SampleError, estimate_unless};
 use crate::metrics::estimate::{ReplicateError, StopRule};
 use crate::plot::save;
@@ -111,25 +112,26 @@ pub fn run(args: &StreamArgs, command: &[OsString]) -> Result<Exit, Failure> {
     let forecast = |forecast| cost.hear_plainly(forecast);
     let watch = Watch { forecast: &forecast, ..Watch::new(&stop) };
     let (mut results, mut failed) = (Vec::with_capacity(points.len()), Vec::new());
-    let mut interrupted = false;
-    for point in points {
-        let estimates = match estimate_unless(watch, &point, args.seed, &rule, &WATCHED) {
-            Ok(estimates) => estimates,
-            Err(ReplicateError::Run { error: SampleError::Stopped(_), .. }) => {
-                interrupted = true;
-                break;
+    let work =
+        |_: usize, point: &Point| match estimate_unless(watch, point, args.seed, &rule, &WATCHED) {
+            Err(ReplicateError::Run { error: SampleError::Stopped(_), .. }) => None,
+            outcome => Some(outcome),
+        };
+    pool::run(&points, Turn::InOrder, work, |place, outcome| {
+        let point = &points[place];
+        match outcome {
+            Ok(estimates) => {
+                let met = if estimates.met { "" } else { ", not as precise as asked for" };
+                session.say(format_args!("{point}: {} replications{met}", estimates.replications));
+                results.push((point.clone(), estimates));
             }
-            Err(error @ ReplicateError::Rule(_)) => return Err(Failure::usage(error)),
             Err(error) => {
                 tell(format_args!("replay: point failed: {point}: {error}"));
                 failed.push(format!("{point}: {error}"));
-                continue;
             }
-        };
-        let met = if estimates.met { "" } else { ", not as precise as asked for" };
-        session.say(format_args!("{point}: {} replications{met}", estimates.replications));
-        results.push((point, estimates));
-    }
+        }
+        true
+    });
     if !results.is_empty() {
         let written = write(args, &rule, &mut session, &results, &failed);
         let sheets = || vec![sheet(&results)];
@@ -137,7 +139,7 @@ pub fn run(args: &StreamArgs, command: &[OsString]) -> Result<Exit, Failure> {
         let printed = printed.map_err(|e| Failure::output("standard output", e));
         written.and(printed)?;
     }
-    if interrupted {
+    if results.len() + failed.len() < points.len() {
         tell("replay: interrupted; what was done is written");
         return Ok(Exit::Interrupted);
     }

@@ -111,13 +111,7 @@ impl Pair {
         let sharing = Sharing { kernel: self.kernel, ticks_per_second: TICKS, ..Sharing::PLAIN };
         let applications = [self.high, self.low];
         let mut service = TimeSharing::new(WORKSTATIONS, sharing, &applications);
-        let scene = Scene {
-            jobs: &jobs,
-            shapes: &[],
-            topology: &topology,
-            timed: false,
-            stop: &Stop::new(),
-        };
+        let scene = Scene { jobs: &jobs, topology: &topology, timed: false, stop: &Stop::new() };
         let mut scheduler = SchedulerSpec::fcfs().build(HOSTS);
         let mut ends = Ends([0; 2]);
         let allocator = &mut Given { hosts, next: 0 };
@@ -139,7 +133,7 @@ impl Pair {
     fn job(&self, application: Application, hosts: &[u32]) -> Job {
         let size = hosts.len() as u32;
         let run = (application.seconds(size).unwrap_or(0.0) * TICKS).round() as i64;
-        Job { number: 0, submit: 0, run, estimate: run, size, line: 0 }
+        Job { number: 0, submit: 0, run, estimate: run, size, line: 0, shape: None }
     }
 }
 

@@ -2,9 +2,9 @@
 //!
 //! A [`Trace`] is a loaded workload on one machine; it computes the timeline of each
 //! scheduler once. A [`Cell`] is one run: a replay of that timeline, or, for strategies that
-//! may refuse or hand out units, a coupled simulation. [`run_cells`] runs them on all threads and
-//! hands the results over one at a time in grid order, so that what is written does not
-//! depend on the number of threads.
+//! may refuse or hand out units, a coupled simulation. [`run_cells`] runs them on the one
+//! [`pool`] of workers and hands the results over one at a time in grid order, so that what is
+//! written does not depend on the number of threads. Streams and contention run on the same pool.
 //!
 //! [`grid`] reads grids from files; [`sweep`] runs what is too long for one sitting, with a
 //! [`journal`] of what is done.
@@ -12,9 +12,10 @@
 
 mod cell;
 pub mod contention;
-mod coupled;
 pub mod grid;
 pub mod journal;
+mod placements;
+pub mod pool;
 mod result;
 mod runner;
 pub mod search;

@@ -1,14 +1,19 @@
-use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc;
+use std::sync::Arc;
 use std::time::Instant;
 
-use super::{Cell, Pace, RunKey, RunResult, Watch, coupled};
-use crate::metrics::by_size::by_size;
-use crate::metrics::run::{JobMeasures, PlacementMeans, RunMetrics};
-use crate::metrics::{Locality, TieStatistics};
+use super::placements::Placements;
+use super::pool::{self, Turn};
+use super::{Cell, RunKey, RunResult, Trace, Watch};
+use crate::allocator::Allocator;
+use crate::cluster;
+use crate::metrics::by_size::{SizeRow, by_size};
+use crate::metrics::run::{RunMetrics, ScheduleMetrics};
+use crate::metrics::system::{self, SystemMetrics};
+use crate::metrics::{Series, SystemRecorder};
 use crate::naming::NameError;
-use crate::simulation::{CoupledError, ReplayError, Scene, TimelineError, replay};
+use crate::simulation::{
+    CoupledError, Decision, ReplayError, Scene, TimelineError, replay, simulate,
+};
 use crate::stop::Stopped;
 
 /// What to measure beyond the pairwise L1 distance.
@@ -107,66 +112,98 @@ fn measured(
     measure: Measure,
     watch: Watch<'_>,
 ) -> Result<RunResult, CellProblem> {
-    let stop = watch.stop;
-    stop.check()?;
+    watch.stop.check()?;
     let topology = &cell.trace.topology;
-    let (jobs, shapes) = (&cell.trace.workload.jobs, &cell.trace.workload.shapes);
     let mut allocator = cell.allocator.build(topology, cell.seed)?;
-    allocator.stopped_by(stop);
-    if !allocator.keeps_schedule() || allocator.census().is_some() {
-        return Ok(coupled::run(run, cell, measure, watch, allocator.as_mut())?);
-    }
-    let schedule = cell.trace.schedule(&cell.scheduler, stop)?;
-    let mut locality = Locality::new(topology);
-    let mut pairwise = vec![0u64; jobs.len()];
-    let mut ties = TieStatistics::default();
-    let mut means = PlacementMeans::default();
-    let mut measured: Vec<JobMeasures> =
-        Vec::with_capacity(if measure.jobs { jobs.len() } else { 0 });
-    let mut pace = Pace::new(watch, jobs.len());
-    let begin = Instant::now();
-    let allocator = allocator.as_mut();
-    let scene = Scene { jobs, shapes, topology, timed: false, stop };
-    replay(&schedule.timeline, scene, allocator, measure.ties, |decision| {
-        pace.started();
-        let id = decision.job.index();
-        if let Some(sets) = decision.tied {
-            ties.record(sets);
-        }
-        if !measure.placements && !measure.jobs {
-            pairwise[id] = locality.pairwise_l1(decision.nodes);
-            return;
-        }
-        let placement = locality.placement(decision.nodes);
-        pairwise[id] = placement.pairwise_l1;
-        means.record(&placement);
-        if measure.jobs {
-            let job = &jobs[id];
-            measured.push(JobMeasures {
-                number: job.number,
-                submit: job.submit,
-                start: schedule.timeline.starts()[id],
-                run: job.run,
-                size: job.size,
-                placement,
-                tied: decision.tied,
-            });
-        }
-    })?;
-    let seconds = begin.elapsed().as_secs_f64();
-    measured.sort_by_key(|job| (job.submit, job.number));
-    let starts = schedule.timeline.starts();
-    let counted = (ties.decisions > 0).then_some(ties);
+    allocator.stopped_by(watch.stop);
+    let coupled = !allocator.keeps_schedule() || allocator.census().is_some();
+    let play = if coupled { coupled_run } else { replayed };
+    let Played { placements, schedule, series, by_size, system, seconds, allocator_seconds } =
+        play(cell, measure, watch, allocator.as_mut())?;
+    let total = placements.pairwise.iter().sum();
+    let counted = (placements.ties.decisions > 0).then_some(placements.ties);
     Ok(RunResult {
         run,
         key: cell.key(),
         processors: topology.processors(),
-        metrics: RunMetrics::new(&schedule.metrics, pairwise.iter().sum(), &means, counted, None),
-        by_size: by_size(jobs, starts, &pairwise),
-        jobs: measured,
-        series: schedule.series,
+        metrics: RunMetrics::new(&schedule, total, &placements.means, counted, system),
+        by_size,
+        jobs: placements.into_jobs(),
+        series,
         seconds,
+        allocator_seconds,
+    })
+}
+
+/// A run as either loop leaves it.
+struct Played<'a> {
+    placements: Placements<'a>,
+    schedule: Arc<ScheduleMetrics>,
+    series: Arc<Series>,
+    by_size: Vec<SizeRow>,
+    system: Option<SystemMetrics>,
+    seconds: f64,
+    allocator_seconds: Option<f64>,
+}
+
+/// Replays the timeline, which the allocator does not influence.
+fn replayed<'a>(
+    cell: &'a Cell,
+    measure: Measure,
+    watch: Watch<'a>,
+    allocator: &mut dyn Allocator,
+) -> Result<Played<'a>, CellProblem> {
+    let Trace { workload, topology, .. } = cell.trace.as_ref();
+    let schedule = cell.trace.schedule(&cell.scheduler, watch.stop)?;
+    let starts = schedule.timeline.starts();
+    let mut placements = Placements::new(cell, measure, watch);
+    let begin = Instant::now();
+    let scene = Scene { jobs: &workload.jobs, topology, timed: false, stop: watch.stop };
+    replay(&schedule.timeline, scene, allocator, measure.ties, |decision| {
+        let Decision { job, nodes, tied } = decision;
+        placements.placed(job, starts[job.index()], nodes, tied);
+    })?;
+    Ok(Played {
+        seconds: begin.elapsed().as_secs_f64(),
+        by_size: by_size(&workload.jobs, starts, &placements.pairwise),
+        placements,
+        schedule: schedule.metrics,
+        series: schedule.series,
+        system: None,
         allocator_seconds: None,
+    })
+}
+
+/// Runs a cell whose allocator may refuse or hands out units.
+fn coupled_run<'a>(
+    cell: &'a Cell,
+    measure: Measure,
+    watch: Watch<'a>,
+    allocator: &mut dyn Allocator,
+) -> Result<Played<'a>, CellProblem> {
+    let Trace { workload, topology, .. } = cell.trace.as_ref();
+    // Of a cluster: what jobs can hold.
+    let (jobs, slots) = (&workload.jobs, topology.slots());
+    let mut scheduler = cell.scheduler.build(slots as u32);
+    let placements = Placements::new(cell, measure, watch);
+    let mut observers = (SystemRecorder::new(jobs.len()), placements);
+    let begin = Instant::now();
+    let scene = Scene { jobs, topology, timed: true, stop: watch.stop };
+    let mut service = cluster::service(topology, allocator, 1.0);
+    let overhead =
+        simulate(scene, scheduler.as_mut(), allocator, service.as_mut(), &mut observers)?;
+    let seconds = begin.elapsed().as_secs_f64();
+    let (recorder, placements) = observers;
+    let (served, starts) = (system::as_served(jobs, &recorder), recorder.starts());
+    let origin = jobs.iter().map(|job| job.submit).min().unwrap_or(0);
+    Ok(Played {
+        by_size: by_size(&served, starts, &placements.pairwise),
+        placements,
+        schedule: Arc::new(ScheduleMetrics::new(&served, starts, slots)),
+        series: Arc::new(Series::new(&served, starts)),
+        system: Some(recorder.metrics(origin, slots, &overhead)),
+        seconds,
+        allocator_seconds: Some(overhead.time.as_secs_f64()),
     })
 }
 
@@ -180,49 +217,9 @@ pub fn run_cells(
     watch: Watch<'_>,
     mut take: impl FnMut(Result<RunResult, CellError>) -> bool,
 ) {
-    if rayon::current_thread_index().is_some() {
-        // On a worker of the pool itself, waiting for the others could wait for ever.
-        for (run, cell) in (0..).zip(cells) {
-            let outcome = run_cell(run, cell, measure, watch);
-            if outcome.as_ref().is_err_and(CellError::is_stopped) || !take(outcome) {
-                return;
-            }
-        }
-        return;
-    }
-    let (sender, outcomes) = mpsc::channel();
-    let next_cell = AtomicUsize::new(0);
-    rayon::in_place_scope(|scope| {
-        for _ in 0..rayon::current_num_threads().min(cells.len()) {
-            let (sender, next_cell) = (sender.clone(), &next_cell);
-            // Cells are handed out in grid order, so that few results wait for their turn.
-            scope.spawn(move |_| {
-                loop {
-                    let run = next_cell.fetch_add(1, Ordering::Relaxed);
-                    let Some(cell) = cells.get(run) else { break };
-                    let outcome = run_cell(run as u32, cell, measure, watch);
-                    let stopped = outcome.as_ref().is_err_and(CellError::is_stopped);
-                    if stopped || sender.send((run, outcome)).is_err() {
-                        break;
-                    }
-                }
-            });
-        }
-        drop(sender);
-        let mut early = BTreeMap::new();
-        let mut next = 0;
-        for (run, outcome) in outcomes {
-            early.insert(run, outcome);
-            while let Some(outcome) = early.remove(&next) {
-                next += 1;
-                if !take(outcome) {
-                    next_cell.store(cells.len(), Ordering::Relaxed);
-                }
-            }
-        }
-        // Behind a cell that was ended there may be some that were faster.
-        for outcome in early.into_values() {
-            take(outcome);
-        }
-    });
+    let work = |run: usize, cell: &Cell| {
+        let outcome = run_cell(run as u32, cell, measure, watch);
+        (!outcome.as_ref().is_err_and(CellError::is_stopped)).then_some(outcome)
+    };
+    pool::run(cells, Turn::InOrder, work, |_, outcome| take(outcome));
 }

@@ -32,6 +32,7 @@ fn run(number: u32, tie: Option<&str>, sizes: &[u32]) -> RunResult {
         estimate: 20,
         size,
         line: 0,
+        shape: None,
     };
     let jobs: Vec<Job> = sizes.iter().enumerate().map(job).collect();
     let starts: Vec<i64> = (0..jobs.len() as i64).map(|i| 11 * i).collect();

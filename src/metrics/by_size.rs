@@ -99,7 +99,15 @@ mod tests {
 
     #[test]
     fn sizes_are_grouped_ranked_and_compared() {
-        let job = |size, run| Job { number: 0, submit: 0, run, estimate: run, size, line: 0 };
+        let job = |size, run| Job {
+            number: 0,
+            submit: 0,
+            run,
+            estimate: run,
+            size,
+            line: 0,
+            shape: None,
+        };
         let jobs = [job(2, 10), job(4, 1), job(2, 20), job(1, 5)];
         let rows = by_size(&jobs, &[0, 0, 6, 0], &[1, 8, 3, 0]);
         assert_eq!(

@@ -86,9 +86,16 @@ impl Locality {
         self.distances.sum(nodes)
     }
 
-    /// All measures of an allocation of at least one processor.
-    pub fn placement(&mut self, nodes: &[NodeId]) -> Placement {
-        let pairwise_l1 = self.pairwise_l1(nodes);
+    /// The same over those that run a job's `size` processes, the first ones: the others are lost to
+    /// internal fragmentation.
+    pub fn between(&mut self, nodes: &[NodeId], size: u32) -> u64 {
+        self.pairwise_l1(&nodes[..nodes.len().min(size as usize)])
+    }
+
+    /// All measures of an allocation of at least one processor. The pairwise L1 is that
+    /// [between](Self::between) its processes.
+    pub fn placement(&mut self, nodes: &[NodeId], size: u32) -> Placement {
+        let pairwise_l1 = self.between(nodes, size);
         let (diameter, bounding_box) = match &self.topology {
             Topology::Grid(grid) => {
                 for (axis, histogram) in self.histograms.iter_mut().enumerate() {
@@ -201,7 +208,7 @@ mod tests {
     fn measure(machine: &str, coords: &[(u16, u16)]) -> Placement {
         let topology: Topology = machine.parse().expect("a machine");
         let nodes = nodes(topology.grid().expect("a grid"), coords);
-        Locality::new(&topology).placement(&nodes)
+        Locality::new(&topology).placement(&nodes, nodes.len() as u32)
     }
 
     #[test]
@@ -231,7 +238,7 @@ mod tests {
             let topology: Topology = machine.parse().expect("a machine");
             let nodes: Vec<_> = topology.nodes().filter(|n| members[n.index()]).collect();
             prop_assume!(!nodes.is_empty());
-            let placement = Locality::new(&topology).placement(&nodes);
+            let placement = Locality::new(&topology).placement(&nodes, nodes.len() as u32);
             let pairs = || nodes.iter().enumerate().flat_map(|(i, &a)| nodes[..i].iter().map(move |&b| (a, b)));
             // Its sum has a test of its own.
             prop_assert_eq!(placement.pairwise_l1, PairDistances::new(&topology).sum(&nodes));

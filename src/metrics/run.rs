@@ -297,7 +297,15 @@ mod tests {
 
     #[test]
     fn a_hand_made_run() {
-        let job = |submit, run, size| Job { number: 0, submit, run, estimate: run, size, line: 0 };
+        let job = |submit, run, size| Job {
+            number: 0,
+            submit,
+            run,
+            estimate: run,
+            size,
+            line: 0,
+            shape: None,
+        };
         let jobs = [job(0, 100, 4), job(10, 5, 4)];
         let run = RunMetrics::new(
             &ScheduleMetrics::new(&jobs, &[0, 100], 4),

@@ -17,8 +17,6 @@ use crate::workload::{Job, JobId};
 pub struct Scene<'a> {
     /// Jobs in order of submission.
     pub jobs: &'a [Job],
-    /// Side lengths by job; empty if the jobs have no shapes.
-    pub shapes: &'a [[u16; 3]],
     /// The machine.
     pub topology: &'a Topology,
     /// Measure the wall-clock time that the allocator takes; a coupled simulation does.
@@ -258,8 +256,8 @@ struct Coupled<'a> {
 
 impl Coupled<'_> {
     fn request(&self, id: JobId) -> Request {
-        let shape = self.scene.shapes.get(id.index()).copied();
-        Request { size: self.scene.jobs[id.index()].size, shape }
+        let &Job { size, shape, .. } = &self.scene.jobs[id.index()];
+        Request { size, shape }
     }
 
     fn state(&self, waiting: usize, allocator: &dyn Allocator) -> State {

@@ -61,7 +61,7 @@ pub fn replay_while(
     ties: bool,
     mut observe: impl FnMut(Decision<'_>) -> ControlFlow<()>,
 ) -> Result<(), ReplayError> {
-    let Scene { jobs, shapes, topology, stop, .. } = scene;
+    let Scene { jobs, topology, stop, .. } = scene;
     let mut machine = Machine::new(topology.clone());
     let mut held: Vec<Vec<NodeId>> = Vec::new();
     let mut spare: Vec<u32> = Vec::new();
@@ -72,7 +72,7 @@ pub fn replay_while(
             Event::Start(id) => {
                 stop.check()?;
                 let job = &jobs[id.index()];
-                let request = Request { size: job.size, shape: shapes.get(id.index()).copied() };
+                let request = Request { size: job.size, shape: job.shape };
                 let slot = spare.pop().unwrap_or_else(|| {
                     held.push(Vec::new());
                     held.len() as u32 - 1

@@ -123,7 +123,7 @@ impl Draft<'_> {
             _ => self.record.job_number,
         };
         let line = u32::try_from(self.line).unwrap_or(u32::MAX);
-        Ok(Job { number, submit, run, estimate, size, line })
+        Ok(Job { number, submit, run, estimate, size, line, shape: None })
     }
 
     fn size(&mut self) -> Result<(u32, Field), Stop> {

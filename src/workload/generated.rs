@@ -65,8 +65,7 @@ impl Generated {
             Workload::from_reader(self.swf.as_slice(), &name, policy, window, options)?;
         if let Some(shapes) = &self.shapes {
             let file = format!("shapes of {name}");
-            let shapes = Shapes::read(shapes.as_slice(), &file)?;
-            workload.shapes = shapes.of(&workload.jobs)?;
+            Shapes::read(shapes.as_slice(), &file)?.give(&mut workload.jobs)?;
         }
         Ok(workload)
     }
@@ -190,7 +189,7 @@ impl StreamOptions {
         let processors = model.processors().map_err(|e| e.to_string())?;
         let (mut swf, mut shapes) = (Vec::new(), Vec::new());
         stochastic::write_swf(&stream, processors, &[("Note", note)], &mut swf)
-            .and_then(|()| write_shapes(&stream.jobs, &stream.shapes, &mut shapes))
+            .and_then(|()| write_shapes(&stream.jobs, &mut shapes))
             .map_err(|e| e.to_string())?;
         Ok((swf, Some(shapes)))
     }
@@ -238,6 +237,7 @@ impl fmt::Display for Extents {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::workload::{Job, Oversize};
 
     fn load(name: &str) -> Workload {
         let generated = generate(&name.parse().expect("a name")).expect("possible");
@@ -249,10 +249,12 @@ mod tests {
     #[test]
     fn a_stream_is_a_trace_with_shapes() {
         let workload = load("stream[machine=8x4x4,load=3,sides=uniform[high=4],jobs=50]");
-        assert_eq!((workload.jobs.len(), workload.shapes.len()), (50, 50));
-        let [w, d, h] = workload.shapes[7].map(u32::from);
-        assert_eq!(w * d * h, workload.jobs[7].size);
-        assert!(workload.shapes.iter().flatten().all(|&side| side <= 4));
+        assert_eq!(workload.jobs.len(), 50);
+        for job in &workload.jobs {
+            let sides = job.shape.expect("a shape");
+            assert_eq!(sides.map(u32::from).iter().product::<u32>(), job.size);
+            assert!(sides.iter().all(|&side| side <= 4));
+        }
         assert_eq!(workload.header.max_procs(), Some(128));
     }
 
@@ -262,7 +264,25 @@ mod tests {
         let window = Window::parse(None, Some(10), None).expect("a window");
         let workload =
             generated.load(&Policy::JOHNSON, &window, Default::default()).expect("a trace");
-        assert_eq!((workload.jobs.len(), workload.shapes.len()), (10, 10));
+        assert_eq!(workload.jobs.len(), 10);
+        assert!(workload.jobs.iter().all(|job| job.shape.is_some()));
+    }
+
+    /// A job that is cut to the machine loses its shape, and no other does.
+    #[test]
+    fn the_others_keep_their_shapes_when_one_is_clamped() {
+        let mut workload = load("stream[machine=8x8,sides=uniform,jobs=60,seed=2]");
+        let before = workload.jobs.clone();
+        workload.fit_to_machine(40, Oversize::Clamp).expect("a rule that changes jobs");
+        let clamped = |job: &Job| job.size > 40;
+        assert!(before.iter().any(clamped) && !before.iter().all(clamped));
+        for (now, before) in workload.jobs.iter().zip(&before) {
+            let expected = match clamped(before) {
+                true => Job { size: 40, shape: None, ..*before },
+                false => *before,
+            };
+            assert_eq!(*now, expected);
+        }
     }
 
     #[test]

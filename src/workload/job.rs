@@ -27,4 +27,7 @@ pub struct Job {
     pub size: u32,
     /// Line in the trace, 1-based; 0 for a synthetic job.
     pub line: u32,
+    /// Side lengths along x, y, z that it asks for, in processors; their product is its size.
+    /// `None` if any processors will do.
+    pub shape: Option<[u16; 3]>,
 }

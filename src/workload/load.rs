@@ -30,8 +30,6 @@ pub struct Workload {
     pub header: Header,
     /// Jobs sorted by submit time, equal times in file order; [`JobId`](super::JobId) is the index.
     pub jobs: Vec<Job>,
-    /// Side lengths along x, y, z by job; empty if the jobs have no shapes.
-    pub shapes: Vec<[u16; 3]>,
     /// What cleaning and window did.
     pub report: CleaningReport,
 }
@@ -63,8 +61,7 @@ impl Workload {
                 let input = File::open(&shapes);
                 let input =
                     input.map_err(|source| swf::Error::Io { file: file.clone(), source })?;
-                let shapes = Shapes::read(BufReader::new(input), &file)?;
-                workload.shapes = shapes.of(&workload.jobs)?;
+                Shapes::read(BufReader::new(input), &file)?.give(&mut workload.jobs)?;
             }
             Ok(_) => {}
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
@@ -130,15 +127,7 @@ impl Workload {
         report.before_window = outside.before as u64;
         report.after_window = outside.after as u64;
         let digest = input.into_inner().hasher.finalize().to_hex().to_string();
-        Ok(Workload {
-            name: report.name.clone(),
-            source,
-            digest,
-            header,
-            jobs,
-            shapes: Vec::new(),
-            report,
-        })
+        Ok(Workload { name: report.name.clone(), source, digest, header, jobs, report })
     }
 
     /// Applies a rule to the jobs larger than a machine of `procs` processors, see [`fit_to_machine`].
@@ -146,22 +135,8 @@ impl Workload {
     /// # Errors
     /// [`CleaningError`] with file and line of the first such job, under [`Oversize::Error`].
     pub fn fit_to_machine(&mut self, procs: u32, rule: Oversize) -> Result<(), CleaningError> {
-        let before = self.jobs.clone();
         fit_to_machine(&mut self.jobs, procs, rule, &mut self.report)
-            .map_err(|error| error.in_file(&self.source.display().to_string()))?;
-        if !self.shapes.is_empty() {
-            // Jobs keep their order; what was dropped or cut takes its shape along.
-            let mut left = self.jobs.iter().peekable();
-            let mut shapes = before.iter().zip(std::mem::take(&mut self.shapes));
-            let mut kept = Vec::with_capacity(self.jobs.len());
-            kept.extend(shapes.by_ref().filter_map(|(job, shape)| {
-                left.next_if(|kept| kept.number == job.number && kept.size == job.size)
-                    .map(|_| shape)
-            }));
-            // A job cut to the machine has no shape any more: then none has.
-            self.shapes = if left.peek().is_none() { kept } else { Vec::new() };
-        }
-        Ok(())
+            .map_err(|error| error.in_file(&self.source.display().to_string()))
     }
 }
 

@@ -44,7 +44,8 @@ pub fn fit_to_machine(
     let mut clamped = 0u64;
     jobs.retain_mut(|job| {
         if job.size > procs {
-            job.size = size;
+            // Cut to the machine, it is no longer of the shape it asked for.
+            (job.size, job.shape) = (size, None);
             clamped += u64::from(size > 0);
         }
         job.size > 0
@@ -74,6 +75,7 @@ mod tests {
             estimate: 1,
             size,
             line: number as u32 + 10,
+            shape: None,
         };
         let report =
             CleaningReport { name: "t.swf".into(), read: 3, kept: 3, ..Default::default() };

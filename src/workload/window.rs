@@ -205,7 +205,15 @@ mod tests {
     fn jobs(submits: &[i64]) -> Vec<Job> {
         submits
             .iter()
-            .map(|&submit| Job { number: submit, submit, run: 1, estimate: 1, size: 1, line: 0 })
+            .map(|&submit| Job {
+                number: submit,
+                submit,
+                run: 1,
+                estimate: 1,
+                size: 1,
+                line: 0,
+                shape: None,
+            })
             .collect()
     }
 

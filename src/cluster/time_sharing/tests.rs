@@ -25,7 +25,7 @@ impl Observer for Log {
 }
 
 fn job(submit: i64, run: i64, size: u32) -> Job {
-    Job { number: 0, submit, run, estimate: run, size, line: 0 }
+    Job { number: 0, submit, run, estimate: run, size, line: 0, shape: None }
 }
 
 fn run(
@@ -35,7 +35,7 @@ fn run(
     service: Option<&mut dyn Service>,
 ) -> Log {
     let topology: Topology = machine.parse().expect("a cluster");
-    let scene = Scene { jobs, shapes: &[], topology: &topology, timed: false, stop: &Stop::new() };
+    let scene = Scene { jobs, topology: &topology, timed: false, stop: &Stop::new() };
     let mut scheduler = SchedulerSpec::fcfs().build(topology.processors() as u32);
     let mut log = Log::default();
     let cluster = topology.cluster().expect("a cluster");

@@ -83,12 +83,12 @@ struct Place {
 /// # Errors
 /// [`TraceError`] if the machine has no such network, or the times are beyond [`LONGEST`].
 pub fn isolate(stage: Stage<'_>, scale: f64, seed: u64) -> Result<Isolation, TraceError> {
-    let Stage { shapes, topology, messages, watch, .. } = stage;
+    let Stage { topology, messages, watch, .. } = stage;
     let jobs = scaled(stage.jobs, scale)?;
     let draws = messages.program.draws();
     let wish = |i: usize| Wish {
         target: jobs[i].run as u64,
-        place: Place { size: jobs[i].size, shape: shapes.get(i).copied() },
+        place: Place { size: jobs[i].size, shape: jobs[i].shape },
         job: draws.then_some(i),
     };
     let mut wishes: BTreeMap<Wish, u64> = BTreeMap::new();

@@ -19,8 +19,6 @@ pub const LONGEST: f64 = (1u64 << 53) as f64;
 pub struct Stage<'a> {
     /// The jobs; times in seconds.
     pub jobs: &'a [Job],
-    /// Side lengths by job; empty if the jobs have no shapes.
-    pub shapes: &'a [[u16; 3]],
     /// The machine.
     pub topology: &'a Topology,
     /// What they send.

@@ -91,7 +91,7 @@ pub fn run_trace(
     allocator: &AllocatorSpec,
     seed: u64,
 ) -> Result<TraceRun, TraceError> {
-    let Stage { shapes, topology, messages, watch, .. } = stage;
+    let Stage { topology, messages, watch, .. } = stage;
     let jobs = &isolation.jobs;
     let processors = topology.processors();
     let mut built = allocator.build(topology, seed)?;
@@ -104,7 +104,7 @@ pub fn run_trace(
     let pace = Pace::new(watch, jobs.len());
     let watcher = Watcher { locality: Locality::new(topology), placements, jobs, watch, pace };
     let mut observers = (SystemRecorder::new(jobs.len()), watcher);
-    let scene = Scene { jobs, shapes, topology, timed: false, stop: watch.stop };
+    let scene = Scene { jobs, topology, timed: false, stop: watch.stop };
     let mut scheduler = scheduler.build(processors as u32);
     let overhead =
         simulate(scene, scheduler.as_mut(), built.as_mut(), &mut service, &mut observers)?;
@@ -164,9 +164,7 @@ struct Watcher<'a> {
 impl Observer for Watcher<'_> {
     fn started(&mut self, id: JobId, _: i64, nodes: &[NodeId], _: Option<Census>) {
         self.pace.started();
-        let size = self.jobs[id.index()].size as usize;
-        let mut placement = self.locality.placement(nodes);
-        placement.pairwise_l1 = self.locality.pairwise_l1(&nodes[..size]);
+        let placement = self.locality.placement(nodes, self.jobs[id.index()].size);
         self.placements[id.index()] = Some(placement);
     }
 

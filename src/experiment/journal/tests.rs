@@ -25,13 +25,20 @@ fn folder(dir: &tempfile::TempDir) -> Dir {
 
 /// A result with numbers that are hard to write down.
 fn result(run: u32) -> RunResult {
-    let jobs =
-        [crate::workload::Job { number: 1, submit: 0, run: 7, estimate: 7, size: 3, line: 1 }];
+    let jobs = [crate::workload::Job {
+        number: 1,
+        submit: 0,
+        run: 7,
+        estimate: 7,
+        size: 3,
+        line: 1,
+        shape: None,
+    }];
     let schedule = crate::metrics::ScheduleMetrics::new(&jobs, &[0], 16);
     let mut means = crate::metrics::run::PlacementMeans::default();
     let mesh = "4x4".parse().expect("a machine");
     let nodes = [0, 5, 10].map(crate::topology::NodeId);
-    means.record(&Locality::new(&mesh).placement(&nodes));
+    means.record(&Locality::new(&mesh).placement(&nodes, 3));
     let mean = f64::from(run) / 3.0 + 0.1;
     RunResult {
         run,

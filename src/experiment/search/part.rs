@@ -101,7 +101,7 @@ impl Part {
         watch: Watch<'_>,
     ) -> Result<Tally, SearchError> {
         let topology = &self.trace.topology;
-        let (jobs, shapes) = (&self.trace.workload.jobs, &self.trace.workload.shapes);
+        let jobs = &self.trace.workload.jobs;
         let mut allocator = allocator.build(topology, 0)?;
         allocator.stopped_by(watch.stop);
         let mut locality = Locality::new(topology);
@@ -117,7 +117,7 @@ impl Part {
             pace.started();
             let size = jobs[decision.job.index()].size;
             let pairwise_l1 = if needs >= Needs::Placements {
-                let placement = locality.placement(decision.nodes);
+                let placement = locality.placement(decision.nodes, size);
                 tally.placements.record(&placement);
                 placement.pairwise_l1
             } else {
@@ -139,7 +139,7 @@ impl Part {
             ControlFlow::Continue(())
         };
         let timeline = &self.schedule.timeline;
-        let scene = Scene { jobs, shapes, topology, timed: false, stop: watch.stop };
+        let scene = Scene { jobs, topology, timed: false, stop: watch.stop };
         replay_while(timeline, scene, allocator.as_mut(), ties, observe).map_err(|cause| {
             match cause {
                 ReplayError::Stopped(stopped) => stopped.into(),

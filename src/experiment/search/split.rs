@@ -29,7 +29,6 @@ pub fn split(
     let side = |word: &str, range: std::ops::Range<usize>| {
         let side = Workload {
             name: format!("{}[{word} {share}]", workload.name),
-            shapes: workload.shapes.get(range.clone()).unwrap_or_default().to_vec(),
             jobs: workload.jobs[range].to_vec(),
             ..Workload::clone(workload)
         };

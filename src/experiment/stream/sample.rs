@@ -80,8 +80,7 @@ pub fn sample(
 }
 
 fn scene<'a>(point: &'a Point, stream: &'a Stream, stop: &'a Stop) -> Scene<'a> {
-    let Stream { jobs, shapes, .. } = stream;
-    Scene { jobs, shapes, topology: &point.topology, timed: false, stop }
+    Scene { jobs: &stream.jobs, topology: &point.topology, timed: false, stop }
 }
 
 fn run(
@@ -115,6 +114,6 @@ struct Dispersal {
 
 impl Observer for Dispersal {
     fn started(&mut self, _: JobId, _: i64, nodes: &[NodeId], _: Option<Census>) {
-        self.weighted += self.locality.placement(nodes).weighted_dispersal;
+        self.weighted += self.locality.placement(nodes, nodes.len() as u32).weighted_dispersal;
     }
 }

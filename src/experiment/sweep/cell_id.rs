@@ -52,7 +52,7 @@ impl CellConfiguration<'_> {
 /// side lengths if they have shapes. It stands
 /// for the trace's text, cleaning policy, window and fit to the machine together: a
 /// comment in the trace changes nothing, a mended cleaning rule does.
-pub fn jobs_digest(jobs: &[Job], shapes: &[[u16; 3]]) -> String {
+pub fn jobs_digest(jobs: &[Job]) -> String {
     let mut hasher = blake3::Hasher::new();
     for job in jobs {
         for time in [job.number, job.submit, job.run, job.estimate] {
@@ -60,8 +60,11 @@ pub fn jobs_digest(jobs: &[Job], shapes: &[[u16; 3]]) -> String {
         }
         hasher.update(&job.size.to_le_bytes());
     }
-    for side in shapes.as_flattened() {
-        hasher.update(&side.to_le_bytes());
+    if jobs.iter().any(|job| job.shape.is_some()) {
+        // A job without a shape among others has sides of nothing.
+        for side in jobs.iter().flat_map(|job| job.shape.unwrap_or_default()) {
+            hasher.update(&side.to_le_bytes());
+        }
     }
     hasher.finalize().to_hex().to_string()
 }

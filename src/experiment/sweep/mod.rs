@@ -19,5 +19,5 @@ mod tests;
 
 pub use cell_id::{CellConfiguration, CellId, CellIdError, jobs_digest};
 pub use plan::{Build, Plan, PlanError, PlannedTrace};
-pub use run::{SweepError, pending, run_sweep};
+pub use run::{SweepError, pending, run_plan, run_sweep};
 pub use shard::{Shard, ShardError};

@@ -111,7 +111,7 @@ impl PlannedTrace {
             name: workload.name.clone(),
             source: workload.source.display().to_string(),
             digest: workload.digest.clone(),
-            jobs_digest: jobs_digest(&workload.jobs, &workload.shapes),
+            jobs_digest: jobs_digest(&workload.jobs),
             jobs: workload.jobs.len(),
             topology: trace.topology.to_string(),
             policy: trace.policy.clone(),

@@ -1,9 +1,8 @@
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc;
 
-use super::{CellId, Plan, Shard};
+use super::{Plan, Shard};
 use crate::experiment::journal::{Journal, JournalError};
+use crate::experiment::pool::{self, Turn};
 use crate::experiment::{CellError, RunResult, Trace, Watch, run_cell};
 use crate::naming::NameError;
 
@@ -41,10 +40,39 @@ pub fn pending(
     Ok(pending)
 }
 
-/// Runs cells of a plan on the current rayon pool and journals each as it finishes, in
-/// whatever order that is. `told` hears of every finished cell after it is journalled;
-/// when it returns `false`, running cells are finished and no further ones begun. The
-/// watch's flag ends those that run, too; they leave no trace.
+/// Runs cells of a plan on the current rayon pool. `take` gets the place in `runs` and the outcome of
+/// each, when its `turn` has come; when it returns `false`, running cells are finished and no
+/// further ones begun. The watch's flag ends those that run, too; nobody hears of them.
+///
+/// # Errors
+/// As [`Plan::cell`].
+pub fn run_plan(
+    plan: &Plan,
+    traces: &[Arc<Trace>],
+    runs: &[u32],
+    turn: Turn,
+    watch: Watch<'_>,
+    mut take: impl FnMut(u32, Result<RunResult, CellError>) -> bool,
+) -> Result<(), NameError> {
+    let work = |_: usize, &run: &u32| {
+        let outcome =
+            plan.cell(traces, run).map(|cell| run_cell(run, &cell, plan.grid.measure, watch));
+        let stopped = matches!(&outcome, Ok(Err(error)) if error.is_stopped());
+        (!stopped).then_some(outcome)
+    };
+    let mut unknown = None;
+    pool::run(runs, turn, work, |place, outcome| match outcome {
+        Ok(outcome) => take(runs[place], outcome),
+        Err(error) => {
+            unknown.get_or_insert(error);
+            false
+        }
+    });
+    unknown.map_or(Ok(()), Err)
+}
+
+/// [`run_plan`] with a journal of each cell as it finishes, in whatever order that is. `told`
+/// hears of every finished cell after it is journalled.
 ///
 /// Results are held only until they are journalled, at most two per thread.
 ///
@@ -58,62 +86,20 @@ pub fn run_sweep(
     watch: Watch<'_>,
     mut told: impl FnMut(u32, Result<&RunResult, &CellError>) -> bool,
 ) -> Result<(), SweepError> {
-    type Finished = Result<(CellId, Result<RunResult, CellError>), NameError>;
-    // `None` for a cell that was ended.
-    let work = |run: u32| -> Option<Finished> {
-        let finished = || {
-            let cell = plan.cell(traces, run)?;
-            Ok((plan.id(run)?, run_cell(run, &cell, plan.grid.measure, watch)))
-        };
-        let ended = |outcome: &Result<RunResult, CellError>| {
-            outcome.as_ref().is_err_and(CellError::is_stopped)
-        };
-        Some(finished()).filter(|done| !done.as_ref().is_ok_and(|(_, outcome)| ended(outcome)))
-    };
-    let mut take = |run: u32, finished: Finished| -> Result<bool, SweepError> {
-        let (id, outcome) = finished?;
+    let mut record = |run, outcome: &Result<RunResult, CellError>| -> Result<(), SweepError> {
         let why = outcome.as_ref().map_err(|error| error.cause.to_string());
-        journal.append(id, why.as_ref().map(|result| *result).map_err(String::as_str))?;
-        Ok(told(run, outcome.as_ref()))
+        let why = why.as_ref().map(|result| *result).map_err(String::as_str);
+        Ok(journal.append(plan.id(run)?, why)?)
     };
-    if rayon::current_thread_index().is_some() {
-        // On a worker of the pool itself, waiting for the others could wait for ever.
-        for &run in runs {
-            let Some(finished) = work(run) else { break };
-            if !take(run, finished)? {
-                break;
-            }
-        }
-        return Ok(());
-    }
-    let threads = rayon::current_num_threads().min(runs.len()).max(1);
-    let (sender, finished) = mpsc::sync_channel::<(u32, Finished)>(threads);
-    let next = AtomicUsize::new(0);
-    rayon::in_place_scope(|scope| {
-        // Moved in, so that it is dropped on return and no worker waits to be heard.
-        let finished = finished;
-        for _ in 0..threads {
-            let (sender, next) = (sender.clone(), &next);
-            scope.spawn(move |_| {
-                while let Some(&run) = runs.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let Some(finished) = work(run) else { break };
-                    if sender.send((run, finished)).is_err() {
-                        break;
-                    }
-                }
-            });
-        }
-        drop(sender);
-        let mut broken = None;
-        for (run, outcome) in finished.iter() {
-            let going_on = take(run, outcome).unwrap_or_else(|error| {
+    let mut broken = None;
+    run_plan(plan, traces, runs, Turn::AsDone, watch, |run, outcome| {
+        match record(run, &outcome) {
+            Ok(()) => told(run, outcome.as_ref()),
+            Err(error) => {
                 broken.get_or_insert(error);
                 false
-            });
-            if !going_on {
-                next.store(runs.len(), Ordering::Relaxed);
             }
         }
-        broken.map_or(Ok(()), Err)
-    })
+    })?;
+    broken.map_or(Ok(()), Err)
 }

@@ -33,14 +33,15 @@ struct Outcome {
 fn run(allocator: &str, load: f64, jobs: u32) -> Result<Outcome, VerifyError> {
     let gap = if load.is_finite() { SERVICE / load } else { 0.0 };
     let run = (SERVICE * SECOND) as i64;
-    let (jobs, shapes): (Vec<Job>, Vec<[u16; 3]>) = (0..jobs)
+    let jobs: Vec<Job> = (0..jobs)
         .zip([[4, 6, 1], [4, 2, 1]].into_iter().cycle())
         .map(|(i, shape)| {
             let size = shape.iter().map(|&side| u32::from(side)).product();
             let submit = (f64::from(i) * gap * SECOND).round() as i64;
-            (Job { number: i64::from(i) + 1, submit, run, estimate: run, size, line: 0 }, shape)
+            let (number, shape) = (i64::from(i) + 1, Some(shape));
+            Job { number, submit, run, estimate: run, size, line: 0, shape }
         })
-        .unzip();
+        .collect();
     let topology: Topology = MACHINE.parse().map_err(defect)?;
     let spec: AllocatorSpec = allocator.parse().map_err(defect)?;
     let mut allocator = spec.build(&topology, 0).map_err(defect)?;
@@ -48,8 +49,7 @@ fn run(allocator: &str, load: f64, jobs: u32) -> Result<Outcome, VerifyError> {
     let mut scheduler = SchedulerSpec::fcfs().build(processors as u32);
     let mut recorder = SystemRecorder::new(jobs.len());
     let stop = Stop::new();
-    let scene =
-        Scene { jobs: &jobs, shapes: &shapes, topology: &topology, timed: false, stop: &stop };
+    let scene = Scene { jobs: &jobs, topology: &topology, timed: false, stop: &stop };
     let service = &mut RunTimes::default();
     let overhead = simulate(scene, scheduler.as_mut(), allocator.as_mut(), service, &mut recorder)
         .map_err(defect)?;

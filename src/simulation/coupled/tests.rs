@@ -101,7 +101,7 @@ fn run_with(
     scheduler: &mut dyn Scheduler,
     allocator: &mut dyn Allocator,
 ) -> Result<Log, CoupledError> {
-    let scene = Scene { jobs, shapes: &[], topology, timed: false, stop: &Stop::new() };
+    let scene = Scene { jobs, topology, timed: false, stop: &Stop::new() };
     let mut logger = Logger::new(jobs);
     simulate(scene, scheduler, allocator, &mut RunTimes::default(), &mut logger)?;
     Ok(logger.log)
@@ -132,7 +132,7 @@ fn coupled_only(topology: &Topology) -> Vec<AllocatorSpec> {
 fn a_raised_flag_ends_a_simulation_and_is_no_refusal() {
     let (jobs, topology) = ([job(0, 5, 5, 2)], "4x4".parse().expect("a machine"));
     let stop = Stop::new();
-    let scene = Scene { jobs: &jobs, shapes: &[], topology: &topology, timed: false, stop: &stop };
+    let scene = Scene { jobs: &jobs, topology: &topology, timed: false, stop: &stop };
     let mut scheduler = SchedulerSpec::fcfs().build(16);
     let service = &mut RunTimes::default();
     // In the middle of the decision.
@@ -160,7 +160,7 @@ fn a_raised_flag_ends_a_simulation_and_is_no_refusal() {
 }
 
 fn job(submit: i64, run: i64, estimate: i64, size: u32) -> Job {
-    Job { number: 0, submit, run, estimate, size, line: 0 }
+    Job { number: 0, submit, run, estimate, size, line: 0, shape: None }
 }
 
 fn jobs(largest: u32) -> impl Strategy<Value = Vec<Job>> {
@@ -311,7 +311,7 @@ proptest! {
         let mut expected = vec![Vec::new(); jobs.len()];
         let mut built = allocator.build(&topology, 5).expect("it works");
         let scene =
-            Scene { jobs: &jobs, shapes: &[], topology: &topology, timed: false, stop: &Stop::new() };
+            Scene { jobs: &jobs, topology: &topology, timed: false, stop: &Stop::new() };
         replay(&timeline, scene, built.as_mut(), false, |Decision { job, nodes, .. }| {
             expected[job.index()] = nodes.to_vec();
         }).expect("nothing is refused");

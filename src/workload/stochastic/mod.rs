@@ -40,7 +40,8 @@
 //! };
 //! let stream = model.generate(1, 0)?;
 //! assert_eq!(stream.jobs.len(), 1000);
-//! assert!(stream.shapes.iter().all(|&[w, h, d]| w <= 32 && h <= 32 && d == 1));
+//! let flat = |[w, h, d]: [u16; 3]| w <= 32 && h <= 32 && d == 1;
+//! assert!(stream.jobs.iter().all(|job| job.shape.is_some_and(flat)));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
@@ -89,13 +90,12 @@ pub struct StochasticStream {
     pub ticks_per_unit: u32,
 }
 
-/// The jobs of one replication with their shapes.
+/// The jobs of one replication.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stream {
-    /// In order of arrival, numbered from 1; times in ticks, the estimate is the run time.
+    /// In order of arrival, numbered from 1, all with shapes; times in ticks, the estimate is
+    /// the run time.
     pub jobs: Vec<Job>,
-    /// Sides asked for, in processors, job by job; their product is the job's size.
-    pub shapes: Vec<[u16; 3]>,
     /// Ticks of one time unit.
     pub ticks_per_unit: u32,
 }
@@ -140,7 +140,6 @@ impl StochasticStream {
         // Bounded, so that an absurd number of jobs is not an allocation failure at once.
         let room = self.jobs.min(1 << 20) as usize;
         let mut jobs = Vec::with_capacity(room);
-        let mut shapes = Vec::with_capacity(room);
         let mut work = 0;
         for number in 1..=i64::from(self.jobs) {
             let shape = sides.draw(&mut side_rng);
@@ -153,10 +152,10 @@ impl StochasticStream {
                 return Err(self.too_long());
             }
             let size = shape.iter().map(|&side| u32::from(side)).product();
-            jobs.push(Job { number, submit, run, estimate: run, size, line: 0 });
-            shapes.push(shape);
+            let shape = Some(shape);
+            jobs.push(Job { number, submit, run, estimate: run, size, line: 0, shape });
         }
-        Ok(Stream { jobs, shapes, ticks_per_unit: self.ticks_per_unit })
+        Ok(Stream { jobs, ticks_per_unit: self.ticks_per_unit })
     }
 
     /// Processors of the machine.

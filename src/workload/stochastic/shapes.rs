@@ -43,15 +43,15 @@ pub fn shapes_path(trace: &Path) -> PathBuf {
     path.into()
 }
 
-/// Writes the shapes of jobs, in processors, job by job. `out` should be buffered; it is flushed at the
-/// end.
+/// Writes the shapes of the jobs that have one, in processors, job by job. `out` should be buffered; it
+/// is flushed at the end.
 ///
 /// # Errors
 /// Those of the output.
-pub fn write_shapes(jobs: &[Job], shapes: &[[u16; 3]], mut out: impl Write) -> io::Result<()> {
+pub fn write_shapes(jobs: &[Job], mut out: impl Write) -> io::Result<()> {
     writeln!(out, "{}", FIELDS.join(","))?;
-    for (job, [w, h, d]) in jobs.iter().zip(shapes) {
-        writeln!(out, "{},{w},{h},{d}", job.number)?;
+    for (number, [w, h, d]) in jobs.iter().filter_map(|job| Some((job.number, job.shape?))) {
+        writeln!(out, "{number},{w},{h},{d}")?;
     }
     out.flush()
 }
@@ -94,12 +94,12 @@ impl Shapes {
         }
     }
 
-    /// The shapes of these jobs, in processors, job by job.
+    /// Gives each job its shape.
     ///
     /// # Errors
     /// [`ShapeError`], if a job has no shape, or one of another size.
-    pub fn of(&self, jobs: &[Job]) -> Result<Vec<[u16; 3]>, ShapeError> {
-        let shape = |job: &Job| {
+    pub fn give(&self, jobs: &mut [Job]) -> Result<(), ShapeError> {
+        for job in jobs {
             let (file, number) = (self.file.clone(), job.number);
             let Some(&(line, shape)) = self.rows.get(&number) else {
                 return Err(ShapeError::Missing { file, job: number });
@@ -108,9 +108,9 @@ impl Shapes {
             if size != u64::from(job.size) {
                 return Err(ShapeError::Size { file, line, job: number, shape, size: job.size });
             }
-            Ok(shape)
-        };
-        jobs.iter().map(shape).collect()
+            job.shape = Some(shape);
+        }
+        Ok(())
     }
 
     /// Number of shapes in the file.

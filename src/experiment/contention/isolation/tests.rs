@@ -36,34 +36,28 @@ fn the_nearest_quota_is_found_on_lines_and_stairs() {
     }
 }
 
-fn isolated(
-    machine: &str,
-    pattern: &str,
-    jobs: &[Job],
-    shapes: &[[u16; 3]],
-    seed: u64,
-) -> Isolation {
+fn isolated(machine: &str, pattern: &str, jobs: &[Job], seed: u64) -> Isolation {
     let topology = machine.parse().expect("a machine");
     let pattern = pattern.parse().expect("a pattern");
     let messages = Messages::new(Preset::Lo, pattern).expect("no file");
     let stop = Stop::new();
     let (topology, messages, watch) = (&topology, &messages, Watch::new(&stop));
-    isolate(Stage { jobs, shapes, topology, messages, watch }, 1.0, seed).expect("it runs")
+    isolate(Stage { jobs, topology, messages, watch }, 1.0, seed).expect("it runs")
 }
 
 fn job(run: i64, size: u32) -> Job {
-    Job { number: 0, submit: 0, run, estimate: run, size, line: 0 }
+    Job { number: 0, submit: 0, run, estimate: run, size, line: 0, shape: None }
 }
 
 #[test]
 fn jobs_take_their_run_time_alone() {
     let jobs: Vec<Job> = (2..40).map(|i| job(i64::from(i) * 1231, i)).collect();
     for pattern in ["all-to-all", "n-body", "random", "one-to-all"] {
-        let isolation = isolated("8x8", pattern, &jobs, &[], 3);
+        let isolation = isolated("8x8", pattern, &jobs, 3);
         assert_eq!((isolation.sending(), isolation.off_target()), (38, 0), "{pattern}");
     }
     // Less than a packet: one is sent all the same, and counted as off its target.
-    let short = isolated("8x8", "all-to-all", &[job(5, 2), job(90_000, 4)], &[], 0);
+    let short = isolated("8x8", "all-to-all", &[job(5, 2), job(90_000, 4)], 0);
     assert_eq!((short.quotas[0], short.off_target()), (1, 1));
 }
 
@@ -78,7 +72,7 @@ fn no_other_quota_comes_nearer() {
         let messages = Messages::new(Preset::Lo, pattern).expect("no file");
         let stop = Stop::new();
         let (topology, messages, watch) = (&topology, &messages, Watch::new(&stop));
-        let stage = Stage { jobs: &[], shapes: &[], topology, messages, watch };
+        let stage = Stage { jobs: &[], topology, messages, watch };
         let empty = Traffic::new(topology, messages.network, messages.options).expect("a network");
         let alone = Alone { stage, seed: 4, empty, known: Mutex::default() };
         for size in [2, 3, 7, 16] {
@@ -99,7 +93,7 @@ fn no_other_quota_comes_nearer() {
 
 #[test]
 fn a_job_without_partners_holds_its_processor() {
-    let isolation = isolated("4x4", "all-to-all", &[job(500, 1), job(0, 1)], &[], 0);
+    let isolation = isolated("4x4", "all-to-all", &[job(500, 1), job(0, 1)], 0);
     assert_eq!((&isolation.quotas[..], &isolation.service[..]), (&[0, 0][..], &[500, 1][..]));
     assert_eq!((isolation.sending(), isolation.off_target()), (0, 0));
 }
@@ -108,8 +102,8 @@ fn a_job_without_partners_holds_its_processor() {
 fn a_quota_is_the_jobs_own() {
     let jobs = [job(9000, 4), job(9000, 4), job(7000, 6), job(9000, 5)];
     for pattern in ["n-body", "random"] {
-        let together = isolated("8x8", pattern, &jobs, &[], 1);
-        let first = isolated("8x8", pattern, &jobs[..1], &[], 1);
+        let together = isolated("8x8", pattern, &jobs, 1);
+        let first = isolated("8x8", pattern, &jobs[..1], 1);
         assert_eq!(first.quotas[0], together.quotas[0], "{pattern}");
     }
 }
@@ -117,10 +111,13 @@ fn a_quota_is_the_jobs_own() {
 #[test]
 fn a_job_is_measured_in_its_own_shape() {
     let jobs = [job(100_000, 8), job(100_000, 8)];
-    let quotas = isolated("8x8", "all-to-all", &jobs, &[[8, 1, 1], [4, 2, 1]], 0).quotas;
+    let shapes = [[8, 1, 1], [4, 2, 1]].map(Some);
+    let shaped: Vec<Job> =
+        jobs.iter().zip(shapes).map(|(&job, shape)| Job { shape, ..job }).collect();
+    let quotas = isolated("8x8", "all-to-all", &shaped, 0).quotas;
     // The longer way takes longer, so that fewer packets do.
     assert!(quotas[0] < quotas[1], "{quotas:?}");
-    assert_eq!(quotas[1], isolated("8x8", "all-to-all", &jobs, &[], 0).quotas[1]);
+    assert_eq!(quotas[1], isolated("8x8", "all-to-all", &jobs, 0).quotas[1]);
 }
 
 #[test]

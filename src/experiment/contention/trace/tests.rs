@@ -9,7 +9,7 @@ use crate::stop::Stop;
 use crate::topology::Topology;
 
 fn job(submit: i64, run: i64, size: u32) -> Job {
-    Job { number: 0, submit, run, estimate: run, size, line: 0 }
+    Job { number: 0, submit, run, estimate: run, size, line: 0, shape: None }
 }
 
 fn run(machine: &str, jobs: &[Job], stop: bool) -> Result<TraceRun, TraceError> {
@@ -17,7 +17,7 @@ fn run(machine: &str, jobs: &[Job], stop: bool) -> Result<TraceRun, TraceError> 
     let messages = Messages::new(Preset::Lo, "n-body".parse().expect("a pattern")).expect("fine");
     let (flag, topology, messages) = (Stop::new(), &topology, &messages);
     let watch = Watch::new(&flag);
-    let stage = Stage { jobs, shapes: &[], topology, messages, watch };
+    let stage = Stage { jobs, topology, messages, watch };
     let isolation = isolate(stage, 1.0, 0)?;
     if stop {
         flag.raise();

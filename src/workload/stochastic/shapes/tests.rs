@@ -7,24 +7,29 @@ fn read(text: &[u8]) -> Result<Shapes, ShapeError> {
 }
 
 fn job(number: i64, size: u32) -> Job {
-    Job { number, submit: 0, run: 1, estimate: 1, size, line: 0 }
+    Job { number, submit: 0, run: 1, estimate: 1, size, line: 0, shape: None }
 }
 
 #[test]
 fn a_stream_gets_its_shapes_back() {
     let stream = StochasticStream::new([8, 9, 10]).generate(2, 2).expect("a possible model");
     let mut out = Vec::new();
-    write_shapes(&stream.jobs, &stream.shapes, &mut out).expect("memory takes all");
+    write_shapes(&stream.jobs, &mut out).expect("memory takes all");
     let shapes = read(&out).expect("what was written");
     assert_eq!(shapes.len(), stream.jobs.len());
-    assert_eq!(shapes.of(&stream.jobs).expect("all shapes"), stream.shapes);
-    assert_eq!(shapes.of(&stream.jobs[7..20]).expect("all shapes"), stream.shapes[7..20]);
+    for jobs in [&stream.jobs[..], &stream.jobs[7..20]] {
+        let mut again: Vec<Job> = jobs.iter().map(|&job| Job { shape: None, ..job }).collect();
+        shapes.give(&mut again).expect("all shapes");
+        assert_eq!(again, jobs);
+    }
 }
 
 #[test]
 fn blanks_and_line_ends_do_not_matter() {
     let shapes = read(b"\r\n job, w,h ,d\r\n\n7, 2,3,1\r\n-1,1,1,5").expect("a good file");
-    assert_eq!(shapes.of(&[job(-1, 5), job(7, 6)]).expect("shapes"), [[1, 1, 5], [2, 3, 1]]);
+    let mut jobs = [job(-1, 5), job(7, 6)];
+    shapes.give(&mut jobs).expect("shapes");
+    assert_eq!(jobs.map(|job| job.shape), [Some([1, 1, 5]), Some([2, 3, 1])]);
 }
 
 #[test]
@@ -64,15 +69,15 @@ fn what_is_wrong_has_a_place() {
 #[test]
 fn jobs_and_shapes_must_agree() {
     let shapes = read(b"job,w,h,d\n1,2,3,4\n2,65535,65535,65535\n").expect("a good file");
-    let message = |jobs: &[Job]| shapes.of(jobs).unwrap_err().to_string();
-    assert_eq!(message(&[job(1, 24), job(3, 1)]), "s.csv: job 3 has no shape");
+    let message = |jobs: &mut [Job]| shapes.give(jobs).unwrap_err().to_string();
+    assert_eq!(message(&mut [job(1, 24), job(3, 1)]), "s.csv: job 3 has no shape");
     assert_eq!(
-        message(&[job(1, 25)]),
+        message(&mut [job(1, 25)]),
         "s.csv:2: job 1 needs 25 processors in its trace, its shape is 2 x 3 x 4"
     );
     // The product wraps to this in 32 bits.
     let wrapped = 65535_u32.wrapping_mul(65535).wrapping_mul(65535);
-    assert!(shapes.of(&[job(2, wrapped)]).is_err());
+    assert!(shapes.give(&mut [job(2, wrapped)]).is_err());
 }
 
 #[test]

@@ -1,0 +1,70 @@
+use super::{Cell, Measure, Pace, Watch};
+use crate::allocator::Census;
+use crate::metrics::run::{JobMeasures, PlacementMeans};
+use crate::metrics::{Locality, TieStatistics};
+use crate::simulation::Observer;
+use crate::topology::NodeId;
+use crate::workload::{Job, JobId};
+
+/// Measures every allocation of a run, whichever of the two loops makes it.
+pub struct Placements<'a> {
+    jobs: &'a [Job],
+    measure: Measure,
+    pace: Pace<'a>,
+    locality: Locality,
+    /// Pairwise L1 by job.
+    pub pairwise: Vec<u64>,
+    /// How often the best score was shared, where that was counted.
+    pub ties: TieStatistics,
+    /// What all placements come to.
+    pub means: PlacementMeans,
+    each: Vec<JobMeasures>,
+}
+
+impl<'a> Placements<'a> {
+    /// Nothing has been placed yet.
+    pub fn new(cell: &'a Cell, measure: Measure, watch: Watch<'a>) -> Self {
+        let jobs = &cell.trace.workload.jobs;
+        Self {
+            jobs,
+            measure,
+            pace: Pace::new(watch, jobs.len()),
+            locality: Locality::new(&cell.trace.topology),
+            pairwise: vec![0; jobs.len()],
+            ties: TieStatistics::default(),
+            means: PlacementMeans::default(),
+            each: Vec::with_capacity(if measure.jobs { jobs.len() } else { 0 }),
+        }
+    }
+
+    /// A job got processors, of so many equally good sets if they were counted.
+    pub fn placed(&mut self, id: JobId, start: i64, nodes: &[NodeId], tied: Option<u32>) {
+        self.pace.started();
+        if let Some(sets) = tied {
+            self.ties.record(sets);
+        }
+        let &Job { number, submit, run, size, .. } = &self.jobs[id.index()];
+        if !self.measure.placements && !self.measure.jobs {
+            self.pairwise[id.index()] = self.locality.between(nodes, size);
+            return;
+        }
+        let placement = self.locality.placement(nodes, size);
+        self.pairwise[id.index()] = placement.pairwise_l1;
+        self.means.record(&placement);
+        if self.measure.jobs {
+            self.each.push(JobMeasures { number, submit, start, run, size, placement, tied });
+        }
+    }
+
+    /// The jobs that were to be kept, in order of submission.
+    pub fn into_jobs(mut self) -> Vec<JobMeasures> {
+        self.each.sort_by_key(|job| (job.submit, job.number));
+        self.each
+    }
+}
+
+impl Observer for Placements<'_> {
+    fn started(&mut self, id: JobId, now: i64, nodes: &[NodeId], _: Option<Census>) {
+        self.placed(id, now, nodes, None);
+    }
+}

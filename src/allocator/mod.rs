@@ -108,7 +108,7 @@ pub mod random;
 pub mod registry;
 pub mod submesh;
 
-pub use options::AllocatorOptions;
+pub use options::{AllocatorOptions, Engine};
 
 use crate::machine::Machine;
 use crate::stop::{Stop, Stopped};

@@ -23,6 +23,22 @@ pub trait AllocatorOptions: Value {
     }
 }
 
+/// How a strategy searches, where there are two ways; the choice is the same.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Engine {
+    /// The faster way.
+    #[default]
+    Fast,
+    /// The published procedure, step by step, for comparisons of its cost.
+    Literal,
+}
+
+impl Engine {
+    /// Every engine with its name.
+    pub const ALL: [(&'static str, Engine); 2] =
+        [("fast", Engine::Fast), ("literal", Engine::Literal)];
+}
+
 /// The grid of a machine.
 ///
 /// # Errors

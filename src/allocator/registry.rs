@@ -103,10 +103,10 @@ impl AllocatorSpec {
     }
 
     /// The same strategy with values of its parameters, in this order, and a way to break
-    /// ties.
+    /// ties, if it does by a vector.
     ///
     /// # Errors
-    /// [`NameError`] if they do not go together, or the strategy breaks no ties.
+    /// [`NameError`] if they do not go together, or a value was read for other options.
     pub fn with<'a>(
         &self,
         values: impl IntoIterator<Item = &'a ParameterValue>,
@@ -146,8 +146,7 @@ impl AllocatorSpec {
     /// # Errors
     /// [`NameError`] if the strategy does not tune itself and is told to.
     pub fn with_tie(&self, tie: impl Into<TieRule>) -> Result<Self, NameError> {
-        let tie = tie.into();
-        self.0.with(&mut std::iter::empty(), &|breaking| breaking.tie = tie)
+        self.with([], Some(tie.into()))
     }
 
     /// The same strategy with another way to break ties and another slack; unchanged if it
@@ -231,9 +230,10 @@ impl<O: AllocatorOptions> Chosen for Typed<O> {
     ) -> Result<AllocatorSpec, NameError> {
         let mut options = self.options.clone();
         for value in values {
-            if let Some(setting) = value.0.downcast_ref::<Setting<O>>() {
-                setting(&mut options);
-            }
+            let Some(setting) = value.0.downcast_ref::<Setting<O>>() else {
+                return Err(self.name().error(self.table.kind(), "a value of another strategy"));
+            };
+            setting(&mut options);
         }
         if let Some(breaking) = options.tie_breaking() {
             change(breaking);

@@ -29,10 +29,9 @@ mod region;
 
 pub use names::table;
 pub(in crate::allocator) use names::{ENGINE, MESH};
-pub use placer::Engine;
 
 use super::submesh::{ShapeRule, Shapes, Shaping, SubMesh, volume};
-use super::{Allocator, Census, Refusal, Request};
+use super::{Allocator, Census, Engine, Refusal, Request};
 use crate::machine::Machine;
 use crate::stop::Stop;
 use crate::topology::{Grid, NodeId};

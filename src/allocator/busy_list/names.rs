@@ -1,9 +1,9 @@
 //! `busy-list` and `turning-busy-list`.
 
-use super::{BusyListAllocator, BusyListOptions, Engine};
-use crate::allocator::Allocator;
+use super::{BusyListAllocator, BusyListOptions};
 use crate::allocator::options::{AllocatorOptions, mesh_of};
 use crate::allocator::submesh::ShapeRule;
+use crate::allocator::{Allocator, Engine};
 use crate::naming::{Entry, Table, kind};
 use crate::topology::Topology;
 

@@ -3,26 +3,10 @@
 
 use super::detect::{Detector, lowest};
 use super::list::BusyList;
+use crate::allocator::Engine;
 use crate::allocator::submesh::{SubMesh, distinct, permutations};
 use crate::stop::{Stop, Stopped};
 use crate::topology::{Coord, Grid, NodeId};
-
-/// How much of the published procedure is carried out; the place found is the same.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-pub enum Engine {
-    /// Stops at the first plane of admissible bases, and tries equal orientations once.
-    #[default]
-    Fast,
-    /// Lists all planes of admissible bases and uses the first; tries every orientation,
-    /// equal ones again. For comparisons of the operations that strategies need.
-    Literal,
-}
-
-impl Engine {
-    /// Every engine with its name.
-    pub const ALL: [(&'static str, Engine); 2] =
-        [("fast", Engine::Fast), ("literal", Engine::Literal)];
-}
 
 /// A busy list that finds places for frames and enters them.
 #[derive(Clone, Debug)]
@@ -34,7 +18,10 @@ pub(in crate::allocator) struct Placer {
 }
 
 impl Placer {
-    /// For a mesh with every processor free; `turning` ones try all orientations.
+    /// For a mesh with every processor free; `turning` ones try all orientations. The fast
+    /// engine stops at the first plane of admissible bases and tries equal orientations
+    /// once; the literal one lists all planes, uses the first, and tries equal orientations
+    /// again.
     pub fn new(grid: &Grid, turning: bool, engine: Engine) -> Self {
         Self { list: BusyList::new(grid), detector: Detector::default(), turning, engine }
     }

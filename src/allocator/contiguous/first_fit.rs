@@ -14,7 +14,7 @@ use super::frames::Frames;
 use super::scan::Scan;
 use super::{Choice, Contiguous};
 use crate::allocator::Allocator;
-use crate::allocator::options::{AllocatorOptions, grid_of, mesh_of};
+use crate::allocator::options::{AllocatorOptions, Engine, grid_of, mesh_of};
 use crate::allocator::submesh::{ROTATE, SHAPE, Shaping};
 use crate::machine::Machine;
 use crate::naming::{Entry, Table, kind};
@@ -39,22 +39,6 @@ impl Choice for FirstFit {
     }
 }
 
-/// How First Fit finds a frame; the choice is the same.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Engine {
-    /// Rows of bits.
-    #[default]
-    Fast,
-    /// The published loops.
-    Literal,
-}
-
-impl Engine {
-    /// Every engine with its name.
-    pub const ALL: [(&'static str, Engine); 2] =
-        [("fast", Engine::Fast), ("literal", Engine::Literal)];
-}
-
 /// What First Fit can be told.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct FirstFitOptions {
@@ -64,7 +48,7 @@ pub struct FirstFitOptions {
     pub scan: Scan,
     /// Frames of jobs without a shape.
     pub shaping: Shaping,
-    /// How it searches.
+    /// Rows of bits, or the published loops.
     pub engine: Engine,
 }
 

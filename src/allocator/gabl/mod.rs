@@ -21,10 +21,9 @@ pub use shrink::TieShrink;
 
 use std::collections::HashMap;
 
-use super::busy_list::Engine;
 use super::busy_list::placer::Placer;
 use super::submesh::{SubMesh, volume};
-use super::{Allocator, Census, Refusal, Request};
+use super::{Allocator, Census, Engine, Refusal, Request};
 use crate::machine::Machine;
 use crate::stop::Stop;
 use crate::topology::{Grid, NodeId};

@@ -1,9 +1,9 @@
 //! `gabl`.
 
 use super::{Gabl, GablOptions, TieShrink};
-use crate::allocator::Allocator;
-use crate::allocator::busy_list::{ENGINE, Engine, MESH};
+use crate::allocator::busy_list::{ENGINE, MESH};
 use crate::allocator::options::{AllocatorOptions, mesh_of};
+use crate::allocator::{Allocator, Engine};
 use crate::naming::{Entry, Table, kind};
 use crate::topology::Topology;
 

@@ -124,6 +124,8 @@ fn typed_values_are_those_of_the_text() {
     let turning = first_fit.with([&rotate], None).expect("legal");
     assert_eq!(turning.to_string(), "turning-first-fit");
     assert_eq!(turning.with_tie(tie).expect("unchanged"), turning);
+    let error = base.with([&rotate], None).expect_err("first-fit's").to_string();
+    assert!(error.contains("another strategy"), "{error}");
 }
 
 proptest! {

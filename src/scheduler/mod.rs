@@ -23,8 +23,11 @@
 //! 4. Add one line to the registry.
 //! 5. `replay list schedulers` shows it; the tests of [`simulation`](crate::simulation) hold it.
 
+mod by_dimension;
 mod conservative;
 mod easy;
+mod fchp;
+mod lazy;
 mod options;
 mod order;
 mod out_of_order;
@@ -34,14 +37,18 @@ mod profile;
 mod queue;
 pub mod registry;
 mod running;
+mod scan;
 mod strict;
 
 pub use conservative::Conservative;
 pub use easy::Easy;
+pub use fchp::Fchp;
+pub use lazy::Lazy;
 pub use options::SchedulerOptions;
 pub use order::QueueOrder;
 pub use out_of_order::OutOfOrder;
 pub use running::{Running, RunningJobs};
+pub use scan::Scan;
 pub use strict::Strict;
 
 use crate::workload::JobId;

@@ -4,7 +4,9 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::{Arc, LazyLock};
 
-use super::{Scheduler, SchedulerOptions, conservative, easy, out_of_order, strict};
+use super::{
+    Scheduler, SchedulerOptions, conservative, easy, fchp, lazy, out_of_order, scan, strict,
+};
 use crate::naming::{Description, NameError, Registry, StrategyName, Table, Value};
 
 static STANDARD: LazyLock<Registry<SchedulerSpec>> = LazyLock::new(|| {
@@ -13,6 +15,9 @@ static STANDARD: LazyLock<Registry<SchedulerSpec>> = LazyLock::new(|| {
         .with(easy::table(), SchedulerSpec::parse)
         .with(conservative::table(), SchedulerSpec::parse)
         .with(out_of_order::table(), SchedulerSpec::parse)
+        .with(scan::table(), SchedulerSpec::parse)
+        .with(lazy::table(), SchedulerSpec::parse)
+        .with(fchp::table(), SchedulerSpec::parse)
 });
 
 /// The disciplines that come with the project.
@@ -161,7 +166,10 @@ mod tests {
         for (text, advice) in [
             ("esay", "did you mean \"easy\"?"),
             ("largst", "did you mean \"largest\"?"),
-            ("quarks", "known are fcfs, priority, easy, conservative, out-of-order"),
+            (
+                "quarks",
+                "known are fcfs, priority, easy, conservative, out-of-order, scan, lazy, fchp",
+            ),
             ("fcfs[order=fifo]", "unknown parameter \"order\"; it has none"),
             ("largest[order=smallest]", "\"largest\" says order=largest"),
             ("easy[order=sideways]", "is none of fifo, largest, smallest"),
@@ -177,7 +185,7 @@ mod tests {
         for text in ["easy", "conservative", "ssd", "least-work", "oo[order=longest]"] {
             assert!(uses(text), "{text}");
         }
-        for text in ["fcfs", "largest", "smallest", "out-of-order"] {
+        for text in ["fcfs", "largest", "smallest", "out-of-order", "scan", "lazy", "fchp"] {
             assert!(!uses(text), "{text}");
         }
     }

@@ -298,7 +298,7 @@ proptest! {
         jobs in jobs(16),
         scheduler in proptest::sample::select(vec![
             "fcfs", "easy", "conservative", "out-of-order", "largest", "ssd", "easy[order=smallest]",
-            "priority[order=least-work]",
+            "priority[order=least-work]", "scan", "scan[direction=down,turn=batch]", "lazy", "fchp",
         ]),
         allocator in proptest::sample::select(vec![
             "mc1x1", "hilbert-best-fit", "random", "mbs", "paging", "gabl", "as-mb",
@@ -324,7 +324,8 @@ proptest! {
     fn every_job_starts_and_none_shares_a_processor(
         jobs in jobs(12),
         scheduler in proptest::sample::select(vec![
-            "fcfs", "easy", "out-of-order", "largest", "ssd", "easy[order=largest]",
+            "fcfs", "easy", "out-of-order", "largest", "ssd", "easy[order=largest]", "scan",
+            "scan[direction=down,turn=batch]", "lazy", "lazy[patience=0]", "fchp",
         ]),
     ) {
         // The machine itself panics if a processor is given twice.

@@ -6,7 +6,8 @@
 #   scripts/experiments.sh [PROGRAM] [SECTION...]
 #
 # PROGRAM: the replay binary [target/release/replay]. SECTION: fragmentation, busy-lists,
-# messages, table-2, traces, contention, hypercube, turner [all]. Traces are looked for as the program does; a
+# messages, table-2, traces, contention, hypercube, size-reduction,
+# turner [all]. Traces are looked for as the program does; a
 # trace that is not here is left out, and the page says so.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -262,11 +263,13 @@ on_trace() {
     fi
     cat "$work/$trace.md"
     cp "$work/$trace/runs.csv" "$out/$page-$trace.csv"
-    local figure name
+    local figure name prefix=comparison
+    # The first page with pictures of traces has no prefix of its own.
+    [ "$page" = traces ] || prefix=$page
     for figure in "$work/$trace"/plots/comparison--*.png; do
         name="$trace-$(basename "$figure" .png | sed 's/.*--//')"
-        cp "$figure" "$out/comparison-$name.png"
-        printf '\n![](comparison-%s.png)\n' "$name"
+        cp "$figure" "$out/$prefix-$name.png"
+        printf '\n![](%s-%s.png)\n' "$prefix" "$name"
     done
 }
 
@@ -304,6 +307,26 @@ TXT
     fi
     cat "$work/cube.md"
     cp "$work/cube/contend.csv" "$out/hypercube-contention.csv"
+}
+
+size_reduction() {
+    local trace
+    cat << 'TXT'
+# What size reduction would have done to real users
+
+A job that First Fit (on NASA-iPSC, the buddy system) refuses is folded up to t times and runs twice as long for each
+fold; `amdahl` assumes a serial share of 5 % instead.
+TXT
+    for trace in KTH-SP2 SDSC-Par96 LANL-CM5 NASA-iPSC; do
+        local machine=() inner=first-fit all
+        if [ "$trace" = NASA-iPSC ]; then machine=(--mesh hypercube:7) inner=cube-buddy; fi
+        all="$inner,rsr[inner=$inner],rsr[t=2,inner=$inner],rsr[t=7,inner=$inner]"
+        on_trace size-reduction "$trace" "${machine[@]}" --alloc "$all,rsr[inner=$inner,speedup=amdahl]"
+        if [ -e "$work/$trace/by_size.csv" ]; then
+            cp "$work/$trace/by_size.csv" "$out/size-reduction-$trace-by-size.csv"
+            printf '\nBy size: [size-reduction-%s-by-size.csv](size-reduction-%s-by-size.csv)\n' "$trace" "$trace"
+        fi
+    done
 }
 
 turner() {
@@ -391,7 +414,7 @@ RUNS
 }
 
 sections=("$@")
-[ $# -gt 0 ] || sections=(fragmentation busy-lists messages table-2 traces contention hypercube turner)
+[ $# -gt 0 ] || sections=(fragmentation busy-lists messages table-2 traces contention hypercube size-reduction turner)
 for section in "${sections[@]}"; do
     declare -F "${section//-/_}" > /dev/null || { echo "no section $section" >&2; exit 2; }
     {
@@ -403,7 +426,7 @@ done
 
 {
     printf '# Experiments\n\nMade by `scripts/experiments.sh`.\n\n'
-    for section in fragmentation busy-lists messages table-2 traces contention hypercube turner; do
+    for section in fragmentation busy-lists messages table-2 traces contention hypercube size-reduction turner; do
         [ ! -e "$out/$section.md" ] || sed -n "1s/^# \(.*\)/* [\1]($section.md)/p" "$out/$section.md"
     done
 } > "$out/README.md.part"

@@ -14,6 +14,7 @@
 use super::mbs::forest::{Division, Forest, ListOrder};
 use super::mbs::records::Records;
 use super::options::{AllocatorOptions, grid_of};
+use super::reduced::Folding;
 use super::{Allocator, Census, Refusal, Request};
 use crate::machine::Machine;
 use crate::naming::{Entry, Table};
@@ -84,6 +85,10 @@ impl Allocator for Buddy {
 
     fn census(&self) -> Option<Census> {
         Some(Census { operations: self.records.operations(), ..self.census })
+    }
+
+    fn folding(&self) -> Folding {
+        Folding::Square
     }
 
     fn keeps_schedule(&self) -> bool {

@@ -22,6 +22,7 @@
 //! | [`elmer`] | hosts of a cluster that jobs share |
 //! | [`hypercube`] | subcubes of hypercubes, and what meshes leave of them |
 //! | [`midplane`] | whole midplanes, as on BlueGene/L |
+//! | [`reduced`] | jobs on fewer processors than they ask for, around any strategy |
 //! | [`submesh`] | boxes of processors, shapes of jobs, turning |
 //!
 //! # How to add one
@@ -105,11 +106,13 @@ pub mod midplane;
 mod options;
 pub mod paging;
 pub mod random;
+pub mod reduced;
 pub mod registry;
 pub mod submesh;
 
 pub use options::{AllocatorOptions, Engine};
 
+use self::reduced::{Folding, Reduction};
 use crate::machine::Machine;
 use crate::stop::{Stop, Stopped};
 use crate::topology::NodeId;
@@ -204,6 +207,46 @@ pub trait Allocator: Send {
     /// those it asks for, unless the strategy rounds up.
     fn largest_allocation(&mut self, request: Request) -> u64 {
         u64::from(request.size)
+    }
+
+    /// As [`allocate`](Allocator::allocate), but a strategy that [reduces](reduced) jobs may serve a
+    /// smaller request instead, and says so.
+    ///
+    /// # Errors
+    /// [`Refusal`] if the job cannot have processors now, however few.
+    fn allocate_or_less(
+        &mut self,
+        machine: &Machine,
+        request: Request,
+        chosen: &mut Vec<NodeId>,
+    ) -> Result<Option<Reduction>, Refusal> {
+        self.allocate(machine, request, chosen).map(|()| None)
+    }
+
+    /// A job joins the queue.
+    fn queued(&mut self, request: Request) {
+        let _ = request;
+    }
+
+    /// A job is done that had joined the queue with this request.
+    fn left(&mut self, request: Request) {
+        let _ = request;
+    }
+
+    /// The fewest processors on which the request may be served.
+    fn least(&self, request: Request) -> u32 {
+        request.size
+    }
+
+    /// How a request becomes smaller by one step.
+    fn folding(&self) -> Folding {
+        if self.keeps_schedule() { Folding::Count } else { Folding::Side }
+    }
+
+    /// Sizes that were refused since the last [`reset`](Allocator::reset); `None` if the strategy
+    /// reduces no job.
+    fn refused_sizes(&self) -> Option<u64> {
+        None
     }
 
     /// How the hosts of a cluster run the jobs that share them; `None` if nobody shares.

@@ -12,6 +12,7 @@
 
 use super::mbs::ordered_set::OrderedSet;
 use super::options::{AllocatorOptions, grid_of};
+use super::reduced::Folding;
 use super::submesh::SubMesh;
 use super::{Allocator, Census, Refusal, Request};
 use crate::machine::Machine;
@@ -137,6 +138,11 @@ impl Allocator for Paging {
 
     fn census(&self) -> Option<Census> {
         Some(self.census)
+    }
+
+    /// It refuses only what it cannot round up.
+    fn folding(&self) -> Folding {
+        Folding::Count
     }
 
     /// Larger pages never refuse either, but take more than asked for.

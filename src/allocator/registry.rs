@@ -8,7 +8,7 @@ use std::sync::{Arc, LazyLock};
 use super::centre::{TieBreaking, TieRule};
 use super::{
     Allocator, AllocatorOptions, anca, as_mb, buddy, busy_list, centre, contiguous, curve, elmer,
-    gabl, hypercube, mbs, mc, midplane, paging, random,
+    gabl, hypercube, mbs, mc, midplane, paging, random, reduced,
 };
 use crate::naming::{Description, NameError, Registry, Setting, StrategyName, Table};
 use crate::topology::Topology;
@@ -36,6 +36,7 @@ static STANDARD: LazyLock<Registry<AllocatorSpec>> = LazyLock::new(|| {
         .with(hypercube::names::auxiliary(), AllocatorSpec::parse)
         .with(hypercube::names::non_cubic(), AllocatorSpec::parse)
         .with(elmer::table(), AllocatorSpec::parse)
+        .with(reduced::names::table(), AllocatorSpec::parse)
 });
 
 /// The strategies that come with the project.

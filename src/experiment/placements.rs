@@ -1,5 +1,6 @@
 use super::{Cell, Measure, Pace, Watch};
 use crate::allocator::Census;
+use crate::allocator::reduced::Reduction;
 use crate::metrics::run::{JobMeasures, PlacementMeans};
 use crate::metrics::{Locality, TieStatistics};
 use crate::simulation::Observer;
@@ -19,6 +20,8 @@ pub struct Placements<'a> {
     /// What all placements come to.
     pub means: PlacementMeans,
     each: Vec<JobMeasures>,
+    /// Processors of the job that starts next, if they are fewer than it asks for.
+    reduced: Option<u32>,
 }
 
 impl<'a> Placements<'a> {
@@ -34,6 +37,7 @@ impl<'a> Placements<'a> {
             ties: TieStatistics::default(),
             means: PlacementMeans::default(),
             each: Vec::with_capacity(if measure.jobs { jobs.len() } else { 0 }),
+            reduced: None,
         }
     }
 
@@ -44,6 +48,8 @@ impl<'a> Placements<'a> {
             self.ties.record(sets);
         }
         let &Job { number, submit, run, size, .. } = &self.jobs[id.index()];
+        // Of a folded job, those that it has.
+        let size = self.reduced.take().unwrap_or(size);
         if !self.measure.placements && !self.measure.jobs {
             self.pairwise[id.index()] = self.locality.between(nodes, size);
             return;
@@ -64,6 +70,10 @@ impl<'a> Placements<'a> {
 }
 
 impl Observer for Placements<'_> {
+    fn reduced(&mut self, _job: JobId, _asked: u32, reduction: &Reduction) {
+        self.reduced = Some(reduction.request.size);
+    }
+
     fn started(&mut self, id: JobId, now: i64, nodes: &[NodeId], _: Option<Census>) {
         self.placed(id, now, nodes, None);
     }

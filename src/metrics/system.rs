@@ -1,7 +1,10 @@
 //! The system over time in a coupled simulation: utilization, fragmentation, busy list.
 
+use std::collections::HashMap;
+
 use serde::{Deserialize, Serialize};
 
+use crate::allocator::reduced::Reduction;
 use crate::allocator::{Census, Refusal};
 use crate::simulation::{Observer, Overhead, State};
 use crate::table::measures;
@@ -25,6 +28,12 @@ pub struct SystemRecorder {
     in_blocks: u64,
     in_one_block: u64,
     searches: u64,
+    /// Folded jobs that run: processors asked for and given, and the stretch of the run time.
+    folded: HashMap<JobId, (u32, u32, f64)>,
+    folded_jobs: u64,
+    stretch: f64,
+    /// Processor-time that folded jobs took and would not have taken unfolded.
+    lost: f64,
 }
 
 impl SystemRecorder {
@@ -43,6 +52,10 @@ impl SystemRecorder {
             in_blocks: 0,
             in_one_block: 0,
             searches: 0,
+            folded: HashMap::new(),
+            folded_jobs: 0,
+            stretch: 0.0,
+            lost: 0.0,
         }
     }
 
@@ -63,6 +76,17 @@ impl SystemRecorder {
         let span = finish_time.max(1) as f64;
         let capacity = span * processors as f64;
         SystemMetrics::of(&Simulated { recorder: self, finish_time, span, capacity, overhead })
+    }
+
+    fn mean_stretch(&self) -> f64 {
+        match self.folded_jobs {
+            0 => 1.0,
+            jobs => self.stretch / jobs as f64,
+        }
+    }
+
+    fn lost_percent(&self) -> f64 {
+        100.0 * self.lost / (self.requested as f64).max(1.0)
     }
 
     fn internal_fragmentation_percent(&self) -> f64 {
@@ -87,6 +111,12 @@ impl Observer for SystemRecorder {
         self.fragmented_refusals += u64::from(refusal == Refusal::Fragmented);
     }
 
+    fn reduced(&mut self, job: JobId, asked: u32, reduction: &Reduction) {
+        self.folded_jobs += 1;
+        self.stretch += reduction.stretch;
+        self.folded.insert(job, (asked, reduction.request.size, reduction.stretch));
+    }
+
     fn started(&mut self, job: JobId, now: i64, _nodes: &[NodeId], census: Option<Census>) {
         self.starts[job.index()] = now;
         let Some(census) = census else { return };
@@ -98,6 +128,10 @@ impl Observer for SystemRecorder {
 
     fn completed(&mut self, job: JobId, now: i64) {
         self.ends[job.index()] = now;
+        if let Some((asked, given, stretch)) = self.folded.remove(&job) {
+            let run = (now - self.starts[job.index()]) as f64;
+            self.lost += run * (f64::from(given) - f64::from(asked) / stretch);
+        }
     }
 }
 
@@ -115,6 +149,11 @@ struct Simulated<'a> {
 impl Simulated<'_> {
     fn per_job(&self, count: u64) -> f64 {
         count as f64 / self.recorder.starts.len().max(1) as f64
+    }
+
+    /// Of strategies that fold jobs.
+    fn of_folding(&self, value: f64) -> Option<f64> {
+        self.overhead.refused_sizes.map(|_| value)
     }
 
     /// Of strategies that hand out units: a sum over the jobs that have some, per such job.
@@ -140,6 +179,10 @@ measures! {
         mean_searches: Option<f64> ["searches"] "mean searches of a job beyond the first (b)" = system.of_units(system.recorder.searches);
         attempts_per_job: f64 ["attempts"] "calls of the allocator for a job" = system.per_job(system.overhead.attempts);
         operations_per_job: f64 ["operations"] "elementary operations of the allocator for a job; 0 if it counts none" = system.per_job(system.overhead.operations);
+        refused_sizes: Option<u64> ["sizes"] "sizes of jobs that were refused, the last of each attempt included; null, as all that follow, for strategies that do not fold jobs" = system.overhead.refused_sizes;
+        folded_percent: Option<f64> ["%"] "jobs that ran on fewer processors than they asked for" = system.of_folding(100.0 * system.per_job(system.recorder.folded_jobs));
+        mean_stretch: Option<f64> [""] "run time of these jobs over that on the processors they asked for, mean; 1 if there are none" = system.of_folding(system.recorder.mean_stretch());
+        lost_efficiency_percent: Option<f64> ["%"] "processor-time that folded jobs took and would not have taken on the processors they asked for, of that of all jobs" = system.of_folding(system.recorder.lost_percent());
     }
     with {
         /// Last completion, from the origin of time.

@@ -58,7 +58,8 @@ use crate::workload::JobId;
 pub struct QueuedJob {
     /// The job.
     pub id: JobId,
-    /// Processors it asks for.
+    /// Processors it asks for; the fewest on which it may run where the allocator
+    /// [folds](crate::allocator::reduced) jobs.
     pub size: u32,
     /// Processors it can be given at most: more than `size` where the allocator rounds up.
     pub takes: u32,

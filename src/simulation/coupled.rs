@@ -1,10 +1,12 @@
 mod sharing;
 
+use std::collections::HashMap;
 use std::error::Error;
 use std::time::{Duration, Instant};
 
 use self::sharing::Sharing;
 use super::Service;
+use crate::allocator::reduced::Reduction;
 use crate::allocator::{Allocator, Census, Refusal, Request};
 use crate::machine::Machine;
 use crate::scheduler::{QueuedJob, Running, RunningJobs, Scheduler, System};
@@ -53,6 +55,11 @@ pub trait Observer {
         let _ = (job, refusal);
     }
 
+    /// A job gets fewer processors than it asks for; [`started`](Observer::started) follows.
+    fn reduced(&mut self, job: JobId, asked: u32, reduction: &Reduction) {
+        let _ = (job, asked, reduction);
+    }
+
     /// A job got processors.
     fn started(&mut self, job: JobId, now: i64, nodes: &[NodeId], census: Option<Census>) {
         let _ = (job, now, nodes, census);
@@ -76,6 +83,11 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
         self.1.refused(job, refusal);
     }
 
+    fn reduced(&mut self, job: JobId, asked: u32, reduction: &Reduction) {
+        self.0.reduced(job, asked, reduction);
+        self.1.reduced(job, asked, reduction);
+    }
+
     fn started(&mut self, job: JobId, now: i64, nodes: &[NodeId], census: Option<Census>) {
         self.0.started(job, now, nodes, census);
         self.1.started(job, now, nodes, census);
@@ -94,6 +106,8 @@ pub struct Overhead {
     pub attempts: u64,
     /// Elementary operations, if the strategy counts them.
     pub operations: u64,
+    /// Sizes of jobs that were refused; `None` if the strategy reduces no job.
+    pub refused_sizes: Option<u64>,
     /// Wall-clock time in the allocator, releases included; zero unless timed.
     pub time: Duration,
 }
@@ -104,6 +118,9 @@ pub enum CoupledError {
     /// The discipline needs an allocator that keeps its schedule.
     #[error("this scheduler cannot work with an allocator that refuses jobs or rounds up")]
     Scheduler,
+    /// The allocator folds jobs, and the service has no measure of what they then do.
+    #[error("jobs that live as long as their messages take cannot be folded")]
+    Folded,
     /// The job can never be placed.
     #[error(
         "job {number}{} needs {size} processors and cannot be placed on the empty machine ({processors} \
@@ -159,6 +176,9 @@ pub fn simulate(
     if !allocator.keeps_schedule() && !scheduler.takes_refusals() {
         return Err(CoupledError::Scheduler);
     }
+    if allocator.refused_sizes().is_some() && !service.takes_folded() {
+        return Err(CoupledError::Folded);
+    }
     allocator.reset();
     let mut system = Coupled {
         scene,
@@ -169,6 +189,7 @@ pub fn simulate(
         sharing: Sharing::on(scene.topology),
         slots: vec![u32::MAX; scene.jobs.len()],
         requested: 0,
+        reduced: HashMap::new(),
         fragmented: false,
         overhead: Overhead::default(),
     };
@@ -203,8 +224,10 @@ pub fn simulate(
             scene.stop.check()?;
             let id = JobId(id);
             let request = system.request(id);
+            allocator.queued(request);
+            let size = allocator.least(request);
             let takes = allocator.largest_allocation(request).min(processors as u64) as u32;
-            scheduler.arrive(QueuedJob { id, size: job.size, takes, estimate: job.estimate }, now);
+            scheduler.arrive(QueuedJob { id, size, takes, estimate: job.estimate }, now);
         }
         round += 1;
         loop {
@@ -216,9 +239,12 @@ pub fn simulate(
                 allocator.observe(utilization);
             }
             match system.place(id, now, allocator) {
-                Ok(slot) => {
+                Ok(Placed { slot, job, reduction }) => {
+                    if let Some(reduction) = &reduction {
+                        observer.reduced(id, scene.jobs[id.index()].size, reduction);
+                    }
                     observer.started(id, now, system.processors_of(slot), allocator.census());
-                    service.start(id, &scene.jobs[id.index()], &system.held[slot], now);
+                    service.start(id, &job, &system.held[slot], now);
                 }
                 Err(Refusal::Stopped(stopped)) => return Err(stopped.into()),
                 Err(refusal) => {
@@ -232,6 +258,7 @@ pub fn simulate(
     match scheduler.waiting() {
         0 => {
             system.overhead.operations = allocator.census().map_or(0, |census| census.operations);
+            system.overhead.refused_sizes = allocator.refused_sizes();
             Ok(system.overhead)
         }
         waiting => Err(CoupledError::Starved(waiting)),
@@ -250,8 +277,18 @@ struct Coupled<'a> {
     /// Slot by job.
     slots: Vec<u32>,
     requested: u32,
+    /// Processors that running jobs got instead of those they ask for.
+    reduced: HashMap<JobId, u32>,
     fragmented: bool,
     overhead: Overhead,
+}
+
+/// A job that starts.
+struct Placed {
+    slot: usize,
+    /// As it runs.
+    job: Job,
+    reduction: Option<Reduction>,
 }
 
 impl Coupled<'_> {
@@ -270,14 +307,14 @@ impl Coupled<'_> {
         }
     }
 
-    /// Gives the job processors; the slot they are kept in.
+    /// Gives the job processors.
     fn place(
         &mut self,
         id: JobId,
         now: i64,
         allocator: &mut dyn Allocator,
-    ) -> Result<usize, Refusal> {
-        let job = &self.scene.jobs[id.index()];
+    ) -> Result<Placed, Refusal> {
+        let mut job = self.scene.jobs[id.index()];
         let request = self.request(id);
         let slot = self.spare.pop().unwrap_or_else(|| {
             self.held.push(Vec::new());
@@ -286,12 +323,19 @@ impl Coupled<'_> {
         let nodes = &mut self.held[slot];
         nodes.clear();
         let begin = self.scene.timed.then(Instant::now);
-        let outcome = allocator.allocate(&self.machine, request, nodes);
+        let outcome = allocator.allocate_or_less(&self.machine, request, nodes);
         self.overhead.time += begin.map_or(Duration::ZERO, |begin| begin.elapsed());
         self.overhead.attempts += 1;
-        if let Err(refusal) = outcome {
-            self.spare.push(slot);
-            return Err(refusal);
+        let reduction = match outcome {
+            Ok(reduction) => reduction,
+            Err(refusal) => {
+                self.spare.push(slot);
+                return Err(refusal);
+            }
+        };
+        if let Some(reduction) = &reduction {
+            job = reduction.of(job);
+            self.reduced.insert(id, job.size);
         }
         debug_assert!(nodes.len() >= job.size as usize);
         self.machine.occupy(nodes);
@@ -302,7 +346,7 @@ impl Coupled<'_> {
             id,
             size: nodes.len() as u32,
         });
-        Ok(slot)
+        Ok(Placed { slot, job, reduction })
     }
 
     /// The processors of a job.
@@ -325,7 +369,9 @@ impl Coupled<'_> {
             sharing.promote(&mut self.machine, &freed, &mut self.held);
         }
         self.running.remove_job(id);
-        self.requested -= self.scene.jobs[id.index()].size;
+        let asked = self.request(id);
+        self.requested -= self.reduced.remove(&id).unwrap_or(asked.size);
+        allocator.left(asked);
         self.spare.push(slot);
         self.fragmented = false;
     }

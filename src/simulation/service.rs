@@ -26,6 +26,11 @@ pub trait Service {
         completed: &mut Vec<JobId>,
     ) -> Result<Option<i64>, Box<dyn Error + Send + Sync>>;
 
+    /// Whether a job may have fewer processes than it asks for, and then runs longer.
+    fn takes_folded(&self) -> bool {
+        true
+    }
+
     /// By host of a cluster, the share of its processor in use, as its monitor shows it now.
     /// `None` where nobody monitors.
     fn utilization(&mut self) -> Option<&[f64]> {

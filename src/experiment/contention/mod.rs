@@ -139,6 +139,11 @@ impl Communication {
 }
 
 impl Service for Communication {
+    /// What fewer processes would send is not modelled.
+    fn takes_folded(&self) -> bool {
+        false
+    }
+
     fn start(&mut self, id: JobId, job: &Job, nodes: &[NodeId], now: i64) {
         if let Some(quotas) = &self.quotas {
             match quotas[id.index()] {

@@ -115,6 +115,8 @@ metrics! {
     Contiguous: "contiguous" ["%"] "jobs in one unit", "Jobs in one unit (%)", |r| r.system.one_block_percent.unwrap_or(f64::NAN);
     Attempts: "attempts" ["attempts"] "calls of the allocator for a job", "Calls of the allocator (per job)", |r| r.system.attempts_per_job;
     Operations: "operations" ["operations"] "elementary operations of the allocator for a job", "Elementary operations (per job)", |r| r.system.operations_per_job;
+    Folded: "folded_percent" ["%"] "jobs that ran on fewer processors than they asked for; null if the strategy folds none", "Folded jobs (%)", |r| r.system.folded_percent.unwrap_or(f64::NAN);
+    LostEfficiency: "lost_efficiency_percent" ["%"] "processor-time that folded jobs took and would not have taken on the processors they asked for, of that of all jobs; null if the strategy folds none", "Efficiency lost by folding (% of what was used)", |r| r.system.lost_efficiency_percent.unwrap_or(f64::NAN);
     Latency: "latency" ["cycles"] "from when a packet is first in its sender's queue until its last flit arrives, mean over the row's packets; null without any", "Mean packet latency (cycles)", |r| r.of_packets(|all| all.latency);
     Blocking: "blocking" ["cycles"] "waits of a packet's header on its way, mean over the row's packets; null without any", "Mean packet blocking time (cycles)", |r| r.of_packets(|all| all.blocked);
     Hops: "hops" ["links"] "links of a packet's path, mean over the row's packets; null without any", "Mean path length (links)", |r| r.of_packets(|all| all.hops);

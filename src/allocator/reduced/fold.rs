@@ -1,0 +1,155 @@
+//! The next smaller size of a job: Chang and Mohapatra, section 3.2.
+
+use crate::allocator::Request;
+use crate::allocator::submesh::ShapeRule;
+use crate::topology::{Grid, Topology};
+
+/// How a strategy makes a request smaller by one step.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Folding {
+    /// The longer side is halved, rounded up. A job without a shape has the most nearly square of
+    /// exactly its size. On a hypercube a job without a shape gets a cube of one dimension less.
+    Side,
+    /// The next smaller square of side 2^i: a quarter of the processors.
+    Square,
+    /// Half as many processors, rounded up, wherever they are.
+    Count,
+}
+
+/// A smaller request.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Folded {
+    /// What is asked for instead.
+    pub request: Request,
+    /// How many processes of the larger request each processor takes over.
+    pub ratio: u32,
+}
+
+impl Folding {
+    /// The request made smaller by one step; `None` if that is not possible.
+    pub fn fold(self, request: Request, topology: &Topology) -> Option<Folded> {
+        let request = match self {
+            Folding::Square => return square(request),
+            Folding::Side => match (request.shape, topology) {
+                (Some(sides), _) => of_sides(halved(sides)?),
+                (None, Topology::Grid(grid)) => of_sides(halved(sides(request.size, grid)?)?),
+                (None, Topology::Hypercube(_)) => subcube(request.size)?,
+                (None, Topology::Cluster(_)) => count(request.size)?,
+            },
+            Folding::Count => match (request.shape, topology) {
+                (Some(sides), _) => of_sides(halved(sides)?),
+                (None, Topology::Hypercube(_)) => subcube(request.size)?,
+                (None, _) => count(request.size)?,
+            },
+        };
+        Some(Folded { request, ratio: 2 })
+    }
+}
+
+/// The sides with the first of the longest halved.
+fn halved(mut sides: [u16; 3]) -> Option<[u16; 3]> {
+    let longest = *sides.iter().max()?;
+    let side = sides.iter_mut().find(|side| **side == longest && longest > 1)?;
+    *side = side.div_ceil(2);
+    Some(sides)
+}
+
+fn of_sides(sides: [u16; 3]) -> Request {
+    let size = sides.iter().map(|&side| u32::from(side)).product();
+    Request { size, shape: Some(sides) }
+}
+
+fn sides(size: u32, grid: &Grid) -> Option<[u16; 3]> {
+    ShapeRule::Factors.shape(size, grid)
+}
+
+/// The subcube of one dimension less than the least that holds the job.
+fn subcube(size: u32) -> Option<Request> {
+    let dimension = size.next_power_of_two().ilog2().checked_sub(1)?;
+    Some(Request::of_size(1 << dimension))
+}
+
+fn count(size: u32) -> Option<Request> {
+    (size > 1).then(|| Request::of_size(size.div_ceil(2)))
+}
+
+/// Half the side of the least square of side 2^i that holds the job; less if such a square has as
+/// many processors as a narrow job asks for.
+fn square(request: Request) -> Option<Folded> {
+    let of_size = request.size.saturating_sub(1).isqrt() + 1;
+    let of_shape = request.shape.map_or(1, |[width, height, _]| u32::from(width.max(height)));
+    let mut side = of_size.max(of_shape).next_power_of_two() / 2;
+    while side * side >= request.size && side > 0 {
+        side /= 2;
+    }
+    let side = u16::try_from(side).ok().filter(|&side| side > 0)?;
+    Some(Folded { request: of_sides([side, side, 1]), ratio: 4 })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Sizes, one fold after another, to the last.
+    fn steps(folding: Folding, request: Request, machine: &str) -> Vec<u32> {
+        let topology = machine.parse().expect("a machine");
+        let next = |last: &Request| Some(folding.fold(*last, &topology)?.request);
+        std::iter::successors(Some(request), next).map(|request| request.size).collect()
+    }
+
+    fn shaped(sides: [u16; 3]) -> Request {
+        of_sides(sides)
+    }
+
+    #[test]
+    fn the_longer_side_is_halved_and_rounded_up() {
+        let topology = "32x32".parse().expect("a mesh");
+        let folded = Folding::Side.fold(shaped([9, 5, 1]), &topology).expect("it can be folded");
+        assert_eq!((folded.request.shape, folded.ratio), (Some([5, 5, 1]), 2));
+        // Of equal sides the first.
+        let again = Folding::Side.fold(folded.request, &topology).expect("it can be folded");
+        assert_eq!(again.request, Request { size: 15, shape: Some([3, 5, 1]) });
+        assert_eq!(steps(Folding::Side, shaped([1, 1, 1]), "32x32"), [1]);
+        // Without a shape: 6 x 4, 3 x 4, 3 x 2, 2 x 2, 1 x 2, 1 x 1.
+        assert_eq!(steps(Folding::Side, Request::of_size(24), "32x32"), [24, 12, 6, 4, 2, 1]);
+        assert_eq!(steps(Folding::Count, Request::of_size(7), "32x32"), [7, 4, 2, 1]);
+    }
+
+    #[test]
+    fn a_square_loses_three_quarters() {
+        let topology = "32x32".parse().expect("a mesh");
+        // 17 x 17 holds a square of 32.
+        let folded =
+            Folding::Square.fold(shaped([17, 17, 1]), &topology).expect("it can be folded");
+        assert_eq!((folded.request.shape, folded.ratio), (Some([16, 16, 1]), 4));
+        assert_eq!(steps(Folding::Square, shaped([17, 17, 1]), "32x32"), [289, 256, 64, 16, 4, 1]);
+        assert_eq!(steps(Folding::Square, Request::of_size(3), "32x32"), [3, 1]);
+    }
+
+    #[test]
+    fn a_subcube_loses_a_dimension() {
+        let cube = "hypercube:10";
+        assert_eq!(steps(Folding::Side, Request::of_size(600), cube)[..3], [600, 512, 256]);
+        assert_eq!(steps(Folding::Side, Request::of_size(8), cube), [8, 4, 2, 1]);
+        // A mesh keeps its other side, and its cube loses a dimension as well.
+        assert_eq!(steps(Folding::Side, shaped([20, 30, 1]), cube)[..3], [600, 300, 150]);
+    }
+
+    proptest! {
+        #[test]
+        fn every_reduction_ends(sides in [1..33u16, 1..33u16, 1..2u16], by_shape in any::<bool>()) {
+            let mut request = shaped(sides);
+            if !by_shape {
+                request.shape = None;
+            }
+            for folding in [Folding::Side, Folding::Square, Folding::Count] {
+                for machine in ["32x32", "hypercube:10", "cluster:1024"] {
+                    let sizes = steps(folding, request, machine);
+                    prop_assert!(sizes.windows(2).all(|pair| pair[1] < pair[0]), "{sizes:?}");
+                    prop_assert_eq!(sizes.last(), Some(&1));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,264 @@
+//! Jobs on fewer processors than they ask for.
+//!
+//! Source: C. Chang and P. Mohapatra, "An adaptive job allocation method for multicomputer systems",
+//! ICDCS 1996. A wrapper around any strategy folds a job, step by step, into a smaller one that runs
+//! longer.
+//!
+//! | name | when a job is folded |
+//! |---|---|
+//! | `rsr` | restricted size reduction: when the inner strategy has refused it, at most t steps |
+//! | `greedy-limit` | the same without a bound, down to one processor |
+//! | `limit` | always, to the size of a k-cube, 2^k processors |
+//! | `average-limit` | always, to the mean dimension that the jobs in the system ask for |
+//!
+//! The limits are those of C. Yu and C. R. Das, ICPP 1994, as the paper describes them. It does not say
+//! how the mean is rounded; here to the nearest dimension.
+//!
+//! A step is the inner strategy's own ([`Folding`]); how much longer a job then takes is a [`Speedup`].
+//! Estimates grow as run times do. A job that is refused all its sizes waits, and begins again with its
+//! own size after the next departure.
+//!
+//! # Schedulers
+//!
+//! A scheduler names a job and lets the strategy decide, so that every discipline that takes refusals
+//! works. It sees a waiting job with the fewest processors on which it may run
+//! ([`Allocator::least`]): it names the head as soon as so many are free, and queues in order of size
+//! go by them. What EASY promises its head is the size asked for; jobs that overtake it are backfilled
+//! by their estimate unfolded, so that one that is folded may delay the head. Conservative backfilling
+//! takes no refusals.
+//!
+//! # Strategies that never refuse
+//!
+//! They refuse only where fewer processors are free than the job asks for. The paper folds no job for
+//! that; `extend=yes` does.
+
+mod fold;
+mod limit;
+pub mod names;
+mod speedup;
+
+pub use fold::{Folded, Folding};
+pub use speedup::Speedup;
+
+use self::limit::InSystem;
+use super::{Allocator, Census, Refusal, Request};
+use crate::machine::Machine;
+use crate::stop::Stop;
+use crate::topology::{NodeId, Topology};
+use crate::workload::Job;
+
+/// What a job gets instead of what it asks for.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Reduction {
+    /// The request that is served.
+    pub request: Request,
+    /// Steps from the job's own request.
+    pub folds: u32,
+    /// Run time over the run time at the size asked for.
+    pub stretch: f64,
+}
+
+impl Reduction {
+    /// A job as it runs then: with fewer processors, and run time and estimate longer, rounded up to
+    /// whole ticks.
+    pub fn of(&self, job: Job) -> Job {
+        let longer = |ticks: i64| (ticks as f64 * self.stretch).ceil() as i64;
+        let Request { size, shape } = self.request;
+        Job { size, shape, run: longer(job.run), estimate: longer(job.estimate), ..job }
+    }
+}
+
+/// When jobs are folded.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Rule {
+    /// When they are refused, by no more than so many steps.
+    Refused {
+        /// Steps, t.
+        most: u32,
+    },
+    /// Always, to 2^`dimension` processors.
+    Limit {
+        /// k.
+        dimension: u32,
+    },
+    /// When they are to start, to the mean dimension of all requests in the system.
+    Average,
+}
+
+/// A strategy that folds jobs for another one.
+pub struct Reduced {
+    inner: Box<dyn Allocator>,
+    rule: Rule,
+    folding: Folding,
+    speedup: Speedup,
+    topology: Topology,
+    refused_sizes: u64,
+    in_system: InSystem,
+}
+
+impl Reduced {
+    /// Folds jobs for `inner` on `topology`.
+    pub fn new(
+        inner: Box<dyn Allocator>,
+        rule: Rule,
+        speedup: Speedup,
+        topology: &Topology,
+    ) -> Self {
+        Self {
+            folding: inner.folding(),
+            inner,
+            rule,
+            speedup,
+            topology: topology.clone(),
+            refused_sizes: 0,
+            in_system: InSystem::default(),
+        }
+    }
+
+    /// Makes a request smaller by one step, if that is possible.
+    fn fold(&self, at: &mut Fold) -> bool {
+        let folded = self.folding.fold(at.request, &self.topology);
+        if let Some(Folded { request, ratio }) = folded {
+            *at = Fold { request, steps: at.steps + 1, ratio: at.ratio * u64::from(ratio) };
+        }
+        folded.is_some()
+    }
+
+    /// The request folded until it needs no more than a cube of this dimension.
+    fn limited(&self, request: Request, dimension: u32) -> Fold {
+        let mut at = Fold::none(request);
+        while limit::dimension(at.request, &self.topology) > dimension && self.fold(&mut at) {}
+        at
+    }
+
+    fn reduction(&self, asked: Request, Fold { request, steps, ratio }: Fold) -> Option<Reduction> {
+        let stretch = self.speedup.stretch(asked.size, request.size, ratio);
+        (steps > 0).then_some(Reduction { request, folds: steps, stretch })
+    }
+}
+
+/// A request on its way to smaller ones.
+#[derive(Clone, Copy)]
+struct Fold {
+    request: Request,
+    steps: u32,
+    /// Processes that a processor has taken over.
+    ratio: u64,
+}
+
+impl Fold {
+    fn none(request: Request) -> Self {
+        Self { request, steps: 0, ratio: 1 }
+    }
+}
+
+impl Allocator for Reduced {
+    fn allocate(
+        &mut self,
+        machine: &Machine,
+        request: Request,
+        chosen: &mut Vec<NodeId>,
+    ) -> Result<(), Refusal> {
+        self.inner.allocate(machine, request, chosen)
+    }
+
+    fn allocate_or_less(
+        &mut self,
+        machine: &Machine,
+        request: Request,
+        chosen: &mut Vec<NodeId>,
+    ) -> Result<Option<Reduction>, Refusal> {
+        let (most, mut at) = match self.rule {
+            Rule::Refused { most } => (most, Fold::none(request)),
+            Rule::Limit { dimension } => (0, self.limited(request, dimension)),
+            Rule::Average => (0, self.limited(request, self.in_system.mean())),
+        };
+        let mut refusal = Refusal::TooFewFree;
+        loop {
+            match self.inner.allocate(machine, at.request, chosen) {
+                Ok(()) => return Ok(self.reduction(request, at)),
+                Err(Refusal::Stopped(stopped)) => return Err(stopped.into()),
+                // Processors were free for one of its sizes.
+                Err(Refusal::Fragmented) => refusal = Refusal::Fragmented,
+                Err(Refusal::TooFewFree) => {}
+            }
+            self.refused_sizes += 1;
+            if at.steps >= most || !self.fold(&mut at) {
+                return Err(refusal);
+            }
+        }
+    }
+
+    fn queued(&mut self, request: Request) {
+        if self.rule == Rule::Average {
+            self.in_system.arrives(limit::dimension(request, &self.topology));
+        }
+    }
+
+    fn left(&mut self, request: Request) {
+        if self.rule == Rule::Average {
+            self.in_system.departs(limit::dimension(request, &self.topology));
+        }
+    }
+
+    fn least(&self, request: Request) -> u32 {
+        match self.rule {
+            Rule::Refused { most } => {
+                let mut at = Fold::none(request);
+                while at.steps < most && self.fold(&mut at) {}
+                at.request.size
+            }
+            Rule::Limit { dimension } => self.limited(request, dimension).request.size,
+            Rule::Average => 1,
+        }
+    }
+
+    fn largest_allocation(&mut self, request: Request) -> u64 {
+        self.inner.largest_allocation(request)
+    }
+
+    fn hosts(&self) -> Option<super::elmer::Hosts> {
+        self.inner.hosts()
+    }
+
+    fn stopped_by(&mut self, stop: &Stop) {
+        self.inner.stopped_by(stop);
+    }
+
+    fn observe(&mut self, utilization: &[f64]) {
+        self.inner.observe(utilization);
+    }
+
+    fn released(&mut self, machine: &Machine, nodes: &[NodeId]) {
+        self.inner.released(machine, nodes);
+    }
+
+    fn census(&self) -> Option<Census> {
+        self.inner.census()
+    }
+
+    fn tied_sets(&mut self, machine: &Machine, request: Request) -> Option<u32> {
+        self.inner.tied_sets(machine, request)
+    }
+
+    fn keeps_schedule(&self) -> bool {
+        false
+    }
+
+    fn folding(&self) -> Folding {
+        self.folding
+    }
+
+    fn refused_sizes(&self) -> Option<u64> {
+        Some(self.refused_sizes)
+    }
+
+    fn reset(&mut self) {
+        self.inner.reset();
+        self.refused_sizes = 0;
+        self.in_system = InSystem::default();
+    }
+}
+
+#[cfg(test)]
+mod tests;

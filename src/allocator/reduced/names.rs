@@ -1,0 +1,105 @@
+//! `rsr`, `greedy-limit`, `limit`, `average-limit`.
+
+use super::{Reduced, Rule, Speedup};
+use crate::allocator::registry::AllocatorSpec;
+use crate::allocator::{Allocator, AllocatorOptions};
+use crate::naming::{Entry, Table, kind};
+use crate::topology::Topology;
+
+/// How jobs are folded, and for which strategy.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ReducedOptions {
+    /// When jobs are folded.
+    pub rule: Rule,
+    /// The strategy that places them; by the machine if `None`.
+    pub inner: Option<AllocatorSpec>,
+    /// How much longer they take.
+    pub speedup: Speedup,
+    /// Whether a job may be folded because too few processors are free for a strategy that has no
+    /// other reason to refuse.
+    pub extend: bool,
+}
+
+impl AllocatorOptions for ReducedOptions {
+    fn build(&self, topology: &Topology, seed: u64) -> Result<Box<dyn Allocator>, String> {
+        let usual = match topology {
+            Topology::Grid(_) => "first-fit",
+            Topology::Hypercube(_) => "cube-buddy",
+            Topology::Cluster(_) => "elmer",
+        };
+        let text = |error: crate::naming::NameError| error.to_string();
+        let inner = match &self.inner {
+            Some(inner) => inner.clone(),
+            None => usual.parse().map_err(text)?,
+        };
+        let built = inner.build(topology, seed).map_err(text)?;
+        if built.refused_sizes().is_some() {
+            return Err(format!("inner={inner} folds jobs itself"));
+        }
+        let folds_refused = matches!(self.rule, Rule::Refused { .. });
+        if folds_refused && built.keeps_schedule() && !self.extend {
+            return Err(format!(
+                "inner={inner} never refuses a job while enough processors are free; extend=yes folds \
+                 jobs where fewer are"
+            ));
+        }
+        Ok(Box::new(Reduced::new(built, self.rule, self.speedup, topology)))
+    }
+}
+
+const SOURCE: &str = "Chang, Mohapatra 1996";
+
+/// The four strategies.
+pub fn table() -> Table<ReducedOptions> {
+    let entry = |name, rule| {
+        let usual = ReducedOptions { rule, inner: None, speedup: Speedup::Folds, extend: false };
+        Entry::new(name, usual).source(SOURCE)
+    };
+    let rsr = entry("rsr", Rule::Refused { most: 1 })
+        .about(
+            "Restricted size reduction: a job that is refused is folded, at most t times, and runs longer \
+             on fewer processors of another strategy.",
+        )
+        .case("t", kind::integer(1..=64), "most folds of a job", |o: &mut ReducedOptions| match &mut o
+            .rule
+        {
+            Rule::Refused { most } => Some(most),
+            _ => None,
+        });
+    let greedy = entry("greedy-limit", Rule::Refused { most: u32::MAX })
+        .about("As rsr, but a job is folded until it is placed, down to one processor.");
+    let limit = entry("limit", Rule::Limit { dimension: 5 })
+        .about("Every job of more than 2^k processors is folded to 2^k, always.")
+        .case("k", kind::integer(0..=15), "log2 of the most processors of a job", |o| match &mut o
+            .rule
+        {
+            Rule::Limit { dimension } => Some(dimension),
+            _ => None,
+        });
+    let average = entry("average-limit", Rule::Average).about(
+        "Every job is folded to the mean dimension, log2 of processors, that the jobs in the system ask \
+         for.",
+    );
+    let extend = "whether a job is folded where only too few processors are free";
+    let refusing =
+        [rsr, greedy].map(|entry| entry.param("extend", kind::yes_no(), extend, |o| &mut o.extend));
+    let all = refusing.into_iter().chain([limit, average]).map(|entry| {
+        entry
+            .param(
+                "inner",
+                kind::told::<AllocatorSpec>("an allocator")
+                    .or("first-fit; cube-buddy on a hypercube, elmer on a cluster"),
+                "the strategy that places jobs",
+                |o| &mut o.inner,
+            )
+            .param(
+                "speedup",
+                kind::told::<Speedup>(
+                    "folds|linear|amdahl[serial=..]|downey[parallelism=..,sigma=..]",
+                ),
+                "how much longer a job takes on fewer processors",
+                |o| &mut o.speedup,
+            )
+    });
+    Table::new("allocator", all)
+}

@@ -1,0 +1,158 @@
+//! How much longer a job takes on fewer processors.
+
+use std::sync::LazyLock;
+
+use crate::naming::{Entry, Table, kind, spelled};
+
+/// The relation of run time and processors.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Speedup {
+    /// Every fold multiplies the run time by the processes that a processor takes over: 2, or 4
+    /// of a square. Folding is even, so that the busiest processor decides (Chang and Mohapatra,
+    /// sections 3.1 and 3.2).
+    Folds,
+    /// Run time times processors stays the same.
+    Linear,
+    /// Amdahl's law: a share of the work is not divided.
+    Amdahl {
+        /// That share of the run time on one processor, 0 to 1.
+        serial: f64,
+    },
+    /// A. B. Downey, "A model for speedup of parallel programs", UC Berkeley, report CSD-97-933, 1997.
+    Downey {
+        /// Average parallelism, as a multiple of the processors that the job asks for. At least
+        /// one processor.
+        parallelism: f64,
+        /// Variance of parallelism, at least 0; 0 is none.
+        sigma: f64,
+    },
+}
+
+spelled!(Speedup, TABLE);
+
+static TABLE: LazyLock<Table<Speedup>> = LazyLock::new(|| {
+    let folds = Entry::new("folds", Speedup::Folds)
+        .about("Twice the run time for each fold, four times for that of a square.")
+        .source("Chang, Mohapatra 1996");
+    let linear = Entry::new("linear", Speedup::Linear)
+        .about("Run time in inverse proportion to the processors.");
+    let amdahl =
+        Entry::new("amdahl", Speedup::Amdahl { serial: 0.05 })
+            .about("Amdahl's law; the default is ours.")
+            .case("serial", kind::positive_to(1.0), "share of the work that is not divided", |s| {
+                match s {
+                    Speedup::Amdahl { serial } => Some(serial),
+                    _ => None,
+                }
+            });
+    let downey = Entry::new("downey", Speedup::Downey { parallelism: 1.0, sigma: 1.0 })
+        .about("Downey's model; the defaults are ours.")
+        .source("Downey 1997")
+        .case(
+            "parallelism",
+            kind::positive(),
+            "average parallelism over the processors asked for",
+            |s| match s {
+                Speedup::Downey { parallelism, .. } => Some(parallelism),
+                _ => None,
+            },
+        )
+        .case("sigma", kind::positive(), "variance of parallelism", |s| match s {
+            Speedup::Downey { sigma, .. } => Some(sigma),
+            _ => None,
+        });
+    Table::new("speed-up", [folds, linear, amdahl, downey])
+});
+
+impl Speedup {
+    /// Run time on `given` processors over that on `asked`, where folds multiply the processes on a
+    /// processor by `ratio`.
+    pub fn stretch(self, asked: u32, given: u32, ratio: u64) -> f64 {
+        let (n, fewer) = (f64::from(asked), f64::from(given));
+        match self {
+            Speedup::Folds => ratio as f64,
+            Speedup::Linear => n / fewer,
+            Speedup::Amdahl { serial } => {
+                let time = |processors: f64| serial + (1.0 - serial) / processors;
+                time(fewer) / time(n)
+            }
+            Speedup::Downey { parallelism, sigma } => {
+                let average = (parallelism * n).max(1.0);
+                downey(average, sigma, n) / downey(average, sigma, fewer)
+            }
+        }
+    }
+}
+
+/// Downey's speed-up on `n` processors of a program of average parallelism `a`.
+fn downey(a: f64, sigma: f64, n: f64) -> f64 {
+    if sigma <= 1.0 {
+        if n <= a {
+            a * n / (a + sigma / 2.0 * (n - 1.0))
+        } else if n <= 2.0 * a - 1.0 {
+            a * n / (sigma * (a - 0.5) + n * (1.0 - sigma / 2.0))
+        } else {
+            a
+        }
+    } else if n <= a + a * sigma - sigma {
+        n * a * (sigma + 1.0) / (sigma * (n + a - 1.0) + a)
+    } else {
+        a
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn close(left: f64, right: f64) -> bool {
+        (left - right).abs() < 1e-12
+    }
+
+    #[test]
+    fn stretches_of_a_hand_made_job() {
+        // 5 x 4 becomes 3 x 4.
+        assert_eq!(Speedup::Folds.stretch(20, 12, 2), 2.0);
+        assert!(close(Speedup::Linear.stretch(20, 12, 2), 5.0 / 3.0));
+        // 0.2 + 0.8 / 4 = 0.4 and 0.2 + 0.8 / 8 = 0.3.
+        assert!(close(Speedup::Amdahl { serial: 0.2 }.stretch(8, 4, 2), 4.0 / 3.0));
+        assert_eq!(Speedup::Amdahl { serial: 0.0 }.stretch(8, 4, 2), 2.0);
+        assert_eq!(Speedup::Amdahl { serial: 1.0 }.stretch(8, 4, 2), 1.0);
+    }
+
+    #[test]
+    fn downeys_curves() {
+        // Without variance: linear up to the average parallelism, flat beyond.
+        for n in 1..=16 {
+            let n = f64::from(n);
+            assert!(close(downey(8.0, 0.0, n), n.min(8.0)), "{n}");
+        }
+        // The branches of low and high variance meet at 1.
+        for n in 1..=40 {
+            let n = f64::from(n);
+            let high = if n <= 15.0 { 16.0 * n / (n + 15.0) } else { 8.0 };
+            assert!(close(downey(8.0, 1.0, n), high), "{n} {} {high}", downey(8.0, 1.0, n));
+        }
+        assert!(close(downey(8.0, 2.0, 22.0), 8.0));
+        assert!(close(downey(8.0, 2.0, 8.0), 192.0 / 38.0));
+        // A job that asks for half of its parallelism.
+        let stretch = Speedup::Downey { parallelism: 2.0, sigma: 1.0 }.stretch(8, 4, 2);
+        assert!(close(stretch, (32.0 * 8.0 / 39.0) / (32.0 * 4.0 / 35.0)));
+    }
+
+    proptest! {
+        #[test]
+        fn fewer_processors_never_help_nor_cost_more_than_linear(
+            asked in 1..2000u32, share in 0.0..1.0f64, serial in 0.0..=1.0f64,
+            parallelism in 0.01..4.0f64, sigma in 0.0..3.0f64,
+        ) {
+            let given = (f64::from(asked) * share).ceil().max(1.0) as u32;
+            let linear = Speedup::Linear.stretch(asked, given, 1);
+            for speedup in [Speedup::Amdahl { serial }, Speedup::Downey { parallelism, sigma }] {
+                let stretch = speedup.stretch(asked, given, 1);
+                prop_assert!((1.0 - 1e-9..=linear * (1.0 + 1e-9)).contains(&stretch), "{speedup:?} {stretch}");
+            }
+        }
+    }
+}

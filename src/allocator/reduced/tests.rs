@@ -1,0 +1,182 @@
+use proptest::prelude::*;
+
+use super::*;
+use crate::allocator::registry::AllocatorSpec;
+use crate::metrics::SystemRecorder;
+use crate::scheduler::registry::SchedulerSpec;
+use crate::simulation::{CoupledError, Overhead, RunTimes, Scene, simulate};
+use crate::stop::Stop;
+
+fn build(name: &str, machine: &str) -> (Box<dyn Allocator>, Machine) {
+    let topology: Topology = machine.parse().expect("a machine");
+    let spec: AllocatorSpec = name.parse().expect("a strategy");
+    (spec.build(&topology, 1).expect("it works there"), Machine::new(topology))
+}
+
+/// Processors, folds and stretch of a request that is served and then holds them.
+fn serve(
+    allocator: &mut dyn Allocator,
+    machine: &mut Machine,
+    size: u32,
+) -> Option<(usize, u32, f64)> {
+    let mut chosen = Vec::new();
+    let request = Request::of_size(size);
+    let reduction = allocator.allocate_or_less(machine, request, &mut chosen).ok()?;
+    machine.occupy(&chosen);
+    Some((chosen.len(), reduction.map_or(0, |r| r.folds), reduction.map_or(1.0, |r| r.stretch)))
+}
+
+#[test]
+fn a_refused_job_is_folded_no_more_often_than_allowed() {
+    for (t, expected) in [(1, None), (2, Some((4, 2, 4.0))), (3, Some((4, 2, 4.0)))] {
+        let (mut rsr, mut machine) = build(&format!("rsr[t={t}]"), "hypercube:4");
+        assert_eq!(serve(rsr.as_mut(), &mut machine, 8), Some((8, 0, 1.0)));
+        assert_eq!(serve(rsr.as_mut(), &mut machine, 4), Some((4, 0, 1.0)));
+        // Four of sixteen are free.
+        assert_eq!(rsr.least(Request::of_size(16)), 16 >> t);
+        assert_eq!(serve(rsr.as_mut(), &mut machine, 16), expected, "{t}");
+        assert_eq!(rsr.refused_sizes(), Some(2));
+    }
+}
+
+#[test]
+fn greedy_goes_down_to_one_processor() {
+    let (mut greedy, mut machine) = build("greedy-limit[inner=cube-buddy]", "hypercube:4");
+    for size in [8, 4, 2, 1] {
+        assert_eq!(serve(greedy.as_mut(), &mut machine, size), Some((size as usize, 0, 1.0)));
+    }
+    assert_eq!(serve(greedy.as_mut(), &mut machine, 16), Some((1, 4, 16.0)));
+    assert_eq!(serve(greedy.as_mut(), &mut machine, 1), None);
+}
+
+#[test]
+fn a_limit_holds_on_an_idle_machine() {
+    let (mut limit, mut machine) = build("limit[k=2,inner=cube-buddy]", "hypercube:7");
+    assert_eq!(serve(limit.as_mut(), &mut machine, 128), Some((4, 5, 32.0)));
+    assert_eq!(serve(limit.as_mut(), &mut machine, 3), Some((4, 0, 1.0)));
+    assert_eq!(limit.least(Request::of_size(128)), 4);
+}
+
+#[test]
+fn an_average_limit_follows_the_jobs_in_the_system() {
+    let (mut average, mut machine) = build("average-limit[inner=cube-buddy]", "hypercube:7");
+    let [large, small] = [64, 4].map(Request::of_size);
+    [large, small].into_iter().for_each(|request| average.queued(request));
+    // The mean of 6 and 2.
+    assert_eq!(serve(average.as_mut(), &mut machine, 64), Some((16, 2, 4.0)));
+    average.left(large);
+    assert_eq!(serve(average.as_mut(), &mut machine, 64), Some((4, 4, 16.0)));
+}
+
+#[test]
+fn squares_lose_three_quarters_and_run_four_times_as_long() {
+    let (mut rsr, mut machine) = build("rsr[inner=buddy]", "4x4");
+    assert_eq!(serve(rsr.as_mut(), &mut machine, 1), Some((1, 0, 1.0)));
+    assert_eq!(serve(rsr.as_mut(), &mut machine, 9), Some((4, 1, 4.0)));
+}
+
+#[test]
+fn who_never_refuses_folds_nobody_unless_told_to() {
+    let topology: Topology = "4x4".parse().expect("a mesh");
+    let built = |name: &str| {
+        let spec: AllocatorSpec = name.parse().expect("a strategy");
+        spec.build(&topology, 1).map(drop).map_err(|error| error.to_string())
+    };
+    assert!(built("rsr[inner=random]").expect_err("never refuses").contains("extend=yes"));
+    assert!(built("rsr[inner=rsr]").expect_err("twice").contains("folds jobs itself"));
+    assert_eq!(built("limit[inner=random]"), Ok(()));
+    let (mut extended, mut machine) = build("rsr[extend=yes,inner=random]", "4x4");
+    assert_eq!(serve(extended.as_mut(), &mut machine, 12), Some((12, 0, 1.0)));
+    assert_eq!(serve(extended.as_mut(), &mut machine, 7), Some((4, 1, 2.0)));
+}
+
+#[test]
+fn names_have_one_canonical_form() {
+    let canonical = |text: &str| text.parse::<AllocatorSpec>().map(|spec| spec.to_string());
+    for (text, expected) in [
+        ("rsr[t=1]", "rsr"),
+        ("rsr[inner=fl,t=2]", "rsr[t=2,inner=cube-free-list]"),
+        ("rsr[speedup=amdahl]", "rsr[speedup=amdahl]"),
+        ("limit[k=5]", "limit"),
+        ("limit[inner=paging[size=1],k=3]", "limit[k=3,inner=paging[size=1]]"),
+        ("average-limit[speedup=folds]", "average-limit"),
+    ] {
+        assert_eq!(canonical(text).as_deref(), Ok(expected));
+        assert_eq!(canonical(expected).as_deref(), Ok(expected));
+    }
+    for (text, complaint) in [
+        ("rsr[t=0]", "not an integer from 1 to 64"),
+        ("rsr[inner=frist-fit]", "did you mean"),
+        ("limit[extend=yes]", "unknown parameter"),
+        ("rsr[speedup=amdahl[serial=2]]", "serial"),
+    ] {
+        let error = canonical(text).expect_err(text).to_string();
+        assert!(error.contains(complaint), "{error}");
+    }
+}
+
+fn run(
+    jobs: &[Job],
+    name: &str,
+    machine: &str,
+) -> Result<(SystemRecorder, Overhead), CoupledError> {
+    let (mut allocator, machine) = build(name, machine);
+    let topology = machine.topology().clone();
+    let scene = Scene { jobs, topology: &topology, timed: false, stop: &Stop::new() };
+    let mut recorder = SystemRecorder::new(jobs.len());
+    let mut scheduler = SchedulerSpec::fcfs().build(topology.processors() as u32);
+    let service = &mut RunTimes::default();
+    let overhead = simulate(scene, scheduler.as_mut(), allocator.as_mut(), service, &mut recorder)?;
+    Ok((recorder, overhead))
+}
+
+fn job(number: i64, submit: i64, run: i64, size: u32) -> Job {
+    Job { number, submit, run, estimate: run, size, shape: None, line: 0 }
+}
+
+/// The second job would wait for the first; folded once it runs twice as long on half.
+#[test]
+fn a_folded_job_starts_early_and_runs_longer() {
+    let jobs = [job(1, 0, 100, 4), job(2, 0, 10, 8)];
+    let (plain, overhead) = run(&jobs, "cube-buddy", "hypercube:3").expect("it runs");
+    assert_eq!((plain.starts(), plain.ends()), (&[0, 100][..], &[100, 110][..]));
+    assert_eq!(plain.metrics(0, 8, &overhead).folded_percent, None);
+    let (folded, overhead) = run(&jobs, "rsr", "hypercube:3").expect("it runs");
+    assert_eq!((folded.starts(), folded.ends()), (&[0, 0][..], &[100, 20][..]));
+    let system = folded.metrics(0, 8, &overhead);
+    assert_eq!(system.utilization, (4.0 * 100.0 + 4.0 * 20.0) / 800.0);
+    assert_eq!((system.refused_sizes, system.folded_percent), (Some(1), Some(50.0)));
+    assert_eq!((system.mean_stretch, system.lost_efficiency_percent), (Some(2.0), Some(0.0)));
+    // By Amdahl's law a serial share of one half: 0.625 of the time on 4, 0.5625 on 8.
+    let (half, overhead) =
+        run(&jobs, "rsr[speedup=amdahl[serial=0.5]]", "hypercube:3").expect("it runs");
+    assert_eq!(half.ends()[1], 12);
+    let stretch = half.metrics(0, 8, &overhead).mean_stretch.expect("it folds");
+    assert!((stretch - 0.625 / 0.5625).abs() < 1e-12);
+}
+
+proptest! {
+    /// Nobody is folded beyond t, every job ends, and its time is that of its folds.
+    #[test]
+    fn every_job_runs_as_long_as_its_folds_say(
+        jobs in proptest::collection::vec((0i64..200, 1i64..50, 1u32..=16), 1..40),
+        t in 1u32..4,
+        inner in proptest::sample::select(vec!["cube-buddy", "cube-free-list", "afl", "gray-code"]),
+    ) {
+        let mut jobs: Vec<Job> = (1..).zip(jobs).map(|(i, (s, r, p))| job(i, s, r, p)).collect();
+        jobs.sort_by_key(|job| job.submit);
+        let (recorder, overhead) =
+            run(&jobs, &format!("rsr[t={t},inner={inner}]"), "hypercube:4").expect("it runs");
+        let mut folded = 0;
+        for (job, (start, end)) in jobs.iter().zip(recorder.starts().iter().zip(recorder.ends())) {
+            let times = (end - start) / job.run;
+            prop_assert_eq!(times * job.run, end - start);
+            prop_assert!(times.count_ones() == 1 && times <= 1 << t, "{} {}", times, t);
+            prop_assert!(*start >= job.submit);
+            folded += usize::from(times > 1);
+        }
+        let ours = recorder.metrics(0, 16, &overhead).folded_percent.expect("it folds");
+        let percent = 100.0 * folded as f64 / jobs.len() as f64;
+        prop_assert!((ours - percent).abs() < 1e-9);
+    }
+}

@@ -111,7 +111,7 @@ pub struct RunArgs {
     pub ties: bool,
 
     /// Write no table of every job (jobs.parquet), the largest one.
-    #[arg(long, help_heading = "Output", hide_short_help = true)]
+    #[arg(long, requires = "out", help_heading = "Output", hide_short_help = true)]
     pub no_jobs: bool,
 
     /// Where results go.
@@ -145,7 +145,13 @@ pub struct OutputArgs {
     pub plots: bool,
 
     /// Draw no plots.
-    #[arg(long, overrides_with = "plots", help_heading = "Output", hide_short_help = true)]
+    #[arg(
+        long,
+        requires = "out",
+        overrides_with = "plots",
+        help_heading = "Output",
+        hide_short_help = true
+    )]
     pub no_plots: bool,
 
     /// How to run.

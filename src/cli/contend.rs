@@ -4,27 +4,32 @@ mod figures;
 mod tables;
 
 use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
+use serde::Serialize;
 
 use super::args::{GridArgs, OutputArgs};
 use super::cost::Cost;
 use super::exit::{Exit, Failure, tell};
 use super::interrupt::interruption;
 use super::messages::MessageArgs;
-use super::output::metadata;
-use super::plan::{Plan, parse_list, works};
+use super::plan::{Loaded, parse_list, works};
 use super::progress::Progress;
+use super::results::{Results, Tally};
 use super::session::{Kind, Session};
 use crate::allocator::registry::AllocatorSpec;
 use crate::experiment::contention::{
     Contended, Isolation, Messages, Stage, TOLERANCE, TraceError, isolate, run_trace,
 };
 use crate::experiment::pool::{self, Turn};
-use crate::experiment::{Cell, RunKey, Trace, Watch};
+use crate::experiment::{Cell, Measure, RunKey, Trace, Watch};
+use crate::frame::FrameError;
 use crate::naming::split_list;
 use crate::number::grouped;
+use crate::report::Sheet;
+use crate::report::manifest::Configuration;
 use crate::scheduler::registry::SchedulerSpec;
 use crate::topology::Topology;
 
@@ -102,12 +107,13 @@ pub fn run(args: &ContendArgs, command: &[OsString]) -> Result<Exit, Failure> {
     }
     let messages = args.messages.of(&args.pattern)?;
     let pattern = args.messages.name(&messages);
-    let plan = Plan::resolve(&with_allocators(&args.grid, quiet)?, quiet)?;
-    let cells = plan.cells();
+    let loaded = Loaded::resolve(&with_allocators(&args.grid, quiet)?, Measure::default(), quiet)?;
+    let cells = loaded.cells();
     let jobs_of = |trace: &Arc<Trace>| trace.workload.jobs.len() as u64;
     // What draws nothing is the same for all seeds.
-    let seeds = if messages.program.draws() { &plan.seeds[..] } else { &plan.seeds[..1] };
-    let alone: u64 = plan.traces.iter().map(jobs_of).sum::<u64>() * seeds.len() as u64;
+    let seeds = &loaded.plan.grid.seeds[..];
+    let seeds = if messages.program.draws() { seeds } else { &seeds[..1] };
+    let alone: u64 = loaded.traces.iter().map(jobs_of).sum::<u64>() * seeds.len() as u64;
     let together: u64 = cells.iter().map(|cell| jobs_of(&cell.trace)).sum();
     let stop = interruption(quiet)?;
     let progress = Progress::new(quiet, cells.len(), alone + together);
@@ -124,28 +130,52 @@ pub fn run(args: &ContendArgs, command: &[OsString]) -> Result<Exit, Failure> {
         quiet,
     };
 
-    let measured = bench.measure(&plan, seeds, args.scale);
-    let (outcomes, failed) = match measured {
-        Ok(measured) => bench.contend(&cells, &measured, seeds, &pattern),
-        Err(TraceError::Stopped(_)) => (Vec::new(), Vec::new()),
+    let mut tally = Tally { cells: cells.len(), ..Tally::default() };
+    let runs = match bench.measure(&loaded.traces, seeds, args.scale) {
+        Ok(measured) => bench.contend(&cells, &measured, seeds, &pattern, &mut tally),
+        Err(TraceError::Stopped(_)) => Vec::new(),
         Err(error) => {
             progress.finish();
             return Err(of_trace(error));
         }
     };
     progress.finish();
-    let written = match outcomes.is_empty() {
-        true => Ok(()),
-        false => write(args, &plan, &mut session, &outcomes, &failed),
-    };
-    let printed = tables::print(&outcomes, args.output.format)
-        .map_err(|e| Failure::output("standard output", e));
-    written.and(printed)?;
-    if outcomes.len() + failed.len() < cells.len() {
-        tell("replay: interrupted; what was done is written");
-        return Ok(Exit::Interrupted);
+    session.publish(&Contention { args, loaded: &loaded, runs }, &tally)
+}
+
+/// What the command came to.
+struct Contention<'a> {
+    args: &'a ContendArgs,
+    loaded: &'a Loaded,
+    runs: Vec<Contended>,
+}
+
+impl Results for Contention<'_> {
+    type Row = Contended;
+
+    fn rows(&self) -> &[Contended] {
+        &self.runs
     }
-    Ok(if failed.is_empty() { Exit::Done } else { Exit::Differs })
+
+    fn sheets(&self) -> Vec<Sheet> {
+        tables::sheets(&self.runs)
+    }
+
+    fn configuration(&self) -> impl Serialize {
+        configuration(self.args, self.loaded)
+    }
+
+    fn tables(
+        &self,
+        dir: &Path,
+        metadata: &[(String, String)],
+    ) -> Result<Vec<PathBuf>, FrameError> {
+        tables::write(dir, &self.runs, metadata)
+    }
+
+    fn figures(&self, plots: &Path) -> anyhow::Result<Vec<PathBuf>> {
+        figures::write(plots, &self.runs)
+    }
 }
 
 /// What all measurements share.
@@ -167,9 +197,14 @@ impl Bench<'_> {
     }
 
     /// Measures the jobs of every trace alone, once for each seed.
-    fn measure(&self, plan: &Plan, seeds: &[u64], scale: f64) -> Result<Vec<Measured>, TraceError> {
+    fn measure(
+        &self,
+        traces: &[Arc<Trace>],
+        seeds: &[u64],
+        scale: f64,
+    ) -> Result<Vec<Measured>, TraceError> {
         let mut all = Vec::new();
-        for trace in &plan.traces {
+        for trace in traces {
             for &seed in seeds {
                 let isolation = isolate(self.stage(trace), scale, seed)?;
                 if !self.quiet {
@@ -181,14 +216,15 @@ impl Bench<'_> {
         Ok(all)
     }
 
-    /// Runs the cells. What is done, in their order, and why others failed.
+    /// Runs the cells. What is done, in their order.
     fn contend(
         &self,
         cells: &[Cell],
         measured: &[Measured],
         seeds: &[u64],
         pattern: &str,
-    ) -> (Vec<Contended>, Vec<String>) {
+        tally: &mut Tally,
+    ) -> Vec<Contended> {
         let contend = |number: usize, cell: &Cell| {
             let seed = if seeds.contains(&cell.seed) { cell.seed } else { seeds[0] };
             let of_cell =
@@ -217,15 +253,16 @@ impl Bench<'_> {
                 }
             }
         };
-        let (mut outcomes, mut failed) = (Vec::new(), Vec::new());
+        let mut outcomes = Vec::new();
         pool::run(cells, Turn::InOrder, contend, |_, outcome| {
             match outcome {
                 Ok(outcome) => outcomes.push(outcome),
-                Err(error) => failed.push(error),
+                Err(error) => tally.failed.push(error),
             }
             true
         });
-        (outcomes, failed)
+        tally.done = outcomes.len();
+        outcomes
     }
 }
 
@@ -281,8 +318,10 @@ fn with_allocators(typed: &GridArgs, quiet: bool) -> Result<GridArgs, Failure> {
 }
 
 /// What decides the numbers.
-fn configuration(args: &ContendArgs, plan: &Plan) -> serde_json::Value {
-    let traces = plan.traces.iter().map(|trace| {
+fn configuration(args: &ContendArgs, loaded: &Loaded) -> serde_json::Value {
+    let Configuration { schedulers, allocators, seeds, policy, window, .. } =
+        super::output::configuration(loaded, false);
+    let traces = loaded.traces.iter().map(|trace| {
         serde_json::json!({
             "name": trace.workload.name,
             "digest": trace.workload.digest,
@@ -298,32 +337,13 @@ fn configuration(args: &ContendArgs, plan: &Plan) -> serde_json::Value {
     }
     serde_json::json!({
         "traces": traces.collect::<Vec<_>>(),
-        "schedulers": plan.schedulers.iter().map(ToString::to_string).collect::<Vec<_>>(),
-        "allocators": plan.allocators.iter().map(ToString::to_string).collect::<Vec<_>>(),
-        "seeds": plan.seeds,
-        "policy": plan.policy.name,
-        "window": plan.window,
+        "schedulers": schedulers,
+        "allocators": allocators,
+        "seeds": seeds,
+        "policy": policy,
+        "window": window,
         "pattern": args.pattern,
         "messages": messages,
         "scale": args.scale,
     })
-}
-
-/// Writes tables, figures and manifest.
-fn write(
-    args: &ContendArgs,
-    plan: &Plan,
-    session: &mut Session,
-    runs: &[Contended],
-    failed: &[String],
-) -> Result<(), Failure> {
-    let Some(dir) = session.stage()? else { return Ok(()) };
-    let unwritten = |e: anyhow::Error| Failure::output("results", e);
-    let configuration = configuration(args, plan);
-    let metadata = metadata(&configuration.to_string());
-    let mut files = tables::write(dir, runs, &metadata).map_err(|e| unwritten(e.into()))?;
-    if !args.output.no_plots {
-        files.extend(figures::write(&dir.join("plots"), runs).map_err(unwritten)?);
-    }
-    session.commit(&files, &configuration, &(), failed).map(drop)
 }

@@ -26,6 +26,7 @@ mod network;
 mod output;
 mod plan;
 mod progress;
+mod results;
 mod run;
 mod search;
 mod session;

@@ -4,21 +4,20 @@ use std::ffi::OsString;
 use std::io;
 
 use super::args::{FormatArg, RunArgs};
-use super::exit::Failure;
-use super::plan::Plan;
+use super::exit::{Exit, Failure};
+use super::plan::Loaded;
+use super::results::{Tally, end};
 use super::session::{Kind, Session};
 use crate::experiment::RunResult;
-use crate::report::manifest::{Configuration, RunDetails, RunRecord, TraceRecord};
+use crate::report::manifest::{Configuration, RunDetails, RunRecord, TraceRecord, WindowRecord};
 use crate::report::summary;
 use crate::table::{Column, write_csv, write_json_line};
 
 /// The outputs of one run of the program.
 pub struct Output {
     session: Session,
-    format: FormatArg,
     files: bool,
     jobs: bool,
-    plots: bool,
     ties: bool,
     tables: Option<crate::frame::Tables>,
     /// Those on standard output.
@@ -35,10 +34,8 @@ impl Output {
     pub fn open(args: &RunArgs, command: &[OsString]) -> Result<Self, Failure> {
         Ok(Self {
             session: Session::begin(Kind::Run, &args.output, command)?,
-            format: args.output.format,
             files: args.output.out.is_some(),
             jobs: !args.no_jobs,
-            plots: !args.output.no_plots,
             ties: args.ties,
             tables: None,
             columns: RunResult::printed(),
@@ -49,9 +46,9 @@ impl Output {
     }
 
     /// Creates the result files.
-    pub fn begin(&mut self, plan: &Plan) -> Result<(), Failure> {
+    pub fn begin(&mut self, loaded: &Loaded) -> Result<(), Failure> {
         if let Some(place) = self.session.stage()? {
-            let configuration = serde_json::to_string(&configuration(plan, self.ties))
+            let configuration = serde_json::to_string(&configuration(loaded, self.ties))
                 .map_err(|e| Failure::output("the configuration", e))?;
             let tables = crate::frame::Tables::create(place, &metadata(&configuration), self.jobs);
             self.tables = Some(tables.map_err(|e| Failure::output("results", e))?);
@@ -65,7 +62,7 @@ impl Output {
             tables.write(&result).map_err(|e| Failure::output("results", e))?;
         }
         let mut out = io::stdout().lock();
-        let written = match self.format {
+        let written = match self.session.format() {
             _ if self.unread => Ok(()),
             FormatArg::Json => write_json_line(&self.columns, &result, &mut out),
             FormatArg::Csv => {
@@ -86,39 +83,41 @@ impl Output {
     }
 
     /// Completes the files, draws the plots and prints the table.
-    pub fn finish(mut self, plan: &Plan, failed: Vec<String>) -> Result<(), Failure> {
+    pub fn finish(mut self, loaded: &Loaded, tally: &Tally) -> Result<Exit, Failure> {
         let sheet = summary(&self.results);
         let mut out = io::stdout().lock();
-        let printed = match self.format {
+        let printed = match self.session.format() {
             FormatArg::Table if !sheet.is_empty() => sheet.write_plain(&mut out),
             FormatArg::Md if !sheet.is_empty() => sheet.write_markdown(&mut out),
             _ => Ok(()),
         };
-        self.complete(plan, &failed)?;
+        self.complete(loaded, &tally.failed)?;
         // Only now: a closed pipe must not cost the files.
-        printed.map_err(|e| Failure::output("standard output", e))
+        printed.map_err(|e| Failure::output("standard output", e))?;
+        Ok(end(tally))
     }
 
-    fn complete(&mut self, plan: &Plan, failed: &[String]) -> Result<(), Failure> {
+    fn complete(&mut self, loaded: &Loaded, failed: &[String]) -> Result<(), Failure> {
+        let plots = self.session.plots();
         let Some(place) = self.session.stage()? else { return Ok(()) };
         let mut files = Vec::new();
         if let Some(tables) = self.tables.take() {
             files.extend(tables.finish().map_err(|e| Failure::output("results", e))?);
         }
-        if self.plots {
+        if plots {
             let drawn = crate::plot::gallery(&place.join("plots"), &self.results);
             files.extend(drawn.map_err(|e| Failure::output("plots", e))?);
         }
         let record =
             |r: &RunResult| RunRecord { run: r.run, key: r.key.clone(), seconds: r.seconds };
         let details = RunDetails { runs: self.results.iter().map(record).collect() };
-        self.session.commit(&files, &configuration(plan, self.ties), &details, failed).map(drop)
+        self.session.commit(&files, &configuration(loaded, self.ties), &details, failed).map(drop)
     }
 }
 
-/// What decides the numbers of a plan.
-pub fn configuration(plan: &Plan, ties: bool) -> Configuration {
-    let traces = plan.traces.iter().map(|trace| TraceRecord {
+/// What decides the numbers of a grid.
+pub fn configuration(loaded: &Loaded, ties: bool) -> Configuration {
+    let traces = loaded.traces.iter().map(|trace| TraceRecord {
         name: trace.workload.name.clone(),
         source: trace.workload.source.display().to_string(),
         digest: trace.workload.digest.clone(),
@@ -126,14 +125,15 @@ pub fn configuration(plan: &Plan, ties: bool) -> Configuration {
         jobs: trace.workload.jobs.len(),
         cleaning: trace.workload.report.clone(),
     });
+    let grid = &loaded.plan.grid;
     Configuration {
         traces: traces.collect(),
-        schedulers: plan.schedulers.iter().map(ToString::to_string).collect(),
-        allocators: plan.allocators.iter().map(ToString::to_string).collect(),
-        seeds: plan.seeds.clone(),
-        window: plan.window.clone(),
-        policy: plan.policy.name.to_string(),
-        policy_rules: plan.policy.describe(),
+        schedulers: grid.schedulers.iter().map(ToString::to_string).collect(),
+        allocators: loaded.allocators().iter().map(ToString::to_string).collect(),
+        seeds: grid.seeds.clone(),
+        window: WindowRecord::of(&grid.file.window),
+        policy: grid.file.policies.join(","),
+        policy_rules: grid.policies.iter().flat_map(|policy| policy.describe()).collect(),
         ties,
     }
 }

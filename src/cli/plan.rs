@@ -1,98 +1,76 @@
 //! From arguments to cells.
 
+use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 
 use super::args::GridArgs;
 use super::exit::{Failure, tell};
 use super::load::load_traces;
-use crate::allocator::centre::TieRule;
+use super::sweep::{ListArgs, of_flags};
 use crate::allocator::registry::AllocatorSpec;
-use crate::experiment::grid::Values;
-use crate::experiment::{Cell, Trace};
+use crate::experiment::grid::{Grid, Values};
+use crate::experiment::sweep::Plan;
+use crate::experiment::{Cell, Measure, Trace};
 use crate::naming::split_list;
-use crate::report::manifest::WindowRecord;
 use crate::scheduler::registry::SchedulerSpec;
 use crate::topology::{DefaultMachine, MAX_PROCESSORS, Topology, default_machine};
-use crate::workload::{Oversize, Policy, Window, Workload};
+use crate::workload::{Oversize, Policy, Workload};
 
-/// What a run comes down to.
+/// A grid whose traces are loaded: its cells can run.
 #[derive(Debug)]
-pub struct Plan {
-    /// Every trace on every machine.
+pub struct Loaded {
+    /// The cells by number.
+    pub plan: Plan,
+    /// Every trace under every policy on every machine.
     pub traces: Vec<Arc<Trace>>,
-    /// Scheduling disciplines.
-    pub schedulers: Vec<SchedulerSpec>,
-    /// Allocation strategies with their tie vectors.
-    pub allocators: Vec<AllocatorSpec>,
-    /// Seeds.
-    pub seeds: Vec<u64>,
-    /// Cleaning policy.
-    pub policy: Policy,
-    /// Part of the traces, as it was asked for.
-    pub window: WindowRecord,
 }
 
-impl Plan {
-    /// Resolves arguments and loads the traces. All names are checked before any trace is
-    /// read.
-    pub fn resolve(args: &GridArgs, quiet: bool) -> Result<Self, Failure> {
-        let mut policy = Policy::by_name(&args.policy).map_err(Failure::usage)?.clone();
-        if let Some(rule) = args.oversize {
-            policy.oversize = rule.into();
-        }
-        let window =
-            Window::parse(args.from.as_deref(), args.jobs, args.days).map_err(Failure::usage)?;
-        let schedulers = parse_list::<SchedulerSpec>(&args.sched, "fcfs")?;
+impl Loaded {
+    /// The grid of a command's flags. Without a trace, an allocator or a tie vector it is that of
+    /// the main job. All names are checked before any trace is read.
+    pub fn resolve(args: &GridArgs, measure: Measure, quiet: bool) -> Result<Self, Failure> {
         let main_job = args.trace.is_empty() && args.alloc.is_empty() && args.tie.is_empty();
-        let (alloc, tie) = if main_job {
-            (vec![MAIN_JOB_ALLOCATORS.to_string()], MAIN_JOB_TIES.map(str::to_string).to_vec())
-        } else {
-            (args.alloc.clone(), args.tie.clone())
-        };
-        let allocators = with_ties(parse_list(&alloc, "mc1x1")?, &tie)?;
-        let machines = args
-            .mesh
-            .iter()
-            .flat_map(|list| split_list(list))
-            .map(|text| text.parse::<Topology>().map_err(Failure::usage))
-            .collect::<Result<Vec<_>, _>>()?;
-        for machine in &machines {
-            check_all(&allocators, &schedulers, machine)?;
+        let mut args = args.clone();
+        if main_job {
+            args.alloc = vec![MAIN_JOB_ALLOCATORS.to_string()];
+            args.tie = MAIN_JOB_TIES.map(str::to_string).to_vec();
         }
-        let seeds = seeds(&args.seed)?;
-        let names = trace_names(&args.trace);
-        let workloads = load_traces(&names, &policy, &window, args.max_errors, quiet)?;
-        let traces = on_machines(workloads, &machines, &policy, &schedulers, quiet)?;
-        for trace in &traces {
-            check_all(&allocators, &schedulers, &trace.topology)?;
-        }
-        let window = WindowRecord { from: args.from.clone(), jobs: args.jobs, days: args.days };
-        Ok(Self { traces, schedulers, allocators, seeds, policy, window })
+        let mut grid = of_flags(&args, &ListArgs::default())?;
+        grid.measure = measure;
+        Self::load(grid, None, quiet)
     }
 
-    /// Every combination, traces outermost; equal cells once.
-    pub fn cells(&self) -> Vec<Cell> {
-        let mut seen = std::collections::HashSet::new();
-        let mut cells = Vec::new();
-        for (place, trace) in self.traces.iter().enumerate() {
-            for scheduler in &self.schedulers {
-                for allocator in &self.allocators {
-                    for &seed in &self.seeds {
-                        if seen.insert((place, scheduler, allocator.identity(), seed)) {
-                            let (trace, scheduler) = (trace.clone(), scheduler.clone());
-                            cells.push(Cell {
-                                trace,
-                                scheduler,
-                                allocator: allocator.clone(),
-                                seed,
-                            });
-                        }
-                    }
-                }
-            }
+    /// Loads the traces of a grid, which may come from a `file`.
+    pub fn load(grid: Grid, file: Option<&Path>, quiet: bool) -> Result<Self, Failure> {
+        compatible(&grid, &grid.machines)?;
+        let of_policy = |policy| {
+            let errors = grid.file.max_errors;
+            let workloads = load_traces(&grid.file.traces, policy, &grid.window, errors, quiet)?;
+            on_machines(workloads, &grid.machines, policy, &grid.schedulers, quiet)
+        };
+        let mut traces = Vec::new();
+        for policy in &grid.policies {
+            traces.extend(of_policy(policy).map_err(|failure| match file {
+                Some(file) => failure.within(format!("{}: traces", file.display())),
+                None => failure,
+            })?);
         }
-        cells
+        compatible(&grid, traces.iter().map(|trace| &trace.topology))?;
+        let plan = Plan::new(grid, &traces).map_err(Failure::usage)?;
+        Ok(Self { plan, traces })
+    }
+
+    /// All cells in order.
+    pub fn cells(&self) -> Vec<Cell> {
+        // Every strategy was made once when the grid was resolved.
+        (0..self.plan.len()).filter_map(|run| self.plan.cell(&self.traces, run).ok()).collect()
+    }
+
+    /// All allocation strategies, each once.
+    pub fn allocators(&self) -> Vec<AllocatorSpec> {
+        let strategies = &self.plan.grid.strategies;
+        (0..strategies.len()).filter_map(|index| strategies.get(index).ok()).collect()
     }
 }
 
@@ -122,13 +100,19 @@ where
 
 /// A strategy that does not work on a machine, or not with a scheduler, is found before any
 /// work.
-fn check_all(
-    allocators: &[AllocatorSpec],
-    schedulers: &[SchedulerSpec],
-    machine: &Topology,
+fn compatible<'a>(
+    grid: &Grid,
+    machines: impl IntoIterator<Item = &'a Topology>,
 ) -> Result<(), Failure> {
-    for allocator in allocators {
-        schedulers.iter().try_for_each(|scheduler| works(allocator, scheduler, machine))?;
+    let mut seen = HashSet::new();
+    let machines: Vec<&Topology> = machines.into_iter().filter(|one| seen.insert(*one)).collect();
+    let mut entries = HashSet::new();
+    let first = (0..grid.strategies.len()).filter(|&i| entries.insert(grid.strategies.entry(i)));
+    for index in first {
+        let strategy = grid.strategies.get(index).map_err(Failure::usage)?;
+        for &machine in &machines {
+            grid.schedulers.iter().try_for_each(|s| works(&strategy, s, machine))?;
+        }
     }
     Ok(())
 }
@@ -159,40 +143,9 @@ pub fn works(
     Ok(())
 }
 
-/// Every allocator with every tie vector. A strategy that takes none, or that was written
-/// with its own, stays one.
-fn with_ties(
-    allocators: Vec<AllocatorSpec>,
-    ties: &[String],
-) -> Result<Vec<AllocatorSpec>, Failure> {
-    if ties.is_empty() {
-        return Ok(allocators);
-    }
-    let rules = ties
-        .iter()
-        .map(|text| text.parse::<TieRule>().map_err(Failure::usage))
-        .collect::<Result<Vec<_>, _>>()?;
-    if !allocators.iter().any(AllocatorSpec::takes_tie) {
-        return Err(Failure::usage_message(
-            "--tie: none of these allocators breaks ties by a vector",
-        ));
-    }
-    let mut all = Vec::new();
-    for allocator in allocators {
-        if allocator.takes_tie() && allocator.tie().is_none() {
-            for &rule in &rules {
-                all.push(allocator.with_tie(rule).map_err(Failure::usage)?);
-            }
-        } else {
-            all.push(allocator);
-        }
-    }
-    Ok(all)
-}
-
 /// Every workload on every machine, or on the one that its header names, to be scheduled
 /// by any of `schedulers`.
-pub fn on_machines(
+fn on_machines(
     workloads: Vec<Arc<Workload>>,
     machines: &[Topology],
     policy: &Policy,

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use super::args::{OutputArgs, ProcessArgs};
+use super::args::{FormatArg, OutputArgs, ProcessArgs};
 use super::exit::{Failure, tell};
 use super::sweep::is_plan;
 use crate::experiment::journal::{self, JOURNAL_FILE};
@@ -68,6 +68,8 @@ impl Kind {
 pub struct Session {
     origin: Origin,
     quiet: bool,
+    format: FormatArg,
+    plots: bool,
     place: Place,
 }
 
@@ -81,7 +83,20 @@ enum Place {
 impl Session {
     /// Begins a command with these options.
     pub fn begin(kind: Kind, args: &OutputArgs, command: &[OsString]) -> Result<Self, Failure> {
-        Self::within(kind, args.out.as_deref(), args.force, &args.process, command)
+        let OutputArgs { format, out, force, process, .. } = args;
+        let mut session = Self::within(kind, out.as_deref(), *force, process, command)?;
+        (session.format, session.plots) = (*format, !args.no_plots);
+        Ok(session)
+    }
+
+    /// How to print.
+    pub fn format(&self) -> FormatArg {
+        self.format
+    }
+
+    /// Whether to draw.
+    pub fn plots(&self) -> bool {
+        self.plots
     }
 
     /// Begins a command whose results go into `out`. Whatever is wrong with the folder is
@@ -104,7 +119,8 @@ impl Session {
                 error => Failure::output(format!("into --out {}", out.display()), error),
             })?),
         };
-        Ok(Self { origin, quiet: process.quiet, place })
+        let (quiet, format) = (process.quiet, FormatArg::default());
+        Ok(Self { origin, quiet, format, plots: true, place })
     }
 
     /// A line on standard error, unless the user wants quiet.

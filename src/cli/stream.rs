@@ -3,23 +3,25 @@
 mod figure;
 
 use std::ffi::OsString;
-use std::io;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
+use serde::Serialize;
 
 use super::args::OutputArgs;
 use super::cost::Cost;
 use super::exit::{Exit, Failure, tell};
 use super::interrupt::interruption;
 use super::messages::MessageArgs;
-use super::output::metadata;
 use super::plan::parse_list;
+use super::results::{Results, Tally};
 use super::session::{Kind, Session};
 use crate::allocator::registry::AllocatorSpec;
 use crate::experiment::Watch;
 use crate::experiment::grid::Values;
 use crate::experiment::pool::{self, Turn};
 use crate::experiment::stream::{Estimates, Life, Metric, Point, SampleError, estimate_unless};
+use crate::frame::{self, FrameError};
 use crate::metrics::estimate::{ReplicateError, StopRule};
 use crate::plot::save;
 use crate::report::{Sheet, Shown};
@@ -111,7 +113,8 @@ pub fn run(args: &StreamArgs, command: &[OsString]) -> Result<Exit, Failure> {
     let cost = Cost::new(quiet);
     let forecast = |forecast| cost.hear_plainly(forecast);
     let watch = Watch { forecast: &forecast, ..Watch::new(&stop) };
-    let (mut results, mut failed) = (Vec::with_capacity(points.len()), Vec::new());
+    let mut results = Vec::with_capacity(points.len());
+    let mut tally = Tally { cells: points.len(), ..Tally::default() };
     let work =
         |_: usize, point: &Point| match estimate_unless(watch, point, args.seed, &rule, &WATCHED) {
             Err(ReplicateError::Run { error: SampleError::Stopped(_), .. }) => None,
@@ -127,51 +130,59 @@ pub fn run(args: &StreamArgs, command: &[OsString]) -> Result<Exit, Failure> {
             }
             Err(error) => {
                 tell(format_args!("replay: point failed: {point}: {error}"));
-                failed.push(format!("{point}: {error}"));
+                tally.failed.push(format!("{point}: {error}"));
             }
         }
         true
     });
-    if !results.is_empty() {
-        let written = write(args, &rule, &mut session, &results, &failed);
-        let sheets = || vec![sheet(&results)];
-        let printed = args.output.format.print(&results, sheets, &mut io::stdout().lock());
-        let printed = printed.map_err(|e| Failure::output("standard output", e));
-        written.and(printed)?;
-    }
-    if results.len() + failed.len() < points.len() {
-        tell("replay: interrupted; what was done is written");
-        return Ok(Exit::Interrupted);
-    }
-    let met = results.iter().all(|(_, estimates)| estimates.met);
-    if !met {
+    tally.done = results.len();
+    let wide = results.iter().any(|(_, estimates)| !estimates.met);
+    let exit = session.publish(&Streams { args, rule: &rule, results }, &tally)?;
+    if wide {
         session.say("replay: some intervals are wider than --precision (--max-replications)");
     }
-    Ok(if failed.is_empty() { Exit::Done } else { Exit::Differs })
+    Ok(exit)
 }
 
-/// Writes table, figures and manifest.
-fn write(
-    args: &StreamArgs,
-    rule: &StopRule,
-    session: &mut Session,
-    results: &[(Point, Estimates)],
-    failed: &[String],
-) -> Result<(), Failure> {
-    let Some(dir) = session.stage()? else { return Ok(()) };
-    let unwritten = |e: anyhow::Error| Failure::output("results", e);
-    let configuration = configuration(args, rule, results);
-    let metadata = metadata(&configuration.to_string());
-    let mut files =
-        crate::frame::write(dir, results, &metadata).map_err(|e| unwritten(e.into()))?;
-    for metric in Metric::ALL.into_iter().filter(|_| !args.output.no_plots) {
-        if let Some(figure) = figure::figure(metric, results) {
-            let stem = metric.words().replace(' ', "-");
-            let drawn = save(&dir.join("plots"), &stem, &figure);
-            files.extend(drawn.map_err(|e| unwritten(e.into()))?);
-        }
+/// What the command came to.
+struct Streams<'a> {
+    args: &'a StreamArgs,
+    rule: &'a StopRule,
+    results: Vec<(Point, Estimates)>,
+}
+
+impl Results for Streams<'_> {
+    type Row = (Point, Estimates);
+
+    fn rows(&self) -> &[(Point, Estimates)] {
+        &self.results
     }
-    session.commit(&files, &configuration, &(), failed).map(drop)
+
+    fn sheets(&self) -> Vec<Sheet> {
+        vec![sheet(&self.results)]
+    }
+
+    fn configuration(&self) -> impl Serialize {
+        configuration(self.args, self.rule, &self.results)
+    }
+
+    fn tables(
+        &self,
+        dir: &Path,
+        metadata: &[(String, String)],
+    ) -> Result<Vec<PathBuf>, FrameError> {
+        frame::write(dir, &self.results, metadata)
+    }
+
+    fn figures(&self, plots: &Path) -> anyhow::Result<Vec<PathBuf>> {
+        let mut files = Vec::new();
+        for metric in Metric::ALL {
+            if let Some(figure) = figure::figure(metric, &self.results) {
+                files.extend(save(plots, &metric.words().replace(' ', "-"), &figure)?);
+            }
+        }
+        Ok(files)
+    }
 }
 
 /// What decides the numbers.

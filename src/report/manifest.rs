@@ -5,6 +5,7 @@ use std::time::{Duration, SystemTime};
 use serde::Serialize;
 
 use crate::experiment::RunKey;
+use crate::experiment::grid::WindowFile;
 use crate::files::{FORMAT, FileRecord, PROGRAM};
 use crate::workload::{CleaningReport, PolicyRow};
 
@@ -125,6 +126,14 @@ pub struct WindowRecord {
     pub jobs: Option<usize>,
     /// Most days.
     pub days: Option<f64>,
+}
+
+impl WindowRecord {
+    /// The window of a grid.
+    pub fn of(window: &WindowFile) -> Self {
+        let from = window.from.texts().unwrap_or_default().into_iter().next();
+        Self { from, jobs: window.jobs, days: window.days }
+    }
 }
 
 /// A trace on a machine.

@@ -17,6 +17,7 @@ trials!(
     no_old_figure_stays_beside_new_ones,
     results_of_another_command_are_kept,
     an_interrupted_run_keeps_what_is_done,
+    options_that_would_be_ignored_are_refused,
     a_long_decision_ends_at_once,
     a_refused_configuration_leaves_no_folder,
     a_search_ends_before_its_first_vector,
@@ -195,6 +196,13 @@ fn no_old_figure_stays_beside_new_ones() {
 }
 
 /// By Ctrl-C or by a batch system.
+fn options_that_would_be_ignored_are_refused() {
+    let dir = Dir::with_trace();
+    for option in ["--no-jobs", "--no-plots", "stream --no-plots", "contend --no-plots"] {
+        dir.replay(option).refused(&["--out <DIR>"]);
+    }
+}
+
 fn an_interrupted_run_keeps_what_is_done() {
     for signal in ["-INT", "-TERM"] {
         interrupted_by(signal);

@@ -1,21 +1,15 @@
 //! Tables of `replay contend`.
 
-use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::cli::args::FormatArg;
 use crate::experiment::RunKey;
 use crate::experiment::contention::{Contended, Correlations, PAIRS};
 use crate::frame::{FrameError, write as write_table};
 use crate::report::{Sheet, Shown};
 
-/// Prints the runs; for people also how their measures go together.
-pub fn print(runs: &[Contended], format: FormatArg) -> io::Result<()> {
-    if runs.is_empty() {
-        return Ok(());
-    }
-    let sheets = || vec![sheet(runs), correlations(&Correlations::of(runs))];
-    format.print(runs, sheets, &mut io::stdout().lock())
+/// The runs for people, and how their measures go together.
+pub fn sheets(runs: &[Contended]) -> Vec<Sheet> {
+    vec![sheet(runs), correlations(&Correlations::of(runs))]
 }
 
 /// Writes the tables of runs, jobs and correlations; their paths.

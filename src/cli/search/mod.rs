@@ -11,7 +11,7 @@ use std::time::Instant;
 pub use args::SearchArgs;
 
 use args::StrategyArg;
-use output::Results;
+use output::Findings;
 use plan::{SearchPlan, Start, failure};
 use progress::{Progress, account};
 
@@ -36,7 +36,7 @@ const FINALISTS: usize = 10;
 /// Runs the search.
 pub fn run(args: &SearchArgs, command: &[OsString]) -> Result<Exit, Failure> {
     let begin = Instant::now();
-    let session = Session::begin(Kind::Search, &args.output, command)?;
+    let mut session = Session::begin(Kind::Search, &args.output, command)?;
     let quiet = args.output.process.quiet;
     let stop = interruption(quiet)?;
     let cost = Cost::new(quiet);
@@ -89,7 +89,8 @@ pub fn run(args: &SearchArgs, command: &[OsString]) -> Result<Exit, Failure> {
             None
         }),
     };
-    let results = Results {
+    let findings = Findings {
+        args,
         plan: &plan,
         archives: &archives,
         given: &given,
@@ -97,7 +98,7 @@ pub fn run(args: &SearchArgs, command: &[OsString]) -> Result<Exit, Failure> {
         portability: portability.as_ref(),
     };
     let interrupted = stop.is_raised();
-    results.write(args, session)?;
+    session.deliver(&findings.rows(), &[])?;
     if interrupted {
         tell("replay: interrupted; what was done is written");
         return Ok(Exit::Interrupted);

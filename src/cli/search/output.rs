@@ -1,23 +1,25 @@
 //! Where the results of a search go.
 
-use std::io;
+use std::path::{Path, PathBuf};
 
+use serde::Serialize;
 use serde_json::json;
 
 use super::args::SearchArgs;
 use super::plan::SearchPlan;
-use crate::cli::exit::Failure;
-use crate::cli::output::{configuration, metadata};
-use crate::cli::session::Session;
+use crate::cli::output::configuration;
+use crate::cli::results::Results;
 use crate::experiment::search::{
     Archive, Candidate, Origin, Portability, Problem, SearchRow, SparedRow, rows,
 };
-use crate::frame;
+use crate::frame::{self, FrameError};
 use crate::plot::{Searched, search_gallery};
-use crate::report::{portability_summary, search_summary};
+use crate::report::{Sheet, portability_summary, search_summary};
 
-/// The result of a search, ready to be written.
-pub struct Results<'a> {
+/// What a search has found.
+pub struct Findings<'a> {
+    /// What was asked for.
+    pub args: &'a SearchArgs,
     /// What was searched.
     pub plan: &'a SearchPlan,
     /// By search.
@@ -30,9 +32,31 @@ pub struct Results<'a> {
     pub portability: Option<&'a Portability>,
 }
 
-impl Results<'_> {
+/// The same with its rows.
+pub struct Written<'a> {
+    found: &'a Findings<'a>,
+    /// Of all vectors.
+    rows: Vec<SearchRow>,
+    /// Of the best, of those given, and of no tie-breaking.
+    shown: Vec<SearchRow>,
+}
+
+impl Findings<'_> {
+    /// Ready to be printed and written.
+    pub fn rows(&self) -> Written<'_> {
+        let rows = self.all_rows();
+        let top = |row: &&SearchRow| {
+            let given = row.candidate.is_some_and(|candidate| {
+                self.plan.given.iter().any(|given| given.reduced() == candidate)
+            });
+            let shown = row.rank.is_some_and(|rank| rank <= u64::from(self.args.top));
+            shown || given || row.origin == Origin::None
+        };
+        Written { found: self, shown: rows.iter().filter(top).cloned().collect(), rows }
+    }
+
     /// All rows, search by search.
-    fn rows(&self) -> Vec<SearchRow> {
+    fn all_rows(&self) -> Vec<SearchRow> {
         let mut all = Vec::new();
         let archives = self.archives.iter().zip(self.given);
         for (problem, (archive, given)) in self.plan.searches.iter().zip(archives) {
@@ -56,78 +80,9 @@ impl Results<'_> {
         all
     }
 
-    /// Writes the files and prints the best vectors, which a full disk must not cost.
-    pub fn write(&self, args: &SearchArgs, session: Session) -> Result<(), Failure> {
-        let rows = self.rows();
-        let written = self.write_files(args, session, &rows);
-        let printed = self.print(args, &rows).map_err(|e| Failure::output("standard output", e));
-        written.and(printed)
-    }
-
-    fn print(&self, args: &SearchArgs, rows: &[SearchRow]) -> io::Result<()> {
-        let top = |row: &&SearchRow| {
-            let given = row.candidate.is_some_and(|candidate| {
-                self.plan.given.iter().any(|given| given.reduced() == candidate)
-            });
-            let shown = row.rank.is_some_and(|rank| rank <= u64::from(args.top));
-            shown || given || row.origin == Origin::None
-        };
-        let shown: Vec<SearchRow> = rows.iter().filter(top).cloned().collect();
-        let sheets = || {
-            let summary = search_summary(&self.plan.objective.to_string(), &shown);
-            [Some(summary), self.portability.map(portability_summary)].into_iter().flatten()
-        };
-        args.output.format.print(&shown, || sheets().collect(), &mut io::stdout().lock())
-    }
-
-    fn write_files(
-        &self,
-        args: &SearchArgs,
-        mut session: Session,
-        rows: &[SearchRow],
-    ) -> Result<(), Failure> {
-        let plan = self.plan;
-        let Some(dir) = session.stage()? else { return Ok(()) };
-        let configuration = configuration(&plan.train, false);
-        let text = json!({"run": configuration, "search": self.settings(args)}).to_string();
-        let metadata = metadata(&text);
-        let searches = plan.searches.iter().zip(self.archives).zip(self.equal_ratios);
-        let spared: Vec<SparedRow> = searches
-            .flat_map(|((problem, archive), &equal)| {
-                SparedRow::of(problem, &archive.spared(problem.decisions()), equal)
-            })
-            .collect();
-        let failed = |e| Failure::output("results", e);
-        let mut written = frame::write(dir, rows, &metadata).map_err(failed)?;
-        written.extend(frame::write(dir, &spared, &metadata).map_err(failed)?);
-        if let Some(matrix) = self.portability {
-            written.extend(frame::write(dir, &matrix.rows(), &metadata).map_err(failed)?);
-        }
-        if !args.output.no_plots {
-            let names: Vec<String> = plan.searches.iter().map(Problem::name).collect();
-            let searched: Vec<_> = names
-                .iter()
-                .zip(self.archives)
-                .zip(self.given)
-                .zip(&plan.searches)
-                .map(|(((name, archive), given), problem)| Searched {
-                    name,
-                    archive,
-                    given,
-                    decisions: problem.decisions(),
-                })
-                .collect();
-            let objective = plan.objective.to_string();
-            let drawn = search_gallery(&dir.join("plots"), &objective, &searched, self.portability);
-            written.extend(drawn.map_err(|e| Failure::output("plots", e))?);
-        }
-        let details = json!({"search": self.settings(args)});
-        session.commit(&written, &configuration, &details, &[]).map(drop)
-    }
-
     /// What decides the numbers of the search, beside the traces.
-    fn settings(&self, args: &SearchArgs) -> serde_json::Value {
-        let plan = self.plan;
+    fn settings(&self) -> serde_json::Value {
+        let Self { args, plan, .. } = *self;
         let text =
             |values: &[Candidate]| values.iter().map(ToString::to_string).collect::<Vec<_>>();
         let strategy = clap::ValueEnum::to_possible_value(&args.strategy);
@@ -150,5 +105,64 @@ impl Results<'_> {
             "seed": plan.seed,
             "test": plan.test.as_ref().map(|plan| configuration(plan, false).traces),
         })
+    }
+}
+
+impl Results for Written<'_> {
+    type Row = SearchRow;
+
+    fn rows(&self) -> &[SearchRow] {
+        &self.shown
+    }
+
+    fn sheets(&self) -> Vec<Sheet> {
+        let summary = search_summary(&self.found.plan.objective.to_string(), &self.shown);
+        let portability = self.found.portability.map(portability_summary);
+        [Some(summary), portability].into_iter().flatten().collect()
+    }
+
+    fn configuration(&self) -> impl Serialize {
+        configuration(&self.found.plan.train, false)
+    }
+
+    fn details(&self) -> serde_json::Value {
+        json!({"search": self.found.settings()})
+    }
+
+    fn origin(&self) -> serde_json::Result<String> {
+        let run = serde_json::to_value(self.configuration())?;
+        Ok(json!({"run": run, "search": self.found.settings()}).to_string())
+    }
+
+    fn tables(
+        &self,
+        dir: &Path,
+        metadata: &[(String, String)],
+    ) -> Result<Vec<PathBuf>, FrameError> {
+        let Findings { plan, archives, equal_ratios, portability, .. } = self.found;
+        let mut spared = Vec::new();
+        for ((problem, archive), &equal) in plan.searches.iter().zip(*archives).zip(*equal_ratios) {
+            spared.extend(SparedRow::of(problem, &archive.spared(problem.decisions()), equal));
+        }
+        let mut written = frame::write(dir, &self.rows, metadata)?;
+        written.extend(frame::write(dir, &spared, metadata)?);
+        if let Some(matrix) = portability {
+            written.extend(frame::write(dir, &matrix.rows(), metadata)?);
+        }
+        Ok(written)
+    }
+
+    fn figures(&self, plots: &Path) -> anyhow::Result<Vec<PathBuf>> {
+        let Findings { plan, archives, given, portability, .. } = self.found;
+        let names: Vec<String> = plan.searches.iter().map(Problem::name).collect();
+        let each = names.iter().zip(*archives).zip(*given).zip(&plan.searches);
+        let searched = each.map(|(((name, archive), given), problem)| Searched {
+            name,
+            archive,
+            given,
+            decisions: problem.decisions(),
+        });
+        let (objective, searched) = (plan.objective.to_string(), searched.collect::<Vec<_>>());
+        Ok(search_gallery(plots, &objective, &searched, *portability)?)
     }
 }

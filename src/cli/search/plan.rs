@@ -7,12 +7,12 @@ use crate::allocator::centre::{Slack, SlackRule, TieVector};
 use crate::allocator::registry::AllocatorSpec;
 use crate::cli::args::GridArgs;
 use crate::cli::exit::Failure;
-use crate::cli::plan::{Plan, seeds};
+use crate::cli::plan::{Loaded, seeds};
 use crate::experiment::grid::Values;
 use crate::experiment::search::{
     Candidate, Constraint, Objective, Part, Problem, Range, SearchError, Space, split, width,
 };
-use crate::experiment::{Trace, Watch};
+use crate::experiment::{Measure, Trace, Watch};
 use crate::scheduler::registry::SchedulerSpec;
 
 /// Ratios that halving can draw: it holds them all.
@@ -21,9 +21,9 @@ const MOST_DRAWN: u64 = 1_000_000;
 /// What a search comes down to.
 pub struct SearchPlan {
     /// The traces to search, as loaded.
-    pub train: Plan,
+    pub train: Loaded,
     /// The traces to try on, as loaded, if others.
-    pub test: Option<Plan>,
+    pub test: Option<Loaded>,
     /// What is wanted.
     pub objective: Objective,
     /// What must not happen.
@@ -81,15 +81,17 @@ impl SearchPlan {
         let [seed] = seeds(&args.grid.seed)?[..] else {
             return Err(Failure::usage_message("--seed: a search takes one"));
         };
-        let train = Plan::resolve(&grid, args.output.process.quiet)?;
+        let (measure, quiet) = (Measure::default(), args.output.process.quiet);
+        let train = Loaded::resolve(&grid, measure, quiet)?;
         let test = match args.test.is_empty() {
             true => None,
             false => {
                 let elsewhere = GridArgs { trace: args.test.clone(), ..grid };
-                Some(Plan::resolve(&elsewhere, args.output.process.quiet)?)
+                Some(Loaded::resolve(&elsewhere, measure, quiet)?)
             }
         };
-        let ([scheduler], [allocator]) = (&train.schedulers[..], &train.allocators[..]) else {
+        let allocators = train.allocators();
+        let ([scheduler], [allocator]) = (&train.plan.grid.schedulers[..], &allocators[..]) else {
             return Err(one_each());
         };
         let (scheduler, allocator) = (scheduler.clone(), allocator.clone());

@@ -33,7 +33,7 @@ pub struct GridChoice {
 }
 
 /// Lists of parameters for every allocator that has them.
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 #[group(id = "ListArgs", multiple = true)]
 pub struct ListArgs {
     /// Scan radii of tie vectors: 2, 1,2,5 or 1..9; with --af, --wf and --bf.

@@ -1,20 +1,17 @@
-//! From arguments to a grid and its plan.
+//! From arguments to a grid.
 
 use std::collections::HashSet;
 use std::fs::File;
-use std::sync::Arc;
 
 use super::args::{GridChoice, ListArgs};
+use crate::allocator::centre::TieRule;
 use crate::allocator::registry::AllocatorSpec;
 use crate::cli::args::GridArgs;
 use crate::cli::exit::Failure;
-use crate::cli::load::load_traces;
-use crate::cli::plan::{on_machines, trace_names, works};
-use crate::experiment::Trace;
+use crate::cli::plan::{Loaded, trace_names};
 use crate::experiment::grid::{
-    AllocatorEntry, Grid, GridFile, TieRanges, Ties, Values, WindowFile,
+    AllocatorEntry, Grid, GridError, GridFile, TieRanges, Ties, Values, WindowFile,
 };
-use crate::experiment::sweep::Plan;
 use crate::lines;
 use crate::naming::{StrategyName, split_list};
 use crate::number::grouped;
@@ -25,7 +22,7 @@ const MOST_CELLS: u32 = 100_000;
 /// The grid of a file, or of flags.
 pub fn resolve(choice: &GridChoice) -> Result<Grid, Failure> {
     match &choice.file {
-        None => Grid::resolve(&of_flags(&choice.grid, &choice.lists)?).map_err(Failure::usage),
+        None => of_flags(&choice.grid, &choice.lists),
         Some(path) => {
             let name = path.display().to_string();
             let text = File::open(path).and_then(lines::whole).map_err(|error| {
@@ -38,54 +35,22 @@ pub fn resolve(choice: &GridChoice) -> Result<Grid, Failure> {
 
 /// Loads the traces of a grid and counts its cells. More than a hundred thousand need the
 /// user's word.
-pub fn plan(choice: &GridChoice, grid: Grid) -> Result<(Plan, Vec<Arc<Trace>>), Failure> {
-    let traces = load(&grid, choice.process.quiet).map_err(|failure| match &choice.file {
-        Some(file) => failure.within(format!("{}: traces", file.display())),
-        None => failure,
-    })?;
-    compatible(&grid, &traces)?;
-    let plan = Plan::new(grid, &traces).map_err(Failure::usage)?;
-    if plan.len() > MOST_CELLS && !choice.yes {
-        let (cells, most) = (grouped(plan.len()), grouped(MOST_CELLS));
+pub fn load(choice: &GridChoice, grid: Grid) -> Result<Loaded, Failure> {
+    let loaded = Loaded::load(grid, choice.file.as_deref(), choice.process.quiet)?;
+    if loaded.plan.len() > MOST_CELLS && !choice.yes {
+        let (cells, most) = (grouped(loaded.plan.len()), grouped(MOST_CELLS));
         let message = format!("the grid has {cells} cells, more than {most}: say --yes to go on");
         return Err(Failure::usage_message(message));
     }
-    Ok((plan, traces))
+    Ok(loaded)
 }
 
-fn load(grid: &Grid, quiet: bool) -> Result<Vec<Arc<Trace>>, Failure> {
-    let mut traces = Vec::new();
-    for policy in &grid.policies {
-        let errors = grid.file.max_errors;
-        let workloads = load_traces(&grid.file.traces, policy, &grid.window, errors, quiet)?;
-        traces.extend(on_machines(workloads, &grid.machines, policy, &grid.schedulers, quiet)?);
-    }
-    Ok(traces)
-}
-
-/// A strategy that does not work on a machine, or not with a scheduler, is found before any
-/// work.
-fn compatible(grid: &Grid, traces: &[Arc<Trace>]) -> Result<(), Failure> {
-    let mut entries = HashSet::new();
-    let first = (0..grid.strategies.len()).filter(|&i| entries.insert(grid.strategies.entry(i)));
-    for index in first {
-        let strategy = grid.strategies.get(index).map_err(Failure::usage)?;
-        let mut machines = HashSet::new();
-        for machine in traces.iter().map(|trace| &trace.topology) {
-            if machines.insert(machine) {
-                grid.schedulers.iter().try_for_each(|s| works(&strategy, s, machine))?;
-            }
-        }
-    }
-    Ok(())
-}
-
-/// The file that says the same as flags.
-fn of_flags(grid: &GridArgs, lists: &ListArgs) -> Result<GridFile, Failure> {
+/// The grid that flags say.
+pub fn of_flags(grid: &GridArgs, lists: &ListArgs) -> Result<Grid, Failure> {
     let listed = |lists: &[String]| -> Vec<String> {
         lists.iter().flat_map(|list| split_list(list)).map(str::to_string).collect()
     };
-    Ok(GridFile {
+    let file = GridFile {
         traces: trace_names(&grid.trace),
         machines: listed(&grid.mesh),
         schedulers: listed(&grid.sched),
@@ -101,7 +66,29 @@ fn of_flags(grid: &GridArgs, lists: &ListArgs) -> Result<GridFile, Failure> {
             days: grid.days,
         },
         allocator: allocators(grid, lists)?,
-    })
+    };
+    Grid::resolve(&file).map_err(of_flag)
+}
+
+/// What is wrong with a grid, by the flag that says it and not by the key of a file.
+fn of_flag(error: GridError) -> Failure {
+    let flag = match error.key.as_str() {
+        "machines" => "--mesh",
+        "schedulers" => "--sched",
+        "policies" => "--policy",
+        "seeds" => "--seed",
+        "window.from" => "--from",
+        "window.days" => "--days",
+        "allocator.tie" => "--tie",
+        key => match key.strip_prefix("allocator.") {
+            Some(parameter) => match parameter.strip_prefix("tie.") {
+                Some(entry) => &format!("--{entry}"),
+                None => &format!("--param {parameter}"),
+            },
+            None => return Failure::usage_message(error.problem),
+        },
+    };
+    Failure::usage_message(format!("{flag}: {}", error.problem))
 }
 
 /// Every allocator with the lists that it takes; a list that none takes is an error.
@@ -114,6 +101,9 @@ fn allocators(grid: &GridArgs, lists: &ListArgs) -> Result<Vec<AllocatorEntry>, 
         _ if grid.tie.is_empty() => None,
         _ => Some(("--tie", Ties::Vectors(grid.tie.iter().cloned().collect()))),
     };
+    for text in &grid.tie {
+        text.parse::<TieRule>().map_err(Failure::usage)?;
+    }
     let mut lists_of = Vec::new();
     for text in &lists.param {
         let Some((key, values)) = text.split_once('=') else {

@@ -6,6 +6,7 @@ use super::args::PlanArgs;
 use super::estimate::estimate;
 use super::grid;
 use crate::cli::exit::{Exit, Failure, tell};
+use crate::cli::plan::Loaded;
 use crate::experiment::RunKey;
 use crate::experiment::sweep::{Plan, Shard};
 use crate::number::{fixed, grouped};
@@ -24,7 +25,7 @@ struct Row {
 pub fn run(args: &PlanArgs) -> Result<Exit, Failure> {
     args.grid.process.set_threads(false)?;
     let grid = grid::resolve(&args.grid)?;
-    let (plan, traces) = grid::plan(&args.grid, grid)?;
+    let Loaded { plan, traces } = grid::load(&args.grid, grid)?;
     let shard = args.grid.shard.unwrap_or(Shard::WHOLE);
     let cells: Vec<u32> = shard.cells(plan.len()).collect();
     if !args.grid.process.quiet {

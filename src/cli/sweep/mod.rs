@@ -9,8 +9,9 @@ mod merge;
 mod results;
 mod run;
 
-pub use args::{MergeArgs, PlanArgs, SweepArgs};
+pub use args::{ListArgs, MergeArgs, PlanArgs, SweepArgs};
 pub use folder::{PLAN_FILE, is_plan};
+pub use grid::of_flags;
 pub use list::run as plan;
 pub use merge::run as merge;
 pub use run::run as sweep;

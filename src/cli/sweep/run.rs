@@ -11,6 +11,7 @@ use super::results;
 use crate::cli::cost::Cost;
 use crate::cli::exit::{Exit, Failure, tell};
 use crate::cli::interrupt::interruption;
+use crate::cli::plan::Loaded;
 use crate::cli::progress::Progress;
 use crate::cli::session::{Kind, Session};
 use crate::experiment::Watch;
@@ -32,7 +33,7 @@ pub fn run(args: &SweepArgs, command: &[OsString]) -> Result<Exit, Failure> {
     let mut session =
         Session::within(Kind::Sweep, Some(dir), args.force, &args.grid.process, command)?;
     let Some(claimed) = session.folder() else { return print(&grid) };
-    let (plan, traces) = grid::plan(&args.grid, grid)?;
+    let Loaded { plan, traces } = grid::load(&args.grid, grid)?;
     let shard = args.grid.shard.unwrap_or(Shard::WHOLE);
     let mut builds = if args.force {
         anew(claimed)?;
@@ -48,15 +49,14 @@ pub fn run(args: &SweepArgs, command: &[OsString]) -> Result<Exit, Failure> {
 
     let stop = interruption(quiet)?;
     let mut tally = Tally::new(shard.cells(plan.len()).count(), before, runs.len());
-    let jobs_of = |run: u32| plan.traces[plan.places(run)[0]].jobs as u64;
-    let all_jobs = runs.iter().map(|&run| jobs_of(run)).sum();
+    let all_jobs = runs.iter().map(|&run| plan.jobs(run)).sum();
     let progress = Progress::new(quiet, runs.len(), all_jobs);
     let cost = Cost::new(quiet);
     let forecast = |forecast| cost.hear(forecast, |line| progress.say(line));
     let watch = Watch { forecast: &forecast, ..Watch::new(&stop) };
     let outcome = run_sweep(&plan, &traces, &runs, &mut journal, watch, |run, outcome| {
-        tally.record(jobs_of(run), outcome.is_err());
-        progress.advance(jobs_of(run));
+        tally.record(plan.jobs(run), outcome.is_err());
+        progress.advance(plan.jobs(run));
         if let Err(error) = outcome {
             progress.say(&format!("replay: cell failed: {error}"));
         }

@@ -193,6 +193,12 @@ impl Plan {
         [rest, scheduler, strategy, seed]
     }
 
+    /// Jobs of cell `run`.
+    pub fn jobs(&self, run: u32) -> u64 {
+        let [trace, ..] = self.places(run);
+        self.traces[trace].jobs as u64
+    }
+
     /// What identifies cell `run` (below [`len`](Self::len)) in the results.
     ///
     /// # Errors

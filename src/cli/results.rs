@@ -1,0 +1,107 @@
+//! What a command came to, printed and written in one way.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::exit::{Exit, Failure, tell};
+use super::output::metadata;
+use super::session::Session;
+use crate::frame::FrameError;
+use crate::number::grouped;
+use crate::report::Sheet;
+use crate::table::Table;
+
+/// The results of a command. To add one is to say these; [`Session::publish`] does the rest.
+pub trait Results {
+    /// A row of what is printed.
+    type Row: Table;
+
+    /// What is printed, whole for programs. Without any nothing is written either.
+    fn rows(&self) -> &[Self::Row];
+
+    /// The same for people.
+    fn sheets(&self) -> Vec<Sheet>;
+
+    /// What decides the numbers.
+    fn configuration(&self) -> impl Serialize;
+
+    /// What else the manifest says.
+    fn details(&self) -> Value {
+        Value::Null
+    }
+
+    /// What the Parquet files say of the configuration.
+    fn origin(&self) -> serde_json::Result<String> {
+        serde_json::to_string(&self.configuration())
+    }
+
+    /// Writes the tables into a folder; their paths.
+    fn tables(&self, dir: &Path, metadata: &[(String, String)])
+    -> Result<Vec<PathBuf>, FrameError>;
+
+    /// Draws the figures into a folder of their own; their paths.
+    fn figures(&self, plots: &Path) -> anyhow::Result<Vec<PathBuf>>;
+}
+
+/// What became of the cells of a command: it decides the exit code.
+#[derive(Debug, Default)]
+pub struct Tally {
+    /// Those there are.
+    pub cells: usize,
+    /// Those that have results.
+    pub done: usize,
+    /// Why others failed.
+    pub failed: Vec<String>,
+}
+
+impl Session {
+    /// Delivers the results and says how it went.
+    pub fn publish(&mut self, results: &impl Results, tally: &Tally) -> Result<Exit, Failure> {
+        self.deliver(results, &tally.failed).map(|()| end(tally))
+    }
+
+    /// Writes the results and prints them, which a full disk must not cost.
+    pub fn deliver(&mut self, results: &impl Results, failed: &[String]) -> Result<(), Failure> {
+        if results.rows().is_empty() {
+            return Ok(());
+        }
+        let written = self.write(results, failed);
+        let (format, out) = (self.format(), &mut io::stdout().lock());
+        let printed = format.print(results.rows(), || results.sheets(), out);
+        written.and(printed.map_err(|e| Failure::output("standard output", e)))
+    }
+
+    /// Writes tables, figures and manifest.
+    fn write(&mut self, results: &impl Results, failed: &[String]) -> Result<(), Failure> {
+        let plots = self.plots();
+        let Some(dir) = self.stage()? else { return Ok(()) };
+        let unwritten = |e: anyhow::Error| Failure::output("results", e);
+        let origin = results.origin().map_err(|e| unwritten(e.into()))?;
+        let tables = results.tables(dir, &metadata(&origin));
+        let mut files = tables.map_err(|e| unwritten(e.into()))?;
+        if plots {
+            let drawn = results.figures(&dir.join("plots"));
+            files.extend(drawn.map_err(|e| Failure::output("plots", e))?);
+        }
+        self.commit(&files, &results.configuration(), &results.details(), failed).map(drop)
+    }
+}
+
+/// Says what an interruption has left. The exit code: a command that had done all it was to do is
+/// not interrupted.
+pub fn end(tally: &Tally) -> Exit {
+    let Tally { cells, done, failed } = tally;
+    let ended = done + failed.len();
+    if ended < *cells {
+        let (ended, cells) = (grouped(ended as u64), grouped(*cells as u64));
+        tell(format_args!("replay: interrupted; what was done is written: {ended} of {cells}"));
+        Exit::Interrupted
+    } else if failed.is_empty() {
+        Exit::Done
+    } else {
+        Exit::Differs
+    }
+}

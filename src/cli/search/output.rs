@@ -36,9 +36,9 @@ pub struct Findings<'a> {
 pub struct Written<'a> {
     found: &'a Findings<'a>,
     /// Of all vectors.
-    rows: Vec<SearchRow>,
+    all: Vec<SearchRow>,
     /// Of the best, of those given, and of no tie-breaking.
-    shown: Vec<SearchRow>,
+    rows: Vec<SearchRow>,
 }
 
 impl Findings<'_> {
@@ -52,7 +52,7 @@ impl Findings<'_> {
             let shown = row.rank.is_some_and(|rank| rank <= u64::from(self.args.top));
             shown || given || row.origin == Origin::None
         };
-        Written { found: self, shown: rows.iter().filter(top).cloned().collect(), rows }
+        Written { found: self, rows: rows.iter().filter(top).cloned().collect(), all: rows }
     }
 
     /// All rows, search by search.
@@ -112,11 +112,11 @@ impl Results for Written<'_> {
     type Row = SearchRow;
 
     fn rows(&self) -> &[SearchRow] {
-        &self.shown
+        &self.rows
     }
 
     fn sheets(&self) -> Vec<Sheet> {
-        let summary = search_summary(&self.found.plan.objective.to_string(), &self.shown);
+        let summary = search_summary(&self.found.plan.objective.to_string(), &self.rows);
         let portability = self.found.portability.map(portability_summary);
         [Some(summary), portability].into_iter().flatten().collect()
     }
@@ -144,7 +144,7 @@ impl Results for Written<'_> {
         for ((problem, archive), &equal) in plan.searches.iter().zip(*archives).zip(*equal_ratios) {
             spared.extend(SparedRow::of(problem, &archive.spared(problem.decisions()), equal));
         }
-        let mut written = frame::write(dir, &self.rows, metadata)?;
+        let mut written = frame::write(dir, &self.all, metadata)?;
         written.extend(frame::write(dir, &spared, metadata)?);
         if let Some(matrix) = portability {
             written.extend(frame::write(dir, &matrix.rows(), metadata)?);

@@ -39,6 +39,8 @@ mod verify;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
@@ -147,6 +149,9 @@ fn definition() -> clap::Command {
 /// Runs the program with these arguments and returns its exit code.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
+    // A file that may not grow is told as an error; the signal would kill without a word.
+    let heard = Arc::new(AtomicBool::new(false));
+    let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, heard);
     let parsed =
         definition().try_get_matches_from(&arguments).and_then(|m| Cli::from_arg_matches(&m));
     let cli = match parsed {

@@ -91,6 +91,9 @@ impl Output {
             FormatArg::Md if !sheet.is_empty() => sheet.write_markdown(&mut out),
             _ => Ok(()),
         };
+        if tally.is_partial() {
+            self.session.interrupted();
+        }
         self.complete(loaded, &tally.failed)?;
         // Only now: a closed pipe must not cost the files.
         printed.map_err(|e| Failure::output("standard output", e))?;

@@ -57,9 +57,24 @@ pub struct Tally {
     pub failed: Vec<String>,
 }
 
+impl Tally {
+    /// Those that have ended.
+    fn ended(&self) -> usize {
+        self.done + self.failed.len()
+    }
+
+    /// Whether the command was interrupted before all was done.
+    pub fn is_partial(&self) -> bool {
+        self.ended() < self.cells
+    }
+}
+
 impl Session {
     /// Delivers the results and says how it went.
     pub fn publish(&mut self, results: &impl Results, tally: &Tally) -> Result<Exit, Failure> {
+        if tally.is_partial() {
+            self.interrupted();
+        }
         self.deliver(results, &tally.failed).map(|()| end(tally))
     }
 
@@ -93,11 +108,12 @@ impl Session {
 /// Says what an interruption has left. The exit code: a command that had done all it was to do is
 /// not interrupted.
 pub fn end(tally: &Tally) -> Exit {
-    let Tally { cells, done, failed } = tally;
-    let ended = done + failed.len();
-    if ended < *cells {
-        let (ended, cells) = (grouped(ended as u64), grouped(*cells as u64));
-        tell(format_args!("replay: interrupted; what was done is written: {ended} of {cells}"));
+    let Tally { cells, failed, .. } = tally;
+    if tally.is_partial() {
+        let (ended, cells) = (grouped(tally.ended() as u64), grouped(*cells as u64));
+        let done =
+            if tally.done == 0 { "nothing was done yet" } else { "what was done is written" };
+        tell(format_args!("replay: interrupted; {done}: {ended} of {cells}"));
         Exit::Interrupted
     } else if failed.is_empty() {
         Exit::Done

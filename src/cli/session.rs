@@ -70,6 +70,8 @@ pub struct Session {
     quiet: bool,
     format: FormatArg,
     plots: bool,
+    /// Whether the results are those of an interrupted command.
+    partial: bool,
     place: Place,
 }
 
@@ -120,7 +122,7 @@ impl Session {
             })?),
         };
         let (quiet, format) = (process.quiet, FormatArg::default());
-        Ok(Self { origin, quiet, format, plots: true, place })
+        Ok(Self { origin, quiet, format, plots: true, partial: false, place })
     }
 
     /// A line on standard error, unless the user wants quiet.
@@ -136,6 +138,11 @@ impl Session {
             Place::Claimed(folder) => Some(folder),
             _ => None,
         }
+    }
+
+    /// The results are a part: they do not take the place of earlier ones, unless by `--force`.
+    pub fn interrupted(&mut self) {
+        self.partial = true;
     }
 
     /// Where to write results; `None` if the user wants no files.
@@ -166,6 +173,11 @@ impl Session {
         let place = std::mem::replace(&mut self.place, Place::Nowhere);
         let Place::Staged(staging) = place else { return Ok(Vec::new()) };
         let path = staging.path().to_path_buf();
+        if self.partial && staging.would_replace() {
+            tell("replay: the earlier results stay (with --force these would take their place)");
+            unfinished(&path);
+            return Ok(Vec::new());
+        }
         let origin = &self.origin;
         let manifest = |files: &_| origin.manifest(configuration, details, failed, files);
         staging.commit(files, manifest).map_err(|error| {

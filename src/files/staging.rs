@@ -28,6 +28,11 @@ impl Staging {
         Ok(Self { place: place.join(NEW), folder })
     }
 
+    /// Whether earlier results would go that the user has not given up.
+    pub fn would_replace(&self) -> bool {
+        self.folder.earlier.is_some() && !self.folder.force
+    }
+
     /// The folder to write into: new, and nobody else's.
     pub fn path(&self) -> &Path {
         &self.place

@@ -45,7 +45,7 @@ fn verify(
         checks.extend(structure::checks()?);
         checks.extend(constant::checks()?);
         progress("structure of subcubes, constant workload");
-        checks.extend(workloads::checks(selection.full, progress)?);
+        checks.extend(workloads::checks(selection, progress)?);
     }
     if selection.includes(sharing::MACHINE) {
         checks.extend(sharing::checks()?);

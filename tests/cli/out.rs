@@ -19,6 +19,7 @@ trials!(
     an_interrupted_run_keeps_what_is_done,
     options_that_would_be_ignored_are_refused,
     a_long_decision_ends_at_once,
+    an_interrupted_run_replaces_nothing,
     a_refused_configuration_leaves_no_folder,
     a_search_ends_before_its_first_vector,
     a_verification_ends_at_once,
@@ -227,6 +228,26 @@ fn interrupted_by(signal: &str) {
     let runs = manifest(&dir, "results")["runs"].as_array().map(Vec::len);
     assert_eq!(runs, Some(1 + rest));
     assert!(!dir.files("results").iter().any(|file| file.ends_with(".part")));
+}
+
+/// A part does not take the place of whole results, unless the user says so.
+fn an_interrupted_run_replaces_nothing() {
+    let dir = Dir::with_trace();
+    dir.replay("--jobs 20 --alloc random --out results").code(0);
+    let whole = dir.read("results/runs.csv");
+    let seeds: Vec<_> = (0..200).map(|seed: u32| seed.to_string()).collect();
+    let grid = format!("--mesh 40x40 --alloc random,mm --seed {} --threads 1", seeds.join(","));
+    for force in ["", "--force"] {
+        let mut child = dir.start(&format!("{grid} --format json --no-jobs --out results {force}"));
+        let mut first = String::new();
+        let mut lines = BufReader::new(child.stdout.take().expect("a pipe"));
+        lines.read_line(&mut first).expect("a line");
+        let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+        assert!(kill.expect("kill runs").success());
+        assert!(lines.lines().count() < 399, "all cells ran");
+        assert_eq!(child.wait().expect("it ends").code(), Some(130));
+        assert_eq!(dir.read("results/runs.csv") == whole, force.is_empty(), "{force}");
+    }
 }
 
 /// A cell that would run for hours ends in the middle of a decision, and the user hears at

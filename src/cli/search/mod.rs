@@ -98,6 +98,9 @@ pub fn run(args: &SearchArgs, command: &[OsString]) -> Result<Exit, Failure> {
         portability: portability.as_ref(),
     };
     let interrupted = stop.is_raised();
+    if interrupted {
+        session.interrupted();
+    }
     session.deliver(&findings.rows(), &[])?;
     if interrupted {
         tell("replay: interrupted; what was done is written");

@@ -7,11 +7,13 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use super::{AFL, FL, defect};
-use crate::experiment::stream::{Estimates, Life, Metric, Point, estimate};
+use crate::experiment::Watch;
+use crate::experiment::stream::{Estimates, Life, Metric, Point, estimate_unless};
 use crate::metrics::estimate::{Estimate, StopRule};
 use crate::published::streams::claim;
-use crate::published::{Check, Tolerance, VerifyError};
+use crate::published::{Check, Selection, Tolerance, VerifyError};
 use crate::scheduler::registry::SchedulerSpec;
+use crate::stop::Stop;
 use crate::workload::stochastic::{Arrivals, StochasticStream};
 
 const MACHINE: &str = "hypercube:10";
@@ -78,6 +80,7 @@ enum Load {
 struct Points {
     jobs: u32,
     known: BTreeMap<(Sizes, Load, &'static str), Estimates>,
+    stop: Stop,
 }
 
 impl Points {
@@ -109,7 +112,9 @@ impl Points {
                 topology,
             };
             let rule = StopRule::exactly(REPLICATIONS);
-            self.known.insert(key, estimate(&point, SEED, &rule, &[Metric::Turnaround])?);
+            let watch = Watch::new(&self.stop);
+            let watched = &[Metric::Turnaround];
+            self.known.insert(key, estimate_unless(watch, &point, SEED, &rule, watched)?);
         }
         Ok(&self.known[&key])
     }
@@ -162,9 +167,16 @@ fn most(estimates: &[Estimate]) -> Estimate {
 }
 
 /// The checks of all figures.
-pub fn checks(full: bool, progress: &mut dyn FnMut(&str)) -> Result<Vec<Check>, VerifyError> {
+pub fn checks(
+    selection: &Selection,
+    progress: &mut dyn FnMut(&str),
+) -> Result<Vec<Check>, VerifyError> {
     let mut suite = Claims {
-        points: Points { jobs: JOBS[usize::from(full)], known: BTreeMap::new() },
+        points: Points {
+            jobs: JOBS[usize::from(selection.full)],
+            known: BTreeMap::new(),
+            stop: selection.stop.clone(),
+        },
         checks: Vec::new(),
     };
     suite.closed_form()?;
@@ -412,8 +424,10 @@ mod tests {
     /// With a tenth of the jobs most intervals are too wide to decide, but nothing is beyond them.
     #[test]
     fn no_claim_that_is_judged_is_false() {
-        let mut suite =
-            Claims { points: Points { jobs: 1000, known: BTreeMap::new() }, checks: Vec::new() };
+        let mut suite = Claims {
+            points: Points { jobs: 1000, known: BTreeMap::new(), stop: Stop::new() },
+            checks: Vec::new(),
+        };
         suite.closed_form().expect("they run");
         suite.uniform().expect("they run");
         assert_eq!(suite.checks.len(), 18 + 6);

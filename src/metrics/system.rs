@@ -180,9 +180,9 @@ measures! {
         attempts_per_job: f64 ["attempts"] "calls of the allocator for a job" = system.per_job(system.overhead.attempts);
         operations_per_job: f64 ["operations"] "elementary operations of the allocator for a job; 0 if it counts none" = system.per_job(system.overhead.operations);
         refused_sizes: Option<u64> ["sizes"] "sizes of jobs that were refused, the last of each attempt included; null, as all that follow, for strategies that do not fold jobs" = system.overhead.refused_sizes;
-        folded_percent: Option<f64> ["%"] "jobs that ran on fewer processors than they asked for" = system.of_folding(100.0 * system.per_job(system.recorder.folded_jobs));
-        mean_stretch: Option<f64> [""] "run time of these jobs over that on the processors they asked for, mean; 1 if there are none" = system.of_folding(system.recorder.mean_stretch());
-        lost_efficiency_percent: Option<f64> ["%"] "processor-time that folded jobs took and would not have taken on the processors they asked for, of that of all jobs" = system.of_folding(system.recorder.lost_percent());
+        folded_percent: Option<f64> ["%"] "jobs that ran on fewer processors than they asked for; null if the strategy folds none" = system.of_folding(100.0 * system.per_job(system.recorder.folded_jobs));
+        mean_fold_stretch: Option<f64> [""] "run time of these jobs over that on the processors they asked for, mean; 1 if there are none, null if the strategy folds none" = system.of_folding(system.recorder.mean_stretch());
+        lost_efficiency_percent: Option<f64> ["%"] "processor-time that folded jobs took and would not have taken on the processors they asked for, of that of all jobs; null if the strategy folds none" = system.of_folding(system.recorder.lost_percent());
     }
     with {
         /// Last completion, from the origin of time.

@@ -146,12 +146,12 @@ fn a_folded_job_starts_early_and_runs_longer() {
     let system = folded.metrics(0, 8, &overhead);
     assert_eq!(system.utilization, (4.0 * 100.0 + 4.0 * 20.0) / 800.0);
     assert_eq!((system.refused_sizes, system.folded_percent), (Some(1), Some(50.0)));
-    assert_eq!((system.mean_stretch, system.lost_efficiency_percent), (Some(2.0), Some(0.0)));
+    assert_eq!((system.mean_fold_stretch, system.lost_efficiency_percent), (Some(2.0), Some(0.0)));
     // By Amdahl's law a serial share of one half: 0.625 of the time on 4, 0.5625 on 8.
     let (half, overhead) =
         run(&jobs, "rsr[speedup=amdahl[serial=0.5]]", "hypercube:3").expect("it runs");
     assert_eq!(half.ends()[1], 12);
-    let stretch = half.metrics(0, 8, &overhead).mean_stretch.expect("it folds");
+    let stretch = half.metrics(0, 8, &overhead).mean_fold_stretch.expect("it folds");
     assert!((stretch - 0.625 / 0.5625).abs() < 1e-12);
 }
 

@@ -108,6 +108,7 @@ pub mod paging;
 pub mod random;
 pub mod reduced;
 pub mod registry;
+mod spec;
 pub mod submesh;
 
 pub use options::{AllocatorOptions, Engine};

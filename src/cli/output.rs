@@ -6,7 +6,7 @@ use std::io;
 use super::args::{FormatArg, RunArgs};
 use super::exit::{Exit, Failure};
 use super::plan::Loaded;
-use super::results::{Tally, end};
+use super::results::{Tally, end, metadata};
 use super::session::{Kind, Session};
 use crate::experiment::RunResult;
 use crate::report::manifest::{Configuration, RunDetails, RunRecord, TraceRecord, WindowRecord};
@@ -139,15 +139,4 @@ pub fn configuration(loaded: &Loaded, ties: bool) -> Configuration {
         policy_rules: grid.policies.iter().flat_map(|policy| policy.describe()).collect(),
         ties,
     }
-}
-
-/// What every Parquet file says of its origin.
-pub fn metadata(configuration: &str) -> [(String, String); 4] {
-    let metadata = [
-        ("program", "replay"),
-        ("version", env!("CARGO_PKG_VERSION")),
-        ("commit", env!("REPLAY_COMMIT")),
-        ("configuration", configuration),
-    ];
-    metadata.map(|(key, value)| (key.to_string(), value.to_string()))
 }

@@ -7,7 +7,6 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::exit::{Exit, Failure, tell};
-use super::output::metadata;
 use super::session::Session;
 use crate::frame::FrameError;
 use crate::number::grouped;
@@ -120,4 +119,15 @@ pub fn end(tally: &Tally) -> Exit {
     } else {
         Exit::Differs
     }
+}
+
+/// What every Parquet file says of its origin.
+pub fn metadata(configuration: &str) -> [(String, String); 4] {
+    let metadata = [
+        ("program", "replay"),
+        ("version", env!("CARGO_PKG_VERSION")),
+        ("commit", env!("REPLAY_COMMIT")),
+        ("configuration", configuration),
+    ];
+    metadata.map(|(key, value)| (key.to_string(), value.to_string()))
 }

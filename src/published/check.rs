@@ -209,7 +209,8 @@ impl Check {
             Tolerance::Below => format!("less than {bound}"),
             Tolerance::Above => format!("more than {bound}"),
             Tolerance::AtMost(by) => {
-                format!("at most {}", fixed(self.published * (1.0 + by), self.decimals()))
+                // Every digit of it: a rounded bound would hide what it lets pass.
+                format!("at most {}", (self.published * (1.0 + by) * 1e6).round() / 1e6)
             }
         }
     }

@@ -292,13 +292,15 @@ fn a_search_ends_before_its_first_vector() {
 /// Published numbers too, and it says so.
 fn a_verification_ends_at_once() {
     let dir = Dir::new();
-    let mut child = dir.start("verify lo");
-    let mut said = BufReader::new(child.stderr.take().expect("a pipe")).lines();
-    assert!(said.any(|line| line.expect("a line").contains(" points")), "it runs");
-    let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
-    assert!(kill.expect("kill runs").success());
-    assert!(said.any(|line| line.expect("a line").contains("nothing was done yet")));
-    assert_eq!(child.wait().expect("it ends").code(), Some(130));
+    for (suite, word) in [("lo", "points"), ("turner", "constant workload")] {
+        let mut child = dir.start(&format!("verify {suite}"));
+        let mut said = BufReader::new(child.stderr.take().expect("a pipe")).lines();
+        assert!(said.any(|line| line.expect("a line").contains(word)), "it runs");
+        let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+        assert!(kill.expect("kill runs").success());
+        assert!(said.any(|line| line.expect("a line").contains("nothing was done yet")));
+        assert_eq!(child.wait().expect("it ends").code(), Some(130));
+    }
 }
 
 fn a_file_in_the_way_fails_first() {

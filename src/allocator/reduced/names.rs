@@ -1,7 +1,7 @@
 //! `rsr`, `greedy-limit`, `limit`, `average-limit`.
 
 use super::{Reduced, Rule, Speedup};
-use crate::allocator::registry::AllocatorSpec;
+use crate::allocator::spec::AllocatorSpec;
 use crate::allocator::{Allocator, AllocatorOptions};
 use crate::naming::{Entry, Table, kind};
 use crate::topology::Topology;

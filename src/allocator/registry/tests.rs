@@ -2,7 +2,7 @@ use super::*;
 use crate::allocator::Request;
 use crate::allocator::centre::TieRule;
 use crate::machine::Machine;
-use crate::topology::NodeId;
+use crate::topology::{NodeId, Topology};
 use proptest::prelude::*;
 
 fn canonical(text: &str) -> Result<String, String> {

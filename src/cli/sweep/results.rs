@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::output::metadata;
+use crate::cli::results::metadata;
 use crate::cli::session::Session;
 use crate::experiment::journal::{Journal, Outcome};
 use crate::experiment::sweep::{Build, Plan};

@@ -124,8 +124,13 @@ pub enum CoupledError {
     /// The job can never be placed.
     #[error(
         "job {number}{} needs {size} processors and cannot be placed on the empty machine ({processors} \
-         processors): {refusal}",
-        match line { 0 => String::new(), line => format!(" (line {line})") }
+         processors): {}",
+        match line { 0 => String::new(), line => format!(" (line {line})") },
+        match refusal {
+            // Enough for what it asks for, not for what the strategy makes of it.
+            Refusal::TooFewFree if *size as usize <= *processors => "its shape takes more".to_string(),
+            refusal => refusal.to_string(),
+        }
     )]
     NeverFits {
         /// Job number.

@@ -8,6 +8,7 @@ trials!(
     bad_machines,
     a_hypercube_needs_a_strategy_for_it,
     hypercube_strategies_on_a_trace,
+    a_mesh_larger_than_the_hypercube,
     contention_on_a_hypercube,
     every_kind_of_machine,
     jobs_that_share_hosts_need_elmer,
@@ -53,6 +54,15 @@ fn bad_machines() {
         let words = [&format!("machine \"{machine}\""), problem, "write 10x10, 8x8x8"];
         dir.replay(&format!("--trace tiny.swf --mesh={machine}")).fails(2, 1, &words);
     }
+}
+
+/// 81 of 128 processors, but a 9x9 mesh takes a cube of 256.
+fn a_mesh_larger_than_the_hypercube() {
+    let dir = Dir::new()
+        .file("t.swf", "; MaxProcs: 128\n1 0 0 5 81\n")
+        .file("t.shapes.csv", "job,w,h,d\n1,9,9,1\n");
+    let run = dir.replay("--trace t.swf -q --mesh hypercube:7 --alloc afl").code(1);
+    run.says("job 1 (line 2) needs 81 processors").says("its shape takes more");
 }
 
 fn a_hypercube_needs_a_strategy_for_it() {

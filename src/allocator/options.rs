@@ -44,8 +44,7 @@ impl Engine {
 /// # Errors
 /// For a strategy that works on grids only, what to take instead.
 pub fn grid_of(topology: &Topology) -> Result<&Grid, String> {
-    let problem =
-        "needs a mesh or torus; on a hypercube there are afl, random and others, on a cluster elmer";
+    let problem = "needs a mesh or torus; on a hypercube there are afl, random and others, on a cluster elmer";
     topology.grid().ok_or_else(|| problem.to_string())
 }
 

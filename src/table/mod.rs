@@ -21,8 +21,10 @@
 //!
 //!     fn columns() -> Vec<Column<Self>> {
 //!         vec![
-//!             Column::text("queue", "name of the queue", |q| Some(q.name.as_str())),
-//!             Column::new("max_wait", "s", "longest wait; null if nobody waits", |q| q.waits.iter().copied().max()),
+//!             Column::text("queue", "name of the queue", |q: &Queue| Some(q.name.as_str())),
+//!             Column::new("max_wait", "s", "longest wait; null if nobody waits", |q: &Queue| {
+//!                 q.waits.iter().copied().max()
+//!             }),
 //!         ]
 //!     }
 //! }

@@ -22,7 +22,7 @@ use crate::allocator::hypercube::cubic::mesh_of;
 use crate::allocator::hypercube::sides::{Sides, SidesRule};
 use crate::allocator::submesh::ShapeRule;
 use crate::allocator::submesh::SubMesh;
-use crate::network::traffic::{Plan, Quota, Traffic};
+use crate::network::traffic::{Demand, Quota, Traffic};
 use crate::topology::{NodeId, Topology};
 use crate::workload::Job;
 
@@ -169,8 +169,8 @@ impl Alone<'_> {
         let Stage { messages, watch, .. } = self.stage;
         let mut traffic = self.empty.clone();
         let program = messages.program.clone();
-        let plan = Plan { program, quota: Quota::fixed(packets), seed: self.seed };
-        traffic.start(job, nodes, &plan)?;
+        let demand = Demand { program, quota: Quota::fixed(packets), seed: self.seed };
+        traffic.start(job, nodes, &demand)?;
         let mut ended = Vec::new();
         let end = Slices::new().advance(&mut traffic, None, &mut ended, watch.stop)?;
         Ok(end.unwrap_or_else(|| traffic.now()))

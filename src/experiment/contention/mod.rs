@@ -16,8 +16,8 @@ use std::error::Error;
 use std::sync::Arc;
 
 use crate::network::traffic::{
-    JobTraffic, Mapping, Pattern, Plan, Preset, Program, Quota, TableError, Traffic, TrafficError,
-    TrafficOptions,
+    Demand, JobTraffic, Mapping, Pattern, Preset, Program, Quota, TableError, Traffic,
+    TrafficError, TrafficOptions,
 };
 use crate::network::{PacketError, Settings};
 use crate::simulation::{RunTimes, Service};
@@ -69,10 +69,10 @@ impl Messages {
         seed: u64,
         quotas: Option<Arc<[u64]>>,
     ) -> Result<Communication, TrafficError> {
-        let plan = Plan { program: self.program.clone(), quota: self.quota, seed };
+        let demand = Demand { program: self.program.clone(), quota: self.quota, seed };
         Ok(Communication {
             traffic: Traffic::new(topology, self.network, self.options)?,
-            plan,
+            demand,
             quotas,
             ended: Vec::new(),
             total: JobTraffic::default(),
@@ -90,7 +90,7 @@ impl Messages {
 #[derive(Debug)]
 pub struct Communication {
     traffic: Traffic,
-    plan: Plan,
+    demand: Demand,
     quotas: Option<Arc<[u64]>>,
     ended: Vec<JobTraffic>,
     total: JobTraffic,
@@ -148,12 +148,12 @@ impl Service for Communication {
         if let Some(quotas) = &self.quotas {
             match quotas[id.index()] {
                 0 => return self.holding.start(id, job, nodes, now),
-                packets => self.plan.quota = Quota::fixed(packets),
+                packets => self.demand.quota = Quota::fixed(packets),
             }
         }
         // Processors lost to internal fragmentation run no process.
         let nodes = &nodes[..job.size as usize];
-        if let Err(error) = self.traffic.start(u64::from(id.0), nodes, &self.plan) {
+        if let Err(error) = self.traffic.start(u64::from(id.0), nodes, &self.demand) {
             self.refused = Some(error);
         }
     }

@@ -1,7 +1,7 @@
 //! All jobs on their network.
 
+use super::demand::Demand;
 use super::mapping::Mapping;
-use super::plan::Plan;
 use super::random::{Purpose, stream};
 use super::run::{JobTraffic, Run};
 use crate::naming::NameError;
@@ -107,14 +107,19 @@ impl Traffic {
     ///
     /// # Errors
     /// [`PacketError::NoSuchNode`] if a processor does not exist; nothing is started.
-    pub fn start(&mut self, job: u64, nodes: &[NodeId], plan: &Plan) -> Result<(), PacketError> {
+    pub fn start(
+        &mut self,
+        job: u64,
+        nodes: &[NodeId],
+        demand: &Demand,
+    ) -> Result<(), PacketError> {
         if let Some(node) = nodes.iter().find(|node| node.index() >= self.processors) {
             return Err(PacketError::NoSuchNode { node: node.0, nodes: self.processors });
         }
         let now = self.network.now();
         let total = JobTraffic { job, begin: now, end: now, ..JobTraffic::default() };
-        let rng = stream(plan.seed, job, Purpose::Pattern);
-        let Some(rule) = plan.program.rule(nodes.len() as u32, rng) else {
+        let rng = stream(demand.seed, job, Purpose::Pattern);
+        let Some(rule) = demand.program.rule(nodes.len() as u32, rng) else {
             self.idle.push(total);
             return Ok(());
         };
@@ -126,8 +131,8 @@ impl Traffic {
             self.runs.push(None);
             self.runs.len() as u32 - 1
         });
-        let quota = plan.quota.draw(plan.seed, job, nodes.len() as u32);
-        let pattern = plan.program.pattern();
+        let quota = demand.quota.draw(demand.seed, job, nodes.len() as u32);
+        let pattern = demand.program.pattern();
         let run = Run::new(slot, self.options.flits, nodes, pattern, rule, total, quota);
         self.runs[slot as usize].insert(run).open(&mut self.network);
         Ok(())

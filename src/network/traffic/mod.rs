@@ -2,13 +2,13 @@
 //!
 //! A [`Traffic`] is a [`Network`](super::Network) with the jobs that run on it. A job has
 //! processes of *ranks* 0 to n - 1, one to a processor in the order of a [`Mapping`], and a
-//! [`Plan`]: a [`Program`] (a loaded [`Pattern`]) and a [`Quota`]. It sends the packets of its
+//! [`Demand`]: a [`Program`] (a loaded [`Pattern`]) and a [`Quota`]. It sends the packets of its
 //! pattern's *iterations*, one after another, until its quota is used up, and ends when all
 //! of them are delivered.
 //!
 //! ```
 //! use replay::network::Settings;
-//! use replay::network::traffic::{Plan, Preset, Program, Traffic, TrafficOptions};
+//! use replay::network::traffic::{Demand, Preset, Program, Traffic, TrafficOptions};
 //! use replay::topology::{NodeId, Topology};
 //! use std::sync::Arc;
 //!
@@ -16,8 +16,8 @@
 //! let mut traffic = Traffic::new(&mesh, Settings::LO, TrafficOptions::default())?;
 //! let program = Arc::new(Program::load("one-to-all".parse()?)?);
 //! let quota = Preset::Lo.quota(&program);
-//! let plan = Plan { program, quota, seed: 1 };
-//! traffic.start(7, &[NodeId(0), NodeId(16), NodeId(32)], &plan)?;
+//! let demand = Demand { program, quota, seed: 1 };
+//! traffic.start(7, &[NodeId(0), NodeId(16), NodeId(32)], &demand)?;
 //! let mut ended = Vec::new();
 //! while let Some(cycle) = traffic.advance(None, &mut ended)? {
 //!     assert_eq!((ended[0].job, ended[0].end), (7, cycle));
@@ -35,7 +35,7 @@
 //! | `sequence`, `streams`, `stretch` | where a job is in its iterations |
 //! | [`quota`](Quota), [`preset`](Preset), [`mapping`](Mapping) | how much, as in which paper, where |
 //! | `run`, `engine` ([`Traffic`]) | a running job, all of them on their network |
-//! | [`plan`](Plan), `random`, `files` | what a job is given, where it draws from, how files are read |
+//! | [`demand`](Demand), `random`, `files` | what a job is given, where it draws from, how files are read |
 //!
 //! # Iterations, steps, barriers
 //!
@@ -59,7 +59,7 @@
 //! # Random numbers
 //!
 //! What a job draws (its quota, a root, random pairs) comes from streams of its own, keyed by
-//! the plan's seed and the job's number: it does not depend on other jobs, on the allocator
+//! the demand's seed and the job's number: it does not depend on other jobs, on the allocator
 //! or, except for `random[source=each]`, on the network.
 //!
 //! # Cost
@@ -77,13 +77,13 @@
 //! reproduce its Table 2); Bani-Mohammad, PhD thesis, University of Glasgow 2008, chapter 4
 //! (preset [`bani-mohammad`](Preset::BaniMohammad)).
 
+mod demand;
 mod drawn;
 mod engine;
 mod exchange;
 mod files;
 mod mapping;
 mod pattern;
-mod plan;
 mod preset;
 mod program;
 mod quota;
@@ -95,6 +95,7 @@ mod streams;
 mod stretch;
 mod table;
 
+pub use demand::Demand;
 pub use engine::{Traffic, TrafficError, TrafficOptions};
 pub use files::TableError;
 pub use mapping::Mapping;
@@ -102,7 +103,6 @@ pub use pattern::{
     Barrier, Cycle, Kind, Order, Pattern, Root, Sends, Source, Stream, Strides, Targets, Values,
     descriptions,
 };
-pub use plan::Plan;
 pub use preset::Preset;
 pub use program::Program;
 pub use quota::{Law, Per, Quota, Rounding};

@@ -14,9 +14,9 @@ fn machine(text: &str) -> Topology {
     text.parse().expect("a machine")
 }
 
-fn plan(pattern: &str, quota: Quota) -> Plan {
+fn demand(pattern: &str, quota: Quota) -> Demand {
     let program = Program::load(pattern.parse().expect("a pattern")).expect("no file");
-    Plan { program: Arc::new(program), quota, seed: 1 }
+    Demand { program: Arc::new(program), quota, seed: 1 }
 }
 
 fn nodes(range: std::ops::Range<u32>) -> Vec<NodeId> {

@@ -4,7 +4,7 @@ use super::*;
 use crate::experiment::contention::Messages;
 use crate::experiment::contention::isolate;
 use crate::network::Settings;
-use crate::network::traffic::{Plan, Preset, Program, Quota, Traffic, TrafficOptions};
+use crate::network::traffic::{Demand, Preset, Program, Quota, Traffic, TrafficOptions};
 use crate::stop::Stop;
 use crate::topology::Topology;
 
@@ -54,8 +54,8 @@ fn the_lanes_of_a_link_are_one_link() {
         let options = TrafficOptions::default();
         let mut traffic = Traffic::new(&topology, Settings::BANI_MOHAMMAD, options).expect("fine");
         let program = Program::load("one-to-all".parse().expect("a pattern")).expect("no file");
-        let plan = Plan { program: Arc::new(program), quota: Quota::fixed(1), seed: 0 };
-        traffic.start(0, &[NodeId(1), NodeId(2)], &plan).expect("nodes");
+        let demand = Demand { program: Arc::new(program), quota: Quota::fixed(1), seed: 0 };
+        traffic.start(0, &[NodeId(1), NodeId(2)], &demand).expect("nodes");
         traffic.advance(None, &mut Vec::new()).expect("no deadlock");
         link_use(traffic.network(), 5).iter().sum::<f64>()
     };

@@ -9,7 +9,9 @@ use super::*;
 /// A job on the first `n` processors of a line; its cycles.
 fn cycles(pattern: &str, n: u32, packets: u64) -> u64 {
     let mut traffic = traffic("16x1", Settings::LO);
-    traffic.start(0, &nodes(0..n), &plan(pattern, Quota::fixed(packets))).expect("on the machine");
+    traffic
+        .start(0, &nodes(0..n), &demand(pattern, Quota::fixed(packets)))
+        .expect("on the machine");
     let jobs = finish(&mut traffic);
     assert_eq!((jobs.len(), jobs[0].packets), (1, packets));
     jobs[0].end
@@ -69,8 +71,8 @@ fn one_stream_of_the_job_has_one_packet_in_flight() {
 #[test]
 fn all_at_once_waits_in_queues() {
     let mut traffic = traffic("16x1", Settings::LO);
-    let plan = plan("all-to-all[preset=bani-mohammad]", Quota::fixed(50));
-    traffic.start(0, &nodes(0..4), &plan).expect("on the machine");
+    let demand = demand("all-to-all[preset=bani-mohammad]", Quota::fixed(50));
+    traffic.start(0, &nodes(0..4), &demand).expect("on the machine");
     assert_eq!(traffic.network().in_flight(), 50);
     assert_eq!(finish(&mut traffic)[0].packets, 50);
 }
@@ -79,7 +81,7 @@ fn all_at_once_waits_in_queues() {
 fn a_barrier_holds_back_what_is_sent_all_at_once() {
     let mut traffic = traffic("16x1", Settings::LO);
     traffic
-        .start(0, &nodes(0..4), &plan("all-to-all[sends=at-once]", Quota::fixed(50)))
+        .start(0, &nodes(0..4), &demand("all-to-all[sends=at-once]", Quota::fixed(50)))
         .expect("legal");
     // One iteration.
     assert_eq!(traffic.network().in_flight(), 12);

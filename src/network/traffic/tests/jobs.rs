@@ -20,7 +20,9 @@ fn quotas_are_exact_in_the_middle_of_a_step() {
     for pattern in PATTERNS {
         for packets in [1, 2, 3, 7, 8, 9, 100] {
             let mut traffic = traffic("8x8", Settings::LO);
-            traffic.start(3, &nodes(8..14), &plan(pattern, Quota::fixed(packets))).expect("legal");
+            traffic
+                .start(3, &nodes(8..14), &demand(pattern, Quota::fixed(packets)))
+                .expect("legal");
             let jobs = finish(&mut traffic);
             assert_eq!((jobs.len(), jobs[0].job, jobs[0].packets), (1, 3, packets), "{pattern}");
             // Nothing else has come out of the processors.
@@ -39,7 +41,7 @@ fn slices_of_cycles_change_nothing() {
                 let mut traffic = traffic(machine, settings);
                 for job in 0..4 {
                     let nodes = nodes(9 * job as u32..9 * job as u32 + 9);
-                    traffic.start(job, &nodes, &plan(pattern, Quota::fixed(60))).expect("legal");
+                    traffic.start(job, &nodes, &demand(pattern, Quota::fixed(60))).expect("legal");
                 }
                 let (mut all, mut ended) = (Vec::new(), Vec::new());
                 while traffic.running() > 0 {
@@ -63,9 +65,9 @@ fn a_job_without_a_partner_ends_as_it_starts() {
     let mut traffic = traffic("4x4", Settings::BANI_MOHAMMAD);
     let mut ended = Vec::new();
     assert_eq!(traffic.advance(Some(50), &mut ended), Ok(None));
-    let plan = plan("one-to-all", Quota::fixed(9));
-    traffic.start(1, &nodes(5..6), &plan).expect("legal");
-    traffic.start(2, &nodes(0..2), &plan).expect("legal");
+    let demand = demand("one-to-all", Quota::fixed(9));
+    traffic.start(1, &nodes(5..6), &demand).expect("legal");
+    traffic.start(2, &nodes(0..2), &demand).expect("legal");
     assert_eq!(traffic.running(), 2);
     assert_eq!(traffic.advance(Some(50), &mut ended), Ok(Some(50)));
     assert_eq!(ended, [JobTraffic { job: 1, begin: 50, end: 50, ..JobTraffic::default() }]);
@@ -86,8 +88,8 @@ fn a_job_without_a_partner_ends_as_it_starts() {
 #[test]
 fn sums_of_a_job_by_hand() {
     let mut traffic = traffic("4x4", Settings::BANI_MOHAMMAD);
-    let plan = plan("n-body", Quota::fixed(9));
-    traffic.start(2, &nodes(0..2), &plan).expect("legal");
+    let demand = demand("n-body", Quota::fixed(9));
+    traffic.start(2, &nodes(0..2), &demand).expect("legal");
     // Five steps over one hop, 4 d + 10 = 14 cycles each.
     let (latency, hops, end) = (9 * 14, 9, 5 * 14);
     let total = JobTraffic { job: 2, packets: 9, latency, blocked: 0, hops, begin: 0, end };
@@ -97,7 +99,7 @@ fn sums_of_a_job_by_hand() {
 #[test]
 fn a_processor_that_does_not_exist_is_refused() {
     let mut traffic = traffic("4x4", Settings::LO);
-    let error = traffic.start(0, &nodes(10..17), &plan("n-body", Quota::fixed(1)));
+    let error = traffic.start(0, &nodes(10..17), &demand("n-body", Quota::fixed(1)));
     assert_eq!(
         error.expect_err("16 processors").to_string(),
         "there is no node 16 on a machine of 16"
@@ -118,8 +120,8 @@ fn ranks_follow_the_mapping() {
     let run = |options, nodes: &[u32]| {
         let mut traffic = Traffic::new(&mesh, Settings::LO, options).expect("legal");
         let nodes: Vec<_> = nodes.iter().copied().map(NodeId).collect();
-        let plan = plan("one-to-all[root=first]", Quota::fixed(1));
-        traffic.start(0, &nodes, &plan).expect("legal");
+        let demand = demand("one-to-all[root=first]", Quota::fixed(1));
+        traffic.start(0, &nodes, &demand).expect("legal");
         finish(&mut traffic);
         let used = traffic.network().usage().filter(|usage| usage.flits > 0);
         let mut used: Vec<_> = used
@@ -139,7 +141,7 @@ fn ranks_follow_the_mapping() {
 fn memory_does_not_grow_with_the_quota() {
     let mut traffic = traffic("8x8", Settings::LO);
     for job in 0..200 {
-        traffic.start(job, &nodes(0..9), &plan("n-body", Quota::fixed(300))).expect("legal");
+        traffic.start(job, &nodes(0..9), &demand("n-body", Quota::fixed(300))).expect("legal");
         assert_eq!(finish(&mut traffic).len(), 1);
     }
     // The slots of ended jobs are used again; no more packets than processes are in flight.
@@ -151,12 +153,12 @@ fn memory_does_not_grow_with_the_quota() {
 fn a_stream_of_jobs_is_the_same_every_time() {
     let run = |seed| {
         let mut traffic = traffic("8x8", Settings::LO);
-        let program = plan("random[source=each,sends=at-once]", Quota::fixed(1)).program;
+        let program = demand("random[source=each,sends=at-once]", Quota::fixed(1)).program;
         let quota = Preset::Lo.quota(&program);
-        let plan = Plan { program, quota, seed };
+        let demand = Demand { program, quota, seed };
         for job in 0..6 {
             let first = job as u32 * 10;
-            traffic.start(job, &nodes(first..first + 10), &plan).expect("legal");
+            traffic.start(job, &nodes(first..first + 10), &demand).expect("legal");
         }
         finish(&mut traffic)
     };
@@ -184,15 +186,15 @@ proptest! {
                 found.append(&mut ended);
             }
             prop_assert_eq!(together.now(), at);
-            let plan = plan(pattern, Quota::fixed(packets));
-            together.start(job as u64, &place(job, n), &plan).expect("legal");
+            let demand = demand(pattern, Quota::fixed(packets));
+            together.start(job as u64, &place(job, n), &demand).expect("legal");
         }
         found.append(&mut finish(&mut together));
         found.sort_by_key(|total| total.job);
         prop_assert_eq!(found.len(), jobs.len());
         for (total, &(pattern, packets, n, at)) in found.iter().zip(&jobs) {
             let mut alone = traffic("8x8", settings);
-            alone.start(total.job, &place(total.job as usize, n), &plan(pattern, Quota::fixed(packets))).expect("legal");
+            alone.start(total.job, &place(total.job as usize, n), &demand(pattern, Quota::fixed(packets))).expect("legal");
             let alone = finish(&mut alone)[0];
             prop_assert_eq!(*total, JobTraffic { begin: at, end: at + alone.end, ..alone });
             prop_assert_eq!(total.packets, if n < 2 { 0 } else { packets });

@@ -27,7 +27,7 @@ fn steps(program: &Program, n: u32) -> Vec<Vec<(u32, u32)>> {
 }
 
 fn of(pattern: &str, n: u32) -> Vec<Vec<(u32, u32)>> {
-    steps(&plan(pattern, Quota::fixed(1)).program, n)
+    steps(&demand(pattern, Quota::fixed(1)).program, n)
 }
 
 #[test]
@@ -94,7 +94,7 @@ fn nearest_neighbour() {
 
 #[test]
 fn random() {
-    let program = plan("random", Quota::fixed(1)).program;
+    let program = demand("random", Quota::fixed(1)).program;
     let mut rule = rule(&program, 4).expect("packets");
     let mut sequence = Sequence::new(Stretch { first: 0, end: 1, repeats: true }, &mut rule);
     let mut seen = [[0; 4]; 4];
@@ -146,7 +146,7 @@ fn iterations_have_the_lengths_of_the_paper() {
         ("random[source=each]", 81, Preset::LO_RANDOM),
     ];
     for (pattern, n, mean) in means {
-        let Plan { program, .. } = plan(pattern, Quota::fixed(1));
+        let Demand { program, .. } = demand(pattern, Quota::fixed(1));
         assert_eq!(program.iteration(n), mean, "{pattern}");
         let law = Law::Exponential { mean: mean as f64, rounding: Rounding::Up };
         assert_eq!(Preset::Lo.quota(&program), Quota { law, per: Per::Job });
@@ -186,10 +186,10 @@ fn whole_iterations_are_sent_whole() {
                     {
                         name.set(key, value);
                     }
-                    let plan = plan(&name.to_string(), Quota::fixed(1));
-                    let quota = Quota::fixed(3 * plan.program.iteration(8));
+                    let demand = demand(&name.to_string(), Quota::fixed(1));
+                    let quota = Quota::fixed(3 * demand.program.iteration(8));
                     let mut traffic = traffic("16x1", Settings::LO);
-                    traffic.start(0, &nodes(0..8), &Plan { quota, ..plan }).expect("legal");
+                    traffic.start(0, &nodes(0..8), &Demand { quota, ..demand }).expect("legal");
                     assert_eq!(finish(&mut traffic)[0].hops, 3 * expected, "{name}");
                     runs += 1;
                 }
@@ -211,7 +211,7 @@ proptest! {
         ]),
         n in 0u32..40,
     ) {
-        let program = plan(pattern, Quota::fixed(1)).program;
+        let program = demand(pattern, Quota::fixed(1)).program;
         let found = steps(&program, n);
         prop_assert_eq!(found.is_empty(), n < 2);
         prop_assert_eq!(program.iteration(n), found.iter().map(Vec::len).sum::<usize>() as u64);

@@ -7,9 +7,9 @@ use super::preset::Preset;
 use super::program::Program;
 use super::quota::{Law, Per, Quota, Rounding};
 
-/// The program and the quota of a job; one plan may serve all jobs of a run.
+/// The program and the quota of a job; one demand may serve all jobs of a run.
 #[derive(Clone, Debug)]
-pub struct Plan {
+pub struct Demand {
     /// Who sends to whom.
     pub program: Arc<Program>,
     /// How many packets.

@@ -20,7 +20,9 @@ use super::exit::{Exit, Failure, tell};
 use super::interrupt::interruption;
 use super::session::{Kind, Session};
 use crate::experiment::Watch;
-use crate::experiment::search::strategy::{External, Halving, List, Local, Random, Strategy, Tpe};
+use crate::experiment::search::strategy::{
+    External, Halving, List, Local, Random, SearchStrategy, Tpe,
+};
 use crate::experiment::search::{
     Archive, Control, End, Found, Portability, Problem, Space, search, width,
 };
@@ -239,7 +241,7 @@ impl Search<'_> {
     /// Lets a strategy ask, with the user's choice of what may be spared.
     fn phase(
         &self,
-        strategy: &mut dyn Strategy,
+        strategy: &mut dyn SearchStrategy,
         archive: &mut Archive,
         evaluations: Option<u64>,
     ) -> Result<End, Failure> {
@@ -248,7 +250,7 @@ impl Search<'_> {
 
     fn ask(
         &self,
-        strategy: &mut dyn Strategy,
+        strategy: &mut dyn SearchStrategy,
         archive: &mut Archive,
         evaluations: Option<u64>,
         keep: Option<usize>,

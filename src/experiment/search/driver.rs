@@ -6,7 +6,7 @@ use super::SearchError;
 use super::archive::Archive;
 use super::candidate::Candidate;
 use super::problem::{Evaluation, Extent, Problem};
-use super::strategy::{Batch, Strategy};
+use super::strategy::{Batch, SearchStrategy};
 use crate::experiment::Watch;
 
 /// Evaluations that share one bar. It does not depend on the number of threads, so that
@@ -49,7 +49,7 @@ pub enum End {
 /// [`SearchError`] if an evaluation or the strategy fails; what was done is in `archive`.
 pub fn search(
     problem: &Problem,
-    strategy: &mut dyn Strategy,
+    strategy: &mut dyn SearchStrategy,
     archive: &mut Archive,
     control: Control<'_>,
 ) -> Result<End, SearchError> {

@@ -47,7 +47,7 @@ mod program;
 use serde_json::{Value, json};
 
 use self::program::{Program, Said};
-use super::{Archive, Batch, SearchError, Strategy};
+use super::{Archive, Batch, SearchError, SearchStrategy};
 use crate::allocator::centre::{Slack, SlackError, TieVector, TieVectorError};
 use crate::experiment::search::Candidate;
 use crate::experiment::search::objective::Goal;
@@ -171,7 +171,7 @@ fn answer(one: &Evaluation) -> Value {
     })
 }
 
-impl Strategy for External {
+impl SearchStrategy for External {
     fn ask(&mut self, archive: &Archive) -> Result<Batch, SearchError> {
         if let Some(asked) = self.asked.take() {
             let answers: Vec<_> = asked.iter().map(|&one| archive.get(one).map(answer)).collect();

@@ -1,4 +1,4 @@
-use super::{Archive, Batch, SearchError, Strategy};
+use super::{Archive, Batch, SearchError, SearchStrategy};
 use crate::experiment::search::Candidate;
 use crate::experiment::search::archive::better_first;
 use crate::experiment::search::problem::Extent;
@@ -50,7 +50,7 @@ impl Halving {
     }
 }
 
-impl Strategy for Halving {
+impl SearchStrategy for Halving {
     fn ask(&mut self, archive: &Archive) -> Result<Batch, SearchError> {
         if self.asked_at < usize::MAX && self.rounds > 0 {
             self.cut(archive);

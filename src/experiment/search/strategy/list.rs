@@ -1,4 +1,4 @@
-use super::{Archive, Batch, SearchError, Strategy};
+use super::{Archive, Batch, SearchError, SearchStrategy};
 use crate::experiment::search::Candidate;
 
 /// Candidates written down beforehand, such as [`Space::grid`](crate::experiment::search::Space::grid).
@@ -14,7 +14,7 @@ impl List {
     }
 }
 
-impl Strategy for List {
+impl SearchStrategy for List {
     fn ask(&mut self, _archive: &Archive) -> Result<Batch, SearchError> {
         Ok(Batch::whole(std::mem::take(&mut self.candidates)))
     }

@@ -2,7 +2,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::StandardNormal;
 
-use super::{Archive, Batch, Random, SearchError, Strategy};
+use super::{Archive, Batch, Random, SearchError, SearchStrategy};
 use crate::allocator::centre::{Slack, TieVector};
 use crate::experiment::search::Candidate;
 use crate::experiment::search::archive::better_first;
@@ -183,7 +183,7 @@ impl Local {
     }
 }
 
-impl Strategy for Local {
+impl SearchStrategy for Local {
     fn ask(&mut self, archive: &Archive) -> Result<Batch, SearchError> {
         if let Some(centre) = self.centre {
             self.follow(archive, centre);

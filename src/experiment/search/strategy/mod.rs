@@ -1,6 +1,6 @@
 //! How the next candidates are chosen.
 //!
-//! A [`Strategy`] asks and reads the answers in the [`Archive`]; it never evaluates
+//! A [`SearchStrategy`] asks and reads the answers in the [`Archive`]; it never evaluates
 //! anything itself. How many it asks for at a time is its own choice and does not
 //! depend on the number of threads.
 //!
@@ -48,7 +48,7 @@ impl Batch {
 }
 
 /// A way to search.
-pub trait Strategy {
+pub trait SearchStrategy {
     /// What to evaluate next; `archive` has the answers to all questions so far.
     ///
     /// # Errors

@@ -2,7 +2,7 @@ use rand::RngExt;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-use super::{Archive, Batch, SearchError, Strategy};
+use super::{Archive, Batch, SearchError, SearchStrategy};
 use crate::allocator::centre::Slack;
 use crate::experiment::search::Candidate;
 use crate::experiment::search::ratio::{Ratio, nearest_vector};
@@ -47,7 +47,7 @@ impl Random {
     }
 }
 
-impl Strategy for Random {
+impl SearchStrategy for Random {
     fn ask(&mut self, _archive: &Archive) -> Result<Batch, SearchError> {
         Ok(Batch::whole((0..BATCH).map(|_| self.draw()).collect()))
     }

@@ -54,7 +54,7 @@ fn slackened(space: Space) -> Space {
 
 fn go(
     problem: &Problem,
-    strategy: &mut dyn Strategy,
+    strategy: &mut dyn SearchStrategy,
     archive: &mut Archive,
     evaluations: Option<u64>,
     keep: Option<usize>,
@@ -66,7 +66,7 @@ fn go(
 
 fn searched(
     problem: &Problem,
-    mut strategy: impl Strategy,
+    mut strategy: impl SearchStrategy,
     evaluations: Option<u64>,
     keep: Option<usize>,
 ) -> Archive {
@@ -128,7 +128,7 @@ fn stopping_early_does_not_change_the_best() {
 #[test]
 fn any_number_of_threads_gives_the_same() {
     let problem = problem(&[trace(200)], "mean_pairwise_l1", &["worst-class[jobs=5]<=5"]);
-    type Make = fn() -> Box<dyn Strategy>;
+    type Make = fn() -> Box<dyn SearchStrategy>;
     let makes: [(Make, u64); 8] = [
         (|| Box::new(List::new(Space::johnson().grid())), 700),
         (|| Box::new(Random::new(Space::johnson(), 3)), 150),
@@ -179,7 +179,7 @@ fn strategies_move_among_the_slacks_of_the_space() {
     let problem = problem(&[trace(60)], "mean_pairwise_l1", &[]);
     let slacks = ["0.05", "0.1", "0.3", "0.5"].map(|text| text.parse().expect("a slack"));
     let space = Space { slacks: slacks.to_vec(), ..Space::johnson() };
-    let strategies: [Box<dyn Strategy>; 3] = [
+    let strategies: [Box<dyn SearchStrategy>; 3] = [
         Box::new(Local::new(space.clone(), 0)),
         Box::new(Random::new(space.clone(), 0)),
         Box::new(Tpe::new(space, 0)),
@@ -197,7 +197,7 @@ fn strategies_move_among_the_slacks_of_the_space() {
 fn an_exhausted_space_ends_every_search() {
     let problem = problem(&[trace(30)], "mean_pairwise_l1", &[]);
     let tiny = Space { scan_radii: "2".parse().expect("a range"), largest: 1, ..Space::johnson() };
-    let strategies: [Box<dyn Strategy>; 3] = [
+    let strategies: [Box<dyn SearchStrategy>; 3] = [
         Box::new(Local::new(tiny.clone(), 0)),
         Box::new(Random::new(tiny.clone(), 0)),
         Box::new(Tpe::new(tiny, 0)),

@@ -2,7 +2,7 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use tpe::{TpeOptimizer, parzen_estimator};
 
-use super::{Archive, Batch, Random, SearchError, Strategy};
+use super::{Archive, Batch, Random, SearchError, SearchStrategy};
 use crate::experiment::search::Candidate;
 use crate::experiment::search::problem::{Evaluation, Extent};
 use crate::experiment::search::ratio::{Ratio, nearest_vector};
@@ -79,7 +79,7 @@ impl Tpe {
     }
 }
 
-impl Strategy for Tpe {
+impl SearchStrategy for Tpe {
     fn ask(&mut self, archive: &Archive) -> Result<Batch, SearchError> {
         if archive.evaluations().len() < STARTUP {
             let missing = STARTUP - archive.evaluations().len();

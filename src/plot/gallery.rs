@@ -5,8 +5,8 @@ use rayon::prelude::*;
 use super::name::{Stems, machine, setting};
 use super::number::grouped;
 use super::{
-    Comparison, Figure, Improvement, Load, Order, PlotError, Strategies, Strategy, TieRow, Ties,
-    save,
+    Comparison, Figure, Improvement, Load, Order, PlotError, StrategyBar, StrategyBars, TieRow,
+    Ties, save,
 };
 use crate::experiment::{RunKey, RunResult};
 use crate::metrics::by_size::improvement;
@@ -150,7 +150,7 @@ impl<'a> Album<'a> {
                 if self.seeds {
                     subtitle.push("means over seeds".to_string());
                 }
-                let figure = Strategies { subtitle, strategies };
+                let figure = StrategyBars { subtitle, strategies };
                 pictures.push(named(self.parts("strategies", key), figure));
             }
             if group.len() >= 2 && group.iter().any(|run| run.metrics.system.is_some()) {
@@ -206,8 +206,8 @@ impl<'a> Album<'a> {
     }
 }
 
-/// Strategies of one setting in order of first appearance, each the mean over its seeds.
-fn strategies(group: &[&RunResult]) -> Vec<Strategy> {
+/// StrategyBars of one setting in order of first appearance, each the mean over its seeds.
+fn strategies(group: &[&RunResult]) -> Vec<StrategyBar> {
     let mut sums: Vec<(String, f64, f64)> = Vec::new();
     for run in group {
         let (name, value) = (run.key.strategy(), run.metrics.mean_pairwise_l1);
@@ -217,7 +217,7 @@ fn strategies(group: &[&RunResult]) -> Vec<Strategy> {
         }
     }
     sums.into_iter()
-        .map(|(name, sum, count)| Strategy { name, mean_pairwise_l1: sum / count })
+        .map(|(name, sum, count)| StrategyBar { name, mean_pairwise_l1: sum / count })
         .collect()
 }
 

@@ -6,7 +6,7 @@
 //! | figure | shows |
 //! |---|---|
 //! | [`Improvement`] | tie-breaking against none, by job size or by rank of the size |
-//! | [`Strategies`] | mean pairwise L1 by strategy |
+//! | [`StrategyBars`] | mean pairwise L1 by strategy |
 //! | [`Comparison`] | strategies by several measures side by side |
 //! | [`Ties`] | how often and how widely the best score is shared |
 //! | [`Load`] | utilization and queue length over time |
@@ -68,7 +68,7 @@ pub use load::{Load, Span};
 pub use name::Stems;
 pub use save::save;
 pub use search::{Searched, convergence, portability_map, search_gallery, surface};
-pub use strategies::{Strategies, Strategy};
+pub use strategies::{StrategyBar, StrategyBars};
 pub use style::{Colour, PALETTE};
 pub use surface::{Surface, SurfaceMap};
 pub use table::Table;

@@ -13,24 +13,24 @@ use super::{Canvas, Figure, PlotError, Table};
 /// Bars begin at 0. If all are within 15 % of the largest, a second panel shows the same
 /// values as dots on an axis that does not.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Strategies {
+pub struct StrategyBars {
     /// Trace, machine, scheduler.
     pub subtitle: Vec<String>,
     /// The strategies in any order.
-    pub strategies: Vec<Strategy>,
+    pub strategies: Vec<StrategyBar>,
 }
 
-/// One bar of [`Strategies`].
+/// One bar of [`StrategyBars`].
 #[derive(Clone, PartialEq, Debug)]
-pub struct Strategy {
+pub struct StrategyBar {
     /// Allocator and tie vector.
     pub name: String,
     /// Mean over jobs of the pairwise L1 sum in hops; over several seeds, their mean.
     pub mean_pairwise_l1: f64,
 }
 
-impl Strategies {
-    fn sorted(&self) -> Vec<&Strategy> {
+impl StrategyBars {
+    fn sorted(&self) -> Vec<&StrategyBar> {
         let mut sorted: Vec<_> = self.strategies.iter().collect();
         sorted.sort_by(|a, b| {
             a.mean_pairwise_l1.total_cmp(&b.mean_pairwise_l1).then_with(|| a.name.cmp(&b.name))
@@ -42,14 +42,14 @@ impl Strategies {
 /// Spread below which bars from 0 all look the same.
 const ZOOM_BELOW: f64 = 0.15;
 
-impl Figure for Strategies {
+impl Figure for StrategyBars {
     fn height(&self) -> f64 {
         rows::height(self.strategies.len())
     }
 
     fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), PlotError> {
         let sorted = self.sorted();
-        let value = |strategy: Option<&&Strategy>| strategy.map_or(0.0, |s| s.mean_pairwise_l1);
+        let value = |strategy: Option<&&StrategyBar>| strategy.map_or(0.0, |s| s.mean_pairwise_l1);
         let (least, most) = (value(sorted.first()), value(sorted.last()));
         let zoomed = least < most && most - least < ZOOM_BELOW * most;
         let mut subtitle = self.subtitle.clone();
@@ -84,7 +84,7 @@ impl Figure for Strategies {
 
     fn table(&self) -> Table {
         let mut table = Table::new(&["strategy", "mean_pairwise_l1"]);
-        for Strategy { name, mean_pairwise_l1 } in self.sorted() {
+        for StrategyBar { name, mean_pairwise_l1 } in self.sorted() {
             table.row(&[name.clone(), mean_pairwise_l1.to_string()]);
         }
         table

@@ -126,13 +126,13 @@ fn the_data_beside_an_improvement_is_the_one_drawn() {
 #[test]
 fn a_narrow_spread_is_enlarged_and_says_so() {
     register().expect("the font");
-    let figure = |values: [f64; 2]| Strategies {
+    let figure = |values: [f64; 2]| StrategyBars {
         subtitle: Vec::new(),
         strategies: values
-            .map(|v| Strategy { name: format!("s{v}"), mean_pairwise_l1: v })
+            .map(|v| StrategyBar { name: format!("s{v}"), mean_pairwise_l1: v })
             .to_vec(),
     };
-    let says = |figure: &Strategies| svg(figure).expect("drawn").contains("does not begin at 0");
+    let says = |figure: &StrategyBars| svg(figure).expect("drawn").contains("does not begin at 0");
     assert!(says(&figure([575.0, 564.0])));
     assert!(!says(&figure([575.0, 1200.0])));
     assert!(!says(&figure([575.0, 575.0])));

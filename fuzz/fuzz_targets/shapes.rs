@@ -6,10 +6,10 @@ use std::io::BufReader;
 
 use libfuzzer_sys::fuzz_target;
 use replay::workload::Job;
-use replay::workload::stochastic::{Shapes, write_shapes};
+use replay::workload::stochastic::{ShapeFile, write_shapes};
 
 fuzz_target!(|bytes: &[u8]| {
-    let shapes = match Shapes::read(BufReader::with_capacity(61, bytes), "fuzz.csv") {
+    let shapes = match ShapeFile::read(BufReader::with_capacity(61, bytes), "fuzz.csv") {
         Ok(shapes) => shapes,
         Err(error) => return assert!(error.to_string().starts_with("fuzz.csv")),
     };
@@ -21,7 +21,7 @@ fuzz_target!(|bytes: &[u8]| {
         let mut text = Vec::new();
         write_shapes(&jobs, &mut text).expect("memory does not refuse writes");
         let again =
-            Shapes::read(text.as_slice(), "again.csv").expect("what is written can be read");
+            ShapeFile::read(text.as_slice(), "again.csv").expect("what is written can be read");
         let mut read: Vec<Job> = jobs.iter().map(|&job| Job { shape: None, ..job }).collect();
         again.give(&mut read).expect("the same");
         assert_eq!(read, jobs);

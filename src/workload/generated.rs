@@ -11,7 +11,9 @@ use std::sync::LazyLock;
 
 use super::error::LoadError;
 use super::lublin::{self, LublinFeitelson};
-use super::stochastic::{self, Arrivals, Service, Shapes, Sides, StochasticStream, write_shapes};
+use super::stochastic::{
+    self, Arrivals, Service, ShapeFile, Sides, StochasticStream, write_shapes,
+};
 use super::{Policy, Window, Workload};
 use crate::naming::{Description, Entry, NameError, StrategyName, Table, kind};
 use crate::swf::ReadOptions;
@@ -65,7 +67,7 @@ impl Generated {
             Workload::from_reader(self.swf.as_slice(), &name, policy, window, options)?;
         if let Some(shapes) = &self.shapes {
             let file = format!("shapes of {name}");
-            Shapes::read(shapes.as_slice(), &file)?.give(&mut workload.jobs)?;
+            ShapeFile::read(shapes.as_slice(), &file)?.give(&mut workload.jobs)?;
         }
         Ok(workload)
     }

@@ -10,7 +10,7 @@ use super::job::Job;
 use super::oversize::fit_to_machine;
 use super::policy::{Oversize, Policy};
 use super::report::CleaningReport;
-use super::stochastic::{Shapes, shapes_path};
+use super::stochastic::{ShapeFile, shapes_path};
 use super::window::Window;
 use crate::swf::{self, Decoder, Header, ReadOptions, Reader, Record};
 
@@ -61,7 +61,7 @@ impl Workload {
                 let input = File::open(&shapes);
                 let input =
                     input.map_err(|source| swf::Error::Io { file: file.clone(), source })?;
-                Shapes::read(BufReader::new(input), &file)?.give(&mut workload.jobs)?;
+                ShapeFile::read(BufReader::new(input), &file)?.give(&mut workload.jobs)?;
             }
             Ok(_) => {}
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}

@@ -58,7 +58,7 @@ mod tests;
 pub use arrivals::{Arrivals, descriptions as arrival_descriptions};
 pub use error::StochasticError;
 pub use service::{Service, descriptions as service_descriptions};
-pub use shapes::{ShapeError, Shapes, shapes_path, write_shapes};
+pub use shapes::{ShapeError, ShapeFile, shapes_path, write_shapes};
 pub use sides::{Interval, SideLaw, Sides, descriptions as side_descriptions};
 pub use swf::write_swf;
 

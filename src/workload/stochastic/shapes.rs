@@ -58,13 +58,13 @@ pub fn write_shapes(jobs: &[Job], mut out: impl Write) -> io::Result<()> {
 
 /// A side file that was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Shapes {
+pub struct ShapeFile {
     file: String,
     /// Line and shape by job number.
     rows: HashMap<i64, (u64, [u16; 3])>,
 }
 
-impl Shapes {
+impl ShapeFile {
     /// Reads a side file; `file` is its name for errors. Blank lines and blanks around fields do not
     /// matter.
     ///

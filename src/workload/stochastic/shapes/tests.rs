@@ -2,8 +2,8 @@ use super::super::StochasticStream;
 use super::*;
 use proptest::prelude::*;
 
-fn read(text: &[u8]) -> Result<Shapes, ShapeError> {
-    Shapes::read(text, "s.csv")
+fn read(text: &[u8]) -> Result<ShapeFile, ShapeError> {
+    ShapeFile::read(text, "s.csv")
 }
 
 fn job(number: i64, size: u32) -> Job {

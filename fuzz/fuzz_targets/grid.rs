@@ -2,13 +2,13 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use replay::experiment::grid::Grid;
+use replay::experiment::grid::ParameterGrid;
 
 fuzz_target!(|text: &str| {
-    match Grid::parse(text, "grid.toml") {
+    match ParameterGrid::parse(text, "grid.toml") {
         Ok(grid) => {
             let printed = grid.file.to_toml().expect("a grid can be printed");
-            let again = Grid::parse(&printed, "printed.toml").expect("what is printed can be read");
+            let again = ParameterGrid::parse(&printed, "printed.toml").expect("what is printed can be read");
             assert_eq!(again.file.to_toml().expect("a grid can be printed"), printed);
             assert_eq!(again.strategies.len(), grid.strategies.len());
             assert_eq!((&again.machines, &again.schedulers), (&grid.machines, &grid.schedulers));

@@ -9,7 +9,7 @@ use super::exit::{Failure, tell};
 use super::load::load_traces;
 use super::sweep::{ListArgs, of_flags};
 use crate::allocator::registry::AllocatorSpec;
-use crate::experiment::grid::{Grid, Values};
+use crate::experiment::grid::{ParameterGrid, Values};
 use crate::experiment::sweep::Plan;
 use crate::experiment::{Cell, Measure, Trace};
 use crate::naming::split_list;
@@ -42,7 +42,7 @@ impl Loaded {
     }
 
     /// Loads the traces of a grid, which may come from a `file`.
-    pub fn load(grid: Grid, file: Option<&Path>, quiet: bool) -> Result<Self, Failure> {
+    pub fn load(grid: ParameterGrid, file: Option<&Path>, quiet: bool) -> Result<Self, Failure> {
         compatible(&grid, &grid.machines)?;
         let of_policy = |policy| {
             let errors = grid.file.max_errors;
@@ -101,7 +101,7 @@ where
 /// A strategy that does not work on a machine, or not with a scheduler, is found before any
 /// work.
 fn compatible<'a>(
-    grid: &Grid,
+    grid: &ParameterGrid,
     machines: impl IntoIterator<Item = &'a Topology>,
 ) -> Result<(), Failure> {
     let mut seen = HashSet::new();

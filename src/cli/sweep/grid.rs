@@ -10,7 +10,7 @@ use crate::cli::args::GridArgs;
 use crate::cli::exit::Failure;
 use crate::cli::plan::{Loaded, trace_names};
 use crate::experiment::grid::{
-    AllocatorEntry, Grid, GridError, GridFile, TieRanges, Ties, Values, WindowFile,
+    AllocatorEntry, GridError, GridFile, ParameterGrid, TieRanges, Ties, Values, WindowFile,
 };
 use crate::lines;
 use crate::naming::{StrategyName, split_list};
@@ -20,7 +20,7 @@ use crate::number::grouped;
 const MOST_CELLS: u32 = 100_000;
 
 /// The grid of a file, or of flags.
-pub fn resolve(choice: &GridChoice) -> Result<Grid, Failure> {
+pub fn resolve(choice: &GridChoice) -> Result<ParameterGrid, Failure> {
     match &choice.file {
         None => of_flags(&choice.grid, &choice.lists),
         Some(path) => {
@@ -28,14 +28,14 @@ pub fn resolve(choice: &GridChoice) -> Result<Grid, Failure> {
             let text = File::open(path).and_then(lines::whole).map_err(|error| {
                 Failure::usage(anyhow::Error::new(error).context(format!("cannot read {name}")))
             })?;
-            Grid::parse(&text, &name).map_err(Failure::usage)
+            ParameterGrid::parse(&text, &name).map_err(Failure::usage)
         }
     }
 }
 
 /// Loads the traces of a grid and counts its cells. More than a hundred thousand need the
 /// user's word.
-pub fn load(choice: &GridChoice, grid: Grid) -> Result<Loaded, Failure> {
+pub fn load(choice: &GridChoice, grid: ParameterGrid) -> Result<Loaded, Failure> {
     let loaded = Loaded::load(grid, choice.file.as_deref(), choice.process.quiet)?;
     if loaded.plan.len() > MOST_CELLS && !choice.yes {
         let (cells, most) = (grouped(loaded.plan.len()), grouped(MOST_CELLS));
@@ -46,7 +46,7 @@ pub fn load(choice: &GridChoice, grid: Grid) -> Result<Loaded, Failure> {
 }
 
 /// The grid that flags say.
-pub fn of_flags(grid: &GridArgs, lists: &ListArgs) -> Result<Grid, Failure> {
+pub fn of_flags(grid: &GridArgs, lists: &ListArgs) -> Result<ParameterGrid, Failure> {
     let listed = |lists: &[String]| -> Vec<String> {
         lists.iter().flat_map(|list| split_list(list)).map(str::to_string).collect()
     };
@@ -67,7 +67,7 @@ pub fn of_flags(grid: &GridArgs, lists: &ListArgs) -> Result<Grid, Failure> {
         },
         allocator: allocators(grid, lists)?,
     };
-    Grid::resolve(&file).map_err(of_flag)
+    ParameterGrid::resolve(&file).map_err(of_flag)
 }
 
 /// What is wrong with a grid, by the flag that says it and not by the key of a file.

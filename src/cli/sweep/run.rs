@@ -15,7 +15,7 @@ use crate::cli::plan::Loaded;
 use crate::cli::progress::Progress;
 use crate::cli::session::{Kind, Session};
 use crate::experiment::Watch;
-use crate::experiment::grid::Grid;
+use crate::experiment::grid::ParameterGrid;
 use crate::experiment::journal::{Journal, JournalError};
 use crate::experiment::sweep::{Plan, Shard, SweepError, pending, run_sweep};
 use crate::files::{Dir, Folder};
@@ -181,7 +181,7 @@ fn of_journal(error: JournalError) -> Failure {
     }
 }
 
-fn print(grid: &Grid) -> Result<Exit, Failure> {
+fn print(grid: &ParameterGrid) -> Result<Exit, Failure> {
     let text = grid.file.to_toml().map_err(|e| Failure::output("the grid", e))?;
     write!(io::stdout().lock(), "{text}").map_err(|e| Failure::output("standard output", e))?;
     Ok(Exit::Done)

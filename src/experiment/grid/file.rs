@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use super::error::{self, GridError};
 use super::{Ties, Values};
 
-/// A grid as its file says it; every key may be left out. [`Grid::resolve`](super::Grid::resolve)
+/// A grid as its file says it; every key may be left out. [`ParameterGrid::resolve`](super::ParameterGrid::resolve)
 /// says what it means.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
@@ -108,14 +108,14 @@ impl GridFile {
     /// [`GridError`] with file, line and key.
     ///
     /// ```
-    /// use replay::experiment::grid::{Grid, GridFile};
+    /// use replay::experiment::grid::{ParameterGrid, GridFile};
     /// let text = r#"
     /// schedulers = ["fcfs", "easy"]
     /// [[allocator]]
     /// name = "mc1x1"
     /// tie = { sr = "1..9", af = "0..10", wf = "0..10", bf = "0..10" }
     /// "#;
-    /// let grid = Grid::resolve(&GridFile::parse(text, "grid.toml")?)?;
+    /// let grid = ParameterGrid::resolve(&GridFile::parse(text, "grid.toml")?)?;
     /// // Of 9 * 11 * 11 * 11 vectors, those of one ratio are one strategy.
     /// assert_eq!((grid.strategies.combinations(), grid.strategies.len()), (11_979, 9_298));
     /// # Ok::<(), replay::experiment::grid::GridError>(())

@@ -25,7 +25,7 @@
 //!
 //! Allocators without lists may also stand in one array: `allocator = ["mm", "random"]`.
 //!
-//! [`GridFile`] is the file as it stands, [`Grid`] what it means: names looked up, lists
+//! [`GridFile`] is the file as it stands, [`ParameterGrid`] what it means: names looked up, lists
 //! multiplied, equal strategies removed (tie vectors of one ratio are one strategy).
 //! Looking through a million combinations takes about a second.
 
@@ -57,7 +57,7 @@ use crate::workload::{Oversize, Policy, Window};
 
 /// What a grid file means. Traces are still names: nothing has been read.
 #[derive(Clone, Debug)]
-pub struct Grid {
+pub struct ParameterGrid {
     /// The file with every default written out and every name canonical.
     pub file: GridFile,
     /// Machines; none for what each trace's header says.
@@ -76,7 +76,7 @@ pub struct Grid {
     pub measure: Measure,
 }
 
-impl Grid {
+impl ParameterGrid {
     /// Looks up every name and multiplies the lists.
     ///
     /// # Errors

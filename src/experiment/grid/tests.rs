@@ -1,11 +1,11 @@
 use super::*;
 use proptest::prelude::*;
 
-fn grid(text: &str) -> Grid {
-    Grid::parse(text, "grid.toml").unwrap_or_else(|error| panic!("{error}"))
+fn grid(text: &str) -> ParameterGrid {
+    ParameterGrid::parse(text, "grid.toml").unwrap_or_else(|error| panic!("{error}"))
 }
 
-fn names(grid: &Grid) -> Vec<String> {
+fn names(grid: &ParameterGrid) -> Vec<String> {
     let strategies = &grid.strategies;
     (0..strategies.len()).map(|i| strategies.get(i).expect("made once").to_string()).collect()
 }
@@ -106,7 +106,7 @@ const WRONG: [(&str, usize, usize, &[&str]); 16] = [
 #[test]
 fn errors_say_where_and_what() {
     for (text, line, column, words) in WRONG {
-        let error = Grid::parse(text, "grid.toml").expect_err(text);
+        let error = ParameterGrid::parse(text, "grid.toml").expect_err(text);
         let place = error.place.clone().expect(text);
         assert_eq!((place.line, place.column), (line, column), "{error}");
         let message = error.to_string();
@@ -121,7 +121,7 @@ fn errors_say_where_and_what() {
 fn a_boundless_grid_is_refused() {
     let text = "[[allocator]]\nname = 'mc1x1'\n\
                 tie = { sr = '1..1000', af = '1..1000', wf = '1..1000', bf = '1..1000' }";
-    let error = Grid::parse(text, "g").expect_err("too many");
+    let error = ParameterGrid::parse(text, "g").expect_err("too many");
     assert!(error.to_string().contains("1000000000000 combinations"), "{error}");
 }
 
@@ -201,8 +201,8 @@ proptest! {
         let text = file.to_toml().expect("TOML");
         prop_assert_eq!(GridFile::parse(&text, "grid.toml").expect("it parses"), file.clone());
         // And the resolved grid, written out, resolves to the same strategies.
-        let grid = Grid::resolve(&file).expect("it resolves");
-        let again = Grid::parse(&grid.file.to_toml().expect("TOML"), "again").expect("it resolves");
+        let grid = ParameterGrid::resolve(&file).expect("it resolves");
+        let again = ParameterGrid::parse(&grid.file.to_toml().expect("TOML"), "again").expect("it resolves");
         prop_assert_eq!(&again.file, &grid.file);
         prop_assert_eq!(names(&again), names(&grid));
     }
@@ -211,7 +211,7 @@ proptest! {
     fn equal_strategies_are_one(sr in 0u32..4, af in values(), wf in values()) {
         let ranges = TieRanges { sr: Values::listed(&sr.to_string()), af, wf, bf: Values::listed("0,3") };
         let entry = AllocatorEntry { tie: Some(Ties::Product(ranges.clone())), ..AllocatorEntry::named("mm") };
-        let grid = Grid::resolve(&GridFile { allocator: vec![entry], ..GridFile::default() }).expect("a grid");
+        let grid = ParameterGrid::resolve(&GridFile { allocator: vec![entry], ..GridFile::default() }).expect("a grid");
         // The plain way: every vector, kept if no earlier one is of its ratio.
         let mut kept: Vec<String> = Vec::new();
         let mut ratios = Vec::new();
@@ -233,6 +233,6 @@ proptest! {
 
     #[test]
     fn no_text_breaks_the_parser(text in "[a-z\\[\\]{}=\"',.0-9\n ]{0,60}") {
-        let _ = Grid::parse(&text, "grid.toml");
+        let _ = ParameterGrid::parse(&text, "grid.toml");
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::cell_id::{CellConfiguration, CellId, jobs_digest};
-use crate::experiment::grid::{Grid, GridError, GridFile};
+use crate::experiment::grid::{GridError, GridFile, ParameterGrid};
 use crate::experiment::{Cell, RunKey, Trace};
 use crate::naming::NameError;
 
@@ -13,7 +13,7 @@ use crate::naming::NameError;
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// The grid.
-    pub grid: Grid,
+    pub grid: ParameterGrid,
     /// Every trace under every policy on every machine.
     pub traces: Vec<PlannedTrace>,
     /// The build that made it.
@@ -126,7 +126,7 @@ impl Plan {
     ///
     /// # Errors
     /// [`PlanError::TooMany`].
-    pub fn new(grid: Grid, traces: &[Arc<Trace>]) -> Result<Self, PlanError> {
+    pub fn new(grid: ParameterGrid, traces: &[Arc<Trace>]) -> Result<Self, PlanError> {
         let traces = traces.iter().map(|trace| PlannedTrace::new(trace)).collect();
         Self::checked(grid, traces, Build::this())
     }
@@ -137,7 +137,7 @@ impl Plan {
     /// [`PlanError`].
     pub fn from_json(json: serde_json::Value) -> Result<Self, PlanError> {
         let PlanFile { build, traces, grid } = serde_json::from_value(json)?;
-        Self::checked(Grid::resolve(&grid)?, traces, build)
+        Self::checked(ParameterGrid::resolve(&grid)?, traces, build)
     }
 
     /// The plan as JSON.
@@ -150,7 +150,11 @@ impl Plan {
         serde_json::to_value(PlanFile { build, traces, grid })
     }
 
-    fn checked(grid: Grid, traces: Vec<PlannedTrace>, build: Build) -> Result<Self, PlanError> {
+    fn checked(
+        grid: ParameterGrid,
+        traces: Vec<PlannedTrace>,
+        build: Build,
+    ) -> Result<Self, PlanError> {
         let lists = [traces.len(), grid.schedulers.len(), grid.strategies.len(), grid.seeds.len()];
         let cells = lists.iter().map(|&length| length as u128).product::<u128>();
         match u32::try_from(cells) {
@@ -161,7 +165,7 @@ impl Plan {
 
     /// Number of cells.
     pub fn len(&self) -> u32 {
-        let Grid { schedulers, strategies, seeds, .. } = &self.grid;
+        let ParameterGrid { schedulers, strategies, seeds, .. } = &self.grid;
         // It fits: checked when the plan was made.
         (self.traces.len() * schedulers.len() * strategies.len() * seeds.len()) as u32
     }
@@ -180,7 +184,7 @@ impl Plan {
     /// Places of cell `run` in the lists of traces, schedulers, strategies and seeds, the
     /// last counting fastest.
     pub fn places(&self, run: u32) -> [usize; 4] {
-        let Grid { schedulers, strategies, seeds, .. } = &self.grid;
+        let ParameterGrid { schedulers, strategies, seeds, .. } = &self.grid;
         let mut rest = run as usize;
         let mut digit = |length: usize| {
             let place = rest % length;

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::experiment::grid::Grid;
+use crate::experiment::grid::ParameterGrid;
 use crate::experiment::journal::Journal;
 use crate::experiment::{Trace, Watch};
 use crate::stop::Stop;
@@ -10,7 +10,7 @@ use crate::workload::{Policy, Window, Workload};
 const SWF: &str = "; MaxProcs: 16\n1 0 -1 60 4\n2 5 -1 30 8\n3 9 -1 10 6\n4 11 -1 10 3\n";
 
 fn plan(text: &str, swf: &str) -> (Plan, Vec<Arc<Trace>>) {
-    let grid = Grid::parse(text, "grid.toml").expect("a grid");
+    let grid = ParameterGrid::parse(text, "grid.toml").expect("a grid");
     let (policy, window) = (&Policy::JOHNSON, &Window::ALL);
     let jobs =
         Workload::from_reader(swf.as_bytes(), "tiny.swf", policy, window, Default::default());

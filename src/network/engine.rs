@@ -12,12 +12,12 @@ mod grant;
 use super::bookings::Bookings;
 use super::calendar::{Calendar, Event};
 use super::channel::ChannelId;
+use super::log::FlitLog;
 use super::notice::{Delivery, Notice, Packet, PacketError};
 use super::pace::Pace;
 use super::senders::Senders;
 use super::settings::{Settings, SettingsError};
 use super::stalled::Stalled;
-use super::trace::Trace;
 use super::usage::{Flits, Line, NONE, UNKNOWN, Usage};
 use super::wiring::{Kind, Leg, Wiring};
 use super::worm::{Label, Walker, Worm};
@@ -49,7 +49,7 @@ pub struct Network {
     /// Headers that have had to wait so far.
     joins: u64,
     in_flight: usize,
-    trace: Option<Box<Trace>>,
+    log: Option<Box<FlitLog>>,
 }
 
 impl Network {
@@ -95,7 +95,7 @@ impl Network {
             vacant: Vec::new(),
             joins: 0,
             in_flight: 0,
-            trace: None,
+            log: None,
             wiring,
         })
     }
@@ -213,12 +213,12 @@ impl Network {
 
     /// Records from now on every crossing and release: costs time and memory by the flit.
     pub fn record(&mut self) {
-        self.trace.get_or_insert_default();
+        self.log.get_or_insert_default();
     }
 
     /// Takes out what has been recorded since [`Network::record`] or the last call.
-    pub fn take_trace(&mut self) -> Trace {
-        self.trace.as_deref_mut().map(std::mem::take).unwrap_or_default()
+    pub fn take_log(&mut self) -> FlitLog {
+        self.log.as_deref_mut().map(std::mem::take).unwrap_or_default()
     }
 
     /// A packet becomes head of its sender's queue.

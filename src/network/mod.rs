@@ -111,6 +111,7 @@ mod bookings;
 mod calendar;
 mod channel;
 mod engine;
+mod log;
 mod notice;
 mod pace;
 pub mod packets;
@@ -120,7 +121,6 @@ mod senders;
 mod settings;
 mod staircase;
 mod stalled;
-mod trace;
 pub mod traffic;
 mod usage;
 mod wiring;
@@ -128,10 +128,10 @@ mod worm;
 
 pub use channel::{Channel, ChannelId, Port};
 pub use engine::Network;
+pub use log::{FlitLog, Release, Start};
 pub use notice::{Delivery, Notice, Packet, PacketError};
 pub use settings::{FlowControl, Settings, SettingsError, Switching, descriptions};
 pub use stalled::{Stalled, Wait};
-pub use trace::{Release, Start, Trace};
 pub use usage::{Flits, Usage};
 
 #[cfg(test)]

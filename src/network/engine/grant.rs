@@ -2,9 +2,9 @@
 
 use super::Network;
 use crate::network::calendar::Event;
+use crate::network::log::{Release, Start};
 use crate::network::settings::Switching;
 use crate::network::staircase::Stairs;
-use crate::network::trace::{Release, Start};
 use crate::network::usage::NONE;
 use crate::network::wiring::Leg;
 use crate::network::worm::Worm;
@@ -29,7 +29,7 @@ impl Network {
         if !self.closed || last < 2 {
             return self.grant_by_stairs(slot, at, channel);
         }
-        if self.trace.is_some() {
+        if self.log.is_some() {
             self.record_closed(slot, at, now);
         }
         let pace = self.pace;
@@ -84,8 +84,8 @@ impl Network {
         if line.first != NONE {
             self.calendar.enter(at, Event::Release(channel));
         }
-        if let Some(trace) = &mut self.trace {
-            trace.releases.push(Release { tag: self.labels[i].tag, place, cycle: at });
+        if let Some(log) = &mut self.log {
+            log.releases.push(Release { tag: self.labels[i].tag, place, cycle: at });
         }
     }
 
@@ -106,7 +106,7 @@ impl Network {
         let legs = &self.legs[i * self.most_legs..][..self.most_legs];
         let (wiring, bookings) = (&self.wiring, &mut self.bookings);
         let tag = self.labels[i].tag;
-        let mut starts = self.trace.as_deref_mut().map(|trace| &mut trace.starts);
+        let mut starts = self.log.as_deref_mut().map(|log| &mut log.starts);
         let mut record = |flit, place, cycle| {
             if let Some(starts) = &mut starts {
                 starts.push(Start { tag, flit, place, cycle });
@@ -155,9 +155,9 @@ impl Network {
     fn record_closed(&mut self, slot: u32, at: u32, now: u64) {
         let Worm { last, flits, .. } = self.worms[slot as usize];
         let tag = self.labels[slot as usize].tag;
-        let Some(trace) = &mut self.trace else { return };
+        let Some(log) = &mut self.log else { return };
         for flit in 0..flits {
-            let mut push = |place, cycle| trace.starts.push(Start { tag, flit, place, cycle });
+            let mut push = |place, cycle| log.starts.push(Start { tag, flit, place, cycle });
             if at == last {
                 for behind in (0..=flit.min(last)).rev() {
                     push(last - behind, self.pace.draining(now, flit, behind));

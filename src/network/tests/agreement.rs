@@ -71,7 +71,7 @@ fn compare(
     let deliveries = replay(&mut network, packets)
         .map_err(|stalled| TestCaseError::fail(stalled.to_string()))?;
     let plain = plain::run(topology, settings, packets, 1_000_000).expect("ends");
-    let mut starts = network.take_trace().starts;
+    let mut starts = network.take_log().starts;
     starts.sort();
     let mut starts = starts.into_iter().map(|start| start.cycle);
     for (tag, ((delivered, delivery), plain)) in deliveries.iter().zip(&plain).enumerate() {

@@ -4,7 +4,7 @@ use super::*;
 
 struct Timeline {
     deliveries: Vec<(u64, Delivery)>,
-    trace: Trace,
+    log: FlitLog,
     plain: Vec<PlainDelivery>,
 }
 
@@ -22,13 +22,13 @@ fn timeline(packets: &[(Coord, Coord, u64)]) -> Timeline {
     network.record();
     let deliveries = replay(&mut network, &packets).expect("XY cannot deadlock");
     let plain = plain::run(&topology, Settings::LO, &packets, 10_000).expect("ends");
-    Timeline { deliveries, trace: network.take_trace(), plain }
+    Timeline { deliveries, log: network.take_log(), plain }
 }
 
 impl Timeline {
     /// Starts of a flit over the channels of its path.
     fn flit(&self, tag: u64, flit: u32) -> Vec<u64> {
-        let mut starts = self.trace.starts.clone();
+        let mut starts = self.log.starts.clone();
         starts.sort();
         let starts = starts.iter().filter(|start| (start.tag, start.flit) == (tag, flit));
         let row: Vec<_> = starts.map(|start| start.cycle).collect();
@@ -38,7 +38,7 @@ impl Timeline {
 
     /// Cycles at which its channels are released.
     fn releases(&self, tag: u64) -> Vec<u64> {
-        let mut releases: Vec<_> = self.trace.releases.iter().filter(|r| r.tag == tag).collect();
+        let mut releases: Vec<_> = self.log.releases.iter().filter(|r| r.tag == tag).collect();
         releases.sort();
         releases.iter().map(|release| release.cycle).collect()
     }
@@ -135,7 +135,7 @@ fn two_pipelined_worms_that_meet() {
     // header asks for the link 1 -> 2 at 7, when the first's tail is about to cross it at 11,
     // and leaves the buffer behind it at 12; and for the link 2 -> 3 at 16.
     assert_eq!(deliveries[0].0, 13);
-    let starts = network.take_trace().starts;
+    let starts = network.take_log().starts;
     let header: Vec<_> =
         starts.iter().filter(|s| (s.tag, s.flit) == (1, 0)).map(|s| s.cycle).collect();
     assert_eq!(header, [0, 3, 12, 16, 20]);

@@ -3,7 +3,7 @@
 /// Starts of flits and releases of channels, in the order in which they were settled, which
 /// is ahead of the cycles that they name.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Trace {
+pub struct FlitLog {
     /// Every crossing.
     pub starts: Vec<Start>,
     /// Every release.

@@ -11,11 +11,11 @@ use clap::Args;
 use serde::Serialize;
 
 use super::args::{GridArgs, OutputArgs};
+use super::cells::{Loaded, parse_list, works};
 use super::cost::Cost;
 use super::exit::{Exit, Failure, tell};
 use super::interrupt::interruption;
 use super::messages::MessageArgs;
-use super::plan::{Loaded, parse_list, works};
 use super::progress::Progress;
 use super::results::{Results, Tally};
 use super::session::{Kind, Session};

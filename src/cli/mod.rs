@@ -15,6 +15,7 @@
 //! | 130 | interrupted; what was done is written |
 
 mod args;
+mod cells;
 mod contend;
 mod cost;
 mod exit;
@@ -24,7 +25,6 @@ mod load;
 mod messages;
 mod network;
 mod output;
-mod plan;
 mod progress;
 mod results;
 mod run;

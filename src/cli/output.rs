@@ -4,8 +4,8 @@ use std::ffi::OsString;
 use std::io;
 
 use super::args::{FormatArg, RunArgs};
+use super::cells::Loaded;
 use super::exit::{Exit, Failure};
-use super::plan::Loaded;
 use super::results::{Tally, end, metadata};
 use super::session::{Kind, Session};
 use crate::experiment::RunResult;

@@ -4,11 +4,11 @@
 use std::ffi::OsString;
 
 use super::args::RunArgs;
+use super::cells::Loaded;
 use super::cost::Cost;
 use super::exit::{Exit, Failure};
 use super::interrupt::interruption;
 use super::output::Output;
-use super::plan::Loaded;
 use super::progress::Progress;
 use super::results::Tally;
 use crate::experiment::pool::Turn;

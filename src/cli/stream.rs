@@ -9,11 +9,11 @@ use clap::Args;
 use serde::Serialize;
 
 use super::args::OutputArgs;
+use super::cells::parse_list;
 use super::cost::Cost;
 use super::exit::{Exit, Failure, tell};
 use super::interrupt::interruption;
 use super::messages::MessageArgs;
-use super::plan::parse_list;
 use super::results::{Results, Tally};
 use super::session::{Kind, Session};
 use crate::allocator::registry::AllocatorSpec;
@@ -248,7 +248,7 @@ fn points(args: &StreamArgs) -> Result<Vec<Point>, Failure> {
         for (scheduler, allocator) in
             schedulers.iter().flat_map(|scheduler| allocators.iter().map(move |a| (scheduler, a)))
         {
-            super::plan::works(allocator, scheduler, &topology)?;
+            super::cells::works(allocator, scheduler, &topology)?;
             for &load in &loads {
                 let stream = StochasticStream {
                     arrivals: Arrivals::Exponential { mean: 1.0 / load },

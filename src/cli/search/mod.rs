@@ -2,8 +2,8 @@
 
 mod args;
 mod output;
-mod plan;
 mod progress;
+mod task;
 
 use std::ffi::OsString;
 use std::time::Instant;
@@ -12,8 +12,8 @@ pub use args::SearchArgs;
 
 use args::StrategyArg;
 use output::Findings;
-use plan::{SearchPlan, Start, failure};
 use progress::{Progress, account};
+use task::{SearchTask, Start, failure};
 
 use super::cost::Cost;
 use super::exit::{Exit, Failure, tell};
@@ -43,22 +43,22 @@ pub fn run(args: &SearchArgs, command: &[OsString]) -> Result<Exit, Failure> {
     let stop = interruption(quiet)?;
     let cost = Cost::new(quiet);
     let forecast = |forecast| cost.hear_plainly(forecast);
-    let plan = SearchPlan::resolve(args, Watch { forecast: &forecast, ..Watch::new(&stop) })?;
+    let task = SearchTask::resolve(args, Watch { forecast: &forecast, ..Watch::new(&stop) })?;
     let mut overdue = false;
     let mut archives = Vec::new();
     let (mut given, mut equal_ratios) = (Vec::new(), Vec::new());
     // What fails later costs nothing that was found before.
     let mut failure = None;
-    for (done, problem) in plan.searches.iter().enumerate() {
+    for (done, problem) in task.searches.iter().enumerate() {
         // What is left of the time, in equal parts.
-        let searches = (plan.searches.len() - done) as u32;
+        let searches = (task.searches.len() - done) as u32;
         let share = args.time.map(|time| time.saturating_sub(begin.elapsed()) / searches);
         let own = match share {
             Some(share) => stop.until(Instant::now() + share),
             None => stop.clone(),
         };
         let watch = Watch { forecast: &forecast, ..Watch::new(&own) };
-        let search = Search { args, plan: &plan, problem, watch };
+        let search = Search { args, task: &task, problem, watch };
         let mut archive = Archive::default();
         let outcome = search.run(&mut archive);
         overdue |= own.is_raised() && !stop.is_raised();
@@ -72,7 +72,7 @@ pub fn run(args: &SearchArgs, command: &[OsString]) -> Result<Exit, Failure> {
         // Apart from the search, which must not profit from them; whatever the time.
         let mut references = Archive::default();
         let search = Search { watch: Watch { stop: &stop, ..watch }, ..search };
-        let referred = search.ask(&mut List::new(plan.given.clone()), &mut references, None, None);
+        let referred = search.ask(&mut List::new(task.given.clone()), &mut references, None, None);
         given.push(references);
         archives.push(archive);
         equal_ratios.push(equal);
@@ -86,14 +86,14 @@ pub fn run(args: &SearchArgs, command: &[OsString]) -> Result<Exit, Failure> {
         Some(_) if nothing && stop.is_raised() => return Err(Failure::interrupted()),
         Some(failure) if nothing => return Err(failure),
         Some(_) => None,
-        None => portability(args, &plan, &archives, &stop).unwrap_or_else(|error| {
+        None => portability(args, &task, &archives, &stop).unwrap_or_else(|error| {
             failure = Some(error);
             None
         }),
     };
     let findings = Findings {
         args,
-        plan: &plan,
+        task: &task,
         archives: &archives,
         given: &given,
         equal_ratios: &equal_ratios,
@@ -147,7 +147,7 @@ pub fn adapted(command: clap::Command) -> clap::Command {
 /// One search of one problem.
 struct Search<'a> {
     args: &'a SearchArgs,
-    plan: &'a SearchPlan,
+    task: &'a SearchTask,
     problem: &'a Problem,
     watch: Watch<'a>,
 }
@@ -156,11 +156,11 @@ impl Search<'_> {
     /// The starts, then the strategy itself. Returns how many vectors
     /// of a grid were left out because of their ratios.
     fn run(&self, archive: &mut Archive) -> Result<u64, Failure> {
-        let Self { args, plan, .. } = *self;
-        let grid = || plan.grid.grid();
+        let Self { args, task, .. } = *self;
+        let grid = || task.grid.grid();
         let left_out = |grid: &Space| grid.grid_points() - grid.grid().len() as u64;
         let usual = |evaluations: u64| Some(args.evaluations.unwrap_or(evaluations));
-        let (free, seed) = (plan.free.clone(), plan.seed);
+        let (free, seed) = (task.free.clone(), task.seed);
         let finalists = FINALISTS.max(args.top as usize);
         let halving = || Halving::new(grid(), finalists);
         match args.strategy {
@@ -172,12 +172,12 @@ impl Search<'_> {
                     tell(format_args!("--evaluations {most}: the first of {count} ratios only"));
                 }
                 self.phase(&mut List::new(all), archive, args.evaluations)?;
-                Ok(left_out(&plan.grid))
+                Ok(left_out(&task.grid))
             }
             StrategyArg::Halving => {
                 let Some(count) = args.evaluations else {
                     self.phase(&mut halving(), archive, None)?;
-                    return Ok(left_out(&plan.grid));
+                    return Ok(left_out(&task.grid));
                 };
                 let mut random = Random::new(free, seed);
                 let drawn = (0..count).map(|_| random.draw()).collect();
@@ -208,7 +208,7 @@ impl Search<'_> {
             }
             StrategyArg::Local => {
                 let mut equal = 0;
-                for start in &plan.starts {
+                for start in &task.starts {
                     match start {
                         Start::Candidate(one) => {
                             self.phase(&mut List::new(vec![*one]), archive, None)?;
@@ -219,11 +219,11 @@ impl Search<'_> {
                         }
                         Start::Halving => {
                             self.phase(&mut halving(), archive, None)?;
-                            equal = left_out(&plan.grid);
+                            equal = left_out(&task.grid);
                         }
                         Start::Exhaustive => {
                             self.phase(&mut List::new(grid()), archive, None)?;
-                            equal = left_out(&plan.grid);
+                            equal = left_out(&task.grid);
                         }
                     }
                 }
@@ -273,26 +273,26 @@ impl Search<'_> {
 /// those to print, of several searches the best of each. `None` as well if it was halted.
 fn portability(
     args: &SearchArgs,
-    plan: &SearchPlan,
+    task: &SearchTask,
     archives: &[Archive],
     stop: &Stop,
 ) -> Result<Option<Portability>, Failure> {
-    if plan.singles.len() < 2 {
+    if task.singles.len() < 2 {
         return Ok(None);
     }
-    let most = if plan.searches.len() > 1 { 1 } else { args.top as usize };
+    let most = if task.searches.len() > 1 { 1 } else { args.top as usize };
     let mut all: Vec<Found> = Vec::new();
-    for (problem, archive) in plan.searches.iter().zip(archives) {
+    for (problem, archive) in task.searches.iter().zip(archives) {
         let width = args.scale_sr.then(|| width(&problem.parts[0].trace.topology));
         for one in archive.ranked().into_iter().take(most) {
             all.push(Found { candidate: one.candidate, on: problem.name(), width });
         }
     }
-    for candidate in plan.given.iter().map(|one| one.reduced()) {
+    for candidate in task.given.iter().map(|one| one.reduced()) {
         let known = all.iter().any(|found| found.candidate == candidate);
         if !candidate.vector.is_indifferent() && !known {
             all.push(Found { candidate, on: "given".to_string(), width: None });
         }
     }
-    Portability::new(all, &plan.singles, stop).map_err(failure)
+    Portability::new(all, &task.singles, stop).map_err(failure)
 }

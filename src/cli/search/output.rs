@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::args::SearchArgs;
-use super::plan::SearchPlan;
+use super::task::SearchTask;
 use crate::cli::output::configuration;
 use crate::cli::results::Results;
 use crate::experiment::search::{
@@ -21,7 +21,7 @@ pub struct Findings<'a> {
     /// What was asked for.
     pub args: &'a SearchArgs,
     /// What was searched.
-    pub plan: &'a SearchPlan,
+    pub task: &'a SearchTask,
     /// By search.
     pub archives: &'a [Archive],
     /// Evaluations of the given vectors, by search.
@@ -47,7 +47,7 @@ impl Findings<'_> {
         let rows = self.all_rows();
         let top = |row: &&SearchRow| {
             let given = row.candidate.is_some_and(|candidate| {
-                self.plan.given.iter().any(|given| given.reduced() == candidate)
+                self.task.given.iter().any(|given| given.reduced() == candidate)
             });
             let shown = row.rank.is_some_and(|rank| rank <= u64::from(self.args.top));
             shown || given || row.origin == Origin::None
@@ -59,10 +59,10 @@ impl Findings<'_> {
     fn all_rows(&self) -> Vec<SearchRow> {
         let mut all = Vec::new();
         let archives = self.archives.iter().zip(self.given);
-        for (problem, (archive, given)) in self.plan.searches.iter().zip(archives) {
+        for (problem, (archive, given)) in self.task.searches.iter().zip(archives) {
             let mut rows = rows(problem, archive, given);
             if let Some(matrix) = self.portability {
-                let tests = matrix.parts.len() - self.plan.tests..matrix.parts.len();
+                let tests = matrix.parts.len() - self.task.tests..matrix.parts.len();
                 for row in rows.iter_mut().filter(|row| row.rank.is_some()) {
                     let tried = matrix.found.iter().position(|found| {
                         Some(found.candidate) == row.candidate && found.on == row.searched
@@ -82,18 +82,18 @@ impl Findings<'_> {
 
     /// What decides the numbers of the search, beside the traces.
     fn settings(&self) -> serde_json::Value {
-        let Self { args, plan, .. } = *self;
+        let Self { args, task, .. } = *self;
         let text =
             |values: &[Candidate]| values.iter().map(ToString::to_string).collect::<Vec<_>>();
         let strategy = clap::ValueEnum::to_possible_value(&args.strategy);
         json!({
             "strategy": strategy.map(|value| value.get_name().to_string()),
-            "objective": plan.objective.to_string(),
-            "constraints": plan.constraints.iter().map(ToString::to_string).collect::<Vec<_>>(),
-            "grid": {"sr": plan.grid.scan_radii.to_string(), "factors": plan.grid.factors.to_string()},
-            "free": {"sr": plan.free.scan_radii.to_string(), "largest": plan.free.largest},
-            "slack": plan.grid.slacks.iter().map(|slack| slack.share()).collect::<Vec<_>>(),
-            "given": text(&plan.given),
+            "objective": task.objective.to_string(),
+            "constraints": task.constraints.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            "grid": {"sr": task.grid.scan_radii.to_string(), "factors": task.grid.factors.to_string()},
+            "free": {"sr": task.free.scan_radii.to_string(), "largest": task.free.largest},
+            "slack": task.grid.slacks.iter().map(|slack| slack.share()).collect::<Vec<_>>(),
+            "given": text(&task.given),
             "start": args.start,
             "evaluations": args.evaluations,
             "seconds": args.time.map(|time| time.as_secs_f64()),
@@ -102,8 +102,8 @@ impl Findings<'_> {
             "split": args.split,
             "each": args.each,
             "scale_sr": args.scale_sr,
-            "seed": plan.seed,
-            "test": plan.test.as_ref().map(|plan| configuration(plan, false).traces),
+            "seed": task.seed,
+            "test": task.test.as_ref().map(|test| configuration(test, false).traces),
         })
     }
 }
@@ -116,13 +116,13 @@ impl Results for Written<'_> {
     }
 
     fn sheets(&self) -> Vec<Sheet> {
-        let summary = search_summary(&self.found.plan.objective.to_string(), &self.rows);
+        let summary = search_summary(&self.found.task.objective.to_string(), &self.rows);
         let portability = self.found.portability.map(portability_summary);
         [Some(summary), portability].into_iter().flatten().collect()
     }
 
     fn configuration(&self) -> impl Serialize {
-        configuration(&self.found.plan.train, false)
+        configuration(&self.found.task.train, false)
     }
 
     fn details(&self) -> serde_json::Value {
@@ -139,9 +139,9 @@ impl Results for Written<'_> {
         dir: &Path,
         metadata: &[(String, String)],
     ) -> Result<Vec<PathBuf>, FrameError> {
-        let Findings { plan, archives, equal_ratios, portability, .. } = self.found;
+        let Findings { task, archives, equal_ratios, portability, .. } = self.found;
         let mut spared = Vec::new();
-        for ((problem, archive), &equal) in plan.searches.iter().zip(*archives).zip(*equal_ratios) {
+        for ((problem, archive), &equal) in task.searches.iter().zip(*archives).zip(*equal_ratios) {
             spared.extend(SparedRow::of(problem, &archive.spared(problem.decisions()), equal));
         }
         let mut written = frame::write(dir, &self.all, metadata)?;
@@ -153,16 +153,16 @@ impl Results for Written<'_> {
     }
 
     fn figures(&self, plots: &Path) -> anyhow::Result<Vec<PathBuf>> {
-        let Findings { plan, archives, given, portability, .. } = self.found;
-        let names: Vec<String> = plan.searches.iter().map(Problem::name).collect();
-        let each = names.iter().zip(*archives).zip(*given).zip(&plan.searches);
+        let Findings { task, archives, given, portability, .. } = self.found;
+        let names: Vec<String> = task.searches.iter().map(Problem::name).collect();
+        let each = names.iter().zip(*archives).zip(*given).zip(&task.searches);
         let searched = each.map(|(((name, archive), given), problem)| Searched {
             name,
             archive,
             given,
             decisions: problem.decisions(),
         });
-        let (objective, searched) = (plan.objective.to_string(), searched.collect::<Vec<_>>());
+        let (objective, searched) = (task.objective.to_string(), searched.collect::<Vec<_>>());
         Ok(search_gallery(plots, &objective, &searched, *portability)?)
     }
 }

@@ -6,8 +6,8 @@ use super::args::{SearchArgs, StrategyArg};
 use crate::allocator::centre::{Slack, SlackRule, TieVector};
 use crate::allocator::registry::AllocatorSpec;
 use crate::cli::args::GridArgs;
+use crate::cli::cells::{Loaded, seeds};
 use crate::cli::exit::Failure;
-use crate::cli::plan::{Loaded, seeds};
 use crate::experiment::grid::Values;
 use crate::experiment::search::{
     Candidate, Constraint, Objective, Part, Problem, Range, SearchError, Space, split, width,
@@ -19,7 +19,7 @@ use crate::scheduler::registry::SchedulerSpec;
 const MOST_DRAWN: u64 = 1_000_000;
 
 /// What a search comes down to.
-pub struct SearchPlan {
+pub struct SearchTask {
     /// The traces to search, as loaded.
     pub train: Loaded,
     /// The traces to try on, as loaded, if others.
@@ -59,7 +59,7 @@ pub enum Start {
     Candidate(Candidate),
 }
 
-impl SearchPlan {
+impl SearchTask {
     /// Resolves arguments, loads and schedules the traces. Everything that can be checked
     /// before a trace is read is. Every trace is measured without tie-breaking.
     pub fn resolve(args: &SearchArgs, watch: Watch<'_>) -> Result<Self, Failure> {
@@ -105,7 +105,7 @@ impl SearchPlan {
                 .into_iter()
                 .unzip(),
         };
-        let others = test.iter().flat_map(|plan| plan.traces.iter().cloned());
+        let others = test.iter().flat_map(|loaded| loaded.traces.iter().cloned());
         let held: Vec<Arc<Trace>> = held.into_iter().chain(others).collect();
         let widest = searched.iter().map(|trace| width(&trace.topology)).max().unwrap_or(1);
         let usual = Space::johnson();

@@ -8,6 +8,7 @@ import threading
 import time
 
 from campaign import Bounds, section
+from journals import swept
 from scenes import prepared, trace
 
 # What may be held of an input that has no end.
@@ -119,7 +120,6 @@ HEADS = {
     "phases": b"phase,src_rank,dst_rank,packets\n",
     "matrix": b"0,1\n",
     "grid": b'traces = ["tiny.swf"]\n',
-    "journal": b"replay journal 1\n",
     "plan": b'{"shard": "1/1", "plan": ',
     "manifest": b'{"program": "replay", "files": ["',
 }
@@ -142,11 +142,16 @@ PLACES = {
 }
 
 
+def head_of(campaign, name):
+    """How such a file begins."""
+    return swept(campaign).header if name == "journal" else HEADS[name]
+
+
 @section("endless-input", quick=40, share=1)
 def endless_input(campaign):
     """Files, pipes and standard input without end or without line ends; sparse files of four
     gigabytes; archives that unpack to much more: an error, little memory, bounded time."""
-    for name in HEADS:
+    for name in WORDS:
         for head in (True, False):
             yield f"sparse/{name}{'' if head else '-bare'}", sparse(name, head)
     for what in ("zeros", "line", "digits", "commas", "comment", "blank", "invalid", "quote", "lines"):
@@ -173,7 +178,7 @@ def sparse(name, head):
 
     def case(bench):
         laid(bench)
-        path = bench.write(PLACES.get(name, name), HEADS[name] if head else b"")
+        path = bench.write(PLACES.get(name, name), head_of(bench.campaign, name) if head else b"")
         os.truncate(path, 4 << 30)
         bounded(bench, WORDS[name].split())
         path.unlink()
@@ -192,7 +197,7 @@ def piped(name, what):
         # Held open for reading, so that the writer begins; it ends when nobody reads.
         read = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
         file = os.open(path, os.O_WRONLY)
-        os.write(file, HEADS[name])
+        os.write(file, head_of(bench.campaign, name))
         writer = threading.Thread(target=endless(what), args=(file,), daemon=True)
         running = bench.start(*WORDS[name].split(), bounds=Bounds(SECONDS, LITTLE))
         time.sleep(0.1)
@@ -234,7 +239,7 @@ BOMBS = {
     "header": lambda: (b"; Note: one more line of the header that says nothing\n" * 20_000, 64),
     "preamble": lambda: (b"; Queue: 1 x\n; UserID: 1 y\n" * 40_000, 64),
     "one-line": lambda: (b"1 " * (1 << 19), LARGE >> 20),
-    "bad-lines": lambda: (b"1 x\n" * (1 << 18), 64),
+    "bad-lines": lambda: (b"1 x\n" * (1 << 18), 16),
     "layers": None,
 }
 

@@ -203,7 +203,7 @@ def foreign(campaign):
         yield f"linked-out/{name}", linked_out(name)
     for title, text in (
         ("notes", b"my notes\n"),
-        ("version", b"replay journal 2\nx\n"),
+        ("version", b"replay journal 999\nx\n"),
         ("binary", bytes(99)),
         ("empty-line", b"\n"),
     ):

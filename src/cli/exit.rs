@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue};
 
+use super::stdout::is_stopped;
 use crate::shown::shown;
 
 /// How the program ends; see the table in [`cli`](crate::cli).
@@ -48,7 +49,7 @@ pub fn tell(line: impl Display) {
 }
 
 /// Characters of a message that a reader is shown, and of a word in it that was typed.
-const MESSAGE: usize = 4000;
+const MESSAGE: usize = 3000;
 const WORD: usize = 200;
 
 /// A message that quotes a name of megabytes says enough in its beginning.
@@ -126,13 +127,17 @@ impl Failure {
     }
 
     /// Tells the user and gives the exit code. A reader that has closed the pipe has
-    /// seen enough: that is success.
+    /// seen enough: that is success. One that reads no more is not waited for after Ctrl-C.
     pub fn report(self) -> ExitCode {
-        let closed_pipe = self.cause.chain().any(|e| {
-            e.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe)
-        });
-        if closed_pipe {
+        let has = |which: fn(&io::Error) -> bool| {
+            self.cause.chain().any(|e| e.downcast_ref::<io::Error>().is_some_and(which))
+        };
+        if has(|e| e.kind() == io::ErrorKind::BrokenPipe) {
             return Exit::Done.into();
+        }
+        if has(is_stopped) {
+            tell("replay: interrupted; nobody reads standard output");
+            return Exit::Interrupted.into();
         }
         tell(format_args!("replay: {}", beginning(&self.message())));
         self.exit.into()

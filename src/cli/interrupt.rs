@@ -2,7 +2,7 @@
 
 use std::process;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -20,6 +20,14 @@ const SIGNALS: [i32; 2] = [SIGINT, SIGTERM];
 /// send it to the process and to its group.
 const ECHO: Duration = Duration::from_millis(300);
 
+/// Whether a signal has been heard.
+static HEARD: AtomicBool = AtomicBool::new(false);
+
+/// Whether the program was asked to end.
+pub fn is_interrupted() -> bool {
+    HEARD.load(Ordering::Relaxed)
+}
+
 /// A flag that the first SIGINT or SIGTERM from now on raises, which is told at once unless
 /// the user wants quiet. The second ends the program.
 pub fn interruption(quiet: bool) -> Result<Stop, Failure> {
@@ -33,6 +41,7 @@ pub fn interruption(quiet: bool) -> Result<Stop, Failure> {
                 None => {
                     first = Some(Instant::now());
                     raised.raise();
+                    HEARD.store(true, Ordering::Relaxed);
                     if !quiet {
                         tell("replay: stopping; what is done is kept (Ctrl-C again ends at once)");
                     }

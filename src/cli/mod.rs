@@ -31,6 +31,7 @@ mod run;
 mod search;
 mod session;
 mod shell;
+mod stdout;
 mod stream;
 mod sweep;
 mod synth;

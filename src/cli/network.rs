@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use super::exit::{Exit, Failure, tell};
+use super::stdout::stdout;
 use crate::files::{self, Whole};
 use crate::network::{Network, Settings, Usage, packets};
 use crate::table::{Table, write_csv};
@@ -75,7 +76,7 @@ pub fn run(args: &NetworkArgs) -> Result<Exit, Failure> {
         false => Failure::data(e),
     })?;
     let results = packets::replay(&mut network, &list).map_err(Failure::data)?;
-    packets::write(&results, BufWriter::new(io::stdout().lock()))
+    packets::write(&results, BufWriter::new(stdout()))
         .map_err(|e| Failure::output("standard output", e))?;
     if let Some((path, mut file)) = channels {
         let usage: Vec<Usage> = network.usage().collect();

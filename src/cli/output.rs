@@ -1,13 +1,13 @@
 //! Where results go: standard output at once, files in `--out`.
 
 use std::ffi::OsString;
-use std::io;
 
 use super::args::{FormatArg, RunArgs};
 use super::cells::Loaded;
 use super::exit::{Exit, Failure};
 use super::results::{Tally, end, metadata};
 use super::session::{Kind, Session};
+use super::stdout::{is_unread, stdout};
 use crate::experiment::RunResult;
 use crate::report::manifest::{Configuration, RunDetails, RunRecord, TraceRecord, WindowRecord};
 use crate::report::summary;
@@ -61,7 +61,7 @@ impl Output {
         if let Some(tables) = &mut self.tables {
             tables.write(&result).map_err(|e| Failure::output("results", e))?;
         }
-        let mut out = io::stdout().lock();
+        let mut out = stdout();
         let written = match self.session.format() {
             _ if self.unread => Ok(()),
             FormatArg::Json => write_json_line(&self.columns, &result, &mut out),
@@ -74,7 +74,7 @@ impl Output {
         };
         match written {
             // A closed pipe must not cost the files.
-            Err(e) if e.kind() == io::ErrorKind::BrokenPipe && self.files => self.unread = true,
+            Err(e) if is_unread(&e) && self.files => self.unread = true,
             written => written.map_err(|e| Failure::output("standard output", e))?,
         }
         result.jobs = Vec::new();
@@ -85,7 +85,7 @@ impl Output {
     /// Completes the files, draws the plots and prints the table.
     pub fn finish(mut self, loaded: &Loaded, tally: &Tally) -> Result<Exit, Failure> {
         let sheet = summary(&self.results);
-        let mut out = io::stdout().lock();
+        let mut out = stdout();
         let printed = match self.session.format() {
             FormatArg::Table if !sheet.is_empty() => sheet.write_plain(&mut out),
             FormatArg::Md if !sheet.is_empty() => sheet.write_markdown(&mut out),

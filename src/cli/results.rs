@@ -1,6 +1,5 @@
 //! What a command came to, printed and written in one way.
 
-use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
@@ -8,6 +7,7 @@ use serde_json::Value;
 
 use super::exit::{Exit, Failure, tell};
 use super::session::Session;
+use super::stdout::stdout;
 use crate::frame::FrameError;
 use crate::number::grouped;
 use crate::report::Sheet;
@@ -83,7 +83,7 @@ impl Session {
             return Ok(());
         }
         let written = self.write(results, failed);
-        let (format, out) = (self.format(), &mut io::stdout().lock());
+        let (format, out) = (self.format(), &mut stdout());
         let printed = format.print(results.rows(), || results.sheets(), out);
         written.and(printed.map_err(|e| Failure::output("standard output", e)))
     }

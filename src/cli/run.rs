@@ -41,7 +41,9 @@ pub fn run(args: &RunArgs, command: &[OsString]) -> Result<Exit, Failure> {
             Ok(result) => {
                 tally.done += 1;
                 progress.advance(plan.jobs(run));
-                failure = failure.take().or(output.take(result).err());
+                if failure.is_none() {
+                    failure = output.take(result).err();
+                }
             }
             Err(error) => {
                 progress.say(&format!("replay: cell failed: {error}"));

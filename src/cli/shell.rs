@@ -1,4 +1,4 @@
-use std::io;
+use std::io::Write;
 
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Arg, Args, Command};
@@ -6,6 +6,7 @@ use clap_complete::Shell;
 
 use super::exit::{Exit, Failure};
 use super::list::{Listing, names};
+use super::stdout::stdout;
 
 /// Arguments of `replay completions`.
 #[derive(Clone, Debug, Args)]
@@ -57,6 +58,7 @@ pub fn man(command: Command) -> Result<Exit, Failure> {
 }
 
 fn write(bytes: &[u8]) -> Result<Exit, Failure> {
-    let stdout = io::Write::write_all(&mut io::stdout().lock(), bytes);
-    stdout.map(|()| Exit::Done).map_err(|e| Failure::output("standard output", e))
+    let mut out = stdout();
+    let written = out.write_all(bytes).and_then(|()| out.flush());
+    written.map(|()| Exit::Done).map_err(|e| Failure::output("standard output", e))
 }

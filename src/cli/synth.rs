@@ -1,9 +1,10 @@
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 
 use super::exit::{Exit, Failure, tell};
+use super::stdout::stdout;
 use crate::files::Whole;
 use crate::naming::StrategyName;
 use crate::workload::generated::{Generated, generate};
@@ -47,7 +48,7 @@ pub fn run(args: &SynthArgs) -> Result<Exit, Failure> {
         None => by_options(args)?,
     };
     let Some(path) = &args.write else {
-        let mut out = io::stdout().lock();
+        let mut out = stdout();
         out.write_all(&made.swf)
             .and_then(|()| out.flush())
             .map_err(|e| Failure::output("standard output", e))?;

@@ -1,4 +1,3 @@
-use std::io;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -6,6 +5,7 @@ use clap::Args;
 use super::args::{FormatArg, ProcessArgs};
 use super::exit::{Exit, Failure, tell};
 use super::interrupt::interruption;
+use super::stdout::stdout;
 use crate::files::Whole;
 use crate::naming::nearest;
 use crate::published::{Check, NotRun, SUITES, Selection, Suite, Verdict, VerifyError};
@@ -100,7 +100,7 @@ pub fn run(args: &VerifyArgs) -> Result<Exit, Failure> {
             .map_err(|e| unwritten(path, e))?;
     }
     args.format
-        .print(&checks, || vec![Check::sheet(&checks)], &mut io::stdout().lock())
+        .print(&checks, || vec![Check::sheet(&checks)], &mut stdout())
         .map_err(|e| Failure::output("standard output", e))?;
     let count = |which: fn(&Verdict) -> bool| checks.iter().filter(|c| which(&c.verdict())).count();
     let differ = count(|v| *v == Verdict::Differs);

@@ -7,6 +7,7 @@ use super::estimate::estimate;
 use super::grid;
 use crate::cli::cells::Loaded;
 use crate::cli::exit::{Exit, Failure, tell};
+use crate::cli::stdout::stdout;
 use crate::experiment::RunKey;
 use crate::experiment::sweep::{Plan, Shard};
 use crate::number::{fixed, grouped};
@@ -44,7 +45,7 @@ pub fn run(args: &PlanArgs) -> Result<Exit, Failure> {
 }
 
 fn list(plan: &Plan, cells: &[u32]) -> Result<(), Failure> {
-    let mut out = BufWriter::new(io::stdout().lock());
+    let mut out = BufWriter::new(stdout());
     for &run in cells {
         let [trace, ..] = plan.places(run);
         let row = Row {

@@ -1,11 +1,12 @@
 //! From journals to result files.
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::PathBuf;
 
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::results::metadata;
 use crate::cli::session::Session;
+use crate::cli::stdout::stdout;
 use crate::experiment::journal::{Journal, Outcome};
 use crate::experiment::sweep::{Build, Plan};
 use crate::frame::Tables;
@@ -54,7 +55,7 @@ pub fn write(
         replay_seconds,
     };
     let files = session.commit(&files, &configuration, &details, &failed)?;
-    let mut out = io::stdout().lock();
+    let mut out = stdout();
     let printed = files.iter().try_for_each(|path| writeln!(out, "{}", path.display()));
     printed.map_err(|e| Failure::output("standard output", e))?;
     Ok(if failed.is_empty() { Exit::Done } else { Exit::Differs })

@@ -1,6 +1,6 @@
 use std::ffi::OsString;
 use std::fmt;
-use std::io::{self, Write};
+use std::io::Write;
 use std::time::Instant;
 
 use super::args::SweepArgs;
@@ -14,6 +14,7 @@ use crate::cli::exit::{Exit, Failure, tell};
 use crate::cli::interrupt::interruption;
 use crate::cli::progress::Progress;
 use crate::cli::session::{Kind, Session};
+use crate::cli::stdout::stdout;
 use crate::experiment::Watch;
 use crate::experiment::grid::ParameterGrid;
 use crate::experiment::journal::{Journal, JournalError};
@@ -141,7 +142,7 @@ fn finished(plan: &Plan, shard: Shard, journal: &Journal, retry: bool) -> Result
 
 /// A shard has no results of its own; what it leaves is its journal.
 fn finished_shard(plan: &Plan, shard: Shard, journal: &Journal) -> Result<Exit, Failure> {
-    writeln!(io::stdout().lock(), "{}", journal.path().display())
+    writeln!(stdout(), "{}", journal.path().display())
         .map_err(|e| Failure::output("standard output", e))?;
     for run in shard.cells(plan.len()) {
         if journal.failed(plan.id(run).map_err(Failure::usage)?) == Some(true) {
@@ -183,6 +184,8 @@ fn of_journal(error: JournalError) -> Failure {
 
 fn print(grid: &ParameterGrid) -> Result<Exit, Failure> {
     let text = grid.file.to_toml().map_err(|e| Failure::output("the grid", e))?;
-    write!(io::stdout().lock(), "{text}").map_err(|e| Failure::output("standard output", e))?;
+    let mut out = stdout();
+    let printed = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    printed.map_err(|e| Failure::output("standard output", e))?;
     Ok(Exit::Done)
 }

@@ -67,6 +67,8 @@ verify johnson
 verify lo --full
 verify lo-messages
 verify bani-mohammad
+verify turner --full
+verify chang-mohapatra --full
 search --trace KTH-SP2
 sweep --trace lublin-10x10 --jobs 5 --alloc mc1x1 --sr 1..9 --af 0..10 --wf 0..10 --bf 0..10 --out /tmp/replay-cells
 sweep --trace lublin-10x10 --jobs 5 --alloc mc1x1 --sr 1..9 --af 0..20 --wf 0..20 --bf 0..20 --yes --out /tmp/replay-cells
@@ -102,6 +104,28 @@ PY
 reader() {
     cargo bench --quiet --bench swf 2> /dev/null |
         awk '/^swf\//{ name = $1 } /time:/ && $1 ~ /^swf/{ name = $1 } /thrpt:/{ gsub(/[][]/, ""); print "| `" name "` | " $4 " " $5 " |" }'
+}
+
+# Decisions on hypercubes, by dimensions: the middle of criterion's estimates.
+hypercubes() {
+    echo "| strategy | 10 | 15 |"
+    echo "|---|---:|---:|"
+    cargo bench --quiet --bench hypercube 2> /dev/null |
+        awk '
+            /^hypercube:/ { name = $1 }
+            /time:/ {
+                sub(/.*time: *\[/, ""); sub(/\].*/, ""); split($0, t, " ")
+                scale["ns"] = 1; scale["\302\265s"] = 1e3; scale["us"] = 1e3; scale["ms"] = 1e6
+                split(name, of, "/")
+                if (!(of[2] in seen)) { seen[of[2]] = 1; order[++n] = of[2] }
+                value[of[2], of[1]] = sprintf("%.0f", t[3] * scale[t[4]])
+            }
+            END {
+                for (i = 1; i <= n; i++) {
+                    who = order[i]
+                    printf "| %s | %s | %s |\n", who, value[who, "hypercube:10"], value[who, "hypercube:15"]
+                }
+            }'
 }
 
 {
@@ -181,6 +205,13 @@ Nanoseconds per attempt, refusals and releases included: a saturated stream of j
 machine's under FCFS. A dash: not defined on such a machine.
 
 $(as_markdown "$out/allocators.csv")
+
+## Cost of an allocation on hypercubes
+
+Nanoseconds per attempt, refusals and releases included, by dimensions: square meshes with sides up to half the
+machine's, always full.
+
+$(hypercubes)
 
 ## Allocation overhead of the thesis
 

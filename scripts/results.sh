@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # Makes everything under results/ again: published numbers beside ours, and the gallery.
 #
-#   scripts/results.sh [PROGRAM]      PROGRAM: the replay binary [target/release/replay]
+#   scripts/results.sh [PROGRAM] [full]      PROGRAM: the replay binary [target/release/replay]
+#
+# With "full" nothing but the suites whose full form takes minutes: verify-full.
 #
 # Traces are looked for as the program does ($REPLAY_TRACES, traces/); what needs an absent
 # trace is reported as not run. Timings are not made here but by the benches, see
@@ -11,15 +13,25 @@ cd "$(dirname "$0")/.."
 replay=${1:-target/release/replay}
 
 verified=0
-{
-    echo "# Published numbers beside ours"
-    echo
-    echo "Made by \`scripts/results.sh\` with $("$replay" --version), commit $(git rev-parse --short=12 HEAD 2> /dev/null || echo unknown):"
-    echo "\`replay verify --format md\`. The same at full precision: verify.csv."
-    echo
-    "$replay" verify --format md --write results/verify.csv || verified=$?
-} > results/verify.md.part
-mv results/verify.md.part results/verify.md
+# beside NAME ARGUMENTS...: published numbers beside ours.
+beside() {
+    local name=$1
+    shift
+    {
+        echo "# Published numbers beside ours"
+        echo
+        echo "Made by \`scripts/results.sh\` with $("$replay" --version), commit $(git rev-parse --short=12 HEAD 2> /dev/null || echo unknown):"
+        echo "\`replay $*\`. The same at full precision: $name.csv."
+        echo
+        "$replay" "$@" --write "results/$name.csv" || verified=$?
+    } > "results/$name.md.part"
+    mv "results/$name.md.part" "results/$name.md"
+}
+if [ "${2:-}" = full ]; then
+    beside verify-full verify turner chang-mohapatra --full --format md
+    exit "$verified"
+fi
+beside verify verify --format md
 
 # The paper's figures from its own log: Figs. 4, 9, 10, 16 and 18 in kind.
 gallery=$(mktemp -d)

@@ -210,6 +210,13 @@ pub trait Allocator: Send {
         u64::from(request.size)
     }
 
+    /// `false` if not even the empty machine can serve the request, which is known without asking:
+    /// then no run begins that would come to it. Strategies that cannot tell say `true`.
+    fn can_serve(&mut self, request: Request) -> bool {
+        let _ = request;
+        true
+    }
+
     /// As [`allocate`](Allocator::allocate), but a strategy that [reduces](reduced) jobs may serve a
     /// smaller request instead, and says so.
     ///

@@ -5,7 +5,7 @@ use clap::{Args, ValueEnum};
 use super::exit::{Exit, Failure};
 use crate::experiment::contention::{Contended, ContendedJob, Correlations};
 use crate::experiment::search::{PortabilityRow, SearchRow, SparedRow};
-use crate::experiment::stream::{Estimates, Point};
+use crate::experiment::stream::{Estimates, Point, SizeOf};
 use crate::experiment::{OfRun, RunResult};
 use crate::metrics::{JobMeasures, SizeRow};
 use crate::naming::Description;
@@ -237,6 +237,7 @@ fn tables() -> Vec<TableInfo> {
         TableInfo::of::<SparedRow>(),
         TableInfo::of::<PortabilityRow<'_>>(),
         TableInfo::of::<(Point, Estimates)>(),
+        TableInfo::of::<SizeOf<'_>>(),
         TableInfo::of::<Contended>(),
         TableInfo::of::<ContendedJob<'_>>(),
         TableInfo::of::<Correlations<'_>>(),

@@ -20,10 +20,12 @@ use crate::allocator::registry::AllocatorSpec;
 use crate::experiment::Watch;
 use crate::experiment::grid::Values;
 use crate::experiment::pool::{self, Turn};
-use crate::experiment::stream::{Estimates, Life, Metric, Point, SampleError, estimate_unless};
+use crate::experiment::stream::{
+    Counting, Estimates, Life, Metric, Point, SampleError, SizeOf, estimate_unless,
+};
 use crate::frame::{self, FrameError};
 use crate::metrics::estimate::{ReplicateError, StopRule};
-use crate::plot::save;
+use crate::plot::{Lines, save};
 use crate::report::{Sheet, Shown};
 use crate::scheduler::registry::SchedulerSpec;
 use crate::topology::Topology;
@@ -39,6 +41,10 @@ pub struct StreamArgs {
     /// Loads: arrivals per time unit, as a list and as ranges FIRST..LAST:STEP.
     #[arg(long, value_name = "LIST", default_value = "1..10:1")]
     load: String,
+
+    /// Loads are shares of the machine's processor-time that jobs ask for, such as 0.7, not arrivals.
+    #[arg(long)]
+    offered: bool,
 
     /// Side lengths of the jobs: uniform, exponential, increasing, decreasing, ... (replay list sides).
     #[arg(long, value_name = "NAME[KEY=VALUE,..]", default_value = "uniform")]
@@ -60,6 +66,18 @@ pub struct StreamArgs {
     /// Jobs of one replication; it ends when the last of them has left.
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     jobs: u32,
+
+    /// Jobs that complete first and do not count in mean times.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    warm_up: u32,
+
+    /// Turnaround times by job size as well: a table and figures.
+    #[arg(long)]
+    by_size: bool,
+
+    /// Turnaround on a logarithmic axis.
+    #[arg(long)]
+    log: bool,
 
     /// Schedulers [default: fcfs]. With --pattern none that goes by estimates.
     #[arg(long, short, value_name = "NAME[KEY=VALUE,..]")]
@@ -171,14 +189,25 @@ impl Results for Streams<'_> {
         dir: &Path,
         metadata: &[(String, String)],
     ) -> Result<Vec<PathBuf>, FrameError> {
-        frame::write(dir, &self.results, metadata)
+        let mut files = frame::write(dir, &self.results, metadata)?;
+        if self.args.by_size {
+            files.extend(frame::write(dir, &SizeOf::rows(&self.results), metadata)?);
+        }
+        Ok(files)
     }
 
     fn figures(&self, plots: &Path) -> anyhow::Result<Vec<PathBuf>> {
         let mut files = Vec::new();
         for metric in Metric::ALL {
-            if let Some(figure) = figure::figure(metric, &self.results) {
+            if let Some(figure) = figure::figure(metric, &self.results, self.args.offered) {
+                let log_y = self.args.log && metric == Metric::Turnaround;
+                let figure = Lines { log_y, ..figure };
                 files.extend(save(plots, &metric.words().replace(' ', "-"), &figure)?);
+            }
+        }
+        if self.args.by_size {
+            for (load, figure) in figure::by_size(&self.results, self.args.offered) {
+                files.extend(save(plots, &format!("turnaround-by-size--{load}"), &figure)?);
             }
         }
         Ok(files)
@@ -204,6 +233,7 @@ fn configuration(
         "pattern": args.pattern,
         "messages": args.pattern.as_ref().map(|_| args.messages.describe()),
         "seed": args.seed,
+        "warm_up": args.warm_up,
         "stop_rule": rule,
         "points": points.collect::<Vec<_>>(),
     })
@@ -224,6 +254,16 @@ fn points(args: &StreamArgs) -> Result<Vec<Point>, Failure> {
     if args.pattern.is_none() && args.messages.are_given() {
         let message = "--preset, --network, --quota, --flits and --mapping need --pattern";
         return Err(Failure::usage_message(message));
+    }
+    if args.pattern.is_some() && args.offered {
+        let message = "--offered: with --pattern nobody can tell how much jobs ask for";
+        return Err(Failure::usage_message(message));
+    }
+    if args.warm_up >= args.jobs {
+        let (warm_up, jobs) = (args.warm_up, args.jobs);
+        return Err(Failure::usage_message(format!(
+            "--warm-up: of {jobs} jobs (--jobs) {warm_up} cannot be left out"
+        )));
     }
     let service = args.service.as_deref().unwrap_or(SERVICE);
     let service: Service = service.parse().map_err(Failure::usage)?;
@@ -251,20 +291,24 @@ fn points(args: &StreamArgs) -> Result<Vec<Point>, Failure> {
             super::cells::works(allocator, scheduler, &topology)?;
             for &load in &loads {
                 let stream = StochasticStream {
-                    arrivals: Arrivals::Exponential { mean: 1.0 / load },
                     sides: sides.clone(),
                     service,
                     jobs: args.jobs,
                     ticks_per_unit,
                     ..StochasticStream::new(topology.extents())
                 };
-                stream.offered_load().map_err(Failure::usage)?;
+                // At one arrival per time unit.
+                let share = stream.offered_load().map_err(Failure::usage)?;
+                let rate = if args.offered { load / share } else { load };
+                let arrivals = Arrivals::Exponential { mean: 1.0 / rate };
+                let stream = StochasticStream { arrivals, ..stream };
                 points.push(Point {
                     topology: topology.clone(),
                     stream,
                     scheduler: scheduler.clone(),
                     allocator: AllocatorSpec::clone(allocator),
                     life: life.clone(),
+                    counting: Counting { warm_up: args.warm_up, by_size: args.by_size },
                 });
             }
         }

@@ -20,6 +20,8 @@ pub struct Placements<'a> {
     /// What all placements come to.
     pub means: PlacementMeans,
     each: Vec<JobMeasures>,
+    /// By job, where it is in `each`; empty if they are not kept.
+    place: Vec<u32>,
     /// Processors of the job that starts next, if they are fewer than it asks for.
     reduced: Option<u32>,
 }
@@ -37,6 +39,7 @@ impl<'a> Placements<'a> {
             ties: TieStatistics::default(),
             means: PlacementMeans::default(),
             each: Vec::with_capacity(if measure.jobs { jobs.len() } else { 0 }),
+            place: vec![0; if measure.jobs { jobs.len() } else { 0 }],
             reduced: None,
         }
     }
@@ -49,16 +52,27 @@ impl<'a> Placements<'a> {
         }
         let &Job { number, submit, run, size, .. } = &self.jobs[id.index()];
         // Of a folded job, those that it has.
-        let size = self.reduced.take().unwrap_or(size);
+        let served_size = self.reduced.take().unwrap_or(size);
         if !self.measure.placements && !self.measure.jobs {
-            self.pairwise[id.index()] = self.locality.between(nodes, size);
+            self.pairwise[id.index()] = self.locality.between(nodes, served_size);
             return;
         }
-        let placement = self.locality.placement(nodes, size);
+        let placement = self.locality.placement(nodes, served_size);
         self.pairwise[id.index()] = placement.pairwise_l1;
         self.means.record(&placement);
         if self.measure.jobs {
-            self.each.push(JobMeasures { number, submit, start, run, size, placement, tied });
+            self.place[id.index()] = self.each.len() as u32;
+            self.each.push(JobMeasures {
+                number,
+                submit,
+                start,
+                run,
+                own_run: run,
+                size,
+                served_size,
+                placement,
+                tied,
+            });
         }
     }
 
@@ -76,5 +90,12 @@ impl Observer for Placements<'_> {
 
     fn started(&mut self, id: JobId, now: i64, nodes: &[NodeId], _: Option<Census>) {
         self.placed(id, now, nodes, None);
+    }
+
+    fn completed(&mut self, id: JobId, now: i64) {
+        if self.measure.jobs {
+            let job = &mut self.each[self.place[id.index()] as usize];
+            job.run = now - job.start;
+        }
     }
 }

@@ -15,6 +15,7 @@ use crate::simulation::{
     CoupledError, Decision, ReplayError, Scene, TimelineError, replay, simulate,
 };
 use crate::stop::Stopped;
+use crate::workload::Job;
 
 /// What to measure beyond the pairwise L1 distance.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -195,11 +196,14 @@ fn coupled_run<'a>(
     let seconds = begin.elapsed().as_secs_f64();
     let (recorder, placements) = observers;
     let (served, starts) = (system::as_served(jobs, &recorder), recorder.starts());
+    // By the size that a job asked for, which its user knows.
+    let asked = |(served, job): (&Job, &Job)| Job { size: job.size, ..*served };
+    let by_asked: Vec<Job> = served.iter().zip(jobs).map(asked).collect();
     let origin = jobs.iter().map(|job| job.submit).min().unwrap_or(0);
     Ok(Played {
-        by_size: by_size(&served, starts, &placements.pairwise),
+        by_size: by_size(&by_asked, starts, &placements.pairwise),
         placements,
-        schedule: Arc::new(ScheduleMetrics::new(&served, starts, slots)),
+        schedule: Arc::new(ScheduleMetrics::served(jobs, &served, starts, slots)),
         series: Arc::new(Series::new(&served, starts)),
         system: Some(recorder.metrics(origin, slots, &overhead)),
         seconds,
@@ -222,4 +226,47 @@ pub fn run_cells(
         (!outcome.as_ref().is_err_and(CellError::is_stopped)).then_some(outcome)
     };
     pool::run(cells, Turn::InOrder, work, |_, outcome| take(outcome));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::Cell;
+    use crate::scheduler::registry::SchedulerSpec;
+    use crate::stop::Stop;
+    use crate::workload::{Policy, Window, Workload};
+
+    /// The second job asks for 8 processors and gets 4, for twice its 10 s.
+    #[test]
+    fn a_folded_job_counts_as_it_ran() {
+        let swf = "; MaxProcs: 8\n1 0 -1 100 4\n2 0 -1 10 8\n";
+        let jobs = Workload::from_reader(
+            swf.as_bytes(),
+            "tiny.swf",
+            &Policy::JOHNSON,
+            &Window::ALL,
+            Default::default(),
+        )
+        .expect("a trace");
+        let topology = "hypercube:3".parse().expect("a machine");
+        let trace = Trace::new(Arc::new(jobs), topology, "johnson", &[]);
+        let cell = Cell {
+            trace: Arc::new(trace),
+            scheduler: SchedulerSpec::fcfs(),
+            allocator: "rsr[inner=cube-buddy]".parse().expect("a strategy"),
+            seed: 0,
+        };
+        let measure = Measure { jobs: true, ..Measure::default() };
+        let run = run_cell(0, &cell, measure, Watch::new(&Stop::new())).expect("it runs");
+        let schedule = &run.metrics.schedule;
+        assert_eq!((schedule.utilization, schedule.makespan), ((400.0 + 80.0) / 800.0, 100));
+        assert_eq!(schedule.mean_bounded_slowdown, (1.0 + 2.0) / 2.0);
+        assert!(run.series.busy.iter().all(|&busy| busy <= 8));
+        let sizes: Vec<_> = run.by_size.iter().map(|row| (row.size, row.mean_turnaround)).collect();
+        assert_eq!(sizes, [(4, 100.0), (8, 20.0)]);
+        let job = &run.jobs[1];
+        assert_eq!((job.size, job.served_size), (8, 4));
+        assert_eq!((job.run, job.own_run, job.turnaround()), (20, 10, 20));
+        assert_eq!(job.bounded_slowdown(), 2.0);
+    }
 }

@@ -44,7 +44,9 @@ fn run(number: u32, tie: Option<&str>, sizes: &[u32]) -> RunResult {
         submit: job.submit,
         start,
         run: job.run,
+        own_run: job.run,
         size: job.size,
+        served_size: job.size,
         placement: placement(job.size),
         tied: tie.is_none().then_some(job.size),
     });
@@ -286,6 +288,7 @@ fn streams_and_contention_concatenate_too() {
             scheduler: "fcfs".parse().expect("a scheduler"),
             allocator: allocator.parse().expect("an allocator"),
             life: Life::RunTimes,
+            counting: Default::default(),
         };
         let rule = StopRule::exactly(2);
         let estimates = estimate(&point, 1, &rule, &[Metric::FinishTime]).expect("a stream");

@@ -17,10 +17,15 @@ pub struct JobMeasures {
     pub submit: i64,
     /// Start; the end is start plus run time.
     pub start: i64,
-    /// Run time.
+    /// Time that it held its processors.
     pub run: i64,
-    /// Processors.
+    /// Run time on the processors that it asks for, for itself; `run` is longer if the job is folded
+    /// or shares them.
+    pub own_run: i64,
+    /// Processors that it asks for.
     pub size: u32,
+    /// Processors of the request that was served: fewer if the job is folded.
+    pub served_size: u32,
     /// Where they were.
     pub placement: Placement,
     /// Distinct best sets, if counted.
@@ -38,10 +43,10 @@ impl JobMeasures {
         self.wait() + self.run
     }
 
-    /// Turnaround over run time, run times below [`SLOWDOWN_BOUND`] counted as that, and
+    /// Turnaround over the job's own run time, run times below [`SLOWDOWN_BOUND`] counted as that, and
     /// never less than 1 (Feitelson et al. 1997).
     pub fn bounded_slowdown(&self) -> f64 {
-        bounded_slowdown(self.wait(), self.run)
+        bounded_slowdown(self.turnaround(), self.own_run)
     }
 
     /// The columns.
@@ -52,14 +57,15 @@ impl JobMeasures {
             C::new("job", "", "job number in the trace", |job| job.number),
             C::new("submit", "s", "submission, in trace time", |job| job.submit),
             C::new("start", "s", "start, in trace time", |job| job.start),
-            C::new("run_time", "s", "run time", |job| job.run),
+            C::new("run_time", "s", "time that the job held its processors", |job| job.run),
             C::new("end", "s", "completion, in trace time", |job| job.start + job.run),
             C::new("size", "processors", "processors that a job asks for", |job| job.size),
+            C::new("served_size", "processors", "processors of the request that was served: fewer if the job was folded", |job| job.served_size),
             C::new("wait", "s", "start less submission", |job| job.wait()),
             C::new("turnaround", "s", "completion less submission", |job| job.turnaround()),
-            C::new("bounded_slowdown", "", "turnaround over run time, run times below 10 s counted as 10 s, at least 1", |job| job.bounded_slowdown()),
+            C::new("bounded_slowdown", "", "turnaround over run time on the processors asked for, run times below 10 s counted as 10 s, at least 1", |job| job.bounded_slowdown()),
         ];
-        columns.extend(Placement::columns(|job: &Self| (&job.placement, job.size)));
+        columns.extend(Placement::columns(|job: &Self| (&job.placement, job.served_size)));
         columns.push(C::new("tied", "sets", "distinct best processor sets of the decision; null if not counted", |job| job.tied));
         columns
     }
@@ -68,8 +74,8 @@ impl JobMeasures {
 /// Threshold of the bounded slowdown, in seconds.
 pub const SLOWDOWN_BOUND: i64 = 10;
 
-fn bounded_slowdown(wait: i64, run: i64) -> f64 {
-    ((wait + run) as f64 / run.max(SLOWDOWN_BOUND) as f64).max(1.0)
+fn bounded_slowdown(turnaround: i64, run: i64) -> f64 {
+    (turnaround as f64 / run.max(SLOWDOWN_BOUND) as f64).max(1.0)
 }
 
 /// A run as its metrics are computed from it.
@@ -145,7 +151,7 @@ measures! {
         median_turnaround: f64 ["s"] "median turnaround" = times.turnarounds.percentile(50.0);
         p90_turnaround: f64 ["s"] "90th percentile of the turnaround" = times.turnarounds.percentile(90.0);
         p99_turnaround: f64 ["s"] "99th percentile of the turnaround" = times.turnarounds.percentile(99.0);
-        mean_bounded_slowdown: f64 [""] "mean of turnaround over run time, run times below 10 s counted as 10 s, at least 1" = times.mean_slowdown;
+        mean_bounded_slowdown: f64 [""] "mean of turnaround over run time on the processors asked for, run times below 10 s counted as 10 s, at least 1" = times.mean_slowdown;
     }
 }
 
@@ -256,13 +262,21 @@ impl Spread {
 impl ScheduleMetrics {
     /// Metrics of `jobs` (at least one) started at `starts` on a machine of `processors`.
     pub fn new(jobs: &[Job], starts: &[i64], processors: usize) -> Self {
+        Self::served(jobs, jobs, starts, processors)
+    }
+
+    /// The same where jobs may have run on fewer processors than they asked for, or for longer:
+    /// `served` are the jobs as they ran ([`as_served`](super::system::as_served)).
+    pub fn served(jobs: &[Job], served: &[Job], starts: &[i64], processors: usize) -> Self {
         let waits: Vec<i64> =
             jobs.iter().zip(starts).map(|(job, start)| start - job.submit).collect();
-        let turnarounds = jobs.iter().zip(&waits).map(|(job, wait)| wait + job.run).collect();
-        let slowdowns = jobs.iter().zip(&waits).map(|(job, &wait)| bounded_slowdown(wait, job.run));
+        let turnarounds: Vec<i64> =
+            served.iter().zip(&waits).map(|(job, wait)| wait + job.run).collect();
+        let slowdowns =
+            jobs.iter().zip(&turnarounds).map(|(job, &time)| bounded_slowdown(time, job.run));
         let begin = jobs.iter().map(|job| job.submit).min().unwrap_or(0);
-        let end = jobs.iter().zip(starts).map(|(job, start)| start + job.run).max().unwrap_or(0);
-        let work: i128 = jobs.iter().map(|job| i128::from(job.size) * i128::from(job.run)).sum();
+        let end = served.iter().zip(starts).map(|(job, start)| start + job.run).max().unwrap_or(0);
+        let work: i128 = served.iter().map(|job| i128::from(job.size) * i128::from(job.run)).sum();
         let makespan = end - begin;
         let capacity = processors as f64 * makespan as f64;
         Self::of(Times {

@@ -28,7 +28,7 @@ pub struct SystemRecorder {
     in_blocks: u64,
     in_one_block: u64,
     searches: u64,
-    /// Folded jobs that run: processors asked for and given, and the stretch of the run time.
+    /// Folded jobs: processors asked for and given, and the stretch of the run time.
     folded: HashMap<JobId, (u32, u32, f64)>,
     folded_jobs: u64,
     stretch: f64,
@@ -128,7 +128,7 @@ impl Observer for SystemRecorder {
 
     fn completed(&mut self, job: JobId, now: i64) {
         self.ends[job.index()] = now;
-        if let Some((asked, given, stretch)) = self.folded.remove(&job) {
+        if let Some(&(asked, given, stretch)) = self.folded.get(&job) {
             let run = (now - self.starts[job.index()]) as f64;
             self.lost += run * (f64::from(given) - f64::from(asked) / stretch);
         }
@@ -193,8 +193,13 @@ measures! {
     }
 }
 
-/// The jobs with the time they really held their processors as run time.
+/// The jobs with the time they really held their processors as run time, and the processors of the
+/// request that was served as size.
 pub fn as_served(jobs: &[Job], recorder: &SystemRecorder) -> Vec<Job> {
-    let served = jobs.iter().zip(recorder.starts.iter().zip(&recorder.ends));
-    served.map(|(job, (start, end))| Job { run: end - start, ..*job }).collect()
+    let times = recorder.starts.iter().zip(&recorder.ends);
+    let served = (0..).map(JobId).zip(jobs).zip(times).map(|((id, job), (start, end))| {
+        let size = recorder.folded.get(&id).map_or(job.size, |&(_, given, _)| given);
+        Job { run: end - start, size, ..*job }
+    });
+    served.collect()
 }

@@ -33,6 +33,15 @@ impl Tolerance {
         }
     }
 
+    /// How far ours may be from the published value either way, if it compares the value itself.
+    fn reach(self, published: f64) -> Option<f64> {
+        match self {
+            Tolerance::Absolute(by) => Some(by),
+            Tolerance::Relative(by) => Some(by * published.abs()),
+            Tolerance::Below | Tolerance::Above | Tolerance::AtMost(_) => None,
+        }
+    }
+
     /// Whether it compares the value itself, not with a bound.
     fn is_two_sided(self) -> bool {
         matches!(self, Tolerance::Absolute(_) | Tolerance::Relative(_))
@@ -58,8 +67,8 @@ pub enum Verdict {
     Same,
     /// Within the tolerance.
     Within,
-    /// Beyond the tolerance, but part of the 95 % interval is within it: more replications
-    /// would say which.
+    /// Beyond the tolerance, but part of the 95 % interval is within it; or the interval reaches
+    /// farther than the tolerance. More replications would say which.
     Undecided,
     /// Beyond the tolerance.
     Differs,
@@ -180,10 +189,11 @@ impl Check {
             Ours::Judged(value) => *value,
         };
         let printed = |value: f64| format!("{value:.*}", self.decimals());
+        let is_wide = self.tolerance.reach(self.published).is_some_and(|reach| self.margin > reach);
         let printed_value = self.tolerance.is_two_sided() && !self.is_claim;
         if printed_value && printed(ours) == printed(self.published) {
             Verdict::Same
-        } else if self.tolerance.admits(self.published, ours, 0.0) {
+        } else if self.tolerance.admits(self.published, ours, 0.0) && !is_wide {
             Verdict::Within
         } else if self.tolerance.admits(self.published, ours, self.margin) {
             Verdict::Undecided
@@ -305,7 +315,8 @@ mod tests {
         assert_eq!(Check { margin: 0.5, ..ours.clone() }.verdict(), Verdict::Differs);
         assert_eq!(Check { margin: 5.0, ..ours }.verdict(), Verdict::Undecided);
         let inside = of("100", 107.0, Tolerance::Relative(0.08));
-        assert_eq!(Check { margin: 5.0, ..inside }.verdict(), Verdict::Within);
+        assert_eq!(Check { margin: 5.0, ..inside.clone() }.verdict(), Verdict::Within);
+        assert_eq!(Check { margin: 8.5, ..inside }.verdict(), Verdict::Undecided);
         let bound = of("3", 4.2, Tolerance::AtMost(0.0));
         assert_eq!(Check { margin: 10.5, ..bound }.verdict(), Verdict::Undecided);
     }

@@ -15,6 +15,7 @@
 
 pub mod bani_mohammad;
 pub mod bani_mohammad_messages;
+pub mod chang_mohapatra;
 mod check;
 pub mod johnson;
 pub mod lo;
@@ -75,13 +76,14 @@ pub struct Suite {
 pub type Verify = fn(&Selection, &mut dyn FnMut(&str)) -> Result<Vec<Check>, VerifyError>;
 
 /// Every suite.
-pub const SUITES: [Suite; 6] = [
+pub const SUITES: [Suite; 7] = [
     johnson::SUITE,
     lo::SUITE,
     lo_messages::SUITE,
     bani_mohammad::SUITE,
     bani_mohammad_messages::SUITE,
     turner::SUITE,
+    chang_mohapatra::SUITE,
 ];
 
 /// A suite that cannot be run at all.

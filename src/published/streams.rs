@@ -108,6 +108,7 @@ impl Key<'_> {
             scheduler: self.scheduler.parse().map_err(table)?,
             allocator: self.strategy.parse().map_err(table)?,
             life,
+            counting: Default::default(),
             topology,
         })
     }

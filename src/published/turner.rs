@@ -14,8 +14,13 @@
 //!   saturation loads would lie far beyond the printed axes.
 //! * How the free list takes cubes back is not described; it is said to recognise every free
 //!   subcube, and does here.
+//! * By its figure of the release a subcube can merge with others while the job that left it runs, and
+//!   then messages meet, against what the text concludes; `afl[release=heir]` rules it out.
+//! * Run to the end of the phase (Setia et al.) has one sentence and no rule, so that it is no scheduler
+//!   here: which of two jobs goes on, and when, would be ours.
 
 mod constant;
+mod meeting;
 mod sharing;
 mod structure;
 mod workloads;
@@ -43,6 +48,7 @@ fn verify(
     let mut checks = Vec::new();
     if selection.includes(structure::MACHINE) {
         checks.extend(structure::checks()?);
+        checks.extend(meeting::checks()?);
         checks.extend(constant::checks()?);
         progress("structure of subcubes, constant workload");
         checks.extend(workloads::checks(selection, progress)?);

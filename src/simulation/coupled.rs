@@ -199,6 +199,12 @@ pub fn simulate(
         overhead: Overhead::default(),
     };
     let processors = system.machine.processors();
+    for id in (0..).map(JobId).take(scene.jobs.len()) {
+        scene.stop.check()?;
+        if !allocator.can_serve(system.request(id)) {
+            return Err(system.never_fits(id, Refusal::TooFewFree));
+        }
+    }
     let mut arrivals = scene.jobs.iter().zip(0..).peekable();
     let mut completed = Vec::new();
     let mut round = 0;
@@ -384,12 +390,16 @@ impl Coupled<'_> {
     /// Notes a refusal; an error if the machine is empty and can never be better.
     fn may_fit_later(&mut self, id: JobId, refusal: Refusal) -> Result<(), CoupledError> {
         if self.machine.free_count() == self.machine.processors() {
-            let processors = self.scene.topology.processors();
-            let &Job { number, line, size, .. } = &self.scene.jobs[id.index()];
-            return Err(CoupledError::NeverFits { number, line, size, processors, refusal });
+            return Err(self.never_fits(id, refusal));
         }
         self.fragmented |= refusal == Refusal::Fragmented;
         Ok(())
+    }
+
+    fn never_fits(&self, id: JobId, refusal: Refusal) -> CoupledError {
+        let processors = self.scene.topology.processors();
+        let &Job { number, line, size, .. } = &self.scene.jobs[id.index()];
+        CoupledError::NeverFits { number, line, size, processors, refusal }
     }
 }
 

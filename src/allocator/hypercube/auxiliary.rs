@@ -181,6 +181,10 @@ impl<S: Subcubes> Allocator for Auxiliary<S> {
         Ok(())
     }
 
+    fn can_serve(&mut self, request: Request) -> bool {
+        mesh_of(&mut self.sides, self.n, request, 1 << self.n).is_ok()
+    }
+
     /// The mesh, which may be larger than the request by its rule.
     fn largest_allocation(&mut self, request: Request) -> u64 {
         match mesh_of(&mut self.sides, self.n, request, 1 << self.n) {

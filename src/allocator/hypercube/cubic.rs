@@ -104,6 +104,10 @@ impl<S: Subcubes> Allocator for Cubic<S> {
         Ok(())
     }
 
+    fn can_serve(&mut self, request: Request) -> bool {
+        mesh_of(&mut self.sides, self.n, request, 1 << self.n).is_ok()
+    }
+
     /// The whole subcube.
     fn largest_allocation(&mut self, request: Request) -> u64 {
         match mesh_of(&mut self.sides, self.n, request, 1 << self.n) {

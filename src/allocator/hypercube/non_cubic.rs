@@ -124,6 +124,10 @@ impl Allocator for NonCubic {
         Ok(())
     }
 
+    fn can_serve(&mut self, request: Request) -> bool {
+        rounded(request.size, self.cubes) <= 1 << self.n
+    }
+
     fn largest_allocation(&mut self, request: Request) -> u64 {
         u64::from(rounded(request.size, self.cubes))
     }

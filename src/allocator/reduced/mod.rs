@@ -213,6 +213,24 @@ impl Allocator for Reduced {
         }
     }
 
+    /// At one of the sizes that it may get.
+    fn can_serve(&mut self, request: Request) -> bool {
+        let (most, mut at) = match self.rule {
+            Rule::Refused { most } => (most, Fold::none(request)),
+            Rule::Limit { dimension } => (0, self.limited(request, dimension)),
+            // The mean is not known yet.
+            Rule::Average => (u32::MAX, Fold::none(request)),
+        };
+        loop {
+            if self.inner.can_serve(at.request) {
+                return true;
+            }
+            if at.steps >= most || !self.fold(&mut at) {
+                return false;
+            }
+        }
+    }
+
     fn largest_allocation(&mut self, request: Request) -> u64 {
         self.inner.largest_allocation(request)
     }

@@ -180,3 +180,73 @@ proptest! {
         prop_assert!((ours - percent).abs() < 1e-9);
     }
 }
+
+/// 9 x 9 takes a cube of eight dimensions, 5 x 9 one of seven.
+#[test]
+fn what_no_size_can_have_is_known_at_once() {
+    let request = Request { shape: Some([9, 9, 1]), ..Request::of_size(81) };
+    for (name, can) in [
+        ("cube-buddy", false),
+        ("afl", false),
+        ("non-cubic", true),
+        ("rsr[inner=cube-buddy]", true),
+        ("limit[k=8,inner=afl]", false),
+        ("limit[k=7,inner=afl]", true),
+        ("average-limit[inner=cube-buddy]", true),
+    ] {
+        let (mut allocator, _) = build(name, "hypercube:7");
+        assert_eq!(allocator.can_serve(request), can, "{name}");
+        assert!(allocator.can_serve(Request::of_size(128)), "{name}");
+    }
+    // The first job could run, but nothing does.
+    let jobs = [job(1, 0, 10, 4), Job { shape: request.shape, ..job(2, 50, 10, 81) }];
+    let (mut afl, machine) = build("afl", "hypercube:7");
+    let scene =
+        Scene { jobs: &jobs, topology: machine.topology(), timed: false, stop: &Stop::new() };
+    let mut recorder = SystemRecorder::new(jobs.len());
+    let mut scheduler = SchedulerSpec::fcfs().build(128);
+    let service = &mut RunTimes::default();
+    let outcome = simulate(scene, scheduler.as_mut(), afl.as_mut(), service, &mut recorder);
+    assert!(matches!(outcome, Err(CoupledError::NeverFits { number: 2, .. })));
+    assert_eq!(recorder.starts(), [i64::MIN; 2]);
+    assert!(run(&jobs, "rsr[inner=afl]", "hypercube:7").is_ok());
+}
+
+/// Starts and ends by hand. Jobs 1 and 2 hold six of eight processors; job 3 asks for all, may be
+/// folded once, and is refused both; job 4 would fit, but nobody overtakes.
+#[test]
+fn a_refused_head_waits_and_begins_again_from_its_full_size() {
+    let others = [job(1, 0, 100, 4), job(2, 0, 50, 2)];
+    let queue = [job(3, 1, 10, 8), job(4, 2, 5, 1)];
+    let times = |jobs: &[Job], name| {
+        let (recorder, overhead) = run(jobs, name, "hypercube:3").expect("it runs");
+        (recorder.starts().to_vec(), recorder.ends().to_vec(), overhead.refused_sizes)
+    };
+    // At 50 four are free: refused 8 again, folded to 4 for 20. Job 4 follows.
+    let jobs = [others[0], others[1], queue[0], queue[1]];
+    let expected = (vec![0, 0, 50, 70], vec![100, 50, 70, 75]);
+    let (starts, ends, refused) = times(&jobs, "rsr[inner=cube-buddy]");
+    assert_eq!((starts, ends), expected);
+    // The full size at 50. Nobody asks while less is free than it may be folded to.
+    assert_eq!(refused, Some(1));
+    // Where both end at 50, job 3 gets all: what it was refused before does not count.
+    let jobs = [Job { run: 50, ..others[0] }, others[1], queue[0], queue[1]];
+    let (starts, ends, _) = times(&jobs, "rsr[inner=cube-buddy]");
+    assert_eq!((starts, ends), (vec![0, 0, 50, 60], vec![50, 50, 60, 65]));
+    // With two folds it starts on arrival on two processors, for 40.
+    let jobs = [others[0], others[1], queue[0], queue[1]];
+    let (starts, ends, _) = times(&jobs, "rsr[t=2,inner=cube-buddy]");
+    assert_eq!((starts, ends), (vec![0, 0, 1, 41], vec![100, 50, 41, 46]));
+}
+
+/// A limit folds once and for all; a job at its limit that is refused waits like any other.
+#[test]
+fn a_limit_folds_no_further_when_it_is_refused() {
+    let jobs = [job(1, 0, 100, 4), job(2, 0, 50, 2), job(3, 1, 10, 8)];
+    let (recorder, _) = run(&jobs, "limit[k=2,inner=cube-buddy]", "hypercube:3").expect("it runs");
+    assert_eq!((recorder.starts(), recorder.ends()), (&[0, 0, 50][..], &[100, 50, 70][..]));
+    // On an idle machine as well, where RSR would not.
+    let idle = [job(1, 0, 10, 8)];
+    let ends = |name| run(&idle, name, "hypercube:3").expect("it runs").0.ends().to_vec();
+    assert_eq!((ends("limit[k=0,inner=cube-buddy]"), ends("rsr[t=7]")), (vec![80], vec![10]));
+}

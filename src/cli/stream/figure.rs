@@ -42,7 +42,8 @@ impl Varied {
 /// A metric against load, a line for every strategy and machine; or against the number of
 /// processors if there are several machines and one load. `None` if no strategy has the metric
 /// or there is nothing to see.
-pub fn figure(metric: Metric, results: &[(Point, Estimates)]) -> Option<Lines> {
+/// With `offered` loads are shares of the machine's processor-time.
+pub fn figure(metric: Metric, results: &[(Point, Estimates)], offered: bool) -> Option<Lines> {
     let (first, _) = results.first()?;
     let varied = Varied::of(results);
     let mut lines: Vec<Line> = Vec::new();
@@ -50,7 +51,7 @@ pub fn figure(metric: Metric, results: &[(Point, Estimates)]) -> Option<Lines> {
         let name = varied.line(point);
         let x = match varied.against_size() {
             true => point.topology.processors() as f64,
-            false => point.load(),
+            false => load(point, offered),
         };
         let estimate = estimates.of(metric);
         let mut at = plot::Point::new(x, estimate.mean);
@@ -73,6 +74,7 @@ pub fn figure(metric: Metric, results: &[(Point, Estimates)]) -> Option<Lines> {
     let title = axis.split(" (").next().unwrap_or(&axis);
     let (against, x_title) = match varied.against_size() {
         true => ("machine size", "Processors".to_string()),
+        false if offered => ("load", "Offered load (share of the machine)".to_string()),
         false => ("load", format!("Load (arrivals per {time_unit})")),
     };
     Some(Lines {
@@ -84,6 +86,52 @@ pub fn figure(metric: Metric, results: &[(Point, Estimates)]) -> Option<Lines> {
         log_y: false,
         lines,
     })
+}
+
+/// The load as it was asked for.
+fn load(point: &Point, offered: bool) -> f64 {
+    match point.offered_load().filter(|_| offered) {
+        // It went through a division and a multiplication.
+        Some(share) => (share * 1e9).round() / 1e9,
+        None => point.load(),
+    }
+}
+
+/// Turnaround against job size, a figure for every load.
+pub fn by_size(results: &[(Point, Estimates)], offered: bool) -> Vec<(f64, Lines)> {
+    let Some((first, _)) = results.first() else { return Vec::new() };
+    let varied = Varied { loads: true, ..Varied::of(results) };
+    let mut figures: Vec<(f64, Lines)> = Vec::new();
+    for (point, estimates) in results {
+        let load = load(point, offered);
+        let points = estimates.by_size().into_iter().map(|of| {
+            let mut at = plot::Point::new(f64::from(of.size), of.turnaround.mean);
+            at.error =
+                of.turnaround.half_width.is_finite().then(|| of.turnaround.interval().into());
+            at
+        });
+        let line = Line { name: varied.line(point), points: points.collect() };
+        match figures.iter_mut().find(|(known, _)| *known == load) {
+            Some((_, figure)) => figure.lines.push(line),
+            None => {
+                let mut subtitle = subtitle(first, &varied);
+                if let Some(jobs) = subtitle.first_mut() {
+                    jobs.push_str(&format!(", load {load}"));
+                }
+                let figure = Lines {
+                    title: "Turnaround against job size".to_string(),
+                    subtitle,
+                    x_title: "Processors asked for".to_string(),
+                    y_title: Metric::Turnaround.caption().axis.to_string(),
+                    log_x: true,
+                    log_y: true,
+                    lines: vec![line],
+                };
+                figures.push((load, figure));
+            }
+        }
+    }
+    figures
 }
 
 /// What all points have in common.

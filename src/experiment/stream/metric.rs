@@ -7,6 +7,8 @@
 //! tables and their documentation, and drawn; `Metric::NAME` is its estimate
 //! ([`Estimates::of`](super::Estimates::of)), and published numbers may name it.
 
+use std::collections::BTreeMap;
+
 use crate::metrics::{SystemMetrics, SystemRecorder};
 use crate::network::traffic::JobTraffic;
 use crate::workload::stochastic::Stream;
@@ -15,6 +17,8 @@ use crate::workload::stochastic::Stream;
 pub(super) struct Replication<'a> {
     pub stream: &'a Stream,
     pub recorder: &'a SystemRecorder,
+    /// The jobs whose times count.
+    pub counted: Vec<usize>,
     pub system: SystemMetrics,
     /// If jobs live by their messages: all of these, and the sum of the jobs' weighted
     /// dispersals.
@@ -32,20 +36,34 @@ impl Replication<'_> {
     }
 
     fn arrivals(&self) -> f64 {
-        sum(self.stream.jobs.iter().map(|job| job.submit))
+        sum(self.counted.iter().map(|&job| self.stream.jobs[job].submit))
     }
 
     fn starts(&self) -> f64 {
-        sum(self.recorder.starts().iter().copied())
+        sum(self.counted.iter().map(|&job| self.recorder.starts()[job]))
     }
 
     fn ends(&self) -> f64 {
-        sum(self.recorder.ends().iter().copied())
+        sum(self.counted.iter().map(|&job| self.recorder.ends()[job]))
     }
 
-    /// The mean over jobs of times with this sum, in time units.
+    /// The mean over the jobs that count of times with this sum, in time units.
     fn mean(&self, ticks: f64) -> f64 {
-        ticks / (self.jobs() * f64::from(self.stream.ticks_per_unit))
+        ticks / (self.counted.len().max(1) as f64 * f64::from(self.stream.ticks_per_unit))
+    }
+
+    /// What the jobs of each size that count come to.
+    pub fn by_size(&self) -> BTreeMap<u32, OfSize> {
+        let mut sizes: BTreeMap<u32, OfSize> = BTreeMap::new();
+        for &job in &self.counted {
+            let of = sizes.entry(self.stream.jobs[job].size).or_default();
+            of.jobs += 1;
+            of.turnaround += (self.recorder.ends()[job] - self.stream.jobs[job].submit) as f64;
+        }
+        for of in sizes.values_mut() {
+            of.turnaround /= of.jobs as f64 * f64::from(self.stream.ticks_per_unit);
+        }
+        sizes
     }
 
     /// The mean over packets; NaN without messages.
@@ -92,7 +110,7 @@ macro_rules! metrics {
 
         impl Replication<'_> {
             /// Its metrics.
-            pub fn sample(&self) -> Sample {
+            pub fn metrics(&self) -> [f64; Metric::ALL.len()] {
                 [$({ let $run = self; $value }),*]
             }
         }
@@ -124,9 +142,29 @@ metrics! {
     WeightedDispersal: "mean_weighted_dispersal" ["processors"] "mean of dispersal times the job's processors, those lost to internal fragmentation included; null if not measured", "Weighted dispersal (processors)", |r| r.of_messages(|(_, weighted)| *weighted);
 }
 
-/// The values of one replication, by [`Metric`]; NaN where the strategy has no units, or the
-/// stream no messages.
-pub type Sample = [f64; Metric::ALL.len()];
+/// What one replication comes to.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Sample {
+    /// By [`Metric`]; NaN where the strategy has no units, or the stream no messages.
+    pub metrics: [f64; Metric::ALL.len()],
+    /// By processors asked for; empty unless asked for.
+    pub by_size: BTreeMap<u32, OfSize>,
+}
+
+impl AsRef<[f64]> for Sample {
+    fn as_ref(&self) -> &[f64] {
+        &self.metrics
+    }
+}
+
+/// What the jobs of one size in one replication come to.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct OfSize {
+    /// How many there are.
+    pub jobs: u64,
+    /// Mean turnaround in time units.
+    pub turnaround: f64,
+}
 
 /// What is said of a metric.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -5,12 +5,14 @@
 //! every point of one seed, so that differences between strategies are not those between
 //! their jobs.
 
+mod by_size;
 mod metric;
 mod sample;
 
 use std::fmt;
 
-pub use metric::{Caption, Metric, Sample};
+pub use by_size::{SizeEstimate, SizeOf};
+pub use metric::{Caption, Metric, OfSize, Sample};
 pub use sample::{SampleError, sample};
 
 use super::contention::Messages;
@@ -36,6 +38,17 @@ pub struct Point {
     pub allocator: AllocatorSpec,
     /// What decides how long a job holds them.
     pub life: Life,
+    /// Which jobs count, and by what.
+    pub counting: Counting,
+}
+
+/// Which jobs of a replication count in mean times, and by what they are counted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Counting {
+    /// So many jobs that complete first do not: the system was not yet full.
+    pub warm_up: u32,
+    /// Keep turnaround times by job size as well.
+    pub by_size: bool,
 }
 
 /// What decides how long jobs hold their processors.
@@ -57,6 +70,14 @@ impl Point {
         written.into_iter().find(|&short: &f64| 1.0 / short == mean).unwrap_or(load)
     }
 
+    /// Processor-time asked for over what there is; `None` if jobs live by their messages.
+    pub fn offered_load(&self) -> Option<f64> {
+        match self.life {
+            Life::RunTimes => self.stream.offered_load().ok(),
+            Life::Messages(_) => None,
+        }
+    }
+
     /// What its jobs send, if that decides how long they live.
     pub fn messages(&self) -> Option<&Messages> {
         match &self.life {
@@ -66,9 +87,31 @@ impl Point {
     }
 }
 
+impl Point {
+    /// The columns of rows that have a point.
+    #[rustfmt::skip]
+    fn columns<Row>(
+        of: impl for<'a> Fn(&'a Row) -> &'a Point + Copy + Send + Sync + 'static,
+    ) -> Vec<Column<Row>> {
+        type C<Row> = Column<Row>;
+        vec![
+            C::new("machine", "", "machine, such as 10x10", move |row| of(row).topology.to_string()),
+            C::new("sides", "", "distribution of the jobs' side lengths", move |row| of(row).stream.sides.to_string()),
+            C::new("service", "", "distribution of the service times; null if jobs live by their messages", move |row| of(row).messages().is_none().then(|| of(row).stream.service.to_string())),
+            C::new("pattern", "", "communication pattern; null if jobs live by their run times", move |row| of(row).messages().map(|messages| messages.program.pattern().to_string())),
+            C::new("flits", "flits", "flits of a packet; null if jobs live by their run times", move |row| of(row).messages().map(|messages| messages.options.flits)),
+            C::new("load", "arrivals per time unit", "offered load", move |row| of(row).load()),
+            C::new("offered_share", "", "processor-time that jobs ask for over what the machine has; null if jobs live by their messages", move |row| of(row).offered_load()),
+            C::new("scheduler", "", "scheduler", move |row| of(row).scheduler.to_string()),
+            C::new("allocator", "", "allocator without its tie vector", move |row| of(row).allocator.without_tie().to_string()),
+            C::new("tie", "", "tie vector SR,AF,WF,BF or auto; null without tie-breaking", move |row| of(row).allocator.tie().map(|tie| tie.to_string())),
+        ]
+    }
+}
+
 impl fmt::Display for Point {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { topology, scheduler, allocator, stream, life } = self;
+        let Self { topology, scheduler, allocator, stream, life, counting: _ } = self;
         write!(f, "{topology} {} load {} ", stream.sides, self.load())?;
         if let Life::Messages(messages) = life {
             write!(f, "{} ", messages.program.pattern())?;
@@ -103,15 +146,20 @@ impl Estimates {
     /// from the ratio of the means (delta method): far narrower than those of the means
     /// would suggest.
     pub fn ratio(&self, base: &Self, metric: Metric) -> Estimate {
-        let pairs = || self.samples.iter().zip(&base.samples);
         let at = metric as usize;
-        let (own, other): (Accumulator, Accumulator) =
-            (pairs().map(|(a, _)| a[at]).collect(), pairs().map(|(_, b)| b[at]).collect());
-        let ratio = own.mean() / other.mean();
-        let residuals: Accumulator = pairs().map(|(a, b)| a[at] - ratio * b[at]).collect();
-        let half_width = residuals.estimate(self.confidence).half_width / other.mean().abs();
-        Estimate { count: own.count(), mean: ratio, half_width }
+        let both = self.samples.iter().zip(&base.samples);
+        paired(both.map(|(a, b)| (a.metrics[at], b.metrics[at])), self.confidence)
     }
+}
+
+/// The mean of the first over that of the second, with the interval of the paired differences.
+fn paired(pairs: impl Iterator<Item = (f64, f64)> + Clone, confidence: f64) -> Estimate {
+    let (own, other): (Accumulator, Accumulator) =
+        (pairs.clone().map(|(a, _)| a).collect(), pairs.clone().map(|(_, b)| b).collect());
+    let ratio = own.mean() / other.mean();
+    let residuals: Accumulator = pairs.map(|(a, b)| a - ratio * b).collect();
+    let half_width = residuals.estimate(confidence).half_width / other.mean().abs();
+    Estimate { count: own.count(), mean: ratio, half_width }
 }
 
 /// Replicates a point on the current rayon pool until the `watched` metrics meet the rule.
@@ -157,19 +205,12 @@ impl Table for (Point, Estimates) {
     #[rustfmt::skip]
     fn columns() -> Vec<Column<Self>> {
         type C = Column<(Point, Estimates)>;
-        let mut columns = vec![
-            C::new("machine", "", "machine, such as 10x10", |(point, _)| point.topology.to_string()),
-            C::new("sides", "", "distribution of the jobs' side lengths", |(point, _)| point.stream.sides.to_string()),
-            C::new("service", "", "distribution of the service times; null if jobs live by their messages", |(point, _)| point.messages().is_none().then(|| point.stream.service.to_string())),
-            C::new("pattern", "", "communication pattern; null if jobs live by their run times", |(point, _)| point.messages().map(|messages| messages.program.pattern().to_string())),
-            C::new("flits", "flits", "flits of a packet; null if jobs live by their run times", |(point, _)| point.messages().map(|messages| messages.options.flits)),
-            C::new("load", "arrivals per time unit", "offered load", |(point, _)| point.load()),
-            C::new("scheduler", "", "scheduler", |(point, _)| point.scheduler.to_string()),
-            C::new("allocator", "", "allocator without its tie vector", |(point, _)| point.allocator.without_tie().to_string()),
-            C::new("tie", "", "tie vector SR,AF,WF,BF or auto; null without tie-breaking", |(point, _)| point.allocator.tie().map(|tie| tie.to_string())),
+        let mut columns = Point::columns(|(point, _): &Self| point);
+        columns.extend([
             C::new("jobs", "jobs", "jobs of the run, of the size, or of a replication", |(point, _)| point.stream.jobs),
+            C::new("warm_up", "jobs", "jobs that complete first and do not count in mean times", |(point, _)| point.counting.warm_up),
             C::new("replications", "replications", "replications that ran", |(_, estimates)| estimates.replications),
-        ];
+        ]);
         for metric in Metric::ALL {
             let Caption { column, unit, meaning, half_width, half_width_meaning, .. } = metric.caption();
             columns.push(C::new(column, unit, meaning, move |(_, estimates)| estimates.of(metric).mean));
@@ -198,6 +239,7 @@ mod tests {
                 scheduler: SchedulerSpec::fcfs(),
                 allocator: "random".parse().expect("an allocator"),
                 life: Life::RunTimes,
+                counting: Counting::default(),
             };
             prop_assert_eq!(point.load(), load);
         }

@@ -76,7 +76,19 @@ pub fn sample(
     };
     let recorder = &observers.0.0;
     let system = recorder.metrics(0, point.topology.slots(), &overhead);
-    Ok(Replication { stream: &stream, recorder, system, messages }.sample())
+    let counted = counted(recorder.ends(), point.counting.warm_up as usize);
+    let replication = Replication { stream: &stream, recorder, counted, system, messages };
+    let by_size = if point.counting.by_size { replication.by_size() } else { Default::default() };
+    Ok(Sample { metrics: replication.metrics(), by_size })
+}
+
+/// All jobs but the first `warm_up` to end; of those that end together the first to come.
+fn counted(ends: &[i64], warm_up: usize) -> Vec<usize> {
+    let mut jobs: Vec<usize> = (0..ends.len()).collect();
+    if (1..ends.len()).contains(&warm_up) {
+        jobs.select_nth_unstable_by_key(warm_up, |&job| (ends[job], job));
+    }
+    jobs.split_off(warm_up.min(ends.len()))
 }
 
 fn scene<'a>(point: &'a Point, stream: &'a Stream, stop: &'a Stop) -> Scene<'a> {
@@ -115,5 +127,40 @@ struct Dispersal {
 impl Observer for Dispersal {
     fn started(&mut self, _: JobId, _: i64, nodes: &[NodeId], _: Option<Census>) {
         self.weighted += self.locality.placement(nodes, nodes.len() as u32).weighted_dispersal;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::counted;
+    use proptest::prelude::*;
+
+    #[test]
+    fn the_first_to_end_are_dropped() {
+        let ends = [9, 3, 5, 3, 7];
+        let sorted = |warm_up| {
+            let mut jobs = counted(&ends, warm_up);
+            jobs.sort_unstable();
+            jobs
+        };
+        assert_eq!(sorted(0), [0, 1, 2, 3, 4]);
+        // Jobs 1 and 3 end together.
+        assert_eq!(sorted(1), [0, 2, 3, 4]);
+        assert_eq!(sorted(3), [0, 4]);
+        assert_eq!(sorted(5), [0usize; 0]);
+        assert_eq!(sorted(6), [0usize; 0]);
+    }
+
+    proptest! {
+        #[test]
+        fn as_many_are_left_as_should_be_and_none_ended_earlier(
+            ends in proptest::collection::vec(0i64..20, 0..40), warm_up in 0usize..45,
+        ) {
+            let left = counted(&ends, warm_up);
+            prop_assert_eq!(left.len(), ends.len().saturating_sub(warm_up));
+            let dropped = (0..ends.len()).filter(|job| !left.contains(job));
+            let latest = dropped.map(|job| (ends[job], job)).max();
+            prop_assert!(left.iter().all(|&job| Some((ends[job], job)) > latest));
+        }
     }
 }

@@ -109,6 +109,7 @@ impl Points {
                 scheduler: SchedulerSpec::fcfs(),
                 allocator: strategy.parse().map_err(defect)?,
                 life: Life::RunTimes,
+                counting: Default::default(),
                 topology,
             };
             let rule = StopRule::exactly(REPLICATIONS);

@@ -59,7 +59,7 @@ pub use arrivals::{Arrivals, descriptions as arrival_descriptions};
 pub use error::StochasticError;
 pub use service::{Service, descriptions as service_descriptions};
 pub use shapes::{ShapeError, ShapeFile, shapes_path, write_shapes};
-pub use sides::{Interval, SideLaw, Sides, descriptions as side_descriptions};
+pub use sides::{Interval, Share, SideLaw, Sides, descriptions as side_descriptions};
 pub use swf::write_swf;
 
 use super::Job;

@@ -60,7 +60,17 @@ pub enum SideLaw {
     },
     /// Always the same side.
     Fixed(u16),
+    /// Requests of 2^k processors, as the subcubes of a hypercube: k is drawn, and the request is as
+    /// nearly square as the machine's sides allow. `shares` are the probabilities of k = 0, 1, ...
+    Subcubes {
+        /// Add up to 1.
+        shares: Vec<Share>,
+    },
 }
+
+/// A probability.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Share(pub f64);
 
 /// Sides of equal probability.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -105,6 +115,10 @@ impl Sides {
             let probabilities = self.probabilities(extent)?;
             Ok((1..=extent).zip(probabilities).map(|(s, p)| p * f64::from(s).powi(power)).sum())
         };
+        if let SideLaw::Subcubes { shares } = &self.law {
+            let sizes = (0..).map(|k| 2f64.powi(k)).zip(self.subcubes(shares, extents)?);
+            return Ok(sizes.map(|(size, (share, _))| share * size).sum());
+        }
         if self.equal {
             let dimensions = extents.iter().filter(|&&extent| extent > 1).count();
             return moment(shortest(extents), dimensions as i32);
@@ -125,8 +139,32 @@ impl Sides {
 
     /// Resolves the law for a machine, once for all jobs.
     pub(super) fn sampler(&self, extents: [u16; 3]) -> Result<SideSampler<'_>, NameError> {
+        if let SideLaw::Subcubes { shares } = &self.law {
+            let wholes = self.subcubes(shares, extents)?;
+            return Ok(SideSampler { sides: self, laws: AxisLaw::ONES, extents, wholes });
+        }
         let axis = |i: usize| self.axis(if self.equal { shortest(extents) } else { extents[i] });
-        Ok(SideSampler { sides: self, laws: [axis(0)?, axis(1)?, axis(2)?], extents })
+        let laws = [axis(0)?, axis(1)?, axis(2)?];
+        Ok(SideSampler { sides: self, laws, extents, wholes: Vec::new() })
+    }
+
+    /// Probability and sides of the requests of 2^0, 2^1, ... processors.
+    fn subcubes(
+        &self,
+        shares: &[Share],
+        extents: [u16; 3],
+    ) -> Result<Vec<(f64, [u16; 3])>, NameError> {
+        names::TABLE.check(self)?;
+        let whole = |(k, &Share(share))| match nearly_square(k, extents) {
+            Some(sides) => Ok((share, sides)),
+            None => {
+                let [x, y, z] = extents;
+                let problem =
+                    format!("2^{k} processors in sides of 2^i do not fit {x} x {y} x {z}");
+                Err(NameError::new(names::TABLE.kind(), &self.to_string(), problem))
+            }
+        };
+        (0..).zip(shares).map(whole).collect()
     }
 
     fn axis(&self, extent: u16) -> Result<AxisLaw, NameError> {
@@ -140,6 +178,17 @@ impl Sides {
     }
 }
 
+/// Sides of powers of two with 2^k processors in all, as nearly equal as the machine allows.
+fn nearly_square(k: u32, extents: [u16; 3]) -> Option<[u16; 3]> {
+    let mut sides = [1_u16; 3];
+    for _ in 0..k {
+        let grows = |&i: &usize| u32::from(extents[i]) >= 2 * u32::from(sides[i]);
+        let shortest = (0..3).filter(grows).min_by_key(|&i| sides[i])?;
+        sides[shortest] *= 2;
+    }
+    Some(sides)
+}
+
 /// The machine's shortest side among those longer than 1; 1 if there is none.
 fn shortest(extents: [u16; 3]) -> u16 {
     extents.into_iter().filter(|&extent| extent > 1).min().unwrap_or(1)
@@ -151,6 +200,8 @@ pub(super) struct SideSampler<'a> {
     sides: &'a Sides,
     laws: [AxisLaw; 3],
     extents: [u16; 3],
+    /// Requests that are drawn as a whole, with their probabilities; then the laws mean nothing.
+    wholes: Vec<(f64, [u16; 3])>,
 }
 
 impl SideSampler<'_> {
@@ -158,6 +209,9 @@ impl SideSampler<'_> {
     /// dimensions see the same ones.
     pub(super) fn draw(&self, rng: &mut ChaCha8Rng) -> [u16; 3] {
         let numbers: [f64; 3] = std::array::from_fn(|_| uniform(rng));
+        if let Some(sides) = self.whole(numbers[0]) {
+            return sides;
+        }
         // The first number says which interval, and where in it the first side is.
         let common = match &self.sides.law {
             SideLaw::Intervals { intervals, by_job: true } => find(intervals, numbers[0]),
@@ -171,6 +225,19 @@ impl SideSampler<'_> {
             };
             if self.extents[i] == 1 { 1 } else { self.sides.round(side) }
         })
+    }
+
+    /// The whole request at `u` of [0, 1), if requests are drawn as a whole.
+    fn whole(&self, u: f64) -> Option<[u16; 3]> {
+        let mut rest = u;
+        for &(share, sides) in &self.wholes {
+            if rest < share {
+                return Some(sides);
+            }
+            rest -= share;
+        }
+        // The probabilities were a rounding error short of 1.
+        self.wholes.iter().rfind(|(share, _)| *share > 0.0).map(|&(_, sides)| sides)
     }
 }
 

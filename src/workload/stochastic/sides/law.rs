@@ -18,6 +18,9 @@ pub(super) enum AxisLaw {
 }
 
 impl AxisLaw {
+    /// Laws of sides that are always 1.
+    pub(super) const ONES: [Self; 3] = [const { Self::Intervals(Vec::new()) }; 3];
+
     /// Checks a law that is legal on some machine against a machine's side; the error says
     /// what is wrong.
     pub(super) fn new(law: &SideLaw, extent: u16) -> Result<Self, String> {
@@ -31,6 +34,9 @@ impl AxisLaw {
             &SideLaw::Uniform { low, high } => one(low, high.unwrap_or(extent.max(low))),
             &SideLaw::Fixed(side) => one(side, side),
             SideLaw::Intervals { intervals, .. } => intervals.clone(),
+            SideLaw::Subcubes { .. } => {
+                return Err("a single side has no law: the request is drawn as a whole".to_string());
+            }
             SideLaw::Increasing => eighths(&INCREASING, extent)?,
             SideLaw::Decreasing => eighths(&DECREASING, extent)?,
         };

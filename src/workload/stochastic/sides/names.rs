@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::LazyLock;
 
-use super::{Interval, SideLaw, Sides};
+use super::{Interval, Share, SideLaw, Sides};
 use crate::naming::{Description, Entry, Table, kind};
 
 const ROUNDINGS: [(&str, bool); 2] = [("none", false), ("power-of-two", true)];
@@ -84,6 +84,25 @@ pub(super) static TABLE: LazyLock<Table<Sides>> = LazyLock::new(|| {
             _ => None,
         })
         .always();
+    let subcubes = Entry::new("subcubes", Sides::plain(SideLaw::Subcubes { shares: Vec::new() }))
+        .about(
+            "Requests of 2^k processors, as the subcubes of a hypercube; as nearly square as the machine \
+             allows.",
+        )
+        .source("Chang, Mohapatra 1996")
+        .case(
+            "shares",
+            kind::list("probability,..."),
+            "probabilities of k = 0, 1, 2, ..., which add up to 1",
+            |s| match &mut s.law {
+                SideLaw::Subcubes { shares } => Some(shares),
+                _ => None,
+            },
+        )
+        .check(|sides| match &sides.law {
+            SideLaw::Subcubes { shares } => check_shares(shares),
+            _ => Ok(()),
+        });
     let shaped = |entry: Entry<Sides>| {
         let round = "round each side down to a power of two";
         let equal = "one side for all dimensions: squares and cubes";
@@ -95,7 +114,7 @@ pub(super) static TABLE: LazyLock<Table<Sides>> = LazyLock::new(|| {
         )
     };
     let laws = [uniform, exponential, increasing, decreasing, intervals, fixed];
-    Table::new("sides", laws.map(shaped))
+    Table::new("sides", laws.map(shaped).into_iter().chain([subcubes]))
 });
 
 /// All distributions of sides, for listings.
@@ -122,11 +141,44 @@ fn check(intervals: &[Interval]) -> Result<(), String> {
         }
         below = high;
     }
-    let sum: f64 = intervals.iter().map(|interval| interval.probability).sum();
+    add_up(intervals.iter().map(|interval| interval.probability))
+}
+
+/// Complains of probabilities of subcubes.
+fn check_shares(shares: &[Share]) -> Result<(), String> {
+    if shares.is_empty() {
+        return Err("write the probabilities: subcubes[shares=0.5,0.5]".to_string());
+    }
+    // The least that a machine of 2^32 processors has no room for.
+    if shares.len() > 32 {
+        return Err(format!("{} shares: no machine has as many dimensions", shares.len()));
+    }
+    if let Some(Share(share)) = shares.iter().find(|Share(share)| !(0.0..=1.0).contains(share)) {
+        return Err(format!("a probability is {share}, but must be from 0 to 1"));
+    }
+    add_up(shares.iter().map(|share| share.0))
+}
+
+fn add_up(probabilities: impl Iterator<Item = f64>) -> Result<(), String> {
+    let sum: f64 = probabilities.sum();
     if (sum - 1.0).abs() > SUM_TOLERANCE {
         return Err(format!("the probabilities add up to {sum}, but must to 1"));
     }
     Ok(())
+}
+
+impl FromStr for Share {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        text.parse().map(Self).map_err(|_| format!("\"{text}\" is not a probability, like 0.125"))
+    }
+}
+
+impl fmt::Display for Share {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
 }
 
 /// `low-high:probability`, or `side:probability`.

@@ -264,7 +264,9 @@ fn sides_that_do_not_fit_the_machine_are_refused() {
 
 #[test]
 fn the_listing_tells_the_defaults() {
-    for description in descriptions().into_iter().filter(|d| d.name != "intervals") {
+    // These two have no default.
+    let plain = |name: &str| !["intervals", "subcubes"].contains(&name);
+    for description in descriptions().into_iter().filter(|d| plain(&d.name)) {
         let listed = |key: &str| {
             description.parameters.iter().find(|p| p.key == key).map(|p| p.default.to_string())
         };
@@ -325,4 +327,60 @@ proptest! {
         let up_to = below + probabilities[usize::from(side) - 1];
         prop_assert!(below <= u + 1e-12 && u <= up_to + 1e-12, "{side}: {below} {u} {up_to}");
     }
+}
+
+#[test]
+fn subcubes_are_as_nearly_square_as_the_machine_allows() {
+    assert_eq!(nearly_square(0, [16, 16, 1]), Some([1, 1, 1]));
+    assert_eq!(nearly_square(3, [16, 16, 1]), Some([4, 2, 1]));
+    assert_eq!(nearly_square(7, [16, 16, 1]), Some([16, 8, 1]));
+    assert_eq!(nearly_square(5, [32, 2, 1]), Some([16, 2, 1]));
+    assert_eq!(nearly_square(4, [4, 4, 4]), Some([4, 2, 2]));
+    // 12 holds 8 at most.
+    assert_eq!(nearly_square(7, [12, 12, 1]), None);
+}
+
+#[test]
+fn subcubes_are_drawn_with_their_shares() {
+    const DRAWS: u32 = 100_000;
+    let normal = sides("subcubes[shares=0.025,0.076,0.162,0.237,0.237,0.162,0.076,0.025]");
+    let extents = [16, 16, 1];
+    let mean = normal.mean_size(extents).expect("it fits");
+    // 0.025 x 129 + 0.076 x 66 + 0.162 x 36 + 0.237 x 24
+    assert!((mean - 19.761).abs() < 1e-9, "{mean}");
+    let sampler = normal.sampler(extents).expect("it fits");
+    let mut rng = ChaCha8Rng::seed_from_u64(1);
+    let mut counts = [0.0; 8];
+    for _ in 0..DRAWS {
+        let size: u32 = sampler.draw(&mut rng).into_iter().map(u32::from).product();
+        assert!(size.is_power_of_two());
+        counts[size.ilog2() as usize] += 1.0 / f64::from(DRAWS);
+    }
+    let SideLaw::Subcubes { shares } = &normal.law else { panic!("another law") };
+    for (count, Share(p)) in counts.iter().zip(shares) {
+        assert!(
+            (count - p).abs() <= 5.0 * (p * (1.0 - p) / f64::from(DRAWS)).sqrt(),
+            "{count} {p}"
+        );
+    }
+    let whole = sides("subcubes[shares=0,0,1]");
+    assert_eq!(whole.mean_size(extents), Ok(4.0));
+    assert_eq!(whole.sampler(extents).expect("it fits").draw(&mut rng), [2, 2, 1]);
+}
+
+#[test]
+fn bad_subcubes_are_refused() {
+    for (text, complaint) in [
+        ("subcubes", "write the probabilities"),
+        ("subcubes[shares=0.5,0.4]", "add up to 0.9"),
+        ("subcubes[shares=1.5,-0.5]", "from 0 to 1"),
+        ("subcubes[shares=half,0.5]", "\"half\" is not a probability"),
+        ("subcubes[shares=1,equal=yes]", "equal"),
+    ] {
+        let error = text.parse::<Sides>().expect_err(text).to_string();
+        assert!(error.contains(complaint), "{error}");
+    }
+    let error =
+        sides("subcubes[shares=0,0,0,0,0,0,0,1]").mean_size([8, 8, 1]).expect_err("too large");
+    assert!(error.to_string().contains("2^7 processors"), "{error}");
 }

@@ -296,7 +296,7 @@ fn streams_and_contention_concatenate_too() {
     });
     round_trip(&rows);
     let csv = crate::table::csv(&rows).expect("text");
-    assert!(csv.contains(",mc1x1,\"2,13,20,6\",5,2,"), "{csv}");
+    assert!(csv.contains(",mc1x1,\"2,13,20,6\",5,0,2,"), "{csv}");
 
     let text = "; MaxProcs: 16\n1 0 -1 60 4\n2 5 -1 30 1\n";
     let jobs = Workload::from_reader(

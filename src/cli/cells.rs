@@ -15,7 +15,7 @@ use crate::experiment::{Cell, Measure, Trace};
 use crate::naming::split_list;
 use crate::scheduler::registry::SchedulerSpec;
 use crate::topology::{DefaultMachine, MAX_PROCESSORS, Topology, default_machine};
-use crate::workload::{Oversize, Policy, Workload};
+use crate::workload::{Oversize, Policy, Shake, Workload};
 
 /// A grid whose traces are loaded: its cells can run.
 #[derive(Debug)]
@@ -29,14 +29,19 @@ pub struct Loaded {
 impl Loaded {
     /// The grid of a command's flags. Without a trace, an allocator or a tie vector it is that of
     /// the main job. All names are checked before any trace is read.
-    pub fn resolve(args: &GridArgs, measure: Measure, quiet: bool) -> Result<Self, Failure> {
+    pub fn resolve(
+        args: &GridArgs,
+        shake: Option<Shake>,
+        measure: Measure,
+        quiet: bool,
+    ) -> Result<Self, Failure> {
         let main_job = args.trace.is_empty() && args.alloc.is_empty() && args.tie.is_empty();
         let mut args = args.clone();
         if main_job {
             args.alloc = vec![MAIN_JOB_ALLOCATORS.to_string()];
             args.tie = MAIN_JOB_TIES.map(str::to_string).to_vec();
         }
-        let mut grid = of_flags(&args, &ListArgs::default())?;
+        let mut grid = of_flags(&args, &ListArgs::default(), shake)?;
         grid.measure = measure;
         Self::load(grid, None, quiet)
     }

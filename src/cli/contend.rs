@@ -107,7 +107,8 @@ pub fn run(args: &ContendArgs, command: &[OsString]) -> Result<Exit, Failure> {
     }
     let messages = args.messages.of(&args.pattern)?;
     let pattern = args.messages.name(&messages);
-    let loaded = Loaded::resolve(&with_allocators(&args.grid, quiet)?, Measure::default(), quiet)?;
+    let loaded =
+        Loaded::resolve(&with_allocators(&args.grid, quiet)?, None, Measure::default(), quiet)?;
     let cells = loaded.cells();
     let jobs_of = |trace: &Arc<Trace>| trace.workload.jobs.len() as u64;
     // What draws nothing is the same for all seeds.

@@ -5,6 +5,7 @@ use clap::{Args, ValueEnum};
 use super::exit::{Exit, Failure};
 use crate::experiment::contention::{Contended, ContendedJob, Correlations};
 use crate::experiment::search::{PortabilityRow, SearchRow, SparedRow};
+use crate::experiment::shaken::ShakenRow;
 use crate::experiment::stream::{Estimates, Point, SizeOf};
 use crate::experiment::{OfRun, RunResult};
 use crate::metrics::{JobMeasures, SizeRow};
@@ -233,6 +234,7 @@ fn tables() -> Vec<TableInfo> {
         },
         TableInfo::of::<OfRun<'_, SizeRow>>(),
         TableInfo::of::<OfRun<'_, JobMeasures>>(),
+        TableInfo::of::<ShakenRow>(),
         TableInfo::of::<SearchRow>(),
         TableInfo::of::<SparedRow>(),
         TableInfo::of::<PortabilityRow<'_>>(),

@@ -1,6 +1,7 @@
 //! Where results go: standard output at once, files in `--out`.
 
 use std::ffi::OsString;
+use std::io::{self, Write};
 
 use super::args::{FormatArg, RunArgs};
 use super::cells::Loaded;
@@ -9,8 +10,10 @@ use super::results::{Tally, end, metadata};
 use super::session::{Kind, Session};
 use super::stdout::{is_unread, stdout};
 use crate::experiment::RunResult;
+use crate::experiment::shaken::{Estimates, ShakenRow};
+use crate::experiment::sweep::Plan;
 use crate::report::manifest::{Configuration, RunDetails, RunRecord, TraceRecord, WindowRecord};
-use crate::report::summary;
+use crate::report::{Sheet, shaken_summary, summary};
 use crate::table::{Column, write_csv, write_json_line};
 
 /// The outputs of one run of the program.
@@ -24,6 +27,8 @@ pub struct Output {
     columns: Vec<Column<RunResult>>,
     /// Without their jobs: what the summary and the plots need.
     results: Vec<RunResult>,
+    /// If the traces are shaken.
+    estimates: Option<Estimates>,
     csv_header_written: bool,
     /// The reader of standard output has closed the pipe.
     unread: bool,
@@ -40,6 +45,7 @@ impl Output {
             tables: None,
             columns: RunResult::printed(),
             results: Vec::new(),
+            estimates: None,
             csv_header_written: false,
             unread: false,
         })
@@ -47,6 +53,8 @@ impl Output {
 
     /// Creates the result files.
     pub fn begin(&mut self, loaded: &Loaded) -> Result<(), Failure> {
+        let plan = &loaded.plan;
+        self.estimates = plan.grid.shake.map(|_| Estimates::new(plan));
         if let Some(place) = self.session.stage()? {
             let configuration = serde_json::to_string(&configuration(loaded, self.ties))
                 .map_err(|e| Failure::output("the configuration", e))?;
@@ -57,7 +65,10 @@ impl Output {
     }
 
     /// Takes in one result, in grid order.
-    pub fn take(&mut self, mut result: RunResult) -> Result<(), Failure> {
+    pub fn take(&mut self, plan: &Plan, mut result: RunResult) -> Result<(), Failure> {
+        if let Some(estimates) = &mut self.estimates {
+            estimates.take(plan, result.run, &result.metrics);
+        }
         if let Some(tables) = &mut self.tables {
             tables.write(&result).map_err(|e| Failure::output("results", e))?;
         }
@@ -78,34 +89,63 @@ impl Output {
             written => written.map_err(|e| Failure::output("standard output", e))?,
         }
         result.jobs = Vec::new();
+        if !result.is_unshaken() {
+            // The load over time is drawn of the trace itself.
+            result.series = Default::default();
+        }
         self.results.push(result);
         Ok(())
     }
 
     /// Completes the files, draws the plots and prints the table.
     pub fn finish(mut self, loaded: &Loaded, tally: &Tally) -> Result<Exit, Failure> {
-        let sheet = summary(&self.results);
+        let shaken = self.shaken(loaded)?;
+        let unshaken = self.results.iter().filter(|result| result.is_unshaken());
+        let sheets = [summary(unshaken), shaken_summary(&shaken)];
         let mut out = stdout();
-        let printed = match self.session.format() {
-            FormatArg::Table if !sheet.is_empty() => sheet.write_plain(&mut out),
-            FormatArg::Md if !sheet.is_empty() => sheet.write_markdown(&mut out),
-            _ => Ok(()),
-        };
+        let printed = self.print(&sheets, &mut out);
         if tally.is_partial() {
             self.session.interrupted();
         }
-        self.complete(loaded, &tally.failed)?;
+        self.complete(loaded, &shaken, &tally.failed)?;
         // Only now: a closed pipe must not cost the files.
         printed.map_err(|e| Failure::output("standard output", e))?;
         Ok(end(tally))
     }
 
-    fn complete(&mut self, loaded: &Loaded, failed: &[String]) -> Result<(), Failure> {
+    /// What the cells come to over shaken copies.
+    fn shaken(&self, loaded: &Loaded) -> Result<Vec<ShakenRow>, Failure> {
+        let rows = self.estimates.as_ref().map(|estimates| estimates.rows(&loaded.plan));
+        Ok(rows.transpose().map_err(Failure::usage)?.unwrap_or_default())
+    }
+
+    /// Prints tables for people, with a line between them.
+    fn print(&self, sheets: &[Sheet], out: &mut dyn Write) -> io::Result<()> {
+        for (i, sheet) in sheets.iter().filter(|sheet| !sheet.is_empty()).enumerate() {
+            let format = self.session.format();
+            if matches!(format, FormatArg::Table | FormatArg::Md) && i > 0 {
+                writeln!(out)?;
+            }
+            match format {
+                FormatArg::Table => sheet.write_plain(out)?,
+                FormatArg::Md => sheet.write_markdown(out)?,
+                FormatArg::Json | FormatArg::Csv => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn complete(
+        &mut self,
+        loaded: &Loaded,
+        shaken: &[ShakenRow],
+        failed: &[String],
+    ) -> Result<(), Failure> {
         let plots = self.session.plots();
         let Some(place) = self.session.stage()? else { return Ok(()) };
         let mut files = Vec::new();
         if let Some(tables) = self.tables.take() {
-            files.extend(tables.finish().map_err(|e| Failure::output("results", e))?);
+            files.extend(tables.finish(shaken).map_err(|e| Failure::output("results", e))?);
         }
         if plots {
             let drawn = crate::plot::gallery(&place.join("plots"), &self.results);
@@ -135,6 +175,7 @@ pub fn configuration(loaded: &Loaded, ties: bool) -> Configuration {
         allocators: loaded.allocators().iter().map(ToString::to_string).collect(),
         seeds: grid.seeds.clone(),
         window: WindowRecord::of(&grid.file.window),
+        shake: grid.shake,
         policy: grid.file.policies.join(","),
         policy_rules: grid.policies.iter().flat_map(|policy| policy.describe()).collect(),
         ties,

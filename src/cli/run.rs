@@ -24,7 +24,7 @@ pub fn run(args: &RunArgs, command: &[OsString]) -> Result<Exit, Failure> {
         placements: args.output.out.is_some(),
         jobs: args.output.out.is_some() && !args.no_jobs,
     };
-    let loaded = Loaded::resolve(&args.grid, measure, quiet)?;
+    let loaded = Loaded::resolve(&args.grid, args.shake.shake(), measure, quiet)?;
     let Loaded { plan, traces } = &loaded;
     let runs: Vec<u32> = (0..plan.len()).collect();
     let jobs = runs.iter().map(|&run| plan.jobs(run)).sum();
@@ -42,7 +42,7 @@ pub fn run(args: &RunArgs, command: &[OsString]) -> Result<Exit, Failure> {
                 tally.done += 1;
                 progress.advance(plan.jobs(run));
                 if failure.is_none() {
-                    failure = output.take(result).err();
+                    failure = output.take(plan, result).err();
                 }
             }
             Err(error) => {

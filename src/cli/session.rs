@@ -38,10 +38,23 @@ impl Kind {
     /// The tables that it may write, looked for before any work is done.
     const fn tables(self) -> &'static [&'static str] {
         match self {
-            Kind::Run => {
-                &["runs.parquet", "runs.csv", "by_size.parquet", "by_size.csv", "jobs.parquet"]
-            }
-            Kind::Sweep => &["runs.parquet", "runs.csv", "by_size.parquet", "by_size.csv"],
+            Kind::Run => &[
+                "runs.parquet",
+                "runs.csv",
+                "by_size.parquet",
+                "by_size.csv",
+                "shaken.parquet",
+                "shaken.csv",
+                "jobs.parquet",
+            ],
+            Kind::Sweep => &[
+                "runs.parquet",
+                "runs.csv",
+                "by_size.parquet",
+                "by_size.csv",
+                "shaken.parquet",
+                "shaken.csv",
+            ],
             Kind::Search => &[
                 "search.parquet",
                 "search.csv",

@@ -2,7 +2,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::args::{FormatArg, ProcessArgs};
+use super::args::{FormatArg, ProcessArgs, ShakeArgs};
 use super::exit::{Exit, Failure, tell};
 use super::interrupt::interruption;
 use super::stdout::stdout;
@@ -24,6 +24,9 @@ pub struct VerifyArgs {
     /// instead of 20 times. Minutes instead of seconds.
     #[arg(long)]
     full: bool,
+
+    #[command(flatten)]
+    shake: ShakeArgs,
 
     /// Only these published traces, meshes or side distributions.
     #[arg(long, short, value_name = "TRACE", value_delimiter = ',')]
@@ -54,6 +57,12 @@ pub fn run(args: &VerifyArgs) -> Result<Exit, Failure> {
     } else {
         args.suites.iter().map(|name| suite(name)).collect::<Result<_, _>>()?
     };
+    let shake = args.shake.checked()?;
+    if shake.is_some() && !suites.iter().any(|suite| suite.name == "johnson") {
+        return Err(Failure::usage_message(
+            "--shake is for the suite johnson: the others replicate their streams",
+        ));
+    }
     // A path that cannot be written is found before any work.
     let unwritten = |path: &PathBuf, e| Failure::output(path.display(), e);
     let begun = args
@@ -65,6 +74,7 @@ pub fn run(args: &VerifyArgs) -> Result<Exit, Failure> {
         traces: SearchPath::from_env(),
         only: args.trace.clone(),
         full: args.full,
+        shake,
         stop: interruption(quiet)?,
     };
     let mut checks = Vec::new();

@@ -1,4 +1,4 @@
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use super::RunKey;
 use crate::allocator::registry::AllocatorSpec;
@@ -7,7 +7,7 @@ use crate::scheduler::registry::SchedulerSpec;
 use crate::simulation::{Timeline, TimelineError};
 use crate::stop::Stop;
 use crate::topology::Topology;
-use crate::workload::Workload;
+use crate::workload::{Shake, Workload};
 
 /// A workload on one machine, with the timeline of each scheduler that cells ask for.
 #[derive(Debug)]
@@ -18,7 +18,18 @@ pub struct Trace {
     pub topology: Topology,
     /// Name of the cleaning policy.
     pub policy: String,
+    /// Which shaken copy it is, from 1; 0 if it is the trace itself.
+    pub copy: u32,
+    copies: Mutex<Copies>,
     schedules: Vec<(SchedulerSpec, Known)>,
+}
+
+/// Shaken copies that somebody uses, and the latest one.
+#[derive(Debug, Default)]
+struct Copies {
+    known: Vec<(Shake, u32, Weak<Trace>)>,
+    /// Cells of one copy follow each other: it stays between two of them.
+    latest: Option<Arc<Trace>>,
 }
 
 /// A schedule once it is computed.
@@ -44,7 +55,48 @@ impl Trace {
         schedulers: &[SchedulerSpec],
     ) -> Self {
         let schedules = schedulers.iter().map(|spec| (spec.clone(), Mutex::default())).collect();
-        Self { workload, topology, policy: policy.into(), schedules }
+        Self {
+            workload,
+            topology,
+            policy: policy.into(),
+            copy: 0,
+            copies: Mutex::default(),
+            schedules,
+        }
+    }
+
+    /// A shaken copy of it, from 1, on the same machine; copy 0 is the trace itself. Whoever asks for
+    /// a copy that is in use gets that one, with its schedules; one that nobody uses is dropped when
+    /// another is made.
+    pub fn shaken(self: &Arc<Self>, shake: &Shake, copy: u32) -> Arc<Trace> {
+        if copy == 0 {
+            return self.clone();
+        }
+        let mut copies = self.copies.lock().unwrap_or_else(PoisonError::into_inner);
+        let same = |known: &&(Shake, u32, Weak<Trace>)| {
+            (known.0.width, known.0.seed, known.1) == (shake.width, shake.seed, copy)
+        };
+        let known = copies.known.iter().find(same).and_then(|(.., trace)| trace.upgrade());
+        if let Some(trace) = known {
+            return trace;
+        }
+        let workload = &self.workload;
+        let shaken = Workload {
+            jobs: shake.copy(&workload.jobs, copy),
+            name: workload.name.clone(),
+            source: workload.source.clone(),
+            digest: workload.digest.clone(),
+            header: workload.header.clone(),
+            report: workload.report.clone(),
+        };
+        let schedulers: Vec<_> = self.schedules.iter().map(|(spec, _)| spec.clone()).collect();
+        let (shaken, machine) = (Arc::new(shaken), self.topology.clone());
+        let made = Self::new(shaken, machine, self.policy.clone(), &schedulers);
+        let made = Arc::new(Self { copy, ..made });
+        copies.latest = Some(made.clone());
+        copies.known.retain(|(.., trace)| trace.strong_count() > 0);
+        copies.known.push((*shake, copy, Arc::downgrade(&made)));
+        made
     }
 
     /// The schedule under a scheduler, computed at the first call, unless or until `stop` is
@@ -112,6 +164,7 @@ impl Cell {
             tie: self.allocator.tie().map(|tie| tie.to_string()),
             policy: self.trace.policy.clone(),
             seed: self.seed,
+            copy: self.trace.copy,
         }
     }
 }

@@ -8,7 +8,8 @@
 //!
 //! [`grid`] reads grids from files; [`sweep`] runs what is too long for one sitting, with a
 //! [`journal`] of what is done.
-//! [`search`] looks for good tie vectors.
+//! [`search`] looks for good tie vectors. [`shaken`] says what runs come to over shaken copies of
+//! their traces.
 
 mod cell;
 pub mod contention;
@@ -19,6 +20,7 @@ pub mod pool;
 mod result;
 mod runner;
 pub mod search;
+pub mod shaken;
 pub mod stream;
 pub mod sweep;
 mod watch;

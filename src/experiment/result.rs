@@ -22,6 +22,13 @@ pub struct RunKey {
     pub policy: String,
     /// Seed of strategies that draw random numbers.
     pub seed: u64,
+    /// Which shaken copy of the trace, from 1; 0 for the trace itself.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub copy: u32,
+}
+
+fn is_zero(copy: &u32) -> bool {
+    *copy == 0
 }
 
 impl RunKey {
@@ -34,11 +41,11 @@ impl RunKey {
     }
 
     /// The columns of rows that have a key: trace, topology, scheduler, allocator, tie, policy,
-    /// seed.
+    /// seed, copy.
     #[rustfmt::skip]
     pub fn columns<Row>(
         of: impl for<'a> Fn(&'a Row) -> &'a RunKey + Copy + Send + Sync + 'static,
-    ) -> [Column<Row>; 7] {
+    ) -> [Column<Row>; 8] {
         [
             Column::text("trace", "trace: its file name without .swf and .gz", move |row| Some(&of(row).trace)),
             Column::text("topology", "machine, such as 10x10", move |row| Some(&of(row).topology)),
@@ -47,6 +54,7 @@ impl RunKey {
             Column::text("tie", "tie vector SR,AF,WF,BF or auto; null without tie-breaking", move |row| of(row).tie.as_deref()),
             Column::text("policy", "cleaning policy of the trace", move |row| Some(&of(row).policy)),
             Column::unsigned("seed", "seed of everything that is drawn at random", move |row| of(row).seed),
+            Column::new("copy", "", "which shaken copy of the trace, from 1; 0 for the trace itself", move |row| of(row).copy),
         ]
     }
 }
@@ -155,7 +163,7 @@ impl Table for RunResult {
     const ROW: &'static str = "one row per run: what ran and what it comes to";
 
     fn columns() -> Vec<Column<Self>> {
-        let [trace, topology, scheduler, allocator, tie, policy, seed] =
+        let [trace, topology, scheduler, allocator, tie, policy, seed, copy] =
             RunKey::columns(|run: &Self| &run.key);
         let metrics = RunMetrics::groups().into_iter().flat_map(|(_, columns)| columns);
         let mut metrics: Vec<Column<Self>> =
@@ -168,7 +176,7 @@ impl Table for RunResult {
             });
         let mut columns = vec![run_column(|run: &Self| run.run), trace];
         columns.extend(jobs.map(|jobs| metrics.remove(jobs)));
-        columns.extend([topology, processors, scheduler, allocator, tie, policy, seed]);
+        columns.extend([topology, processors, scheduler, allocator, tie, policy, seed, copy]);
         columns.extend(metrics);
         columns
     }
@@ -179,10 +187,10 @@ impl Table for OfRun<'_, SizeRow> {
     const ROW: &'static str = "one row per job size of a run, by ascending size";
 
     fn columns() -> Vec<Column<Self>> {
-        let [trace, topology, scheduler, allocator, tie, ..] =
+        let [trace, topology, scheduler, allocator, tie, _, _, copy] =
             RunKey::columns(|of: &Self| &of.run.key);
         let mut columns = vec![run_column(|of: &Self| of.run.run)];
-        columns.extend([trace, topology, scheduler, allocator, tie]);
+        columns.extend([trace, topology, scheduler, allocator, tie, copy]);
         columns.extend(SizeRow::columns().into_iter().map(|c| c.of(|of: &Self| Some(of.row))));
         columns
     }

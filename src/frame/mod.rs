@@ -3,7 +3,7 @@
 //! Any table can be had as a frame ([`frame()`]) and written as Parquet and CSV ([`write()`]); what
 //! its columns are, its rows say ([`Table`](crate::table::Table)). [`Tables`] writes those of a
 //! grid as results arrive: `runs`, `by_size` and, if asked for, `jobs`, joined by the column
-//! `run`.
+//! `run`, and `shaken` if the traces are.
 //!
 //! Parquet files say what their columns mean and in what units, and where they come from. Files
 //! hold no wall-clock figures: the same results give the same bytes.

@@ -2,7 +2,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::FrameError;
-use super::files::Files;
+use super::files::{Files, write};
+use crate::experiment::shaken::ShakenRow;
 use crate::experiment::{OfRun, RunResult};
 use crate::metrics::{JobMeasures, SizeRow};
 
@@ -18,6 +19,8 @@ pub struct Tables {
     runs: Files,
     by_size: Files,
     jobs: Option<Files>,
+    place: PathBuf,
+    metadata: Vec<(String, String)>,
     held: Vec<RunResult>,
     held_rows: usize,
 }
@@ -41,6 +44,8 @@ impl Tables {
             jobs: with_jobs.then(jobs).transpose()?,
             runs: Files::create::<RunResult>(dir, metadata, true)?,
             by_size: Files::create::<OfRun<'_, SizeRow>>(dir, metadata, true)?,
+            place: dir.to_path_buf(),
+            metadata: metadata.to_vec(),
             held: Vec::new(),
             held_rows: 0,
         })
@@ -69,16 +74,19 @@ impl Tables {
     }
 
     /// Completes the files and gives them their names. Returns their paths: runs, job
-    /// sizes, jobs.
+    /// sizes, jobs, and if there are any what runs come to over `shaken` copies.
     ///
     /// # Errors
     /// [`FrameError`] if a file cannot be written or renamed.
-    pub fn finish(mut self) -> Result<Vec<PathBuf>, FrameError> {
+    pub fn finish(mut self, shaken: &[ShakenRow]) -> Result<Vec<PathBuf>, FrameError> {
         self.flush()?;
         let mut paths = self.runs.finish()?;
         paths.extend(self.by_size.finish()?);
         if let Some(jobs) = self.jobs {
             paths.extend(jobs.finish()?);
+        }
+        if !shaken.is_empty() {
+            paths.extend(write(&self.place, shaken, &self.metadata)?);
         }
         Ok(paths)
     }

@@ -60,6 +60,7 @@ fn run(number: u32, tie: Option<&str>, sizes: &[u32]) -> RunResult {
             tie: tie.map(str::to_string),
             policy: "plain".to_string(),
             seed: 1,
+            copy: 0,
         },
         processors: 16,
         metrics: RunMetrics::new(
@@ -94,7 +95,7 @@ fn write(dir: &Path, results: &[RunResult], with_jobs: bool) -> Vec<String> {
     for result in results {
         tables.write(result).expect("written");
     }
-    let paths = tables.finish().expect("finished");
+    let paths = tables.finish(&[]).expect("finished");
     let name = |path: &std::path::PathBuf| path.file_name()?.to_str().map(str::to_string);
     paths.iter().filter_map(name).collect()
 }
@@ -223,6 +224,9 @@ fn files_of_one_table_always_concatenate() {
         candidate: None,
         value: Some(1.0 / 3.0),
         improvement_percent: 0.0,
+        shaken: None,
+        test_shaken: None,
+        behind: None,
         test_improvement_percent: None,
         feasible: None,
         excess_percent: None,
@@ -235,6 +239,9 @@ fn files_of_one_table_always_concatenate() {
         rank: Some(1),
         evaluation: Some(5),
         value: None,
+        shaken: None,
+        test_shaken: None,
+        behind: None,
         test_improvement_percent: Some(0.1),
         excess_percent: Some(0.0),
         candidate: "2,13,20,6@0.1".parse().ok(),
@@ -253,8 +260,13 @@ fn files_of_one_table_always_concatenate() {
         decisions: 9,
     }]);
     let candidate = "2,13,20,6@0.1".parse().expect("a candidate");
-    let cell =
-        PortabilityCell { candidate, value: 0.5, improvement_percent: 1.0, excess_percent: 0.0 };
+    let cell = PortabilityCell {
+        candidate,
+        value: 0.5,
+        improvement_percent: 1.0,
+        excess_percent: 0.0,
+        copies: None,
+    };
     let matrix = Portability {
         found: vec![Found { candidate, on: "made".to_string(), width: None }],
         parts: vec![Tried { name: "a".to_string(), topology: "4x4".to_string(), baseline: 1.0 }],

@@ -223,6 +223,16 @@ impl PlacementMeans {
         self.contiguous += u64::from(placement.components == 1);
     }
 
+    /// Takes in the allocations of another replay.
+    pub fn add(&mut self, other: &Self) {
+        self.jobs += other.jobs;
+        self.diameter += other.diameter;
+        self.dispersal += other.dispersal;
+        self.weighted_dispersal += other.weighted_dispersal;
+        self.components += other.components;
+        self.contiguous += other.contiguous;
+    }
+
     fn mean(&self, sum: f64) -> f64 {
         sum / self.jobs as f64
     }

@@ -24,6 +24,13 @@ impl TieStatistics {
         }
     }
 
+    /// Takes in the decisions of another replay.
+    pub fn add(&mut self, other: Self) {
+        self.decisions += other.decisions;
+        self.tied += other.tied;
+        self.sets += other.sets;
+    }
+
     /// Tied decisions in percent of all decisions; 0 of none.
     pub fn tied_percent(&self) -> f64 {
         if self.decisions == 0 { 0.0 } else { 100.0 * self.tied as f64 / self.decisions as f64 }

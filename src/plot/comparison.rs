@@ -17,6 +17,8 @@ pub struct Comparison {
     /// The strategies from top to bottom, with a value for each measure; `None` where it
     /// was not measured.
     pub strategies: Vec<(String, Vec<Option<f64>>)>,
+    /// Half the widths of the values' intervals, in the same order; empty if there are none.
+    pub half_widths: Vec<Vec<Option<f64>>>,
 }
 
 impl Figure for Comparison {
@@ -39,6 +41,10 @@ impl Figure for Comparison {
                     Some(value) => {
                         let colour = PALETTE[i % PALETTE.len()];
                         rows.bar(canvas, &panel, row, value, &significant(value), colour)?;
+                        let half = self.half_widths.get(row).and_then(|of| of.get(i)).copied();
+                        if let Some(half) = half.flatten() {
+                            rows.interval(canvas, &panel, row, [value - half, value + half])?;
+                        }
                     }
                     None => rows.value(canvas, panel.left, row, "–")?,
                 }
@@ -51,11 +57,17 @@ impl Figure for Comparison {
     fn table(&self) -> Table {
         let mut columns = vec!["strategy"];
         columns.extend(self.measures.iter().map(String::as_str));
+        let half_widths = self.measures.iter().map(|measure| format!("{measure}, half width"));
+        let half_widths: Vec<String> = half_widths.collect();
+        if !self.half_widths.is_empty() {
+            columns.extend(half_widths.iter().map(String::as_str));
+        }
         let mut table = Table::new(&columns);
-        for (name, values) in &self.strategies {
+        for (place, (name, values)) in self.strategies.iter().enumerate() {
             let mut row = vec![name.clone()];
             let text = |value: &Option<f64>| value.map_or(String::new(), |v| v.to_string());
             row.extend(values.iter().map(text));
+            row.extend(self.half_widths.get(place).into_iter().flatten().map(text));
             table.row(&row);
         }
         table

@@ -4,12 +4,14 @@ use rayon::prelude::*;
 
 use super::name::{Stems, machine, setting};
 use super::number::grouped;
+use super::shaken::{Improvements, over_copies, overall};
 use super::{
     Comparison, Figure, Improvement, Load, Order, PlotError, StrategyBar, StrategyBars, TieRow,
     Ties, save,
 };
 use crate::experiment::{RunKey, RunResult};
 use crate::metrics::by_size::improvement;
+use crate::metrics::estimate::Estimate;
 
 /// Saves a figure in a folder under a stem.
 type Picture = Box<dyn Fn(&Path, &str) -> Result<[PathBuf; 3], PlotError> + Send + Sync>;
@@ -30,6 +32,9 @@ fn named(parts: Vec<String>, figure: impl Figure + Send + Sync + 'static) -> Nam
 ///   schedule depends on them a comparison by several measures;
 /// * all tie counts in one figure;
 /// * for every trace, machine and scheduler, the load.
+///
+/// Of shaken traces, means over the copies are drawn with their 95 % intervals; load and ties are
+/// those of the traces as they are.
 ///
 /// Names say what is drawn, such as
 /// `improvement-by-size--KTH-SP2-1996-2--10x10--fcfs--mc1x1-2-13-20-6.svg`; cleaning
@@ -56,9 +61,22 @@ pub fn gallery(dir: &Path, results: &[RunResult]) -> Result<Vec<PathBuf>, PlotEr
     Ok(paths?.into_iter().flatten().collect())
 }
 
+/// A value of a run, if it has it.
+type Value = fn(&RunResult) -> Option<f64>;
+
+/// What strategies are compared by, with titles.
+const COMPARED: [(&str, Value); 4] = [
+    ("Pairwise L₁ (hops)", |run| Some(run.metrics.mean_pairwise_l1)),
+    ("Dispersal (%)", |run| Some(100.0 * run.metrics.placements?.mean_dispersal)),
+    ("Turnaround (s)", |run| Some(run.metrics.schedule.mean_turnaround)),
+    ("Utilization (%)", |run| Some(100.0 * run.metrics.schedule.utilization)),
+];
+
 /// Results, and what must be said because they differ in it.
 struct Album<'a> {
-    results: &'a [RunResult],
+    results: Vec<&'a RunResult>,
+    /// On shaken copies.
+    shaken: Vec<&'a RunResult>,
     policies: bool,
     seeds: bool,
 }
@@ -68,8 +86,10 @@ impl<'a> Album<'a> {
         let differ = |same: fn(&RunKey, &RunKey) -> bool| {
             results.windows(2).any(|pair| !same(&pair[0].key, &pair[1].key))
         };
+        let (results, shaken) = results.iter().partition(|run| run.is_unshaken());
         Self {
             results,
+            shaken,
             policies: differ(|a, b| a.policy == b.policy),
             seeds: differ(|a, b| a.seed == b.seed),
         }
@@ -93,22 +113,44 @@ impl<'a> Album<'a> {
         subtitle
     }
 
+    /// The runs of a cell on shaken copies.
+    fn copies(&self, key: &RunKey) -> impl Iterator<Item = &'a RunResult> + '_ {
+        let key = key.clone();
+        self.shaken.iter().copied().filter(move |run| RunKey { copy: 0, ..run.key.clone() } == key)
+    }
+
+    /// What a figure says of its error bars.
+    fn intervals(&self, copies: u64) -> String {
+        format!("means over {copies} shaken copies of the trace with 95 % intervals")
+    }
+
     fn improvements(&self) -> Vec<Named> {
         let mut pictures = Vec::new();
-        for run in self.results.iter().filter(|run| run.key.tie.is_some()) {
+        for &run in self.results.iter().filter(|run| run.key.tie.is_some()) {
             let untied = RunKey { tie: None, ..run.key.clone() };
-            let Some(baseline) = self.results.iter().find(|base| base.key == untied) else {
+            let Some(&baseline) = self.results.iter().find(|base| base.key == untied) else {
                 continue;
             };
-            let before = baseline.metrics.mean_pairwise_l1;
-            let overall = 100.0 * (before - run.metrics.mean_pairwise_l1) / before;
+            let pairs = self.copies(&run.key).filter_map(|run| {
+                let same = |base: &&RunResult| base.key.copy == run.key.copy;
+                Some((self.copies(&untied).find(same)?, run))
+            });
+            let shaken = Improvements::of(pairs);
+            let overall = overall(baseline, run);
             let mut subtitle = self.subtitle(&run.key);
             let (strategy, plain) = (run.key.strategy(), &run.key.allocator);
             subtitle.push(format!("{strategy} against {plain} without tie-breaking"));
-            if overall.is_finite() {
+            let mut changes = improvement(&baseline.by_size, &run.by_size, run.processors);
+            let mut half_widths = Vec::new();
+            if shaken.copies() > 1 {
+                let mean = shaken.overall();
+                let [mean, half] = [mean.mean, mean.half_width].map(|value| grouped(value, 2));
+                subtitle.push(format!("{mean} ± {half} % over all jobs"));
+                subtitle.push(self.intervals(shaken.copies()));
+                half_widths = shaken.fill(&mut changes);
+            } else if overall.is_finite() {
                 subtitle.push(format!("{} % over all jobs", grouped(overall, 2)));
             }
-            let changes = improvement(&baseline.by_size, &run.by_size, run.processors);
             for (kind, order) in
                 [("improvement-by-size", Order::Size), ("improvement-by-rank", Order::Rank)]
             {
@@ -118,7 +160,9 @@ impl<'a> Album<'a> {
                     parts.push(format!("seed-{}", run.key.seed));
                 }
                 let (subtitle, changes) = (subtitle.clone(), changes.clone());
-                pictures.push(named(parts, Improvement { subtitle, order, changes }));
+                let half_widths = half_widths.clone();
+                let figure = Improvement { subtitle, order, changes, half_widths };
+                pictures.push(named(parts, figure));
             }
         }
         pictures
@@ -131,7 +175,7 @@ impl<'a> Album<'a> {
                 == (&b.trace, &b.topology, &b.scheduler, &b.policy)
         };
         let mut groups: Vec<Vec<&RunResult>> = Vec::new();
-        for run in self.results {
+        for &run in &self.results {
             match groups.iter_mut().find(|group| same(&group[0].key, &run.key)) {
                 Some(group) => group.push(run),
                 None => groups.push(vec![run]),
@@ -144,17 +188,18 @@ impl<'a> Album<'a> {
         let mut pictures = Vec::new();
         for group in self.by_setting() {
             let (first, key) = (group[0], &group[0].key);
-            let strategies = strategies(&group);
+            let (strategies, copies) = self.strategies(&group);
             if strategies.len() >= 2 {
                 let mut subtitle = self.subtitle(key);
                 if self.seeds {
                     subtitle.push("means over seeds".to_string());
                 }
+                subtitle.extend(copies.map(|copies| self.intervals(copies)));
                 let figure = StrategyBars { subtitle, strategies };
                 pictures.push(named(self.parts("strategies", key), figure));
             }
             if group.len() >= 2 && group.iter().any(|run| run.metrics.system.is_some()) {
-                let figure = comparison(self.subtitle(key), &group);
+                let figure = self.comparison(self.subtitle(key), &group);
                 pictures.push(named(self.parts("comparison", key), figure));
             }
             if first.series.times.len() > 1 {
@@ -168,6 +213,58 @@ impl<'a> Album<'a> {
             }
         }
         pictures
+    }
+
+    /// Strategies of one setting in order of first appearance, each the mean over its seeds, and over
+    /// how many shaken copies if over any.
+    fn strategies(&self, group: &[&RunResult]) -> (Vec<StrategyBar>, Option<u64>) {
+        let mut seeds: Vec<(String, Vec<&RunResult>)> = Vec::new();
+        for &run in group {
+            let name = run.key.strategy();
+            match seeds.iter_mut().find(|(other, _)| *other == name) {
+                Some((_, runs)) => runs.push(run),
+                None => seeds.push((name, vec![run])),
+            }
+        }
+        let pairwise = |run: &RunResult| Some(run.metrics.mean_pairwise_l1);
+        let mut copies = None;
+        let strategy = |(name, runs): (String, Vec<&RunResult>)| {
+            let shaken = over_copies(runs.iter().flat_map(|run| self.copies(&run.key)), pairwise);
+            copies = copies.max(shaken.map(|mean| mean.count));
+            let own = runs.iter().map(|run| run.metrics.mean_pairwise_l1).sum::<f64>();
+            let own = own / runs.len() as f64;
+            StrategyBar {
+                name,
+                mean_pairwise_l1: shaken.map_or(own, |mean| mean.mean),
+                half_width: shaken.map(|mean| mean.half_width),
+            }
+        };
+        (seeds.into_iter().map(strategy).collect(), copies)
+    }
+
+    /// The runs of one setting, the most compact first.
+    fn comparison(&self, mut subtitle: Vec<String>, group: &[&RunResult]) -> Comparison {
+        let mut runs = group.to_vec();
+        runs.sort_by(|a, b| a.metrics.mean_pairwise_l1.total_cmp(&b.metrics.mean_pairwise_l1));
+        let (titles, values): (Vec<&str>, Vec<_>) = COMPARED.into_iter().unzip();
+        let (mut strategies, mut half_widths) = (Vec::new(), Vec::new());
+        let mut copies = None;
+        for run in &runs {
+            let shaken = values.iter().map(|value| over_copies(self.copies(&run.key), value));
+            let shaken: Vec<Option<Estimate>> = shaken.collect();
+            copies = copies.max(shaken.iter().flatten().map(|mean| mean.count).max());
+            let shown = values.iter().zip(&shaken);
+            let shown =
+                shown.map(|(value, mean)| mean.map(|mean| mean.mean).or_else(|| value(run)));
+            strategies.push((run.key.strategy(), shown.collect()));
+            half_widths.push(shaken.iter().map(|mean| Some((*mean)?.half_width)).collect());
+        }
+        match copies {
+            Some(copies) => subtitle.push(self.intervals(copies)),
+            None => half_widths.clear(),
+        }
+        let measures = titles.into_iter().map(str::to_string).collect();
+        Comparison { subtitle, measures, strategies, half_widths }
     }
 
     fn ties(&self) -> Option<Named> {
@@ -203,42 +300,5 @@ impl<'a> Album<'a> {
     fn machines_differ_within_trace(&self) -> bool {
         let clash = |a: &RunKey, b: &RunKey| a.trace == b.trace && a.topology != b.topology;
         self.results.iter().any(|a| self.results.iter().any(|b| clash(&a.key, &b.key)))
-    }
-}
-
-/// StrategyBars of one setting in order of first appearance, each the mean over its seeds.
-fn strategies(group: &[&RunResult]) -> Vec<StrategyBar> {
-    let mut sums: Vec<(String, f64, f64)> = Vec::new();
-    for run in group {
-        let (name, value) = (run.key.strategy(), run.metrics.mean_pairwise_l1);
-        match sums.iter_mut().find(|(other, ..)| *other == name) {
-            Some((_, sum, count)) => (*sum, *count) = (*sum + value, *count + 1.0),
-            None => sums.push((name, value, 1.0)),
-        }
-    }
-    sums.into_iter()
-        .map(|(name, sum, count)| StrategyBar { name, mean_pairwise_l1: sum / count })
-        .collect()
-}
-
-/// The runs of one setting, the most compact first.
-fn comparison(subtitle: Vec<String>, group: &[&RunResult]) -> Comparison {
-    let mut runs = group.to_vec();
-    runs.sort_by(|a, b| a.metrics.mean_pairwise_l1.total_cmp(&b.metrics.mean_pairwise_l1));
-    let measures = ["Pairwise L₁ (hops)", "Dispersal (%)", "Turnaround (s)", "Utilization (%)"];
-    let row = |run: &&RunResult| {
-        let m = &run.metrics;
-        let values = vec![
-            Some(m.mean_pairwise_l1),
-            m.placements.map(|places| 100.0 * places.mean_dispersal),
-            Some(m.schedule.mean_turnaround),
-            Some(100.0 * m.schedule.utilization),
-        ];
-        (run.key.strategy(), values)
-    };
-    Comparison {
-        subtitle,
-        measures: measures.map(str::to_string).to_vec(),
-        strategies: runs.iter().map(row).collect(),
     }
 }

@@ -28,6 +28,8 @@ pub struct Improvement {
     pub order: Order,
     /// The changes by size.
     pub changes: Vec<SizeChange>,
+    /// Half the widths of their intervals, in the same order; empty if there are none.
+    pub half_widths: Vec<f64>,
 }
 
 impl Improvement {
@@ -36,6 +38,12 @@ impl Improvement {
             Order::Size => change.size,
             Order::Rank => change.size_rank,
         })
+    }
+
+    /// The changes with half the widths of their intervals, if they have any.
+    fn with_intervals(&self) -> impl Iterator<Item = (&SizeChange, Option<f64>)> {
+        let half_widths = self.half_widths.iter().copied().map(Some);
+        self.changes.iter().zip(half_widths.chain(std::iter::repeat(None)))
     }
 
     /// What no allocator can change, in percent of the jobs.
@@ -68,8 +76,12 @@ impl Figure for Improvement {
         let top = header(canvas, title, &subtitle, &legend)?;
 
         let percent = |c: &SizeChange| c.improvement_percent;
-        let low = self.changes.iter().map(percent).fold(0.0, f64::min);
-        let high = self.changes.iter().map(percent).fold(0.0, f64::max);
+        let ends = |(change, half): (&SizeChange, Option<f64>)| {
+            let half = half.unwrap_or(0.0);
+            [percent(change) - half, percent(change) + half]
+        };
+        let low = self.with_intervals().map(|it| ends(it)[0]).fold(0.0, f64::min);
+        let high = self.with_intervals().map(|it| ends(it)[1]).fold(0.0, f64::max);
         let most = self.changes.iter().map(|c| c.jobs).max().unwrap_or(1) as f64;
         // Crosses of single jobs and of the most frequent size stay off the edges.
         let jobs = Scale::log(0.7, (most * 1.5).max(10.0));
@@ -101,6 +113,12 @@ impl Figure for Improvement {
                 canvas.rectangle((x - half, panel.at_y(0.0)), (x + half, y), colour)?;
             }
         }
+        for (change, half) in self.with_intervals().filter(|it| it.1.is_some_and(|half| half > 0.0))
+        {
+            let x = panel.at_x(self.x(change));
+            let [low, high] = ends((change, half)).map(|end| panel.at_y(end));
+            canvas.line(&[(x, low), (x, high)], AXIS_LINE, INK)?;
+        }
         canvas.line(
             &[panel.at(panel.x.range().0, 0.0), panel.at(panel.x.range().1, 0.0)],
             AXIS_LINE,
@@ -119,17 +137,21 @@ impl Figure for Improvement {
     }
 
     fn table(&self) -> Table {
-        let mut table = Table::new(&["size", "size_rank", "jobs", "improvement_percent", "fixed"]);
-        let mut changes: Vec<_> = self.changes.iter().collect();
-        changes.sort_by(|a, b| self.x(a).total_cmp(&self.x(b)));
-        for c in changes {
-            table.row(&[
+        let columns = ["size", "size_rank", "jobs", "improvement_percent", "fixed", "half_width"];
+        let shown = if self.half_widths.is_empty() { 5 } else { 6 };
+        let mut table = Table::new(&columns[..shown]);
+        let mut changes: Vec<_> = self.with_intervals().collect();
+        changes.sort_by(|(a, _), (b, _)| self.x(a).total_cmp(&self.x(b)));
+        for (c, half_width) in changes {
+            let row = [
                 c.size.to_string(),
                 c.size_rank.to_string(),
                 c.jobs.to_string(),
                 c.improvement_percent.to_string(),
                 c.fixed.to_string(),
-            ]);
+                half_width.map_or(String::new(), |half_width| half_width.to_string()),
+            ];
+            table.row(&row[..shown]);
         }
         table
     }

@@ -49,6 +49,7 @@ mod rows;
 mod save;
 mod scale;
 mod search;
+mod shaken;
 mod strategies;
 mod style;
 mod surface;

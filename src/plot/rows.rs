@@ -89,6 +89,24 @@ impl Rows {
         self.value(canvas, end, row, text)
     }
 
+    /// A line from one value to another through the middle of a row, with ends.
+    pub fn interval<DB: DrawingBackend>(
+        &self,
+        canvas: &Canvas<DB>,
+        panel: &Panel,
+        row: usize,
+        [low, high]: [f64; 2],
+    ) -> Result<(), PlotError> {
+        let y = self.middle(row);
+        let cap = self.half() * 0.6;
+        let ends = [low, high].map(|end| panel.at_x(end).clamp(panel.left, panel.right));
+        canvas.line(&[(ends[0], y), (ends[1], y)], AXIS_LINE, INK)?;
+        for x in ends {
+            canvas.line(&[(x, y - cap), (x, y + cap)], AXIS_LINE, INK)?;
+        }
+        Ok(())
+    }
+
     /// A value printed right of a point.
     pub fn value<DB: DrawingBackend>(
         &self,

@@ -27,6 +27,15 @@ pub struct StrategyBar {
     pub name: String,
     /// Mean over jobs of the pairwise L1 sum in hops; over several seeds, their mean.
     pub mean_pairwise_l1: f64,
+    /// Half the width of its interval, if it is a mean over shaken copies.
+    pub half_width: Option<f64>,
+}
+
+impl StrategyBar {
+    fn interval(&self) -> Option<[f64; 2]> {
+        let (mean, half) = (self.mean_pairwise_l1, self.half_width?);
+        Some([mean - half, mean + half])
+    }
 }
 
 impl StrategyBars {
@@ -66,6 +75,9 @@ impl Figure for StrategyBars {
         for (row, strategy) in sorted.iter().enumerate() {
             let value = strategy.mean_pairwise_l1;
             rows.bar(canvas, &panel, row, value, &significant(value), BLUE)?;
+            if let Some(interval) = strategy.interval() {
+                rows.interval(canvas, &panel, row, interval)?;
+            }
         }
         rows.axes(canvas, &panel, title)?;
         if zoomed {
@@ -76,6 +88,9 @@ impl Figure for StrategyBars {
                 let (x, y) = (panel.at_x(strategy.mean_pairwise_l1), rows.middle(row));
                 canvas.dashes((panel.left, y), (x, y), GRID_LINE, MUTED)?;
                 canvas.disc((x, y), 5.0, BLUE)?;
+                if let Some(interval) = strategy.interval() {
+                    rows.interval(canvas, &panel, row, interval)?;
+                }
             }
             panel.axis_bottom(canvas, title)?;
         }
@@ -83,9 +98,14 @@ impl Figure for StrategyBars {
     }
 
     fn table(&self) -> Table {
-        let mut table = Table::new(&["strategy", "mean_pairwise_l1"]);
-        for StrategyBar { name, mean_pairwise_l1 } in self.sorted() {
-            table.row(&[name.clone(), mean_pairwise_l1.to_string()]);
+        let shaken = self.strategies.iter().any(|strategy| strategy.half_width.is_some());
+        let columns = ["strategy", "mean_pairwise_l1", "half_width"];
+        let shown = if shaken { 3 } else { 2 };
+        let mut table = Table::new(&columns[..shown]);
+        for StrategyBar { name, mean_pairwise_l1, half_width } in self.sorted() {
+            let half_width = half_width.map_or(String::new(), |half_width| half_width.to_string());
+            let row = [name.clone(), mean_pairwise_l1.to_string(), half_width];
+            table.row(&row[..shown]);
         }
         table
     }

@@ -37,6 +37,7 @@ fn run(scheduler: &str, tie: Option<&str>, seed: u64, pairwise: [u64; 4]) -> Run
         tie: tie.map(str::to_string),
         policy: "plain".to_string(),
         seed,
+        copy: 0,
     };
     let ties = tie.is_none().then_some(ties);
     let total = pairwise.iter().sum();
@@ -107,7 +108,8 @@ fn a_twin_has_the_same_seed() {
 fn the_data_beside_an_improvement_is_the_one_drawn() {
     let results = results();
     let changes = by_size::improvement(&results[0].by_size, &results[1].by_size, 16);
-    let figure = Improvement { subtitle: Vec::new(), order: Order::Rank, changes };
+    let figure =
+        Improvement { subtitle: Vec::new(), order: Order::Rank, changes, half_widths: Vec::new() };
     let percent = 100.0 * (9.0 - 8.0) / 9.0;
     let rows = [
         "size,size_rank,jobs,improvement_percent,fixed".to_string(),
@@ -129,7 +131,7 @@ fn a_narrow_spread_is_enlarged_and_says_so() {
     let figure = |values: [f64; 2]| StrategyBars {
         subtitle: Vec::new(),
         strategies: values
-            .map(|v| StrategyBar { name: format!("s{v}"), mean_pairwise_l1: v })
+            .map(|v| StrategyBar { name: format!("s{v}"), mean_pairwise_l1: v, half_width: None })
             .to_vec(),
     };
     let says = |figure: &StrategyBars| svg(figure).expect("drawn").contains("does not begin at 0");

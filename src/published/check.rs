@@ -17,6 +17,8 @@ pub enum Tolerance {
     Above,
     /// Ours must not exceed the published value by more than this fraction of it.
     AtMost(f64),
+    /// By no more than this, within which 95 % of shaken copies of the log come out.
+    OfShaken(f64),
 }
 
 impl Tolerance {
@@ -25,7 +27,9 @@ impl Tolerance {
     pub fn admits(self, published: f64, ours: f64, margin: f64) -> bool {
         let slop = margin + 1e-9 * published.abs().max(1.0);
         match self {
-            Tolerance::Absolute(by) => (ours - published).abs() <= by + slop,
+            Tolerance::Absolute(by) | Tolerance::OfShaken(by) => {
+                (ours - published).abs() <= by + slop
+            }
             Tolerance::Relative(by) => (ours - published).abs() <= by * published.abs() + slop,
             Tolerance::Below => ours - margin < published,
             Tolerance::Above => ours + margin > published,
@@ -56,6 +60,7 @@ impl fmt::Display for Tolerance {
             Tolerance::Below => f.write_str("less"),
             Tolerance::Above => f.write_str("more"),
             Tolerance::AtMost(by) => write!(f, "at most +{} %", (by * 1e6).round() / 1e4),
+            Tolerance::OfShaken(by) => write!(f, "{} (95 % of shaken logs)", fixed(*by, 2)),
         }
     }
 }
@@ -215,7 +220,9 @@ impl Check {
         let (bound, tolerance) = (&self.printed, self.tolerance);
         match tolerance {
             _ if !self.is_claim => tolerance.to_string(),
-            Tolerance::Absolute(_) | Tolerance::Relative(_) => format!("{tolerance} of {bound}"),
+            Tolerance::Absolute(_) | Tolerance::Relative(_) | Tolerance::OfShaken(_) => {
+                format!("{tolerance} of {bound}")
+            }
             Tolerance::Below => format!("less than {bound}"),
             Tolerance::Above => format!("more than {bound}"),
             Tolerance::AtMost(by) => {
@@ -234,7 +241,9 @@ impl Check {
                 format!("{:+.*}", self.decimals(), ours - published)
             }
             Tolerance::Relative(_) => format!("{:+.3} %", 100.0 * (ours - published) / published),
-            Tolerance::Absolute(_) => format!("{:+.*}", self.decimals(), ours - published),
+            Tolerance::Absolute(_) | Tolerance::OfShaken(_) => {
+                format!("{:+.*}", self.decimals(), ours - published)
+            }
             Tolerance::Below | Tolerance::Above | Tolerance::AtMost(_) => return None,
         })
     }

@@ -26,7 +26,7 @@ pub mod turner;
 pub use check::{Check, NotRun, Ours, Tolerance, Verdict};
 
 use crate::stop::Stop;
-use crate::workload::SearchPath;
+use crate::workload::{SearchPath, Shake};
 
 /// What to verify, and where the traces are.
 #[derive(Clone, Debug)]
@@ -38,6 +38,8 @@ pub struct Selection {
     pub only: Vec<String>,
     /// Replicate until every interval is as narrow as the papers', instead of a few times.
     pub full: bool,
+    /// Shaken copies of real traces by which rows are judged that one log cannot decide.
+    pub shake: Option<Shake>,
     /// Once raised, what is running fails.
     pub stop: Stop,
 }
@@ -116,6 +118,7 @@ mod tests {
             traces: SearchPath::new([]),
             only: vec![name.to_string()],
             full: false,
+            shake: None,
             stop: Stop::new(),
         };
         assert!(select("KTH-SP2").includes("KTH-SP2-1996-2"));

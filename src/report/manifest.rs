@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::experiment::RunKey;
 use crate::experiment::grid::WindowFile;
 use crate::files::{FORMAT, FileRecord, PROGRAM};
-use crate::workload::{CleaningReport, PolicyRow};
+use crate::workload::{CleaningReport, PolicyRow, Shake};
 
 /// A process that makes results, as it is told in their manifest.
 #[derive(Clone, Debug)]
@@ -109,6 +109,9 @@ pub struct Configuration {
     pub seeds: Vec<u64>,
     /// Part of the traces that was replayed.
     pub window: WindowRecord,
+    /// Shaken copies that were run as well.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shake: Option<Shake>,
     /// Cleaning policy.
     pub policy: String,
     /// Its rules.

@@ -8,8 +8,10 @@ mod format;
 pub mod manifest;
 mod runs;
 mod search;
+mod shaken;
 pub mod sweep;
 
 pub use format::{Align, Sheet, Shown};
 pub use runs::summary;
 pub use search::{portability_summary, search_summary};
+pub use shaken::shaken_summary;

@@ -3,7 +3,7 @@ use crate::experiment::RunResult;
 use crate::number::fixed;
 
 /// The table for people. Columns that no run fills are left out.
-pub fn summary(results: &[RunResult]) -> Sheet {
+pub fn summary<'a>(results: impl IntoIterator<Item = &'a RunResult> + Clone) -> Sheet {
     let shown = vec![
         Shown::column("trace", "trace", 0),
         Shown::column("jobs", "jobs", 0),

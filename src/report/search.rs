@@ -1,5 +1,6 @@
 use super::format::{Align, Sheet, Shown};
-use crate::experiment::search::{Candidate, Origin, Portability, SearchRow};
+use crate::experiment::search::{Behind, Candidate, Origin, Portability, SearchRow};
+use crate::experiment::shaken::Apart;
 use crate::number::{fixed, grouped};
 
 /// The table for people. Columns that say nothing are left out.
@@ -17,8 +18,24 @@ pub fn search_summary(objective: &str, rows: &[SearchRow]) -> Sheet {
         Shown::text("tie", |row: &SearchRow| row.candidate.map(|one| one.to_string())),
         Shown::text("AF : WF : BF", |row: &SearchRow| row.candidate.map(ratios)),
         Shown::column("value", objective, 3),
-        Shown::column("improvement_percent", "better %", 3),
-        Shown::column("test_improvement_percent", "test %", 3).optional(),
+        Shown::text("better %", |row: &SearchRow| {
+            let half_width = row.shaken.map(|mean| mean.half_width);
+            Some(with_interval(row.improvement_percent, half_width))
+        })
+        .right(),
+        Shown::text("behind the best", |row: &SearchRow| {
+            let Behind { percent, verdict } = row.behind?;
+            let doubt = if verdict == Apart::Yes { "" } else { "~ " };
+            Some(format!("{doubt}{}", with_interval(percent.mean, Some(percent.half_width))))
+        })
+        .right()
+        .optional(),
+        Shown::text("test %", |row: &SearchRow| {
+            let half_width = row.test_shaken.map(|mean| mean.half_width);
+            Some(with_interval(row.test_improvement_percent?, half_width))
+        })
+        .right()
+        .optional(),
     ]);
     if rows.iter().any(|row| row.feasible == Some(false)) {
         shown.push(Shown::column("excess_percent", "over limit %", 2));
@@ -29,6 +46,12 @@ pub fn search_summary(objective: &str, rows: &[SearchRow]) -> Sheet {
         Shown::column("worst_percent", "worse %", 2),
     ]);
     Sheet::of(rows, shown)
+}
+
+/// A percentage with half the width of its interval, if it has one.
+fn with_interval(percent: f64, half_width: Option<f64>) -> String {
+    let half_width = half_width.map_or(String::new(), |width| format!(" ± {}", fixed(width, 3)));
+    fixed(percent, 3) + &half_width
 }
 
 /// The factors over the first that is not 0, as the paper's Fig. 8 gives them; signs stay.
@@ -46,7 +69,8 @@ pub fn portability_summary(matrix: &Portability) -> Sheet {
     for (found, cells) in matrix.found.iter().zip(&matrix.cells) {
         let mut row = vec![found.candidate.to_string(), found.on.clone()];
         row.extend(cells.iter().map(|cell| {
-            let improvement = fixed(cell.improvement_percent, 3);
+            let half_width = cell.estimate().map(|mean| mean.half_width);
+            let improvement = with_interval(cell.improvement_percent, half_width);
             let radius = cell.candidate.vector.scan_radius;
             match radius == found.candidate.vector.scan_radius {
                 true => improvement,

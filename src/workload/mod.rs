@@ -12,6 +12,7 @@
 //! name --SearchPath--> file --swf::Reader--> records --Policy--> jobs --Window--> Workload
 //! ```
 //!
+//! [`shake`] makes copies of a trace whose times differ a little, for error bars;
 //! [`lublin`] and [`stochastic`] make jobs without a trace; [`generated`] makes traces of them.
 
 mod clean;
@@ -26,6 +27,7 @@ mod oversize;
 mod policy;
 mod presets;
 mod report;
+pub mod shake;
 pub mod stochastic;
 mod window;
 
@@ -43,4 +45,5 @@ pub use policy::{
     EstimateRule, Oversize, Policy, PolicyRow, Repair, Rounding, SizeSource, UnknownOversize,
 };
 pub use report::{Change, CleaningReport, DropReason};
+pub use shake::{Shake, ShakeError};
 pub use window::{Outside, Start, Window, WindowError};

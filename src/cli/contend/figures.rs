@@ -51,6 +51,7 @@ fn comparison(group: &[&Contended], seed: Option<&str>) -> Comparison {
         vec![means.mean_stretch, means.mean_latency, means.mean_distance, dispersal]
     };
     Comparison {
+        half_widths: Vec::new(),
         subtitle: vec![
             line(&[Some(&key.trace), Some(&key.topology), Some(&key.scheduler), seed]),
             format!("{pattern}; stretch is time among others over time alone"),

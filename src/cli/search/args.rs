@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
-use crate::cli::args::{GridArgs, OutputArgs};
+use crate::cli::args::{GridArgs, OutputArgs, ShakeArgs};
 use crate::experiment::search::Range;
 
 /// Arguments of `replay search`, as typed.
@@ -10,6 +10,9 @@ use crate::experiment::search::Range;
 pub struct SearchArgs {
     #[command(flatten)]
     pub grid: GridArgs,
+
+    #[command(flatten)]
+    pub shake: ShakeArgs,
 
     #[command(flatten)]
     pub output: OutputArgs,

@@ -24,7 +24,7 @@ use crate::experiment::search::strategy::{
     External, Halving, List, Local, Random, SearchStrategy, Tpe,
 };
 use crate::experiment::search::{
-    Archive, Control, End, Found, Portability, Problem, Space, search, width,
+    Archive, Control, End, Found, GIVEN, Portability, Problem, Space, search, width,
 };
 use crate::number::grouped;
 use crate::stop::Stop;
@@ -103,7 +103,11 @@ pub fn run(args: &SearchArgs, command: &[OsString]) -> Result<Exit, Failure> {
     if interrupted {
         session.interrupted();
     }
-    session.deliver(&findings.rows(), &[])?;
+    let rows = findings.rows();
+    if !quiet {
+        rows.as_good().iter().for_each(tell);
+    }
+    session.deliver(&rows, &[])?;
     if interrupted {
         tell("replay: interrupted; what was done is written");
         return Ok(Exit::Interrupted);
@@ -291,7 +295,7 @@ fn portability(
     for candidate in task.given.iter().map(|one| one.reduced()) {
         let known = all.iter().any(|found| found.candidate == candidate);
         if !candidate.vector.is_indifferent() && !known {
-            all.push(Found { candidate, on: "given".to_string(), width: None });
+            all.push(Found { candidate, on: GIVEN.to_string(), width: None });
         }
     }
     Portability::new(all, &task.singles, stop).map_err(failure)

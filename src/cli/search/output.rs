@@ -10,9 +10,11 @@ use super::task::SearchTask;
 use crate::cli::output::configuration;
 use crate::cli::results::Results;
 use crate::experiment::search::{
-    Archive, Candidate, Origin, Portability, Problem, SearchRow, SparedRow, rows,
+    Archive, Candidate, GIVEN, Origin, Portability, Problem, SearchRow, SparedRow, improvement,
+    rows, shaken_improvement,
 };
 use crate::frame::{self, FrameError};
+use crate::number::grouped;
 use crate::plot::{Searched, search_gallery};
 use crate::report::{Sheet, portability_summary, search_summary};
 
@@ -63,16 +65,15 @@ impl Findings<'_> {
             let mut rows = rows(problem, archive, given);
             if let Some(matrix) = self.portability {
                 let tests = matrix.parts.len() - self.task.tests..matrix.parts.len();
-                for row in rows.iter_mut().filter(|row| row.rank.is_some()) {
+                for row in rows.iter_mut().filter(|row| row.candidate.is_some()) {
                     let tried = matrix.found.iter().position(|found| {
-                        Some(found.candidate) == row.candidate && found.on == row.searched
+                        let ours = found.on == row.searched || found.on == GIVEN;
+                        Some(found.candidate) == row.candidate && ours
                     });
-                    row.test_improvement_percent =
-                        tried.filter(|_| !tests.is_empty()).map(|tried| {
-                            let cells = &matrix.cells[tried][tests.clone()];
-                            let sum: f64 = cells.iter().map(|cell| cell.improvement_percent).sum();
-                            sum / cells.len() as f64
-                        });
+                    let Some(tried) = tried.filter(|_| !tests.is_empty()) else { continue };
+                    let cells = &matrix.cells[tried][tests.clone()];
+                    row.test_improvement_percent = Some(improvement(cells));
+                    row.test_shaken = shaken_improvement(cells);
                 }
             }
             all.extend(rows);
@@ -102,9 +103,31 @@ impl Findings<'_> {
             "split": args.split,
             "each": args.each,
             "scale_sr": args.scale_sr,
+            "shake": args.shake.shake(),
             "seed": task.seed,
             "test": task.test.as_ref().map(|test| configuration(test, false).traces),
         })
+    }
+}
+
+impl Written<'_> {
+    /// Of every search on shaken copies, how many vectors cannot be told from its best.
+    pub fn as_good(&self) -> Vec<String> {
+        let of_search = self.all.chunk_by(|a, b| a.searched == b.searched);
+        let line = |rows: &[SearchRow]| {
+            let best = rows.iter().find(|row| row.rank == Some(1))?;
+            let copies = best.shaken?.count;
+            let ranked = rows.iter().filter(|row| row.rank.is_some()).count() - 1;
+            let as_good = rows.iter().filter(|row| row.is_as_good()).count();
+            Some(format!(
+                "{}: {} of {} other vectors cannot be told from the best ({}) on {copies} shaken copies",
+                best.searched,
+                grouped(as_good as u64),
+                grouped(ranked as u64),
+                best.candidate?,
+            ))
+        };
+        of_search.filter_map(line).collect()
     }
 }
 

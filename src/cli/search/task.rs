@@ -14,6 +14,7 @@ use crate::experiment::search::{
 };
 use crate::experiment::{Measure, Trace, Watch};
 use crate::scheduler::registry::SchedulerSpec;
+use crate::workload::Shake;
 
 /// Ratios that halving can draw: it holds them all.
 const MOST_DRAWN: u64 = 1_000_000;
@@ -64,6 +65,7 @@ impl SearchTask {
     /// before a trace is read is. Every trace is measured without tie-breaking.
     pub fn resolve(args: &SearchArgs, watch: Watch<'_>) -> Result<Self, Failure> {
         check_combination(args)?;
+        let shake = args.shake.checked()?;
         let objective: Objective = args.objective.parse().map_err(Failure::usage)?;
         let constraints = args
             .constraint
@@ -82,12 +84,12 @@ impl SearchTask {
             return Err(Failure::usage_message("--seed: a search takes one"));
         };
         let (measure, quiet) = (Measure::default(), args.output.process.quiet);
-        let train = Loaded::resolve(&grid, measure, quiet)?;
+        let train = Loaded::resolve(&grid, None, measure, quiet)?;
         let test = match args.test.is_empty() {
             true => None,
             false => {
                 let elsewhere = GridArgs { trace: args.test.clone(), ..grid };
-                Some(Loaded::resolve(&elsewhere, measure, quiet)?)
+                Some(Loaded::resolve(&elsewhere, None, measure, quiet)?)
             }
         };
         let allocators = train.allocators();
@@ -118,16 +120,22 @@ impl SearchTask {
         };
         let free =
             Space { scan_radii: args.sr.unwrap_or(Range { low: 1, high: most }), ..grid.clone() };
-        let maker =
-            Maker { scheduler, allocator, objective: &objective, constraints: &constraints, watch };
+        let maker = Maker {
+            scheduler,
+            allocator,
+            objective: &objective,
+            constraints: &constraints,
+            shake,
+            watch,
+        };
         let parts = maker.parts(&searched, &held)?;
         let singles = parts
             .iter()
-            .map(|part| maker.problem(vec![part.clone()]))
+            .map(|copies| maker.problem(copies.clone()))
             .collect::<Result<Vec<_>, _>>()?;
         let searches = match args.each {
             true => singles[..searched.len()].to_vec(),
-            false => vec![maker.problem(parts[..searched.len()].to_vec())?],
+            false => vec![maker.problem(parts[..searched.len()].concat())?],
         };
         let tests = held.len();
         Ok(Self {
@@ -152,26 +160,36 @@ struct Maker<'a> {
     allocator: AllocatorSpec,
     objective: &'a Objective,
     constraints: &'a [Constraint],
+    shake: Option<Shake>,
     watch: Watch<'a>,
 }
 
 impl Maker<'_> {
-    /// Traces as parts of distinct names.
-    fn parts(&self, searched: &[Arc<Trace>], held: &[Arc<Trace>]) -> Result<Vec<Part>, Failure> {
+    /// Traces, or the shaken copies of each, as parts; traces have distinct names.
+    fn parts(
+        &self,
+        searched: &[Arc<Trace>],
+        held: &[Arc<Trace>],
+    ) -> Result<Vec<Vec<Part>>, Failure> {
         let all: Vec<&Arc<Trace>> = searched.iter().chain(held).collect();
         let clashes =
             |name: &str| all.iter().filter(|trace| trace.workload.name == name).count() > 1;
-        let part = |trace: &&Arc<Trace>| {
+        let copies = |trace: &&Arc<Trace>| -> Result<Vec<Part>, Failure> {
             let name = &trace.workload.name;
             let name = match clashes(name) {
                 true => format!("{name} on {}", trace.topology),
                 false => name.clone(),
             };
-            let trace = Arc::clone(trace);
-            Part::new(name, trace, &self.scheduler, self.objective, self.watch.stop)
-                .map_err(failure)
+            let copies = match self.shake {
+                None => vec![Arc::clone(trace)],
+                Some(shake) => (1..=shake.copies).map(|copy| trace.shaken(&shake, copy)).collect(),
+            };
+            let part = |copy| {
+                Part::new(name.clone(), copy, &self.scheduler, self.objective, self.watch.stop)
+            };
+            copies.into_iter().map(part).collect::<Result<_, _>>().map_err(failure)
         };
-        all.iter().map(part).collect()
+        all.iter().map(copies).collect()
     }
 
     fn problem(&self, parts: Vec<Part>) -> Result<Problem, Failure> {

@@ -2,19 +2,23 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::cli::args::{GridArgs, ProcessArgs};
+use crate::cli::args::{GridArgs, ProcessArgs, ShakeArgs};
 use crate::experiment::sweep::Shard;
 
 /// A grid, from a file or from flags.
 #[derive(Clone, Debug, Args)]
 pub struct GridChoice {
     /// Grid file (TOML); the flags below say the same without one.
-    #[arg(value_name = "GRID.toml", conflicts_with_all = ["GridArgs", "ListArgs"])]
+    #[arg(value_name = "GRID.toml", conflicts_with_all = ["GridArgs", "ListArgs", "ShakeArgs"])]
     pub file: Option<PathBuf>,
 
     /// What there is to run.
     #[command(flatten)]
     pub grid: GridArgs,
+
+    /// Copies of the traces.
+    #[command(flatten)]
+    pub shake: ShakeArgs,
 
     /// Lists of parameters.
     #[command(flatten)]

@@ -26,7 +26,7 @@ pub struct Estimate {
 pub fn estimate(plan: &Plan, traces: &[Arc<Trace>], cells: &[u32]) -> Result<Estimate, Failure> {
     let mut kinds: BTreeMap<(usize, usize), Vec<u32>> = BTreeMap::new();
     for &run in cells {
-        let [trace, _, strategy, _] = plan.places(run);
+        let [trace, _, _, strategy, _] = plan.places(run);
         kinds.entry((trace, plan.grid.strategies.entry(strategy))).or_default().push(run);
     }
     let mut kinds: Vec<_> = kinds.into_iter().collect();

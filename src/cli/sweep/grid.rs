@@ -15,6 +15,7 @@ use crate::experiment::grid::{
 use crate::lines;
 use crate::naming::{StrategyName, split_list};
 use crate::number::grouped;
+use crate::workload::Shake;
 
 /// Cells that run without `--yes`.
 const MOST_CELLS: u32 = 100_000;
@@ -22,7 +23,7 @@ const MOST_CELLS: u32 = 100_000;
 /// The grid of a file, or of flags.
 pub fn resolve(choice: &GridChoice) -> Result<ParameterGrid, Failure> {
     match &choice.file {
-        None => of_flags(&choice.grid, &choice.lists),
+        None => of_flags(&choice.grid, &choice.lists, choice.shake.shake()),
         Some(path) => {
             let name = path.display().to_string();
             let text = File::open(path).and_then(lines::whole).map_err(|error| {
@@ -46,7 +47,11 @@ pub fn load(choice: &GridChoice, grid: ParameterGrid) -> Result<Loaded, Failure>
 }
 
 /// The grid that flags say.
-pub fn of_flags(grid: &GridArgs, lists: &ListArgs) -> Result<ParameterGrid, Failure> {
+pub fn of_flags(
+    grid: &GridArgs,
+    lists: &ListArgs,
+    shake: Option<Shake>,
+) -> Result<ParameterGrid, Failure> {
     let listed = |lists: &[String]| -> Vec<String> {
         lists.iter().flat_map(|list| split_list(list)).map(str::to_string).collect()
     };
@@ -65,6 +70,7 @@ pub fn of_flags(grid: &GridArgs, lists: &ListArgs) -> Result<ParameterGrid, Fail
             jobs: grid.jobs,
             days: grid.days,
         },
+        shake,
         allocator: allocators(grid, lists)?,
     };
     ParameterGrid::resolve(&file).map_err(of_flag)
@@ -79,6 +85,9 @@ fn of_flag(error: GridError) -> Failure {
         "seeds" => "--seed",
         "window.from" => "--from",
         "window.days" => "--days",
+        "shake.copies" => "--shake",
+        "shake.width" => "--shake-width",
+        "shake.seed" => "--shake-seed",
         "allocator.tie" => "--tie",
         key => match key.strip_prefix("allocator.") {
             Some(parameter) => match parameter.strip_prefix("tie.") {

@@ -8,6 +8,7 @@ use crate::cli::results::metadata;
 use crate::cli::session::Session;
 use crate::cli::stdout::stdout;
 use crate::experiment::journal::{Journal, Outcome};
+use crate::experiment::shaken::Estimates;
 use crate::experiment::sweep::{Build, Plan};
 use crate::frame::Tables;
 use crate::report::sweep::{SweepConfiguration, SweepDetails};
@@ -28,6 +29,7 @@ pub fn write(
         .map_err(|e| Failure::output("the configuration", e))?;
     let mut tables = Tables::create(place, &metadata(&text), false)
         .map_err(|e| Failure::output("results", e))?;
+    let mut estimates = plan.grid.shake.map(|_| Estimates::new(plan));
     let (mut failed, mut replay_seconds) = (Vec::new(), 0.0);
     for run in 0..plan.len() {
         match outcome(plan, journals, run)? {
@@ -41,11 +43,16 @@ pub fn write(
                 result.run = run;
                 result.key = plan.key(run).map_err(Failure::usage)?;
                 replay_seconds += result.seconds;
+                if let Some(estimates) = &mut estimates {
+                    estimates.take(plan, run, &result.metrics);
+                }
                 tables.write(&result).map_err(|e| Failure::output("results", e))?;
             }
         }
     }
-    let files = tables.finish().map_err(|e| Failure::output("results", e))?;
+    let shaken = estimates.map(|estimates| estimates.rows(plan)).transpose();
+    let shaken = shaken.map_err(Failure::usage)?.unwrap_or_default();
+    let files = tables.finish(&shaken).map_err(|e| Failure::output("results", e))?;
     let details = SweepDetails {
         plan: plan.digest().map_err(Failure::usage)?,
         cells: plan.len(),

@@ -137,7 +137,7 @@ impl Table for Correlations<'_> {
     const ROW: &'static str = "one row per run, over its sending jobs, and per trace, machine, scheduler and seed, over its allocators";
 
     fn columns() -> Vec<Column<Self>> {
-        let [trace, topology, scheduler, allocator, tie, _, seed] =
+        let [trace, topology, scheduler, allocator, tie, _, seed, _] =
             RunKey::columns(|key: &RunKey| key);
         let mut columns =
             vec![Column::text("over", "what the points are: jobs or allocators", |of: &Self| {

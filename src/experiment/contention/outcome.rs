@@ -88,7 +88,7 @@ impl Table for Contended {
     const ROW: &'static str = "one row per run of a trace on a network";
 
     fn columns() -> Vec<Column<Self>> {
-        let [trace, topology, scheduler, allocator, tie, _, seed] =
+        let [trace, topology, scheduler, allocator, tie, _, seed, _] =
             RunKey::columns(|run: &Self| &run.key);
         let pattern = Column::text(
             "pattern",

@@ -7,6 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use super::error::{self, GridError};
 use super::{Ties, Values};
+use crate::workload::Shake;
 
 /// A grid as its file says it; every key may be left out. [`ParameterGrid::resolve`](super::ParameterGrid::resolve)
 /// says what it means.
@@ -35,6 +36,9 @@ pub struct GridFile {
     /// Part of the traces.
     #[serde(skip_serializing_if = "WindowFile::is_all")]
     pub window: WindowFile,
+    /// Shaken copies to run beside every trace.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shake: Option<Shake>,
     /// Allocators with their parameters.
     pub allocator: Vec<AllocatorEntry>,
 }
@@ -96,6 +100,7 @@ impl Default for GridFile {
             // As the main job does for its result files.
             placements: true,
             window: WindowFile::default(),
+            shake: None,
             allocator: Vec::new(),
         }
     }

@@ -11,6 +11,7 @@
 //! ties = false                    # count tied decisions (several times the cost)
 //! placements = true               # measure diameter, dispersal, components
 //! window = { from = "1996-09-23", jobs = 1000, days = 7 }
+//! shake = { copies = 20, width = 1, seed = 0 }  # error bars; default: none
 //!
 //! [[allocator]]                   # default: mc1x1
 //! name = "mc1x1"
@@ -53,7 +54,7 @@ use error::{PathError, Step};
 use super::Measure;
 use crate::scheduler::registry::SchedulerSpec;
 use crate::topology::Topology;
-use crate::workload::{Oversize, Policy, Window};
+use crate::workload::{Oversize, Policy, Shake, Window};
 
 /// What a grid file means. Traces are still names: nothing has been read.
 #[derive(Clone, Debug)]
@@ -72,6 +73,8 @@ pub struct ParameterGrid {
     pub seeds: Vec<u64>,
     /// Part of the traces.
     pub window: Window,
+    /// Shaken copies to run beside every trace.
+    pub shake: Option<Shake>,
     /// What to measure.
     pub measure: Measure,
 }
@@ -84,6 +87,11 @@ impl ParameterGrid {
     /// many combinations.
     pub fn resolve(file: &GridFile) -> Result<Self, GridError> {
         Self::resolved(file).map_err(|error| error.placed(None))
+    }
+
+    /// Shaken copies beside every trace.
+    pub fn copies(&self) -> u32 {
+        self.shake.map_or(0, |shake| shake.copies)
     }
 
     /// Reads and resolves the text of a grid file; `name` is its name in messages.
@@ -122,6 +130,10 @@ impl ParameterGrid {
         }
         let seeds = once(file.seeds.integers().map_err(|e| GridError::at(&key("seeds"), e))?);
         let window = window(&file.window)?;
+        if let Some(Err(error)) = file.shake.as_ref().map(Shake::check) {
+            return Err(GridError::at(&[Step::Key("shake"), Step::Key(error.field)], error));
+        }
+        let shake = file.shake;
         let strategies = Strategies::new(&file.allocator)?;
         let (schedulers, machines) = (once(schedulers), once(machines));
         let mut names = HashSet::new();
@@ -130,7 +142,7 @@ impl ParameterGrid {
         file.schedulers = schedulers.iter().map(ToString::to_string).collect();
         file.policies = policies.iter().map(|policy| policy.name.to_string()).collect();
         let measure = Measure { ties: file.ties, placements: file.placements, jobs: false };
-        Ok(Self { file, machines, schedulers, policies, strategies, seeds, window, measure })
+        Ok(Self { file, machines, schedulers, policies, strategies, seeds, window, shake, measure })
     }
 }
 

@@ -15,6 +15,7 @@ fn id(number: u64) -> CellId {
         seed: number,
         ties: false,
         placements: false,
+        shaken: None,
     };
     configuration.id()
 }
@@ -50,6 +51,7 @@ fn result(run: u32) -> RunResult {
             tie: None,
             policy: "johnson".to_string(),
             seed: u64::from(run),
+            copy: 0,
         },
         processors: 16,
         metrics: crate::metrics::RunMetrics::new(&schedule, 8, &means, None, None),

@@ -140,6 +140,7 @@ mod tests {
             extent,
             improvement_percent,
             values: vec![1.0],
+            improvements: vec![improvement_percent],
             worst: None,
             excess_percent,
             decisions: 10,

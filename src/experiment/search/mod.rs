@@ -7,6 +7,14 @@
 //! What Johnson, Bunde, Leung did (section III) are the strategies [`strategy::List`] over
 //! [`Space::grid`] and [`strategy::Local`]; Fig. 15 is a [`Portability`].
 //!
+//! # Shaken traces
+//!
+//! A problem may have [shaken copies](crate::workload::shake) of each trace in place of it: candidates
+//! are then ranked by their mean improvement over the copies, and [`Behind`] says which can be told
+//! from the best. The best of many is in part the luckiest: its mean over the copies it was found
+//! on is too high, and what it is worth shows on others. All copies of a search are in memory,
+//! once, whatever the number of candidates.
+//!
 //! # What is left out, and what is certain
 //!
 //! * Vectors of one ratio are one: [`Space::grid`] holds each ratio once, and the archive
@@ -35,6 +43,7 @@ mod portability;
 mod problem;
 mod ratio;
 mod row;
+mod shaken;
 mod space;
 mod split;
 pub mod strategy;
@@ -48,10 +57,14 @@ pub use error::SearchError;
 pub use floor::least_pairwise_l1;
 pub use objective::{Goal, Objective, Weights};
 pub use part::{Part, Reach};
-pub use portability::{Found, Portability, PortabilityCell, PortabilityRow, Tried, width};
+pub use portability::{
+    Found, GIVEN, Portability, PortabilityCell, PortabilityRow, Tried, improvement,
+    shaken_improvement, width,
+};
 pub use problem::{Evaluation, Extent, Problem, Yardstick};
 pub use ratio::{Ratio, nearest_vector};
 pub use row::{Origin, SearchRow, SparedRow, rows};
+pub use shaken::Behind;
 pub use space::{Range, RangeError, Space};
 pub use split::split;
 pub use tally::{ClassSum, Tally, WorstClass, improvement_percent};

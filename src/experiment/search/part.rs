@@ -37,6 +37,8 @@ pub struct Reach {
     /// The weighted pairwise L1 sum of these decisions above which the replay need not go
     /// on; only for objectives that only grow.
     pub most: Option<u128>,
+    /// Decisions of all replays of the evaluation, for the forecast of what it takes.
+    pub of: usize,
 }
 
 impl Part {
@@ -70,6 +72,11 @@ impl Part {
         }
         floors.reverse();
         Ok(Self { name, trace, schedule, weights, floors })
+    }
+
+    /// Whether it is the next shaken copy of the trace that another part is a copy of.
+    pub fn follows(&self, other: &Self) -> bool {
+        other.trace.copy > 0 && self.trace.copy == other.trace.copy + 1 && self.name == other.name
     }
 
     /// Decisions of a whole replay.
@@ -112,7 +119,7 @@ impl Part {
         }
         let (mut sum, last) = (0, self.floors[reach.decisions]);
         let ties = needs >= Needs::Ties;
-        let mut pace = Pace::new(watch, reach.decisions);
+        let mut pace = Pace::new(watch, reach.of);
         let observe = |decision: crate::simulation::Decision<'_>| {
             pace.started();
             let size = jobs[decision.job.index()].size;

@@ -3,12 +3,17 @@ use rayon::prelude::*;
 use super::SearchError;
 use super::candidate::Candidate;
 use super::problem::{Evaluation, Problem};
-use super::row::{excess, worth};
+use super::row::{excess, mean, worth};
+use super::shaken;
 use crate::allocator::centre::TieVector;
 use crate::experiment::Watch;
+use crate::metrics::estimate::Estimate;
 use crate::stop::Stop;
 use crate::table::{Column, Table};
 use crate::topology::Topology;
+
+/// Where a candidate was found that the user gave.
+pub const GIVEN: &str = "given";
 
 /// Candidates tried where they were not found (Johnson, Bunde, Leung, Fig. 15).
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -54,10 +59,12 @@ pub struct PortabilityCell {
     pub improvement_percent: f64,
     /// By how many percent the constraints are exceeded; 0 if all hold.
     pub excess_percent: f64,
+    /// The improvement by shaken copy of the trace, in percent; `None` if it is not shaken.
+    pub copies: Option<Vec<f64>>,
 }
 
 impl Portability {
-    /// Tries every candidate on every problem, each of one part, in parallel; `None` if
+    /// Tries every candidate on every problem, each of one trace or its shaken copies, in parallel; `None` if
     /// `stop` is raised before all is done.
     ///
     /// # Errors
@@ -85,7 +92,8 @@ impl Portability {
                 problem.evaluate(candidate, &yardsticks[part], None, Watch::new(stop))?;
             Ok(PortabilityCell {
                 candidate: one.candidate,
-                value: one.values.first().copied().unwrap_or(f64::NAN),
+                copies: one.by_copy(problem),
+                value: mean(&one.values),
                 improvement_percent: one.improvement_percent,
                 excess_percent: one.excess_percent,
             })
@@ -100,7 +108,7 @@ impl Portability {
             Tried {
                 name: part.name.clone(),
                 topology: part.trace.topology.to_string(),
-                baseline: problem.baseline_values()[0],
+                baseline: mean(&problem.baseline_values()),
             }
         };
         Ok(Some(Self {
@@ -109,6 +117,26 @@ impl Portability {
             found,
         }))
     }
+}
+
+impl PortabilityCell {
+    /// The improvement over shaken copies with its interval.
+    pub fn estimate(&self) -> Option<Estimate> {
+        self.copies.as_deref().map(shaken::mean)
+    }
+}
+
+/// The mean improvement of a candidate over several traces, in percent.
+pub fn improvement(cells: &[PortabilityCell]) -> f64 {
+    cells.iter().map(|cell| cell.improvement_percent).sum::<f64>() / cells.len() as f64
+}
+
+/// The same with its interval over shaken copies; `None` if nothing is shaken.
+pub fn shaken_improvement(cells: &[PortabilityCell]) -> Option<Estimate> {
+    let copies = cells.first()?.copies.as_ref()?.len();
+    let all: Vec<f64> =
+        cells.iter().filter_map(|cell| cell.copies.as_ref()).flatten().copied().collect();
+    shaken::by_copy(&all, copies).as_deref().map(shaken::mean)
 }
 
 /// A candidate tried on a trace.
@@ -151,6 +179,7 @@ impl Table for PortabilityRow<'_> {
             Column::new("baseline", "as the objective", "the objective without tie-breaking", |r: &Self| r.tried.baseline),
             improvement,
             excess(|r: &Self| Some(r.cell.excess_percent)),
+            Column::new("improvement_half_width", "%", "half the width of the 95 % interval of the improvement over shaken copies; null without shaking", |r: &Self| r.cell.estimate().map(|mean| mean.half_width)),
         ]
     }
 }

@@ -1,3 +1,5 @@
+use rayon::prelude::*;
+
 use super::SearchError;
 use super::candidate::Candidate;
 use super::column::Needs;
@@ -8,10 +10,11 @@ use super::tally::{Tally, WorstClass, improvement_percent};
 use crate::allocator::registry::AllocatorSpec;
 use crate::experiment::Watch;
 
-/// What is searched: a strategy's tie vector and slack, for one or several traces.
+/// What is searched: a strategy's tie vector and slack, for one or several traces, or shaken copies
+/// of them.
 #[derive(Clone, Debug)]
 pub struct Problem {
-    /// The traces.
+    /// The traces; in their places, if they are shaken, their copies from 1, of each as many.
     pub parts: Vec<Part>,
     /// The strategy without a tie vector; its slack does not matter.
     pub allocator: AllocatorSpec,
@@ -55,6 +58,8 @@ pub struct Evaluation {
     pub improvement_percent: f64,
     /// The objective by part; empty if stopped.
     pub values: Vec<f64>,
+    /// The improvement by part, in percent; empty if stopped.
+    pub improvements: Vec<f64>,
     /// The job size that fares worst in any part; `None` if stopped or if none can change.
     pub worst: Option<WorstClass>,
     /// By how many percent the constraints are exceeded at most; 0 if all hold.
@@ -124,18 +129,30 @@ impl Problem {
         if share >= 1.0 && !self.whole.baselines.is_empty() {
             return Ok(self.whole.clone());
         }
+        let of = self.parts.iter().map(|part| reached(part, share)).sum();
         let measure = |part: &Part| {
-            let reach = Reach { decisions: reached(part, share), most: None };
+            let reach = Reach { decisions: reached(part, share), most: None, of };
             part.measure(&self.allocator, self.needs, reach, watch)
         };
-        let baselines = self.parts.iter().map(measure).collect::<Result<_, _>>()?;
+        let measured: Vec<_> = self.parts.par_iter().map(measure).collect();
+        let baselines = measured.into_iter().collect::<Result<_, _>>()?;
         Ok(Yardstick { share, baselines })
     }
 
-    /// The names of its parts, joined by `+`.
+    /// The names of its traces, joined by `+`.
     pub fn name(&self) -> String {
-        let names: Vec<&str> = self.parts.iter().map(|part| part.name.as_str()).collect();
+        let names: Vec<&str> = self.traces().map(|copies| copies[0].name.as_str()).collect();
         names.join("+")
+    }
+
+    /// Its parts by trace.
+    pub fn traces(&self) -> impl Iterator<Item = &[Part]> {
+        self.parts.chunk_by(|part, next| next.follows(part))
+    }
+
+    /// Parts of each trace: its shaken copies, or 1 for the trace itself.
+    pub fn copies(&self) -> usize {
+        self.traces().next().map_or(1, <[Part]>::len)
     }
 
     /// The objective without tie-breaking, by part.
@@ -176,6 +193,7 @@ impl Problem {
             },
             improvement_percent: 0.0,
             values: Vec::with_capacity(self.parts.len()),
+            improvements: Vec::new(),
             worst: None,
             excess_percent: 0.0,
             decisions: 0,
@@ -184,12 +202,14 @@ impl Problem {
         let mut improvements: Vec<f64> = (0..self.parts.len())
             .map(|part| if bar.is_some() { self.most_improvement(part, yardstick) } else { 0.0 })
             .collect();
+        let of = yardstick.baselines.iter().map(|baseline| baseline.decisions).sum();
+        let mut copies: Option<(Tally, Tally)> = None;
         for (number, (part, baseline)) in self.parts.iter().zip(&yardstick.baselines).enumerate() {
             let most = bar.map(|bar| {
                 let others = improvements.iter().sum::<f64>() - improvements[number];
                 self.most_sum(baseline, bar * improvements.len() as f64 - others)
             });
-            let reach = Reach { decisions: baseline.decisions, most };
+            let reach = Reach { decisions: baseline.decisions, most, of };
             let tally = part.measure(&allocator, self.needs, reach, watch)?;
             evaluation.decisions += tally.decisions as u64;
             if tally.decisions < baseline.decisions {
@@ -200,25 +220,34 @@ impl Problem {
                 evaluation.excess_percent = 0.0;
                 return Ok(evaluation);
             }
-            improvements[number] = self.take(&mut evaluation, number, &tally, baseline);
+            let value = tally.objective(&self.objective, part.schedule_metrics());
+            let before = baseline.objective(&self.objective, part.schedule_metrics());
+            evaluation.values.push(value);
+            improvements[number] = improvement_percent(self.objective.goal, before, value);
+            // What is said of job sizes is said of all copies of a trace together.
+            let (all, before) = match copies.take() {
+                None => (tally, baseline.clone()),
+                Some((mut all, mut before)) => {
+                    all.add(&tally);
+                    before.add(baseline);
+                    (all, before)
+                }
+            };
+            match self.parts.get(number + 1).is_some_and(|next| next.follows(part)) {
+                true => copies = Some((all, before)),
+                false => self.take(&mut evaluation, number, &all, &before),
+            }
         }
         evaluation.improvement_percent =
             improvements.iter().sum::<f64>() / improvements.len() as f64;
+        evaluation.improvements = improvements;
         Ok(evaluation)
     }
 
-    /// Notes what one part came to and returns its improvement in percent.
-    fn take(
-        &self,
-        evaluation: &mut Evaluation,
-        number: usize,
-        tally: &Tally,
-        baseline: &Tally,
-    ) -> f64 {
+    /// Notes what job sizes and constraints of one trace came to; `number` is that of its last part.
+    fn take(&self, evaluation: &mut Evaluation, number: usize, tally: &Tally, baseline: &Tally) {
         let part = &self.parts[number];
         let (schedule, processors) = (part.schedule_metrics(), part.trace.topology.processors());
-        let value = tally.objective(&self.objective, schedule);
-        evaluation.values.push(value);
         if let Some(worst) = tally.worst_class(baseline, processors, |_, _| true) {
             let so_far = evaluation.worst.map_or(f64::NEG_INFINITY, |worst| worst.worsened_percent);
             if worst.worsened_percent > so_far {
@@ -230,11 +259,6 @@ impl Problem {
             let excess = worsening - constraint.most_percent;
             evaluation.excess_percent = evaluation.excess_percent.max(excess);
         }
-        improvement_percent(
-            self.objective.goal,
-            baseline.objective(&self.objective, schedule),
-            value,
-        )
     }
 
     /// The improvement that a part cannot exceed, in percent.

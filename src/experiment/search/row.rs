@@ -4,6 +4,9 @@ use super::archive::{Archive, Spared, better_first};
 use super::candidate::Candidate;
 use super::problem::{Evaluation, Extent, Problem};
 use super::ratio::Ratio;
+use super::shaken::{self, Behind};
+use crate::experiment::shaken::Apart;
+use crate::metrics::estimate::Estimate;
 use crate::table::{Column, Table};
 
 /// Where a candidate comes from.
@@ -35,6 +38,12 @@ pub struct SearchRow {
     pub improvement_percent: f64,
     /// The same on the test traces, if it was tried on any.
     pub test_improvement_percent: Option<f64>,
+    /// The improvement over shaken copies with its interval.
+    pub shaken: Option<Estimate>,
+    /// The same on the test traces.
+    pub test_shaken: Option<Estimate>,
+    /// How it stands against the best on the same copies; `None` of the best itself.
+    pub behind: Option<Behind>,
     /// Whether all constraints hold; `None` if stopped.
     pub feasible: Option<bool>,
     /// By how many percent constraints are exceeded at most; `None` if stopped.
@@ -54,7 +63,7 @@ pub struct SearchRow {
 /// others in their order. Of the `given` ones those that the search did not evaluate
 /// stand among the whole ones without a rank.
 pub fn rows(problem: &Problem, archive: &Archive, given: &Archive) -> Vec<SearchRow> {
-    let maker = Maker::new(problem);
+    let maker = Maker { problem, searched: problem.name(), best: archive.best() };
     let numbered = |archive: &Archive| -> HashMap<_, u64> {
         archive.evaluations().iter().map(std::ptr::from_ref).zip(1..).collect()
     };
@@ -81,13 +90,10 @@ pub fn rows(problem: &Problem, archive: &Archive, given: &Archive) -> Vec<Search
 struct Maker<'a> {
     problem: &'a Problem,
     searched: String,
+    best: Option<&'a Evaluation>,
 }
 
-impl<'a> Maker<'a> {
-    fn new(problem: &'a Problem) -> Self {
-        Self { problem, searched: problem.name() }
-    }
-
+impl Maker<'_> {
     fn baseline(&self) -> SearchRow {
         SearchRow {
             searched: self.searched.clone(),
@@ -97,6 +103,9 @@ impl<'a> Maker<'a> {
             value: Some(mean(&self.problem.baseline_values())),
             improvement_percent: 0.0,
             test_improvement_percent: None,
+            shaken: None,
+            test_shaken: None,
+            behind: None,
             feasible: None,
             excess_percent: None,
             worst: None,
@@ -116,6 +125,11 @@ impl<'a> Maker<'a> {
             value: (!stopped).then(|| mean(&one.values)),
             improvement_percent: one.improvement_percent,
             test_improvement_percent: None,
+            shaken: one.by_copy(self.problem).map(|copies| shaken::mean(&copies)),
+            test_shaken: None,
+            behind: self.best.and_then(|best| {
+                (best.candidate != one.candidate).then(|| one.behind(best, self.problem))?
+            }),
             feasible: (!stopped).then(|| one.is_feasible()),
             excess_percent: (!stopped).then_some(one.excess_percent),
             worst: one.worst.map(|worst| {
@@ -129,7 +143,8 @@ impl<'a> Maker<'a> {
     }
 }
 
-fn mean(values: &[f64]) -> f64 {
+/// The mean of values.
+pub(super) fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
@@ -188,6 +203,11 @@ impl Table for SearchRow {
             value,
             improvement,
             C::new("test_improvement_percent", "%", "the same on the test traces; null if not tried there", |r| r.test_improvement_percent).rising(),
+            C::new("improvement_half_width", "%", "half the width of the 95 % interval of the improvement over shaken copies; null without shaking", |r| r.shaken.map(|mean| mean.half_width)),
+            C::new("test_half_width", "%", "half the width of the 95 % interval of the improvement on shaken copies of the test traces; null without shaking", |r| r.test_shaken.map(|mean| mean.half_width)),
+            C::new("behind_percent", "%", "how much less it improves than the best vector of the search, mean over the same shaken copies; null for the best, and without shaking", |r| r.behind.map(|behind| behind.percent.mean)),
+            C::new("behind_half_width", "%", "half the width of the 95 % interval of that difference", |r| r.behind.map(|behind| behind.percent.half_width)),
+            C::text("told_from_best", "whether that interval leaves out 0: yes, no, or same if both come to the same on every copy", |r| r.behind.map(|behind| behind.verdict.word())),
             C::new("feasible", "", "whether all constraints hold, yes or no; null if stopped, and without tie-breaking", |r| r.feasible.map(yes)),
             excess(|r: &Self| r.excess_percent),
             C::new("worst_size", "processors", "job size whose mean pairwise L1 worsens most; null if stopped", |r| r.worst.as_ref().map(|worst| worst.0)),
@@ -251,5 +271,13 @@ impl Table for SparedRow {
             C::new("spared_decisions", "decisions", "decisions that they would still have taken", |r| r.decisions),
             C::text("about", "the reason in words", |r| Some(r.about)),
         ]
+    }
+}
+
+impl SearchRow {
+    /// Whether the search found it and it cannot be told from the best.
+    pub fn is_as_good(&self) -> bool {
+        let told = self.behind.is_some_and(|behind| behind.verdict != Apart::Yes);
+        self.rank.is_some() && self.feasible == Some(true) && told
     }
 }

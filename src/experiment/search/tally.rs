@@ -15,6 +15,8 @@ pub struct Tally {
     pub placements: PlacementMeans,
     /// Counts of ties, if they were asked for.
     pub ties: TieStatistics,
+    /// Further copies of the trace that are in the sums.
+    pub others: u64,
 }
 
 /// The jobs of one size.
@@ -41,6 +43,18 @@ pub struct WorstClass {
 }
 
 impl Tally {
+    /// Adds what a replay of another copy of the trace, as far, sums up to.
+    pub fn add(&mut self, other: &Tally) {
+        for (class, more) in self.classes.iter_mut().zip(&other.classes) {
+            class.jobs += more.jobs;
+            class.pairwise_l1 += more.pairwise_l1;
+        }
+        self.decisions += other.decisions;
+        self.placements.add(&other.placements);
+        self.ties.add(other.ties);
+        self.others += 1 + other.others;
+    }
+
     /// The sum of weights times pairwise L1 sums.
     pub fn weighted_sum(&self, weights: &Weights) -> u128 {
         let classes = (0..).zip(&self.classes);
@@ -124,15 +138,18 @@ impl Tally {
         admitted: impl Fn(u32, &ClassSum) -> bool,
     ) -> Option<WorstClass> {
         let mut worst: Option<WorstClass> = None;
+        // Of one copy of the trace.
+        let of_one = |class: &ClassSum| ClassSum { jobs: class.jobs / (1 + self.others), ..*class };
         for (size, (class, base)) in (0u32..).zip(self.classes.iter().zip(&baseline.classes)) {
+            let one = of_one(class);
             let fixed = size <= 1 || size as usize == processors;
-            if fixed || class.jobs == 0 || base.pairwise_l1 == 0 || !admitted(size, class) {
+            if fixed || class.jobs == 0 || base.pairwise_l1 == 0 || !admitted(size, &one) {
                 continue;
             }
             let worsened_percent =
                 -improvement_percent(Goal::Min, base.pairwise_l1 as f64, class.pairwise_l1 as f64);
             if worst.is_none_or(|worst| worsened_percent > worst.worsened_percent) {
-                worst = Some(WorstClass { part: 0, size, jobs: class.jobs, worsened_percent });
+                worst = Some(WorstClass { part: 0, size, jobs: one.jobs, worsened_percent });
             }
         }
         worst

@@ -1,7 +1,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::workload::Job;
+use crate::workload::{Job, Shake};
 
 /// The format of ids: raised when the same cell would give other numbers than before.
 const FORMAT: u32 = 2;
@@ -32,16 +32,22 @@ pub struct CellConfiguration<'a> {
     pub ties: bool,
     /// Whether placements are measured.
     pub placements: bool,
+    /// How the jobs are shaken, and the number of the copy; `None` for the jobs as they are. The
+    /// number of copies does not count.
+    pub shaken: Option<(Shake, u32)>,
 }
 
 impl CellConfiguration<'_> {
     /// The id.
     pub fn id(&self) -> CellId {
         // One field per line: every text is a canonical name or a digest, none has breaks.
-        let Self { jobs, topology, scheduler, strategy, seed, ties, placements } = self;
-        let text = format!(
+        let Self { jobs, topology, scheduler, strategy, seed, ties, placements, shaken } = self;
+        let mut text = format!(
             "replay cell {FORMAT}\n{jobs}\n{topology}\n{scheduler}\n{strategy}\n{seed}\n{ties}\n{placements}\n"
         );
+        if let Some((Shake { width, seed, .. }, copy)) = shaken {
+            text.push_str(&format!("shaken {width} {seed} {copy}\n"));
+        }
         let mut id = [0; 16];
         id.copy_from_slice(&blake3::hash(text.as_bytes()).as_bytes()[..16]);
         CellId(id)

@@ -155,7 +155,9 @@ impl Plan {
         traces: Vec<PlannedTrace>,
         build: Build,
     ) -> Result<Self, PlanError> {
-        let lists = [traces.len(), grid.schedulers.len(), grid.strategies.len(), grid.seeds.len()];
+        let copies = 1 + grid.copies() as usize;
+        let lists =
+            [traces.len(), copies, grid.schedulers.len(), grid.strategies.len(), grid.seeds.len()];
         let cells = lists.iter().map(|&length| length as u128).product::<u128>();
         match u32::try_from(cells) {
             Ok(_) => Ok(Self { grid, traces, build }),
@@ -167,7 +169,8 @@ impl Plan {
     pub fn len(&self) -> u32 {
         let ParameterGrid { schedulers, strategies, seeds, .. } = &self.grid;
         // It fits: checked when the plan was made.
-        (self.traces.len() * schedulers.len() * strategies.len() * seeds.len()) as u32
+        let copies = 1 + self.grid.copies() as usize;
+        (self.traces.len() * copies * schedulers.len() * strategies.len() * seeds.len()) as u32
     }
 
     /// Whether there is no cell.
@@ -181,9 +184,9 @@ impl Plan {
         u128::from(self.len()) / strategies * u128::from(self.grid.strategies.combinations())
     }
 
-    /// Places of cell `run` in the lists of traces, schedulers, strategies and seeds, the
-    /// last counting fastest.
-    pub fn places(&self, run: u32) -> [usize; 4] {
+    /// Places of cell `run` in the lists of traces, copies, schedulers, strategies and seeds, the
+    /// last counting fastest. Copy 0 is the trace itself.
+    pub fn places(&self, run: u32) -> [usize; 5] {
         let ParameterGrid { schedulers, strategies, seeds, .. } = &self.grid;
         let mut rest = run as usize;
         let mut digit = |length: usize| {
@@ -194,7 +197,31 @@ impl Plan {
         let seed = digit(seeds.len());
         let strategy = digit(strategies.len());
         let scheduler = digit(schedulers.len());
-        [rest, scheduler, strategy, seed]
+        let copy = digit(1 + self.grid.copies() as usize);
+        [rest, copy, scheduler, strategy, seed]
+    }
+
+    /// The cell at these [places](Self::places).
+    pub fn run_at(&self, [trace, copy, scheduler, strategy, seed]: [usize; 5]) -> u32 {
+        let ParameterGrid { schedulers, strategies, seeds, .. } = &self.grid;
+        let copies = 1 + self.grid.copies() as usize;
+        let run = ((trace * copies + copy) * schedulers.len() + scheduler) * strategies.len();
+        ((run + strategy) * seeds.len() + seed) as u32
+    }
+
+    /// The cell on the same copy of the trace with the same seed that cell `run` is compared with:
+    /// under the same scheduler the first strategy, in a plan of one strategy the first scheduler.
+    pub fn compared_with(&self, run: u32) -> u32 {
+        let [trace, copy, scheduler, _, seed] = self.places(run);
+        let scheduler = if self.grid.strategies.len() == 1 { 0 } else { scheduler };
+        self.run_at([trace, copy, scheduler, 0, seed])
+    }
+
+    /// The place of cell `run` among those that differ in more than the copy of the trace.
+    pub fn cell_without_copy(&self, run: u32) -> usize {
+        let [trace, _, scheduler, strategy, seed] = self.places(run);
+        let ParameterGrid { schedulers, strategies, seeds, .. } = &self.grid;
+        ((trace * schedulers.len() + scheduler) * strategies.len() + strategy) * seeds.len() + seed
     }
 
     /// Jobs of cell `run`.
@@ -209,7 +236,7 @@ impl Plan {
     /// None for a grid that was resolved, see
     /// [`Strategies::get`](crate::experiment::grid::Strategies::get).
     pub fn key(&self, run: u32) -> Result<RunKey, NameError> {
-        let [trace, scheduler, strategy, seed] = self.places(run);
+        let [trace, copy, scheduler, strategy, seed] = self.places(run);
         let trace = &self.traces[trace];
         let allocator = self.grid.strategies.get(strategy)?;
         Ok(RunKey {
@@ -220,6 +247,7 @@ impl Plan {
             tie: allocator.tie().map(|tie| tie.to_string()),
             policy: trace.policy.clone(),
             seed: self.grid.seeds[seed],
+            copy: copy as u32,
         })
     }
 
@@ -228,7 +256,7 @@ impl Plan {
     /// # Errors
     /// As [`key`](Self::key).
     pub fn id(&self, run: u32) -> Result<CellId, NameError> {
-        let [trace, scheduler, strategy, seed] = self.places(run);
+        let [trace, copy, scheduler, strategy, seed] = self.places(run);
         let trace = &self.traces[trace];
         let configuration = CellConfiguration {
             jobs: &trace.jobs_digest,
@@ -238,6 +266,7 @@ impl Plan {
             seed: self.grid.seeds[seed],
             ties: self.grid.measure.ties,
             placements: self.grid.measure.placements,
+            shaken: self.grid.shake.filter(|_| copy > 0).map(|shake| (shake, copy as u32)),
         };
         Ok(configuration.id())
     }
@@ -247,9 +276,13 @@ impl Plan {
     /// # Errors
     /// As [`key`](Self::key).
     pub fn cell(&self, traces: &[Arc<Trace>], run: u32) -> Result<Cell, NameError> {
-        let [trace, scheduler, strategy, seed] = self.places(run);
+        let [trace, copy, scheduler, strategy, seed] = self.places(run);
+        let shake = self.grid.shake.as_ref();
         Ok(Cell {
-            trace: traces[trace].clone(),
+            trace: match shake {
+                Some(shake) => traces[trace].shaken(shake, copy as u32),
+                None => traces[trace].clone(),
+            },
             scheduler: self.grid.schedulers[scheduler].clone(),
             allocator: self.grid.strategies.get(strategy)?,
             seed: self.grid.seeds[seed],

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use super::{Plan, Shard};
 use crate::experiment::journal::{Journal, JournalError};
 use crate::experiment::pool::{self, Turn};
-use crate::experiment::{CellError, RunResult, Trace, Watch, run_cell};
+use crate::experiment::{CellError, Measure, RunResult, Trace, Watch, run_cell};
 use crate::naming::NameError;
 
 /// A sweep that cannot go on.
@@ -55,8 +55,11 @@ pub fn run_plan(
     mut take: impl FnMut(u32, Result<RunResult, CellError>) -> bool,
 ) -> Result<(), NameError> {
     let work = |_: usize, &run: &u32| {
-        let outcome =
-            plan.cell(traces, run).map(|cell| run_cell(run, &cell, plan.grid.measure, watch));
+        let outcome = plan.cell(traces, run).map(|cell| {
+            // Of shaken copies nobody wants every job.
+            let jobs = plan.grid.measure.jobs && cell.trace.copy == 0;
+            run_cell(run, &cell, Measure { jobs, ..plan.grid.measure }, watch)
+        });
         let stopped = matches!(&outcome, Ok(Err(error)) if error.is_stopped());
         (!stopped).then_some(outcome)
     };

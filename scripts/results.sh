@@ -31,7 +31,7 @@ if [ "${2:-}" = full ]; then
     beside verify-full verify turner chang-mohapatra --full --format md
     exit "$verified"
 fi
-beside verify verify --format md
+beside verify verify --shake 20 --format md
 
 # The paper's figures from its own log: Figs. 4, 9, 10, 16 and 18 in kind.
 gallery=$(mktemp -d)

@@ -107,7 +107,7 @@ pub struct ShakeArgs {
     ///
     /// In each copy every submit and run time is changed by -1, 0 or +1 s. Means over the copies come
     /// with 95 % intervals; strategies are compared on the same copies.
-    #[arg(long, value_name = "N", help_heading = "Trace")]
+    #[arg(long, value_name = "N", help_heading = "Trace", hide_short_help = true)]
     pub shake: Option<u32>,
 
     /// Shake by up to S seconds [default: 1].

@@ -40,7 +40,7 @@ impl Tolerance {
     /// How far ours may be from the published value either way, if it compares the value itself.
     fn reach(self, published: f64) -> Option<f64> {
         match self {
-            Tolerance::Absolute(by) => Some(by),
+            Tolerance::Absolute(by) | Tolerance::OfShaken(by) => Some(by),
             Tolerance::Relative(by) => Some(by * published.abs()),
             Tolerance::Below | Tolerance::Above | Tolerance::AtMost(_) => None,
         }

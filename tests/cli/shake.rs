@@ -201,7 +201,7 @@ fn a_search_ranks_by_the_mean_over_copies() {
 
 fn a_found_vector_is_tested_on_other_copies() {
     let search = "search --jobs 300 --sr 1..2 --factors 0..1 --shake 3 --split 0.5 --top 2 \
-                  --constraint worst-class[jobs=20]<=50 --tie 2,13,20,6 --format json";
+                  --constraint worst-class[jobs=4]<=90 --tie 2,13,20,6 --format json";
     let run = Dir::with_trace().replay(search).code(0);
     let rows = run.objects();
     let tested: Vec<&Value> = rows.iter().filter(|row| row["origin"] != "none").collect();
@@ -236,6 +236,6 @@ fn bad_input_is_explained() {
     let dir = dir.file("grid.toml", grid).file("other.toml", "shake = { copies = 3, wide = 2 }\n");
     dir.replay("sweep grid.toml --out out")
         .code(2)
-        .says("grid.toml:2: shake.copies: 1: an interval");
+        .says("grid.toml:2:10: shake.copies: 1: an interval");
     dir.replay("sweep other.toml --out out").code(2).says("wide");
 }

@@ -10,8 +10,8 @@ use super::task::SearchTask;
 use crate::cli::output::configuration;
 use crate::cli::results::Results;
 use crate::experiment::search::{
-    Archive, Candidate, GIVEN, Origin, Portability, Problem, SearchRow, SparedRow, improvement,
-    rows, shaken_improvement,
+    Archive, Candidate, Extent, GIVEN, Origin, Portability, Problem, SearchRow, SparedRow,
+    improvement, rows, shaken_improvement,
 };
 use crate::frame::{self, FrameError};
 use crate::number::grouped;
@@ -65,7 +65,9 @@ impl Findings<'_> {
             let mut rows = rows(problem, archive, given);
             if let Some(matrix) = self.portability {
                 let tests = matrix.parts.len() - self.task.tests..matrix.parts.len();
-                for row in rows.iter_mut().filter(|row| row.candidate.is_some()) {
+                let whole =
+                    |row: &&mut SearchRow| row.candidate.is_some() && row.extent == Extent::Whole;
+                for row in rows.iter_mut().filter(whole) {
                     let tried = matrix.found.iter().position(|found| {
                         let ours = found.on == row.searched || found.on == GIVEN;
                         Some(found.candidate) == row.candidate && ours

@@ -1,6 +1,6 @@
 //! What can be told of candidates from shaken copies.
 
-use super::problem::{Evaluation, Problem};
+use super::problem::{Evaluation, Extent, Problem};
 use crate::experiment::shaken::{Apart, CONFIDENCE};
 use crate::metrics::estimate::{Accumulator, Estimate};
 
@@ -20,8 +20,12 @@ impl Evaluation {
         by_copy(&self.improvements, problem.copies())
     }
 
-    /// How it stands against another of the same problem.
+    /// How it stands against another of the same problem; `None` unless both are whole.
     pub fn behind(&self, best: &Evaluation, problem: &Problem) -> Option<Behind> {
+        let whole = |one: &Evaluation| one.extent == Extent::Whole;
+        if !whole(self) || !whole(best) {
+            return None;
+        }
         let (own, best) = (self.by_copy(problem)?, best.by_copy(problem)?);
         let percent = difference(&best, &own);
         let differs = own != best;

@@ -5,17 +5,18 @@ use crate::experiment::grid::{GridFile, ParameterGrid};
 use crate::experiment::sweep::{Plan, run_plan};
 use crate::experiment::{Trace, Watch, pool::Turn};
 use crate::stop::Stop;
-use crate::workload::generated::{Generated, generate};
-use crate::workload::{Policy, Shake, Window};
+use crate::workload::{Policy, Shake, Window, Workload};
 
-/// A plan on a stream of jobs, and its results.
+const SWF: &[u8] = include_bytes!("../../../traces/lublin-10x10.swf");
+
+/// A plan on the first jobs of our own trace, and its results.
 fn run(grid: &str) -> (Plan, Vec<RunResult>) {
     let grid =
         ParameterGrid::resolve(&GridFile::parse(grid, "grid").expect("a grid")).expect("names");
-    let name = "stream[machine=6x6,load=9,jobs=80]".parse().expect("a stream");
-    let made: Generated = generate(&name).expect("jobs");
-    let workload = made.load(&Policy::JOHNSON, &Window::ALL, Default::default()).expect("jobs");
-    let machine = "6x6".parse().expect("a mesh");
+    let window = Window { jobs: Some(200), ..Window::ALL };
+    let own = Workload::from_reader(SWF, "own.swf", &Policy::JOHNSON, &window, Default::default());
+    let workload = own.expect("the trace that comes with the project");
+    let machine = "10x10".parse().expect("a mesh");
     let trace = Trace::new(Arc::new(workload), machine, "johnson", &grid.schedulers);
     let traces = [Arc::new(trace)];
     let plan = Plan::new(grid, &traces).expect("few cells");
@@ -29,7 +30,7 @@ fn run(grid: &str) -> (Plan, Vec<RunResult>) {
     (plan, results)
 }
 
-const GRID: &str = "schedulers = ['fcfs', 'easy']\nseeds = [3, 4]\nshake = { copies = 5, width = 200 }\n\
+const GRID: &str = "schedulers = ['fcfs', 'easy']\nseeds = [3, 4]\nshake = { copies = 5, width = 60 }\n\
     allocator = ['row-major-free-list', 'random', 'paging[size=0]']";
 
 #[test]
@@ -43,7 +44,7 @@ fn numbers_and_places_of_cells_are_one() {
         assert!(ids.insert(plan.id(run).expect("an id")));
     }
     // The first cells are those of a plan without shaking, under the same ids.
-    let (plain, unshaken) = self::run(&GRID.replace("shake = { copies = 5, width = 200 }", ""));
+    let (plain, unshaken) = self::run(&GRID.replace("shake = { copies = 5, width = 60 }", ""));
     assert_eq!(plain.len(), 12);
     for (run, result) in (0..).zip(&unshaken) {
         assert!(result.is_same(&results[run as usize]));
@@ -90,7 +91,8 @@ fn estimates_are_those_of_the_results() {
 
 #[test]
 fn one_strategy_is_compared_by_scheduler() {
-    let grid = "schedulers = ['fcfs', 'easy']\nshake = { copies = 3, width = 200 }\nallocator = ['random']";
+    let grid =
+        "schedulers = ['fcfs', 'easy']\nshake = { copies = 3, width = 60 }\nallocator = ['random']";
     let (plan, results) = run(grid);
     let mut estimates = Estimates::new(&plan);
     results.iter().for_each(|result| estimates.take(&plan, result.run, &result.metrics));
@@ -107,7 +109,7 @@ fn a_copy_in_use_is_made_once() {
     let (_, results) = run(GRID);
     assert_eq!(results.len(), 72);
     let jobs = "; MaxProcs: 4\n1 0 -1 60 4\n2 5 -1 30 2\n";
-    let jobs = crate::workload::Workload::from_reader(
+    let jobs = Workload::from_reader(
         jobs.as_bytes(),
         "two.swf",
         &Policy::JOHNSON,

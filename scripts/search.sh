@@ -176,7 +176,8 @@ summary_shaken() {
         /told from/ { split($0, words, /: | of /); split(words[3], of, " "); told = words[2] " of " of[1] }
         END {
             row = "| [" name "](" name ".md) | " best " | " told
-            for (i = split(given, ties, " "), n = 1; n <= i; n++) row = row " | " test[ties[n]]
+            count = split(given, ties, " ")
+            for (n = 1; n <= count; n++) row = row " | " (ties[n] in test ? test[ties[n]] : "")
             print row " |"
         }
     ' "$out/$name-shaken$suffix.md"
@@ -206,6 +207,13 @@ summary_shaken() {
             [ "$tie" != 2,13,20,6 ] || [ "$name" = kth ] || tie=
             summary_shaken "$name" "" 2,1,1,1 2,13,20,6 "${tie:--}"
         done <<< "$traces"
+        missing=
+        while read -r name _; do
+            for suffix in "" -slack; do
+                [ -e "$out/$name-shaken$suffix.md" ] || missing="$missing $name-shaken$suffix"
+            done
+        done <<< "$traces"
+        [ -z "$missing" ] || printf '\nNot run:%s.\n' "$missing"
         if compgen -G "$out/*-shaken-slack.md" > /dev/null; then
             echo
             echo "The same with slack 0.1 or 0.3: candidates whose score is worse than the best by no more than that share compete by"

@@ -16,7 +16,7 @@ from pandas.testing import assert_frame_equal
 
 # Columns in order, by type: t text, u unsigned, i signed, f float.
 TABLES = {
-    "runs": """run:i trace:t jobs:i topology:t processors:i scheduler:t allocator:t tie:t policy:t seed:u
+    "runs": """run:i trace:t jobs:i topology:t processors:i scheduler:t allocator:t tie:t policy:t seed:u copy:i
         mean_pairwise_l1:f total_pairwise_l1:i tied_decisions:i tied_percent:f mean_tied:f mean_diameter:f
         mean_dispersal:f mean_weighted_dispersal:f mean_components:f contiguous_percent:f utilization:f
         makespan:i mean_wait:f median_wait:f p90_wait:f p99_wait:f max_wait:i mean_turnaround:f
@@ -25,7 +25,7 @@ TABLES = {
         fragmented_time_percent:f mean_blocks:f one_block_percent:f mean_busy_list:f mean_searches:f
         attempts_per_job:f operations_per_job:f refused_sizes:i folded_percent:f mean_fold_stretch:f
         lost_efficiency_percent:f""",
-    "by_size": """run:i trace:t topology:t scheduler:t allocator:t tie:t size:i jobs:i size_rank:i
+    "by_size": """run:i trace:t topology:t scheduler:t allocator:t tie:t copy:i size:i jobs:i size_rank:i
         mean_pairwise_l1:f mean_wait:f mean_turnaround:f""",
     "jobs": """run:i job:i submit:i start:i run_time:i end:i size:i served_size:i wait:i turnaround:i bounded_slowdown:f
         pairwise_l1:i distance:f diameter:i dispersal:f weighted_dispersal:f components:i

@@ -224,13 +224,8 @@ impl<T: Value> Entry<T> {
         key: &str,
     ) -> Result<&dyn Param<T>, NameError> {
         let keys = || self.params.iter().map(|param| param.key());
-        self.params.iter().find(|param| param.key() == key).map(|param| &**param).ok_or_else(|| {
-            let advice = advice(key, keys(), || match keys().collect::<Vec<_>>() {
-                known if known.is_empty() => "it has none".to_string(),
-                known => format!("it has {}", known.join(", ")),
-            });
-            name.error(kind, format!("unknown parameter \"{}\"; {advice}", shown(key)))
-        })
+        let param = self.params.iter().find(|param| param.key() == key).map(|param| &**param);
+        param.ok_or_else(|| no_parameter(kind, name, key, &keys().collect::<Vec<_>>()))
     }
 
     /// What is wrong with options that did not come from a text.
@@ -273,6 +268,15 @@ trait Param<T>: Send + Sync {
 
 type Get<T, V> = dyn Fn(&T) -> Option<V> + Send + Sync;
 type Set<T, V> = dyn Fn(&mut T, V) + Send + Sync;
+
+/// The error of a key that is none of these.
+fn no_parameter(kind: &'static str, name: &StrategyName, key: &str, keys: &[&str]) -> NameError {
+    let advice = advice(key, keys.iter().copied(), || match keys {
+        [] => "it has none".to_string(),
+        known => format!("it has {}", known.join(", ")),
+    });
+    name.error(kind, format!("unknown parameter \"{}\"; {advice}", shown(key)))
+}
 
 /// A parameter with a value of type `V`.
 struct Typed<T, V> {

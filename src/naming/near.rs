@@ -5,8 +5,8 @@
 const LONGEST_WORD: usize = 64;
 
 /// The candidate most like `word`, if one is like it at all.
-pub fn nearest<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    nearest_few(word, candidates, 1).first().copied()
+pub fn nearest<'a>(word: &str, mut candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    few(word, &mut candidates, 1).first().copied()
 }
 
 /// Up to `count` candidates like `word`, the most alike first. Two words are alike if at
@@ -15,7 +15,16 @@ pub fn nearest<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> Opt
 /// word of more than 64 letters is like no other.
 pub fn nearest_few<'a>(
     word: &str,
-    candidates: impl Iterator<Item = &'a str>,
+    mut candidates: impl Iterator<Item = &'a str>,
+    count: usize,
+) -> Vec<&'a str> {
+    few(word, &mut candidates, count)
+}
+
+/// Compiled once: every table of names asks, and a sort for each is a twentieth of the program.
+fn few<'a>(
+    word: &str,
+    candidates: &mut dyn Iterator<Item = &'a str>,
     count: usize,
 ) -> Vec<&'a str> {
     let letters = word.chars().take(LONGEST_WORD + 1).count();

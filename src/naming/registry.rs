@@ -61,8 +61,9 @@ impl<S> Registry<S> {
         match self.members.iter().find(own) {
             Some(member) => (member.read)(name),
             None => {
-                let words = self.members.iter().flat_map(Member::words);
-                Err(unknown(self.kind, name, words, self.names(), self.listed))
+                let words: Vec<_> = self.members.iter().flat_map(Member::words).collect();
+                let names: Vec<_> = self.names().collect();
+                Err(unknown(self.kind, name, &words, &names, self.listed))
             }
         }
     }

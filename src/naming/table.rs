@@ -42,10 +42,10 @@ impl<T: Value> Table<T> {
     /// [`NameError`] if there is none.
     pub fn entry(&self, name: &StrategyName) -> Result<&Entry<T>, NameError> {
         let own = |entry: &&Entry<T>| entry.words().any(|word| word == name.name);
-        self.entries
-            .iter()
-            .find(own)
-            .ok_or_else(|| unknown(self.kind, name, self.words(), self.names(), None))
+        self.entries.iter().find(own).ok_or_else(|| {
+            let (words, names): (Vec<_>, Vec<_>) = (self.words().collect(), self.names().collect());
+            unknown(self.kind, name, &words, &names, None)
+        })
     }
 
     /// A value for a parameter of the entry of a name.
@@ -109,17 +109,17 @@ impl<T: Value> Table<T> {
 
 /// The error of an unknown name. `listed` is the command that shows what is known, where
 /// that is too much for a message.
-pub(super) fn unknown<'a>(
+pub(super) fn unknown(
     kind: &'static str,
     name: &StrategyName,
-    words: impl Iterator<Item = &'a str>,
-    names: impl Iterator<Item = &'a str>,
+    words: &[&str],
+    names: &[&str],
     listed: Option<&str>,
 ) -> NameError {
-    let known = || format!("known are {}", names.collect::<Vec<_>>().join(", "));
+    let known = || format!("known are {}", names.join(", "));
     let problem = match listed {
-        None => format!("unknown; {}", advice(&name.name, words, known)),
-        Some(listed) => match advice(&name.name, words, String::new) {
+        None => format!("unknown; {}", advice(&name.name, words.iter().copied(), known)),
+        Some(listed) => match advice(&name.name, words.iter().copied(), String::new) {
             none if none.is_empty() => format!("unknown ({listed})"),
             advice => format!("unknown; {advice} ({listed})"),
         },

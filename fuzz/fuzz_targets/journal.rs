@@ -10,6 +10,7 @@ use std::fs;
 use libfuzzer_sys::arbitrary::{self, Arbitrary};
 use libfuzzer_sys::fuzz_target;
 use replay::experiment::journal::{HEADER, JOURNAL_FILE, Journal, Outcome};
+use replay::experiment::RunResult;
 use replay::experiment::sweep::CellId;
 use replay::files::Dir;
 
@@ -65,7 +66,7 @@ fuzz_target!(|input: Input<'_>| {
     let dir = &Dir::open(path.parent().expect("a folder")).expect("a folder");
 
     let cells: Vec<CellId> = (0..5).filter_map(|number| cell(number).parse().ok()).collect();
-    let states = |journal: &mut Journal| -> Vec<Option<String>> {
+    let states = |journal: &mut Journal<RunResult>| -> Vec<Option<String>> {
         let state = |&id| match journal.read(id) {
             Ok(None) => None,
             Ok(Some(Outcome::Failed(why))) => Some(why),
@@ -74,8 +75,8 @@ fuzz_target!(|input: Input<'_>| {
         };
         cells.iter().map(state).collect()
     };
-    let Ok(mut journal) = Journal::read_only(dir) else {
-        assert!(Journal::open(dir, true).is_err());
+    let Ok(mut journal) = Journal::<RunResult>::read_only(dir) else {
+        assert!(Journal::<RunResult>::open(dir, true).is_err());
         assert_eq!(fs::read(&path).expect("the file"), text, "refused, but changed");
         return;
     };
@@ -83,12 +84,12 @@ fuzz_target!(|input: Input<'_>| {
     drop(journal);
     assert_eq!(fs::read(&path).expect("the file"), text, "read, but changed");
 
-    let mut journal = Journal::open(dir, true).expect("it could be read");
+    let mut journal = Journal::<RunResult>::open(dir, true).expect("it could be read");
     assert_eq!(states(&mut journal), before);
     let (Some(&id), damaged) = (cells.first(), journal.damaged().len()) else { return };
     journal.append(id, Err("made to fail")).expect("a record");
     drop(journal);
-    let mut journal = Journal::open(dir, true).expect("what was written can be read");
+    let mut journal = Journal::<RunResult>::open(dir, true).expect("what was written can be read");
     let after = states(&mut journal);
     assert_eq!(after[0].as_deref(), Some("made to fail"));
     assert_eq!((&after[1..], journal.damaged().len()), (&before[1..], damaged));

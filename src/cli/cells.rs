@@ -148,6 +148,28 @@ pub fn works(
     Ok(())
 }
 
+/// The `allocators` of a list that work on every machine and with every scheduler; `left_out`
+/// hears why each of the others does not.
+pub fn working(
+    allocators: &str,
+    machines: &[Topology],
+    schedulers: &[SchedulerSpec],
+    mut left_out: impl FnMut(&AllocatorSpec, Failure),
+) -> Result<Vec<AllocatorSpec>, Failure> {
+    let mut kept = Vec::new();
+    for name in split_list(allocators) {
+        let allocator: AllocatorSpec = name.parse().map_err(Failure::usage)?;
+        let pairs =
+            machines.iter().flat_map(|machine| schedulers.iter().map(move |s| (machine, s)));
+        let mut all = pairs.map(|(machine, scheduler)| works(&allocator, scheduler, machine));
+        match all.find_map(Result::err) {
+            None => kept.push(allocator),
+            Some(why) => left_out(&allocator, why),
+        }
+    }
+    Ok(kept)
+}
+
 /// Every workload on every machine, or on the one that its header names, to be scheduled
 /// by any of `schedulers`.
 fn on_machines(

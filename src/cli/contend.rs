@@ -11,22 +11,22 @@ use clap::Args;
 use serde::Serialize;
 
 use super::args::{GridArgs, OutputArgs};
-use super::cells::{Loaded, parse_list, works};
+use super::cells::{Loaded, parse_list, working};
 use super::cost::Cost;
 use super::exit::{Exit, Failure, tell};
 use super::interrupt::interruption;
+use super::journal::Resumed;
 use super::messages::MessageArgs;
 use super::progress::Progress;
 use super::results::{Results, Tally};
 use super::session::{Kind, Session};
 use crate::allocator::registry::AllocatorSpec;
 use crate::experiment::contention::{
-    Contended, Isolation, Messages, Stage, TOLERANCE, TraceError, isolate, run_trace,
+    Contended, Isolation, Messages, Stage, TOLERANCE, TraceError, TraceRun, contended_id, isolate,
+    run_trace,
 };
-use crate::experiment::pool::{self, Turn};
 use crate::experiment::{Cell, Measure, RunKey, Trace, Watch};
 use crate::frame::FrameError;
-use crate::naming::split_list;
 use crate::number::grouped;
 use crate::report::Sheet;
 use crate::report::manifest::Configuration;
@@ -90,7 +90,7 @@ pub fn adapted(command: clap::Command) -> clap::Command {
 struct Measured {
     trace: Arc<Trace>,
     seed: u64,
-    isolation: Arc<Isolation>,
+    isolation: Isolation,
 }
 
 /// Measures every job alone, then runs the trace under every scheduler and allocator.
@@ -111,13 +111,25 @@ pub fn run(args: &ContendArgs, command: &[OsString]) -> Result<Exit, Failure> {
         Loaded::resolve(&with_allocators(&args.grid, quiet)?, None, Measure::default(), quiet)?;
     let cells = loaded.cells();
     let jobs_of = |trace: &Arc<Trace>| trace.workload.jobs.len() as u64;
-    // What draws nothing is the same for all seeds.
-    let seeds = &loaded.plan.grid.seeds[..];
-    let seeds = if messages.program.draws() { seeds } else { &seeds[..1] };
-    let alone: u64 = loaded.traces.iter().map(jobs_of).sum::<u64>() * seeds.len() as u64;
-    let together: u64 = cells.iter().map(|cell| jobs_of(&cell.trace)).sum();
-    let stop = interruption(quiet)?;
-    let progress = Progress::new(quiet, cells.len(), alone + together);
+    let (digest, plan) = (messages.digest(), &loaded.plan);
+    let ids = cells.iter().enumerate().map(|(run, cell)| {
+        let [trace, ..] = plan.places(run as u32);
+        contended_id(&plan.traces[trace].jobs_digest, cell, &digest, args.scale)
+    });
+    let mut contended = Resumed::begin(&mut session, ids.collect())?;
+    // Jobs are measured alone where they are to run; what draws nothing is the same for all seeds.
+    let missing: Vec<&Cell> = contended.missing().map(|place| &cells[place]).collect();
+    let alone = |cell: &Cell| if messages.program.draws() { cell.seed } else { plan.grid.seeds[0] };
+    let mut settings: Vec<(&Arc<Trace>, u64)> = Vec::new();
+    for cell in &missing {
+        let setting = (&cell.trace, alone(cell));
+        if !settings.iter().any(|one| Arc::ptr_eq(one.0, setting.0) && one.1 == setting.1) {
+            settings.push(setting);
+        }
+    }
+    let jobs = settings.iter().map(|(trace, _)| *trace).chain(missing.iter().map(|c| &c.trace));
+    let stop = interruption(quiet);
+    let progress = Progress::new(quiet, missing.len(), jobs.map(jobs_of).sum());
     let cost = Cost::new(quiet);
     let jobs_done = |jobs| {
         cost.begun();
@@ -131,17 +143,25 @@ pub fn run(args: &ContendArgs, command: &[OsString]) -> Result<Exit, Failure> {
         quiet,
     };
 
-    let mut tally = Tally { cells: cells.len(), ..Tally::default() };
-    let runs = match bench.measure(&loaded.traces, seeds, args.scale) {
-        Ok(measured) => bench.contend(&cells, &measured, seeds, &pattern, &mut tally),
-        Err(TraceError::Stopped(_)) => Vec::new(),
-        Err(error) => {
-            progress.finish();
-            return Err(of_trace(error));
-        }
+    let mut tally = Tally::of("cells", cells.len());
+    tally.done = cells.len() - missing.len();
+    let ran = match bench.measure(&settings, args.scale) {
+        Ok(measured) => contended.run(&mut tally, |place| {
+            let (cell, seed) = (&cells[place], alone(&cells[place]));
+            let of_cell =
+                |one: &&Measured| Arc::ptr_eq(&one.trace, &cell.trace) && one.seed == seed;
+            bench.contend(cell, measured.iter().find(of_cell)?)
+        }),
+        Err(TraceError::Stopped(_)) => Ok(()),
+        Err(error) => Err(of_trace(error)),
     };
     progress.finish();
-    session.publish(&Contention { args, loaded: &loaded, runs }, &tally)
+    ran?;
+    let runs = contended.take().into_iter().map(|(place, run)| {
+        let (cell, pattern) = (&cells[place], pattern.clone());
+        Contended::new(place as u32, cell.key(), cell.trace.clone(), pattern, run)
+    });
+    session.publish(&mut Contention { args, loaded: &loaded, runs: runs.collect() }, &tally)
 }
 
 /// What the command came to.
@@ -167,7 +187,7 @@ impl Results for Contention<'_> {
     }
 
     fn tables(
-        &self,
+        &mut self,
         dir: &Path,
         metadata: &[(String, String)],
     ) -> Result<Vec<PathBuf>, FrameError> {
@@ -197,73 +217,45 @@ impl Bench<'_> {
         }
     }
 
-    /// Measures the jobs of every trace alone, once for each seed.
+    /// Measures the jobs of traces alone, each under a seed.
     fn measure(
         &self,
-        traces: &[Arc<Trace>],
-        seeds: &[u64],
+        settings: &[(&Arc<Trace>, u64)],
         scale: f64,
     ) -> Result<Vec<Measured>, TraceError> {
-        let mut all = Vec::new();
-        for trace in traces {
-            for &seed in seeds {
-                let isolation = isolate(self.stage(trace), scale, seed)?;
-                if !self.quiet {
-                    self.progress.say(&account(trace, &isolation));
-                }
-                all.push(Measured { trace: trace.clone(), seed, isolation: isolation.into() });
+        let measure = |&(trace, seed): &(&Arc<Trace>, u64)| {
+            let isolation = isolate(self.stage(trace), scale, seed)?;
+            if !self.quiet {
+                self.progress.say(&account(trace, &isolation));
             }
-        }
-        Ok(all)
+            Ok(Measured { trace: trace.clone(), seed, isolation })
+        };
+        settings.iter().map(measure).collect()
     }
 
-    /// Runs the cells. What is done, in their order.
-    fn contend(
-        &self,
-        cells: &[Cell],
-        measured: &[Measured],
-        seeds: &[u64],
-        pattern: &str,
-        tally: &mut Tally,
-    ) -> Vec<Contended> {
-        let contend = |number: usize, cell: &Cell| {
-            let seed = if seeds.contains(&cell.seed) { cell.seed } else { seeds[0] };
-            let of_cell =
-                |one: &&Measured| Arc::ptr_eq(&one.trace, &cell.trace) && one.seed == seed;
-            let Measured { trace, isolation, .. } = measured.iter().find(of_cell)?;
-            let stage = self.stage(trace);
-            let run = run_trace(stage, isolation, &cell.scheduler, &cell.allocator, cell.seed);
-            let key = cell.key();
-            let RunKey { topology, scheduler, seed, .. } = &key;
-            let name =
-                format!("{} {topology} {scheduler} {} seed {seed}", key.trace, key.strategy());
-            match run {
-                Ok(run) => {
-                    self.progress.cell_done();
-                    if !self.quiet {
-                        self.progress.say(&format!("{name}: done"));
-                    }
-                    let (number, pattern) = (number as u32, pattern.to_string());
-                    Some(Ok(Contended::new(number, key, trace.clone(), pattern, run)))
+    /// Runs a cell; why it failed, or nothing if it was ended.
+    fn contend(&self, cell: &Cell, measured: &Measured) -> Option<Result<TraceRun, String>> {
+        let Measured { trace, isolation, .. } = measured;
+        let stage = self.stage(trace);
+        let run = run_trace(stage, isolation, &cell.scheduler, &cell.allocator, cell.seed);
+        let key = cell.key();
+        let RunKey { trace, topology, scheduler, seed, .. } = &key;
+        let name = format!("{trace} {topology} {scheduler} {} seed {seed}", key.strategy());
+        match run {
+            Ok(run) => {
+                self.progress.cell_done();
+                if !self.quiet {
+                    self.progress.say(&format!("{name}: done"));
                 }
-                Err(TraceError::Stopped(_)) => None,
-                Err(error) => {
-                    let error = format!("{name}: {error}");
-                    self.progress.say(&format!("replay: cell failed: {error}"));
-                    Some(Err(error))
-                }
+                Some(Ok(run))
             }
-        };
-        let mut outcomes = Vec::new();
-        pool::run(cells, Turn::InOrder, contend, |_, outcome| {
-            match outcome {
-                Ok(outcome) => outcomes.push(outcome),
-                Err(error) => tally.failed.push(error),
+            Err(TraceError::Stopped(_)) => None,
+            Err(error) => {
+                let error = format!("{name}: {error}");
+                self.progress.say(&format!("replay: cell failed: {error}"));
+                Some(Err(error))
             }
-            true
-        });
-        tally.done = outcomes.len();
-        outcomes
+        }
     }
 }
 
@@ -299,18 +291,11 @@ fn with_allocators(typed: &GridArgs, quiet: bool) -> Result<GridArgs, Failure> {
     // A machine by a trace's header is a mesh, and on meshes all of them work.
     let machines: Vec<Topology> = parse_list(&grid.mesh, "8x8")?;
     let schedulers: Vec<SchedulerSpec> = parse_list(&grid.sched, "fcfs")?;
-    let mut kept = Vec::new();
-    for name in split_list(ALLOCATORS) {
-        let allocator: AllocatorSpec = name.parse().map_err(Failure::usage)?;
-        let pairs =
-            machines.iter().flat_map(|machine| schedulers.iter().map(move |s| (machine, s)));
-        let mut all = pairs.map(|(machine, scheduler)| works(&allocator, scheduler, machine));
-        match all.find_map(Result::err) {
-            None => kept.push(allocator),
-            Some(why) if !quiet => tell(format_args!("left out: {}", why.message())),
-            Some(_) => {}
+    let kept = working(ALLOCATORS, &machines, &schedulers, |_, why| {
+        if !quiet {
+            tell(format_args!("left out: {}", why.message()));
         }
-    }
+    })?;
     if grid.tie.is_empty() && kept.iter().any(AllocatorSpec::takes_tie) {
         grid.tie = TIES.map(str::to_string).to_vec();
     }

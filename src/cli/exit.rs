@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use clap::error::{ContextKind, ContextValue};
 
 use super::stdout::is_stopped;
+use crate::naming::NameError;
 use crate::shown::shown;
 
 /// How the program ends; see the table in [`cli`](crate::cli).
@@ -39,6 +40,12 @@ impl Exit {
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
         ExitCode::from(exit.code() as u8)
+    }
+}
+
+impl From<NameError> for Failure {
+    fn from(error: NameError) -> Self {
+        Self::usage(error)
     }
 }
 

@@ -1,8 +1,8 @@
 //! Ctrl-C, and a polite kill.
 
 use std::process;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -10,7 +10,7 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag::register_conditional_default;
 use signal_hook::iterator::Signals;
 
-use super::exit::{Exit, Failure, tell};
+use super::exit::{Exit, tell};
 use crate::stop::Stop;
 
 /// The signals that mean: keep what is done, and end.
@@ -28,26 +28,33 @@ pub fn is_interrupted() -> bool {
     HEARD.load(Ordering::Relaxed)
 }
 
-/// A flag that the first SIGINT or SIGTERM from now on raises, which is told at once unless
-/// the user wants quiet. The second ends the program.
-pub fn interruption(quiet: bool) -> Result<Stop, Failure> {
-    let stop = Stop::new();
-    let raised = stop.clone();
-    let mut signals = Signals::new(SIGNALS).map_err(Failure::usage)?;
+/// The flag that a signal raises, and whether the user wants quiet; nothing before a command looks
+/// at one, and then a signal ends the program. As global as signals are.
+static ATTENDED: Mutex<Option<(Stop, bool)>> = Mutex::new(None);
+
+/// Hears SIGINT and SIGTERM from now on. Until somebody [attends](attend) to them they end the
+/// program at once, with a word and its exit code, whatever it waits for.
+pub fn listen() {
+    let Ok(mut signals) = Signals::new(SIGNALS) else { return };
     let listen = move || {
         let mut first = None;
         for _ in signals.forever() {
-            match first {
-                None => {
+            let attended = ATTENDED.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            match (attended, first) {
+                (None, _) => {
+                    tell("replay: interrupted");
+                    process::exit(Exit::Interrupted.code());
+                }
+                (Some((stop, quiet)), None) => {
                     first = Some(Instant::now());
-                    raised.raise();
+                    stop.raise();
                     HEARD.store(true, Ordering::Relaxed);
                     if !quiet {
                         tell("replay: stopping; what is done is kept (Ctrl-C again ends at once)");
                     }
                 }
-                Some(first) if first.elapsed() < ECHO => {}
-                Some(_) => process::exit(Exit::Interrupted.code()),
+                (_, Some(first)) if first.elapsed() < ECHO => {}
+                (_, Some(_)) => process::exit(Exit::Interrupted.code()),
             }
         }
     };
@@ -55,8 +62,20 @@ pub fn interruption(quiet: bool) -> Result<Stop, Failure> {
         // Nobody listens; then a signal does what it does by default.
         for signal in SIGNALS {
             let always = Arc::new(AtomicBool::new(true));
-            register_conditional_default(signal, always).map_err(Failure::usage)?;
+            let _ = register_conditional_default(signal, always);
         }
     }
-    Ok(stop)
+}
+
+/// A flag that the first SIGINT or SIGTERM from now on raises, which is told at once unless
+/// the user wants quiet. The second ends the program.
+pub fn interruption(quiet: bool) -> Stop {
+    let stop = Stop::new();
+    attend(&stop, quiet);
+    stop
+}
+
+/// From now on a signal raises this flag, which is looked at.
+pub fn attend(stop: &Stop, quiet: bool) {
+    *ATTENDED.lock().unwrap_or_else(PoisonError::into_inner) = Some((stop.clone(), quiet));
 }

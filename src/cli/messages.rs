@@ -2,7 +2,7 @@ use clap::Args;
 
 use super::exit::Failure;
 use crate::experiment::contention::Messages;
-use crate::naming::StrategyName;
+use crate::naming::{StrategyName, split_list};
 use crate::network::Settings;
 use crate::network::traffic::{Mapping, Pattern, Preset, Quota, TableError};
 
@@ -82,6 +82,10 @@ impl MessageArgs {
             let message = format!("--preset: \"{}\" is neither lo nor bani-mohammad", self.preset);
             return Err(Failure::usage_message(message));
         };
+        if split_list(pattern).len() > 1 {
+            let message = format!("--pattern \"{pattern}\": one command takes one pattern");
+            return Err(Failure::usage_message(message));
+        }
         let mut name: StrategyName = pattern.parse().map_err(Failure::usage)?;
         if name.get("preset").is_none() {
             name.set("preset", self.preset.as_str());

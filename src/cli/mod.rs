@@ -20,6 +20,7 @@ mod contend;
 mod cost;
 mod exit;
 mod interrupt;
+mod journal;
 mod list;
 mod load;
 mod messages;
@@ -153,6 +154,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     // A file that may not grow is told as an error; the signal would kill without a word.
     let heard = Arc::new(AtomicBool::new(false));
     let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, heard);
+    interrupt::listen();
     let parsed =
         definition().try_get_matches_from(&arguments).and_then(|m| Cli::from_arg_matches(&m));
     let cli = match parsed {

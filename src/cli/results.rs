@@ -21,6 +21,11 @@ pub trait Results {
     /// What is printed, whole for programs. Without any nothing is written either.
     fn rows(&self) -> &[Self::Row];
 
+    /// Whether all that is printed was printed as it came.
+    fn is_printed(&self) -> bool {
+        false
+    }
+
     /// The same for people.
     fn sheets(&self) -> Vec<Sheet>;
 
@@ -28,7 +33,7 @@ pub trait Results {
     fn configuration(&self) -> impl Serialize;
 
     /// What else the manifest says.
-    fn details(&self) -> Value {
+    fn details(&self) -> impl Serialize {
         Value::Null
     }
 
@@ -38,18 +43,23 @@ pub trait Results {
     }
 
     /// Writes the tables into a folder; their paths.
-    fn tables(&self, dir: &Path, metadata: &[(String, String)])
-    -> Result<Vec<PathBuf>, FrameError>;
+    fn tables(
+        &mut self,
+        dir: &Path,
+        metadata: &[(String, String)],
+    ) -> Result<Vec<PathBuf>, FrameError>;
 
     /// Draws the figures into a folder of their own; their paths.
     fn figures(&self, plots: &Path) -> anyhow::Result<Vec<PathBuf>>;
 }
 
 /// What became of the cells of a command: it decides the exit code.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Tally {
-    /// Those there are.
-    pub cells: usize,
+    /// What they are called: cells, points, evaluations.
+    what: &'static str,
+    /// Those there are; `None` if the command was interrupted before anybody could tell.
+    all: Option<usize>,
     /// Those that have results.
     pub done: usize,
     /// Why others failed.
@@ -57,6 +67,16 @@ pub struct Tally {
 }
 
 impl Tally {
+    /// Of so many nothing is done yet.
+    pub fn of(what: &'static str, all: usize) -> Self {
+        Self { what, all: Some(all), done: 0, failed: Vec::new() }
+    }
+
+    /// So many are done, and all that were to be, unless the command was interrupted.
+    pub fn done(what: &'static str, done: usize, interrupted: bool) -> Self {
+        Self { what, all: (!interrupted).then_some(done), done, failed: Vec::new() }
+    }
+
     /// Those that have ended.
     fn ended(&self) -> usize {
         self.done + self.failed.len()
@@ -64,32 +84,33 @@ impl Tally {
 
     /// Whether the command was interrupted before all was done.
     pub fn is_partial(&self) -> bool {
-        self.ended() < self.cells
+        self.all.is_none_or(|all| self.ended() < all)
     }
 }
 
 impl Session {
-    /// Delivers the results and says how it went.
-    pub fn publish(&mut self, results: &impl Results, tally: &Tally) -> Result<Exit, Failure> {
+    /// Writes the results, prints them, and says how it went.
+    pub fn publish(&mut self, results: &mut impl Results, tally: &Tally) -> Result<Exit, Failure> {
         if tally.is_partial() {
             self.interrupted();
         }
-        self.deliver(results, &tally.failed).map(|()| end(tally))
-    }
-
-    /// Writes the results and prints them, which a full disk must not cost.
-    pub fn deliver(&mut self, results: &impl Results, failed: &[String]) -> Result<(), Failure> {
-        if results.rows().is_empty() {
-            return Ok(());
+        let nothing = results.rows().is_empty();
+        if !nothing || self.is_staged() {
+            // A full disk must not cost what is printed, nor a closed pipe the files.
+            let written = self.write(results, &tally.failed);
+            if !nothing && !results.is_printed() {
+                let (format, out) = (self.format(), &mut stdout());
+                let printed = format.print(results.rows(), || results.sheets(), out);
+                written.and(printed.map_err(|e| Failure::output("standard output", e)))?;
+            } else {
+                written?;
+            }
         }
-        let written = self.write(results, failed);
-        let (format, out) = (self.format(), &mut stdout());
-        let printed = format.print(results.rows(), || results.sheets(), out);
-        written.and(printed.map_err(|e| Failure::output("standard output", e)))
+        Ok(self.end(tally))
     }
 
     /// Writes tables, figures and manifest.
-    fn write(&mut self, results: &impl Results, failed: &[String]) -> Result<(), Failure> {
+    fn write(&mut self, results: &mut impl Results, failed: &[String]) -> Result<(), Failure> {
         let plots = self.plots();
         let Some(dir) = self.stage()? else { return Ok(()) };
         let unwritten = |e: anyhow::Error| Failure::output("results", e);
@@ -102,22 +123,24 @@ impl Session {
         }
         self.commit(&files, &results.configuration(), &results.details(), failed).map(drop)
     }
-}
 
-/// Says what an interruption has left. The exit code: a command that had done all it was to do is
-/// not interrupted.
-pub fn end(tally: &Tally) -> Exit {
-    let Tally { cells, failed, .. } = tally;
-    if tally.is_partial() {
-        let (ended, cells) = (grouped(tally.ended() as u64), grouped(*cells as u64));
-        let done =
-            if tally.done == 0 { "nothing was done yet" } else { "what was done is written" };
-        tell(format_args!("replay: interrupted; {done}: {ended} of {cells}"));
-        Exit::Interrupted
-    } else if failed.is_empty() {
-        Exit::Done
-    } else {
-        Exit::Differs
+    /// Says what an interruption has left. The exit code: a command that had done all it was to
+    /// do is not interrupted.
+    fn end(&self, tally: &Tally) -> Exit {
+        if tally.is_partial() {
+            let done =
+                if tally.done == 0 { "nothing was done yet" } else { "what was done is written" };
+            let ended = grouped(tally.ended() as u64);
+            let of = tally.all.map_or(String::new(), |all| format!(" of {}", grouped(all as u64)));
+            let goes_on = self.goes_on().map_or(String::new(), |how| format!("; {how}"));
+            let what = tally.what;
+            tell(format_args!("replay: interrupted; {done}: {ended}{of} {what}{goes_on}"));
+            Exit::Interrupted
+        } else if tally.failed.is_empty() {
+            Exit::Done
+        } else {
+            Exit::Differs
+        }
     }
 }
 

@@ -8,9 +8,9 @@ use serde::Serialize;
 
 use super::args::{FormatArg, OutputArgs, ProcessArgs};
 use super::exit::{Failure, tell};
-use super::sweep::is_plan;
-use crate::experiment::journal::{self, JOURNAL_FILE};
-use crate::files::{Folder, FolderError, Recovered, Staging};
+use super::journal;
+use crate::experiment::journal::JOURNAL_FILE;
+use crate::files::{Dir, Folder, FolderError, Recovered, Staging};
 use crate::report::manifest::{Host, Origin};
 
 /// What results are of: a run has no word of its own on the command line, sweeps and merges
@@ -25,7 +25,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    const fn name(self) -> &'static str {
+    pub const fn name(self) -> &'static str {
         match self {
             Kind::Run => "run",
             Kind::Sweep => "sweep",
@@ -79,12 +79,15 @@ impl Kind {
 /// A command at work: its threads, its words, and the folder that it holds.
 #[derive(Debug)]
 pub struct Session {
+    kind: Kind,
     origin: Origin,
     quiet: bool,
     format: FormatArg,
     plots: bool,
     /// Whether the results are those of an interrupted command.
     partial: bool,
+    /// If a journal is kept, how the command goes on by it.
+    goes_on: Option<String>,
     place: Place,
 }
 
@@ -135,7 +138,7 @@ impl Session {
             })?),
         };
         let (quiet, format) = (process.quiet, FormatArg::default());
-        Ok(Self { origin, quiet, format, plots: true, partial: false, place })
+        Ok(Self { kind, origin, quiet, format, plots: true, partial: false, goes_on: None, place })
     }
 
     /// A line on standard error, unless the user wants quiet.
@@ -143,6 +146,47 @@ impl Session {
         if !self.quiet {
             tell(line);
         }
+    }
+
+    /// What the results are of.
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// Whether the user wants quiet.
+    pub fn is_quiet(&self) -> bool {
+        self.quiet
+    }
+
+    /// The folder for a journal of this command's cells, which goes when their results come; `None`
+    /// without a folder, or if it has a journal of another command, which only the new results may
+    /// replace. With `--force` it is begun anew.
+    pub fn keep_journal(&mut self) -> Result<Option<Dir>, Failure> {
+        let Place::Claimed(folder) = &self.place else { return Ok(None) };
+        let dir = folder.dir();
+        let own = journal::journal_of(dir).is_none_or(|command| command == self.kind.name());
+        if !own {
+            return Ok(None);
+        }
+        if folder.is_forced() {
+            journal::discard(dir)?;
+        } else {
+            journal::other_builds(dir, None)?;
+        }
+        let path = dir.path().join(JOURNAL_FILE);
+        // The same command would begin anew.
+        let command = match folder.is_forced() {
+            true => "the same command without --force",
+            false => "the same command",
+        };
+        self.goes_on = Some(format!("{command} goes on from {}", path.display()));
+        let opened = Dir::open(dir.path());
+        opened.map(Some).map_err(|e| Failure::output(dir.path().display(), e))
+    }
+
+    /// By what an interrupted command goes on; `None` if by nothing.
+    pub fn goes_on(&self) -> Option<&str> {
+        self.goes_on.as_deref()
     }
 
     /// The folder of the results until they are [begun](Self::stage).
@@ -158,10 +202,19 @@ impl Session {
         self.partial = true;
     }
 
+    /// Whether writing has begun.
+    pub fn is_staged(&self) -> bool {
+        matches!(self.place, Place::Staged(_))
+    }
+
     /// Where to write results; `None` if the user wants no files.
     pub fn stage(&mut self) -> Result<Option<&Path>, Failure> {
+        let done = self.goes_on.is_some() && !self.partial;
         self.place = match std::mem::replace(&mut self.place, Place::Nowhere) {
-            Place::Claimed(folder) => {
+            Place::Claimed(mut folder) => {
+                if done {
+                    journal::let_go(&mut folder).map_err(Failure::usage)?;
+                }
                 let path = folder.path().display().to_string();
                 Place::Staged(folder.stage().map_err(|e| Failure::output(path, e))?)
             }
@@ -228,22 +281,13 @@ fn claim(out: &Path, kind: Kind, force: bool) -> Result<Folder, FolderError> {
             out.display()
         )),
     })?;
-    let sweeps = || folder.dir().has(JOURNAL_FILE).unwrap_or(true).then_some(Kind::Sweep.name());
-    if let Some(earlier) = folder.kind().or_else(sweeps)
-        && earlier != kind.name()
-    {
+    let earlier = folder.kind().map(str::to_string).or_else(|| journal::journal_of(folder.dir()));
+    if let Some(earlier) = earlier.filter(|earlier| earlier != kind.name()) {
         if !force {
-            return Err(FolderError::Other(earlier.to_string()));
+            return Err(FolderError::Other(earlier));
         }
         // They go with the results, when others are there.
-        let dir = folder.dir();
-        let plan = is_plan(dir);
-        let journal = journal::is_journal(dir, plan).unwrap_or(false);
-        for (name, ours) in [(JOURNAL_FILE, journal), (super::sweep::PLAN_FILE, plan)] {
-            if ours {
-                folder.let_go(name)?;
-            }
-        }
+        journal::let_go(&mut folder)?;
     }
     folder.check(kind.tables())?;
     Ok(folder)

@@ -9,17 +9,17 @@ use clap::Args;
 use serde::Serialize;
 
 use super::args::OutputArgs;
-use super::cells::parse_list;
+use super::cells::{parse_list, working};
 use super::cost::Cost;
 use super::exit::{Exit, Failure, tell};
 use super::interrupt::interruption;
+use super::journal::Resumed;
 use super::messages::MessageArgs;
 use super::results::{Results, Tally};
 use super::session::{Kind, Session};
 use crate::allocator::registry::AllocatorSpec;
 use crate::experiment::Watch;
 use crate::experiment::grid::Values;
-use crate::experiment::pool::{self, Turn};
 use crate::experiment::stream::{
     Counting, Estimates, Life, Metric, Point, SampleError, SizeOf, estimate_unless,
 };
@@ -83,7 +83,8 @@ pub struct StreamArgs {
     #[arg(long, short, value_name = "NAME[KEY=VALUE,..]")]
     sched: Vec<String>,
 
-    /// Allocators [default: first-fit,best-fit,frame-sliding,paging,mbs].
+    /// Allocators [default: first-fit,best-fit,frame-sliding,paging,mbs; on a hypercube or cluster
+    /// those of its own, and random].
     #[arg(long, short, value_name = "NAME[KEY=VALUE,..]")]
     alloc: Vec<String>,
 
@@ -111,6 +112,8 @@ pub struct StreamArgs {
 const MACHINE: &str = "16x16";
 const SERVICE: &str = "exponential";
 const ALLOCATORS: &str = "first-fit,best-fit,frame-sliding,paging,mbs";
+/// Those of hypercubes, clusters, and any machine.
+const ELSEWHERE: &str = "cube-buddy,gray-code,multiple-gray-code,cube-free-list,afl,elmer,random";
 const WATCHED: [Metric; 3] = [Metric::FinishTime, Metric::Utilization, Metric::Turnaround];
 
 /// Estimates every point and prints the means with their intervals.
@@ -127,35 +130,32 @@ pub fn run(args: &StreamArgs, command: &[OsString]) -> Result<Exit, Failure> {
         return Err(Failure::usage_message(format!("stop rule: {problem}")));
     }
     let quiet = args.output.process.quiet;
-    let stop = interruption(quiet)?;
+    let stop = interruption(quiet);
     let cost = Cost::new(quiet);
     let forecast = |forecast| cost.hear_plainly(forecast);
     let watch = Watch { forecast: &forecast, ..Watch::new(&stop) };
-    let mut results = Vec::with_capacity(points.len());
-    let mut tally = Tally { cells: points.len(), ..Tally::default() };
-    let work =
-        |_: usize, point: &Point| match estimate_unless(watch, point, args.seed, &rule, &WATCHED) {
-            Err(ReplicateError::Run { error: SampleError::Stopped(_), .. }) => None,
-            outcome => Some(outcome),
-        };
-    pool::run(&points, Turn::InOrder, work, |place, outcome| {
+    let mut tally = Tally::of("points", points.len());
+    let ids = points.iter().map(|point| point.id(args.seed, &rule, &WATCHED)).collect();
+    let mut estimated = Resumed::begin(&mut session, ids)?;
+    estimated.run(&mut tally, |place| {
         let point = &points[place];
-        match outcome {
+        match estimate_unless(watch, point, args.seed, &rule, &WATCHED) {
             Ok(estimates) => {
                 let met = if estimates.met { "" } else { ", not as precise as asked for" };
                 session.say(format_args!("{point}: {} replications{met}", estimates.replications));
-                results.push((point.clone(), estimates));
+                Some(Ok(estimates))
             }
+            Err(ReplicateError::Run { error: SampleError::Stopped(_), .. }) => None,
             Err(error) => {
                 tell(format_args!("replay: point failed: {point}: {error}"));
-                tally.failed.push(format!("{point}: {error}"));
+                Some(Err(format!("{point}: {error}")))
             }
         }
-        true
-    });
-    tally.done = results.len();
+    })?;
+    let done = estimated.take().into_iter();
+    let results: Vec<_> = done.map(|(place, all)| (points[place].clone(), all)).collect();
     let wide = results.iter().any(|(_, estimates)| !estimates.met);
-    let exit = session.publish(&Streams { args, rule: &rule, results }, &tally)?;
+    let exit = session.publish(&mut Streams { args, rule: &rule, results }, &tally)?;
     if wide {
         session.say("replay: some intervals are wider than --precision (--max-replications)");
     }
@@ -185,7 +185,7 @@ impl Results for Streams<'_> {
     }
 
     fn tables(
-        &self,
+        &mut self,
         dir: &Path,
         metadata: &[(String, String)],
     ) -> Result<Vec<PathBuf>, FrameError> {
@@ -279,9 +279,13 @@ fn points(args: &StreamArgs) -> Result<Vec<Point>, Failure> {
              long as its messages take, and nobody can tell how long"
         )));
     }
-    let allocators = parse_list(&args.alloc, ALLOCATORS)?;
+    let machines = machines(args)?;
+    let allocators = match args.alloc.is_empty() {
+        true => usual(&machines, &schedulers)?,
+        false => parse_list(&args.alloc, ALLOCATORS)?,
+    };
     let mut points = Vec::new();
-    for topology in machines(args)? {
+    for topology in machines {
         if let Life::Messages(messages) = &life {
             messages.on(&topology, args.seed, None).map_err(Failure::usage)?;
         }
@@ -314,6 +318,25 @@ fn points(args: &StreamArgs) -> Result<Vec<Point>, Failure> {
         }
     }
     Ok(points)
+}
+
+/// The default allocators: on meshes and tori those of the paper, elsewhere those that work on
+/// every machine and with every scheduler.
+fn usual(
+    machines: &[Topology],
+    schedulers: &[SchedulerSpec],
+) -> Result<Vec<AllocatorSpec>, Failure> {
+    if machines.iter().all(|machine| machine.grid().is_some()) {
+        return parse_list(&[], ALLOCATORS);
+    }
+    let kept = working(ELSEWHERE, machines, schedulers, |_, _| {})?;
+    match kept.is_empty() {
+        true => Err(Failure::usage_message(format!(
+            "--alloc: none of {ALLOCATORS},{ELSEWHERE} works on every machine and with every \
+             scheduler; name one that does (replay list allocators)"
+        ))),
+        false => Ok(kept),
+    }
 }
 
 /// The first that looks at estimates.

@@ -75,7 +75,7 @@ pub fn run(args: &VerifyArgs) -> Result<Exit, Failure> {
         only: args.trace.clone(),
         full: args.full,
         shake,
-        stop: interruption(quiet)?,
+        stop: interruption(quiet),
     };
     let mut checks = Vec::new();
     let mut unfinished = None;

@@ -79,6 +79,29 @@ pub fn run<T: Sync, O: Send>(
     });
 }
 
+/// [`run`], with a `take` that can fail: then none is begun any more, and it is not called again.
+///
+/// # Errors
+/// That of `take`.
+pub fn try_run<T: Sync, O: Send, E>(
+    items: &[T],
+    turn: Turn,
+    work: impl Fn(usize, &T) -> Option<O> + Sync,
+    mut take: impl FnMut(usize, O) -> Result<bool, E>,
+) -> Result<(), E> {
+    let mut failed = None;
+    run(items, turn, work, |place, outcome| {
+        if failed.is_some() {
+            return false;
+        }
+        take(place, outcome).unwrap_or_else(|error| {
+            failed = Some(error);
+            false
+        })
+    });
+    failed.map_or(Ok(()), Err)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -133,5 +156,25 @@ mod tests {
             },
         );
         assert!((3..10_000).contains(&taken), "{taken}");
+    }
+
+    #[test]
+    fn the_first_failure_is_returned() {
+        let items: Vec<usize> = (0..10_000).collect();
+        let mut taken = 0;
+        let outcome = try_run(
+            &items,
+            Turn::InOrder,
+            |_, &item| Some(item),
+            |place, _| {
+                taken += 1;
+                if place < 5 { Ok(true) } else { Err(place) }
+            },
+        );
+        assert_eq!((outcome, taken), (Err(5), 6));
+        assert_eq!(
+            try_run(&items, Turn::AsDone, |_, _| Some(()), |_, ()| Ok::<_, ()>(true)),
+            Ok(())
+        );
     }
 }

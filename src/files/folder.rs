@@ -212,6 +212,11 @@ impl Folder {
         self.dir().path()
     }
 
+    /// Whether the user has given up what stands in it.
+    pub fn is_forced(&self) -> bool {
+        self.force
+    }
+
     /// What the results are of that stand in it.
     pub fn kind(&self) -> Option<&str> {
         self.earlier.as_ref().map(|earlier| earlier.kind.as_str())
@@ -247,6 +252,8 @@ impl Folder {
     /// # Errors
     /// [`FolderError`].
     pub fn discard(&mut self) -> Result<(), FolderError> {
+        // What was to go with them goes now, or is begun anew.
+        self.going.clear();
         let Some(earlier) = self.earlier.take() else { return Ok(()) };
         for file in &earlier.files {
             let path = self.path().join(&file.name);

@@ -6,7 +6,7 @@ use crate::topology::{Coord, Grid, NodeId, PairDistances, Topology};
 /// Where the processors of one job are. Where an allocation has more than the job asked for,
 /// those that run no process count for all but the pairwise L1: the job holds them, but
 /// nothing is sent between them.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Placement {
     /// Sum of hop distances over unordered pairs (pairwise L1).
     pub pairwise_l1: u64,

@@ -30,6 +30,7 @@ trials!(
     endless_lines_have_an_end,
     a_pipe_is_read_only_if_it_is_named,
     the_own_trace_has_its_name_everywhere,
+    what_waits_for_input_can_be_interrupted,
 );
 
 const BAD: &str = "; MaxProcs: 4\n1 0 0 5 2 -1 -1 2 12x\n2 1 0 5 2\n";
@@ -259,4 +260,30 @@ fn the_own_trace_has_its_name_everywhere() {
     // One of that name that is here comes first.
     let dir = dir.file("lublin-10x10.swf", TINY);
     dir.replay("--trace lublin-10x10 -q --mesh 2x2 --format csv").code(0).prints(",2,");
+}
+
+/// A command that waits for somebody to write ends by a signal at once, with a word and a code.
+fn what_waits_for_input_can_be_interrupted() {
+    let dir = Dir::with_trace();
+    let fifo = dir.path("fifo");
+    let made = Command::new("mkfifo").arg(&fifo).status().expect("mkfifo runs");
+    assert!(made.success());
+    for arguments in [
+        "network --packets fifo",
+        "--trace fifo",
+        "search --trace fifo",
+        "contend --pattern matrix[file=fifo]",
+        "stream --pattern matrix[file=fifo]",
+        "sweep fifo --out out",
+        "plan fifo -q",
+    ] {
+        let child = dir.start(arguments);
+        // Opened when the program opens it to read: it is there, and waits.
+        let writer = fs::OpenOptions::new().write(true).open(&fifo).expect("a pipe");
+        let kill = Command::new("kill").args(["-TERM", &child.id().to_string()]).status();
+        assert!(kill.expect("kill runs").success());
+        let ended = Outcome::new(arguments, child.wait_with_output().expect("it ends"));
+        ended.code(130).says("replay: interrupted");
+        drop(writer);
+    }
 }

@@ -13,6 +13,8 @@ trials!(
     every_kind_of_machine,
     jobs_that_share_hosts_need_elmer,
     time_sharing_is_a_machine_like_others,
+    codes_that_a_cube_has,
+    streams_take_allocators_that_work,
 );
 
 fn the_header_gives_the_machine() {
@@ -102,6 +104,40 @@ fn hypercube_strategies_on_a_trace() {
         "fcfs multiple-gray-code[codes=1] 56.75",
     ] {
         run.demand(waits.iter().any(|line| line == expected), expected);
+    }
+}
+
+/// A cube of five dimensions has ten Gray codes between which a subcube can hide.
+fn codes_that_a_cube_has() {
+    let dir = Dir::with_trace();
+    let run = |codes: u32| {
+        let alloc = format!("multiple-gray-code[codes={codes}]");
+        let over = format!("afl[over={alloc}]");
+        [alloc, over].map(|alloc| {
+            dir.replay(&format!("--mesh hypercube:5 --jobs 5 --oversize drop -q --alloc {alloc}"))
+        })
+    };
+    for known in run(10) {
+        known.code(0);
+    }
+    for unknown in run(11) {
+        unknown.fails(2, 1, &["codes=11", "hypercube:5", "10"]);
+    }
+}
+
+/// Where First Fit does not work there are other defaults.
+fn streams_take_allocators_that_work() {
+    let dir = Dir::new();
+    for (machine, expected) in
+        [("hypercube:4", "cube-buddy"), ("cluster:4x2", "elmer"), ("8x8,hypercube:4", "random")]
+    {
+        let run = dir.replay(&format!(
+            "stream --mesh {machine} --load 1 --jobs 20 --min-replications 2 --max-replications 2 \
+             --format json -q"
+        ));
+        let run = run.code(0);
+        let taken = run.fields(&["allocator"]);
+        run.demand(taken[0] == expected, expected);
     }
 }
 

@@ -311,6 +311,7 @@ fn impossible_wishes() {
     for (command, word) in [
         ("contend --scale 0", "--scale"),
         ("contend --pattern al-to-all", "all-to-all"),
+        ("contend --pattern all-to-all,n-body", "takes one pattern"),
         ("contend --network low", "lo"),
         ("stream --pattern n-body --quota fixed[packets=x]", "packets"),
         ("contend --scale 1e18", "--scale"),

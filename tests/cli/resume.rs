@@ -1,4 +1,4 @@
-//! Sweeps that are killed, interrupted, starved of disk or damaged, and go on.
+//! Commands with a journal that are killed, interrupted, starved of disk or damaged, and go on.
 
 use std::fs;
 use std::process::{Child, Command};
@@ -22,6 +22,9 @@ trials!(
     a_folder_in_use_is_refused,
     another_build_does_not_go_on_unseen,
     equal_cells_are_not_done_before,
+    killed_streams_and_contention_go_on,
+    interrupted_streams_and_contention_go_on,
+    what_others_left_of_a_stream_is_not_mixed_in,
 );
 
 /// Kills; every one is followed by a resumption.
@@ -184,7 +187,8 @@ fn a_failed_cell_waits_to_be_asked_for() {
     let id = plan.fields(&["cell"])[7].parse().expect("an id");
     fs::create_dir(dir.path("out")).expect("a folder");
     let out = replay::files::Dir::open(&dir.path("out")).expect("a folder");
-    let mut journal = Journal::open(&out, true).expect("a journal");
+    let mut journal =
+        Journal::<replay::experiment::RunResult>::open(&out, true).expect("a journal");
     journal.append(id, Err("made to fail")).expect("a record");
     drop(journal);
     for _ in 0..2 {
@@ -270,4 +274,113 @@ fn a_folder_in_use_is_refused() {
     dir.replay(search).fails(2, 1, &["results of a sweep"]);
     // The system has let go of the folder.
     dir.replay("sweep -q --jobs 20 --out out").code(0);
+}
+
+/// Commands that keep a journal until their results come, with the number of their cells.
+const OTHERS: [(&str, usize); 2] = [
+    (
+        "stream --mesh 8x8 --load 1..4:1 --jobs 200 --alloc first-fit,mbs --min-replications 30 \
+         --max-replications 30 --no-plots",
+        8,
+    ),
+    ("contend --jobs 100 --scale 0.05 --alloc mbs,first-fit,random --seed 0..2 --no-plots", 9),
+];
+
+/// Starts a command into `out` and ends it by a signal when so many cells are journalled.
+fn ended_amid(dir: &Dir, command: &str, cells: usize, signal: &str) -> Outcome {
+    let command = format!("{command} --threads 1 --out out");
+    let child = dir.start(&command);
+    await_records(dir, "out", cells);
+    let kill = Command::new("kill").args([signal, &child.id().to_string()]).status();
+    assert!(kill.expect("kill runs").success());
+    ended(&command, child)
+}
+
+/// Both folders have the same results, and nothing else.
+fn same_results(dir: &Dir, one: &str, other: &str) {
+    assert_eq!(dir.files(one), dir.files(other));
+    for file in dir.files(one).iter().filter(|file| *file != "manifest.json") {
+        let same = dir.read(&format!("{one}/{file}")) == dir.read(&format!("{other}/{file}"));
+        assert!(same, "{one}/{file} differs from {other}/{file}");
+    }
+}
+
+fn killed_streams_and_contention_go_on() {
+    for (command, cells) in OTHERS {
+        let dir = Dir::with_trace();
+        dir.replay(&format!("{command} -q --threads 2 --out clean")).code(0);
+        ended_amid(&dir, command, 2, "-KILL");
+        assert_eq!(dir.files("out"), ["journal.txt", "lock", "plan.json"]);
+        // As if it had been killed while it wrote: the torn record does not count.
+        let journal = dir.path("out/journal.txt");
+        let text = fs::read(&journal).expect("a journal");
+        fs::write(&journal, &text[..text.len() - 1]).expect("a file");
+        let done = records(&dir, "out");
+        assert!((1..cells).contains(&done), "{done} of {cells}");
+        let resumed = dir.replay(&format!("{command} --threads 2 --out out")).code(0);
+        resumed.says(&format!("{cells} cells: {done} done before, {} to run", cells - done));
+        same_results(&dir, "out", "clean");
+    }
+}
+
+fn interrupted_streams_and_contention_go_on() {
+    for (command, cells) in OTHERS {
+        let dir = Dir::with_trace();
+        dir.replay(&format!("{command} -q --threads 2 --out clean")).code(0);
+        let stopped = ended_amid(&dir, command, 1, "-INT").code(130);
+        let done = records(&dir, "out");
+        assert!((1..cells).contains(&done), "{done} of {cells}");
+        let stopped = stopped.says(&format!("what was done is written: {done} of {cells} "));
+        stopped.says("; the same command goes on from out/journal.txt");
+        let again = format!("{command} --threads 2 --out out");
+        dir.replay(&again).code(0).says(&format!("{done} done before"));
+        same_results(&dir, "out", "clean");
+        // It is done: the same command begins anew.
+        let anew = dir.replay(&again).code(0);
+        anew.demand(!anew.stderr.contains("done before"), "no journal is left");
+        same_results(&dir, "out", "clean");
+    }
+}
+
+fn what_others_left_of_a_stream_is_not_mixed_in() {
+    let (stream, contend) = (OTHERS[0].0, OTHERS[1].0);
+    let dir = Dir::with_trace();
+    ended_amid(&dir, stream, 2, "-KILL");
+    let left: Vec<_> =
+        ["journal.txt", "plan.json"].map(|name| (name, dir.read(&format!("out/{name}")))).into();
+    let restore = || {
+        let _ = fs::remove_dir_all(dir.path("out"));
+        fs::create_dir(dir.path("out")).expect("a folder");
+        for (name, text) in &left {
+            fs::write(dir.path(&format!("out/{name}")), text).expect("a file");
+        }
+    };
+    // Another command, another build, another file.
+    for other in [contend, "sweep --jobs 20"] {
+        dir.replay(&format!("{other} -q --out out")).fails(2, 1, &["results of a stream"]);
+    }
+    let plan = String::from_utf8(left[1].1.clone()).expect("text");
+    let sources: serde_json::Value = serde_json::from_str(&plan).expect("JSON");
+    let sources = sources["plan"]["sources"].as_str().expect("a digest");
+    fs::write(dir.path("out/plan.json"), plan.replace(sources, "0123456789abcdef"))
+        .expect("a file");
+    let resume = format!("{stream} --out out");
+    let words = ["out was begun by replay ", "this is replay ", "--force begins anew"];
+    dir.replay(&resume).fails(2, 1, &words);
+    restore();
+    fs::write(dir.path("out/journal.txt"), "my notes\n").expect("a file");
+    dir.replay(&resume).fails(3, 1, &["out/journal.txt is no journal", "move it away"]);
+    // Another configuration: nothing of it is done.
+    restore();
+    let seed = dir.replay(&format!("{resume} --seed 7")).code(0);
+    seed.demand(!seed.stderr.contains("done before"), "no cell of seed 7 is known");
+    dir.replay(&format!("{stream} --seed 7 -q --out clean")).code(0);
+    same_results(&dir, "out", "clean");
+    // A grown one: what is the same is kept.
+    restore();
+    let grown = stream.replace("1..4:1", "1..5:1");
+    dir.replay(&format!("{grown} --out out")).code(0).says("10 cells: 2 done before, 8 to run");
+    restore();
+    let anew = dir.replay(&format!("{resume} --force")).code(0);
+    anew.demand(!anew.stderr.contains("done before"), "begun anew");
 }

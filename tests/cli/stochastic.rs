@@ -167,7 +167,7 @@ fn impossible_wishes() {
     for (command, word) in [
         ("stream --load 0", "positive"),
         ("stream --load 5..1", "range"),
-        ("stream --mesh hypercube:4", "needs a mesh or torus"),
+        ("stream --mesh hypercube:4 --alloc first-fit", "needs a mesh or torus"),
         ("stream --mesh hypercube:4 --alloc afl --sides uniform[high=5]", "sides of 5"),
         ("stream --sides unifrom", "uniform"),
         ("stream --service pareto[k=3,q=2]", "pareto"),

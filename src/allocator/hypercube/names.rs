@@ -35,18 +35,28 @@ spelled!(Recognition, RECOGNITIONS);
 
 impl Recognition {
     /// Its state for a hypercube of `n` dimensions.
-    pub fn subcubes(self, n: u32) -> Box<dyn Subcubes> {
-        match self {
+    ///
+    /// # Errors
+    /// In words, if it has fewer codes.
+    pub fn subcubes(self, n: u32) -> Result<Box<dyn Subcubes>, String> {
+        Ok(match self {
             Self::Buddy => Box::new(buddy::Buddy::new(n)),
             Self::GrayCode => Box::new(gray_code::GrayCode::new(n)),
             Self::ModifiedBuddy => Box::new(modified_buddy::ModifiedBuddy::new(n)),
             Self::MultipleGrayCode { codes } => {
-                let codes = codes.unwrap_or(u32::MAX);
+                let most = multiple_gray_code::complete_codes(n);
+                let codes = codes.unwrap_or(most);
+                if codes > most {
+                    return Err(format!(
+                        "codes={codes}: with {most} every subcube of {n} dimensions is seen, and \
+                         there are no more"
+                    ));
+                }
                 Box::new(multiple_gray_code::MultipleGrayCode::new(n, codes))
             }
             Self::FreeList => Box::new(free_list::FreeList::new(n)),
             Self::MaximalSet => Box::new(maximal_set::MaximalSet::new(n)),
-        }
+        })
     }
 
     fn codes(&mut self) -> Option<&mut Option<u32>> {
@@ -119,7 +129,7 @@ pub struct CubicOptions {
 impl AllocatorOptions for CubicOptions {
     fn build(&self, topology: &Topology, _seed: u64) -> Result<Box<dyn Allocator>, String> {
         let cube = cube_of(topology)?;
-        let subcubes = self.recognition.subcubes(cube.dimensions().into());
+        let subcubes = self.recognition.subcubes(cube.dimensions().into())?;
         Ok(Box::new(Cubic::new(cube, self.sides, subcubes)))
     }
 }
@@ -149,7 +159,7 @@ pub struct AuxiliaryOptions {
 impl AllocatorOptions for AuxiliaryOptions {
     fn build(&self, topology: &Topology, _seed: u64) -> Result<Box<dyn Allocator>, String> {
         let cube = cube_of(topology)?;
-        let subcubes = self.over.subcubes(cube.dimensions().into());
+        let subcubes = self.over.subcubes(cube.dimensions().into())?;
         Ok(Box::new(Auxiliary::new(cube, self.sides, self.release, subcubes)))
     }
 }

@@ -17,7 +17,7 @@ use task::{SearchTask, Start, failure};
 
 use super::cost::Cost;
 use super::exit::{Exit, Failure, tell};
-use super::interrupt::interruption;
+use super::results::Tally;
 use super::session::{Kind, Session};
 use crate::experiment::Watch;
 use crate::experiment::search::strategy::{
@@ -40,7 +40,7 @@ pub fn run(args: &SearchArgs, command: &[OsString]) -> Result<Exit, Failure> {
     let begin = Instant::now();
     let mut session = Session::begin(Kind::Search, &args.output, command)?;
     let quiet = args.output.process.quiet;
-    let stop = interruption(quiet)?;
+    let stop = Stop::new();
     let cost = Cost::new(quiet);
     let forecast = |forecast| cost.hear_plainly(forecast);
     let task = SearchTask::resolve(args, Watch { forecast: &forecast, ..Watch::new(&stop) })?;
@@ -81,10 +81,10 @@ pub fn run(args: &SearchArgs, command: &[OsString]) -> Result<Exit, Failure> {
             break;
         }
     }
-    let nothing = archives.iter().all(|archive| archive.evaluations().is_empty());
+    let evaluations: usize = archives.iter().map(|archive| archive.evaluations().len()).sum();
     let portability = match failure {
-        Some(_) if nothing && stop.is_raised() => return Err(Failure::interrupted()),
-        Some(failure) if nothing => return Err(failure),
+        _ if evaluations == 0 && stop.is_raised() => return Err(Failure::interrupted()),
+        Some(failure) if evaluations == 0 => return Err(failure),
         Some(_) => None,
         None => portability(args, &task, &archives, &stop).unwrap_or_else(|error| {
             failure = Some(error);
@@ -99,26 +99,19 @@ pub fn run(args: &SearchArgs, command: &[OsString]) -> Result<Exit, Failure> {
         equal_ratios: &equal_ratios,
         portability: portability.as_ref(),
     };
-    let interrupted = stop.is_raised();
-    if interrupted {
-        session.interrupted();
-    }
-    let rows = findings.rows();
+    let tally = Tally::done("evaluations", evaluations, stop.is_raised());
+    let mut rows = findings.rows();
     if !quiet {
         rows.as_good().iter().for_each(tell);
     }
-    session.deliver(&rows, &[])?;
-    if interrupted {
-        tell("replay: interrupted; what was done is written");
-        return Ok(Exit::Interrupted);
-    }
-    if let Some(failure) = failure {
+    let exit = session.publish(&mut rows, &tally)?;
+    if let (Exit::Done, Some(failure)) = (exit, failure) {
         return Err(failure);
     }
     if overdue && !quiet {
         tell("replay: the time is up; what is found depends on the machine");
     }
-    Ok(Exit::Done)
+    Ok(exit)
 }
 
 /// Of how many best vectors the evaluations are certain to be whole; `None` for all.

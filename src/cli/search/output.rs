@@ -150,7 +150,7 @@ impl Results for Written<'_> {
         configuration(&self.found.task.train, false)
     }
 
-    fn details(&self) -> serde_json::Value {
+    fn details(&self) -> impl Serialize {
         json!({"search": self.found.settings()})
     }
 
@@ -160,7 +160,7 @@ impl Results for Written<'_> {
     }
 
     fn tables(
-        &self,
+        &mut self,
         dir: &Path,
         metadata: &[(String, String)],
     ) -> Result<Vec<PathBuf>, FrameError> {

@@ -8,6 +8,7 @@ use crate::allocator::registry::AllocatorSpec;
 use crate::cli::args::GridArgs;
 use crate::cli::cells::{Loaded, seeds};
 use crate::cli::exit::Failure;
+use crate::cli::interrupt::attend;
 use crate::experiment::grid::Values;
 use crate::experiment::search::{
     Candidate, Constraint, Objective, Part, Problem, Range, SearchError, Space, split, width,
@@ -92,6 +93,8 @@ impl SearchTask {
                 Some(Loaded::resolve(&elsewhere, None, measure, quiet)?)
             }
         };
+        // From here on nothing waits for others.
+        attend(watch.stop, quiet);
         let allocators = train.allocators();
         let ([scheduler], [allocator]) = (&train.plan.grid.schedulers[..], &allocators[..]) else {
             return Err(one_each());

@@ -6,6 +6,7 @@ use super::folder::{self, Folder};
 use super::results;
 use crate::cli::exit::{Exit, Failure, tell};
 use crate::cli::session::{Kind, Session};
+use crate::experiment::RunResult;
 use crate::experiment::journal::Journal;
 use crate::experiment::sweep::{Build, Plan, Shard};
 use crate::files::{Dir, Hold};
@@ -85,7 +86,7 @@ fn complete(
     plan: &Plan,
     dirs: &[PathBuf],
     folders: &[Folder],
-    journals: &[Journal],
+    journals: &[Journal<RunResult>],
 ) -> Result<(), Failure> {
     let split = folders.iter().map(|folder| folder.shard).max_by_key(|shard| shard.count());
     let split = split.unwrap_or(Shard::WHOLE);

@@ -10,7 +10,6 @@ mod results;
 mod run;
 
 pub use args::{ListArgs, MergeArgs, PlanArgs, SweepArgs};
-pub use folder::{PLAN_FILE, is_plan};
 pub use grid::of_flags;
 pub use list::run as plan;
 pub use merge::run as merge;

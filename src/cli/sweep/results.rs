@@ -7,6 +7,7 @@ use crate::cli::exit::{Exit, Failure};
 use crate::cli::results::metadata;
 use crate::cli::session::Session;
 use crate::cli::stdout::stdout;
+use crate::experiment::RunResult;
 use crate::experiment::journal::{Journal, Outcome};
 use crate::experiment::shaken::Estimates;
 use crate::experiment::sweep::{Build, Plan};
@@ -20,7 +21,7 @@ pub fn write(
     mut session: Session,
     plan: &Plan,
     builds: Vec<Build>,
-    journals: &mut [Journal],
+    journals: &mut [Journal<RunResult>],
     cells_run: usize,
 ) -> Result<Exit, Failure> {
     let Some(place) = session.stage()? else { return Ok(Exit::Done) };
@@ -70,9 +71,13 @@ pub fn write(
 
 /// What became of a cell, whatever the order of the journals: a result counts for more than
 /// a failure, and there is but one.
-fn outcome(plan: &Plan, journals: &mut [Journal], run: u32) -> Result<Outcome, Failure> {
+fn outcome(
+    plan: &Plan,
+    journals: &mut [Journal<RunResult>],
+    run: u32,
+) -> Result<Outcome<RunResult>, Failure> {
     let id = plan.id(run).map_err(Failure::usage)?;
-    let mut found: Option<(Outcome, PathBuf)> = None;
+    let mut found: Option<(Outcome<RunResult>, PathBuf)> = None;
     for journal in journals {
         let Some(outcome) = journal.read(id).map_err(Failure::data)? else { continue };
         let here = journal.path().to_path_buf();

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::time::Instant;
 
 use super::args::SweepArgs;
-use super::folder::{self, is_plan};
+use super::folder;
 use super::grid;
 use super::list::duration;
 use super::results;
@@ -12,14 +12,15 @@ use crate::cli::cells::Loaded;
 use crate::cli::cost::Cost;
 use crate::cli::exit::{Exit, Failure, tell};
 use crate::cli::interrupt::interruption;
+use crate::cli::journal::{self, of_journal};
 use crate::cli::progress::Progress;
 use crate::cli::session::{Kind, Session};
 use crate::cli::stdout::stdout;
-use crate::experiment::Watch;
 use crate::experiment::grid::ParameterGrid;
-use crate::experiment::journal::{Journal, JournalError};
+use crate::experiment::journal::Journal;
 use crate::experiment::sweep::{Plan, Shard, SweepError, pending, run_sweep};
-use crate::files::{Dir, Folder};
+use crate::experiment::{RunResult, Watch};
+use crate::files::Folder;
 use crate::number::{fixed, grouped};
 
 /// Runs the cells of a grid that the folder's journal lacks; when none is left, writes
@@ -40,15 +41,15 @@ pub fn run(args: &SweepArgs, command: &[OsString]) -> Result<Exit, Failure> {
         anew(claimed)?;
         Vec::new()
     } else {
-        folder::other_builds(claimed.dir(), args.other_build)?
+        journal::other_builds(claimed.dir(), Some(args.other_build))?
     };
-    let mut journal = open(claimed.dir(), quiet)?;
+    let mut journal = journal::open(claimed.dir(), quiet)?;
     folder::describe(claimed.dir(), &plan, shard, &builds)?;
     builds.push(plan.build.clone());
     let runs = pending(&plan, shard, &journal, args.retry_failed).map_err(Failure::usage)?;
     let before = finished(&plan, shard, &journal, args.retry_failed)?;
 
-    let stop = interruption(quiet)?;
+    let stop = interruption(quiet);
     let mut tally = Tally::new(shard.cells(plan.len()).count(), before, runs.len());
     let all_jobs = runs.iter().map(|&run| plan.jobs(run)).sum();
     let progress = Progress::new(quiet, runs.len(), all_jobs);
@@ -131,7 +132,12 @@ impl fmt::Display for Tally {
 }
 
 /// Cells of a shard that have a record which stands.
-fn finished(plan: &Plan, shard: Shard, journal: &Journal, retry: bool) -> Result<usize, Failure> {
+fn finished(
+    plan: &Plan,
+    shard: Shard,
+    journal: &Journal<RunResult>,
+    retry: bool,
+) -> Result<usize, Failure> {
     let mut finished = 0;
     for run in shard.cells(plan.len()) {
         let failed = journal.failed(plan.id(run).map_err(Failure::usage)?);
@@ -141,7 +147,11 @@ fn finished(plan: &Plan, shard: Shard, journal: &Journal, retry: bool) -> Result
 }
 
 /// A shard has no results of its own; what it leaves is its journal.
-fn finished_shard(plan: &Plan, shard: Shard, journal: &Journal) -> Result<Exit, Failure> {
+fn finished_shard(
+    plan: &Plan,
+    shard: Shard,
+    journal: &Journal<RunResult>,
+) -> Result<Exit, Failure> {
     writeln!(stdout(), "{}", journal.path().display())
         .map_err(|e| Failure::output("standard output", e))?;
     for run in shard.cells(plan.len()) {
@@ -154,32 +164,8 @@ fn finished_shard(plan: &Plan, shard: Shard, journal: &Journal) -> Result<Exit, 
 
 /// Forgets what the folder has of earlier sweeps, of whatever version.
 fn anew(folder: &mut Folder) -> Result<(), Failure> {
-    let dir = folder.dir();
-    Journal::discard(dir, is_plan(dir)).map_err(of_journal)?;
+    journal::discard(folder.dir())?;
     folder.discard().map_err(|e| Failure::output(folder.path().display(), e))
-}
-
-/// The journal of the folder.
-fn open(dir: &Dir, quiet: bool) -> Result<Journal, Failure> {
-    let journal = Journal::open(dir, is_plan(dir)).map_err(of_journal)?;
-    if !quiet {
-        for line in journal.damaged() {
-            let path = journal.path().display();
-            tell(format_args!("{path}:{line}: damaged record passed over; its cell runs again"));
-        }
-    }
-    Ok(journal)
-}
-
-/// A disk that is full is a matter of the user's; a record that makes no sense is bad data.
-fn of_journal(error: JournalError) -> Failure {
-    match error {
-        JournalError::Io { .. } => Failure::usage(error),
-        JournalError::Foreign(_) => {
-            Failure::data(anyhow::Error::new(error).context("move it away, or name another folder"))
-        }
-        error => Failure::data(anyhow::Error::new(error).context("--force begins anew")),
-    }
 }
 
 fn print(grid: &ParameterGrid) -> Result<Exit, Failure> {

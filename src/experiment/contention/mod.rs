@@ -30,7 +30,7 @@ pub use isolation::{Isolation, TOLERANCE, isolate};
 pub use outcome::{Contended, ContendedJob, Contention};
 use slices::{SliceError, Slices};
 pub use stage::{LONGEST, Stage, TraceError};
-pub use trace::{JobContention, TraceRun, link_use, run_trace};
+pub use trace::{JobContention, TraceRun, contended_id, link_use, run_trace};
 
 /// What jobs send, and the network they send it on.
 #[derive(Clone, Debug)]
@@ -55,6 +55,11 @@ impl Messages {
         let quota = preset.quota(&program);
         let options = TrafficOptions { mapping: Mapping::Allocation, ..Default::default() };
         Ok(Self { network: preset.network(), options, program, quota })
+    }
+
+    /// BLAKE3 digest (hexadecimal) of all of it, files that a pattern names included.
+    pub fn digest(&self) -> String {
+        blake3::hash(format!("{self:?}").as_bytes()).to_hex().to_string()
     }
 
     /// The network with nobody on it. Without `quotas` every job draws its own, by `seed`

@@ -11,11 +11,14 @@
 
 use std::collections::BTreeSet;
 
+use serde::{Deserialize, Serialize};
+
 use super::isolation::is_near;
 use super::{Isolation, Stage, TraceError};
 use crate::allocator::Census;
 use crate::allocator::registry::AllocatorSpec;
-use crate::experiment::{Pace, Watch};
+use crate::experiment::journal::CellId;
+use crate::experiment::{Cell, Pace, Watch};
 use crate::metrics::{Locality, Placement, SystemMetrics, SystemRecorder};
 use crate::network::{Network, Port};
 use crate::scheduler::registry::SchedulerSpec;
@@ -24,7 +27,7 @@ use crate::topology::NodeId;
 use crate::workload::{Job, JobId};
 
 /// One job among the others.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct JobContention {
     /// Job number in the trace.
     pub number: i64,
@@ -69,7 +72,7 @@ impl JobContention {
 }
 
 /// A trace under one scheduler and one allocator.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct TraceRun {
     /// Every job, in order of submission.
     pub jobs: Vec<JobContention>,
@@ -150,6 +153,16 @@ pub fn link_use(network: &Network, processors: usize) -> Vec<f64> {
         });
     }
     shares.iter().zip(links).map(|(share, links)| share / links.len().max(1) as f64).collect()
+}
+
+/// What tells a run of a trace from others: the digest of its jobs, its cell, what they send and
+/// the cycles to a second. `messages` is their [digest](super::Messages::digest).
+pub fn contended_id(jobs: &str, cell: &Cell, messages: &str, scale: f64) -> CellId {
+    let Cell { trace, scheduler, allocator, seed } = cell;
+    let (topology, strategy) = (&trace.topology, allocator.identity());
+    CellId::of(&format!(
+        "replay contend 1\n{jobs}\n{topology}\n{scheduler}\n{strategy}\n{seed}\n{messages}\n{scale:?}\n"
+    ))
 }
 
 /// Notes where jobs are.

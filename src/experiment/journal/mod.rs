@@ -1,8 +1,8 @@
-//! What a sweep has done so far, in a file that survives its death.
+//! What a command has done so far, in a file that survives its death.
 //!
 //! A journal is a text file that only grows: a header, then one line per finished cell
-//! with a checksum, the cell's [id](super::sweep::CellId) and its result as JSON. A
-//! record goes to the system in one write, so a program that is killed at any instant
+//! with a checksum, the cell's [id](CellId) and its result as JSON: that of a run of a
+//! sweep, of a point of streams, or of a trace on a network. A record goes to the system in one write, so a program that is killed at any instant
 //! leaves whole records and at most one torn line at the end, which the next
 //! [`open`](Journal::open) cuts off. A record damaged in the middle is passed over and
 //! counted, and its cell is simply not done. The last record of a cell counts.
@@ -16,12 +16,14 @@
 //! the newest records may be missing: they are synchronised with the disk only by
 //! [`sync`](Journal::sync).
 
+mod cell_id;
 mod record;
 mod scan;
 
 #[cfg(test)]
 mod tests;
 
+pub use cell_id::{CellId, CellIdError};
 pub use record::Outcome;
 
 use std::collections::HashMap;
@@ -29,8 +31,10 @@ use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
-use super::RunResult;
-use super::sweep::CellId;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::marker::PhantomData;
+
 use crate::files::Dir;
 use rustix::fs::OFlags;
 pub use scan::HEADER;
@@ -42,9 +46,9 @@ pub const JOURNAL_FILE: &str = "journal.txt";
 /// Bytes read at a time.
 const BUFFER: usize = 1 << 18;
 
-/// The journal of a folder.
+/// The journal of a folder, of cells that have such results.
 #[derive(Debug)]
-pub struct Journal {
+pub struct Journal<R> {
     path: PathBuf,
     file: File,
     reader: BufReader<File>,
@@ -53,6 +57,7 @@ pub struct Journal {
     end: u64,
     index: HashMap<CellId, Place>,
     damaged: Vec<u64>,
+    results: PhantomData<fn() -> R>,
 }
 
 /// A journal that cannot be read or written.
@@ -88,7 +93,7 @@ pub enum JournalError {
 
 /// Whether a folder has a journal, of whatever version. A journal appears together with its
 /// first line; a file without it, such as an empty one, is ours only if the folder is known
-/// to be that of a sweep (`begun`), whose journal was cut off.
+/// to be that of a command that keeps one (`begun`), whose journal was cut off.
 ///
 /// # Errors
 /// Those of the file system.
@@ -102,10 +107,28 @@ pub fn is_journal(dir: &Dir, begun: bool) -> io::Result<bool> {
     })
 }
 
-impl Journal {
+/// Removes the journal of a folder, of whatever version, if there is one. `begun` is as in
+/// [`is_journal`].
+///
+/// # Errors
+/// [`JournalError`]; a file that is no journal is left alone.
+pub fn discard(dir: &Dir, begun: bool) -> Result<(), JournalError> {
+    let path = dir.path().join(JOURNAL_FILE);
+    let discard = || match dir.has(JOURNAL_FILE)? && is_journal(dir, begun)? {
+        true => dir.remove(JOURNAL_FILE).map(|()| true),
+        false => dir.has(JOURNAL_FILE).map(|there| !there),
+    };
+    match discard() {
+        Ok(true) => Ok(()),
+        Ok(false) => Err(JournalError::Foreign(path)),
+        Err(source) => Err(JournalError::Io { verb: "write", path, source }),
+    }
+}
+
+impl<R> Journal<R> {
     /// Opens the journal of a folder for writing, or begins one. A torn line at the end
-    /// is cut off; so is one in the first line if the folder is that of a sweep (`begun`, as
-    /// in [`is_journal`]). Only the holder of the folder's [lock](crate::files::Hold) may do
+    /// is cut off; so is one in the first line if the folder is that of a command that keeps one (`begun`,
+    /// as in [`is_journal`]). Only the holder of the folder's [lock](crate::files::Hold) may do
     /// this.
     ///
     /// # Errors
@@ -158,29 +181,18 @@ impl Journal {
             source,
         })?;
         match found {
-            Ok(Scan { index, end, damaged, .. }) => {
-                Ok(Self { path, file, reader, position: 0, end, index, damaged })
-            }
+            Ok(Scan { index, end, damaged, .. }) => Ok(Self {
+                path,
+                file,
+                reader,
+                position: 0,
+                end,
+                index,
+                damaged,
+                results: PhantomData,
+            }),
             Err(Other::Version) => Err(JournalError::Version(path)),
             Err(Other::Foreign) => Err(JournalError::Foreign(path)),
-        }
-    }
-
-    /// Removes the journal of a folder, of whatever version, if there is one. `begun` is as in
-    /// [`is_journal`].
-    ///
-    /// # Errors
-    /// [`JournalError`]; a file that is no journal is left alone.
-    pub fn discard(dir: &Dir, begun: bool) -> Result<(), JournalError> {
-        let path = dir.path().join(JOURNAL_FILE);
-        let discard = || match dir.has(JOURNAL_FILE)? && is_journal(dir, begun)? {
-            true => dir.remove(JOURNAL_FILE).map(|()| true),
-            false => dir.has(JOURNAL_FILE).map(|there| !there),
-        };
-        match discard() {
-            Ok(true) => Ok(()),
-            Ok(false) => Err(JournalError::Foreign(path)),
-            Err(source) => Err(JournalError::Io { verb: "write", path, source }),
         }
     }
 
@@ -215,11 +227,10 @@ impl Journal {
     /// # Errors
     /// [`JournalError`]. What was recorded before is not lost, and the journal can be
     /// written again when the cause is gone.
-    pub fn append(
-        &mut self,
-        id: CellId,
-        outcome: Result<&RunResult, &str>,
-    ) -> Result<(), JournalError> {
+    pub fn append(&mut self, id: CellId, outcome: Result<&R, &str>) -> Result<(), JournalError>
+    where
+        R: Serialize,
+    {
         let line = record::encode(id, outcome).map_err(|source| JournalError::Record {
             path: self.path.clone(),
             id,
@@ -248,7 +259,10 @@ impl Journal {
     ///
     /// # Errors
     /// [`JournalError`].
-    pub fn read(&mut self, id: CellId) -> Result<Option<Outcome>, JournalError> {
+    pub fn read(&mut self, id: CellId) -> Result<Option<Outcome<R>>, JournalError>
+    where
+        R: DeserializeOwned,
+    {
         let Some(&place) = self.index.get(&id) else { return Ok(None) };
         let line = self.line(place).map_err(|source| JournalError::Io {
             verb: "read",

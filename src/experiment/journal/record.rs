@@ -3,8 +3,10 @@
 //! CHECK is the beginning of the BLAKE3 digest of the rest of the line, in hexadecimal.
 //! JSON has no line breaks, so that a reader finds the next record after a damaged one.
 
-use crate::experiment::RunResult;
-use crate::experiment::sweep::CellId;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::CellId;
 
 const CHECK_DIGITS: usize = 16;
 const DONE: &str = "done";
@@ -12,9 +14,9 @@ const FAILED: &str = "failed";
 
 /// What became of a cell.
 #[derive(Clone, Debug)]
-pub enum Outcome {
-    /// Its result, without jobs and series.
-    Done(Box<RunResult>),
+pub enum Outcome<R> {
+    /// Its result, as far as it is written down.
+    Done(Box<R>),
     /// Why it could not be run.
     Failed(String),
 }
@@ -22,7 +24,7 @@ pub enum Outcome {
 /// The line of a record, with its end.
 pub(super) fn encode(
     id: CellId,
-    outcome: Result<&RunResult, &str>,
+    outcome: Result<&impl Serialize, &str>,
 ) -> Result<String, serde_json::Error> {
     let (state, json) = match outcome {
         Ok(result) => (DONE, serde_json::to_string(result)?),
@@ -44,7 +46,7 @@ pub(super) fn head(line: &[u8]) -> Option<(CellId, bool)> {
 }
 
 /// What became of the cell of a line without its end.
-pub(super) fn decode(line: &str) -> Result<Outcome, serde_json::Error> {
+pub(super) fn decode<R: DeserializeOwned>(line: &str) -> Result<Outcome<R>, serde_json::Error> {
     let mut words = line.splitn(4, ' ').skip(2);
     let (state, json) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
     match state {

@@ -1,8 +1,7 @@
 use std::collections::HashMap;
 use std::io::{self, BufRead, Read};
 
-use super::record;
-use crate::experiment::sweep::CellId;
+use super::{CellId, record};
 use crate::lines::Lines;
 
 /// The first line of every journal; the number is that of the records' form.

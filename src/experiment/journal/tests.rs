@@ -73,7 +73,7 @@ fn result(run: u32) -> RunResult {
 /// A folder with a journal of so many cells, every third of which failed, and its text.
 fn journal(cells: u32) -> (tempfile::TempDir, Vec<u8>) {
     let dir = tempfile::tempdir().expect("a folder");
-    let mut journal = Journal::open(&folder(&dir), true).expect("a journal");
+    let mut journal = Journal::<RunResult>::open(&folder(&dir), true).expect("a journal");
     for run in 0..cells {
         let failure = format!("why {run}\n");
         let outcome = if run % 3 == 2 { Err(failure.as_str()) } else { Ok(&result(run)) };
@@ -84,7 +84,7 @@ fn journal(cells: u32) -> (tempfile::TempDir, Vec<u8>) {
 }
 
 /// Whether the journal has exactly these of the first `cells` cells, unharmed.
-fn holds(journal: &mut Journal, cells: u32, expected: impl Fn(u32) -> bool) -> bool {
+fn holds(journal: &mut Journal<RunResult>, cells: u32, expected: impl Fn(u32) -> bool) -> bool {
     (0..cells).all(|run| match journal.read(id(run.into())).expect("readable") {
         None => !expected(run),
         Some(Outcome::Failed(why)) => {
@@ -104,7 +104,7 @@ fn holds(journal: &mut Journal, cells: u32, expected: impl Fn(u32) -> bool) -> b
 #[test]
 fn what_was_written_is_read_in_any_order() {
     let (dir, _) = journal(20);
-    let mut journal = Journal::open(&folder(&dir), true).expect("a journal");
+    let mut journal = Journal::<RunResult>::open(&folder(&dir), true).expect("a journal");
     assert_eq!((journal.len(), journal.damaged()), (20, &[][..]));
     assert!(holds(&mut journal, 25, |run| run < 20));
     for run in [19, 0, 7, 6, 13] {
@@ -118,11 +118,11 @@ fn what_was_written_is_read_in_any_order() {
 #[test]
 fn the_last_record_of_a_cell_counts() {
     let (dir, _) = journal(3);
-    let mut journal = Journal::open(&folder(&dir), true).expect("a journal");
+    let mut journal = Journal::<RunResult>::open(&folder(&dir), true).expect("a journal");
     assert_eq!(journal.failed(id(2)), Some(true));
     journal.append(id(2), Ok(&result(2))).expect("a record");
     assert_eq!((journal.failed(id(2)), journal.len()), (Some(false), 3));
-    let again = Journal::open(&folder(&dir), true).expect("a journal");
+    let again = Journal::<RunResult>::open(&folder(&dir), true).expect("a journal");
     assert_eq!(again.failed(id(2)), Some(false));
 }
 
@@ -133,14 +133,14 @@ fn another_file_is_left_alone() {
         let path = dir.path().join(JOURNAL_FILE);
         fs::write(&path, text).expect("a file");
         let of_another_version = text.ends_with("1\n");
-        match Journal::open(&folder(&dir), true).expect_err(text) {
+        match Journal::<RunResult>::open(&folder(&dir), true).expect_err(text) {
             JournalError::Version(_) => assert!(of_another_version, "{text}"),
             JournalError::Foreign(_) => assert!(!of_another_version, "{text}"),
             error => panic!("{error}"),
         }
         assert_eq!(fs::read_to_string(&path).expect("the file"), text);
         // Only a journal, of whatever version, can be forgotten.
-        assert_eq!(Journal::discard(&folder(&dir), true).is_ok(), of_another_version, "{text}");
+        assert_eq!(discard(&folder(&dir), true).is_ok(), of_another_version, "{text}");
         assert_eq!(path.exists(), !of_another_version, "{text}");
     }
     // What has nothing of a journal in it is one only where a sweep has begun.
@@ -148,14 +148,14 @@ fn another_file_is_left_alone() {
         let dir = tempfile::tempdir().expect("a folder");
         let (dir, path) = (folder(&dir), dir.path().join(JOURNAL_FILE));
         fs::write(&path, text).expect("a file");
-        assert!(matches!(Journal::open(&dir, false), Err(JournalError::Foreign(_))));
-        assert!(matches!(Journal::discard(&dir, false), Err(JournalError::Foreign(_))));
+        assert!(matches!(Journal::<RunResult>::open(&dir, false), Err(JournalError::Foreign(_))));
+        assert!(matches!(discard(&dir, false), Err(JournalError::Foreign(_))));
         assert_eq!(fs::read(&path).expect("the file"), text);
-        assert!(Journal::open(&dir, true).is_ok_and(|journal| journal.is_empty()));
+        assert!(Journal::<RunResult>::open(&dir, true).is_ok_and(|journal| journal.is_empty()));
     }
     let (dir, _) = journal(3);
     for _ in 0..2 {
-        Journal::discard(&folder(&dir), true).expect("gone");
+        discard(&folder(&dir), true).expect("gone");
         assert!(!dir.path().join(JOURNAL_FILE).exists());
     }
     // What a link leads to is not the folder's, journal or not.
@@ -163,7 +163,7 @@ fn another_file_is_left_alone() {
     let target = elsewhere.path().join(JOURNAL_FILE);
     std::os::unix::fs::symlink(&target, dir.path().join(JOURNAL_FILE)).expect("a link");
     for refused in
-        [Journal::open(&folder(&dir), true).err(), Journal::discard(&folder(&dir), true).err()]
+        [Journal::<RunResult>::open(&folder(&dir), true).err(), discard(&folder(&dir), true).err()]
     {
         assert!(refused.expect("a link").to_string().contains("it is a link"));
     }
@@ -183,9 +183,9 @@ proptest! {
         // The reference: lines that end before the cut, less the header.
         let lines = text[..cut].iter().filter(|&&byte| byte == b'\n').count() as u32;
         let whole = lines.saturating_sub(1);
-        let mut reader = Journal::read_only(&folder(&dir)).expect("a journal");
+        let mut reader = Journal::<RunResult>::read_only(&folder(&dir)).expect("a journal");
         prop_assert!(holds(&mut reader, CELLS, |run| run < whole));
-        let mut journal = Journal::open(&folder(&dir), true).expect("a journal");
+        let mut journal = Journal::<RunResult>::open(&folder(&dir), true).expect("a journal");
         prop_assert!(holds(&mut journal, CELLS, |run| run < whole));
         for run in whole..CELLS {
             let failure = format!("why {run}\n");
@@ -206,7 +206,7 @@ proptest! {
         let line = text[header..at].iter().filter(|&&byte| byte == b'\n').count() as u32;
         text[at] ^= flip;
         fs::write(dir.path().join(JOURNAL_FILE), &text).expect("a file");
-        let mut journal = Journal::open(&folder(&dir), true).expect("a journal");
+        let mut journal = Journal::<RunResult>::open(&folder(&dir), true).expect("a journal");
         prop_assert!(!journal.damaged().is_empty());
         // A line's end that is lost takes the next line with it.
         let lost = |run| run == line || (newline && run == line + 1);

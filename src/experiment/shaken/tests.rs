@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use super::*;
 use crate::experiment::grid::{GridFile, ParameterGrid};
-use crate::experiment::sweep::{Plan, run_plan};
+use crate::experiment::sweep::{Plan, SweepError, run_plan};
 use crate::experiment::{Trace, Watch, pool::Turn};
 use crate::stop::Stop;
 use crate::workload::{Policy, Shake, Window, Workload};
@@ -24,7 +24,7 @@ fn run(grid: &str) -> (Plan, Vec<RunResult>) {
     let (stop, mut results) = (Stop::new(), Vec::new());
     run_plan(&plan, &traces, &runs, Turn::InOrder, Watch::new(&stop), |_, outcome| {
         results.push(outcome.expect("a result"));
-        true
+        Ok::<_, SweepError>(true)
     })
     .expect("known names");
     (plan, results)

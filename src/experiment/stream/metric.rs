@@ -158,7 +158,7 @@ impl AsRef<[f64]> for Sample {
 }
 
 /// What the jobs of one size in one replication come to.
-#[derive(Clone, Copy, PartialEq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct OfSize {
     /// How many there are.
     pub jobs: u64,

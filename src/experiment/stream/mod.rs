@@ -7,6 +7,7 @@
 
 mod by_size;
 mod metric;
+mod record;
 mod sample;
 
 use std::fmt;
@@ -15,10 +16,15 @@ pub use by_size::{SizeEstimate, SizeOf};
 pub use metric::{Caption, Metric, OfSize, Sample};
 pub use sample::{SampleError, sample};
 
+use serde::{Deserialize, Serialize};
+
 use super::contention::Messages;
+use super::journal::CellId;
 use crate::allocator::registry::AllocatorSpec;
 use crate::experiment::Watch;
-use crate::metrics::estimate::{Accumulator, Estimate, ReplicateError, StopRule, replicate};
+use crate::metrics::estimate::{
+    Accumulator, Estimate, ReplicateError, Replicated, StopRule, replicate,
+};
 use crate::scheduler::registry::SchedulerSpec;
 use crate::stop::Stop;
 use crate::table::{Column, Table};
@@ -78,6 +84,21 @@ impl Point {
         }
     }
 
+    /// What tells its estimates from those of other points, seeds, stop rules and watched metrics.
+    pub fn id(&self, seed: u64, rule: &StopRule, watched: &[Metric]) -> CellId {
+        let Self { topology, stream, scheduler, allocator, life, counting } = self;
+        let strategy = allocator.identity();
+        let life = match life {
+            Life::RunTimes => "run times".to_string(),
+            Life::Messages(messages) => messages.digest(),
+        };
+        // Debug quotes every text and has no line breaks: no two points run into each other.
+        CellId::of(&format!(
+            "replay stream 1\n{topology}\n{stream:?}\n{scheduler}\n{strategy}\n{life}\n{seed}\n\
+             {rule:?}\n{watched:?}\n{counting:?}\n"
+        ))
+    }
+
     /// What its jobs send, if that decides how long they live.
     pub fn messages(&self) -> Option<&Messages> {
         match &self.life {
@@ -123,8 +144,10 @@ impl fmt::Display for Point {
 /// A point that cannot be estimated.
 pub type PointError = ReplicateError<SampleError>;
 
-/// What the replications of a point come to, by [`Metric`].
-#[derive(Clone, PartialEq, Debug)]
+/// What the replications of a point come to, by [`Metric`]. Its serialised form is that of all
+/// replications, and loses nothing.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(into = "record::Record", try_from = "record::Record")]
 pub struct Estimates {
     samples: Vec<Sample>,
     values: Vec<Estimate>,
@@ -136,6 +159,16 @@ pub struct Estimates {
 }
 
 impl Estimates {
+    fn new(runs: Replicated<Sample>, confidence: f64) -> Self {
+        Self {
+            values: runs.estimates(confidence),
+            replications: runs.samples.len() as u64,
+            met: runs.met,
+            confidence,
+            samples: runs.samples,
+        }
+    }
+
     /// A metric with its interval; NaN if the strategy has no such thing.
     pub fn of(&self, metric: Metric) -> Estimate {
         self.values[metric as usize]
@@ -188,13 +221,7 @@ pub fn estimate_unless(
 ) -> Result<Estimates, PointError> {
     let watched: Vec<usize> = watched.iter().map(|&metric| metric as usize).collect();
     let runs = replicate(rule, &watched, |replication| sample(point, seed, replication, watch))?;
-    Ok(Estimates {
-        values: runs.estimates(rule.confidence),
-        replications: runs.samples.len() as u64,
-        met: runs.met,
-        confidence: rule.confidence,
-        samples: runs.samples,
-    })
+    Ok(Estimates::new(runs, rule.confidence))
 }
 
 /// A point and its estimates are a row.

@@ -9,7 +9,7 @@
 //!
 //! Memory: some forty bytes per finished cell and a few per strategy; results are not held.
 
-mod cell_id;
+mod configuration;
 mod plan;
 mod run;
 mod shard;
@@ -17,7 +17,8 @@ mod shard;
 #[cfg(test)]
 mod tests;
 
-pub use cell_id::{CellConfiguration, CellId, CellIdError, jobs_digest};
+pub use super::journal::{CellId, CellIdError};
+pub use configuration::{CellConfiguration, jobs_digest};
 pub use plan::{Build, Plan, PlanError, PlannedTrace};
 pub use run::{SweepError, pending, run_plan, run_sweep};
 pub use shard::{Shard, ShardError};

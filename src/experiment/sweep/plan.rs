@@ -3,8 +3,9 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::cell_id::{CellConfiguration, CellId, jobs_digest};
+use super::configuration::{CellConfiguration, jobs_digest};
 use crate::experiment::grid::{GridError, GridFile, ParameterGrid};
+use crate::experiment::journal::CellId;
 use crate::experiment::{Cell, RunKey, Trace};
 use crate::naming::NameError;
 

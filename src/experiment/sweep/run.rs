@@ -25,7 +25,7 @@ pub enum SweepError {
 pub fn pending(
     plan: &Plan,
     shard: Shard,
-    journal: &Journal,
+    journal: &Journal<RunResult>,
     retry_failed: bool,
 ) -> Result<Vec<u32>, NameError> {
     let mut listed = std::collections::HashSet::new();
@@ -41,19 +41,19 @@ pub fn pending(
 }
 
 /// Runs cells of a plan on the current rayon pool. `take` gets the place in `runs` and the outcome of
-/// each, when its `turn` has come; when it returns `false`, running cells are finished and no
-/// further ones begun. The watch's flag ends those that run, too; nobody hears of them.
+/// each, when its `turn` has come; when it returns `false` or fails, running cells are finished and
+/// no further ones begun. The watch's flag ends those that run, too; nobody hears of them.
 ///
 /// # Errors
-/// As [`Plan::cell`].
-pub fn run_plan(
+/// Those of `take`, and as [`Plan::cell`].
+pub fn run_plan<E: From<NameError>>(
     plan: &Plan,
     traces: &[Arc<Trace>],
     runs: &[u32],
     turn: Turn,
     watch: Watch<'_>,
-    mut take: impl FnMut(u32, Result<RunResult, CellError>) -> bool,
-) -> Result<(), NameError> {
+    mut take: impl FnMut(u32, Result<RunResult, CellError>) -> Result<bool, E>,
+) -> Result<(), E> {
     let work = |_: usize, &run: &u32| {
         let outcome = plan.cell(traces, run).map(|cell| {
             // Of shaken copies nobody wants every job.
@@ -63,15 +63,7 @@ pub fn run_plan(
         let stopped = matches!(&outcome, Ok(Err(error)) if error.is_stopped());
         (!stopped).then_some(outcome)
     };
-    let mut unknown = None;
-    pool::run(runs, turn, work, |place, outcome| match outcome {
-        Ok(outcome) => take(runs[place], outcome),
-        Err(error) => {
-            unknown.get_or_insert(error);
-            false
-        }
-    });
-    unknown.map_or(Ok(()), Err)
+    pool::try_run(runs, turn, work, |place, outcome| take(runs[place], outcome?))
 }
 
 /// [`run_plan`] with a journal of each cell as it finishes, in whatever order that is. `told`
@@ -85,24 +77,13 @@ pub fn run_sweep(
     plan: &Plan,
     traces: &[Arc<Trace>],
     runs: &[u32],
-    journal: &mut Journal,
+    journal: &mut Journal<RunResult>,
     watch: Watch<'_>,
     mut told: impl FnMut(u32, Result<&RunResult, &CellError>) -> bool,
 ) -> Result<(), SweepError> {
-    let mut record = |run, outcome: &Result<RunResult, CellError>| -> Result<(), SweepError> {
-        let why = outcome.as_ref().map_err(|error| error.cause.to_string());
-        let why = why.as_ref().map(|result| *result).map_err(String::as_str);
-        Ok(journal.append(plan.id(run)?, why)?)
-    };
-    let mut broken = None;
     run_plan(plan, traces, runs, Turn::AsDone, watch, |run, outcome| {
-        match record(run, &outcome) {
-            Ok(()) => told(run, outcome.as_ref()),
-            Err(error) => {
-                broken.get_or_insert(error);
-                false
-            }
-        }
-    })?;
-    broken.map_or(Ok(()), Err)
+        let why = outcome.as_ref().map_err(|error| error.cause.to_string());
+        journal.append(plan.id(run)?, why.as_ref().copied().map_err(String::as_str))?;
+        Ok(told(run, outcome.as_ref()))
+    })
 }

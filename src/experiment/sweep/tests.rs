@@ -3,7 +3,7 @@ use std::sync::Arc;
 use super::*;
 use crate::experiment::grid::ParameterGrid;
 use crate::experiment::journal::Journal;
-use crate::experiment::{Trace, Watch};
+use crate::experiment::{RunResult, Trace, Watch};
 use crate::stop::Stop;
 use crate::workload::{Policy, Window, Workload};
 
@@ -85,7 +85,7 @@ fn a_sweep_goes_on_where_it_stopped() {
     assert!(all.iter().copied().eq(0..12));
     let stop = Stop::new();
     let watch = Watch::new(&stop);
-    let stop_after_three = |journal: &mut Journal| {
+    let stop_after_three = |journal: &mut Journal<RunResult>| {
         let mut told = 0;
         let stopped = run_sweep(&plan, &traces, &all, journal, watch, |_, outcome| {
             assert!(outcome.is_ok());

@@ -62,6 +62,19 @@ pub struct Replicated<M> {
     pub met: bool,
 }
 
+impl<M: AsRef<[f64]>> Replicated<M> {
+    /// What these replications came to, which all have the same measures.
+    #[must_use]
+    pub fn of(samples: Vec<M>, met: bool) -> Self {
+        let measures = samples.first().map_or(0, |first| first.as_ref().len());
+        let mut measures = vec![Accumulator::default(); measures];
+        for sample in &samples {
+            measures.iter_mut().zip(sample.as_ref()).for_each(|(all, &value)| all.push(value));
+        }
+        Self { samples, measures, met }
+    }
+}
+
 impl<M> Replicated<M> {
     /// The mean of each measure with its interval. `confidence` is one of
     /// [`CONFIDENCES`].

@@ -11,6 +11,7 @@ use signal_hook::flag::register_conditional_default;
 use signal_hook::iterator::Signals;
 
 use super::exit::{Exit, tell};
+use crate::files::abandon;
 use crate::stop::Stop;
 
 /// The signals that mean: keep what is done, and end.
@@ -19,6 +20,9 @@ const SIGNALS: [i32; 2] = [SIGINT, SIGTERM];
 /// A second signal within this time is the first one once more: `timeout` and batch systems
 /// send it to the process and to its group.
 const ECHO: Duration = Duration::from_millis(300);
+
+/// What is being written in one go gets so long to become whole before the end.
+const PATIENCE: Duration = Duration::from_millis(500);
 
 /// Whether a signal has been heard.
 static HEARD: AtomicBool = AtomicBool::new(false);
@@ -43,7 +47,7 @@ pub fn listen() {
             match (attended, first) {
                 (None, _) => {
                     tell("replay: interrupted");
-                    process::exit(Exit::Interrupted.code());
+                    end_at_once();
                 }
                 (Some((stop, quiet)), None) => {
                     first = Some(Instant::now());
@@ -54,7 +58,7 @@ pub fn listen() {
                     }
                 }
                 (_, Some(first)) if first.elapsed() < ECHO => {}
-                (_, Some(_)) => process::exit(Exit::Interrupted.code()),
+                (_, Some(_)) => end_at_once(),
             }
         }
     };
@@ -65,6 +69,12 @@ pub fn listen() {
             let _ = register_conditional_default(signal, always);
         }
     }
+}
+
+/// Ends the program, whatever it is doing; no half of a file stays.
+fn end_at_once() -> ! {
+    abandon(PATIENCE);
+    process::exit(Exit::Interrupted.code())
 }
 
 /// A flag that the first SIGINT or SIGTERM from now on raises, which is told at once unless

@@ -206,6 +206,7 @@ impl Dir {
         rename: impl Fn(&Self, &OsStr, &str) -> io::Result<()>,
     ) -> io::Result<()> {
         fault()?;
+        let _whole = super::unfinished::writing();
         let (folder, last) = self.place(name)?;
         let (part, mut file) = (0..)
             .find_map(|attempt| {

@@ -16,13 +16,15 @@
 //! takes its name only if nobody has it; elsewhere such a file would be lost. The lock keeps
 //! out other processes of this program, but nobody else.
 //!
-//! A file that a user names takes its name only when it is whole ([`Whole`]).
+//! A file that a user names takes its name only when it is whole ([`Whole`]). A program that must end
+//! at once removes what has no name yet ([`abandon`]).
 
 mod dir;
 mod folder;
 mod moves;
 mod results;
 mod staging;
+mod unfinished;
 mod whole;
 
 pub use dir::Dir;
@@ -30,6 +32,7 @@ pub use folder::{Folder, FolderError, Hold};
 pub use moves::Recovered;
 pub use results::{FORMAT, FileRecord, MANIFEST, PROGRAM, Results};
 pub use staging::Staging;
+pub use unfinished::abandon;
 pub use whole::{Whole, same_file, write};
 
 #[cfg(test)]

@@ -5,6 +5,8 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use super::unfinished;
+
 /// Names that are tried for a file on its way.
 pub(super) const ATTEMPTS: u32 = 100;
 
@@ -54,6 +56,7 @@ impl Whole {
             None => path.to_path_buf(),
         };
         let last = name.file_name().ok_or(io::ErrorKind::InvalidInput)?.to_os_string();
+        let mut unfinished = unfinished::writing();
         for attempt in 0..=ATTEMPTS {
             let part = name.with_file_name(part_name(&last, attempt));
             // Never what is there already, nor where a link leads.
@@ -62,6 +65,7 @@ impl Whole {
                     if error.kind() == io::ErrorKind::AlreadyExists && attempt < ATTEMPTS => {}
                 Err(error) => return Err(error),
                 Ok(out) => {
+                    unfinished.insert(part.clone());
                     if let Some(before) = before {
                         // As private as it was; a file system without such things has none.
                         let _ = out.set_permissions(before.permissions());
@@ -133,6 +137,7 @@ impl Part {
         if let (Some(part), Some(out)) = (&self.part, &self.out) {
             out.get_ref().sync_all()?;
             fs::rename(part, &self.name)?;
+            unfinished::end(part);
         }
         (self.part, self.out) = (None, None);
         Ok(())
@@ -158,6 +163,7 @@ impl Drop for Part {
         if let Some(part) = &self.part {
             // It is ours: it was made for this.
             let _ = fs::remove_file(part);
+            unfinished::end(part);
         }
     }
 }

@@ -12,6 +12,10 @@ pub struct ReadOptions {
     pub max_errors: usize,
 }
 
+/// Bad lines that are kept as they are: enough to see what is wrong, and a file of nothing else fits
+/// in memory.
+const KEPT: usize = 1000;
+
 /// The bad lines a collecting reader skipped.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ErrorTally {
@@ -20,10 +24,10 @@ pub struct ErrorTally {
 }
 
 impl ErrorTally {
-    /// Counts an error; keeps it while there are fewer than `keep`.
-    pub(super) fn add(&mut self, error: RecordError, keep: usize) {
+    /// Counts an error; keeps it if it is among the first of those that the reader may skip.
+    pub(super) fn add(&mut self, error: RecordError, limit: usize) {
         *self.by_reason.entry(error.reason).or_default() += 1;
-        if self.errors.len() < keep {
+        if self.errors.len() < limit.min(KEPT) {
             self.errors.push(error);
         }
     }
@@ -33,7 +37,7 @@ impl ErrorTally {
         self.by_reason.values().sum()
     }
 
-    /// The first errors, as many as the reader's limit, in file order.
+    /// The first errors, at most 1,000 and as many as the reader's limit, in file order.
     pub fn errors(&self) -> &[RecordError] {
         &self.errors
     }

@@ -23,6 +23,14 @@ fn read(
 }
 
 #[test]
+fn of_many_bad_lines_the_first_are_kept() {
+    let (_, failure, _, tally) = read("x\n".repeat(5000).as_bytes(), usize::MAX);
+    assert!(failure.is_none());
+    assert_eq!((tally.total(), tally.errors().len()), (5000, 1000));
+    assert!(tally.errors().iter().map(|error| error.line).eq(1..=1000));
+}
+
+#[test]
 fn line_ends_blank_lines_and_comments_anywhere() {
     let text = b"\xef\xbb\xbf; MaxProcs: 8\r\n\r\n1 0 0 5 2\r\n \t\n  ; Note: midway\n2 1 0 5 2";
     let (records, failure, header, _) = read(text, 0);

@@ -270,6 +270,8 @@ fn what_waits_for_input_can_be_interrupted() {
     assert!(made.success());
     for arguments in [
         "network --packets fifo",
+        // What it had begun to write goes with it.
+        "network --packets fifo --channels channels.csv",
         "--trace fifo",
         "search --trace fifo",
         "contend --pattern matrix[file=fifo]",
@@ -284,6 +286,7 @@ fn what_waits_for_input_can_be_interrupted() {
         assert!(kill.expect("kill runs").success());
         let ended = Outcome::new(arguments, child.wait_with_output().expect("it ends"));
         ended.code(130).says("replay: interrupted");
+        assert!(!dir.path("channels.csv.part").exists(), "{arguments}");
         drop(writer);
     }
 }

@@ -63,6 +63,7 @@ pub struct External {
     line: u64,
     asked: Option<Vec<Candidate>>,
     usual: Slack,
+    stop: Stop,
 }
 
 impl External {
@@ -87,6 +88,7 @@ impl External {
             line: 0,
             asked: None,
             usual: space.slacks[0],
+            stop: stop.clone(),
         };
         let begin = json!({"begin": {
             "protocol": 1,
@@ -127,7 +129,10 @@ impl External {
         let vectors = vectors.ok_or_else(|| {
             self.error(format!("\"{}\" is not {{\"ask\":[[SR,AF,WF,BF],...]}}", said()))
         })?;
-        vectors.iter().map(|vector| self.candidate(vector)).collect()
+        // A program may ask for a million at once.
+        let candidate =
+            |vector| self.stop.check().map_err(Into::into).and_then(|()| self.candidate(vector));
+        vectors.iter().map(candidate).collect()
     }
 
     /// The program has closed its standard output: it must end by itself, and well.
@@ -174,7 +179,10 @@ fn answer(one: &Evaluation) -> Value {
 impl SearchStrategy for External {
     fn ask(&mut self, archive: &Archive) -> Result<Batch, SearchError> {
         if let Some(asked) = self.asked.take() {
-            let answers: Vec<_> = asked.iter().map(|&one| archive.get(one).map(answer)).collect();
+            let known = |&one: &Candidate| self.stop.check().map(|()| archive.get(one).map(answer));
+            let Ok(answers) = asked.iter().map(known).collect::<Result<Vec<_>, Stopped>>() else {
+                return Ok(Batch::whole(Vec::new()));
+            };
             self.program.say(json!({"tell": answers}).to_string());
         }
         let candidates = match self.listen() {

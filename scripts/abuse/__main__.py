@@ -62,7 +62,7 @@ def arguments():
         "--allow-skips", action="store_true", help="sections that cannot run here are no fault"
     )
     parser.add_argument("--list", action="store_true", help="list the sections")
-    given = parser.parse_args()
+    given = parser.parse_intermixed_args()
     # A section's name in the place of the program.
     if given.program in SECTIONS:
         given.sections.insert(0, given.program)

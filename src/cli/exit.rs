@@ -5,9 +5,9 @@ use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue};
 
-use super::stdout::is_stopped;
 use crate::naming::NameError;
 use crate::shown::shown;
+use crate::stop::Stopped;
 
 /// How the program ends; see the table in [`cli`](crate::cli).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -78,6 +78,11 @@ pub fn brief(mut error: clap::Error) -> clap::Error {
         error.insert(kind, ContextValue::String(word));
     }
     error
+}
+
+/// Whether an error is that of an interrupted wait.
+pub fn is_stopped(error: &io::Error) -> bool {
+    error.get_ref().is_some_and(|cause| cause.is::<Stopped>())
 }
 
 /// Why the program cannot go on.

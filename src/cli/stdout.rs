@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
+use super::exit::is_stopped;
 use super::interrupt::is_interrupted;
 use crate::stop::Stopped;
 
@@ -28,11 +29,6 @@ pub fn stdout() -> LineWriter<Unread> {
 /// Whether an error says that the reader is gone, or that the user did not wait for one.
 pub fn is_unread(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::BrokenPipe || is_stopped(error)
-}
-
-/// Whether an error is that of an interrupted wait.
-pub fn is_stopped(error: &io::Error) -> bool {
-    error.get_ref().is_some_and(|cause| cause.is::<Stopped>())
 }
 
 /// Standard output by pieces that do not block.

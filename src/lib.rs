@@ -1,7 +1,7 @@
 //! Replays job traces of real supercomputers through schedulers and processor allocators.
 //!
-//! A trace in the Standard Workload Format is read ([`swf`]) and cleaned by a named policy
-//! into jobs ([`workload`]); a scheduling discipline decides who starts when
+//! A trace in the Standard Workload Format is read ([`swf`]; [`import`] makes one of other logs)
+//! and cleaned by a named policy into jobs ([`workload`]); a scheduling discipline decides who starts when
 //! ([`scheduler`]), an allocation strategy which processors of a mesh or torus a job gets
 //! ([`allocator`], [`topology`], [`machine`]). Strategies that never refuse do not
 //! influence the schedule, so one timeline serves any number of them ([`simulation`]).
@@ -38,12 +38,14 @@ pub mod experiment;
 pub mod files;
 #[cfg(feature = "frame")]
 pub mod frame;
+pub mod import;
 pub mod lines;
 pub mod machine;
 pub mod metrics;
 pub mod naming;
 pub mod network;
 pub mod number;
+pub mod placement;
 #[cfg(feature = "plot")]
 pub mod plot;
 pub mod published;

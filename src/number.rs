@@ -20,6 +20,16 @@ pub fn fixed(value: f64, decimals: usize) -> String {
     format!("{sign}{}{point}{fraction}", separated(whole))
 }
 
+/// A real number as people type it, which reads back as the same: `0.05`, `4241`, and with a power
+/// of ten where all digits would be many: `1e300`.
+pub fn plain(value: f64) -> String {
+    let size = value.abs();
+    match (1e-6..1e15).contains(&size) || size == 0.0 || !size.is_finite() {
+        true => value.to_string(),
+        false => format!("{value:e}"),
+    }
+}
+
 fn separated(digits: &str) -> String {
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
     for (i, digit) in digits.char_indices() {
@@ -34,6 +44,23 @@ fn separated(digits: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_plain_number_reads_back(value in proptest::num::f64::ANY) {
+            let text = plain(value);
+            prop_assert!(text.len() <= 25, "{text}");
+            let read: f64 = text.parse().expect("a number");
+            prop_assert!(read == value || value.is_nan(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_plain_number_is_as_people_write_it() {
+        let written = [0.0, 0.05, 4241.0, 1e6, -0.5, 1e300, 2.5e-9, f64::INFINITY].map(plain);
+        assert_eq!(written, ["0", "0.05", "4241", "1000000", "-0.5", "1e300", "2.5e-9", "inf"]);
+    }
 
     #[test]
     fn thousands_are_grouped() {

@@ -14,13 +14,16 @@ mod cli {
     pub mod ask;
     pub mod begin;
     pub mod files;
+    pub mod folding;
     pub mod grid;
+    pub mod import;
     pub mod input;
     pub mod listing;
     pub mod machine;
     pub mod names;
     pub mod network;
     pub mod out;
+    pub mod place;
     pub mod python;
     pub mod resume;
     pub mod search;
@@ -40,6 +43,7 @@ fn main() -> ExitCode {
         cli::input::trials(),
         cli::names::trials(),
         cli::machine::trials(),
+        cli::folding::trials(),
         cli::streams::trials(),
         cli::search::trials(),
         cli::shake::trials(),
@@ -52,9 +56,11 @@ fn main() -> ExitCode {
         cli::shards::trials(),
         cli::listing::trials(),
         cli::synth::trials(),
+        cli::import::trials(),
         cli::traces::trials(),
         cli::stochastic::trials(),
         cli::network::trials(),
+        cli::place::trials(),
         cli::python::trials(&arguments),
     ];
     libtest_mimic::run(&arguments, trials.into_iter().flatten().collect()).exit_code()

@@ -22,6 +22,7 @@
 //! | [`elmer`] | hosts of a cluster that jobs share |
 //! | [`hypercube`] | subcubes of hypercubes, and what meshes leave of them |
 //! | [`midplane`] | whole midplanes, as on BlueGene/L |
+//! | [`torus3d`] | boxes from a menu, by the rule that Slurm ships |
 //! | [`reduced`] | jobs on fewer processors than they ask for, around any strategy |
 //! | [`submesh`] | boxes of processors, shapes of jobs, turning |
 //!
@@ -30,7 +31,7 @@
 //! 1. Write its file: a type with [`Allocator`], and tests.
 //! 2. Beside it, a struct of its options with [`AllocatorOptions`].
 //! 3. And a function `table`: name, meaning, source, parameters (see [`crate::naming`]).
-//! 4. Add one line to the registry.
+//! 4. Add its `mod` line here and one line to the registry.
 //! 5. `replay list allocators` shows it; the registry's tests hold it to the contract.
 //!
 //! Outside the crate the fourth step is a registry of one's own:
@@ -110,6 +111,7 @@ pub mod reduced;
 pub mod registry;
 mod spec;
 pub mod submesh;
+pub mod torus3d;
 
 pub use options::{AllocatorOptions, Engine};
 
@@ -119,7 +121,7 @@ use crate::stop::{Stop, Stopped};
 use crate::topology::NodeId;
 
 /// What a job asks for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Request {
     /// Number of processors, at least one.
     pub size: u32,
@@ -195,6 +197,8 @@ pub trait Allocator: Send {
     /// first `request.size` of them run the job's processes; any more are lost to internal
     /// fragmentation. On refusal `chosen` stays empty.
     ///
+    /// On the same free processors the same request is refused again: a simulation need not ask twice.
+    ///
     /// # Errors
     /// [`Refusal`] if the job cannot have processors now.
     fn allocate(
@@ -241,9 +245,20 @@ pub trait Allocator: Send {
         let _ = request;
     }
 
-    /// The fewest processors on which the request may be served.
+    /// The fewest processors on which the request may be served, now or later.
     fn least(&self, request: Request) -> u32 {
         request.size
+    }
+
+    /// The fewest processors on which the request may be served now: more than
+    /// [`least`](Allocator::least) where what a job may get depends on the other jobs.
+    fn least_now(&self, request: Request) -> u32 {
+        self.least(request)
+    }
+
+    /// Whether jobs may run on fewer processors than they ask for.
+    fn folds(&self) -> bool {
+        self.refused_sizes().is_some()
     }
 
     /// How a request becomes smaller by one step.

@@ -17,6 +17,12 @@ pub trait AllocatorOptions: Value {
         self.clone()
     }
 
+    /// These options with what they leave to the machine filled in.
+    fn on(&self, topology: &Topology) -> Self {
+        let _ = topology;
+        self.clone()
+    }
+
     /// How ties are broken, if they are by a vector.
     fn tie_breaking(&mut self) -> Option<&mut TieBreaking> {
         None

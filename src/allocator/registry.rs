@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 pub use super::spec::{AllocatorSpec, ParameterValue};
 use super::{
     anca, as_mb, buddy, busy_list, centre, contiguous, curve, elmer, gabl, hypercube, mbs, mc,
-    midplane, paging, random, reduced,
+    midplane, paging, random, reduced, torus3d,
 };
 use crate::naming::{Description, NameError, Registry};
 
@@ -29,6 +29,7 @@ static STANDARD: LazyLock<Registry<AllocatorSpec>> = LazyLock::new(|| {
         .with(buddy::table(), AllocatorSpec::parse)
         .with(anca::table(), AllocatorSpec::parse)
         .with(midplane::table(), AllocatorSpec::parse)
+        .with(torus3d::table(), AllocatorSpec::parse)
         .with(hypercube::names::cubic(), AllocatorSpec::parse)
         .with(hypercube::names::auxiliary(), AllocatorSpec::parse)
         .with(hypercube::names::non_cubic(), AllocatorSpec::parse)

@@ -51,6 +51,12 @@ impl AllocatorSpec {
         self.0.identity().to_string()
     }
 
+    /// The strategy as it is on a machine: what its options leave to the machine is named. Its canonical
+    /// name and identity there are those of whoever types it out.
+    pub fn on(&self, topology: &Topology) -> Self {
+        self.0.on(topology)
+    }
+
     /// Whether the strategy has a parameter of this name.
     pub fn has_parameter(&self, key: &str) -> bool {
         self.0.has(key)
@@ -138,6 +144,7 @@ impl AllocatorSpec {
 trait Chosen: Send + Sync {
     fn name(&self) -> StrategyName;
     fn identity(&self) -> StrategyName;
+    fn on(&self, topology: &Topology) -> AllocatorSpec;
     fn has(&self, key: &str) -> bool;
     fn value(&self, key: &str, text: &str) -> Result<ParameterValue, NameError>;
     fn tie_breaking(&self) -> Option<TieBreaking>;
@@ -170,6 +177,11 @@ impl<O: AllocatorOptions> Chosen for Typed<O> {
             name.parameters.sort_by_key(|(key, _)| key == "tie");
         }
         name
+    }
+
+    fn on(&self, topology: &Topology) -> AllocatorSpec {
+        let (table, typed) = (self.table.clone(), self.typed.clone());
+        AllocatorSpec(Arc::new(Typed { table, typed, options: self.options.on(topology) }))
     }
 
     fn has(&self, key: &str) -> bool {

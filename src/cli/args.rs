@@ -16,7 +16,8 @@ pub struct GridArgs {
     /// Trace: a file, or the name of a known one (replay list traces).
     ///
     /// A name is looked up as a path, then as a file or alias, with or without .swf and
-    /// .gz, in $REPLAY_TRACES, in traces/, and in the traces/ of the checkout.
+    /// .gz, in $REPLAY_TRACES, in traces/, and in the traces/ of the checkout. - is standard
+    /// input, which is read once and kept in memory; the trace is then called stdin.
     #[arg(long, short, value_name = "TRACE", help_heading = "Grid")]
     pub trace: Vec<String>,
 
@@ -35,7 +36,7 @@ pub struct GridArgs {
     #[arg(long, short, value_name = "NAME[..]", help_heading = "Grid")]
     pub alloc: Vec<String>,
 
-    /// Tie vector SR,AF,WF,BF, none, or auto (mc1x1 tunes it itself); repeat for several.
+    /// Tie vector, none, or auto (mc1x1 tunes it itself); repeat for several.
     #[arg(long, value_name = "SR,AF,WF,BF", allow_hyphen_values = true, help_heading = "Grid")]
     pub tie: Vec<String>,
 
@@ -184,8 +185,8 @@ pub struct RunArgs {
 /// Where results go, as typed.
 #[derive(Clone, Debug, Args)]
 pub struct OutputArgs {
-    /// Format of the results on standard output.
-    #[arg(long, value_enum, default_value_t, help_heading = "Output")]
+    /// Format on standard output: table, json, csv, md.
+    #[arg(long, value_enum, default_value_t, help_heading = "Output", hide_possible_values = true)]
     pub format: FormatArg,
 
     /// Write tables (Parquet, CSV), plots and a manifest into this folder.

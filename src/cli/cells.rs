@@ -8,14 +8,18 @@ use super::args::GridArgs;
 use super::exit::{Failure, tell};
 use super::load::load_traces;
 use super::sweep::{ListArgs, of_flags};
+use crate::allocator::Request;
 use crate::allocator::registry::AllocatorSpec;
 use crate::experiment::grid::{ParameterGrid, Values};
 use crate::experiment::sweep::Plan;
 use crate::experiment::{Cell, Measure, Trace};
 use crate::naming::split_list;
+use crate::number::grouped;
+use crate::scheduler::WhenFull;
 use crate::scheduler::registry::SchedulerSpec;
+use crate::stop::Stop;
 use crate::topology::{DefaultMachine, MAX_PROCESSORS, Topology, default_machine};
-use crate::workload::{Oversize, Policy, Shake, Workload};
+use crate::workload::{Job, Oversize, Policy, Shake, Workload};
 
 /// A grid whose traces are loaded: its cells can run.
 #[derive(Debug)]
@@ -52,7 +56,7 @@ impl Loaded {
         let of_policy = |policy| {
             let errors = grid.file.max_errors;
             let workloads = load_traces(&grid.file.traces, policy, &grid.window, errors, quiet)?;
-            on_machines(workloads, &grid.machines, policy, &grid.schedulers, quiet)
+            on_machines(workloads, &grid, policy, quiet)
         };
         let mut traces = Vec::new();
         for policy in &grid.policies {
@@ -132,7 +136,20 @@ pub fn works(
     let built = allocator
         .build(machine, 0)
         .map_err(|e| Failure::usage_message(format!("{e} (machine {machine})")))?;
+    if scheduler.recorded().is_some() && (!built.keeps_schedule() || built.census().is_some()) {
+        return Err(Failure::usage_message(format!(
+            "allocator {allocator} may change the schedule; scheduler {scheduler} has that of the log and \
+             cannot work with that"
+        )));
+    }
     if !built.keeps_schedule() && !scheduler.build(machine.processors() as u32).takes_refusals() {
+        if built.folds() {
+            return Err(Failure::usage_message(format!(
+                "allocator {allocator} decides only when a job starts on how many processors and for \
+                 how long; scheduler {scheduler} reserves both when the job arrives and cannot work with \
+                 that"
+            )));
+        }
         return Err(Failure::usage_message(format!(
             "allocator {allocator} may refuse a job although enough processors are free, or give it \
              more than it asks for; scheduler {scheduler} reserves numbers of processors and cannot \
@@ -146,6 +163,18 @@ pub fn works(
         )));
     }
     Ok(())
+}
+
+/// A usage failure if the allocator folds jobs, where jobs live as long as their messages take.
+pub fn sends(allocator: &AllocatorSpec, machine: &Topology) -> Result<(), Failure> {
+    let built = allocator.build(machine, 0).map_err(Failure::usage)?;
+    match built.folds() {
+        false => Ok(()),
+        true => Err(Failure::usage_message(format!(
+            "allocator {allocator} folds jobs; what fewer processes would send to each other is not \
+             modelled, so it does not work where jobs live as long as their messages take"
+        ))),
+    }
 }
 
 /// The `allocators` of a list that work on every machine and with every scheduler; `left_out`
@@ -170,24 +199,31 @@ pub fn working(
     Ok(kept)
 }
 
-/// Every workload on every machine, or on the one that its header names, to be scheduled
-/// by any of `schedulers`.
+/// Every workload on every machine of a grid, or on the one that its header names, to be
+/// scheduled by any of the grid's schedulers.
 fn on_machines(
     workloads: Vec<Arc<Workload>>,
-    machines: &[Topology],
+    grid: &ParameterGrid,
     policy: &Policy,
-    schedulers: &[SchedulerSpec],
     quiet: bool,
 ) -> Result<Vec<Arc<Trace>>, Failure> {
     let mut traces = Vec::new();
     for workload in told_apart(workloads) {
-        let machines = match machines {
+        let machines = match &grid.machines[..] {
             [] => vec![machine_of(&workload, quiet)?],
             named => named.to_vec(),
         };
         for machine in machines {
-            let workload = fitted(&workload, &machine, policy.oversize, quiet)?;
-            traces.push(Arc::new(Trace::new(workload, machine, policy.name, schedulers)));
+            let mut workload = fitted(&workload, &machine, grid, policy.oversize, quiet)?;
+            let recorded = grid.schedulers.iter().filter_map(SchedulerSpec::recorded).max();
+            if recorded.is_some() {
+                workload = with_waits(&workload, quiet)?;
+            }
+            let trace = Trace::new(workload, machine, policy.name, &grid.schedulers);
+            if let Some(rule) = recorded {
+                tell_conflicts(&trace, rule, quiet)?;
+            }
+            traces.push(Arc::new(trace));
         }
     }
     Ok(traces)
@@ -225,6 +261,46 @@ fn told_apart(workloads: Vec<Arc<Workload>>) -> Vec<Arc<Workload>> {
     renamed.collect()
 }
 
+/// The jobs whose waits the log tells: of the others nobody knows when they started.
+fn with_waits(workload: &Arc<Workload>, quiet: bool) -> Result<Arc<Workload>, Failure> {
+    let mut kept = Workload::clone(workload);
+    kept.keep_those_with_waits();
+    if kept.jobs.is_empty() {
+        return Err(Failure::data(anyhow::anyhow!(
+            "{}: the log does not tell how long its jobs waited (field 3): scheduler recorded has nothing \
+             to go by",
+            workload.source.display()
+        )));
+    }
+    if kept.jobs.len() < workload.jobs.len() && !quiet {
+        tell(format_args!("{} (scheduler recorded needs waits)", kept.report));
+    }
+    Ok(Arc::new(kept))
+}
+
+/// Says where a log has more processors busy than the machine has.
+fn tell_conflicts(trace: &Trace, rule: WhenFull, quiet: bool) -> Result<(), Failure> {
+    let (_, overfull) = trace.recorded(&Stop::new()).map_err(Failure::data)?;
+    let told = format!("{} on {}, recorded: {overfull}", trace.workload.name, trace.topology);
+    match rule {
+        _ if overfull.jobs == 0 => {}
+        WhenFull::Error => return Err(Failure::data(anyhow::anyhow!("{told}"))),
+        WhenFull::Virtual if !quiet => tell(format_args!("{told}; they run without any")),
+        WhenFull::Virtual => {}
+    }
+    Ok(())
+}
+
+/// Refuses schedulers that decide nothing, for commands that simulate what was never recorded.
+pub fn deciding(schedulers: &[SchedulerSpec]) -> Result<(), Failure> {
+    match schedulers.iter().find(|scheduler| scheduler.recorded().is_some()) {
+        None => Ok(()),
+        Some(scheduler) => Err(Failure::usage_message(format!(
+            "scheduler {scheduler} repeats the starts of a log; it decides nothing and has no place here"
+        ))),
+    }
+}
+
 fn machine_of(workload: &Workload, quiet: bool) -> Result<Topology, Failure> {
     let of_header =
         [("MaxProcs", workload.header.max_procs()), ("MaxNodes", workload.header.max_nodes())];
@@ -248,9 +324,31 @@ fn machine_of(workload: &Workload, quiet: bool) -> Result<Topology, Failure> {
     Ok(machine.topology)
 }
 
+/// Whether every strategy of a grid folds all jobs that are larger than the machine to what fits.
+fn all_fold(
+    grid: &ParameterGrid,
+    workload: &Workload,
+    machine: &Topology,
+) -> Result<bool, Failure> {
+    let processors = machine.processors() as u32;
+    for index in 0..grid.strategies.len() {
+        let strategy = grid.strategies.get(index).map_err(Failure::usage)?;
+        let mut built = strategy.build(machine, 0).map_err(Failure::usage)?;
+        let mut folds = |job: &Job| {
+            let request = Request { size: job.size, shape: job.shape };
+            built.least(request) <= processors && built.can_serve(request)
+        };
+        if !workload.jobs.iter().filter(|job| job.size > processors).all(&mut folds) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
 fn fitted(
     workload: &Arc<Workload>,
     machine: &Topology,
+    grid: &ParameterGrid,
     rule: Oversize,
     quiet: bool,
 ) -> Result<Arc<Workload>, Failure> {
@@ -264,6 +362,16 @@ fn fitted(
     }
     let processors = machine.processors() as u32;
     if workload.jobs.iter().all(|job| job.size <= processors) {
+        return Ok(workload.clone());
+    }
+    if rule == Oversize::Error && all_fold(grid, workload, machine)? {
+        if !quiet {
+            let larger = workload.jobs.iter().filter(|job| job.size > processors).count();
+            let (name, larger) = (&workload.name, grouped(larger as u64));
+            tell(format_args!(
+                "{name} on {machine}: larger than the machine, and folded: {larger}"
+            ));
+        }
         return Ok(workload.clone());
     }
     let mut fitted = Workload::clone(workload);

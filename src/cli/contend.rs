@@ -11,15 +11,16 @@ use clap::Args;
 use serde::Serialize;
 
 use super::args::{GridArgs, OutputArgs};
-use super::cells::{Loaded, parse_list, working};
+use super::cells::{Loaded, parse_list, sends, working};
 use super::cost::Cost;
 use super::exit::{Exit, Failure, tell};
 use super::interrupt::interruption;
-use super::journal::Resumed;
+use super::kind::Kind;
 use super::messages::MessageArgs;
 use super::progress::Progress;
 use super::results::{Results, Tally};
-use super::session::{Kind, Session};
+use super::resumed::Resumed;
+use super::session::Session;
 use crate::allocator::registry::AllocatorSpec;
 use crate::experiment::contention::{
     Contended, Isolation, Messages, Stage, TOLERANCE, TraceError, TraceRun, contended_id, isolate,
@@ -109,6 +110,9 @@ pub fn run(args: &ContendArgs, command: &[OsString]) -> Result<Exit, Failure> {
     let pattern = args.messages.name(&messages);
     let loaded =
         Loaded::resolve(&with_allocators(&args.grid, quiet)?, None, Measure::default(), quiet)?;
+    for allocator in loaded.allocators() {
+        loaded.traces.iter().try_for_each(|trace| sends(&allocator, &trace.topology))?;
+    }
     let cells = loaded.cells();
     let jobs_of = |trace: &Arc<Trace>| trace.workload.jobs.len() as u64;
     let (digest, plan) = (messages.digest(), &loaded.plan);
@@ -291,6 +295,7 @@ fn with_allocators(typed: &GridArgs, quiet: bool) -> Result<GridArgs, Failure> {
     // A machine by a trace's header is a mesh, and on meshes all of them work.
     let machines: Vec<Topology> = parse_list(&grid.mesh, "8x8")?;
     let schedulers: Vec<SchedulerSpec> = parse_list(&grid.sched, "fcfs")?;
+    super::cells::deciding(&schedulers)?;
     let kept = working(ALLOCATORS, &machines, &schedulers, |_, why| {
         if !quiet {
             tell(format_args!("left out: {}", why.message()));

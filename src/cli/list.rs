@@ -4,6 +4,7 @@ use clap::{Args, ValueEnum};
 
 use super::exit::{Exit, Failure};
 use crate::experiment::contention::{Contended, ContendedJob, Correlations};
+use crate::experiment::saturated::Outcome;
 use crate::experiment::search::{PortabilityRow, SearchRow, SparedRow};
 use crate::experiment::shaken::ShakenRow;
 use crate::experiment::stream::{Estimates, Point, SizeOf};
@@ -13,11 +14,11 @@ use crate::naming::Description;
 use crate::network::Usage;
 use crate::network::packets::PacketResult;
 use crate::number::grouped;
-use crate::published::{Check, SUITES};
+use crate::published::{Audit, Check, SUITES};
 use crate::report::{Align, Sheet};
 use crate::table::{Column, TableInfo};
 use crate::workload::{Manifest, Policy, SearchPath, generated, stochastic};
-use crate::{allocator, network, scheduler};
+use crate::{allocator, import, network, scheduler};
 
 /// Arguments of `replay list`.
 #[derive(Clone, Debug, Args)]
@@ -41,6 +42,8 @@ pub enum Listing {
     Traces,
     /// Models that make traces.
     Generators,
+    /// Kinds of log that can be imported.
+    Sources,
     /// Distributions of side lengths of stochastic streams.
     Sides,
     /// Distributions of service times of stochastic streams.
@@ -72,6 +75,7 @@ pub fn run(args: &ListArgs) -> Result<Exit, Failure> {
         Listing::Allocators,
         Listing::Schedulers,
         Listing::Generators,
+        Listing::Sources,
         Listing::Sides,
         Listing::Services,
         Listing::Patterns,
@@ -106,6 +110,7 @@ fn entries(what: Listing) -> Result<Entries, Failure> {
         Listing::Allocators => described("allocators", &allocator::registry::descriptions()),
         Listing::Schedulers => described("schedulers", &scheduler::registry::descriptions()),
         Listing::Generators => described("generators", &generated::descriptions()),
+        Listing::Sources => described("sources", &import::descriptions()),
         Listing::Sides => described("sides", &stochastic::side_descriptions()),
         Listing::Services => described("services", &stochastic::service_descriptions()),
         Listing::Patterns => described("patterns", &network::traffic::descriptions()),
@@ -235,6 +240,7 @@ fn tables() -> Vec<TableInfo> {
         TableInfo::of::<OfRun<'_, SizeRow>>(),
         TableInfo::of::<OfRun<'_, JobMeasures>>(),
         TableInfo::of::<ShakenRow>(),
+        TableInfo::of::<Outcome>(),
         TableInfo::of::<SearchRow>(),
         TableInfo::of::<SparedRow>(),
         TableInfo::of::<PortabilityRow<'_>>(),
@@ -244,6 +250,7 @@ fn tables() -> Vec<TableInfo> {
         TableInfo::of::<ContendedJob<'_>>(),
         TableInfo::of::<Correlations<'_>>(),
         TableInfo::of::<Check>(),
+        TableInfo::of::<Audit>(),
         TableInfo::of::<PacketResult>(),
         TableInfo::of::<Usage>(),
     ]

@@ -1,27 +1,35 @@
+use std::io::{self, Read};
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use rayon::prelude::*;
 
 use super::exit::{Failure, tell};
 use crate::swf::{self, ReadOptions};
 use crate::workload::generated::{self, Generated};
-use crate::workload::{LoadError, Manifest, Policy, SearchPath, Window, Workload};
+use crate::workload::{KnownTrace, LoadError, Manifest, Policy, SearchPath, Window, Workload};
 
 /// The trace that comes with the project; it is part of the program, so that the main job
 /// needs nothing else.
 const OWN_TRACE: &[u8] = include_bytes!("../../traces/lublin-10x10.swf");
 const OWN_TRACE_NAME: &str = "lublin-10x10.swf";
 
-/// Whether this is what the project's own trace is called, wherever the program stands.
-fn is_own(name: &str) -> bool {
+/// Whether this is what the project's own trace is called, by any of its names, wherever the program
+/// stands: where its file is not at hand, `lublin` is no other trace.
+fn is_own(name: &str, manifest: &Manifest) -> bool {
     let stem = OWN_TRACE_NAME.trim_end_matches(".swf");
-    name.eq_ignore_ascii_case(stem) || name.eq_ignore_ascii_case(OWN_TRACE_NAME)
+    let own = |trace: &KnownTrace| trace.name == stem;
+    name.eq_ignore_ascii_case(OWN_TRACE_NAME) || manifest.matching(name).next().is_some_and(own)
 }
+
+/// What standard input is called as a trace.
+const INPUT: &str = "-";
+const INPUT_NAME: &str = "stdin";
 
 /// Where a trace comes from.
 enum Source {
     File(PathBuf),
+    Input,
     Made(Generated),
     /// The trace that comes with the project.
     Own,
@@ -39,9 +47,12 @@ pub fn load_traces(
     let manifest = Manifest::embedded().map_err(Failure::usage)?;
     let search = SearchPath::from_env();
     let resolve = |name: &String| {
+        if name == INPUT {
+            return Ok(Source::Input);
+        }
         match search.resolve(name, &manifest) {
             Ok(path) => Ok(Source::File(path)),
-            Err(_) if is_own(name) => Ok(Source::Own),
+            Err(_) if is_own(name, &manifest) => Ok(Source::Own),
             // What is no trace may be the name of a model.
             Err(_) if generated::is_generator(name) => {
                 let name = name.parse().map_err(Failure::usage)?;
@@ -54,6 +65,7 @@ pub fn load_traces(
     let options = ReadOptions { max_errors };
     let load = |source: &Source| match source {
         Source::File(path) => Workload::load(path, policy, window, options),
+        Source::Input => load_input(policy, window, options),
         Source::Made(generated) => generated.load(policy, window, options),
         Source::Own => Workload::from_reader(OWN_TRACE, OWN_TRACE_NAME, policy, window, options),
     };
@@ -77,4 +89,38 @@ pub fn load_traces(
         workloads.push(Arc::new(workload));
     }
     Ok(workloads)
+}
+
+/// What came on standard input, which comes only once: kept for the next policy. As global as
+/// standard input is.
+static INPUT_TEXT: Mutex<Option<Vec<u8>>> = Mutex::new(None);
+
+/// Loads the trace on standard input. What is no trace is not read to its end.
+fn load_input(
+    policy: &Policy,
+    window: &Window,
+    options: ReadOptions,
+) -> Result<Workload, LoadError> {
+    let mut known = INPUT_TEXT.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(text) = known.as_deref() {
+        return Workload::from_reader(text, INPUT_NAME, policy, window, options);
+    }
+    let mut input = Kept { inner: io::stdin().lock(), text: Vec::new() };
+    let loaded = Workload::from_reader(&mut input, INPUT_NAME, policy, window, options);
+    *known = Some(input.text);
+    loaded
+}
+
+/// Keeps what passes through.
+struct Kept<R> {
+    inner: R,
+    text: Vec<u8>,
+}
+
+impl<R: Read> Read for Kept<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.inner.read(buffer)?;
+        self.text.extend_from_slice(&buffer[..count]);
+        Ok(count)
+    }
 }

@@ -12,9 +12,9 @@ const FLITS: u32 = 8;
 /// What jobs send, as typed.
 #[derive(Clone, Debug, Args)]
 pub struct MessageArgs {
-    /// Paper whose choices are the defaults of everything below: lo or bani-mohammad.
-    #[arg(long, value_name = "PAPER", default_value = PRESET, help_heading = "Messages")]
-    preset: String,
+    /// Paper whose choices are the defaults of everything below: lo or bani-mohammad [default: lo].
+    #[arg(long, value_name = "PAPER", help_heading = "Messages")]
+    preset: Option<String>,
 
     /// Timing, buffers and switching of the network (replay list networks) [default: the paper's].
     #[arg(long, value_name = "NAME[..]", help_heading = "Messages")]
@@ -24,13 +24,13 @@ pub struct MessageArgs {
     #[arg(long, value_name = "NAME[..]", help_heading = "Messages")]
     quota: Option<Quota>,
 
-    /// Flits of a packet.
-    #[arg(long, value_name = "N", default_value_t = FLITS, help_heading = "Messages")]
-    flits: u32,
+    /// Flits of a packet [default: 8].
+    #[arg(long, value_name = "N", help_heading = "Messages")]
+    flits: Option<u32>,
 
-    /// Which process runs where: allocation, or a curve such as row-major.
-    #[arg(long, value_name = "ORDER", default_value = "allocation", help_heading = "Messages")]
-    mapping: Mapping,
+    /// Which process runs where: allocation, or a curve such as row-major [default: allocation].
+    #[arg(long, value_name = "ORDER", help_heading = "Messages")]
+    mapping: Option<Mapping>,
 }
 
 impl MessageArgs {
@@ -43,11 +43,11 @@ impl MessageArgs {
     pub fn name(&self, messages: &Messages) -> String {
         let pattern = messages.program.pattern();
         let shown = pattern.to_string();
-        if self.preset == PRESET {
+        if self.preset() == PRESET {
             return shown;
         }
         let Ok(mut name) = shown.parse::<StrategyName>() else { return shown };
-        name.set("preset", self.preset.as_str());
+        name.set("preset", self.preset());
         // What differs from the one preset may not differ from the other.
         match Pattern::try_from(&name) {
             Ok(same) if same == *pattern => name.to_string(),
@@ -55,31 +55,42 @@ impl MessageArgs {
         }
     }
 
-    /// Whether anything but the defaults was typed.
+    /// Whether anything was typed.
     pub fn are_given(&self) -> bool {
-        let others = self.preset != PRESET || self.flits != FLITS;
-        others
-            || self.network.is_some()
-            || self.quota.is_some()
-            || self.mapping != Mapping::Allocation
+        let Self { preset, network, quota, flits, mapping } = self;
+        let words = preset.is_some() || network.is_some() || quota.is_some();
+        words || flits.is_some() || mapping.is_some()
+    }
+
+    fn preset(&self) -> &str {
+        self.preset.as_deref().unwrap_or(PRESET)
+    }
+
+    fn flits(&self) -> u32 {
+        self.flits.unwrap_or(FLITS)
+    }
+
+    fn mapping(&self) -> Mapping {
+        self.mapping.unwrap_or(Mapping::Allocation)
     }
 
     /// As typed, for a manifest.
     pub fn describe(&self) -> serde_json::Value {
         serde_json::json!({
-            "preset": self.preset,
+            "preset": self.preset(),
             "network": self.network.map(|network| network.to_string()),
             "quota": self.quota.map(|quota| quota.to_string()),
-            "flits": self.flits,
-            "mapping": self.mapping.to_string(),
+            "flits": self.flits(),
+            "mapping": self.mapping().to_string(),
         })
     }
 
     /// The messages of a pattern.
     pub fn of(&self, pattern: &str) -> Result<Messages, Failure> {
-        let preset = Preset::ALL.iter().find(|(name, _)| *name == self.preset);
+        let preset = Preset::ALL.iter().find(|(name, _)| *name == self.preset());
         let Some(&(_, preset)) = preset else {
-            let message = format!("--preset: \"{}\" is neither lo nor bani-mohammad", self.preset);
+            let message =
+                format!("--preset: \"{}\" is neither lo nor bani-mohammad", self.preset());
             return Err(Failure::usage_message(message));
         };
         if split_list(pattern).len() > 1 {
@@ -88,15 +99,15 @@ impl MessageArgs {
         }
         let mut name: StrategyName = pattern.parse().map_err(Failure::usage)?;
         if name.get("preset").is_none() {
-            name.set("preset", self.preset.as_str());
+            name.set("preset", self.preset());
         }
         let pattern =
             (&name).try_into().map_err(|e: crate::naming::NameError| Failure::usage(e))?;
         let mut messages = Messages::new(preset, pattern).map_err(unusable)?;
         messages.network = self.network.unwrap_or(messages.network);
         messages.quota = self.quota.unwrap_or(messages.quota);
-        messages.options.flits = self.flits;
-        messages.options.mapping = self.mapping;
+        messages.options.flits = self.flits();
+        messages.options.mapping = self.mapping();
         Ok(messages)
     }
 }

@@ -19,16 +19,21 @@ mod cells;
 mod contend;
 mod cost;
 mod exit;
+mod import;
 mod interrupt;
 mod journal;
+mod kind;
 mod list;
 mod load;
 mod messages;
 mod network;
 mod output;
+mod place;
 mod progress;
 mod results;
+mod resumed;
 mod run;
+mod saturate;
 mod search;
 mod session;
 mod shell;
@@ -119,8 +124,7 @@ enum Command {
     /// The experiments on fragmentation: every combination of loads, schedulers and
     /// allocators; means with 95 % intervals; common random numbers.
     Stream(stream::StreamArgs),
-    /// Run the jobs of a trace as messages on a flit-level network: does a better allocation
-    /// make jobs faster?
+    /// Run the jobs of a trace as messages on a network: does allocation make them faster?
     ///
     /// A job's packets are as many as would keep it busy for its run time x scale alone, within
     /// 1 % unless a single packet or step is longer; among the others it lives as long as the
@@ -133,8 +137,23 @@ enum Command {
     Contend(contend::ContendArgs),
     /// Send a list of packets through the flit-level network and say what became of each.
     Network(network::NetworkArgs),
+    /// Answer a list of decisions by the placement rule of Slurm's topology/torus3d.
+    ///
+    /// Each row of a CSV file names a machine (a topology.yaml), its free nodes and a request; the
+    /// answer says which boxes the rule takes and what that blocks.
+    Place(place::PlaceArgs),
+    /// How much of a torus do rules of placement keep busy when there is always work?
+    ///
+    /// Jobs of a mix of boxes wait in a window that is refilled at once; Slurm's rule is compared with
+    /// others on the same streams.
+    Saturate(saturate::SaturateArgs),
     /// Make a synthetic trace and write it as SWF.
     Synth(synth::SynthArgs),
+    /// Make a trace of a log of another kind: sacct, Cobalt, Torque, or any table.
+    ///
+    /// Every line becomes a job or is counted by reason, with the number of the first such line.
+    /// The log is read once and memory does not grow with it.
+    Import(import::ImportArgs),
     /// Print a completion script for a shell.
     Completions(shell::CompletionArgs),
     /// Print the manual page.
@@ -178,7 +197,10 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Some(Command::Stream(args)) => stream::run(&args, &arguments),
         Some(Command::Contend(args)) => contend::run(&args, &arguments),
         Some(Command::Network(args)) => network::run(&args),
+        Some(Command::Place(args)) => place::run(&args),
+        Some(Command::Saturate(args)) => saturate::run(&args),
         Some(Command::Synth(args)) => synth::run(&args),
+        Some(Command::Import(args)) => import::run(&args),
         Some(Command::Completions(args)) => shell::completions(&args, definition()),
         Some(Command::Man) => shell::man(definition()),
     };

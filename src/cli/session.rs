@@ -9,72 +9,10 @@ use serde::Serialize;
 use super::args::{FormatArg, OutputArgs, ProcessArgs};
 use super::exit::{Failure, tell};
 use super::journal;
+use super::kind::Kind;
 use crate::experiment::journal::JOURNAL_FILE;
 use crate::files::{Dir, Folder, FolderError, Recovered, Staging};
 use crate::report::manifest::{Host, Origin};
-
-/// What results are of: a run has no word of its own on the command line, sweeps and merges
-/// write the same.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Kind {
-    Run,
-    Sweep,
-    Search,
-    Stream,
-    Contend,
-}
-
-impl Kind {
-    pub const fn name(self) -> &'static str {
-        match self {
-            Kind::Run => "run",
-            Kind::Sweep => "sweep",
-            Kind::Search => "search",
-            Kind::Stream => "stream",
-            Kind::Contend => "contend",
-        }
-    }
-
-    /// The tables that it may write, looked for before any work is done.
-    const fn tables(self) -> &'static [&'static str] {
-        match self {
-            Kind::Run => &[
-                "runs.parquet",
-                "runs.csv",
-                "by_size.parquet",
-                "by_size.csv",
-                "shaken.parquet",
-                "shaken.csv",
-                "jobs.parquet",
-            ],
-            Kind::Sweep => &[
-                "runs.parquet",
-                "runs.csv",
-                "by_size.parquet",
-                "by_size.csv",
-                "shaken.parquet",
-                "shaken.csv",
-            ],
-            Kind::Search => &[
-                "search.parquet",
-                "search.csv",
-                "spared.parquet",
-                "spared.csv",
-                "portability.parquet",
-                "portability.csv",
-            ],
-            Kind::Stream => &["stream.parquet", "stream.csv"],
-            Kind::Contend => &[
-                "contend.parquet",
-                "contend.csv",
-                "contend_jobs.parquet",
-                "contend_jobs.csv",
-                "correlations.parquet",
-                "correlations.csv",
-            ],
-        }
-    }
-}
 
 /// A command at work: its threads, its words, and the folder that it holds.
 #[derive(Debug)]

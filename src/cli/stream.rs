@@ -2,6 +2,7 @@
 
 mod figure;
 
+use std::collections::HashSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -9,14 +10,15 @@ use clap::Args;
 use serde::Serialize;
 
 use super::args::OutputArgs;
-use super::cells::{parse_list, working};
+use super::cells::{parse_list, sends, working, works};
 use super::cost::Cost;
 use super::exit::{Exit, Failure, tell};
 use super::interrupt::interruption;
-use super::journal::Resumed;
+use super::kind::Kind;
 use super::messages::MessageArgs;
 use super::results::{Results, Tally};
-use super::session::{Kind, Session};
+use super::resumed::Resumed;
+use super::session::Session;
 use crate::allocator::registry::AllocatorSpec;
 use crate::experiment::Watch;
 use crate::experiment::grid::Values;
@@ -72,11 +74,11 @@ pub struct StreamArgs {
     warm_up: u32,
 
     /// Turnaround times by job size as well: a table and figures.
-    #[arg(long)]
+    #[arg(long, requires = "out")]
     by_size: bool,
 
     /// Turnaround on a logarithmic axis.
-    #[arg(long)]
+    #[arg(long, requires = "out", conflicts_with = "no_plots")]
     log: bool,
 
     /// Schedulers [default: fcfs]. With --pattern none that goes by estimates.
@@ -126,6 +128,12 @@ pub fn run(args: &StreamArgs, command: &[OsString]) -> Result<Exit, Failure> {
         maximum: args.max_replications,
         ..StopRule::default()
     };
+    if rule.minimum > rule.maximum {
+        return Err(Failure::usage_message(format!(
+            "--max-replications {} is less than --min-replications {}: raise the one or lower the other",
+            rule.maximum, rule.minimum
+        )));
+    }
     if let Some(problem) = rule.problem() {
         return Err(Failure::usage_message(format!("stop rule: {problem}")));
     }
@@ -273,6 +281,7 @@ fn points(args: &StreamArgs) -> Result<Vec<Point>, Failure> {
     };
     let ticks_per_unit = if args.pattern.is_some() { 1 } else { TICKS_PER_UNIT };
     let schedulers: Vec<SchedulerSpec> = parse_list(&args.sched, "fcfs")?;
+    super::cells::deciding(&schedulers)?;
     if let Some(scheduler) = estimating(&schedulers).filter(|_| args.pattern.is_some()) {
         return Err(Failure::usage_message(format!(
             "--sched: {scheduler} goes by estimates of service times; with --pattern a job lives as \
@@ -289,10 +298,14 @@ fn points(args: &StreamArgs) -> Result<Vec<Point>, Failure> {
         if let Life::Messages(messages) = &life {
             messages.on(&topology, args.seed, None).map_err(Failure::usage)?;
         }
+        let allocators = once(&allocators, &topology);
         for (scheduler, allocator) in
             schedulers.iter().flat_map(|scheduler| allocators.iter().map(move |a| (scheduler, a)))
         {
-            super::cells::works(allocator, scheduler, &topology)?;
+            works(allocator, scheduler, &topology)?;
+            if args.pattern.is_some() {
+                sends(allocator, &topology)?;
+            }
             for &load in &loads {
                 let stream = StochasticStream {
                     sides: sides.clone(),
@@ -318,6 +331,13 @@ fn points(args: &StreamArgs) -> Result<Vec<Point>, Failure> {
         }
     }
     Ok(points)
+}
+
+/// The strategies as they are on a machine, each once.
+fn once(allocators: &[AllocatorSpec], machine: &Topology) -> Vec<AllocatorSpec> {
+    let mut known = HashSet::new();
+    let on_it = allocators.iter().map(|allocator| allocator.on(machine));
+    on_it.filter(|allocator| known.insert(allocator.identity())).collect()
 }
 
 /// The default allocators: on meshes and tori those of the paper, elsewhere those that work on

@@ -8,7 +8,9 @@ use super::interrupt::interruption;
 use super::stdout::stdout;
 use crate::files::Whole;
 use crate::naming::nearest;
-use crate::published::{Check, NotRun, SUITES, Selection, Suite, Verdict, VerifyError};
+use crate::published::{
+    Audit, Check, NotRun, SUITES, Selection, Suite, Verdict, VerifyError, unnoticed,
+};
 use crate::shown::shown;
 use crate::table::{Table, write_csv};
 use crate::workload::SearchPath;
@@ -35,6 +37,11 @@ pub struct VerifyArgs {
     /// Fail as well if a number could not be checked because its trace is absent.
     #[arg(long)]
     complete: bool,
+
+    /// Print how many verdicts could fail instead of the checks: whether another strategy's number in
+    /// the place of a row's own would be noticed. Fails as well if that is not as declared.
+    #[arg(long, conflicts_with_all = ["full", "trace", "shake"])]
+    audit: bool,
 
     /// Write the checks at full precision into this CSV file as well.
     #[arg(long, value_name = "FILE")]
@@ -77,7 +84,7 @@ pub fn run(args: &VerifyArgs) -> Result<Exit, Failure> {
         shake,
         stop: interruption(quiet),
     };
-    let mut checks = Vec::new();
+    let (mut checks, mut audits) = (Vec::new(), Vec::new());
     let mut unfinished = None;
     for suite in suites {
         let mut progress = |line: &str| {
@@ -86,7 +93,10 @@ pub fn run(args: &VerifyArgs) -> Result<Exit, Failure> {
             }
         };
         match (suite.verify)(&selection, &mut progress) {
-            Ok(of_suite) => checks.extend(of_suite),
+            Ok(of_suite) => {
+                audits.push(Audit::new(&suite, &of_suite));
+                checks.extend(of_suite);
+            }
             // Numbers of a part of its runs would not be those of the suite.
             Err(_) if selection.stop.is_raised() => {
                 unfinished = Some(suite.name);
@@ -109,31 +119,57 @@ pub fn run(args: &VerifyArgs) -> Result<Exit, Failure> {
             .and_then(|()| file.finish())
             .map_err(|e| unwritten(path, e))?;
     }
-    args.format
-        .print(&checks, || vec![Check::sheet(&checks)], &mut stdout())
-        .map_err(|e| Failure::output("standard output", e))?;
-    let count = |which: fn(&Verdict) -> bool| checks.iter().filter(|c| which(&c.verdict())).count();
-    let differ = count(|v| *v == Verdict::Differs);
-    let (same, within) = (count(|v| *v == Verdict::Same), count(|v| *v == Verdict::Within));
-    let undecided = count(|v| *v == Verdict::Undecided);
+    let printed = match args.audit {
+        true => {
+            let sheets = || vec![Audit::sheet(&audits), unnoticed(&checks)];
+            args.format.print(&audits, sheets, &mut stdout())
+        }
+        false => args.format.print(&checks, || vec![Check::sheet(&checks)], &mut stdout()),
+    };
+    printed.map_err(|e| Failure::output("standard output", e))?;
+    let complaints = complaints(&checks, args.audit.then_some(audits.as_slice()));
     if !quiet {
-        let not_run = count(|v| matches!(v, Verdict::NotRun(_)));
-        let not_judged = count(|v| matches!(v, Verdict::NotJudged(_)));
-        tell(format_args!(
-            "{same} same, {within} within, {undecided} undecided, {differ} differ, {not_judged} not judged, \
-             {not_run} not run"
-        ));
+        tell(summary(&checks));
+    }
+    for complaint in &complaints {
+        tell(format_args!("replay: {complaint}"));
     }
     if let Some(suite) = unfinished {
         tell(format_args!("replay: interrupted in {suite}; the suites before it are whole"));
         return Ok(Exit::Interrupted);
     }
-    let absent = count(|v| matches!(v, Verdict::NotRun(NotRun::Absent(_))));
-    if same + within + undecided + differ == 0 && !quiet {
+    if !checks.iter().any(Check::is_judged) && !quiet {
         tell("replay: nothing was compared: no trace is here");
     }
-    let incomplete = args.complete && absent > 0;
-    Ok(if differ > 0 || incomplete { Exit::Differs } else { Exit::Done })
+    let absent = |check: &Check| matches!(check.verdict(), Verdict::NotRun(NotRun::Absent(_)));
+    let incomplete = args.complete && checks.iter().any(absent);
+    Ok(if complaints.is_empty() && !incomplete { Exit::Done } else { Exit::Differs })
+}
+
+/// What does not come out as declared.
+fn complaints(checks: &[Check], audits: Option<&[Audit]>) -> Vec<String> {
+    let audits = audits.into_iter().flatten().filter_map(Audit::complaint);
+    checks.iter().filter_map(Check::complaint).chain(audits).collect()
+}
+
+/// How many rows have which verdict.
+fn summary(checks: &[Check]) -> String {
+    let count = |which: fn(&Verdict) -> bool| checks.iter().filter(|c| which(&c.verdict())).count();
+    let beyond = |verdict: Verdict| {
+        let of = || checks.iter().filter(|check| check.verdict() == verdict);
+        let (all, known) = (of().count(), of().filter(|check| check.known.is_some()).count());
+        (all, if known > 0 { format!(" ({known} known)") } else { String::new() })
+    };
+    let (same, within) = (count(|v| *v == Verdict::Same), count(|v| *v == Verdict::Within));
+    let undecided = count(|v| *v == Verdict::Undecided);
+    let (differ, known_to_differ) = beyond(Verdict::Differs);
+    let (contradict, known_to_contradict) = beyond(Verdict::Contradicts);
+    let not_judged = count(|v| matches!(v, Verdict::NotJudged(_)));
+    let not_run = count(|v| matches!(v, Verdict::NotRun(_)));
+    format!(
+        "{same} same, {within} within, {undecided} undecided, {differ} differ{known_to_differ}, \
+         {contradict} contradict{known_to_contradict}, {not_judged} not judged, {not_run} not run"
+    )
 }
 
 fn suite(name: &str) -> Result<Suite, Failure> {

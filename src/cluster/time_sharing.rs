@@ -53,6 +53,8 @@ pub struct TimeSharing<'a> {
     residents: Vec<Resident>,
     /// Whether a job came or went since the rates were computed.
     stale: bool,
+    /// Processor-ticks that all jobs so far compute.
+    computed: f64,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -106,6 +108,7 @@ impl<'a> TimeSharing<'a> {
             running: Vec::new(),
             residents: Vec::new(),
             stale: false,
+            computed: 0.0,
         }
     }
 
@@ -160,9 +163,13 @@ impl Service for TimeSharing<'_> {
     fn start(&mut self, id: JobId, job: &Job, nodes: &[NodeId], now: i64) {
         let cluster = self.slots.cluster();
         let application = self.applications.get(id.index()).copied();
+        let application = application.unwrap_or(self.unknown());
+        let processes = nodes.len() as u32;
+        let demands = (0..processes).map(|process| application.demand(process, processes));
+        self.computed += demands.sum::<f64>() * job.run as f64;
         self.slots.take(nodes, self.running.len() as u32);
         self.residents.push(Resident {
-            application: application.unwrap_or(self.unknown()),
+            application,
             hosts: nodes.iter().map(|&slot| cluster.host(slot)).collect(),
         });
         let stage = match self.cost(elmer::start_seconds, nodes.len()) {
@@ -215,6 +222,10 @@ impl Service for TimeSharing<'_> {
                 return Ok(Some(next));
             }
         }
+    }
+
+    fn computed(&self) -> Option<f64> {
+        Some(self.computed)
     }
 
     fn utilization(&mut self) -> Option<&[f64]> {

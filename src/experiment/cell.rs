@@ -4,7 +4,7 @@ use super::RunKey;
 use crate::allocator::registry::AllocatorSpec;
 use crate::metrics::{ScheduleMetrics, Series};
 use crate::scheduler::registry::SchedulerSpec;
-use crate::simulation::{Timeline, TimelineError};
+use crate::simulation::{Overfull, Timeline, TimelineError};
 use crate::stop::Stop;
 use crate::topology::Topology;
 use crate::workload::{Shake, Workload};
@@ -12,7 +12,7 @@ use crate::workload::{Shake, Workload};
 /// A workload on one machine, with the timeline of each scheduler that cells ask for.
 #[derive(Debug)]
 pub struct Trace {
-    /// The jobs, none larger than the machine.
+    /// The jobs, none larger than the machine unless its allocator folds them.
     pub workload: Arc<Workload>,
     /// The machine.
     pub topology: Topology,
@@ -87,6 +87,7 @@ impl Trace {
             source: workload.source.clone(),
             digest: workload.digest.clone(),
             header: workload.header.clone(),
+            waits: workload.waits.clone(),
             report: workload.report.clone(),
         };
         let schedulers: Vec<_> = self.schedules.iter().map(|(spec, _)| spec.clone()).collect();
@@ -97,6 +98,17 @@ impl Trace {
         copies.known.retain(|(.., trace)| trace.strong_count() > 0);
         copies.known.push((*shake, copy, Arc::downgrade(&made)));
         made
+    }
+
+    /// The schedule that the log tells, and when it had more processors busy than there are.
+    ///
+    /// # Errors
+    /// [`TimelineError`] if a job is larger than the machine, if the log does not tell how long it
+    /// waited, or if stopped.
+    pub fn recorded(&self, stop: &Stop) -> Result<(Timeline, Overfull), TimelineError> {
+        let Workload { jobs, waits, .. } = self.workload.as_ref();
+        let processors = self.topology.processors() as u32;
+        Timeline::recorded(jobs, processors, |job| waits.start(job), stop)
     }
 
     /// The schedule under a scheduler, computed at the first call, unless or until `stop` is
@@ -112,8 +124,13 @@ impl Trace {
         let compute = || {
             let processors = self.topology.processors() as u32;
             let jobs = &self.workload.jobs;
-            let timeline =
-                Timeline::compute(jobs, processors, scheduler.build(processors).as_mut(), stop)?;
+            let timeline = match scheduler.recorded() {
+                Some(_) => self.recorded(stop)?.0,
+                None => {
+                    let mut scheduler = scheduler.build(processors);
+                    Timeline::compute(jobs, processors, scheduler.as_mut(), stop)?
+                }
+            };
             Ok(Schedule {
                 series: Arc::new(Series::new(jobs, timeline.starts())),
                 metrics: Arc::new(ScheduleMetrics::new(

@@ -19,6 +19,7 @@ mod placements;
 pub mod pool;
 mod result;
 mod runner;
+pub mod saturated;
 pub mod search;
 pub mod shaken;
 pub mod stream;

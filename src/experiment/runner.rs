@@ -1,3 +1,4 @@
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -9,10 +10,10 @@ use crate::cluster;
 use crate::metrics::by_size::{SizeRow, by_size};
 use crate::metrics::run::{RunMetrics, ScheduleMetrics};
 use crate::metrics::system::{self, SystemMetrics};
-use crate::metrics::{Series, SystemRecorder};
+use crate::metrics::{Series, Shared, SystemRecorder};
 use crate::naming::NameError;
 use crate::simulation::{
-    CoupledError, Decision, ReplayError, Scene, TimelineError, replay, simulate,
+    CoupledError, Decision, ReplayError, Scene, Timeline, TimelineError, replay, simulate,
 };
 use crate::stop::Stopped;
 use crate::workload::Job;
@@ -119,15 +120,29 @@ fn measured(
     allocator.stopped_by(watch.stop);
     let coupled = !allocator.keeps_schedule() || allocator.census().is_some();
     let play = if coupled { coupled_run } else { replayed };
-    let Played { placements, schedule, series, by_size, system, seconds, allocator_seconds } =
-        play(cell, measure, watch, allocator.as_mut())?;
+    let Played {
+        placements,
+        schedule,
+        series,
+        by_size,
+        system,
+        unplaced,
+        seconds,
+        allocator_seconds,
+    } = play(cell, measure, watch, allocator.as_mut())?;
     let total = placements.pairwise.iter().sum();
     let counted = (placements.ties.decisions > 0).then_some(placements.ties);
+    let mut metrics = RunMetrics::new(&schedule, total, &placements.means, counted, system);
+    if unplaced > 0 {
+        // Means of distances are over the jobs that had any.
+        let placed = (schedule.jobs - unplaced).max(1);
+        metrics.mean_pairwise_l1 = total as f64 / placed as f64;
+    }
     Ok(RunResult {
         run,
         key: cell.key(),
         processors: topology.processors(),
-        metrics: RunMetrics::new(&schedule, total, &placements.means, counted, system),
+        metrics,
         by_size,
         jobs: placements.into_jobs(),
         series,
@@ -143,6 +158,8 @@ struct Played<'a> {
     series: Arc<Series>,
     by_size: Vec<SizeRow>,
     system: Option<SystemMetrics>,
+    /// Jobs that ran without processors.
+    unplaced: u64,
     seconds: f64,
     allocator_seconds: Option<f64>,
 }
@@ -166,13 +183,30 @@ fn replayed<'a>(
     })?;
     Ok(Played {
         seconds: begin.elapsed().as_secs_f64(),
-        by_size: by_size(&workload.jobs, starts, &placements.pairwise),
+        by_size: by_placed_size(&workload.jobs, &schedule.timeline, &placements.pairwise),
         placements,
+        unplaced: schedule.timeline.unplaced().len() as u64,
         schedule: schedule.metrics,
         series: schedule.series,
         system: None,
         allocator_seconds: None,
     })
+}
+
+/// By size: waits of all jobs, distances of those that had processors.
+fn by_placed_size(jobs: &[Job], timeline: &Timeline, pairwise: &[u64]) -> Vec<SizeRow> {
+    let mut rows = by_size(jobs, timeline.starts(), pairwise);
+    let mut without: HashMap<u32, u64> = HashMap::new();
+    for id in timeline.unplaced() {
+        *without.entry(jobs[id.index()].size).or_default() += 1;
+    }
+    for row in &mut rows {
+        if let Some(without) = without.get(&row.size) {
+            let placed = row.jobs - without;
+            row.mean_pairwise_l1 *= row.jobs as f64 / placed.max(1) as f64;
+        }
+    }
+    rows
 }
 
 /// Runs a cell whose allocator may refuse or hands out units.
@@ -183,9 +217,9 @@ fn coupled_run<'a>(
     allocator: &mut dyn Allocator,
 ) -> Result<Played<'a>, CellProblem> {
     let Trace { workload, topology, .. } = cell.trace.as_ref();
+    let (jobs, processors) = (&workload.jobs, topology.processors());
     // Of a cluster: what jobs can hold.
-    let (jobs, slots) = (&workload.jobs, topology.slots());
-    let mut scheduler = cell.scheduler.build(slots as u32);
+    let mut scheduler = cell.scheduler.build(topology.slots() as u32);
     let placements = Placements::new(cell, measure, watch);
     let mut observers = (SystemRecorder::new(jobs.len()), placements);
     let begin = Instant::now();
@@ -200,12 +234,15 @@ fn coupled_run<'a>(
     let asked = |(served, job): (&Job, &Job)| Job { size: job.size, ..*served };
     let by_asked: Vec<Job> = served.iter().zip(jobs).map(asked).collect();
     let origin = jobs.iter().map(|job| job.submit).min().unwrap_or(0);
+    let shared = Shared::of(topology, service.as_ref());
+    let computed = shared.map(|shared| shared.computed);
     Ok(Played {
         by_size: by_size(&by_asked, starts, &placements.pairwise),
         placements,
-        schedule: Arc::new(ScheduleMetrics::served(jobs, &served, starts, slots)),
+        schedule: Arc::new(ScheduleMetrics::served(jobs, &served, starts, processors, computed)),
         series: Arc::new(Series::new(&served, starts)),
-        system: Some(recorder.metrics(origin, slots, &overhead)),
+        system: Some(recorder.metrics_where(shared, origin, processors, &overhead)),
+        unplaced: 0,
         seconds,
         allocator_seconds: Some(overhead.time.as_secs_f64()),
     })
@@ -236,10 +273,8 @@ mod tests {
     use crate::stop::Stop;
     use crate::workload::{Policy, Window, Workload};
 
-    /// The second job asks for 8 processors and gets 4, for twice its 10 s.
-    #[test]
-    fn a_folded_job_counts_as_it_ran() {
-        let swf = "; MaxProcs: 8\n1 0 -1 100 4\n2 0 -1 10 8\n";
+    /// A trace under FCFS.
+    fn fcfs(swf: &str, machine: &str, allocator: &str) -> RunResult {
         let jobs = Workload::from_reader(
             swf.as_bytes(),
             "tiny.swf",
@@ -248,16 +283,51 @@ mod tests {
             Default::default(),
         )
         .expect("a trace");
-        let topology = "hypercube:3".parse().expect("a machine");
+        let topology = machine.parse().expect("a machine");
         let trace = Trace::new(Arc::new(jobs), topology, "johnson", &[]);
         let cell = Cell {
             trace: Arc::new(trace),
             scheduler: SchedulerSpec::fcfs(),
-            allocator: "rsr[inner=cube-buddy]".parse().expect("a strategy"),
+            allocator: allocator.parse().expect("a strategy"),
             seed: 0,
         };
         let measure = Measure { jobs: true, ..Measure::default() };
-        let run = run_cell(0, &cell, measure, Watch::new(&Stop::new())).expect("it runs");
+        run_cell(0, &cell, measure, Watch::new(&Stop::new())).expect("it runs")
+    }
+
+    /// Both jobs hold both hosts from the beginning, but the second gets nothing of them before the
+    /// first has ended.
+    #[test]
+    fn a_host_is_used_by_whoever_computes_not_by_whoever_waits_for_it() {
+        let swf = "; MaxProcs: 2\n1 0 -1 100 2\n2 0 -1 100 2\n";
+        for (machine, allocator, makespan, utilization, held) in [
+            ("cluster:2x2", "elmer", 200, 1.0, 75.0),
+            ("cluster:2x2", "elmer[demand=0.5]", 100, 1.0, 100.0),
+            // A fifth of both hosts is left for the second job: a quarter of its speed.
+            ("cluster:2x3", "elmer[demand=0.8]", 175, 1.6 / 1.75, 550.0 / 10.5),
+            ("cluster:2", "elmer", 200, 1.0, 100.0),
+            // Nobody may use what the job leaves.
+            ("cluster:2", "elmer[demand=0.5]", 200, 0.5, 100.0),
+        ] {
+            let run = fcfs(swf, machine, allocator);
+            let (schedule, system) = (&run.metrics.schedule, run.metrics.system.expect("shared"));
+            let name = format!("{machine} {allocator}");
+            assert_eq!(schedule.makespan, makespan, "{name}");
+            for ours in [schedule.utilization, system.utilization, system.allocated_utilization] {
+                assert!((ours - utilization).abs() < 1e-12, "{name}: {ours}");
+            }
+            let percent = system.slots_held_percent.expect("slots");
+            assert!((percent - held).abs() < 1e-9, "{name}: {percent}");
+        }
+        let whole = fcfs(swf, "cluster:2", "random");
+        assert_eq!((whole.metrics.schedule.utilization, whole.metrics.system), (1.0, None));
+    }
+
+    /// The second job asks for 8 processors and gets 4, for twice its 10 s.
+    #[test]
+    fn a_folded_job_counts_as_it_ran() {
+        let swf = "; MaxProcs: 8\n1 0 -1 100 4\n2 0 -1 10 8\n";
+        let run = fcfs(swf, "hypercube:3", "rsr[inner=cube-buddy]");
         let schedule = &run.metrics.schedule;
         assert_eq!((schedule.utilization, schedule.makespan), ((400.0 + 80.0) / 800.0, 100));
         assert_eq!(schedule.mean_bounded_slowdown, (1.0 + 2.0) / 2.0);

@@ -286,6 +286,8 @@ fn files_of_one_table_always_concatenate() {
         tolerance: Tolerance::Below,
         note: "noted".to_string(),
         is_claim: false,
+        known: None,
+        swaps: Vec::new(),
     };
     round_trip(&[check(Ours::Judged(1.0)), check(Ours::NotRun(NotRun::NoValue))]);
 }
@@ -332,6 +334,7 @@ fn streams_and_contention_concatenate_too() {
             packets,
             target: 10,
             isolated: 11,
+            alone: 11,
             service: 12,
             wait: 0,
             latency: 3.0,

@@ -1,10 +1,13 @@
 //! How two measures go together.
 
-/// Pearson's correlation of pairs, from -1 to 1; `None` for fewer than two pairs or where
+/// Fewest pairs of which a correlation is given: two are always 1 or -1, and three say hardly more.
+pub const FEWEST: usize = 4;
+
+/// Pearson's correlation of pairs, from -1 to 1; `None` for fewer than [`FEWEST`] pairs or where
 /// one of the two does not vary.
 pub fn pearson(pairs: &[(f64, f64)]) -> Option<f64> {
     let count = pairs.len() as f64;
-    if pairs.len() < 2 {
+    if pairs.len() < FEWEST {
         return None;
     }
     let varies = |of: fn(&(f64, f64)) -> f64| pairs.iter().any(|pair| of(pair) != of(&pairs[0]));
@@ -48,8 +51,10 @@ mod tests {
 
     #[test]
     fn lines_correlate_fully_and_curves_by_rank() {
-        let line = [(1.0, 5.0), (2.0, 3.0), (3.0, 1.0)];
+        let line = [(1.0, 7.0), (2.0, 5.0), (3.0, 3.0), (4.0, 1.0)];
         assert_eq!(pearson(&line), Some(-1.0));
+        // Three points are no line.
+        assert_eq!((pearson(&line[..3]), spearman(&line[..3])), (None, None));
         let curve = [(1.0, 1.0), (2.0, 8.0), (3.0, 27.0), (4.0, 64.0)];
         assert!(pearson(&curve).is_some_and(|r| r < 0.99));
         assert_eq!(spearman(&curve), Some(1.0));

@@ -33,5 +33,5 @@ pub use by_size::{SizeChange, SizeRow};
 pub use locality::{Locality, Placement};
 pub use run::{JobMeasures, PlacementMetrics, RunMetrics, ScheduleMetrics, TieMetrics};
 pub use series::Series;
-pub use system::{SystemMetrics, SystemRecorder};
+pub use system::{Shared, SystemMetrics, SystemRecorder};
 pub use ties::TieStatistics;

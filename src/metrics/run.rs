@@ -140,7 +140,7 @@ measures! {
     #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
     pub struct ScheduleMetrics, from times: Times {
         jobs: u64 ["jobs"] "jobs of the run, of the size, or of a replication" = times.waits.sorted.len() as u64;
-        utilization: f64 ["", rising] "processor-time that jobs asked for and used over processors times makespan, from 0 to 1" = times.utilization;
+        utilization: f64 ["", rising] "processor-time that jobs asked for and used over processors times makespan, from 0 to 1; on hosts that jobs share used is what they computed, not what they held" = times.utilization;
         makespan: i64 ["s"] "last completion less first submission" = times.makespan;
         mean_wait: f64 ["s"] "mean of start less submission" = times.waits.mean;
         median_wait: f64 ["s"] "median wait" = times.waits.percentile(50.0);
@@ -272,12 +272,19 @@ impl Spread {
 impl ScheduleMetrics {
     /// Metrics of `jobs` (at least one) started at `starts` on a machine of `processors`.
     pub fn new(jobs: &[Job], starts: &[i64], processors: usize) -> Self {
-        Self::served(jobs, jobs, starts, processors)
+        Self::served(jobs, jobs, starts, processors, None)
     }
 
     /// The same where jobs may have run on fewer processors than they asked for, or for longer:
-    /// `served` are the jobs as they ran ([`as_served`](super::system::as_served)).
-    pub fn served(jobs: &[Job], served: &[Job], starts: &[i64], processors: usize) -> Self {
+    /// `served` are the jobs as they ran ([`as_served`](super::system::as_served)), `computed` the
+    /// processor-time that they computed if they shared processors.
+    pub fn served(
+        jobs: &[Job],
+        served: &[Job],
+        starts: &[i64],
+        processors: usize,
+        computed: Option<f64>,
+    ) -> Self {
         let waits: Vec<i64> =
             jobs.iter().zip(starts).map(|(job, start)| start - job.submit).collect();
         let turnarounds: Vec<i64> =
@@ -287,12 +294,13 @@ impl ScheduleMetrics {
         let begin = jobs.iter().map(|job| job.submit).min().unwrap_or(0);
         let end = served.iter().zip(starts).map(|(job, start)| start + job.run).max().unwrap_or(0);
         let work: i128 = served.iter().map(|job| i128::from(job.size) * i128::from(job.run)).sum();
+        let work = computed.unwrap_or(work as f64);
         let makespan = end - begin;
         let capacity = processors as f64 * makespan as f64;
         Self::of(Times {
             mean_slowdown: slowdowns.sum::<f64>() / jobs.len().max(1) as f64,
             makespan,
-            utilization: if capacity > 0.0 { work as f64 / capacity } else { 0.0 },
+            utilization: if capacity > 0.0 { work / capacity } else { 0.0 },
             waits: Spread::of(waits),
             turnarounds: Spread::of(turnarounds),
         })

@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::allocator::reduced::Reduction;
 use crate::allocator::{Census, Refusal};
-use crate::simulation::{Observer, Overhead, State};
+use crate::simulation::{Observer, Overhead, Service, State};
 use crate::table::measures;
-use crate::topology::NodeId;
+use crate::topology::{NodeId, Topology};
 use crate::workload::{Job, JobId};
 
 /// Observes a coupled simulation and keeps what its metrics need. Times are those of the
@@ -70,12 +70,24 @@ impl SystemRecorder {
     }
 
     /// What the system comes to between `origin` and the last completion, on a machine of
-    /// `processors`.
+    /// `processors` of which a job has all that it holds.
     pub fn metrics(&self, origin: i64, processors: usize, overhead: &Overhead) -> SystemMetrics {
+        self.metrics_where(None, origin, processors, overhead)
+    }
+
+    /// The same where jobs may share processors.
+    pub fn metrics_where(
+        &self,
+        shared: Option<Shared>,
+        origin: i64,
+        processors: usize,
+        overhead: &Overhead,
+    ) -> SystemMetrics {
         let finish_time = self.ends.iter().copied().max().unwrap_or(origin) - origin;
         let span = finish_time.max(1) as f64;
         let capacity = span * processors as f64;
-        SystemMetrics::of(&Simulated { recorder: self, finish_time, span, capacity, overhead })
+        let recorder = self;
+        SystemMetrics::of(&Simulated { recorder, finish_time, span, capacity, overhead, shared })
     }
 
     fn mean_stretch(&self) -> f64 {
@@ -135,6 +147,22 @@ impl Observer for SystemRecorder {
     }
 }
 
+/// The processors of a machine as several jobs share them: the hosts of a cluster.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Shared {
+    /// What jobs hold: so many slots of all hosts.
+    pub slots: usize,
+    /// Processor-time that all jobs computed.
+    pub computed: f64,
+}
+
+impl Shared {
+    /// Of jobs that a service has served to the end; `None` if they had all that they held.
+    pub fn of(topology: &Topology, service: &dyn Service) -> Option<Self> {
+        service.computed().map(|computed| Self { slots: topology.slots(), computed })
+    }
+}
+
 /// A simulated system, from when to when, and what allocating cost.
 struct Simulated<'a> {
     recorder: &'a SystemRecorder,
@@ -144,9 +172,28 @@ struct Simulated<'a> {
     /// Processor-time of the machine.
     capacity: f64,
     overhead: &'a Overhead,
+    shared: Option<Shared>,
 }
 
 impl Simulated<'_> {
+    /// Processor-time that did what jobs asked for.
+    fn useful(&self) -> f64 {
+        self.shared.map_or(self.recorder.requested as f64, |shared| shared.computed)
+    }
+
+    /// The same with what was given beyond the request.
+    fn allocated(&self) -> f64 {
+        let held = self.recorder.held as f64;
+        self.shared.map_or(held, |shared| {
+            shared.computed * held / (self.recorder.requested as f64).max(1.0)
+        })
+    }
+
+    fn slots_held_percent(&self) -> Option<f64> {
+        let shared = self.shared?;
+        Some(100.0 * self.recorder.held as f64 / (self.span * shared.slots as f64))
+    }
+
     fn per_job(&self, count: u64) -> f64 {
         count as f64 / self.recorder.starts.len().max(1) as f64
     }
@@ -168,9 +215,9 @@ measures! {
     /// al. and Bani-Mohammad 2008 (equations 2.2 and 2.3, weighted by time).
     #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
     pub struct SystemMetrics, from system: &Simulated<'_> {
-        allocated_utilization: f64 ["", rising] "as utilization, with the processors lost to internal fragmentation; null, as all that follow, for strategies that neither refuse nor hand out units" = system.recorder.held as f64 / system.capacity;
+        allocated_utilization: f64 ["", rising] "as utilization, with the processors lost to internal fragmentation; null, as all that follow, for strategies that neither refuse nor hand out units" = system.allocated() / system.capacity;
         internal_fragmentation_percent: f64 ["%"] "processor-time given to jobs beyond their request, of all that was given" = system.recorder.internal_fragmentation_percent();
-        refusals: u64 ["refusals"] "attempts refused although the job's processors were free" = system.recorder.refusals;
+        refusals: u64 ["refusals"] "attempts refused although the job's processors, or the fewest to which the strategy would fold it then, were free" = system.recorder.refusals;
         fragmented_refusals: u64 ["refusals"] "those of them refused for want of a place (external fragmentation)" = system.recorder.fragmented_refusals;
         fragmented_time_percent: f64 ["%"] "share of the time in which a job waited that had been refused for want of a place" = 100.0 * system.recorder.fragmented as f64 / system.span;
         mean_blocks: Option<f64> ["units"] "mean sub-meshes, blocks or pages of a job" = system.of_units(system.recorder.blocks);
@@ -179,7 +226,8 @@ measures! {
         mean_searches: Option<f64> ["searches"] "mean searches of a job beyond the first (b)" = system.of_units(system.recorder.searches);
         attempts_per_job: f64 ["attempts"] "calls of the allocator for a job" = system.per_job(system.overhead.attempts);
         operations_per_job: f64 ["operations"] "elementary operations of the allocator for a job; 0 if it counts none" = system.per_job(system.overhead.operations);
-        refused_sizes: Option<u64> ["sizes"] "sizes of jobs that were refused, the last of each attempt included; null, as all that follow, for strategies that do not fold jobs" = system.overhead.refused_sizes;
+        slots_held_percent: Option<f64> ["%"] "slots of a cluster's hosts that jobs held, over time, whether they got the processor or waited for it under others; null on other machines" = system.slots_held_percent();
+        refused_sizes: Option<u64> ["sizes"] "sizes of jobs that were refused for want of processors or of a place, the last of each attempt included; null, as all that follow, for strategies that do not fold jobs" = system.overhead.refused_sizes;
         folded_percent: Option<f64> ["%"] "jobs that ran on fewer processors than they asked for; null if the strategy folds none" = system.of_folding(100.0 * system.per_job(system.recorder.folded_jobs));
         mean_fold_stretch: Option<f64> [""] "run time of these jobs over that on the processors they asked for, mean; 1 if there are none, null if the strategy folds none" = system.of_folding(system.recorder.mean_stretch());
         lost_efficiency_percent: Option<f64> ["%"] "processor-time that folded jobs took and would not have taken on the processors they asked for, of that of all jobs; null if the strategy folds none" = system.of_folding(system.recorder.lost_percent());
@@ -188,8 +236,9 @@ measures! {
         /// Last completion, from the origin of time.
         finish_time: i64 = system.finish_time;
         /// Share of the machine's processor-time that jobs asked for and held: the requested
-        /// processors are the useful ones.
-        utilization: f64 = system.recorder.requested as f64 / system.capacity;
+        /// processors are the useful ones. Where jobs share processors, the share that they
+        /// computed: a job that waits for a processor which others use holds it all the same.
+        utilization: f64 = system.useful() / system.capacity;
     }
 }
 

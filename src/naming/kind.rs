@@ -4,6 +4,8 @@ use std::fmt::Display;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
+use crate::number::plain;
+
 /// The legal values of a parameter of type `V`: how they are listed, read and written.
 pub struct Kind<V> {
     pub(super) values: String,
@@ -99,16 +101,28 @@ pub fn positive() -> Kind<f64> {
 
 /// A positive number up to a largest one.
 pub fn positive_to(most: f64) -> Kind<f64> {
-    above_zero(format!("a number above 0, at most {most}"), most)
+    above_zero(format!("a number above 0, at most {}", plain(most)), most)
+}
+
+/// A number in a range, both ends included.
+pub fn number(range: RangeInclusive<f64>) -> Kind<f64> {
+    let values = format!("a number from {} to {}", plain(*range.start()), plain(*range.end()));
+    real(values, move |number| range.contains(&number))
 }
 
 fn above_zero(values: String, most: f64) -> Kind<f64> {
+    real(values, move |number| number > 0.0 && number <= most)
+}
+
+fn real(values: String, legal: impl Fn(f64) -> bool + Send + Sync + 'static) -> Kind<f64> {
     let problem = format!("is not {values}");
     let read = move |key: &str, text: &str| {
-        let number = text.parse().ok().filter(|&number: &f64| number > 0.0 && number <= most);
+        // There is one zero.
+        let number = text.parse().ok().map(|number: f64| number + 0.0);
+        let number = number.filter(|&number| legal(number));
         number.ok_or_else(|| format!("{key}=\"{text}\" {problem}"))
     };
-    Kind::new(values, read, |value: &f64| Some(value.to_string()))
+    Kind::new(values, read, |value: &f64| Some(plain(*value)))
 }
 
 /// Whatever the type reads and writes, a strategy with parameters of its own for example;

@@ -49,7 +49,7 @@ fn few<'a>(
 }
 
 /// "did you mean ...?", or what is known where nothing is near.
-pub(super) fn advice<'a>(
+pub(crate) fn advice<'a>(
     word: &str,
     candidates: impl Iterator<Item = &'a str>,
     known: impl FnOnce() -> String,

@@ -12,6 +12,7 @@ use super::{
 use crate::experiment::{RunKey, RunResult};
 use crate::metrics::by_size::improvement;
 use crate::metrics::estimate::Estimate;
+use crate::topology::Topology;
 
 /// Saves a figure in a folder under a stem.
 type Picture = Box<dyn Fn(&Path, &str) -> Result<[PathBuf; 3], PlotError> + Send + Sync>;
@@ -208,7 +209,15 @@ impl<'a> Album<'a> {
                 if first.metrics.system.is_some() {
                     subtitle.push(key.strategy());
                 }
-                let figure = Load::new(subtitle, &first.series, first.processors, utilization);
+                let (series, processors) = (&first.series, first.processors);
+                let held = first.metrics.system.and_then(|system| system.slots_held_percent);
+                let machine = key.topology.parse::<Topology>().ok();
+                let figure = match held.zip(machine) {
+                    None => Load::new(subtitle, series, processors, utilization),
+                    Some((held, machine)) => {
+                        Load::of_slots(subtitle, series, machine.slots(), held / 100.0)
+                    }
+                };
                 pictures.push(named(self.parts("load", key), figure));
             }
         }

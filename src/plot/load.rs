@@ -12,12 +12,46 @@ use crate::metrics::Series;
 pub struct Load {
     /// Trace, machine, scheduler.
     pub subtitle: Vec<String>,
+    /// What the upper panel shows, in percent.
+    pub of: Of,
     /// Means over equal spans of time, in order.
     pub spans: Vec<Span>,
     /// Length of a span in days.
     pub days: f64,
     /// Mean utilization of the whole, in percent.
     pub utilization: f64,
+}
+
+/// Of what the machine's load is a share.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Of {
+    /// Its processors, which jobs use.
+    Processors,
+    /// Its slots, which jobs hold.
+    Slots,
+}
+
+impl Of {
+    fn words(self) -> &'static str {
+        match self {
+            Of::Processors => "utilization",
+            Of::Slots => "slots held",
+        }
+    }
+
+    fn axis(self) -> &'static str {
+        match self {
+            Of::Processors => "Utilization (%)",
+            Of::Slots => "Slots held (%)",
+        }
+    }
+
+    fn column(self) -> &'static str {
+        match self {
+            Of::Processors => "utilization_percent",
+            Of::Slots => "slots_held_percent",
+        }
+    }
 }
 
 /// Means over one span of time.
@@ -54,7 +88,13 @@ impl Load {
             waiting,
         };
         let spans = buckets.iter().map(span).collect();
-        Self { subtitle, spans, days, utilization: 100.0 * utilization }
+        Self { subtitle, of: Of::Processors, spans, days, utilization: 100.0 * utilization }
+    }
+
+    /// The same where jobs share the processors of a cluster: a job holds its slots all the time, and
+    /// computes in none that is known. `held` is the mean share of all `slots`.
+    pub fn of_slots(subtitle: Vec<String>, series: &Series, slots: usize, held: f64) -> Self {
+        Self { of: Of::Slots, ..Self::new(subtitle, series, slots, held) }
     }
 
     /// A step line of one value over a lightly filled area.
@@ -82,9 +122,9 @@ impl Load {
 
 impl Figure for Load {
     fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), PlotError> {
-        let mean = format!("mean utilization {:.1} %", self.utilization);
+        let mean = format!("mean {} {:.1} %", self.of.words(), self.utilization);
         let legend = [
-            (Mark::Box(BLUE), "utilization".to_string()),
+            (Mark::Box(BLUE), self.of.words().to_string()),
             (Mark::Dashes(INK), mean),
             (Mark::Box(VERMILION), "waiting jobs".to_string()),
         ];
@@ -117,14 +157,14 @@ impl Figure for Load {
         self.steps(canvas, &lower, |span| span.waiting, VERMILION)?;
         let y = upper.at_y(self.utilization);
         canvas.dashes((upper.left, y), (upper.right, y), 1.25, INK)?;
-        upper.axis_left(canvas, "Utilization (%)")?;
+        upper.axis_left(canvas, self.of.axis())?;
         upper.line_bottom(canvas)?;
         lower.axis_left(canvas, "Waiting jobs")?;
         lower.axis_bottom(canvas, "Time since the first submission (days)")
     }
 
     fn table(&self) -> Table {
-        let mut table = Table::new(&["day", "utilization_percent", "waiting_jobs"]);
+        let mut table = Table::new(&["day", self.of.column(), "waiting_jobs"]);
         for span in &self.spans {
             table.row(&[span.day, span.utilization, span.waiting]);
         }

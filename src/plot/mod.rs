@@ -11,6 +11,7 @@
 //! | [`Ties`] | how often and how widely the best score is shared |
 //! | [`Load`] | utilization and queue length over time |
 //! | [`Lines`] | named lines, linear or logarithmic, with error bars |
+//! | [`Scatter`] | points of two measures, a panel for each pair |
 //! | [`HeatMap`] | a matrix of values with a colour bar |
 //! | [`Convergence`] | how searches got better, by evaluations |
 //! | [`Surface`] | small maps of what a search found, one per scan radius |
@@ -18,7 +19,7 @@
 //! # How to add one
 //!
 //! 1. Write its file: a struct with what it shows, all public, and `impl` [`Figure`] for it: `draw`,
-//!    and `table` with the numbers shown. [`Ties`] is a short one to start from.
+//!    and `table` with the numbers shown; and its `mod` line here. [`Ties`] is a short one to start from.
 //! 2. Where it is drawn of results, add it to the [`gallery`]: when, its parts of a file name, its
 //!    values. It is then saved as SVG, PNG and CSV, beside the others, in every `--out`.
 //!
@@ -48,6 +49,7 @@ mod raster;
 mod rows;
 mod save;
 mod scale;
+mod scatter;
 mod search;
 mod shaken;
 mod strategies;
@@ -65,9 +67,10 @@ pub use gallery::gallery;
 pub use heat_map::HeatMap;
 pub use improvement::{Improvement, Order};
 pub use lines::{Line, Lines, Point};
-pub use load::{Load, Span};
+pub use load::{Load, Of, Span};
 pub use name::Stems;
 pub use save::save;
+pub use scatter::{Scatter, ScatterPanel};
 pub use search::{Searched, convergence, portability_map, search_gallery, surface};
 pub use strategies::{StrategyBar, StrategyBars};
 pub use style::{Colour, PALETTE};

@@ -143,12 +143,19 @@ fn a_narrow_spread_is_enlarged_and_says_so() {
 
 #[test]
 fn load_is_in_days_and_percent() {
+    register().expect("the font");
     let run = &results()[0];
     let load = Load::new(Vec::new(), &run.series, 16, run.metrics.schedule.utilization);
     let all = load.spans.iter().map(|span| span.utilization).sum::<f64>() / load.spans.len() as f64;
     assert!((all - load.utilization).abs() < 1e-9, "{all} {}", load.utilization);
     let end = load.spans.last().expect("spans").day + load.days;
     assert!((end - 290_000.0 / 86_400.0).abs() < 1e-9, "{end}");
+    // Two slots a processor, as full.
+    let shared = Load::of_slots(Vec::new(), &run.series, 32, load.utilization / 200.0);
+    let all = shared.spans.iter().map(|span| span.utilization).sum::<f64>();
+    assert!((all / shared.spans.len() as f64 - load.utilization / 2.0).abs() < 1e-9, "{all}");
+    let drawn = svg(&shared).expect("drawn");
+    assert!(drawn.contains("Slots held (%)") && !drawn.contains("tilization"));
 }
 
 #[test]

@@ -3,13 +3,14 @@
 //!
 //! # Tolerances
 //!
-//! Ratios and Table 4.2 within 10 %, bounds within 4 %. Some
-//! semantics of the original simulator are not in the thesis and could not be found by
-//! calibration: what all-to-all sends in which order, and in which order the processors of
-//! a job in several units get ranks. Numbers that hang on them are shown, not judged; so
-//! are those whose load is not printed.
+//! Ratios and Table 4.2 within 10 %, bounds as they stand. Utilization in saturation, which does not
+//! depend on the load, is judged wherever the machine is saturated. What all-to-all sends in which order is
+//! not in the thesis, nor in which order the processors of a job in several units get ranks. Ours
+//! contradicts the thesis in what hangs on them: it is declared with the reason, and `results/experiments`
+//! has the readings tried. Not judged are numbers whose load is not printed and cannot be replaced.
 
-use super::streams::{Key, Row, Runs, claim, rows};
+use super::claim::claim;
+use super::streams::{Key, Row, Runs, rows};
 use super::{Check, NotRun, Selection, Suite, Tolerance, VerifyError};
 use crate::experiment::stream::Metric;
 
@@ -40,7 +41,7 @@ fn verify(
     for row in &slow {
         checks.push(row.not_run(NotRun::OnlyInFull(format!("on {LARGE}")))?);
     }
-    checks.extend(claims(&runs, selection)?);
+    checks.extend(runs.claims(|runs| claims(runs, selection))?);
     Ok(checks)
 }
 
@@ -135,16 +136,14 @@ fn claims(runs: &Runs<'_>, selection: &Selection) -> Result<Vec<Check>, VerifyEr
                     Tolerance::Relative(0.05),
                 )?);
             } else {
-                let check = claim(
-                    "claim 7",
-                    &streams,
-                    "turnaround of GABL over MBS",
-                    "1",
-                    gabl / turnaround("mbs")?,
-                    Tolerance::Below,
-                )?;
-                let why = "hangs on the order of ranks in several units, which is open";
-                checks.push(check.not_judged(why));
+                let what = "turnaround of GABL over MBS";
+                let ours = gabl / turnaround("mbs")?;
+                let check = claim("claim 7", &streams, what, "1", ours, Tolerance::Below)?;
+                let slower = SLOWER.iter().find(|(p, s, _)| (*p, *s) == (pattern, sides));
+                checks.push(match slower {
+                    Some((_, _, ours)) => check.known(*ours, WHY_SLOWER),
+                    None => check,
+                });
             }
             let utilization = |strategy| mean(strategy, Metric::Utilization);
             let three = [utilization("gabl")?, utilization("mbs")?, utilization("paging")?];
@@ -222,13 +221,21 @@ fn claims(runs: &Runs<'_>, selection: &Selection) -> Result<Vec<Check>, VerifyEr
     Ok(checks)
 }
 
-/// What all-to-all sends is open, so nothing of it is judged.
-fn judged(check: Check, pattern: &str) -> Check {
-    match pattern {
-        "all-to-all" => check.not_judged("what all-to-all sends in which order is open"),
-        _ => check,
-    }
-}
+/// Where GABL is slower than MBS, and how much.
+const SLOWER: [(&str, &str, f64); 4] = [
+    ("one-to-all", "uniform", 1.2593),
+    ("one-to-all", "exponential", 1.1203),
+    ("all-to-all", "uniform", 1.2334),
+    ("all-to-all", "exponential", 1.2276),
+];
+
+const WHY_SLOWER: &str = "with ranks in the order of allocation MBS's power-of-two squares have shorter paths than GABL's \
+    long strips; with ranks row-major over the whole machine the two cannot be told apart; routing delay, packet \
+    length and order of shrinking change nothing (results/experiments/gabl-mbs.md)";
+
+/// b of GABL on 32 x 32 over that on 16 x 16.
+const SEARCHES: [(&str, f64); 3] =
+    [("one-to-all", 2.2258), ("all-to-all", 2.1677), ("random", 2.0953)];
 
 /// Claims 12 and 13: what changes with the load, and what hardly does with the machine. The
 /// thesis looks at machines up to 24 x 24; our bound is the side of the machine.
@@ -248,10 +255,13 @@ fn units_and_lists(runs: &Runs<'_>, pattern: &str, heavy: &str) -> Result<Vec<Ch
         let what = format!("{name} of GABL, 32x32 over 16x16: four times the processors");
         let ours = runs.mean(&wider(gabl), metric)? / runs.mean(&gabl, metric)?;
         let check = claim("claim 13", &streams, &what, "2", ours, Tolerance::Below)?;
-        let why = "\"hardly\" has no number, and b grows with the side of the machine here";
-        checks.push(match metric {
-            Metric::Searches => check.not_judged(why),
-            _ => check,
+        let why = "a shape that does not fit loses one processor of a side at a time, so that b grows with the \
+                   side of the machine; \"hardly\" has no number, the bound is ours";
+        let known = SEARCHES.iter().find(|(name, _)| *name == pattern);
+        let known = known.filter(|_| metric == Metric::Searches);
+        checks.push(match known {
+            Some((_, ours)) => check.known(*ours, why),
+            None => check,
         });
     }
     Ok(checks)
@@ -271,7 +281,7 @@ fn sizes_and_lengths(
         let ours = turnaround(wider(at(strategy)))? / turnaround(at(strategy))?;
         let what = format!("turnaround of {strategy}, 32x32 over 16x16");
         let check = claim("claim 14", &streams, &what, "1", ours, Tolerance::Above)?;
-        checks.push(judged(check, pattern));
+        checks.push(check);
     }
     // The order of the strategies stays, but for random pairs, which do not tell them apart.
     for (one, other) in [("gabl", "paging"), ("gabl", "first-fit"), ("paging", "first-fit")] {
@@ -280,10 +290,7 @@ fn sizes_and_lengths(
         }
         let ours = turnaround(wider(at(one)))? / turnaround(wider(at(other)))?;
         let what = format!("turnaround of {one} over {other} on 32x32");
-        checks.push(judged(
-            claim("claim 14", &streams, &what, "1", ours, Tolerance::Below)?,
-            pattern,
-        ));
+        checks.push(claim("claim 14", &streams, &what, "1", ours, Tolerance::Below)?);
     }
     let share = |of: fn(Key<'_>) -> Key<'_>| -> Result<f64, VerifyError> {
         Ok(turnaround(of(at("gabl")))? / turnaround(of(at("paging")))?)
@@ -292,10 +299,10 @@ fn sizes_and_lengths(
     let what = "turnaround of GABL over Paging(0), 64 flits over 8";
     // With random pairs the advantage stays what it is.
     let tolerance = if pattern == "random" { Tolerance::Relative(0.1) } else { Tolerance::Below };
-    let check = judged(claim("claim 15", &streams, what, "1", ours, tolerance)?, pattern);
+    let check = claim("claim 15", &streams, what, "1", ours, tolerance)?;
     let why =
         "loads with packets of 64 flits are not printed, and at this one the machine is flooded";
-    checks.push(if pattern == "one-to-all" { check.not_judged(why) } else { check });
+    checks.push(if pattern == "random" { check } else { check.not_judged(why) });
     Ok(checks)
 }
 
@@ -309,8 +316,7 @@ fn largest_advantage(runs: &Runs<'_>) -> Result<Check, VerifyError> {
     let [one, all, random] = HEAVY.map(share);
     let ours = all? / one?.min(random?);
     let what = "turnaround of GABL over First Fit: all-to-all over the least of the others";
-    let check = claim("claim 9", "16x16 uniform", what, "1", ours, Tolerance::Below)?;
-    Ok(judged(check, "all-to-all"))
+    claim("claim 9", "16x16 uniform", what, "1", ours, Tolerance::Below)
 }
 
 #[cfg(test)]

@@ -1,69 +1,9 @@
 use std::fmt;
 
+use super::tolerance::Tolerance;
 use crate::number::fixed;
 use crate::report::{Sheet, Shown};
 use crate::table::{Column, Table};
-
-/// How far ours may be from the published value.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Tolerance {
-    /// By no more than this.
-    Absolute(f64),
-    /// By no more than this fraction of the published value.
-    Relative(f64),
-    /// Ours must be below the published value.
-    Below,
-    /// Ours must be above the published value.
-    Above,
-    /// Ours must not exceed the published value by more than this fraction of it.
-    AtMost(f64),
-    /// By no more than this, within which 95 % of shaken copies of the log come out.
-    OfShaken(f64),
-}
-
-impl Tolerance {
-    /// Whether a value within `margin` of `ours` is near enough. The bounds allow for the
-    /// rounding of binary fractions, nothing more.
-    pub fn admits(self, published: f64, ours: f64, margin: f64) -> bool {
-        let slop = margin + 1e-9 * published.abs().max(1.0);
-        match self {
-            Tolerance::Absolute(by) | Tolerance::OfShaken(by) => {
-                (ours - published).abs() <= by + slop
-            }
-            Tolerance::Relative(by) => (ours - published).abs() <= by * published.abs() + slop,
-            Tolerance::Below => ours - margin < published,
-            Tolerance::Above => ours + margin > published,
-            Tolerance::AtMost(by) => ours <= published + by * published.abs() + slop,
-        }
-    }
-
-    /// How far ours may be from the published value either way, if it compares the value itself.
-    fn reach(self, published: f64) -> Option<f64> {
-        match self {
-            Tolerance::Absolute(by) | Tolerance::OfShaken(by) => Some(by),
-            Tolerance::Relative(by) => Some(by * published.abs()),
-            Tolerance::Below | Tolerance::Above | Tolerance::AtMost(_) => None,
-        }
-    }
-
-    /// Whether it compares the value itself, not with a bound.
-    fn is_two_sided(self) -> bool {
-        matches!(self, Tolerance::Absolute(_) | Tolerance::Relative(_))
-    }
-}
-
-impl fmt::Display for Tolerance {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Tolerance::Absolute(by) => write!(f, "{by}"),
-            Tolerance::Relative(by) => write!(f, "{} %", (by * 1e6).round() / 1e4),
-            Tolerance::Below => f.write_str("less"),
-            Tolerance::Above => f.write_str("more"),
-            Tolerance::AtMost(by) => write!(f, "at most +{} %", (by * 1e6).round() / 1e4),
-            Tolerance::OfShaken(by) => write!(f, "{} (95 % of shaken logs)", fixed(*by, 2)),
-        }
-    }
-}
 
 /// What a check comes to.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -72,11 +12,14 @@ pub enum Verdict {
     Same,
     /// Within the tolerance.
     Within,
-    /// Beyond the tolerance, but part of the 95 % interval is within it; or the interval reaches
-    /// farther than the tolerance. More replications would say which.
+    /// Part of the 95 % interval is within the tolerance and part is not; of a number that is compared
+    /// itself, only if ours is beyond the tolerance or its interval reaches farther than that. More
+    /// replications would say which.
     Undecided,
-    /// Beyond the tolerance.
+    /// A printed number, and ours is beyond the tolerance.
     Differs,
+    /// A claim of the text, and ours is beyond its bound.
+    Contradicts,
     /// Ours is known but not judged, and why.
     NotJudged(String),
     /// Not run, and why.
@@ -125,10 +68,52 @@ impl fmt::Display for Verdict {
             Verdict::Within => f.write_str("within"),
             Verdict::Undecided => f.write_str("undecided"),
             Verdict::Differs => f.write_str("differs"),
+            Verdict::Contradicts => f.write_str("contradicts"),
             Verdict::NotJudged(why) => write!(f, "not judged: {why}"),
             Verdict::NotRun(why) => write!(f, "not run: {why}"),
         }
     }
+}
+
+/// That ours is known to be beyond the tolerance: declared where the row is.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Known {
+    /// Our number when this was declared.
+    pub ours: f64,
+    /// What is thought of the reason.
+    pub why: String,
+}
+
+impl Known {
+    /// How far from the declared number ours may come to, as a share of it, if its interval is narrower.
+    const DRIFT: f64 = 0.05;
+
+    /// Whether a value within `margin` of `ours` is the one declared.
+    fn is_near(&self, ours: f64, margin: f64) -> bool {
+        (ours - self.ours).abs() <= margin.max(Self::DRIFT * self.ours.abs())
+    }
+}
+
+/// Why a row does not come out as declared.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Surprise {
+    /// Beyond the tolerance, and not declared.
+    New,
+    /// Declared to be beyond the tolerance, and within it.
+    Gone,
+    /// Declared to be beyond the tolerance, at another value.
+    Moved,
+}
+
+/// What another strategy's number would come to in the place of a row's own.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Swap {
+    /// The strategies exchanged.
+    pub with: String,
+    /// The number then.
+    pub ours: f64,
+    /// Half-width of its 95 % interval.
+    pub margin: f64,
 }
 
 /// A published number beside ours.
@@ -157,6 +142,10 @@ pub struct Check {
     /// Whether the paper says it in words: `published` is then our bound for them, and
     /// nothing was printed that ours could be the same as.
     pub is_claim: bool,
+    /// Whether, and why, ours is known to be beyond the tolerance.
+    pub known: Option<Known>,
+    /// What it would come to with the numbers of two strategies exchanged.
+    pub swaps: Vec<Swap>,
 }
 
 impl Check {
@@ -174,6 +163,51 @@ impl Check {
             Ours::Judged(value) => Self { ours: Ours::NotJudged(value, why.to_string()), ..self },
             Ours::NotJudged(..) | Ours::NotRun(_) => self,
         }
+    }
+
+    /// The same, declared to be beyond the tolerance: at `ours`, and why.
+    pub fn known(self, ours: f64, why: &str) -> Self {
+        Self { known: Some(Known { ours, why: why.to_string() }), ..self }
+    }
+
+    /// Whether it is judged at all.
+    pub fn is_judged(&self) -> bool {
+        matches!(self.ours, Ours::Judged(_))
+    }
+
+    /// Why it does not come out as declared, if it does not.
+    pub fn surprise(&self) -> Option<Surprise> {
+        let Ours::Judged(ours) = self.ours else { return None };
+        let verdict = self.verdict();
+        match (&self.known, verdict) {
+            (None, Verdict::Differs | Verdict::Contradicts) => Some(Surprise::New),
+            (Some(_), Verdict::Same | Verdict::Within) => Some(Surprise::Gone),
+            (Some(known), _) if !known.is_near(ours, self.margin) => Some(Surprise::Moved),
+            _ => None,
+        }
+    }
+
+    /// What is to be said of a row that does not come out as declared.
+    pub fn complaint(&self) -> Option<String> {
+        let Self { figure, workload, what, .. } = self;
+        let verdict = self.verdict();
+        let known = self.known.as_ref().map_or(f64::NAN, |known| known.ours);
+        let what_is_wrong = match self.surprise()? {
+            Surprise::New => format!("{verdict}, which is not declared"),
+            Surprise::Gone => format!("{verdict}, but declared not to be ({known})"),
+            Surprise::Moved => format!("{verdict}, but not at the declared value, {known}"),
+        };
+        let ours = self.value().map_or(String::new(), |ours| format!(", {}", fixed(ours, 4)));
+        Some(format!("{figure}, {workload}, {what}{ours}: {what_is_wrong}"))
+    }
+
+    /// The swaps after which the row would come out as declared all the same.
+    pub fn unnoticed(&self) -> impl Iterator<Item = &Swap> {
+        self.swaps.iter().filter(|swap| {
+            let ours = Ours::Judged(swap.ours);
+            let swapped = Self { ours, margin: swap.margin, swaps: Vec::new(), ..self.clone() };
+            swapped.surprise().is_none()
+        })
     }
 
     /// Digits after the decimal point in print.
@@ -194,14 +228,18 @@ impl Check {
             Ours::Judged(value) => *value,
         };
         let printed = |value: f64| format!("{value:.*}", self.decimals());
-        let is_wide = self.tolerance.reach(self.published).is_some_and(|reach| self.margin > reach);
-        let printed_value = self.tolerance.is_two_sided() && !self.is_claim;
-        if printed_value && printed(ours) == printed(self.published) {
+        let Self { tolerance, published, margin, .. } = *self;
+        let is_wide = tolerance.reach(published).is_some_and(|reach| margin > reach);
+        let printed_value = tolerance.is_two_sided() && !self.is_claim;
+        let is_within = tolerance.admits(published, ours, 0.0) && !is_wide;
+        if printed_value && printed(ours) == printed(published) && !is_wide {
             Verdict::Same
-        } else if self.tolerance.admits(self.published, ours, 0.0) && !is_wide {
+        } else if is_within && tolerance.clears(published, ours, margin) {
             Verdict::Within
-        } else if self.tolerance.admits(self.published, ours, self.margin) {
+        } else if tolerance.admits(published, ours, margin) {
             Verdict::Undecided
+        } else if self.is_claim {
+            Verdict::Contradicts
         } else {
             Verdict::Differs
         }
@@ -230,6 +268,13 @@ impl Check {
                 format!("at most {}", (self.published * (1.0 + by) * 1e6).round() / 1e6)
             }
         }
+    }
+
+    /// The note, after the reason for what is known.
+    fn note_shown(&self) -> String {
+        let why = self.known.as_ref().map_or("", |known| known.why.as_str());
+        let parts = [why, self.note.as_str()];
+        parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ")
     }
 
     /// Ours less published, in percent of published where the tolerance is relative.
@@ -265,7 +310,7 @@ impl Check {
             Shown::text("tolerance", |check: &Self| Some(check.tolerance_shown())).right(),
             Shown::column("verdict", "verdict", 0),
             Shown::column("log", "log that ran", 0),
-            Shown::column("note", "note", 0),
+            Shown::text("note", |check: &Self| Some(check.note_shown())),
         ];
         Sheet::of(checks, shown)
     }
@@ -288,7 +333,9 @@ impl Table for Check {
             Column::new("margin", "as printed", "half the width of its 95 % interval; 0 if it is exact", |check: &Self| check.margin),
             Column::new("difference", "as printed", "ours less published; null if not run", |check: &Self| check.value().map(|ours| ours - check.published)),
             Column::new("tolerance", "", "how far they may be apart", |check: &Self| check.tolerance.to_string()),
-            Column::new("verdict", "", "same, within, undecided, differs, or not judged or not run and why", |check: &Self| check.verdict().to_string()),
+            Column::new("verdict", "", "same, within, undecided, differs (a number), contradicts (a claim), or not judged or not run and why", |check: &Self| check.verdict().to_string()),
+            Column::new("known", "as printed", "our number when it was declared that it is beyond the tolerance; null if it is not", |check: &Self| check.known.as_ref().map(|known| known.ours)),
+            Column::text("known_why", "what is thought of the reason; null if there is none", |check: &Self| check.known.as_ref().map(|known| known.why.as_str())),
             Column::text("note", "anything else to know", |check: &Self| Some(&check.note)),
         ]
     }
@@ -315,6 +362,8 @@ mod tests {
             tolerance,
             note: String::new(),
             is_claim: false,
+            known: None,
+            swaps: Vec::new(),
         }
     }
 
@@ -328,6 +377,43 @@ mod tests {
         assert_eq!(Check { margin: 8.5, ..inside }.verdict(), Verdict::Undecided);
         let bound = of("3", 4.2, Tolerance::AtMost(0.0));
         assert_eq!(Check { margin: 10.5, ..bound }.verdict(), Verdict::Undecided);
+    }
+
+    #[test]
+    fn a_bound_within_the_interval_decides_nothing() {
+        let verdict = |ours, margin, tolerance| {
+            Check { margin, is_claim: true, ..of("1", ours, tolerance) }.verdict()
+        };
+        for (tolerance, side) in
+            [(Tolerance::Below, -1.0), (Tolerance::Above, 1.0), (Tolerance::AtMost(0.0), -1.0)]
+        {
+            assert_eq!(verdict(1.0 + 0.2 * side, 0.1, tolerance), Verdict::Within);
+            assert_eq!(verdict(1.0 + 0.05 * side, 0.1, tolerance), Verdict::Undecided);
+            assert_eq!(verdict(1.0 - 0.05 * side, 0.1, tolerance), Verdict::Undecided);
+            assert_eq!(verdict(1.0 - 0.2 * side, 0.1, tolerance), Verdict::Contradicts);
+        }
+        // A number that happens to be the printed one.
+        let lucky = Check { margin: 9.0, ..of("100", 100.0, Tolerance::Relative(0.08)) };
+        assert_eq!(lucky.verdict(), Verdict::Undecided);
+    }
+
+    #[test]
+    fn what_is_known_must_stay_as_it_was_declared() {
+        let of = |ours| Check { is_claim: true, ..of("1", ours, Tolerance::Below) };
+        let known = |ours, margin| Check { margin, ..of(ours) }.known(1.3, "why");
+        assert_eq!(of(0.9).surprise(), None);
+        assert_eq!(of(1.3).surprise(), Some(Surprise::New));
+        assert_eq!(known(1.3, 0.0).verdict(), Verdict::Contradicts);
+        assert_eq!(known(1.25, 0.0).surprise(), None);
+        assert_eq!(known(1.2, 0.0).surprise(), Some(Surprise::Moved));
+        assert_eq!(known(1.2, 0.11).surprise(), None);
+        assert_eq!(known(0.9, 0.01).surprise(), Some(Surprise::Gone));
+        assert_eq!(known(f64::NAN, 0.0).surprise(), Some(Surprise::Moved));
+        assert!(
+            known(0.9, 0.01).complaint().is_some_and(|text| text.contains("declared not to be"))
+        );
+        assert!(of(1.3).complaint().is_some_and(|text| text.contains("not declared")));
+        assert_eq!(known(1.3, 0.0).not_judged("open").surprise(), None);
     }
 
     #[test]
@@ -348,7 +434,7 @@ mod tests {
     fn a_claim_is_judged_by_its_bound_alone() {
         let claim =
             |ours, tolerance| Check { is_claim: true, ..of("1", ours, tolerance) }.verdict();
-        assert_eq!(claim(1.4, Tolerance::Relative(0.05)), Verdict::Differs);
+        assert_eq!(claim(1.4, Tolerance::Relative(0.05)), Verdict::Contradicts);
         assert_eq!(claim(1.04, Tolerance::Relative(0.05)), Verdict::Within);
         assert_eq!(claim(1.0, Tolerance::Relative(0.05)), Verdict::Within);
         let shown = Check { is_claim: true, ..of("5", 4.0, Tolerance::AtMost(0.0)) };

@@ -16,14 +16,14 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::{Check, NotRun, Ours, Selection, Suite, Tolerance, VerifyError};
+use super::{Check, NotRun, Ours, Selection, Suite, Swap, Tolerance, VerifyError};
 use crate::experiment::shaken::CONFIDENCE;
 use crate::experiment::{Cell, Measure, RunResult, Trace, Watch, run_cells};
 use crate::metrics::by_size::improvement;
 use crate::metrics::estimate::{Accumulator, student_t};
 use crate::metrics::{SizeChange, SizeRow};
 use crate::number::fixed;
-use crate::stop::Stop;
+use crate::stop::{Stop, Stopped};
 use crate::workload::{Manifest, Policy, Shake, Window, Workload};
 
 /// The suite.
@@ -200,7 +200,8 @@ fn verify(
         for (at, row) in of_trace {
             let ours = value(row, &results, &workload);
             let ours = ours.map_or(Ours::NotRun(NotRun::NoValue), Ours::Judged);
-            let check = check(row, Some((&workload.name, own_log)), ours)?;
+            let mut check = check(row, Some((&workload.name, own_log)), ours)?;
+            check.swaps = swaps(row, &wanted, &results, &workload);
             let elsewhere = row.metric.is_by_size() && !own_log;
             let why = "judged on the paper's own log, or by shaken copies (--shake)";
             checks.push(match spreads.get(&at_of(row)) {
@@ -307,19 +308,23 @@ fn run_all(rows: &[&Row], trace: &Arc<Trace>, stop: &Stop) -> Result<Results, Ve
         let cells = batch.iter().map(cell).collect::<Result<Vec<_>, VerifyError>>()?;
         let measure = Measure { ties, ..Measure::default() };
         let mut failure = None;
-        let mut keys = batch.into_iter();
+        let mut done = 0;
         run_cells(&cells, measure, Watch::new(stop), |outcome| {
-            match (outcome, keys.next()) {
-                (Ok(result), Some(key)) => {
-                    results.insert(key.clone(), result);
+            match outcome {
+                Ok(result) => {
+                    done += 1;
+                    results.insert(batch[result.run as usize].clone(), result);
                 }
-                (Err(error), _) => failure = Some(error),
-                (Ok(_), None) => {}
+                Err(error) => failure = Some(error),
             }
             failure.is_none()
         });
         if let Some(error) = failure {
             return Err(error.into());
+        }
+        // An interrupted suite has not the numbers that it was asked for.
+        if done < batch.len() {
+            return Err(Stopped.into());
         }
     }
     Ok(results)
@@ -341,6 +346,29 @@ fn value(row: &Row, results: &Results, workload: &Workload) -> Option<f64> {
     }
     let baseline = results.get(&(row.scheduler.clone(), row.allocator.clone()))?;
     by_size_value(row.metric, &baseline.by_size, &result.by_size, result.processors)
+}
+
+/// What the row would come to with the runs of the other strategies of its log and scheduler.
+fn swaps(row: &Row, rows: &[&Row], results: &Results, workload: &Workload) -> Vec<Swap> {
+    // The jobs of the log do not depend on the strategy.
+    if row.metric == Metric::JobsOfFixedSize {
+        return Vec::new();
+    }
+    let others: BTreeMap<String, &Row> = rows
+        .iter()
+        .filter(|other| other.scheduler == row.scheduler && other.strategy() != row.strategy())
+        .map(|other| (other.strategy(), *other))
+        .collect();
+    let swap = |(with, other): (String, &Row)| {
+        let (allocator, tie) = (other.allocator.clone(), other.tie.clone());
+        // Against no tie-breaking, of which nothing can be said by size.
+        if row.metric.is_by_size() && tie.is_empty() {
+            return None;
+        }
+        let ours = value(&Row { allocator, tie, ..row.clone() }, results, workload)?;
+        Some(Swap { with, ours, margin: 0.0 })
+    };
+    others.into_iter().filter_map(swap).collect()
 }
 
 /// What the paper says of single job sizes (section III, Figs. 9 to 14). Sizes that no
@@ -390,6 +418,8 @@ fn check(row: &Row, log: Option<(&str, bool)>, ours: Ours) -> Result<Check, Veri
         tolerance: row.tolerance(log.is_none_or(|(_, own)| own)),
         note: row.note.clone(),
         is_claim: false,
+        known: None,
+        swaps: Vec::new(),
     })
 }
 
@@ -428,5 +458,29 @@ mod tests {
             row.mesh.parse::<crate::topology::Topology>().expect("a mesh");
             check(&row, None, Ours::NotRun(NotRun::NoValue)).expect("a number");
         }
+    }
+    #[test]
+    fn a_suite_that_was_stopped_has_no_numbers() {
+        let rows = rows().expect("the table");
+        let wanted: Vec<&Row> = rows.iter().filter(|row| row.trace == rows[0].trace).collect();
+        let swf = "; MaxProcs: 16\n1 0 -1 60 4\n2 5 -1 30 8\n3 9 -1 10 6\n";
+        let jobs = Workload::from_reader(
+            swf.as_bytes(),
+            "tiny.swf",
+            &Policy::JOHNSON,
+            &Window::ALL,
+            Default::default(),
+        );
+        let trace = trace_of(&wanted, Arc::new(jobs.expect("jobs"))).expect("a trace");
+        let stop = Stop::new();
+        let all = run_all(&wanted, &trace, &stop).expect("nobody stops it");
+        // Every result is that of its own name.
+        for ((scheduler, strategy), result) in &all {
+            assert_eq!(&result.key.scheduler, scheduler);
+            assert_eq!(strategy.contains("tie="), result.key.tie.is_some(), "{strategy}");
+        }
+        stop.raise();
+        let ended = run_all(&wanted, &trace, &stop);
+        assert!(matches!(ended, Err(VerifyError::Stopped(_))), "{ended:?}");
     }
 }

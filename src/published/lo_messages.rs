@@ -8,11 +8,14 @@
 //! # Tolerances
 //!
 //! Finish times within 8 % (all-to-all, and n-body of Paging(0) and Paging(2): 20 %; FFT of
-//! Paging(0): 12 %). Blocking, latency and dispersal are shown beside the printed values
-//! and not judged. Ten replications like the report's; unless in full, of n-body five and
-//! of all-to-all three; in full, of multigrid sixty, for some of its means lie at the bounds.
+//! Paging(0): 12 %), latencies within 20 %, dispersal within 8 %. Blocking is shown beside the printed
+//! values and not judged. Rows known to be beyond are declared with what is thought of the reason. The
+//! sides are uniform from 2 to 16, where the report prints 2 to 8 in its appendix: with those the dispersal of Random would be
+//! half of what its own table prints. Ten replications like the report's; unless in full, of n-body
+//! five and of all-to-all three; in full, of multigrid sixty, for some of its means lie at the bounds.
 
-use super::streams::{Key, Row, Runs, claim, rows};
+use super::claim::claim;
+use super::streams::{Key, Row, Runs, rows};
 use super::{Check, Selection, Suite, Tolerance, VerifyError};
 use crate::experiment::stream::Metric;
 
@@ -42,8 +45,7 @@ fn verify(
         if !rows.iter().any(|row| row.pattern == pattern) {
             continue;
         }
-        let claims = Claims { runs: &runs, rows: &rows, pattern };
-        checks.extend(claims.all()?);
+        checks.extend(runs.claims(|runs| Claims { runs, rows: &rows, pattern }.all())?);
     }
     Ok(checks)
 }
@@ -91,12 +93,16 @@ impl Claims<'_> {
         let best = finish.iter().map(|(_, v)| *v).fold(f64::INFINITY, f64::min);
         let mut checks = Vec::new();
         if matches!(self.pattern, "one-to-all" | "fft-2d" | "multigrid") {
-            checks.push(self.claim(
-                "pairs of strategies printed more than 1 % apart whose order by finish time is another",
-                "0",
-                f64::from(self.inversions(&finish)?),
-                Tolerance::Absolute(0.0),
-            )?);
+            let what = "pairs of strategies whose order by finish time is not the printed one";
+            let ours = f64::from(self.inversions(&finish)?);
+            let check = self.claim(what, "0", ours, Tolerance::Absolute(0.0))?;
+            checks.push(match self.pattern {
+                "multigrid" => check.known(
+                    1.0,
+                    "Paging(1) and Paging(3) are printed 0.25 % apart, and known to 5 %",
+                ),
+                _ => check,
+            });
         }
         if matches!(self.pattern, "n-body" | "fft-2d" | "multigrid") {
             let ours = of("random") / worst_other("random");
@@ -112,9 +118,15 @@ impl Claims<'_> {
             checks.push(self.claim(what, "37", ours, Tolerance::Absolute(13.7))?);
         }
         if self.pattern == "all-to-all" {
-            let ours = 100.0 * (of("paging") / best - 1.0);
-            let what = "Paging(0) slower than the best, %";
-            checks.push(self.claim(what, "5", ours, Tolerance::AtMost(0.0))?);
+            let others = finish.iter().filter(|(name, _)| *name != "paging").map(|(_, v)| *v);
+            let ours = of("paging") / others.fold(f64::INFINITY, f64::min);
+            let what = "finish time of Paging(0) over the best other";
+            let check = self.claim(what, "1", ours, Tolerance::Below)?;
+            checks.push(check.known(
+                1.042,
+                "hangs on what all-to-all sends in which order, which is open: no reading tried has \
+                 both the printed finish times and the printed blocking (results/experiments/table-2.md)",
+            ));
         }
         let what = "MBS slower than the best, %";
         let ours = 100.0 * (of("mbs") / best - 1.0);
@@ -132,8 +144,7 @@ impl Claims<'_> {
         Ok(checks)
     }
 
-    /// Pairs whose order by finish time differs from print. Pairs printed within 1 % of each
-    /// other do not count: the report's means are known to 5 %.
+    /// Pairs whose order by finish time differs from print.
     fn inversions(&self, ours: &[(&'static str, f64)]) -> Result<u32, VerifyError> {
         let mut printed = Vec::new();
         for (name, _) in ours {
@@ -150,9 +161,8 @@ impl Claims<'_> {
         let mut count = 0;
         for i in 0..ours.len() {
             for j in 0..i {
-                let apart = (printed[i] / printed[j] - 1.0).abs() > 0.01;
                 let same = (ours[i].1 < ours[j].1) == (printed[i] < printed[j]);
-                count += u32::from(apart && !same);
+                count += u32::from(!same);
             }
         }
         Ok(count)

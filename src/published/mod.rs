@@ -11,19 +11,27 @@
 //! 2. A claim in words: a call of `claim` in the suite's file, with a bound and our value.
 //! 3. A work: its file with a [`Suite`] and its CSV file, and a line in [`SUITES`].
 //!
-//! What cannot be judged is [shown with the reason](Check::not_judged).
+//! What cannot be judged is [shown with the reason](Check::not_judged). What is judged and known to be
+//! beyond its tolerance is [declared](Check::known) with our number and the reason: it is an error when a
+//! row is beyond its tolerance undeclared, comes within it although declared, or moves.
+//! [`Audit`] says which verdicts could not fail.
 
+mod audit;
 pub mod bani_mohammad;
 pub mod bani_mohammad_messages;
 pub mod chang_mohapatra;
 mod check;
+mod claim;
 pub mod johnson;
 pub mod lo;
 pub mod lo_messages;
 mod streams;
+mod tolerance;
 pub mod turner;
 
-pub use check::{Check, NotRun, Ours, Tolerance, Verdict};
+pub use audit::{Audit, Held, unnoticed};
+pub use check::{Check, Known, NotRun, Ours, Surprise, Swap, Verdict};
+pub use tolerance::Tolerance;
 
 use crate::stop::Stop;
 use crate::workload::{SearchPath, Shake};
@@ -103,6 +111,9 @@ pub enum VerifyError {
     /// A stream failed.
     #[error(transparent)]
     Stream(#[from] crate::experiment::stream::PointError),
+    /// It was stopped before it had all its numbers.
+    #[error(transparent)]
+    Stopped(#[from] crate::stop::Stopped),
     /// Two jobs on shared hosts failed.
     #[error(transparent)]
     Pair(#[from] crate::simulation::CoupledError),

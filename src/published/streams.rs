@@ -2,12 +2,15 @@
 //! what they come to.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
-use super::{Check, NotRun, Ours, Selection, Tolerance, VerifyError};
+use super::claim::claim;
+use super::{Check, NotRun, Ours, Selection, Swap, Tolerance, Verdict, VerifyError};
 use crate::experiment::Watch;
 use crate::experiment::contention::Messages;
+use crate::experiment::shaken::CONFIDENCE;
 use crate::experiment::stream::{Estimates, Life, Metric, Point, estimate_unless};
-use crate::metrics::estimate::{Estimate, StopRule};
+use crate::metrics::estimate::{Estimate, StopRule, student_t};
 use crate::network::traffic::{Pattern, Preset};
 use crate::topology::Topology;
 use crate::workload::stochastic::{Arrivals, StochasticStream};
@@ -39,6 +42,10 @@ pub struct Row {
     pub tolerance: f64,
     /// Why the number is shown but not judged, if it is not.
     pub unjudged: String,
+    /// Our number, if it is known to be beyond the tolerance.
+    pub known: Option<f64>,
+    /// What is thought of the reason.
+    pub known_why: String,
     pub note: String,
 }
 
@@ -226,63 +233,102 @@ impl Row {
             tolerance,
             note: self.note.clone(),
             is_claim: false,
+            known: None,
+            swaps: Vec::new(),
+        };
+        let check = match self.known {
+            Some(ours) => check.known(ours, &self.known_why),
+            None => check,
         };
         Ok(if self.unjudged.is_empty() { check } else { check.not_judged(&self.unjudged) })
     }
 }
 
-/// The points of a suite, each estimated once.
+/// The points of a suite, each estimated once; or a view of them, with two strategies exchanged or
+/// without some of their replications.
+#[derive(Clone)]
 pub struct Runs<'a> {
-    estimates: BTreeMap<Key<'a>, Estimates>,
+    /// Those of equal replications, which can be compared one by one.
+    estimates: Rc<BTreeMap<Key<'a>, Estimates>>,
+    /// The same, with more replications of points whose rows they leave undecided.
+    decided: Rc<BTreeMap<Key<'a>, Estimates>>,
+    exchanged: Option<[&'a str; 2]>,
 }
 
 impl<'a> Runs<'a> {
-    /// Estimates the points of the rows and `more`. Quickly: a fixed few replications; in
-    /// full: until turnaround and utilization are known to 5 %, as in the papers.
+    /// Estimates the points of the rows and `more`. Quickly: a fixed few replications, and more of
+    /// points without messages whose rows they leave undecided; in full: until turnaround and utilization are known to 5 %, as in the papers.
     pub fn new(
         rows: &'a [Row],
         more: impl IntoIterator<Item = Key<'a>>,
         selection: &Selection,
         progress: &mut dyn FnMut(&str),
     ) -> Result<Self, VerifyError> {
-        let quick = |replications| match selection.full {
-            true => StopRule::default(),
-            false => StopRule::exactly(replications),
-        };
-        let watched = [Metric::FinishTime, Metric::Utilization, Metric::Turnaround];
         let of_rows = rows.iter().flat_map(|row| [row.key(), row.baseline()]);
         let keys: BTreeSet<Key<'_>> = of_rows.chain(more).collect();
         let count = keys.len();
         let mut estimates = BTreeMap::new();
         for key in keys {
-            let point = key.point()?;
-            // Literal algorithms are slow, and what they count varies little.
-            let literal = point.allocator.name().get("engine") == Some("literal");
-            let rule = match (literal, key.network) {
-                (true, _) => StopRule::exactly(LITERAL),
-                (_, "") => quick(QUICK),
-                // As many runs as the report's, where they take seconds.
-                (_, "lo") => StopRule::exactly(match key.pattern {
-                    "all-to-all" if !selection.full => 3,
-                    "n-body" if !selection.full => 5,
-                    // Some means lie so near the bounds that ten do not tell.
-                    "multigrid" if selection.full => 60,
-                    _ => 10,
-                }),
-                _ => quick(QUICK),
-            };
+            let rule = rule(&key, selection.full)?;
             let watch = Watch::new(&selection.stop);
-            estimates.insert(key, estimate_unless(watch, &point, SEED, &rule, &watched)?);
+            let point = key.point()?;
+            estimates.insert(key, estimate_unless(watch, &point, SEED, &rule, &WATCHED)?);
             if estimates.len() % 20 == 0 || estimates.len() == count {
                 progress(&format!("{} of {count} points", estimates.len()));
             }
         }
-        Ok(Self { estimates })
+        let estimates = Rc::new(estimates);
+        let mut runs = Self { decided: estimates.clone(), estimates, exchanged: None };
+        for replications in MORE {
+            runs.decide(rows, replications, selection, progress)?;
+        }
+        Ok(runs)
     }
 
-    fn at(&self, key: &Key<'_>) -> Result<&Estimates, VerifyError> {
+    /// Replicates the points of undecided rows without messages so many times.
+    fn decide(
+        &mut self,
+        rows: &'a [Row],
+        replications: u64,
+        selection: &Selection,
+        progress: &mut dyn FnMut(&str),
+    ) -> Result<(), VerifyError> {
+        let (mut keys, of_rows) = (BTreeSet::new(), self.of_rows());
+        for row in rows.iter().filter(|row| !selection.full && row.network.is_empty()) {
+            if row.check(&of_rows)?.verdict() == Verdict::Undecided {
+                keys.extend([row.key(), row.baseline()]);
+            }
+        }
+        let quick = StopRule::exactly(QUICK);
+        keys.retain(|key| rule(key, false).is_ok_and(|rule| rule == quick));
+        if keys.is_empty() {
+            return Ok(());
+        }
+        progress(&format!("{} points again, {replications} times: undecided", keys.len()));
+        let mut estimates = BTreeMap::clone(&self.decided);
+        for key in keys {
+            let (watch, rule) = (Watch::new(&selection.stop), StopRule::exactly(replications));
+            let again = estimate_unless(watch, &key.point()?, SEED, &rule, &WATCHED)?;
+            estimates.insert(key, again);
+        }
+        self.decided = Rc::new(estimates);
+        Ok(())
+    }
+
+    /// What rows are judged by.
+    fn of_rows(&self) -> Self {
+        Self { estimates: self.decided.clone(), ..self.clone() }
+    }
+
+    fn at<'k>(&'k self, key: &Key<'k>) -> Result<&'k Estimates, VerifyError> {
+        let all: &BTreeMap<Key<'k>, Estimates> = &self.estimates;
+        let other = self.exchanged.and_then(|[a, b]| match key.strategy {
+            strategy if strategy == a => all.get(&Key { strategy: b, ..*key }),
+            strategy if strategy == b => all.get(&Key { strategy: a, ..*key }),
+            _ => None,
+        });
         let missing = || VerifyError::Table(format!("{key:?} was not run"));
-        self.estimates.iter().find(|(known, _)| *known == key).map(|(_, e)| e).ok_or_else(missing)
+        other.or_else(|| all.get(key)).ok_or_else(missing)
     }
 
     /// A metric at one of the points.
@@ -306,11 +352,108 @@ impl<'a> Runs<'a> {
         Ok(self.of(key, metric)?.mean)
     }
 
-    /// The rows beside our estimates.
+    /// The rows beside our estimates, with what they would come to if strategies were exchanged.
     pub fn checks(&self, rows: &[Row]) -> Result<Vec<Check>, VerifyError> {
-        rows.iter().map(|row| row.check(self)).collect()
+        let judged = |runs: &Self| rows.iter().map(|row| row.check(runs)).collect();
+        let of_rows = self.of_rows();
+        of_rows.swapped(judged(&of_rows)?, |runs, _| judged(runs))
+    }
+
+    /// Claims about these points, as `claims` makes them of any view of the runs: their intervals, and
+    /// what they would come to if strategies were exchanged.
+    ///
+    /// The intervals are those of a grouped jackknife, t √((g - 1) / g Σ (without group i - with all)²)
+    /// over g groups of replications: for any number that follows from means over paired replications,
+    /// a ratio, a difference or the largest of several.
+    pub fn claims(
+        &self,
+        claims: impl Fn(&Self) -> Result<Vec<Check>, VerifyError>,
+    ) -> Result<Vec<Check>, VerifyError> {
+        let most = self.estimates.values().map(|estimates| estimates.replications).max();
+        let groups = most.unwrap_or(0).min(GROUPS) as usize;
+        let parts: Vec<Self> = (0..groups).map(|group| self.without(group, groups)).collect();
+        let t = student_t(CONFIDENCE, groups.saturating_sub(1) as u64);
+        let with_intervals = |exchanged: Option<[&'a str; 2]>| {
+            let view = |runs: &Self| claims(&Self { exchanged, ..runs.clone() });
+            let mut whole = view(self)?;
+            let mut squares = vec![0.0; whole.len()];
+            for part in &parts {
+                for ((sum, all), without) in squares.iter_mut().zip(&whole).zip(view(part)?) {
+                    if let (Some(all), Some(without)) = (all.value(), without.value()) {
+                        *sum += (without - all).powi(2);
+                    }
+                }
+            }
+            let share = (groups as f64 - 1.0) / groups as f64;
+            for (check, squares) in whole.iter_mut().zip(squares) {
+                // Nothing that is the same without any of its replications has a width.
+                check.margin = if squares > 0.0 { t * (share * squares).sqrt() } else { 0.0 };
+            }
+            Ok(whole)
+        };
+        self.swapped(with_intervals(None)?, |_, exchanged| with_intervals(Some(exchanged)))
+    }
+
+    /// The checks with what each comes to when two strategies are exchanged, if it then changes.
+    fn swapped(
+        &self,
+        mut checks: Vec<Check>,
+        judge: impl Fn(&Self, [&'a str; 2]) -> Result<Vec<Check>, VerifyError>,
+    ) -> Result<Vec<Check>, VerifyError> {
+        let strategies: BTreeSet<&'a str> = self.estimates.keys().map(|key| key.strategy).collect();
+        // Another engine of a strategy is no other strategy.
+        let plain = |name: &'a str| name.replace("[engine=literal]", "");
+        for &a in &strategies {
+            for &b in strategies.range(a..).filter(|b| plain(b) != plain(a)) {
+                let exchanged = judge(&Self { exchanged: Some([a, b]), ..self.clone() }, [a, b])?;
+                for (check, swapped) in checks.iter_mut().zip(exchanged) {
+                    let (Ours::Judged(own), Ours::Judged(ours)) = (&check.ours, &swapped.ours)
+                    else {
+                        continue;
+                    };
+                    if own != ours {
+                        let with = format!("{a} and {b} exchanged");
+                        check.swaps.push(Swap { with, ours: *ours, margin: swapped.margin });
+                    }
+                }
+            }
+        }
+        Ok(checks)
+    }
+
+    /// The same points without a group of their replications.
+    fn without(&self, group: usize, of: usize) -> Self {
+        let less = |estimates: &Estimates| estimates.without(group, of);
+        let estimates = self.estimates.iter().map(|(key, all)| (*key, less(all))).collect();
+        Self { estimates: Rc::new(estimates), ..self.clone() }
     }
 }
+
+/// Most groups of replications of a jackknife.
+const GROUPS: u64 = 20;
+
+/// How often a point is replicated at first.
+fn rule(key: &Key<'_>, full: bool) -> Result<StopRule, VerifyError> {
+    // Literal algorithms are slow, and what they count varies little.
+    if key.point()?.allocator.name().get("engine") == Some("literal") {
+        return Ok(StopRule::exactly(LITERAL));
+    }
+    Ok(match key.network {
+        // As many runs as the report's, where they take seconds.
+        "lo" => StopRule::exactly(match key.pattern {
+            "all-to-all" if !full => 3,
+            "n-body" if !full => 5,
+            // Some means lie so near the bounds that ten do not tell.
+            "multigrid" if full => 60,
+            _ => 10,
+        }),
+        _ if full => StopRule::default(),
+        _ => StopRule::exactly(QUICK),
+    })
+}
+
+/// What is known to 5 % in the full form.
+const WATCHED: [Metric; 3] = [Metric::FinishTime, Metric::Utilization, Metric::Turnaround];
 
 /// To six digits after the decimal point, as tolerances are shown.
 fn rounded(value: f64) -> f64 {
@@ -320,34 +463,11 @@ fn rounded(value: f64) -> f64 {
 /// Replications of the quick form.
 const QUICK: u64 = 20;
 
+/// Replications of points in the quick form whose rows fewer leave undecided.
+const MORE: [u64; 2] = [60, 180];
+
 /// Replications of literal algorithms in both forms.
 const LITERAL: u64 = 4;
-
-/// A claim in words as a comparison of one number with a bound.
-pub fn claim(
-    figure: &str,
-    streams: &str,
-    what: &str,
-    bound: &str,
-    ours: f64,
-    tolerance: Tolerance,
-) -> Result<Check, VerifyError> {
-    let published =
-        bound.parse().map_err(|_| VerifyError::Table(format!("\"{bound}\" is no number")))?;
-    Ok(Check {
-        figure: figure.to_string(),
-        workload: streams.to_string(),
-        log: None,
-        what: what.to_string(),
-        printed: bound.to_string(),
-        published,
-        ours: Ours::Judged(ours),
-        margin: 0.0,
-        tolerance,
-        note: String::new(),
-        is_claim: true,
-    })
-}
 
 #[cfg(test)]
 pub mod tests {

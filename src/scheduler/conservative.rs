@@ -190,7 +190,7 @@ pub(super) fn table() -> Table<ConservativeOptions> {
     let about = "Conservative backfilling: every job reserves at its arrival the earliest start for its whole \
                  estimate; when a job completes early, each waiting job in queue order takes the earliest \
                  reservation it can have now (compression); a job starts when its reservation is due. Only \
-                 for allocators that never refuse and never round up.";
+                 for allocators that never refuse, never round up and fold no job.";
     let entry = Entry::new("conservative", ConservativeOptions::default())
         .about(about)
         .source("Mu'alem, Feitelson 2001")

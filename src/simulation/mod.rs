@@ -19,6 +19,11 @@
 //! computed once per trace, machine size and scheduler, then [`replay`]ed by any number of
 //! allocators, each with its own machine.
 //!
+//! # What the log did
+//!
+//! [`Timeline::recorded`] is the schedule that a log tells itself, by its waits. Where it had more
+//! processors busy than the machine has, jobs run without any, and are counted.
+//!
 //! # Coupled simulation
 //!
 //! Where the allocator may refuse, takes more processors than were asked for, or where the
@@ -27,11 +32,13 @@
 //! timeline where both apply.
 
 mod coupled;
+mod recorded;
 mod replay;
 mod service;
 mod timeline;
 
 pub use coupled::{CoupledError, Observer, Overhead, Scene, State, simulate};
+pub use recorded::Overfull;
 pub use replay::{Decision, ReplayError, replay, replay_while};
 pub use service::{RunTimes, Service};
 pub use timeline::{Event, Timeline, TimelineError};

@@ -31,6 +31,12 @@ pub trait Service {
         true
     }
 
+    /// Processor-time, in ticks, that the jobs started so far compute from start to end. `None` where
+    /// that is what they hold: only jobs that share a processor may hold it and get nothing.
+    fn computed(&self) -> Option<f64> {
+        None
+    }
+
     /// By host of a cluster, the share of its processor in use, as its monitor shows it now.
     /// `None` where nobody monitors.
     fn utilization(&mut self) -> Option<&[f64]> {

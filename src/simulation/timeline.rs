@@ -10,6 +10,7 @@ use crate::workload::{Job, JobId};
 pub struct Timeline {
     events: Vec<Event>,
     starts: Vec<i64>,
+    pub(super) unplaced: Vec<JobId>,
 }
 
 /// A start or an end.
@@ -36,6 +37,14 @@ pub enum TimelineError {
         /// Processors of the machine.
         processors: u32,
     },
+    /// The log does not tell when a job started, and nothing else decides.
+    #[error("the log does not tell how long job {number} (line {line}) waited")]
+    NoWait {
+        /// Job number in the trace.
+        number: i64,
+        /// Line in the trace; 0 if it comes from none.
+        line: u32,
+    },
     /// The scheduler broke its contract.
     #[error("the scheduler left {0} jobs waiting for ever")]
     Starved(usize),
@@ -56,12 +65,9 @@ impl Timeline {
         scheduler: &mut dyn Scheduler,
         stop: &Stop,
     ) -> Result<Self, TimelineError> {
-        if let Some(job) = jobs.iter().find(|job| job.size > processors) {
-            let &Job { number, line, size, .. } = job;
-            return Err(TimelineError::TooLarge { number, line, size, processors });
-        }
+        fits(jobs, processors)?;
         let mut timeline =
-            Self { events: Vec::with_capacity(2 * jobs.len()), starts: vec![i64::MIN; jobs.len()] };
+            Self::new(Vec::with_capacity(2 * jobs.len()), vec![i64::MIN; jobs.len()]);
         let mut running = RunningJobs::default();
         let mut completions: BinaryHeap<Reverse<(i64, JobId)>> = BinaryHeap::new();
         let mut arrivals = jobs.iter().enumerate().peekable();
@@ -112,6 +118,11 @@ impl Timeline {
         }
     }
 
+    /// A schedule of these events and starts.
+    pub(super) fn new(events: Vec<Event>, starts: Vec<i64>) -> Self {
+        Self { events, starts, unplaced: Vec::new() }
+    }
+
     fn running(&self, id: JobId, job: &Job) -> Running {
         Running { estimated_end: self.starts[id.index()] + job.estimate, id, size: job.size }
     }
@@ -121,10 +132,23 @@ impl Timeline {
         &self.events
     }
 
+    /// Jobs that run without processors, since the log has more busy than there are: they have
+    /// starts, but no events. None unless the schedule is [`recorded`](Self::recorded).
+    pub fn unplaced(&self) -> &[JobId] {
+        &self.unplaced
+    }
+
     /// Start times in trace seconds, by job.
     pub fn starts(&self) -> &[i64] {
         &self.starts
     }
+}
+
+/// An error if a job can never start.
+pub(super) fn fits(jobs: &[Job], processors: u32) -> Result<(), TimelineError> {
+    let Some(job) = jobs.iter().find(|job| job.size > processors) else { return Ok(()) };
+    let &Job { number, line, size, .. } = job;
+    Err(TimelineError::TooLarge { number, line, size, processors })
 }
 
 #[cfg(test)]

@@ -17,8 +17,6 @@ pub enum Reason {
     OutOfRange,
     /// The line ends before field 5, the job's size.
     TooFewFields,
-    /// Text after field 18.
-    TooManyFields,
 }
 
 impl fmt::Display for Reason {
@@ -28,7 +26,6 @@ impl fmt::Display for Reason {
             Reason::NotAnInteger => "not an integer",
             Reason::OutOfRange => "out of range",
             Reason::TooFewFields => "too few fields",
-            Reason::TooManyFields => "too many fields",
         })
     }
 }
@@ -51,8 +48,8 @@ pub struct RecordError {
     pub line: u64,
     /// First byte of the offending text in its line, 1-based.
     pub column: usize,
-    /// The field concerned; `None` for text after the last one.
-    pub field: Option<Field>,
+    /// The field concerned.
+    pub field: Field,
     /// What was wrong.
     pub reason: Reason,
     /// The offending text, all of it.
@@ -62,19 +59,18 @@ pub struct RecordError {
 }
 
 impl RecordError {
-    /// Number of the field concerned, 1-based; 19 for text after the last field.
+    /// Number of the field concerned, 1-based.
     pub fn field_number(&self) -> usize {
-        self.field.map_or(Field::COUNT + 1, Field::number)
+        self.field.number()
     }
 
     /// What a correct file has at this place.
     pub fn expected(&self) -> &'static str {
         match (self.reason, self.field) {
-            (Reason::TooManyFields, _) | (_, None) => "the end of the line",
-            (Reason::NotAnInteger | Reason::OutOfRange, Some(field)) if !is_time(field) => {
+            (Reason::NotAnInteger | Reason::OutOfRange, field) if !is_time(field) => {
                 "a 64-bit integer"
             }
-            (_, Some(field)) if is_time(field) => "a number of seconds below 2^53",
+            (_, field) if is_time(field) => "a number of seconds below 2^53",
             _ => "an integer",
         }
     }
@@ -82,7 +78,7 @@ impl RecordError {
     /// The message without place and source line: `requested time "12x" is not a number (field 9 of 18)`.
     pub fn message(&self) -> String {
         let text = clip(&self.text);
-        let (name, number) = (self.field.map_or("text", Field::name), self.field_number());
+        let (name, number) = (self.field.name(), self.field_number());
         let what = match self.reason {
             Reason::NotANumber => "is not a number",
             Reason::NotAnInteger => "is not an integer",
@@ -92,9 +88,6 @@ impl RecordError {
                     "{name} is missing: the line has {} fields, 5 are needed (field {number} of 18)",
                     number - 1
                 );
-            }
-            Reason::TooManyFields => {
-                return format!("\"{text}\" is one too many: a record has 18 fields");
             }
         };
         format!("{name} \"{text}\" {what} (field {number} of 18)")
@@ -171,7 +164,7 @@ mod tests {
         source_line: &str,
         column: usize,
         text: &str,
-        field: Option<Field>,
+        field: Field,
         reason: Reason,
     ) -> RecordError {
         let (text, source_line) = (text.as_bytes().to_vec(), source_line.as_bytes().to_vec());
@@ -188,14 +181,9 @@ mod tests {
 
     #[test]
     fn displays_place_line_and_caret() {
-        let shown = error(
-            "1\t2 3 4 5 6 7 8 12x 1",
-            17,
-            "12x",
-            Some(Field::RequestedTime),
-            Reason::NotANumber,
-        )
-        .to_string();
+        let shown =
+            error("1\t2 3 4 5 6 7 8 12x 1", 17, "12x", Field::RequestedTime, Reason::NotANumber)
+                .to_string();
         assert_eq!(
             shown,
             "trace.swf:4711:17: requested time \"12x\" is not a number (field 9 of 18)\n  \
@@ -205,16 +193,10 @@ mod tests {
 
     #[test]
     fn messages_of_count_errors() {
-        let few = error("1 2 3", 6, "", Some(Field::RunTime), Reason::TooFewFields);
+        let few = error("1 2 3", 6, "", Field::RunTime, Reason::TooFewFields);
         assert_eq!(
             few.message(),
             "run time is missing: the line has 3 fields, 5 are needed (field 4 of 18)"
         );
-        let many = error("...", 1, "x", None, Reason::TooManyFields);
-        assert_eq!(
-            (many.message().as_str(), many.field_number()),
-            ("\"x\" is one too many: a record has 18 fields", 19)
-        );
-        assert_eq!(many.expected(), "the end of the line");
     }
 }

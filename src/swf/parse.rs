@@ -23,8 +23,7 @@ const POWERS: [f64; 16] =
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Fault {
     pub(super) reason: Reason,
-    /// The field concerned; `None` for text after the last field.
-    pub(super) field: Option<Field>,
+    pub(super) field: Field,
     /// Byte range of the offending text in the line.
     pub(super) start: usize,
     pub(super) end: usize,
@@ -49,8 +48,9 @@ impl<'a> ParseError<&'a [u8]> for Bad<'a> {
 
 type Parsed<'a, T> = IResult<&'a [u8], T, Bad<'a>>;
 
-/// Reads one line (no line end) into `record`; fields the line does not have become `-1`.
-pub(super) fn record(line: &[u8], record: &mut Record) -> Result<(), Fault> {
+/// Reads one line (no line end) into `record`; fields the line does not have become `-1`. What
+/// follows the last field is given back: none of our business, often nothing.
+pub(super) fn record<'a>(line: &'a [u8], record: &mut Record) -> Result<&'a [u8], Fault> {
     let mut fields = Fields { line, rest: line, read: 0 };
     record.job_number = fields.integer(Field::JobNumber)?;
     record.submit_time = fields.time(Field::SubmitTime)?;
@@ -107,29 +107,24 @@ impl<'a> Fields<'a> {
             }
             Err(nom::Err::Error(bad) | nom::Err::Failure(bad)) => {
                 self.rest = bad.rest;
-                if bad.rest.is_empty() {
-                    Ok(missing)
-                } else {
-                    Err(self.fault(bad.reason, Some(field)))
-                }
+                if bad.rest.is_empty() { Ok(missing) } else { Err(self.fault(bad.reason, field)) }
             }
             // The parsers are `complete` ones: they never ask for more input.
             Err(nom::Err::Incomplete(_)) => Ok(missing),
         }
     }
 
-    /// Nothing but blanks may follow, and enough must have been there.
-    fn finish(mut self) -> Result<(), Fault> {
+    /// What follows; enough must have been there.
+    fn finish(self) -> Result<&'a [u8], Fault> {
         if self.read < REQUIRED_FIELDS {
-            return Err(self.fault(Reason::TooFewFields, Some(Field::ALL[self.read])));
+            return Err(self.fault(Reason::TooFewFields, Field::ALL[self.read]));
         }
-        self.rest = skip_blanks(self.rest);
-        if self.rest.is_empty() { Ok(()) } else { Err(self.fault(Reason::TooManyFields, None)) }
+        Ok(skip_blanks(self.rest))
     }
 
     /// A fault at the token where `rest` starts.
     #[cold]
-    fn fault(&self, reason: Reason, field: Option<Field>) -> Fault {
+    fn fault(&self, reason: Reason, field: Field) -> Fault {
         let start = self.line.len() - self.rest.len();
         Fault { reason, field, start, end: start + token_len(self.rest) }
     }
@@ -276,7 +271,7 @@ mod tests {
 
     fn parse(line: &str) -> Result<Record, Fault> {
         let mut out = Record::UNKNOWN;
-        record(line.as_bytes(), &mut out).map(|()| out)
+        record(line.as_bytes(), &mut out).map(|_| out)
     }
 
     #[test]
@@ -296,28 +291,33 @@ mod tests {
         assert_eq!(r.allocated_processors, 5);
         assert_eq!(r.average_cpu_time, -1.0);
         let fault = parse("1 2 3 4  ").unwrap_err();
-        assert_eq!(
-            (fault.reason, fault.field),
-            (Reason::TooFewFields, Some(Field::AllocatedProcessors))
-        );
+        assert_eq!((fault.reason, fault.field), (Reason::TooFewFields, Field::AllocatedProcessors));
     }
 
     #[test]
     fn faults_name_field_and_place() {
         let at = |line| {
-            parse(line)
-                .map_err(|f| (f.reason, f.field.map(Field::number), f.start, f.end))
-                .unwrap_err()
+            parse(line).map_err(|f| (f.reason, f.field.number(), f.start, f.end)).unwrap_err()
         };
-        assert_eq!(at("1 2 3 4 5 6 7 8 12x 1"), (Reason::NotANumber, Some(9), 16, 19));
-        assert_eq!(at("1 2 3 4 5.5"), (Reason::NotAnInteger, Some(5), 8, 11));
-        assert_eq!(at("1 2 3 4 99999999999999999999"), (Reason::OutOfRange, Some(5), 8, 28));
-        assert_eq!(at("1 9007199254740992 3 4 5"), (Reason::OutOfRange, Some(2), 2, 18));
-        assert_eq!(at("1 nan 3 4 5"), (Reason::NotANumber, Some(2), 2, 5));
-        assert_eq!(at("1 +2 3 4 5"), (Reason::NotANumber, Some(2), 2, 4));
-        assert_eq!(at("- 2 3 4 5"), (Reason::NotANumber, Some(1), 0, 1));
-        let nineteen = "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 xx 20";
-        assert_eq!(at(nineteen), (Reason::TooManyFields, None, 45, 47));
+        assert_eq!(at("1 2 3 4 5 6 7 8 12x 1"), (Reason::NotANumber, 9, 16, 19));
+        assert_eq!(at("1 2 3 4 5.5"), (Reason::NotAnInteger, 5, 8, 11));
+        assert_eq!(at("1 2 3 4 99999999999999999999"), (Reason::OutOfRange, 5, 8, 28));
+        assert_eq!(at("1 9007199254740992 3 4 5"), (Reason::OutOfRange, 2, 2, 18));
+        assert_eq!(at("1 nan 3 4 5"), (Reason::NotANumber, 2, 2, 5));
+        assert_eq!(at("1 +2 3 4 5"), (Reason::NotANumber, 2, 2, 4));
+        assert_eq!(at("- 2 3 4 5"), (Reason::NotANumber, 1, 0, 1));
+    }
+
+    #[test]
+    fn what_follows_the_last_field_is_given_back() {
+        let mut out = Record::UNKNOWN;
+        let eighteen = "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18";
+        for (more, extra) in [("", ""), (" \t ", ""), (" xx 20", "xx 20"), ("\t{7,7} q", "{7,7} q")]
+        {
+            let line = format!("{eighteen}{more}");
+            assert_eq!(record(line.as_bytes(), &mut out), Ok(extra.as_bytes()), "{line}");
+            assert_eq!(out.think_time, 18.0);
+        }
     }
 
     proptest! {
@@ -338,8 +338,9 @@ mod tests {
         #[test]
         fn any_line_gives_a_record_or_a_place_in_it(line in proptest::collection::vec(any::<u8>(), 0..120)) {
             let mut out = Record::UNKNOWN;
-            if let Err(fault) = record(&line, &mut out) {
-                prop_assert!(fault.start <= fault.end && fault.end <= line.len());
+            match record(&line, &mut out) {
+                Ok(extra) => prop_assert!(line.ends_with(extra)),
+                Err(fault) => prop_assert!(fault.start <= fault.end && fault.end <= line.len()),
             }
         }
     }

@@ -9,8 +9,9 @@ use super::{
 };
 use crate::lines::{LineError, Lines};
 
-/// A line longer than this is no SWF line; binary data often have no line ends at all.
-const MAX_LINE: usize = 1 << 16;
+/// A line longer than this is no SWF line; binary data often have no line ends at all. The longest
+/// known ones list the node of every processor after the last field.
+const MAX_LINE: usize = 1 << 20;
 
 /// Bytes of comment lines that are kept; a trace with more is none.
 const LONGEST_HEADER: usize = 1 << 24;
@@ -50,6 +51,7 @@ struct State {
     options: ReadOptions,
     header: Header,
     line: u64,
+    extra: Vec<u8>,
     tally: ErrorTally,
 }
 
@@ -82,6 +84,7 @@ impl<R: BufRead> Reader<R> {
             options: ReadOptions::default(),
             header: Header::default(),
             line: 0,
+            extra: Vec::new(),
             tally: ErrorTally::default(),
         };
         Reader { lines: Lines::new(inner), state, done: false }
@@ -125,6 +128,11 @@ impl<R: BufRead> Reader<R> {
     /// Line number of the last record, 1-based; at the end, of the last line.
     pub fn line(&self) -> u64 {
         self.state.line
+    }
+
+    /// What followed field 18 of the last record, without blanks before it; often nothing.
+    pub fn extra(&self) -> &[u8] {
+        &self.state.extra
     }
 
     /// The header as far as it has been read.
@@ -183,7 +191,11 @@ impl State {
             Some(_) => {}
         }
         match parse::record(line, record) {
-            Ok(()) => Ok(Line::Record),
+            Ok(extra) => {
+                self.extra.clear();
+                self.extra.extend_from_slice(extra);
+                Ok(Line::Record)
+            }
             Err(fault) => self.reject(line, fault).map(|()| Line::Other),
         }
     }

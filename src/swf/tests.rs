@@ -82,11 +82,11 @@ fn binary_data_are_one_error_in_any_mode() {
     let with_line_ends: Vec<u8> = (0..=255u8).cycle().take(100_000).collect();
     let (_, failure, ..) = read(&with_line_ends, 1_000_000);
     assert!(matches!(failure, Some(Error::NotText { line: 1, column: 1, .. })), "{failure:?}");
-    let (_, failure, ..) = read(&vec![b'7'; 200_000], 1_000_000);
+    let (_, failure, ..) = read(&vec![b'7'; 2_000_000], 1_000_000);
     assert!(matches!(failure, Some(Error::NotText { line: 1, .. })), "{failure:?}");
     let shown = failure.unwrap().to_string();
     assert!(
-        shown.ends_with("a line of more than 65536 bytes: this is not an SWF trace"),
+        shown.ends_with("a line of more than 1048576 bytes: this is not an SWF trace"),
         "{shown}"
     );
 }

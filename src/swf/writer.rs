@@ -65,7 +65,16 @@ impl<W: Write> Writer<W> {
     /// # Errors
     /// Those of the output.
     pub fn write_record(&mut self, r: &Record) -> io::Result<()> {
-        writeln!(
+        self.write_wide(r, b"")
+    }
+
+    /// Writes one record as a line, with text after its last field if there is any. A line break
+    /// in it would begin another line.
+    ///
+    /// # Errors
+    /// Those of the output.
+    pub fn write_wide(&mut self, r: &Record, extra: &[u8]) -> io::Result<()> {
+        write!(
             self.inner,
             "{:>5} {:>8} {:>6} {:>6} {:>4} {:>6} {:>5} {:>4} {:>6} {:>5} {:>2} {:>3} {:>3} {:>3} {:>2} {:>2} {:>2} {:>2}",
             r.job_number,
@@ -86,7 +95,12 @@ impl<W: Write> Writer<W> {
             r.partition,
             r.preceding_job,
             Seconds(r.think_time),
-        )
+        )?;
+        if !extra.is_empty() {
+            self.inner.write_all(b" ")?;
+            self.inner.write_all(extra)?;
+        }
+        self.inner.write_all(b"\n")
     }
 
     /// The output.

@@ -1,6 +1,7 @@
 //! Applying a policy: records in, jobs and a report out.
 
 use super::error::{CleaningError, Problem};
+use super::extra::Extra;
 use super::job::Job;
 use super::oversize;
 use super::policy::{Policy, Repair, Rounding, SizeSource};
@@ -51,6 +52,8 @@ struct Draft<'a> {
     policy: &'a Policy,
     line: u64,
     record: &'a Record,
+    /// What the record has after field 18.
+    extra: Extra<'a>,
     /// One bit per [`Change`].
     changes: u16,
 }
@@ -64,7 +67,9 @@ enum Stop {
 impl<'a> Cleaner<'a> {
     /// A cleaner that has seen nothing yet.
     pub fn new(policy: &'a Policy, machine_procs: Option<u32>) -> Cleaner<'a> {
-        let report = CleaningReport { policy: policy.name.to_owned(), ..CleaningReport::default() };
+        let mut report =
+            CleaningReport { policy: policy.name.to_owned(), ..CleaningReport::default() };
+        report.extra.used = policy.size.is_extra();
         Cleaner { policy, machine_procs, jobs: Vec::new(), report }
     }
 
@@ -73,8 +78,29 @@ impl<'a> Cleaner<'a> {
     /// # Errors
     /// [`CleaningError`]; the cleaner must not be used after one.
     pub fn push(&mut self, line: u64, record: &Record) -> Result<(), CleaningError> {
+        self.push_wide(line, record, b"")
+    }
+
+    /// The same, with what the record has after field 18.
+    ///
+    /// # Errors
+    /// As [`Cleaner::push`].
+    pub fn push_wide(
+        &mut self,
+        line: u64,
+        record: &Record,
+        extra: &[u8],
+    ) -> Result<(), CleaningError> {
         self.report.read += 1;
-        let mut draft = Draft { policy: self.policy, line, record, changes: 0 };
+        let extra_fields = !extra.is_empty();
+        let extra = Extra::new(extra);
+        let mut draft = Draft { policy: self.policy, line, record, extra, changes: 0 };
+        if extra_fields {
+            if self.policy.strict {
+                return Err(draft.cleaning_error(Field::ThinkTime, Problem::TooManyFields));
+            }
+            self.report.extra.count(extra);
+        }
         match draft.job(self.jobs.len(), self.machine_procs) {
             Ok(job) => {
                 self.jobs.push(job);
@@ -130,6 +156,26 @@ impl Draft<'_> {
         let allocated = (self.record.allocated_processors, Field::AllocatedProcessors);
         let requested = (self.record.requested_processors, Field::RequestedProcessors);
         let (first, second) = match self.policy.size {
+            SizeSource::FrontierNodes => {
+                let nodes = self.extra.descriptor().map_or(-1, |found| found.nodes);
+                ((nodes, allocated.1), Some(allocated))
+            }
+            SizeSource::CeritProcessors => {
+                let least = self.extra.processors_per_node().unwrap_or(0);
+                if (1..least).contains(&allocated.0) {
+                    self.change(Change::SizeRaised, allocated.1)?;
+                    ((least, allocated.1), None)
+                } else {
+                    (allocated, None)
+                }
+            }
+            SizeSource::CeritNodes => {
+                let each = self.extra.processors_per_node().unwrap_or(1).max(1);
+                let nodes = self.extra.distinct_nodes().unwrap_or(-1);
+                let processors = allocated.0.max(0);
+                let spread = processors / each + i64::from(processors % each > 0);
+                ((nodes, allocated.1), Some((spread, allocated.1)))
+            }
             SizeSource::Allocated => (allocated, None),
             SizeSource::AllocatedElseRequested => (allocated, Some(requested)),
             SizeSource::RequestedElseAllocated => (requested, Some(allocated)),
@@ -249,14 +295,12 @@ impl Draft<'_> {
 
     #[cold]
     fn error(&self, field: Field, problem: Problem) -> Stop {
+        Stop::Error(Box::new(self.cleaning_error(field, problem)))
+    }
+
+    #[cold]
+    fn cleaning_error(&self, field: Field, problem: Problem) -> CleaningError {
         let (policy, job) = (self.policy.name.to_owned(), self.record.job_number);
-        Stop::Error(Box::new(CleaningError {
-            file: None,
-            line: self.line,
-            job,
-            field,
-            policy,
-            problem,
-        }))
+        CleaningError { file: None, line: self.line, job, field, policy, problem }
     }
 }

@@ -30,6 +30,8 @@ pub enum Problem {
     Drop(DropReason),
     /// The record would be changed, and the policy is strict.
     Change(Change),
+    /// There are fields after the eighteenth, and the policy is strict.
+    TooManyFields,
     /// The number of processors does not fit 32 bits.
     SizeOutOfRange {
         /// Processors.
@@ -72,6 +74,9 @@ impl fmt::Display for CleaningError {
                     f,
                     "would be changed ({change}; {field}, field {number} of 18): policy {policy} forbids it"
                 )
+            }
+            Problem::TooManyFields => {
+                write!(f, "has more than 18 fields: policy {policy} forbids it")
             }
             Problem::SizeOutOfRange { size } => {
                 write!(

@@ -9,8 +9,9 @@ use super::error::{CleaningError, LoadError};
 use super::job::Job;
 use super::oversize::fit_to_machine;
 use super::policy::{Oversize, Policy};
-use super::report::CleaningReport;
+use super::report::{CleaningReport, DropReason};
 use super::stochastic::{ShapeFile, shapes_path};
+use super::waits::Waits;
 use super::window::Window;
 use crate::swf::{self, Decoder, Header, ReadOptions, Reader, Record};
 
@@ -30,6 +31,8 @@ pub struct Workload {
     pub header: Header,
     /// Jobs sorted by submit time, equal times in file order; [`JobId`](super::JobId) is the index.
     pub jobs: Vec<Job>,
+    /// How long its jobs waited, where it tells.
+    pub waits: Waits,
     /// What cleaning and window did.
     pub report: CleaningReport,
 }
@@ -102,9 +105,12 @@ impl Workload {
         let input = BufReader::with_capacity(BUFFER, Hashed::new(decoder));
         let mut reader = Reader::new(input, file.clone()).with_options(options);
         let mut cleaner = Cleaner::new(policy, None);
-        let mut record = Record::UNKNOWN;
+        let (mut record, mut waits) = (Record::UNKNOWN, Waits::default());
         while reader.read_record(&mut record)? {
-            cleaner.push(reader.line(), &record).map_err(|error| error.in_file(&file))?;
+            cleaner
+                .push_wide(reader.line(), &record, reader.extra())
+                .map_err(|error| error.in_file(&file))?;
+            waits.push(reader.line(), record.wait_time);
         }
         let (mut jobs, mut report) = cleaner.finish();
         let (input, header, tally) = reader.into_parts();
@@ -127,7 +133,20 @@ impl Workload {
         report.before_window = outside.before as u64;
         report.after_window = outside.after as u64;
         let digest = input.into_inner().hasher.finalize().to_hex().to_string();
-        Ok(Workload { name: report.name.clone(), source, digest, header, jobs, report })
+        Ok(Workload { name: report.name.clone(), source, digest, header, jobs, waits, report })
+    }
+
+    /// Drops the jobs whose wait the log does not tell.
+    pub fn keep_those_with_waits(&mut self) {
+        let before = self.jobs.len();
+        let waits = &self.waits;
+        self.jobs.retain(|job| waits.of(job).is_some());
+        let dropped = (before - self.jobs.len()) as u64;
+        if dropped > 0 {
+            *self.report.drops.entry(DropReason::WaitUnknown).or_default() += dropped;
+            self.report.kept -= dropped.min(self.report.kept);
+            self.report.changed = self.report.changed.min(self.report.kept);
+        }
     }
 
     /// Applies a rule to the jobs larger than a machine of `procs` processors, see [`fit_to_machine`].

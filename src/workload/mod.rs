@@ -17,6 +17,7 @@
 
 mod clean;
 mod error;
+mod extra;
 pub mod generated;
 mod job;
 mod load;
@@ -29,6 +30,7 @@ mod presets;
 mod report;
 pub mod shake;
 pub mod stochastic;
+mod waits;
 mod window;
 
 #[cfg(test)]
@@ -36,6 +38,7 @@ mod tests;
 
 pub use clean::Cleaner;
 pub use error::{CleaningError, LoadError, Problem};
+pub use extra::{Descriptor, Extra, ExtraFields};
 pub use job::{Job, JobId};
 pub use load::Workload;
 pub use locate::{NotFound, SearchPath, TRACES_VARIABLE};
@@ -46,4 +49,6 @@ pub use policy::{
 };
 pub use report::{Change, CleaningReport, DropReason};
 pub use shake::{Shake, ShakeError};
+pub use waits::Waits;
+pub(crate) use window::days_since_1970;
 pub use window::{Outside, Start, Window, WindowError};

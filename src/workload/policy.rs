@@ -12,6 +12,20 @@ pub enum SizeSource {
     AllocatedElseRequested,
     /// Field 8; field 5 where 8 is not positive.
     RequestedElseAllocated,
+    /// Nodes of Frontier's descriptor in field 21; field 5 where that is none.
+    FrontierNodes,
+    /// Field 5, but at least the processors on one node that CERIT's request in field 21 asks for.
+    CeritProcessors,
+    /// Different nodes of CERIT's list in field 19; where that is none, field 5 over the processors
+    /// per node of field 21.
+    CeritNodes,
+}
+
+impl SizeSource {
+    /// Whether it looks at fields after the eighteenth.
+    pub(super) fn is_extra(self) -> bool {
+        matches!(self, Self::FrontierNodes | Self::CeritProcessors | Self::CeritNodes)
+    }
 }
 
 /// What to do with a value that cannot stand.
@@ -135,6 +149,11 @@ impl Policy {
                     SizeSource::Allocated => "field 5",
                     SizeSource::AllocatedElseRequested => "field 5, else 8",
                     SizeSource::RequestedElseAllocated => "field 8, else 5",
+                    SizeSource::FrontierNodes => "nodes of field 21, else field 5",
+                    SizeSource::CeritProcessors => "field 5, at least ppn of field 21",
+                    SizeSource::CeritNodes => {
+                        "nodes of field 19, else field 5 over ppn of field 21"
+                    }
                 },
             ),
             row("size not positive", "job dropped"),
@@ -168,6 +187,14 @@ impl Policy {
                 },
             ),
             row("job numbers", if self.renumber { "from 0, in file order" } else { "field 1" }),
+            row(
+                "fields after the 18th",
+                match (self.strict, self.size.is_extra()) {
+                    (true, _) => "error",
+                    (_, true) => "read for the size, counted",
+                    _ => "ignored, counted",
+                },
+            ),
             row("any change or drop", if self.strict { "error" } else { "reported" }),
         ]
     }

@@ -84,14 +84,42 @@ impl Policy {
         ..Policy::JOHNSON
     };
 
+    /// Records of 21 fields as those of Frontier (2024 and later), whose fields 5 and 8 are processors
+    /// or nodes as it happens: sizes in nodes, from the descriptor in field 21. The rest as `pwa`.
+    pub const FRONTIER: Policy = Policy {
+        name: "frontier",
+        summary: "as pwa, sizes in nodes from field 21 of Frontier's records (site:mode:NODESxCORES)",
+        size: SizeSource::FrontierNodes,
+        ..Policy::PWA
+    };
+
+    /// Records of 21 fields as those of CERIT-SC and MetaCentrum, sizes in processors.
+    pub const CERIT: Policy = Policy {
+        name: "cerit",
+        summary: "as pwa, sizes in processors of CERIT's records, at least ppn of field 21",
+        size: SizeSource::CeritProcessors,
+        ..Policy::PWA
+    };
+
+    /// The same, sizes in nodes.
+    pub const CERIT_NODES: Policy = Policy {
+        name: "cerit-nodes",
+        summary: "as pwa, sizes in nodes from the list in field 19 of CERIT's records",
+        size: SizeSource::CeritNodes,
+        ..Policy::PWA
+    };
+
     /// All named policies; the first is the default.
-    pub const ALL: [&'static Policy; 6] = [
+    pub const ALL: [&'static Policy; 9] = [
         &Policy::JOHNSON,
         &Policy::STRICT,
         &Policy::PWA,
         &Policy::SST,
         &Policy::BATSIM,
         &Policy::ACCASIM,
+        &Policy::FRONTIER,
+        &Policy::CERIT,
+        &Policy::CERIT_NODES,
     ];
 
     /// The policy of that name.

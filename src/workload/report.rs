@@ -5,6 +5,7 @@ use std::fmt;
 
 use serde::Serialize;
 
+use super::extra::ExtraFields;
 use crate::number::grouped;
 
 /// Why a record gave no job.
@@ -25,6 +26,8 @@ pub enum DropReason {
     SubmitNegative,
     /// More processors than the machine has.
     LargerThanMachine,
+    /// Wait unknown, where starts are those of the log.
+    WaitUnknown,
 }
 
 /// What of a record was changed on the way to a job.
@@ -33,6 +36,8 @@ pub enum DropReason {
 pub enum Change {
     /// Size taken from the policy's second choice of field.
     SizeFallback,
+    /// Size below the processors per node that were asked for: raised to them.
+    SizeRaised,
     /// Negative run time became 0.
     RunToZero,
     /// Run time lengthened to the policy's grain.
@@ -55,8 +60,9 @@ pub enum Change {
 
 impl Change {
     /// All changes, in the order of reports.
-    pub const ALL: [Change; 10] = [
+    pub const ALL: [Change; 11] = [
         Change::SizeFallback,
+        Change::SizeRaised,
         Change::RunToZero,
         Change::RunLengthened,
         Change::EstimateFromRun,
@@ -84,6 +90,7 @@ impl fmt::Display for DropReason {
             DropReason::EstimateTight => "estimate not above run time",
             DropReason::SubmitNegative => "negative submit time",
             DropReason::LargerThanMachine => "larger than the machine",
+            DropReason::WaitUnknown => "wait unknown",
         })
     }
 }
@@ -92,6 +99,7 @@ impl fmt::Display for Change {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             Change::SizeFallback => "size from the other field",
+            Change::SizeRaised => "size raised to ppn",
             Change::RunToZero => "negative run time zeroed",
             Change::RunLengthened => "run time lengthened",
             Change::EstimateFromRun => "estimate set from run time",
@@ -124,6 +132,9 @@ pub struct CleaningReport {
     pub changes: BTreeMap<Change, u64>,
     /// Lines that were no records and were skipped, by reason (collecting mode).
     pub malformed: BTreeMap<String, u64>,
+    /// What records held after field 18.
+    #[serde(skip_serializing_if = "ExtraFields::is_empty")]
+    pub extra: ExtraFields,
     /// Jobs kept by cleaning that were submitted before the window.
     pub before_window: u64,
     /// Jobs kept by cleaning that come after the window.
@@ -153,6 +164,9 @@ impl fmt::Display for CleaningReport {
         if !self.malformed.is_empty() {
             let lines: u64 = self.malformed.values().sum();
             write!(f, "; {} bad lines skipped{}", grouped(lines), by_reason(&self.malformed))?;
+        }
+        if !self.extra.is_empty() {
+            write!(f, "; {}", self.extra)?;
         }
         if self.outside_window() > 0 {
             let (before, after) = (grouped(self.before_window), grouped(self.after_window));

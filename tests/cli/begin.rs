@@ -6,6 +6,7 @@ trials!(
     no_arguments_in_a_checkout,
     a_program_in_a_checkout_works_anywhere,
     a_program_alone_runs_the_main_job,
+    the_own_trace_has_the_same_names_everywhere,
     short_help_fits_a_screen,
     long_help_tells_all,
     version_is_the_packages,
@@ -55,6 +56,16 @@ fn a_program_in_a_checkout_works_anywhere() {
     let elsewhere = Dir::new();
     let outcome = checkout.replay_in(&elsewhere.path(""), "--trace lublin-10x10").code(0);
     outcome.says("lublin-10x10: 21 records, 21 jobs kept");
+}
+
+/// `lublin` is a model's name as well: without the file it meant another trace.
+fn the_own_trace_has_the_same_names_everywhere() {
+    for name in ["lublin", "synthetic", "lublin-10x10", "LUBLIN-10x10.swf"] {
+        let outcome = Dir::with_program().replay(&format!("--trace {name} --jobs 20")).code(0);
+        outcome.says("lublin-10x10: 5,000 records");
+    }
+    let made = Dir::with_program().replay("--trace lublin[jobs=50] --jobs 20").code(0);
+    made.says("lublin[jobs=50]");
 }
 
 fn a_program_alone_runs_the_main_job() {

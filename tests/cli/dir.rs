@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
@@ -139,6 +140,20 @@ impl Dir {
         let mut command = self.command(arguments);
         let output = command.current_dir(place).stdin(Stdio::null()).output();
         let output = output.expect("the program starts");
+        Outcome::new(arguments, output)
+    }
+
+    /// The same, with `input` on standard input.
+    pub fn replay_on(&self, input: &[u8], arguments: &str) -> Outcome {
+        let mut command = self.command(arguments);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().expect("the program starts");
+        let mut pipe = child.stdin.take().expect("a pipe");
+        let output = std::thread::scope(|scope| {
+            // Who reads no more of it closes the pipe.
+            scope.spawn(move || pipe.write_all(input));
+            child.wait_with_output().expect("it ends")
+        });
         Outcome::new(arguments, output)
     }
 

@@ -3,6 +3,7 @@
 use super::dir::{Dir, TINY};
 
 trials!(
+    what_the_log_did,
     every_combination_in_order,
     strategies_without_ties_appear_once,
     a_strategy_keeps_its_own_ties,
@@ -116,4 +117,28 @@ fn dimensions_may_be_named_with_commas() {
     let machines = "--mesh torus[x,y]:10X10,10x10 --alloc mc1x1 --jobs 20 --format json";
     let run = Dir::with_trace().replay(machines).code(0);
     run.demand(run.fields(&["topology"]) == ["torus:10x10", "10x10"], "two machines");
+}
+
+/// Waits as in the log beside those of policies; jobs without a place and without a wait are told.
+fn what_the_log_did() {
+    let log = "; MaxProcs: 4\n1 0 3 10 2\n2 1 4 10 2\n3 2 0 1 1\n4 5 -1 10 1\n5 6 0 5 1\n";
+    let dir = Dir::new().file("log.swf", log).file("none.swf", "; MaxProcs: 4\n1 0 -1 5 2\n");
+    let line = "--trace log.swf --alloc random --format json --sched";
+    let run = dir.replay(&format!("{line} recorded,fcfs")).code(0);
+    let rows = run.fields(&["scheduler", "jobs", "mean_wait"]);
+    run.demand(rows[0] == "recorded 4 1.75", "the mean of field 3");
+    let run = run.says("1 dropped (wait unknown 1)").says("(scheduler recorded needs waits)");
+    run.says("log on 2x2, recorded: 1 jobs start with too few processors free; 1 too many at worst, 1 times, \
+              5 s at most; first jobs 5; they run without any\n");
+    dir.replay(&format!("{line} recorded[overfull=error]")).code(3).says("first jobs 5");
+    let nothing = ["none.swf: the log does not tell how long its jobs waited"];
+    dir.replay("--trace none.swf --alloc random --sched recorded -q").fails(3, 1, &nothing);
+    let refuses =
+        ["allocator first-fit may change the schedule; scheduler recorded has that of the log"];
+    dir.replay("--trace log.swf --alloc first-fit --sched recorded -q").fails(2, 1, &refuses);
+    dir.replay("stream --sched recorded -q").fails(
+        2,
+        1,
+        &["scheduler recorded repeats the starts of a log"],
+    );
 }

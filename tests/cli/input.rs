@@ -30,6 +30,9 @@ trials!(
     endless_lines_have_an_end,
     a_pipe_is_read_only_if_it_is_named,
     the_own_trace_has_its_name_everywhere,
+    standard_input_is_a_trace,
+    fields_after_the_eighteenth,
+    sizes_from_further_fields,
     what_waits_for_input_can_be_interrupted,
 );
 
@@ -100,6 +103,73 @@ fn gzip_by_content() {
         let run = dir.replay(&format!("--trace {name} --jobs 20 --format json -q")).code(0);
         run.demand(run.fields(&["jobs"]) == ["20"], "twenty jobs");
     }
+}
+
+/// Under every policy, though it comes only once; plain or packed; as a sweep's too.
+fn standard_input_is_a_trace() {
+    let dir = Dir::with_trace();
+    let line = "--jobs 50 --sched fcfs,easy --alloc random --format json -q";
+    let fields = ["trace", "jobs", "mean_wait", "mean_pairwise_l1"];
+    let expected = dir.replay(&format!("{line} --trace lublin-10x10")).code(0).fields(&fields);
+    let expected: Vec<_> =
+        expected.iter().map(|row| row.replace("lublin-10x10", "stdin")).collect();
+    for input in [shipped_trace(), packed()] {
+        let run = dir.replay_on(&input, &format!("{line} --trace -")).code(0);
+        run.demand(run.fields(&fields) == expected, "as from the file");
+    }
+    let grid = dir.file(
+        "grid.toml",
+        "traces = ['-']\npolicies = ['johnson', 'pwa']\nschedulers = ['fcfs']\n[[allocator]]\nname = 'random'\n",
+    );
+    let sweep = "sweep grid.toml --out out -q";
+    grid.replay_on(&shipped_trace(), sweep).code(0);
+    let rows = String::from_utf8(grid.read("out/runs.csv")).expect("text");
+    let both = ["johnson", "pwa"].map(|policy| rows.contains(policy));
+    assert!(rows.contains("stdin") && both == [true, true], "{rows}");
+    // The same again is done already; another trace has other cells, though it has the same name.
+    grid.replay_on(&shipped_trace(), sweep).code(0);
+    assert_eq!(grid.read("out/runs.csv"), rows.into_bytes());
+    grid.replay_on(TINY.as_bytes(), sweep).code(0);
+    let rows = String::from_utf8(grid.read("out/runs.csv")).expect("text");
+    assert!(rows.lines().skip(1).all(|row| row.contains("2x2")), "{rows}");
+    let bad = Dir::new().replay_on(BAD.as_bytes(), "--trace -");
+    bad.fails(3, 3, &["stdin:2:19: requested time \"12x\" is not a number"]);
+    Dir::new().replay("--trace -").fails(3, 1, &["stdin: no job records in the file"]);
+}
+
+const FRONTIER: &str = "; MaxProcs: 9408\n\
+    1 0 5 60 2 -1 -1 2 90 -1 1 4 9 -1 1 1 -1 -1 16 -1 frontier:excl:2x56\n\
+    2 1 5 60 140000 -1 -1 140000 90 -1 1 4 9 -1 1 1 -1 -1 20000 -1 frontier:excl:2500x56\n\
+    3 2 5 60 4 -1 -1 4 90 -1 1 4 9 -1 1 1 -1 -1 -1 1850 frontier:excl:unknown\n";
+
+fn fields_after_the_eighteenth() {
+    let dir = Dir::new().file("f.swf", FRONTIER);
+    let line = "--trace f.swf --mesh 96x98 --alloc random --format json";
+    let held = "3 records with 21 fields: descriptor of nodes 2, other text 1";
+    let johnson = dir.replay(&format!("{line} --oversize drop")).code(0).says(held);
+    johnson.says("; ignored (--policy frontier counts nodes)\n");
+    let strict = ["f.swf:2: job 1 has more than 18 fields: policy strict forbids it"];
+    dir.replay(&format!("{line} --policy strict")).fails(3, 1, &strict);
+}
+
+fn sizes_from_further_fields() {
+    let sizes = |file: &str, policy: &str| {
+        let dir = Dir::new().file("t.swf", file);
+        let line =
+            format!("--trace t.swf --mesh 96x98 --alloc random -q --out out --policy {policy}");
+        dir.replay(&line).code(0);
+        let rows = String::from_utf8(dir.read("out/by_size.csv")).expect("text");
+        let mut rows =
+            rows.lines().map(|row| row.split(',').map(str::to_string).collect::<Vec<_>>());
+        let size = rows.next().and_then(|head| head.iter().position(|name| name == "size"));
+        rows.map(|row| row[size.expect("a column")].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(sizes(FRONTIER, "frontier"), ["2", "4", "2500"]);
+    let cerit = "1 0 0 9 24 1 1 24 90 1 1 1 1 1 -1 1 1 1 {7,7,8} q_4d 2:ppn=12\n\
+                 2 0 0 9 8 1 1 24 90 1 1 1 1 1 -1 1 1 1 {7} q_4d 1:ppn=12\n\
+                 3 0 0 9 60 1 1 24 90 1 1 1 1 1 -1 1 1 1 none q_4d 5:ppn=12\n";
+    assert_eq!(sizes(cerit, "cerit"), ["12", "24", "60"]);
+    assert_eq!(sizes(cerit, "cerit-nodes"), ["1", "2", "5"]);
 }
 
 fn a_malformed_number() {
@@ -213,7 +283,12 @@ fn endless_lines_have_an_end() {
         ("phase,src_rank,dst_rank,packets", "cat /dev/zero", phases, "/dev/stdin:2: the line has"),
         ("0,1", "tr '\\0' 7 </dev/zero", matrix, "/dev/stdin:2: the line has"),
         ("; MaxProcs: 4", "cat /dev/zero", "--trace /dev/stdin", "/dev/stdin:2:1: control byte"),
-        ("1 0 0 5 2", "tr '\\0' 7 </dev/zero", "--trace /dev/stdin", "/dev/stdin:2:65537: a line"),
+        (
+            "1 0 0 5 2",
+            "tr '\\0' 7 </dev/zero",
+            "--trace /dev/stdin",
+            "/dev/stdin:2:1048577: a line",
+        ),
         ("; MaxProcs: 4", "yes ';'", "--trace /dev/stdin", "bytes of comment lines"),
         ("# a grid", "yes '#'", "plan /dev/stdin", "longer than 16777216 bytes"),
     ] {

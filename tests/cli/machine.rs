@@ -64,7 +64,7 @@ fn a_mesh_larger_than_the_hypercube() {
         .file("t.swf", "; MaxProcs: 128\n1 0 0 5 81\n")
         .file("t.shapes.csv", "job,w,h,d\n1,9,9,1\n");
     let run = dir.replay("--trace t.swf -q --mesh hypercube:7 --alloc afl").code(1);
-    run.says("job 1 (line 2) needs 81 processors").says("its shape takes more");
+    run.says("job 1 (line 2) needs 81 processors").says("its size or shape has no place");
 }
 
 fn a_hypercube_needs_a_strategy_for_it() {

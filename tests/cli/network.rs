@@ -1,5 +1,6 @@
 //! `replay network` and `replay contend`.
 
+use std::collections::HashMap;
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::process::Command;
@@ -23,6 +24,7 @@ trials!(
     threads_do_not_matter,
     contention_is_drawn,
     a_pattern_of_ones_own,
+    policies_have_their_own_correlations,
     impossible_wishes,
 );
 
@@ -65,7 +67,7 @@ fn channels_are_accounted_for() {
     assert_eq!(carried, 4 * 8);
 }
 
-/// One job on an idle machine, where it stood alone too: whatever it draws, no stretch. And
+/// One job on an idle machine, where it stood alone too: whatever it draws, no contention. And
 /// whatever other seeds there are, the same row.
 fn a_row_depends_on_its_own_seed_alone() {
     let dir = Dir::new()
@@ -79,7 +81,7 @@ fn a_row_depends_on_its_own_seed_alone() {
     };
     for pattern in ["one-to-all", "random", "n-body"] {
         let all = run(pattern, "3,1,2");
-        assert_eq!(all.fields(&["mean_stretch"]), ["1.0", "1.0", "1.0"]);
+        assert_eq!(all.fields(&["mean_contention_factor"]), ["1.0", "1.0", "1.0"]);
         // But for its number in the grid.
         let row = |outcome: &Outcome, at: usize| {
             let mut row = outcome.objects().swap_remove(at);
@@ -161,10 +163,15 @@ fn machines_and_seeds_have_their_own_figures() {
     let one = names("--sched easy", "one");
     assert_eq!(
         one,
-        ["contention--lublin-10x10--10x10--easy.png", "links--lublin-10x10--easy--random.png"]
+        [
+            "contention--lublin-10x10--10x10--easy.png",
+            "links--lublin-10x10--easy--random.png",
+            // One allocator has no correlation, and no points.
+            "scatter--jobs--lublin-10x10--10x10--easy--random.png"
+        ]
     );
     let all = names("--mesh 10x10,torus:10x10 --seed 4,5", "all");
-    assert_eq!(all.len(), 8, "{all:?}");
+    assert_eq!(all.len(), 12, "{all:?}");
     for name in [
         "links--lublin-10x10--torus-10x10--fcfs--random--seed-5.png",
         "contention--lublin-10x10--10x10--fcfs--seed-4.png",
@@ -293,8 +300,8 @@ fn contention_is_drawn() {
         assert!(dir.path("out").join(file).is_file(), "{file}");
     }
     let plots = fs::read_dir(dir.path("out/plots")).expect("a folder").count();
-    // One comparison and two maps, as SVG, PNG and CSV.
-    assert_eq!(plots, 9);
+    // One comparison, two maps and the jobs of two runs, as SVG, PNG and CSV.
+    assert_eq!(plots, 15);
 }
 
 fn a_pattern_of_ones_own() {
@@ -323,4 +330,19 @@ fn impossible_wishes() {
     ] {
         dir.replay(command).code(2).says(word);
     }
+}
+
+fn policies_have_their_own_correlations() {
+    let dir = Dir::with_trace();
+    let contend =
+        "contend --jobs 12 --scale 0.02 --alloc mc1x1,mbs,paging,random --policy johnson,pwa";
+    dir.replay(&format!("{contend} --no-plots --out out -q")).code(0);
+    let table = dir.read("out/correlations.csv");
+    let rows: Result<Vec<HashMap<String, String>>, _> =
+        csv::Reader::from_reader(table.as_slice()).into_deserialize().collect();
+    let mut rows = rows.expect("a table");
+    rows.retain(|row| row["over"] == "allocators");
+    let of = |name: &str| rows.iter().map(|row| row[name].clone()).collect::<Vec<_>>();
+    assert_eq!(of("policy"), ["johnson", "pwa"]);
+    assert_eq!(of("points"), ["4", "4"]);
 }

@@ -60,14 +60,15 @@ fn every_strategy_finds_something() {
 
 fn threads_and_repetition_change_no_byte() {
     let dir = Dir::with_trace();
-    for (i, strategy) in
-        ["exhaustive --spare 3", "local --start halving --evaluations 100", "tpe --evaluations 60"]
-            .iter()
-            .enumerate()
+    for (i, strategy) in [
+        "exhaustive --factors 0..3 --spare 3",
+        "local --start halving --factors 0..3 --evaluations 100",
+        "tpe --evaluations 60",
+    ]
+    .iter()
+    .enumerate()
     {
-        let search = format!(
-            "search -q --jobs 150 --sr 1..3 --factors 0..3 --strategy {strategy} --tie 2,3,1,1"
-        );
+        let search = format!("search -q --jobs 150 --sr 1..3 --strategy {strategy} --tie 2,3,1,1");
         let one = dir.replay(&format!("{search} --threads 1 --out a{i}")).code(0);
         let two = dir.replay(&format!("{search} --threads 2 --out b{i}")).code(0);
         one.demand(one.stdout == two.stdout, "the same table");
@@ -249,6 +250,15 @@ fn bad_input_is_explained() {
         ("--sched fcfs,easy", "one scheduler"),
         ("--sr 0..3", "0 breaks no tie"),
         ("--factors 0..0", "--factors"),
+        // What would be ignored.
+        ("--strategy random --factors 0..1", "--factors: this search has no grid"),
+        ("--strategy tpe --factors 0..1", "--factors: this search has no grid"),
+        ("--strategy halving --evaluations 9 --factors 0..1", "no grid"),
+        ("--strategy local --start 2,1,1,1 --factors 0..1", "no grid"),
+        ("--largest 7", "--largest: this search has a grid alone"),
+        ("--strategy halving --largest 7", "a grid alone"),
+        ("--each --jobs 20 -q", "--each: there is one trace"),
+        ("--scale-sr --jobs 20 -q", "--scale-sr: there is no other trace"),
         ("--split 1", "between 0 and 1"),
         ("--strategy external", "--ask-command"),
         ("--ask-command true", "for --strategy external"),

@@ -179,7 +179,11 @@ fn impossible_wishes() {
         ("stream --precision -1", "half-width"),
         ("stream --precision 0", "must be above 0"),
         ("stream --precision nan", "must be above 0"),
-        ("stream --min-replications 9 --max-replications 3", "9 to 3 replications"),
+        (
+            "stream --max-replications 3",
+            "--max-replications 3 is less than --min-replications 30: raise the one or lower the other",
+        ),
+        ("stream --min-replications 0 --max-replications 3", "at least one replication"),
         ("stream --pattern n-body --quota fixed[packets=10000000000]", "1 to 1000000000"),
         ("stream --pattern n-body --quota exponential[mean=1e300]", "at most 1000000000"),
         ("stream --pattern n-body --quota exponential[mean=nan]", "above 0"),

@@ -16,9 +16,10 @@ type RealTest = fn(&Dir);
 /// The tests of this file; those of the real trace only if it is found where the library
 /// looks for it.
 pub fn trials() -> Vec<Trial> {
-    let absent: [(&str, fn()); 6] = [
+    let absent: [(&str, fn()); 7] = [
         ("absent_traces_are_not_run", absent_traces_are_not_run),
         ("verify_in_every_format", verify_in_every_format),
+        ("an_audit_says_which_verdicts_can_fail", an_audit_says_which_verdicts_can_fail),
         ("quiet_verify_is_quiet", quiet_verify_is_quiet),
         ("nothing_to_verify", nothing_to_verify),
         ("numbers_that_differ", numbers_that_differ),
@@ -60,7 +61,7 @@ fn kth_verifies(dir: &Dir) {
     let verdicts = run.fields(&["workload", "verdict"]);
     let good = |line: &String| ["same", "within"].map(|v| format!("{KTH} {v}")).contains(line);
     run.demand(verdicts.len() > 10 && verdicts.iter().all(good), "all the same, or within");
-    run.says("0 differ, 0 not judged, 0 not run");
+    run.says("0 differ, 0 contradict, 0 not judged, 0 not run");
 }
 
 fn names_of_a_trace(dir: &Dir) {
@@ -90,6 +91,14 @@ fn verify_in_every_format() {
     }
 }
 
+fn an_audit_says_which_verdicts_can_fail() {
+    let dir = Dir::with_program();
+    let run = dir.replay("verify johnson --audit --format json").code(0);
+    run.demand(run.fields(&["suite", "judged"]) == ["johnson 0"], "no log, nothing judged");
+    dir.replay("verify johnson --audit").code(0).prints("unnoticed");
+    dir.replay("verify johnson --audit --full").refused(&["--audit", "--full"]);
+}
+
 fn quiet_verify_is_quiet() {
     Dir::with_program().replay("verify --trace LANL-CM5 --quiet").code(0).says_nothing();
 }
@@ -113,7 +122,8 @@ fn numbers_that_differ() {
     let verdicts = run.fields(&["verdict"]);
     run.demand(verdicts.iter().any(|verdict| verdict == "differs"), "a number that differs");
     run.demand(verdicts.iter().all(|verdict| !verdict.starts_with("not run")), "all were run");
-    run.says(" differ, 0 not judged, 0 not run\n");
+    let run = run.says(" differ, 0 contradict, 0 not judged, 0 not run\n");
+    run.says("differs, which is not declared");
 }
 
 fn another_or_no_log() {

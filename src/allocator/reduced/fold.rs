@@ -32,7 +32,11 @@ impl Folding {
             Folding::Square => return square(request),
             Folding::Side => match (request.shape, topology) {
                 (Some(sides), _) => of_sides(halved(sides)?),
-                (None, Topology::Grid(grid)) => of_sides(halved(sides(request.size, grid)?)?),
+                (None, Topology::Grid(grid)) => match sides(request.size, grid) {
+                    Some(sides) => of_sides(halved(sides)?),
+                    // It asks for more than the whole machine.
+                    None => count(request.size)?,
+                },
                 (None, Topology::Hypercube(_)) => subcube(request.size)?,
                 (None, Topology::Cluster(_)) => count(request.size)?,
             },
@@ -125,6 +129,15 @@ mod tests {
         assert_eq!((folded.request.shape, folded.ratio), (Some([16, 16, 1]), 4));
         assert_eq!(steps(Folding::Square, shaped([17, 17, 1]), "32x32"), [289, 256, 64, 16, 4, 1]);
         assert_eq!(steps(Folding::Square, Request::of_size(3), "32x32"), [3, 1]);
+    }
+
+    #[test]
+    fn more_than_the_machine_has_is_halved() {
+        assert_eq!(
+            steps(Folding::Side, Request::of_size(100), "4x4"),
+            [100, 50, 25, 13, 8, 4, 2, 1]
+        );
+        assert_eq!(steps(Folding::Side, Request::of_size(100), "hypercube:4")[..3], [100, 64, 32]);
     }
 
     #[test]

@@ -21,11 +21,16 @@
 //! # Schedulers
 //!
 //! A scheduler names a job and lets the strategy decide, so that every discipline that takes refusals
-//! works. It sees a waiting job with the fewest processors on which it may run
+//! works, whatever the speed-up. It sees a waiting job with the fewest processors on which it may run
 //! ([`Allocator::least`]): it names the head as soon as so many are free, and queues in order of size
 //! go by them. What EASY promises its head is the size asked for; jobs that overtake it are backfilled
 //! by their estimate unfolded, so that one that is folded may delay the head. Conservative backfilling
-//! takes no refusals.
+//! works with none of these strategies: it reserves processors and time when a job arrives, and how
+//! many and how long is decided only when the job starts.
+//!
+//! # Jobs larger than the machine
+//!
+//! They can run where every strategy of a grid folds them to what fits; elsewhere they are bad input.
 //!
 //! # Strategies that never refuse
 //!
@@ -124,10 +129,19 @@ impl Reduced {
         folded.is_some()
     }
 
-    /// The request folded until it needs no more than a cube of this dimension.
+    /// The request folded until it needs no more than a cube of this dimension, and no more than the
+    /// machine.
     fn limited(&self, request: Request, dimension: u32) -> Fold {
+        let most = match &self.topology {
+            Topology::Hypercube(cube) => dimension.min(cube.dimensions().into()),
+            Topology::Grid(_) | Topology::Cluster(_) => dimension,
+        };
+        let exceeds = |request: Request| {
+            request.size as usize > self.topology.processors()
+                || limit::dimension(request, &self.topology) > most
+        };
         let mut at = Fold::none(request);
-        while limit::dimension(at.request, &self.topology) > dimension && self.fold(&mut at) {}
+        while exceeds(at.request) && self.fold(&mut at) {}
         at
     }
 
@@ -173,9 +187,18 @@ impl Allocator for Reduced {
             Rule::Limit { dimension } => (0, self.limited(request, dimension)),
             Rule::Average => (0, self.limited(request, self.in_system.mean())),
         };
+        // Who goes by the least that a job may ever have can ask too early; no size is refused then.
+        if self.rule == Rule::Average && at.request.size as usize > machine.free_count() {
+            return Err(Refusal::TooFewFree);
+        }
         let mut refusal = Refusal::TooFewFree;
         loop {
-            match self.inner.allocate(machine, at.request, chosen) {
+            // No strategy has to know of jobs that are larger than the machine.
+            let outcome = match at.request.size as usize > machine.processors() {
+                true => Err(Refusal::TooFewFree),
+                false => self.inner.allocate(machine, at.request, chosen),
+            };
+            match outcome {
                 Ok(()) => return Ok(self.reduction(request, at)),
                 Err(Refusal::Stopped(stopped)) => return Err(stopped.into()),
                 // Processors were free for one of its sizes.
@@ -213,6 +236,13 @@ impl Allocator for Reduced {
         }
     }
 
+    fn least_now(&self, request: Request) -> u32 {
+        match self.rule {
+            Rule::Average => self.limited(request, self.in_system.mean()).request.size,
+            Rule::Refused { .. } | Rule::Limit { .. } => self.least(request),
+        }
+    }
+
     /// At one of the sizes that it may get.
     fn can_serve(&mut self, request: Request) -> bool {
         let (most, mut at) = match self.rule {
@@ -222,7 +252,8 @@ impl Allocator for Reduced {
             Rule::Average => (u32::MAX, Fold::none(request)),
         };
         loop {
-            if self.inner.can_serve(at.request) {
+            let fits = at.request.size as usize <= self.topology.processors();
+            if fits && self.inner.can_serve(at.request) {
                 return true;
             }
             if at.steps >= most || !self.fold(&mut at) {
@@ -232,7 +263,10 @@ impl Allocator for Reduced {
     }
 
     fn largest_allocation(&mut self, request: Request) -> u64 {
-        self.inner.largest_allocation(request)
+        // A job that is larger than the machine is folded at least until it fits.
+        let mut at = Fold::none(request);
+        while at.request.size as usize > self.topology.processors() && self.fold(&mut at) {}
+        self.inner.largest_allocation(at.request)
     }
 
     fn hosts(&self) -> Option<super::elmer::Hosts> {

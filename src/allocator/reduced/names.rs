@@ -3,7 +3,7 @@
 use super::{Reduced, Rule, Speedup};
 use crate::allocator::spec::AllocatorSpec;
 use crate::allocator::{Allocator, AllocatorOptions};
-use crate::naming::{Entry, Table, kind};
+use crate::naming::{Entry, NameError, Table, kind};
 use crate::topology::Topology;
 
 /// How jobs are folded, and for which strategy.
@@ -20,20 +20,55 @@ pub struct ReducedOptions {
     pub extend: bool,
 }
 
+/// The strategy that places jobs on a machine where the options name none.
+fn usual(topology: &Topology) -> Result<AllocatorSpec, NameError> {
+    match topology {
+        Topology::Grid(_) => "first-fit",
+        Topology::Hypercube(_) => "cube-buddy",
+        Topology::Cluster(_) => "elmer",
+    }
+    .parse()
+}
+
+/// Why a limit of 2^`k` processors folds nobody on this machine, if that is so.
+fn idle_limit(k: u32, topology: &Topology) -> Result<(), String> {
+    let processors = topology.processors();
+    let most = match topology {
+        // A mesh can need a larger subcube than its processors would.
+        Topology::Hypercube(cube) => u32::from(cube.dimensions()),
+        Topology::Grid(_) | Topology::Cluster(_) => match processors.next_power_of_two().ilog2() {
+            // Jobs of one processor cannot be folded.
+            0 => return Err("folds no job: the machine has one processor".to_string()),
+            dimensions => dimensions - 1,
+        },
+    };
+    match k > most {
+        true => Err(format!(
+            "folds no job: k={k} allows {} processors and the machine has {processors}; k is at most \
+             {most} there",
+            1u64 << k
+        )),
+        false => Ok(()),
+    }
+}
+
 impl AllocatorOptions for ReducedOptions {
+    fn on(&self, topology: &Topology) -> Self {
+        let inner = self.inner.clone().or_else(|| usual(topology).ok());
+        Self { inner: inner.map(|inner| inner.on(topology)), ..self.clone() }
+    }
+
     fn build(&self, topology: &Topology, seed: u64) -> Result<Box<dyn Allocator>, String> {
-        let usual = match topology {
-            Topology::Grid(_) => "first-fit",
-            Topology::Hypercube(_) => "cube-buddy",
-            Topology::Cluster(_) => "elmer",
-        };
-        let text = |error: crate::naming::NameError| error.to_string();
+        let text = |error: NameError| error.to_string();
         let inner = match &self.inner {
             Some(inner) => inner.clone(),
-            None => usual.parse().map_err(text)?,
+            None => usual(topology).map_err(text)?,
         };
+        if let Rule::Limit { dimension } = self.rule {
+            idle_limit(dimension, topology)?;
+        }
         let built = inner.build(topology, seed).map_err(text)?;
-        if built.refused_sizes().is_some() {
+        if built.folds() {
             return Err(format!("inner={inner} folds jobs itself"));
         }
         let folds_refused = matches!(self.rule, Rule::Refused { .. });
@@ -58,7 +93,8 @@ pub fn table() -> Table<ReducedOptions> {
     let rsr = entry("rsr", Rule::Refused { most: 1 })
         .about(
             "Restricted size reduction: a job that is refused is folded, at most t times, and runs longer \
-             on fewer processors of another strategy.",
+             on fewer processors of another strategy. Under every scheduler but conservative, which \
+             reserves at arrival what only the start decides.",
         )
         .case("t", kind::integer(1..=64), "most folds of a job", |o: &mut ReducedOptions| match &mut o
             .rule
@@ -69,7 +105,7 @@ pub fn table() -> Table<ReducedOptions> {
     let greedy = entry("greedy-limit", Rule::Refused { most: u32::MAX })
         .about("As rsr, but a job is folded until it is placed, down to one processor.");
     let limit = entry("limit", Rule::Limit { dimension: 5 })
-        .about("Every job of more than 2^k processors is folded to 2^k, always.")
+        .about("Every job of more than 2^k processors is folded to 2^k, always, also one larger than the machine.")
         .case("k", kind::integer(0..=15), "log2 of the most processors of a job", |o| match &mut o
             .rule
         {

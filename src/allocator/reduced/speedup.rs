@@ -20,10 +20,10 @@ pub enum Speedup {
     },
     /// A. B. Downey, "A model for speedup of parallel programs", UC Berkeley, report CSD-97-933, 1997.
     Downey {
-        /// Average parallelism, as a multiple of the processors that the job asks for. At least
-        /// one processor.
+        /// Average parallelism, as a multiple of the processors that the job asks for, 0.001 to 1000.
+        /// Below one processor it counts as one.
         parallelism: f64,
-        /// Variance of parallelism, at least 0; 0 is none.
+        /// Variance of parallelism, 0 to 1000; 0 is none.
         sigma: f64,
     },
 }
@@ -36,31 +36,33 @@ static TABLE: LazyLock<Table<Speedup>> = LazyLock::new(|| {
         .source("Chang, Mohapatra 1996");
     let linear = Entry::new("linear", Speedup::Linear)
         .about("Run time in inverse proportion to the processors.");
-    let amdahl =
-        Entry::new("amdahl", Speedup::Amdahl { serial: 0.05 })
-            .about("Amdahl's law; the default is ours.")
-            .case("serial", kind::positive_to(1.0), "share of the work that is not divided", |s| {
+    let amdahl = Entry::new("amdahl", Speedup::Amdahl { serial: 0.05 })
+        .about("Amdahl's law; the default is ours.")
+        .case("serial", kind::number(0.0..=1.0), "share of the work that is not divided", |s| {
+            match s {
+                Speedup::Amdahl { serial } => Some(serial),
+                _ => None,
+            }
+        });
+    let downey =
+        Entry::new("downey", Speedup::Downey { parallelism: 1.0, sigma: 1.0 })
+            .about("Downey's model; the defaults are ours.")
+            .source("Downey 1997")
+            .case(
+                "parallelism",
+                kind::number(0.001..=1000.0),
+                "average parallelism over the processors asked for",
+                |s| match s {
+                    Speedup::Downey { parallelism, .. } => Some(parallelism),
+                    _ => None,
+                },
+            )
+            .case("sigma", kind::number(0.0..=1000.0), "variance of parallelism; 0: none", |s| {
                 match s {
-                    Speedup::Amdahl { serial } => Some(serial),
+                    Speedup::Downey { sigma, .. } => Some(sigma),
                     _ => None,
                 }
             });
-    let downey = Entry::new("downey", Speedup::Downey { parallelism: 1.0, sigma: 1.0 })
-        .about("Downey's model; the defaults are ours.")
-        .source("Downey 1997")
-        .case(
-            "parallelism",
-            kind::positive(),
-            "average parallelism over the processors asked for",
-            |s| match s {
-                Speedup::Downey { parallelism, .. } => Some(parallelism),
-                _ => None,
-            },
-        )
-        .case("sigma", kind::positive(), "variance of parallelism", |s| match s {
-            Speedup::Downey { sigma, .. } => Some(sigma),
-            _ => None,
-        });
     Table::new("speed-up", [folds, linear, amdahl, downey])
 });
 
@@ -145,7 +147,7 @@ mod tests {
         #[test]
         fn fewer_processors_never_help_nor_cost_more_than_linear(
             asked in 1..2000u32, share in 0.0..1.0f64, serial in 0.0..=1.0f64,
-            parallelism in 0.01..4.0f64, sigma in 0.0..3.0f64,
+            parallelism in 0.001..1000.0f64, sigma in 0.0..1000.0f64,
         ) {
             let given = (f64::from(asked) * share).ceil().max(1.0) as u32;
             let linear = Speedup::Linear.stretch(asked, given, 1);

@@ -84,7 +84,7 @@ fn who_never_refuses_folds_nobody_unless_told_to() {
     };
     assert!(built("rsr[inner=random]").expect_err("never refuses").contains("extend=yes"));
     assert!(built("rsr[inner=rsr]").expect_err("twice").contains("folds jobs itself"));
-    assert_eq!(built("limit[inner=random]"), Ok(()));
+    assert_eq!(built("limit[k=3,inner=random]"), Ok(()));
     let (mut extended, mut machine) = build("rsr[extend=yes,inner=random]", "4x4");
     assert_eq!(serve(extended.as_mut(), &mut machine, 12), Some((12, 0, 1.0)));
     assert_eq!(serve(extended.as_mut(), &mut machine, 7), Some((4, 1, 2.0)));
@@ -100,6 +100,9 @@ fn names_have_one_canonical_form() {
         ("limit[k=5]", "limit"),
         ("limit[inner=paging[size=1],k=3]", "limit[k=3,inner=paging[size=1]]"),
         ("average-limit[speedup=folds]", "average-limit"),
+        ("rsr[speedup=amdahl[serial=0]]", "rsr[speedup=amdahl[serial=0]]"),
+        ("rsr[speedup=amdahl[serial=-0]]", "rsr[speedup=amdahl[serial=0]]"),
+        ("rsr[speedup=downey[sigma=0.0]]", "rsr[speedup=downey[sigma=0]]"),
     ] {
         assert_eq!(canonical(text).as_deref(), Ok(expected));
         assert_eq!(canonical(expected).as_deref(), Ok(expected));
@@ -108,11 +111,90 @@ fn names_have_one_canonical_form() {
         ("rsr[t=0]", "not an integer from 1 to 64"),
         ("rsr[inner=frist-fit]", "did you mean"),
         ("limit[extend=yes]", "unknown parameter"),
-        ("rsr[speedup=amdahl[serial=2]]", "serial"),
+        ("rsr[speedup=amdahl[serial=2]]", "serial=\"2\" is not a number from 0 to 1"),
+        ("rsr[speedup=amdahl[serial=-0.1]]", "not a number from 0 to 1"),
+        ("rsr[speedup=downey[sigma=-1]]", "not a number from 0 to 1000"),
+        ("rsr[speedup=downey[parallelism=1e300]]", "not a number from 0.001 to 1000"),
+        ("rsr[speedup=downey[parallelism=0]]", "not a number from 0.001 to 1000"),
     ] {
         let error = canonical(text).expect_err(text).to_string();
         assert!(error.contains(complaint), "{error}");
     }
+}
+
+#[test]
+fn a_limit_that_folds_nobody_is_refused() {
+    for (machine, most) in
+        [("4x4", 3), ("5x4", 4), ("hypercube:7", 7), ("cluster:100x2", 6), ("2x1", 0)]
+    {
+        let topology: Topology = machine.parse().expect("a machine");
+        let built = |k: u32| {
+            let spec: AllocatorSpec = format!("limit[k={k}]").parse().expect("a strategy");
+            spec.build(&topology, 1).map(drop).map_err(|error| error.to_string())
+        };
+        assert_eq!(built(most), Ok(()), "{machine}");
+        let error = built(most + 1).expect_err(machine);
+        let advice = format!("folds no job: k={} allows", most + 1);
+        assert!(error.contains(&advice) && error.contains(&format!("at most {most}")), "{error}");
+        built(15).expect_err(machine);
+    }
+    let one: Topology = "1x1".parse().expect("a machine");
+    let spec: AllocatorSpec = "limit[k=0]".parse().expect("a strategy");
+    assert!(spec.build(&one, 1).is_err());
+}
+
+#[test]
+fn what_is_usual_on_a_machine_is_one_strategy_with_what_is_typed_out() {
+    for (machine, short, long) in [
+        ("8x8", "rsr", "rsr[inner=first-fit]"),
+        ("hypercube:6", "rsr[t=2]", "rsr[t=2,inner=cube-buddy]"),
+        ("cluster:8x2", "average-limit", "average-limit[inner=elmer]"),
+    ] {
+        let topology: Topology = machine.parse().expect("a machine");
+        let on_it = |name: &str| name.parse::<AllocatorSpec>().expect("a strategy").on(&topology);
+        let (short, long) = (on_it(short), on_it(long));
+        assert_eq!((short.to_string(), short.identity()), (long.to_string(), long.identity()));
+    }
+}
+
+/// Who may be given more than is free is asked before that many are; that is no refusal.
+#[test]
+fn a_strategy_that_never_refuses_is_not_counted_as_if_it_did() {
+    let jobs: Vec<Job> = (0..60).map(|i| job(i + 1, i, 7, 1 + (5 * i as u32) % 16)).collect();
+    for (name, refuses) in
+        [("average-limit[inner=random]", false), ("average-limit[inner=cube-buddy]", true)]
+    {
+        let (recorder, overhead) = run(&jobs, name, "hypercube:4").expect("it runs");
+        let system = recorder.metrics(0, 16, &overhead);
+        // Asked in vain it was, or nothing would be tested.
+        assert!(overhead.attempts > jobs.len() as u64, "{name} {overhead:?}");
+        assert_eq!(system.refusals > 0, refuses, "{name} {system:?}");
+        assert_eq!(system.refused_sizes, Some(system.refusals), "{name}");
+    }
+}
+
+/// Larger than the machine by itself, not as it is folded.
+#[test]
+fn a_job_larger_than_the_machine_runs_where_it_is_folded() {
+    let jobs = [job(1, 0, 10, 128)];
+    for (name, machine, size, end) in [
+        ("limit[k=4]", "hypercube:5", 16, 80),
+        ("rsr[t=2]", "hypercube:5", 32, 40),
+        ("limit[k=3]", "4x4", 8, 160),
+        ("limit[k=4,speedup=linear]", "cluster:32", 16, 80),
+        // The mean of a single job is its own dimension.
+        ("average-limit", "hypercube:5", 32, 40),
+        ("average-limit", "4x4", 16, 80),
+    ] {
+        let (mut allocator, _) = build(name, machine);
+        let request = Request::of_size(128);
+        assert!(allocator.least(request) <= 32 && allocator.can_serve(request), "{name}");
+        let (recorder, _) = run(&jobs, name, machine).expect("it runs");
+        assert_eq!(recorder.ends(), [end], "{name}");
+        let served = crate::metrics::system::as_served(&jobs, &recorder);
+        assert_eq!(served[0].size, size, "{name}");
+    }
+    assert!(run(&jobs, "rsr[t=1]", "hypercube:5").is_err());
 }
 
 fn run(
@@ -190,7 +272,6 @@ fn what_no_size_can_have_is_known_at_once() {
         ("afl", false),
         ("non-cubic", true),
         ("rsr[inner=cube-buddy]", true),
-        ("limit[k=8,inner=afl]", false),
         ("limit[k=7,inner=afl]", true),
         ("average-limit[inner=cube-buddy]", true),
     ] {
@@ -210,6 +291,7 @@ fn what_no_size_can_have_is_known_at_once() {
     assert!(matches!(outcome, Err(CoupledError::NeverFits { number: 2, .. })));
     assert_eq!(recorder.starts(), [i64::MIN; 2]);
     assert!(run(&jobs, "rsr[inner=afl]", "hypercube:7").is_ok());
+    assert!(run(&jobs, "average-limit[inner=afl]", "hypercube:7").is_ok());
 }
 
 /// Starts and ends by hand. Jobs 1 and 2 hold six of eight processors; job 3 asks for all, may be

@@ -1,14 +1,16 @@
-//! Figures of `replay contend`: allocators compared, and the use of the links.
+//! Figures of `replay contend`: allocators compared, what stands behind their correlations, and the use of
+//! the links.
 
 use std::path::{Path, PathBuf};
 
 use super::tables::varied;
 use crate::experiment::RunKey;
-use crate::experiment::contention::{Contended, Contention, settings};
-use crate::plot::{Comparison, HeatMap, Stems, save};
+use crate::experiment::contention::{Contended, Contention, Correlations, PAIRS, settings};
+use crate::metrics::correlation::FEWEST;
+use crate::plot::{Comparison, HeatMap, Scatter, ScatterPanel, Stems, save};
 
-/// Draws a comparison of every setting and a map of every run on a 2D machine; the paths of
-/// the files. Names and subtitles tell machines and seeds apart if there are several.
+/// Draws a comparison of every setting, the points of every row of correlations, and a map of every run
+/// on a 2D machine; the paths of the files. Names and subtitles tell machines and seeds apart if there are several.
 pub fn write(plots: &Path, outcomes: &[Contended]) -> anyhow::Result<Vec<PathBuf>> {
     let (machines, seeds) = varied(outcomes.iter().map(|outcome| &outcome.key));
     let seed_of = |key: &RunKey| seeds.then(|| format!("seed {}", key.seed));
@@ -20,6 +22,18 @@ pub fn write(plots: &Path, outcomes: &[Contended]) -> anyhow::Result<Vec<PathBuf
         let mut parts = vec!["contention", &key.trace, &key.topology, &key.scheduler];
         parts.extend(seed.as_deref());
         let figure = comparison(&group, seed.as_deref());
+        files.extend(save(plots, &stems.give(&parts), &figure)?);
+    }
+    // Fewer points have no correlation.
+    let correlated = |one: &Correlations<'_>| one.points.len() >= FEWEST;
+    for one in Correlations::of(outcomes).into_iter().filter(correlated) {
+        let key = one.key;
+        let (seed, strategy) = (seed_of(key), key.strategy());
+        let kind = if one.over_jobs { "jobs" } else { "allocators" };
+        let mut parts = vec!["scatter", kind, &key.trace, &key.topology, &key.scheduler];
+        parts.extend(one.over_jobs.then_some(strategy.as_str()));
+        parts.extend(seed.as_deref());
+        let figure = scatter(&one, &outcomes[0].pattern, seed.as_deref());
         files.extend(save(plots, &stems.give(&parts), &figure)?);
     }
     for outcome in outcomes {
@@ -48,18 +62,56 @@ fn comparison(group: &[&Contended], seed: Option<&str>) -> Comparison {
     let (key, pattern) = (&group[0].key, &group[0].pattern);
     let values = |means: &Contention| {
         let dispersal = means.mean_sending_dispersal.map(|share| 100.0 * share);
-        vec![means.mean_stretch, means.mean_latency, means.mean_distance, dispersal]
+        let factors = [means.mean_placement_factor, means.mean_contention_factor];
+        vec![means.mean_stretch, factors[0], factors[1], means.mean_distance, dispersal]
     };
     Comparison {
         half_widths: Vec::new(),
         subtitle: vec![
             line(&[Some(&key.trace), Some(&key.topology), Some(&key.scheduler), seed]),
-            format!("{pattern}; stretch is time among others over time alone"),
+            format!("{pattern}; stretch is placement times contention"),
+            "placement: alone where it was over alone in the box".to_string(),
+            "contention: among others over alone where it was".to_string(),
         ],
-        measures: ["Stretch", "Packet latency (cycles)", "Distance (hops)", "Dispersal (%)"]
+        measures: ["Stretch", "Placement", "Contention", "Distance (hops)", "Dispersal (%)"]
             .map(str::to_string)
             .to_vec(),
         strategies: sorted.iter().map(|run| (run.key.strategy(), values(&run.means))).collect(),
+    }
+}
+
+/// The points of a row of correlations, pair by pair.
+fn scatter(of: &Correlations<'_>, pattern: &str, seed: Option<&str>) -> Scatter {
+    let key = of.key;
+    let strategy = of.over_jobs.then(|| key.strategy());
+    let panel = |pair: &crate::experiment::contention::Pair| ScatterPanel {
+        name: pair.words(&of.points),
+        x_title: pair.axes.0.to_string(),
+        y_title: pair.axes.1.to_string(),
+        points: pair.points(&of.points),
+    };
+    let title = if of.over_jobs {
+        "Jobs: how measures go together"
+    } else {
+        "Allocators: how means go together"
+    };
+    Scatter {
+        title: title.to_string(),
+        subtitle: vec![
+            line(&[
+                Some(&key.trace),
+                Some(&key.topology),
+                Some(&key.scheduler),
+                strategy.as_deref(),
+                seed,
+            ]),
+            match of.over_jobs {
+                true => format!("{pattern}; every job that sends packets"),
+                false => format!("{pattern}; means over the jobs that send packets, in-sample"),
+            },
+        ],
+        names: of.names.clone(),
+        panels: PAIRS.iter().map(panel).collect(),
     }
 }
 

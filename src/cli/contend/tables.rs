@@ -34,6 +34,8 @@ fn sheet(runs: &[Contended]) -> Sheet {
     shown.extend(seeds.then(|| Shown::column("seed", "seed", 0)));
     shown.extend([
         Shown::column("mean_stretch", "stretch", 4),
+        Shown::column("mean_placement_factor", "placement", 4),
+        Shown::column("mean_contention_factor", "contention", 4),
         Shown::column("mean_latency", "latency", 2),
         Shown::column("mean_blocked", "blocked", 2),
         Shown::column("mean_hops", "hops", 3),

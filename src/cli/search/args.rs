@@ -46,9 +46,9 @@ pub struct SearchArgs {
     #[arg(long, value_name = "A..B", help_heading = "Search")]
     pub sr: Option<Range>,
 
-    /// Factors of the exhaustive grid, of which each ratio is visited once.
-    #[arg(long, value_name = "A..B", default_value = "0..10", help_heading = "Search")]
-    pub factors: Range,
+    /// Factors of the exhaustive grid, of which each ratio is visited once [default: 0..10].
+    #[arg(long, value_name = "A..B", help_heading = "Search")]
+    pub factors: Option<Range>,
 
     /// Slacks to try, such as 0,0.1 or 0..0.3:0.05; may be repeated [default: 0].
     ///
@@ -58,9 +58,9 @@ pub struct SearchArgs {
     #[arg(long, value_name = "LIST", value_delimiter = ',', help_heading = "Search")]
     pub slack: Vec<String>,
 
-    /// Largest factor of strategies that move freely.
-    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1000), help_heading = "Search", hide_short_help = true)]
-    pub largest: u32,
+    /// Largest factor of strategies that move freely [default: 100].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000), help_heading = "Search", hide_short_help = true)]
+    pub largest: Option<u32>,
 
     /// Evaluations at most [default: random 500, tpe 500, local 1000 after its start].
     ///
@@ -110,6 +110,30 @@ pub struct SearchArgs {
     /// tpe, external) may then go other ways.
     #[arg(long, value_name = "N", help_heading = "Search", hide_short_help = true)]
     pub spare: Option<u32>,
+}
+
+impl SearchArgs {
+    /// Whether the exhaustive grid has a part in the search.
+    pub fn takes_grid(&self) -> bool {
+        match self.strategy {
+            StrategyArg::Exhaustive => true,
+            StrategyArg::Halving => self.evaluations.is_none(),
+            StrategyArg::Local => {
+                let by_grid = |start: &String| ["exhaustive", "halving"].contains(&start.trim());
+                self.start.is_empty() || self.start.iter().any(by_grid)
+            }
+            StrategyArg::Tpe | StrategyArg::Random | StrategyArg::External => false,
+        }
+    }
+
+    /// Whether some part of the search moves freely.
+    pub fn moves_freely(&self) -> bool {
+        match self.strategy {
+            StrategyArg::Exhaustive => false,
+            StrategyArg::Halving => self.evaluations.is_some(),
+            _ => true,
+        }
+    }
 }
 
 /// `--strategy`.

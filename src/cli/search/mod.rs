@@ -17,8 +17,9 @@ use task::{SearchTask, Start, failure};
 
 use super::cost::Cost;
 use super::exit::{Exit, Failure, tell};
+use super::kind::Kind;
 use super::results::Tally;
-use super::session::{Kind, Session};
+use super::session::Session;
 use crate::experiment::Watch;
 use crate::experiment::search::strategy::{
     External, Halving, List, Local, Random, SearchStrategy, Tpe,

@@ -117,8 +117,8 @@ impl SearchTask {
         let most = usual.scan_radii.high.max(widest);
         let grid = Space {
             scan_radii: args.sr.unwrap_or(usual.scan_radii),
-            factors: args.factors,
-            largest: args.largest,
+            factors: args.factors.unwrap_or(usual.factors),
+            largest: args.largest.unwrap_or(usual.largest),
             slacks,
         };
         let free =
@@ -141,6 +141,13 @@ impl SearchTask {
             false => vec![maker.problem(parts[..searched.len()].concat())?],
         };
         let tests = held.len();
+        if args.each && searches.len() < 2 {
+            return Err(Failure::usage_message("--each: there is one trace to search"));
+        }
+        if args.scale_sr && singles.len() < 2 {
+            let message = "--scale-sr: there is no other trace to try vectors on";
+            return Err(Failure::usage_message(message));
+        }
         Ok(Self {
             train,
             test,
@@ -259,8 +266,13 @@ fn slacks(texts: &[String], allocator: &AllocatorSpec) -> Result<Vec<Slack>, Fai
 
 /// Before any trace is read: a grid that can be run.
 fn check_size(args: &SearchArgs, slacks: &[Slack]) -> Result<(), Failure> {
-    let scan_radii = args.sr.unwrap_or(Space::johnson().scan_radii);
-    let space = Space { scan_radii, factors: args.factors, largest: 1, slacks: slacks.to_vec() };
+    let usual = Space::johnson();
+    let space = Space {
+        scan_radii: args.sr.unwrap_or(usual.scan_radii),
+        factors: args.factors.unwrap_or(usual.factors),
+        slacks: slacks.to_vec(),
+        ..usual
+    };
     if space.grid_points() > 100_000_000 {
         return Err(Failure::usage_message(
             "--sr, --factors and --slack make a grid of more than 100,000,000 vectors",
@@ -276,8 +288,16 @@ fn check_combination(args: &SearchArgs) -> Result<(), Failure> {
     if radii.low == 0 || radii.high > limit {
         return refuse("--sr: scan radii are 1 to 1,000,000; 0 breaks no tie");
     }
-    if args.factors.high == 0 || args.factors.high > limit {
+    if args.factors.is_some_and(|factors| factors.high == 0 || factors.high > limit) {
         return refuse("--factors: the largest is 1 to 1,000,000");
+    }
+    if args.factors.is_some() && !args.takes_grid() {
+        return refuse(
+            "--factors: this search has no grid; --largest says how large the factors may be",
+        );
+    }
+    if args.largest.is_some() && !args.moves_freely() {
+        return refuse("--largest: this search has a grid alone; --factors says which factors");
     }
     if args.split.is_some_and(|share| !(share > 0.0 && share < 1.0)) {
         return refuse("--split: a share is between 0 and 1");

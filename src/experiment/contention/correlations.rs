@@ -13,6 +13,8 @@ pub struct Point {
     distance: f64,
     dispersal: f64,
     stretch: f64,
+    placement: f64,
+    contention: f64,
 }
 
 impl Point {
@@ -24,6 +26,8 @@ impl Point {
                 distance: job.distance(),
                 dispersal: job.placement.dispersal,
                 stretch: job.stretch()?,
+                placement: job.placement_factor()?,
+                contention: job.contention_factor()?,
             })
         };
         run.jobs.iter().filter_map(point).collect()
@@ -35,6 +39,8 @@ impl Point {
             distance: run.means.mean_distance?,
             dispersal: run.means.mean_sending_dispersal?,
             stretch: run.means.mean_stretch?,
+            placement: run.means.mean_placement_factor?,
+            contention: run.means.mean_contention_factor?,
         })
     }
 }
@@ -47,19 +53,39 @@ pub struct Pair {
     pub pearson: (&'static str, &'static str),
     /// Column of Spearman's coefficient, and what it is.
     pub spearman: (&'static str, &'static str),
+    /// What it compares: the axes of a figure.
+    pub axes: (&'static str, &'static str),
     of: fn(&Point) -> (f64, f64),
 }
 
+impl Pair {
+    /// The two measures of every point.
+    pub fn points(&self, points: &[Point]) -> Vec<(f64, f64)> {
+        points.iter().map(self.of).collect()
+    }
+
+    /// What the points come to: how many they are, and both coefficients, if they are enough.
+    pub fn words(&self, points: &[Point]) -> String {
+        let pairs = self.points(points);
+        let count = pairs.len();
+        match (pearson(&pairs), spearman(&pairs)) {
+            (Some(r), Some(by_rank)) => format!("r {r:.2}, by rank {by_rank:.2}, n {count}"),
+            _ => format!("no correlation, n {count}"),
+        }
+    }
+}
+
 macro_rules! pair {
-    ($title:literal, $x:ident, $y:ident, $words:literal) => {
+    ($title:literal, $x:ident, $y:ident, $words:literal, $axes:expr) => {
         Pair {
             title: $title,
+            axes: $axes,
             pearson: (
                 concat!("pearson_", stringify!($x), "_", stringify!($y)),
                 concat!(
                     "Pearson's correlation of ",
                     $words,
-                    " over the points; null where one of them does not vary"
+                    " over the points; null of fewer than four, or where one of them does not vary"
                 ),
             ),
             spearman: (
@@ -67,7 +93,7 @@ macro_rules! pair {
                 concat!(
                     "Spearman's rank correlation of ",
                     $words,
-                    " over the points; null where one of them does not vary"
+                    " over the points; null of fewer than four, or where one of them does not vary"
                 ),
             ),
             of: |point| (point.$x, point.$y),
@@ -76,11 +102,49 @@ macro_rules! pair {
 }
 
 /// What is compared.
-pub static PAIRS: [Pair; 4] = [
-    pair!("L1 ~ stretch", pairwise_l1, stretch, "pairwise L1 and stretch"),
-    pair!("distance ~ stretch", distance, stretch, "mean hop distance and stretch"),
-    pair!("dispersal ~ stretch", dispersal, stretch, "dispersal and stretch"),
-    pair!("L1 ~ dispersal", pairwise_l1, dispersal, "pairwise L1 and dispersal"),
+pub static PAIRS: [Pair; 6] = [
+    pair!(
+        "L1 ~ stretch",
+        pairwise_l1,
+        stretch,
+        "pairwise L1 and stretch",
+        ("Pairwise L1 (hops)", "Stretch")
+    ),
+    pair!(
+        "distance ~ stretch",
+        distance,
+        stretch,
+        "mean hop distance and stretch",
+        ("Distance (hops)", "Stretch")
+    ),
+    pair!(
+        "dispersal ~ stretch",
+        dispersal,
+        stretch,
+        "dispersal and stretch",
+        ("Dispersal", "Stretch")
+    ),
+    pair!(
+        "distance ~ placement",
+        distance,
+        placement,
+        "mean hop distance and placement factor",
+        ("Distance (hops)", "Placement factor")
+    ),
+    pair!(
+        "distance ~ contention",
+        distance,
+        contention,
+        "mean hop distance and contention factor",
+        ("Distance (hops)", "Contention factor")
+    ),
+    pair!(
+        "L1 ~ dispersal",
+        pairwise_l1,
+        dispersal,
+        "pairwise L1 and dispersal",
+        ("Pairwise L1 (hops)", "Dispersal")
+    ),
 ];
 
 /// The two columns of a pair, over the points of a row.
@@ -113,6 +177,8 @@ pub struct Correlations<'a> {
     pub over_jobs: bool,
     /// What is compared.
     pub points: Vec<Point>,
+    /// Strategies of the points, if they are allocators.
+    pub names: Vec<String>,
 }
 
 impl<'a> Correlations<'a> {
@@ -122,11 +188,13 @@ impl<'a> Correlations<'a> {
             key: &run.key,
             over_jobs: true,
             points: Point::of_jobs(&run.result),
+            names: Vec::new(),
         });
-        let groups = settings(runs).into_iter().map(|group| Self {
-            key: &group[0].key,
-            over_jobs: false,
-            points: group.iter().filter_map(|run| Point::of_run(run)).collect(),
+        let groups = settings(runs).into_iter().map(|group| {
+            let named =
+                group.iter().filter_map(|run| Some((Point::of_run(run)?, run.key.strategy())));
+            let (points, names) = named.unzip();
+            Self { key: &group[0].key, over_jobs: false, points, names }
         });
         jobs.chain(groups).collect()
     }
@@ -134,10 +202,10 @@ impl<'a> Correlations<'a> {
 
 impl Table for Correlations<'_> {
     const NAME: &'static str = "correlations";
-    const ROW: &'static str = "one row per run, over its sending jobs, and per trace, machine, scheduler and seed, over its allocators";
+    const ROW: &'static str = "one row per run, over its sending jobs, and per trace, policy, machine, scheduler and seed, over its allocators";
 
     fn columns() -> Vec<Column<Self>> {
-        let [trace, topology, scheduler, allocator, tie, _, seed, _] =
+        let [trace, topology, scheduler, allocator, tie, policy, seed, _] =
             RunKey::columns(|key: &RunKey| key);
         let mut columns =
             vec![Column::text("over", "what the points are: jobs or allocators", |of: &Self| {
@@ -146,7 +214,7 @@ impl Table for Correlations<'_> {
         columns.extend([trace, topology, scheduler].map(|c| c.of(|of: &Self| Some(of.key))));
         let of_run = |c: Column<RunKey>| c.of(|of: &Self| of.over_jobs.then_some(of.key));
         columns.extend([allocator, tie].map(of_run));
-        columns.push(seed.of(|of: &Self| Some(of.key)));
+        columns.extend([policy, seed].map(|c| c.of(|of: &Self| Some(of.key))));
         columns.push(Column::new("points", "", "how many they are", |of: &Self| of.points.len()));
         let points = |of: &Self| of.points.clone();
         columns.extend(PAIRS.iter().flat_map(|pair| self::columns(pair, points)));
@@ -154,11 +222,11 @@ impl Table for Correlations<'_> {
     }
 }
 
-/// Runs by trace, machine, scheduler and seed, in order of first appearance.
+/// Runs by trace, policy, machine, scheduler and seed, in order of first appearance.
 pub fn settings(runs: &[Contended]) -> Vec<Vec<&Contended>> {
     let same = |a: &RunKey, b: &RunKey| {
-        (&a.trace, &a.topology, &a.scheduler, a.seed)
-            == (&b.trace, &b.topology, &b.scheduler, b.seed)
+        (&a.trace, &a.policy, &a.topology, &a.scheduler, a.seed)
+            == (&b.trace, &b.policy, &b.topology, &b.scheduler, b.seed)
     };
     let mut groups: Vec<Vec<&Contended>> = Vec::new();
     for run in runs {

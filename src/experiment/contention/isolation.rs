@@ -2,27 +2,26 @@
 //!
 //! The time that a job takes alone grows with its quota, one packet or one step of its
 //! pattern at a time. [`isolate`] looks for the quota whose time comes nearest to the target,
-//! which is the run time in cycles, by real simulations of the job alone: the quota is doubled
+//! which is the run time in cycles, by real simulations of the job alone in the most compact box
+//! that holds it, turned the way in which it is fastest: the quota is doubled
 //! until the time passes the target, then the bracket is narrowed until a time is within
 //! [`TOLERANCE`] of the target or no quota is left between its ends. So a job misses its
 //! target by more than that only if no quota does better: a single packet, or the step that
 //! one packet more begins, is longer. That is the *granularity* of a pattern, and matters
 //! where targets are of few packets.
 
-use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::Slices;
+use super::alone::Alone;
 use super::stage::{LONGEST, Stage, TraceError};
 use crate::allocator::Request;
 use crate::allocator::hypercube::cube::Cube;
 use crate::allocator::hypercube::cubic::mesh_of;
 use crate::allocator::hypercube::sides::{Sides, SidesRule};
-use crate::allocator::submesh::ShapeRule;
-use crate::allocator::submesh::SubMesh;
-use crate::network::traffic::{Demand, Quota, Traffic};
+use crate::allocator::submesh::{ShapeRule, SubMesh, turned};
 use crate::topology::{NodeId, Topology};
 use crate::workload::Job;
 
@@ -83,7 +82,7 @@ struct Place {
 /// # Errors
 /// [`TraceError`] if the machine has no such network, or the times are beyond [`LONGEST`].
 pub fn isolate(stage: Stage<'_>, scale: f64, seed: u64) -> Result<Isolation, TraceError> {
-    let Stage { topology, messages, watch, .. } = stage;
+    let Stage { messages, watch, .. } = stage;
     let jobs = scaled(stage.jobs, scale)?;
     let draws = messages.program.draws();
     let wish = |i: usize| Wish {
@@ -93,15 +92,10 @@ pub fn isolate(stage: Stage<'_>, scale: f64, seed: u64) -> Result<Isolation, Tra
     };
     let mut wishes: BTreeMap<Wish, u64> = BTreeMap::new();
     (0..jobs.len()).for_each(|i| *wishes.entry(wish(i)).or_default() += 1);
-    let alone = Alone {
-        stage,
-        seed,
-        empty: Traffic::new(topology, messages.network, messages.options)?,
-        known: Mutex::default(),
-    };
+    let alone = Alone::new(stage, seed)?;
     let wishes: Vec<(Wish, u64)> = wishes.into_iter().collect();
     let found = wishes.into_par_iter().with_max_len(1).map(|(wish, jobs)| {
-        let found = alone.quota(wish)?;
+        let found = quota(stage, &alone, wish)?;
         (watch.jobs_done)(jobs);
         Ok((wish, found))
     });
@@ -129,52 +123,19 @@ fn scaled(jobs: &[Job], scale: f64) -> Result<Vec<Job>, TraceError> {
     Ok(jobs.iter().map(scaled).collect())
 }
 
-/// Jobs one by one on an empty machine.
-struct Alone<'a> {
-    stage: Stage<'a>,
-    seed: u64,
-    /// The machine.
-    empty: Traffic,
-    /// Cycles by place and quota, of jobs that do not draw.
-    known: Mutex<HashMap<(Place, u64), u64>>,
-}
-
-impl Alone<'_> {
-    /// The quota of a job, and the cycles that it takes.
-    fn quota(&self, wish: Wish) -> Result<(u64, u64), TraceError> {
-        if self.stage.messages.program.iteration(wish.place.size) == 0 {
-            return Ok((0, wish.target));
+/// The quota of a job, and the cycles that it takes.
+fn quota(stage: Stage<'_>, alone: &Alone<'_>, wish: Wish) -> Result<(u64, u64), TraceError> {
+    if stage.messages.program.iteration(wish.place.size) == 0 {
+        return Ok((0, wish.target));
+    }
+    let places = compact(stage.topology, wish.place);
+    nearest(wish.target, |packets| {
+        let mut fastest = u64::MAX;
+        for nodes in &places {
+            fastest = fastest.min(alone.time(nodes, wish.job.unwrap_or(0) as u64, packets)?);
         }
-        let nodes = compact(self.stage.topology, wish.place);
-        nearest(wish.target, |packets| {
-            let key = (wish.place, packets);
-            let known = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
-            match wish.job {
-                Some(job) => self.time(&nodes, job as u64, packets),
-                None => {
-                    let seen = known().get(&key).copied();
-                    if let Some(time) = seen {
-                        return Ok(time);
-                    }
-                    let time = self.time(&nodes, 0, packets)?;
-                    known().insert(key, time);
-                    Ok(time)
-                }
-            }
-        })
-    }
-
-    /// Cycles that so many packets of a job take alone.
-    fn time(&self, nodes: &[NodeId], job: u64, packets: u64) -> Result<u64, TraceError> {
-        let Stage { messages, watch, .. } = self.stage;
-        let mut traffic = self.empty.clone();
-        let program = messages.program.clone();
-        let demand = Demand { program, quota: Quota::fixed(packets), seed: self.seed };
-        traffic.start(job, nodes, &demand)?;
-        let mut ended = Vec::new();
-        let end = Slices::new().advance(&mut traffic, None, &mut ended, watch.stop)?;
-        Ok(end.unwrap_or_else(|| traffic.now()))
-    }
+        Ok(fastest)
+    })
 }
 
 /// The quota whose time comes nearest to the target, with that time, for times that grow with
@@ -222,34 +183,48 @@ fn nearest<E>(target: u64, mut time: impl FnMut(u64) -> Result<u64, E>) -> Resul
     Ok(if low_is_nearer { low } else { high })
 }
 
-/// The job's own shape from the first corner; without one, the most compact box that holds it.
-/// On a hypercube that is a mesh embedded in the first subcube by Gray codes; the first
-/// processors if the job's own shape needs more dimensions than there are.
-fn compact(topology: &Topology, place: Place) -> Vec<NodeId> {
-    let mut nodes = Vec::new();
-    match topology {
+/// Where a job alone may be: in its own shape from the first corner; without one, in the most compact
+/// box that holds it, turned every way that fits. On a hypercube that is a mesh embedded in the first
+/// subcube by Gray codes; the first processors if the job's own shape needs more dimensions than there
+/// are.
+fn compact(topology: &Topology, place: Place) -> Vec<Vec<NodeId>> {
+    let mut places = match topology {
         Topology::Grid(grid) => {
-            let fits = |sides: &[u16; 3]| {
-                let inside = sides.iter().zip(grid.axes()).all(|(&side, axis)| side <= axis.extent);
-                inside && SubMesh { base: [0; 3], sides: *sides }.volume() >= place.size
+            let inside = |sides: &[u16; 3]| {
+                sides.iter().zip(grid.axes()).all(|(&side, axis)| side <= axis.extent)
             };
-            let own = place.shape.filter(fits);
-            if let Some(sides) = own.or_else(|| ShapeRule::NearSquare.shape(place.size, grid)) {
+            let boxed = |sides: [u16; 3]| {
+                let mut nodes = Vec::new();
                 SubMesh { base: [0; 3], sides }.append_to(grid, &mut nodes);
+                nodes
+            };
+            let holds = |sides: &[u16; 3]| {
+                inside(sides) && SubMesh { base: [0; 3], sides: *sides }.volume() >= place.size
+            };
+            match place.shape.filter(holds) {
+                Some(own) => vec![boxed(own)],
+                None => {
+                    let compact = ShapeRule::NearSquare.shape(place.size, grid);
+                    let dimensions = grid.dimensions();
+                    let turned = compact.map(|sides| turned(sides, dimensions, true));
+                    turned.into_iter().flatten().filter(inside).map(boxed).collect()
+                }
             }
         }
         Topology::Hypercube(cube) => {
             let n = u32::from(cube.dimensions());
             let request = Request { size: place.size, shape: place.shape };
+            let mut nodes = Vec::new();
             match mesh_of(&mut Sides::new(n, SidesRule::Exact), n, request, cube.processors()) {
                 Ok(mesh) => mesh.append_to(Cube::whole(mesh.dimension()), &mut nodes),
                 Err(_) => nodes.extend(topology.nodes()),
             }
+            vec![nodes]
         }
-        Topology::Cluster(_) => nodes.extend(topology.nodes()),
-    }
-    nodes.truncate(place.size as usize);
-    nodes
+        Topology::Cluster(_) => vec![topology.nodes().collect()],
+    };
+    places.iter_mut().for_each(|nodes| nodes.truncate(place.size as usize));
+    places
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@
 //! quota ([`stream`](super::stream)); the jobs of a [trace](run_trace) get quotas by
 //! their run times.
 
+mod alone;
 mod correlations;
 mod isolation;
 mod outcome;

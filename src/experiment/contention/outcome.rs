@@ -69,7 +69,9 @@ measures! {
         sending_jobs: u64 ["jobs"] "jobs that send packets; the others hold their processors for their run time" = count(run, |job| job.packets > 0);
         off_target_jobs: u64 ["jobs"] "those of the sending jobs whose time alone is more than 1 % off run time x scale" = count(run, JobContention::is_off_target);
         packets: u64 ["packets"] "packets sent" = run.jobs.iter().map(|job| job.packets).sum();
-        mean_stretch: Option<f64> [""] "mean stretch of the sending jobs: time among the others over time alone; null if none sends" = mean(run, JobContention::stretch);
+        mean_stretch: Option<f64> [""] "mean stretch of the sending jobs: time among the others over time alone in the most compact box; null if none sends" = mean(run, JobContention::stretch);
+        mean_placement_factor: Option<f64> [""] "mean over the sending jobs of time alone on the job's processors over time alone in the most compact box; null if none sends" = mean(run, JobContention::placement_factor);
+        mean_contention_factor: Option<f64> [""] "mean over the sending jobs of time among the others over time alone on the same processors; null if none sends" = mean(run, JobContention::contention_factor);
         mean_latency: Option<f64> ["cycles"] "mean over the sending jobs of the mean latency of their packets; null if none sends" = sending(run, |job| job.latency);
         mean_blocked: Option<f64> ["cycles"] "mean over the sending jobs of the mean waits of their packets' headers; null if none sends" = sending(run, |job| job.blocked);
         mean_hops: Option<f64> ["links"] "mean over the sending jobs of the mean links of their packets' paths; null if none sends" = sending(run, |job| job.hops);
@@ -79,7 +81,7 @@ measures! {
         mean_wait_cycles: Option<f64> ["cycles"] "mean over all jobs from arrival to start" = mean(run, |job| Some(job.wait as f64));
         mean_turnaround_cycles: Option<f64> ["cycles"] "mean over all jobs from arrival to end" = mean(run, |job| Some((job.wait + job.service) as f64));
         makespan_cycles: i64 ["cycles"] "end of the last job, from the first arrival" = run.system.finish_time;
-        utilization: f64 ["", rising] "processor-time that jobs asked for and used over processors times makespan, from 0 to 1" = run.system.utilization;
+        utilization: f64 ["", rising] "processor-time that jobs asked for and used over processors times makespan, from 0 to 1; on hosts that jobs share used is what they computed, not what they held" = run.system.utilization;
     }
 }
 
@@ -88,7 +90,7 @@ impl Table for Contended {
     const ROW: &'static str = "one row per run of a trace on a network";
 
     fn columns() -> Vec<Column<Self>> {
-        let [trace, topology, scheduler, allocator, tie, _, seed, _] =
+        let [trace, topology, scheduler, allocator, tie, policy, seed, _] =
             RunKey::columns(|run: &Self| &run.key);
         let pattern = Column::text(
             "pattern",
@@ -96,7 +98,7 @@ impl Table for Contended {
             |run: &Self| Some(&run.pattern),
         );
         let mut columns = vec![run_column(|run: &Self| run.run)];
-        columns.extend([trace, topology, scheduler, allocator, tie, seed, pattern]);
+        columns.extend([trace, topology, scheduler, allocator, tie, policy, seed, pattern]);
         let means = Contention::columns().into_iter();
         columns.extend(means.map(|column| column.of(|run: &Self| Some(&run.means))));
         columns.extend(correlations::of_distances(|run: &Self| Point::of_jobs(&run.result)));
@@ -127,9 +129,12 @@ impl Table for ContendedJob<'_> {
             Column::new("size", "processors", "processors that a job asks for", |of: &Self| of.job.size),
             Column::new("packets", "packets", "packets sent", |of: &Self| of.job.packets),
             Column::new("target_cycles", "cycles", "time it should take alone: run time x scale", |of: &Self| of.job.target),
-            Column::new("isolated_cycles", "cycles", "time it takes alone", |of: &Self| of.job.isolated),
+            Column::new("isolated_cycles", "cycles", "time it takes alone in its shape or the most compact box, turned the best way", |of: &Self| of.job.isolated),
+            Column::new("alone_cycles", "cycles", "time it takes alone on the processors that it got", |of: &Self| of.job.alone),
             Column::new("service_cycles", "cycles", "time it takes among the others", |of: &Self| of.job.service),
-            Column::new("stretch", "", "time among the others over time alone; null if it sends nothing", |of: &Self| of.job.stretch()),
+            Column::new("stretch", "", "time among the others over time alone in the box: the product of the two factors; null if it sends nothing", |of: &Self| of.job.stretch()),
+            Column::new("placement_factor", "", "time alone on its processors over time alone in the box; null if it sends nothing", |of: &Self| of.job.placement_factor()),
+            Column::new("contention_factor", "", "time among the others over time alone on the same processors; null if it sends nothing", |of: &Self| of.job.contention_factor()),
             Column::new("wait_cycles", "cycles", "from arrival to start", |of: &Self| of.job.wait),
             Column::new("latency", "cycles", "from when a packet is first in its sender's queue until its last flit arrives, mean over the row's packets; null without any", move |of: &Self| sent(of.job, of.job.latency)),
             Column::new("blocked", "cycles", "waits of a packet's header on its way, mean over the row's packets; null without any", move |of: &Self| sent(of.job, of.job.blocked)),

@@ -2,17 +2,26 @@
 //!
 //! A cycle stands for `1 / scale` seconds of the trace. A job's quota is such that it would
 //! run for `run time x scale` cycles, its target, alone on the empty machine: in its own shape
-//! if the trace has shapes, else in the most compact box that holds it. [`isolate`](super::isolate)
-//! says how near it comes. With other jobs around and other processors the same packets take
-//! longer: the ratio is the job's *stretch*. It is against that box: five processors in a row
-//! have a stretch above 1 even alone. Arrivals and estimates are scaled alike, and a job that
+//! if the trace has shapes, else in the most compact box that holds it, turned the way in which it is
+//! fastest. [`isolate`](super::isolate) says how near it comes. With other jobs around and other
+//! processors the same packets take longer: the ratio is the job's *stretch*, the product of two factors.
+//!
+//! * The *placement factor* is its time alone on the processors that it got, over its time alone in the
+//!   box: what its allocator does to it by itself. Five processors in a row have one above 1; one
+//!   below 1 is possible, where the order of the processors suits the pattern better than the box.
+//! * The *contention factor* is its time among the others over its time alone on the same processors:
+//!   what the others do to it. It is exactly 1 for a job that has the machine to itself.
+//!
+//! Arrivals and estimates are scaled alike, and a job that
 //! has nobody to send to holds its processors for its target, so that in isolation the load
 //! would be that of the trace.
 
 use std::collections::BTreeSet;
 
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use super::alone::Alone;
 use super::isolation::is_near;
 use super::{Isolation, Stage, TraceError};
 use crate::allocator::Census;
@@ -37,8 +46,10 @@ pub struct JobContention {
     pub packets: u64,
     /// Cycles that it should take alone: run time x scale.
     pub target: u64,
-    /// Cycles that it takes alone.
+    /// Cycles that it takes alone in its shape or the most compact box.
     pub isolated: u64,
+    /// Cycles that it takes alone on the processors that it got.
+    pub alone: u64,
     /// Cycles among the others.
     pub service: u64,
     /// Cycles from arrival to start.
@@ -54,9 +65,19 @@ pub struct JobContention {
 }
 
 impl JobContention {
-    /// Time among the others over time alone; `None` for a job that sends nothing.
+    /// Time among the others over time alone in the box; `None` for a job that sends nothing.
     pub fn stretch(&self) -> Option<f64> {
         (self.packets > 0).then(|| self.service as f64 / self.isolated as f64)
+    }
+
+    /// Time alone where it was over time alone in the box; `None` for a job that sends nothing.
+    pub fn placement_factor(&self) -> Option<f64> {
+        (self.packets > 0).then(|| self.alone as f64 / self.isolated as f64)
+    }
+
+    /// Time among the others over time alone where it was; `None` for a job that sends nothing.
+    pub fn contention_factor(&self) -> Option<f64> {
+        (self.packets > 0).then(|| self.service as f64 / self.alone as f64)
     }
 
     /// Whether it sends packets, and its time alone misses the target by more than
@@ -103,18 +124,29 @@ pub fn run_trace(
         .on(topology, seed, Some(isolation.quotas.clone()))?
         .recording(jobs.len())
         .stopped_by(watch.stop.clone());
-    let placements = vec![None; jobs.len()];
     let pace = Pace::new(watch, jobs.len());
-    let watcher = Watcher { locality: Locality::new(topology), placements, jobs, watch, pace };
+    let locality = Locality::new(topology);
+    let (placements, nodes) = (vec![None; jobs.len()], vec![Vec::new(); jobs.len()]);
+    let quotas = &isolation.quotas;
+    let watcher = Watcher { locality, placements, nodes, jobs, quotas, watch, pace };
     let mut observers = (SystemRecorder::new(jobs.len()), watcher);
     let scene = Scene { jobs, topology, timed: false, stop: watch.stop };
     let mut scheduler = scheduler.build(processors as u32);
     let overhead =
         simulate(scene, scheduler.as_mut(), built.as_mut(), &mut service, &mut observers)?;
-    let (recorder, Watcher { placements, .. }) = observers;
+    let (recorder, Watcher { placements, nodes, .. }) = observers;
+    // Every job once more by itself, where it was.
+    let empty = Alone::new(stage, seed)?;
+    let alone = nodes.into_par_iter().enumerate().with_max_len(1).map(|(job, nodes)| {
+        let packets = quotas[job];
+        if packets > 0 { empty.time(&nodes, job as u64, packets) } else { Ok(0) }
+    });
+    let alone: Vec<u64> = alone.collect::<Result<_, TraceError>>()?;
     let times = recorder.starts().iter().zip(recorder.ends());
-    let each = jobs.iter().zip(placements).zip(times).zip(service.by_job()).zip(&isolation.service);
-    let jobs = each.filter_map(|((((job, placement), (start, end)), traffic), isolated)| {
+    let alone = isolation.service.iter().zip(&alone);
+    let each = jobs.iter().zip(placements).zip(times).zip(service.by_job()).zip(alone);
+    let jobs = each.filter_map(|((((job, placement), (start, end)), traffic), alone)| {
+        let (isolated, alone) = alone;
         let mean = |sum: u64| sum as f64 / traffic.packets.max(1) as f64;
         Some(JobContention {
             number: job.number,
@@ -122,6 +154,7 @@ pub fn run_trace(
             packets: traffic.packets,
             target: job.run as u64,
             isolated: *isolated,
+            alone: if traffic.packets > 0 { *alone } else { (end - start) as u64 },
             service: (end - start) as u64,
             wait: (start - job.submit) as u64,
             latency: mean(traffic.latency),
@@ -161,7 +194,7 @@ pub fn contended_id(jobs: &str, cell: &Cell, messages: &str, scale: f64) -> Cell
     let Cell { trace, scheduler, allocator, seed } = cell;
     let (topology, strategy) = (&trace.topology, allocator.identity());
     CellId::of(&format!(
-        "replay contend 1\n{jobs}\n{topology}\n{scheduler}\n{strategy}\n{seed}\n{messages}\n{scale:?}\n"
+        "replay contend 2\n{jobs}\n{topology}\n{scheduler}\n{strategy}\n{seed}\n{messages}\n{scale:?}\n"
     ))
 }
 
@@ -169,7 +202,10 @@ pub fn contended_id(jobs: &str, cell: &Cell, messages: &str, scale: f64) -> Cell
 struct Watcher<'a> {
     locality: Locality,
     placements: Vec<Option<Placement>>,
+    /// By job that sends packets, the processors of its processes.
+    nodes: Vec<Vec<NodeId>>,
     jobs: &'a [Job],
+    quotas: &'a [u64],
     watch: Watch<'a>,
     pace: Pace<'a>,
 }
@@ -177,8 +213,11 @@ struct Watcher<'a> {
 impl Observer for Watcher<'_> {
     fn started(&mut self, id: JobId, _: i64, nodes: &[NodeId], _: Option<Census>) {
         self.pace.started();
-        let placement = self.locality.placement(nodes, self.jobs[id.index()].size);
-        self.placements[id.index()] = Some(placement);
+        let size = self.jobs[id.index()].size;
+        self.placements[id.index()] = Some(self.locality.placement(nodes, size));
+        if self.quotas[id.index()] > 0 {
+            self.nodes[id.index()] = nodes[..size as usize].to_vec();
+        }
     }
 
     fn completed(&mut self, _: JobId, _: i64) {

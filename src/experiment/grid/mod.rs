@@ -134,7 +134,7 @@ impl ParameterGrid {
             return Err(GridError::at(&[Step::Key("shake"), Step::Key(error.field)], error));
         }
         let shake = file.shake;
-        let strategies = Strategies::new(&file.allocator)?;
+        let strategies = Strategies::new(&file.allocator, &machines)?;
         let (schedulers, machines) = (once(schedulers), once(machines));
         let mut names = HashSet::new();
         policies.retain(|policy| names.insert(policy.name));

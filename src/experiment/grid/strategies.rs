@@ -1,10 +1,12 @@
 use std::collections::HashSet;
+use std::mem::discriminant;
 
 use super::error::{GridError, PathError, Step};
 use super::{AllocatorEntry, Ties};
 use crate::allocator::centre::{TieRule, TieVector};
 use crate::allocator::registry::{AllocatorSpec, ParameterValue};
 use crate::naming::{NameError, StrategyName};
+use crate::topology::{Topology, default_machine};
 
 /// Combinations of parameters that a grid may have before equal strategies are removed:
 /// what can be looked through in some seconds.
@@ -44,9 +46,21 @@ enum TieAxis {
 }
 
 impl Strategies {
-    /// The strategies of these allocators. Two that always choose the same processors
-    /// are one: the first stays.
-    pub(super) fn new(entries: &[AllocatorEntry]) -> Result<Self, PathError> {
+    /// The strategies of these allocators. Two that always choose the same processors on all of the
+    /// `machines` are one: the first stays. Without machines it is a mesh, as a trace's header has it.
+    pub(super) fn new(
+        entries: &[AllocatorEntry],
+        machines: &[Topology],
+    ) -> Result<Self, PathError> {
+        let mut kinds: Vec<&Topology> = Vec::new();
+        let mesh = default_machine(1).map(|machine| machine.topology);
+        let or_mesh = if machines.is_empty() { mesh.as_slice() } else { &[] };
+        for machine in machines.iter().chain(or_mesh) {
+            // What a machine decides is the same for all of its kind.
+            if !kinds.iter().any(|known| discriminant(*known) == discriminant(machine)) {
+                kinds.push(machine);
+            }
+        }
         let mut axes = Vec::with_capacity(entries.len());
         let mut combinations = 0u64;
         for (place, entry) in entries.iter().enumerate() {
@@ -68,8 +82,13 @@ impl Strategies {
             for index in 0..axis.combinations {
                 let path = [Step::Key("allocator"), Step::Item(place)];
                 let spec = axis.get(index).map_err(|e| GridError::at(&path, e))?;
+                let mut hasher = blake3::Hasher::new();
+                for machine in &kinds {
+                    hasher.update(spec.on(machine).identity().as_bytes());
+                    hasher.update(b"\n");
+                }
                 // Sixteen bytes stand for the text; a chance meeting needs some 2^64 of them.
-                let digest = blake3::hash(spec.identity().as_bytes());
+                let digest = hasher.finalize();
                 if seen.insert(digest.as_bytes().first_chunk::<16>().copied()) {
                     distinct.push(number);
                 }

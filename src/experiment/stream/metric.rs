@@ -120,7 +120,7 @@ macro_rules! metrics {
 #[rustfmt::skip]
 metrics! {
     FinishTime: "finish_time" ["time units"] "completion of the last job, from time 0", "Finish time (time units)", |r| r.units(r.system.finish_time as f64);
-    Utilization: "utilization_percent" ["%"] "processor-time that jobs asked for and held, of finish time times processors", "Utilization (%)", |r| 100.0 * r.system.utilization;
+    Utilization: "utilization_percent" ["%"] "processor-time that jobs asked for and held, of finish time times processors; on hosts that jobs share, what they computed", "Utilization (%)", |r| 100.0 * r.system.utilization;
     AllocatedUtilization: "allocated_utilization_percent" ["%"] "the same with the processors lost to internal fragmentation", "Utilization with lost processors (%)", |r| 100.0 * r.system.allocated_utilization;
     Turnaround: "turnaround_time" ["time units"] "mean time from arrival to completion (response time)", "Mean turnaround (time units)", |r| r.mean(r.ends() - r.arrivals());
     Wait: "wait_time" ["time units"] "mean time from arrival to allocation", "Mean wait (time units)", |r| r.mean(r.starts() - r.arrivals());
@@ -133,6 +133,7 @@ metrics! {
     Contiguous: "contiguous" ["%"] "jobs in one unit", "Jobs in one unit (%)", |r| r.system.one_block_percent.unwrap_or(f64::NAN);
     Attempts: "attempts" ["attempts"] "calls of the allocator for a job", "Calls of the allocator (per job)", |r| r.system.attempts_per_job;
     Operations: "operations" ["operations"] "elementary operations of the allocator for a job", "Elementary operations (per job)", |r| r.system.operations_per_job;
+    SlotsHeld: "slots_held_percent" ["%"] "slots of a cluster's hosts that jobs held, over time, whether they got the processor or waited for it under others; null on other machines", "Slots held (%)", |r| r.system.slots_held_percent.unwrap_or(f64::NAN);
     Folded: "folded_percent" ["%"] "jobs that ran on fewer processors than they asked for; null if the strategy folds none", "Folded jobs (%)", |r| r.system.folded_percent.unwrap_or(f64::NAN);
     LostEfficiency: "lost_efficiency_percent" ["%"] "processor-time that folded jobs took and would not have taken on the processors they asked for, of that of all jobs; null if the strategy folds none", "Efficiency lost by folding (% of what was used)", |r| r.system.lost_efficiency_percent.unwrap_or(f64::NAN);
     Latency: "latency" ["cycles"] "from when a packet is first in its sender's queue until its last flit arrives, mean over the row's packets; null without any", "Mean packet latency (cycles)", |r| r.of_packets(|all| all.latency);

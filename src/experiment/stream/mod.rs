@@ -169,6 +169,14 @@ impl Estimates {
         }
     }
 
+    /// The same without every `of`-th replication from `group` on: without them, a number that follows
+    /// from the estimates says by its change how far it is to be trusted (jackknife).
+    pub fn without(&self, group: usize, of: usize) -> Self {
+        let kept = self.samples.iter().enumerate().filter(|(at, _)| at % of != group);
+        let kept = kept.map(|(_, sample)| sample.clone()).collect();
+        Self::new(Replicated::of(kept, self.met), self.confidence)
+    }
+
     /// A metric with its interval; NaN if the strategy has no such thing.
     pub fn of(&self, metric: Metric) -> Estimate {
         self.values[metric as usize]

@@ -5,7 +5,7 @@ use super::{Life, Point, Sample};
 use crate::allocator::{Allocator, Census};
 use crate::cluster;
 use crate::experiment::{Pace, Watch};
-use crate::metrics::{Locality, SystemRecorder};
+use crate::metrics::{Locality, Shared, SystemRecorder};
 use crate::naming::NameError;
 use crate::network::traffic::TrafficError;
 use crate::simulation::{CoupledError, Observer, Overhead, Scene, Service, simulate};
@@ -60,22 +60,23 @@ pub fn sample(
     let dispersal = Dispersal { locality: Locality::new(&point.topology), weighted: 0.0 };
     let mut observers = ((SystemRecorder::new(stream.jobs.len()), paced), dispersal);
     let scene = scene(point, &stream, stop);
-    let (overhead, messages) = match &point.life {
+    let (overhead, shared, messages) = match &point.life {
         Life::RunTimes => {
             let ticks = f64::from(stream.ticks_per_unit);
             let mut service = cluster::service(&point.topology, allocator.as_ref(), ticks);
-            let (allocator, service) = (allocator.as_mut(), service.as_mut());
-            (run(point, scene, allocator, service, &mut observers.0)?, None)
+            let observer = &mut observers.0;
+            let overhead = run(point, scene, allocator.as_mut(), service.as_mut(), observer)?;
+            (overhead, Shared::of(&point.topology, service.as_ref()), None)
         }
         Life::Messages(messages) => {
             let mut network =
                 messages.on(&point.topology, own_seed, None)?.stopped_by(stop.clone());
             let overhead = run(point, scene, allocator.as_mut(), &mut network, &mut observers)?;
-            (overhead, Some((*network.total(), observers.1.weighted)))
+            (overhead, None, Some((*network.total(), observers.1.weighted)))
         }
     };
     let recorder = &observers.0.0;
-    let system = recorder.metrics(0, point.topology.slots(), &overhead);
+    let system = recorder.metrics_where(shared, 0, point.topology.processors(), &overhead);
     let counted = counted(recorder.ends(), point.counting.warm_up as usize);
     let replication = Replication { stream: &stream, recorder, counted, system, messages };
     let by_size = if point.counting.by_size { replication.by_size() } else { Default::default() };

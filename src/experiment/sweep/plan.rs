@@ -4,10 +4,12 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::configuration::{CellConfiguration, jobs_digest};
+use crate::allocator::registry::AllocatorSpec;
 use crate::experiment::grid::{GridError, GridFile, ParameterGrid};
 use crate::experiment::journal::CellId;
 use crate::experiment::{Cell, RunKey, Trace};
 use crate::naming::NameError;
+use crate::topology::Topology;
 
 /// The cells of a sweep, by number. A plan knows its traces by name and digest only: it
 /// can be written down, read elsewhere, and says the same cells without a trace at hand.
@@ -231,6 +233,14 @@ impl Plan {
         self.traces[trace].jobs as u64
     }
 
+    /// A strategy as it is on the machine of a trace.
+    fn strategy(&self, index: usize, trace: &PlannedTrace) -> Result<AllocatorSpec, NameError> {
+        let allocator = self.grid.strategies.get(index)?;
+        // A machine that came from a plan of this program parses.
+        let machine = trace.topology.parse::<Topology>();
+        Ok(machine.map_or(allocator.clone(), |machine| allocator.on(&machine)))
+    }
+
     /// What identifies cell `run` (below [`len`](Self::len)) in the results.
     ///
     /// # Errors
@@ -239,7 +249,7 @@ impl Plan {
     pub fn key(&self, run: u32) -> Result<RunKey, NameError> {
         let [trace, copy, scheduler, strategy, seed] = self.places(run);
         let trace = &self.traces[trace];
-        let allocator = self.grid.strategies.get(strategy)?;
+        let allocator = self.strategy(strategy, trace)?;
         Ok(RunKey {
             trace: trace.name.clone(),
             topology: trace.topology.clone(),
@@ -263,7 +273,7 @@ impl Plan {
             jobs: &trace.jobs_digest,
             topology: &trace.topology,
             scheduler: &self.grid.schedulers[scheduler].to_string(),
-            strategy: &self.grid.strategies.get(strategy)?.identity(),
+            strategy: &self.strategy(strategy, trace)?.identity(),
             seed: self.grid.seeds[seed],
             ties: self.grid.measure.ties,
             placements: self.grid.measure.placements,
@@ -285,7 +295,7 @@ impl Plan {
                 None => traces[trace].clone(),
             },
             scheduler: self.grid.schedulers[scheduler].clone(),
-            allocator: self.grid.strategies.get(strategy)?,
+            allocator: self.grid.strategies.get(strategy)?.on(&traces[trace].topology),
             seed: self.grid.seeds[seed],
         })
     }

@@ -44,8 +44,11 @@ impl StopRule {
         if !(relative > 0.0 && relative.is_finite()) {
             return Some(format!("the relative half-width is {relative}, but must be above 0"));
         }
-        if minimum == 0 || minimum > maximum {
-            return Some(format!("{minimum} to {maximum} replications are none"));
+        if minimum == 0 {
+            return Some("there must be at least one replication".to_string());
+        }
+        if minimum > maximum {
+            return Some(format!("at least {minimum} replications, but at most {maximum}"));
         }
         None
     }

@@ -202,8 +202,13 @@ fn what_gives_no_estimate_says_why() {
             good,
             "stop rule: the relative half-width is NaN, but must be above 0",
         ),
-        (StopRule { maximum: 29, ..rule }, &[], good, "stop rule: 30 to 29 replications are none"),
-        (StopRule::exactly(0), &[], good, "stop rule: 0 to 0 replications are none"),
+        (
+            StopRule { maximum: 29, ..rule },
+            &[],
+            good,
+            "stop rule: at least 30 replications, but at most 29",
+        ),
+        (StopRule::exactly(0), &[], good, "stop rule: there must be at least one replication"),
         (rule, &[1], good, "measure 1 cannot be watched: a replication has 1"),
         (
             rule,

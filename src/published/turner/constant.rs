@@ -3,7 +3,7 @@
 use super::{AFL, FL, defect, printed};
 use crate::allocator::registry::AllocatorSpec;
 use crate::metrics::SystemRecorder;
-use crate::published::streams::claim;
+use crate::published::claim::claim;
 use crate::published::{Check, Tolerance, VerifyError};
 use crate::scheduler::registry::SchedulerSpec;
 use crate::simulation::{RunTimes, Scene, simulate};
@@ -11,7 +11,7 @@ use crate::stop::Stop;
 use crate::topology::Topology;
 use crate::workload::Job;
 
-const FIGURE: &str = "Fig. 4.1";
+const FIGURE: &str = "Fig. 4.1, Q1";
 const MACHINE: &str = "hypercube:6";
 /// Ticks of a second.
 const SECOND: f64 = 1e6;

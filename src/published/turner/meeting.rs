@@ -15,7 +15,7 @@ use crate::allocator::hypercube::cube::Cube;
 use crate::allocator::hypercube::mesh::Mesh;
 use crate::allocator::registry::AllocatorSpec;
 use crate::machine::Machine;
-use crate::published::streams::claim;
+use crate::published::claim::claim;
 use crate::published::{Check, Tolerance, VerifyError};
 use crate::topology::{NodeId, Topology};
 
@@ -108,13 +108,13 @@ pub fn checks() -> Result<Vec<Check>, VerifyError> {
     let none = Tolerance::Absolute(0.0);
     let what = "meshes up to 8x8 that share a channel with a cube they leave";
     let meshes = meeting_meshes() as f64;
-    let mut checks = vec![claim("theorem 1", "hypercube", what, "0", meshes, none)?];
+    let mut checks = vec![claim("theorem 1, Q9", "hypercube", what, "0", meshes, none)?];
     for (name, strategy) in
         [("AFL", AFL), ("AFL, subcubes return to their heirs", "afl[release=heir]")]
     {
         let what = format!("{name}: pairs of running jobs that share a channel");
         let found = meeting_jobs(strategy)? as f64;
-        let check = claim("section 3.4", "hypercube:6", &what, "0", found, none)?;
+        let check = claim("section 3.4, Q9", "hypercube:6", &what, "0", found, none)?;
         let log = Some(format!("{SEEDS} x {REQUESTS} requests"));
         let check = Check { log, ..check };
         checks.push(if strategy == AFL {

@@ -9,7 +9,7 @@ use crate::cluster::application::{Application, Barrier};
 use crate::cluster::elmer;
 use crate::cluster::kernel::Kernel;
 use crate::cluster::pair::{Pair, Placement, Turnarounds};
-use crate::published::streams::claim;
+use crate::published::claim::claim;
 use crate::published::{Check, Tolerance, VerifyError};
 
 /// The machine, as the checks name it.
@@ -155,15 +155,21 @@ fn least(outcomes: &[Outcome], value: fn(Outcome) -> f64) -> f64 {
     outcomes.iter().map(|&outcome| value(outcome)).fold(f64::INFINITY, f64::min)
 }
 
-/// A claim on the extreme of some outcomes.
+/// What sharing costs the high job.
+const HIGH: &str = "Q10";
+/// What it brings the low one.
+const LOW: &str = "Q11";
+
+/// A claim, by its number, on the extreme of some outcomes.
 fn on(
     figure: &str,
+    number: &str,
     what: &str,
     bound: &str,
     ours: f64,
     tolerance: Tolerance,
 ) -> Result<Check, VerifyError> {
-    let check = claim(figure, MACHINE, what, bound, ours, tolerance)?;
+    let check = claim(&format!("{figure}, {number}"), MACHINE, what, bound, ours, tolerance)?;
     let by_words = bound == "0.95" || matches!(tolerance, Tolerance::AtMost(_));
     let note = if by_words { OUR_BOUND } else { "" }.to_string();
     Ok(Check { note, ..check })
@@ -191,6 +197,7 @@ fn beside_ep() -> Result<Vec<Check>, VerifyError> {
     let mut checks = vec![
         on(
             figure,
+            HIGH,
             "E1, preemptive: Barrier over alone, the most",
             "1",
             most(&preemptive, Outcome::high),
@@ -198,6 +205,7 @@ fn beside_ep() -> Result<Vec<Check>, VerifyError> {
         )?,
         on(
             figure,
+            LOW,
             "E1, preemptive: EP over one after the other, 2 to 6 hosts, the most",
             "1",
             most(&outcomes(some, PREEMPTIVE)?, Outcome::low),
@@ -205,6 +213,7 @@ fn beside_ep() -> Result<Vec<Check>, VerifyError> {
         )?,
         on(
             figure,
+            LOW,
             "E1, preemptive: the same on 4 to 6 hosts",
             "0.95",
             most(&outcomes(many.clone(), PREEMPTIVE)?, Outcome::low),
@@ -212,6 +221,7 @@ fn beside_ep() -> Result<Vec<Check>, VerifyError> {
         )?,
         on(
             figure,
+            HIGH,
             "E1, not preemptive: Barrier over alone, 2 to 6 hosts, the least",
             "1",
             least(&simple, Outcome::high),
@@ -219,6 +229,7 @@ fn beside_ep() -> Result<Vec<Check>, VerifyError> {
         )?,
         on(
             figure,
+            LOW,
             "E1, not preemptive: EP over one after the other, 4 to 6 hosts, the most",
             "0.95",
             most(&outcomes(many.clone(), SIMPLE)?, Outcome::low),
@@ -235,6 +246,7 @@ fn beside_ep() -> Result<Vec<Check>, VerifyError> {
     }
     let check = on(
         figure,
+        HIGH,
         "E1, not preemptive: Barrier over alone on 1 and 2 hosts less on 4 to 6, the least",
         "0",
         fall,
@@ -259,6 +271,7 @@ fn same_barrier_host() -> Result<Vec<Check>, VerifyError> {
     Ok(vec![
         on(
             figure,
+            HIGH,
             "E2, preemptive: high over alone, the most",
             "1",
             most(&preemptive, Outcome::high),
@@ -266,6 +279,7 @@ fn same_barrier_host() -> Result<Vec<Check>, VerifyError> {
         )?,
         on(
             figure,
+            LOW,
             "E2, preemptive: low over one after the other, the least",
             "0.95",
             least(&preemptive, Outcome::low),
@@ -273,6 +287,7 @@ fn same_barrier_host() -> Result<Vec<Check>, VerifyError> {
         )?,
         on(
             figure,
+            HIGH,
             "E2, not preemptive: high over alone, 2 to 6 hosts, the least",
             "1",
             least(&outcomes(2..=6, SIMPLE)?, Outcome::high),
@@ -280,6 +295,7 @@ fn same_barrier_host() -> Result<Vec<Check>, VerifyError> {
         )?,
         on(
             figure,
+            LOW,
             "E2, not preemptive: low over one after the other, the least",
             "0.95",
             least(&outcomes(1..=6, SIMPLE)?, Outcome::low),
@@ -301,6 +317,7 @@ fn other_barrier_host() -> Result<Vec<Check>, VerifyError> {
     Ok(vec![
         on(
             figure,
+            HIGH,
             "E3, preemptive: high over alone, the most",
             "1",
             most(&preemptive, Outcome::high),
@@ -308,6 +325,7 @@ fn other_barrier_host() -> Result<Vec<Check>, VerifyError> {
         )?,
         on(
             figure,
+            LOW,
             "E3, preemptive: low over one after the other, the least",
             "0.95",
             least(&preemptive, Outcome::low),
@@ -315,6 +333,7 @@ fn other_barrier_host() -> Result<Vec<Check>, VerifyError> {
         )?,
         on(
             figure,
+            HIGH,
             "E3, not preemptive: high over that of E2, 3 to 6 hosts, the most",
             "1",
             better,
@@ -322,6 +341,7 @@ fn other_barrier_host() -> Result<Vec<Check>, VerifyError> {
         )?,
         on(
             figure,
+            LOW,
             "E3, not preemptive: low over one after the other, the least",
             "0.95",
             least(&opposite, Outcome::low),
@@ -342,6 +362,7 @@ fn own_barrier_host() -> Result<Vec<Check>, VerifyError> {
         let what = |text: &str| format!("{name}, preemptive: {text}");
         checks.push(on(
             figure,
+            HIGH,
             &what("high over alone, the most"),
             "1",
             most(&preemptive, Outcome::high),
@@ -349,6 +370,7 @@ fn own_barrier_host() -> Result<Vec<Check>, VerifyError> {
         )?);
         checks.push(on(
             figure,
+            LOW,
             &what("low over one after the other, the most"),
             "1",
             most(&preemptive, Outcome::low),
@@ -357,6 +379,7 @@ fn own_barrier_host() -> Result<Vec<Check>, VerifyError> {
         let many = outcomes(placement, 4..=5, PREEMPTIVE)?;
         checks.push(on(
             figure,
+            LOW,
             &what("the same on 4 and 5 hosts"),
             "0.95",
             most(&many, Outcome::low),
@@ -366,6 +389,7 @@ fn own_barrier_host() -> Result<Vec<Check>, VerifyError> {
         let what = |text: &str| format!("{name}, not preemptive: {text}");
         checks.push(on(
             figure,
+            HIGH,
             &what("high over alone, the most"),
             "1",
             most(&simple, Outcome::high),
@@ -373,6 +397,7 @@ fn own_barrier_host() -> Result<Vec<Check>, VerifyError> {
         )?);
         checks.push(on(
             figure,
+            LOW,
             &what("low over one after the other, the most"),
             "1",
             most(&simple, Outcome::low),

@@ -349,3 +349,43 @@ proptest! {
         }
     }
 }
+
+/// Counts what it is asked.
+struct Counted(Intervals, usize);
+
+impl Allocator for Counted {
+    fn allocate(
+        &mut self,
+        machine: &Machine,
+        request: Request,
+        chosen: &mut Vec<NodeId>,
+    ) -> Result<(), Refusal> {
+        self.1 += 1;
+        self.0.allocate(machine, request, chosen)
+    }
+
+    fn keeps_schedule(&self) -> bool {
+        false
+    }
+}
+
+/// Four processors, of which the middle two are taken for long; a hundred jobs of two wait, for
+/// which two are free, but not side by side.
+#[test]
+fn what_was_refused_is_not_asked_again_on_the_same_machine() {
+    let job = |number, submit, run, size| Job {
+        number,
+        submit,
+        run,
+        estimate: run,
+        size,
+        line: 1,
+        shape: None,
+    };
+    let mut jobs = vec![job(1, 0, 5, 1), job(2, 0, 1000, 2), job(3, 0, 5, 1)];
+    jobs.extend((4..104).map(|number| job(number, 1, 10, 2)));
+    let mut allocator = Counted(Intervals, 0);
+    let log = run(&jobs, "4x1", "out-of-order", &mut allocator).expect("runs");
+    // All hundred ask at 5, one of them the allocator; and all 103 start.
+    assert_eq!((log.refusals, allocator.1), (100, 103 + 1));
+}

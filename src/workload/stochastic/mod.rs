@@ -58,7 +58,9 @@ mod tests;
 pub use arrivals::{Arrivals, descriptions as arrival_descriptions};
 pub use error::StochasticError;
 pub use service::{Service, descriptions as service_descriptions};
-pub use shapes::{ShapeError, ShapeFile, shapes_path, write_shapes};
+pub use shapes::{
+    SHAPES_HEADER, ShapeError, ShapeFile, nodes_path, shapes_path, write_shape, write_shapes,
+};
 pub use sides::{Interval, Share, SideLaw, Sides, descriptions as side_descriptions};
 pub use swf::write_swf;
 

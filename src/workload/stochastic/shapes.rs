@@ -20,8 +20,8 @@ use std::collections::hash_map::Entry;
 use std::io::{self, BufRead, Write};
 use std::path::{Path, PathBuf};
 
-/// The fields of a line, in order.
-const FIELDS: [&str; 4] = ["job", "w", "h", "d"];
+/// The first line of a side file: the fields of a line, in order.
+pub const SHAPES_HEADER: &str = "job,w,h,d";
 
 /// Where the shapes of a trace are kept: `lo.swf` and `lo.swf.gz` have `lo.shapes.csv` beside them.
 ///
@@ -31,6 +31,17 @@ const FIELDS: [&str; 4] = ["job", "w", "h", "d"];
 /// ```
 #[must_use]
 pub fn shapes_path(trace: &Path) -> PathBuf {
+    beside(trace, ".shapes.csv")
+}
+
+/// Where an import keeps the nodes of jobs: `lo.nodes.csv` beside `lo.swf`.
+#[must_use]
+pub fn nodes_path(trace: &Path) -> PathBuf {
+    beside(trace, ".nodes.csv")
+}
+
+/// The name of a trace with another end.
+fn beside(trace: &Path, end: &str) -> PathBuf {
     let mut path = trace.to_path_buf();
     for extension in ["gz", "swf"] {
         if path.extension().is_some_and(|own| own.eq_ignore_ascii_case(extension)) {
@@ -39,7 +50,7 @@ pub fn shapes_path(trace: &Path) -> PathBuf {
     }
     // Appended, not set: the rest of the name may hold dots.
     let mut path = path.into_os_string();
-    path.push(".shapes.csv");
+    path.push(end);
     path.into()
 }
 
@@ -49,11 +60,19 @@ pub fn shapes_path(trace: &Path) -> PathBuf {
 /// # Errors
 /// Those of the output.
 pub fn write_shapes(jobs: &[Job], mut out: impl Write) -> io::Result<()> {
-    writeln!(out, "{}", FIELDS.join(","))?;
-    for (number, [w, h, d]) in jobs.iter().filter_map(|job| Some((job.number, job.shape?))) {
-        writeln!(out, "{number},{w},{h},{d}")?;
+    writeln!(out, "{SHAPES_HEADER}")?;
+    for (number, shape) in jobs.iter().filter_map(|job| Some((job.number, job.shape?))) {
+        write_shape(number, shape, &mut out)?;
     }
     out.flush()
+}
+
+/// Writes the line of one job.
+///
+/// # Errors
+/// Those of the output.
+pub fn write_shape(number: i64, [w, h, d]: [u16; 3], out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "{number},{w},{h},{d}")
 }
 
 /// A side file that was read.
@@ -80,7 +99,7 @@ impl ShapeFile {
                 if header {
                     return shapes.insert(line, text);
                 }
-                header = text.split(',').map(str::trim).eq(FIELDS);
+                header = text.split(',').map(str::trim).eq(SHAPES_HEADER.split(','));
                 if header { Ok(()) } else { Err(ShapeError::header(file, line, text)) }
             });
             let (file, line) = (file.to_string(), lines.number());

@@ -1,10 +1,12 @@
 use std::sync::Arc;
 
+use proptest::prelude::*;
+
 use super::*;
 use crate::experiment::contention::Messages;
 use crate::experiment::contention::isolate;
 use crate::network::Settings;
-use crate::network::traffic::{Demand, Preset, Program, Quota, Traffic, TrafficOptions};
+use crate::network::traffic::{Demand, Mapping, Preset, Program, Quota, Traffic, TrafficOptions};
 use crate::stop::Stop;
 use crate::topology::Topology;
 
@@ -62,4 +64,76 @@ fn the_lanes_of_a_link_are_one_link() {
     // One link of two to neighbours, on the mesh as on the torus.
     assert!(share("5x1") > 0.0);
     assert_eq!(share("5x1"), share("torus:5x1"));
+}
+
+/// Every allocator that works on the machine, and jobs so far apart that each is alone.
+fn one_by_one(machine: &str, jobs: &[(u32, i64)], pattern: &str, mapping: Mapping, seed: u64) {
+    let topology: Topology = machine.parse().expect("a machine");
+    let pattern = pattern.parse().expect("a pattern");
+    let mut messages = Messages::new(Preset::Lo, pattern).expect("no file");
+    messages.options.mapping = mapping;
+    let jobs: Vec<Job> =
+        (0..).zip(jobs).map(|(i, &(size, run))| job(i * 40_000_000, run, size)).collect();
+    let (flag, topology, messages) = (Stop::new(), &topology, &messages);
+    let stage = Stage { jobs: &jobs, topology, messages, watch: Watch::new(&flag) };
+    let isolation = isolate(stage, 1.0, seed).expect("it runs");
+    let mut ran = 0;
+    for name in crate::allocator::registry::standard().names() {
+        let allocator: AllocatorSpec = name.parse().expect("a name");
+        let scheduler = SchedulerSpec::fcfs();
+        // Some need another machine; some fold or round up what does not fit then.
+        let Ok(run) = run_trace(stage, &isolation, &scheduler, &allocator, seed) else { continue };
+        ran += 1;
+        for job in run.jobs.iter().filter(|job| job.packets > 0) {
+            assert_eq!(job.contention_factor(), Some(1.0), "{name}: {job:?}");
+            assert_eq!(job.stretch(), job.placement_factor(), "{name}");
+        }
+    }
+    assert!(ran > 20, "{ran} allocators work on {machine}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
+    /// Alone on the machine a job suffers from nobody, wherever it is.
+    #[test]
+    fn a_lone_job_has_no_contention(
+        jobs in proptest::collection::vec((2u32..30, 1i64..4000), 1..4),
+        machine in prop_oneof![Just("8x8"), Just("torus:8x4"), Just("4x4x4")],
+        pattern in prop_oneof![Just("n-body"), Just("all-to-all"), Just("random"), Just("one-to-all")],
+        along_rows in any::<bool>(),
+        seed in 0u64..50,
+    ) {
+        let mapping = if along_rows { "row-major" } else { "allocation" };
+        one_by_one(machine, &jobs, pattern, mapping.parse().expect("a mapping"), seed);
+    }
+}
+
+/// Two jobs that share links slow each other down, and only then.
+#[test]
+fn what_others_do_is_apart_from_where_a_job_is() {
+    // Random scatters both over the machine, at the same time or one after the other.
+    let run = |second: i64| {
+        let jobs = [job(0, 60_000, 8), job(second, 60_000, 8)];
+        let (flag, topology) = (Stop::new(), "4x4".parse().expect("a machine"));
+        let messages = Messages::new(Preset::Lo, "all-to-all".parse().expect("one")).expect("fine");
+        let stage = Stage {
+            jobs: &jobs,
+            topology: &topology,
+            messages: &messages,
+            watch: Watch::new(&flag),
+        };
+        let isolation = isolate(stage, 1.0, 0).expect("it runs");
+        let allocator = "random".parse().expect("an allocator");
+        run_trace(stage, &isolation, &SchedulerSpec::fcfs(), &allocator, 0).expect("it runs").jobs
+    };
+    let (apart, together) = (run(1_000_000), run(0));
+    assert_eq!(apart[0].contention_factor(), Some(1.0));
+    assert!(apart[0].placement_factor() > Some(1.0), "{:?}", apart[0]);
+    // The first is where it was; what it now takes longer is the second's doing.
+    assert_eq!(apart[0].placement_factor(), together[0].placement_factor());
+    assert!(together[0].contention_factor() > Some(1.0), "{:?}", together[0]);
+    let factors = together[0].placement_factor().zip(together[0].contention_factor());
+    let product = factors.map(|(placement, contention)| placement * contention);
+    let stretch = together[0].stretch();
+    assert!(product.zip(stretch).is_some_and(|(a, b)| (a - b).abs() < 1e-12), "{together:?}");
 }

@@ -4,7 +4,7 @@ use std::io;
 
 use thiserror::Error;
 
-use super::FIELDS;
+use super::SHAPES_HEADER;
 use crate::lines::LONGEST_LINE;
 use crate::shown::shown;
 
@@ -29,7 +29,7 @@ pub enum ShapeError {
         line: u64,
     },
     /// The first line is another one.
-    #[error("{file}:{line}: the header is \"{text}\", but must be \"{}\"", FIELDS.join(","))]
+    #[error("{file}:{line}: the header is \"{text}\", but must be \"{SHAPES_HEADER}\"")]
     Header {
         /// The file as the user named it.
         file: String,
@@ -113,7 +113,7 @@ impl ShapeError {
         Self::Field {
             file: file.to_string(),
             line,
-            field: FIELDS[index],
+            field: SHAPES_HEADER.split(',').nth(index).unwrap_or("field"),
             number: index + 1,
             text: shown(text),
             expected: if index == 0 { "a job number" } else { "a side from 1 to 65535" },

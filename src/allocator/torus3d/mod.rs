@@ -1,0 +1,151 @@
+//! Boxes from a menu on a 3D torus: the placement rule that Slurm ships since 26.05.
+//!
+//! The rule itself, for machines of several toruses with holes, is in [`placement`](crate::placement);
+//! here it serves the jobs of a replay on a machine that is one torus or mesh. Its administrator's
+//! list of boxes is a [menu](crate::placement::menu). The first processes run on the nodes in the rule's rank order.
+//!
+//! Cost: O(A) looks at anchors of the job's size, a few words each, and for each that is free one at
+//! every anchor of the next larger box that it meets.
+
+mod names;
+
+pub use names::table;
+
+use super::{Allocator, Census, Refusal, Request};
+use crate::machine::Machine;
+use crate::placement::decide::Decider;
+use crate::placement::segments::{self, place};
+use crate::placement::torus::cells_of;
+use crate::placement::{Cells, Layout, rank};
+use crate::topology::{Grid, NodeId};
+
+/// What becomes of a job whose size is not on the menu.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Fit {
+    /// It can never start, as in Slurm.
+    Exact,
+    /// It gets the smallest box that holds it.
+    Up,
+}
+
+/// The rule on a machine of one torus or mesh.
+#[derive(Clone, Debug)]
+pub struct Placements {
+    layout: Layout,
+    decider: Decider,
+    /// By processor its cell, and the other way round.
+    cells: Vec<u32>,
+    nodes: Vec<NodeId>,
+    /// Sizes on the menu, ascending.
+    sizes: Vec<u32>,
+    fit: Fit,
+    segment: Option<u32>,
+    free: Vec<Cells>,
+    census: Census,
+}
+
+impl Placements {
+    /// The rule on `grid`, whose cells `layout` has as its only torus.
+    fn new(grid: &Grid, layout: Layout, fit: Fit, segment: Option<u32>) -> Self {
+        let mut sizes: Vec<u32> = layout
+            .toruses()
+            .iter()
+            .flat_map(|torus| torus.placements().iter().map(|placement| placement.size))
+            .collect();
+        sizes.dedup();
+        let mut nodes = vec![NodeId(0); grid.processors()];
+        let cells: Vec<u32> = grid
+            .coords()
+            .into_iter()
+            .map(|coord| layout.toruses().first().map_or(0, |torus| torus.cell(coord)))
+            .collect();
+        for (node, &cell) in cells.iter().enumerate() {
+            nodes[cell as usize] = NodeId(node as u32);
+        }
+        let (decider, free) = (Decider::new(&layout), layout.all());
+        Self { layout, decider, cells, nodes, sizes, fit, segment, free, census: Census::default() }
+    }
+
+    /// The request as the rule sees it; `None` if no placement will ever do.
+    fn asked(&self, size: u32) -> Option<segments::Request> {
+        let on_menu = |size: &u32| self.sizes.binary_search(size).is_ok();
+        let segment = self.segment.filter(|&part| part < size && size.is_multiple_of(part));
+        let size = match self.fit {
+            Fit::Exact => Some(size).filter(|size| on_menu(&segment.unwrap_or(*size))),
+            Fit::Up if segment.is_some_and(|part| on_menu(&part)) => Some(size),
+            Fit::Up => {
+                let at = self.sizes.partition_point(|&one| one < size);
+                return self
+                    .sizes
+                    .get(at)
+                    .map(|&size| segments::Request { size, ..Default::default() });
+            }
+        }?;
+        Some(segments::Request { size, segment, required: None })
+    }
+}
+
+impl Allocator for Placements {
+    fn allocate(
+        &mut self,
+        machine: &Machine,
+        request: Request,
+        chosen: &mut Vec<NodeId>,
+    ) -> Result<(), Refusal> {
+        let Some(asked) = self.asked(request.size) else { return Err(Refusal::Fragmented) };
+        if asked.size as usize > machine.free_count() {
+            return Err(Refusal::TooFewFree);
+        }
+        let picks = place(&mut self.decider, &self.layout, &self.free, &asked, None)
+            .map_err(|_| Refusal::Fragmented)?;
+        let mut job = self.layout.none();
+        for pick in &picks {
+            let placement = &self.layout.toruses()[pick.torus].placements()[pick.placement];
+            let mask = placement.mask(pick.anchor);
+            job[pick.torus].insert_all(mask);
+            self.free[pick.torus].remove_all(mask);
+            self.census.operations += cells_of(mask).count() as u64;
+        }
+        // There are no holes: nodes of the layout are cells.
+        let order = rank::order(&self.layout, &job);
+        chosen.extend(order.into_iter().map(|(_, cell)| self.nodes[cell as usize]));
+        self.census.blocks = picks.len() as u32;
+        self.census.busy_list += picks.len() as u32;
+        Ok(())
+    }
+
+    fn largest_allocation(&mut self, request: Request) -> u64 {
+        self.asked(request.size).map_or(request.size, |asked| asked.size).into()
+    }
+
+    fn can_serve(&mut self, request: Request) -> bool {
+        self.asked(request.size).is_some()
+    }
+
+    fn released(&mut self, _machine: &Machine, nodes: &[NodeId]) {
+        if let Some(free) = self.free.first_mut() {
+            nodes.iter().for_each(|node| free.insert(self.cells[node.index()]));
+        }
+        let parts = match self.segment.filter(|&part| nodes.len() as u32 > part) {
+            Some(part) if nodes.len().is_multiple_of(part as usize) => nodes.len() as u32 / part,
+            _ => 1,
+        };
+        self.census.busy_list = self.census.busy_list.saturating_sub(parts);
+    }
+
+    fn census(&self) -> Option<Census> {
+        Some(self.census)
+    }
+
+    fn keeps_schedule(&self) -> bool {
+        false
+    }
+
+    fn reset(&mut self) {
+        self.free = self.layout.all();
+        self.census = Census::default();
+    }
+}
+
+#[cfg(test)]
+mod tests;

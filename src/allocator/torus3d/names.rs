@@ -1,0 +1,92 @@
+use super::{Fit, Placements};
+use crate::allocator::options::grid_of;
+use crate::allocator::{Allocator, AllocatorOptions};
+use crate::naming::{Entry, Table, kind};
+use crate::placement::Layout;
+use crate::placement::menu::{Anchors, Menu};
+use crate::topology::Topology;
+
+/// What `slurm-torus3d` and `placements` can be told.
+#[derive(Clone, PartialEq, Debug)]
+pub struct PlacementOptions {
+    /// Whether the machine must be a torus in three dimensions.
+    torus_only: bool,
+    menu: Menu,
+    turned: bool,
+    anchors: Anchors,
+    fit: Fit,
+    segment: Option<u32>,
+}
+
+impl AllocatorOptions for PlacementOptions {
+    fn build(&self, topology: &Topology, _seed: u64) -> Result<Box<dyn Allocator>, String> {
+        let grid = grid_of(topology)?;
+        // Along an axis of two both ways around are the same.
+        let is_torus = grid.axes().iter().all(|axis| axis.wrapped || axis.extent <= 2);
+        if self.torus_only && !(is_torus && grid.dimensions() == 3) {
+            return Err("needs a torus in three dimensions; placements works on meshes too".into());
+        }
+        let torus = self.menu.torus(grid, self.anchors, self.turned)?;
+        let layout = Layout::new(vec![torus]);
+        Ok(Box::new(Placements::new(grid, layout, self.fit, self.segment)))
+    }
+
+    fn reduced(&self) -> Self {
+        // Only a list has orientations to be left out.
+        let turned = self.turned && matches!(self.menu, Menu::List(_));
+        Self { turned, ..self.clone() }
+    }
+}
+
+/// `slurm-torus3d`, `placements`.
+pub fn table() -> Table<PlacementOptions> {
+    let usual = |torus_only, fit| PlacementOptions {
+        torus_only,
+        menu: Menu::Powers,
+        turned: false,
+        anchors: Anchors::Aligned,
+        fit,
+        segment: None,
+    };
+    let with_parameters = |entry: Entry<PlacementOptions>| {
+        entry
+            .source("Slurm 26.05, plugin topology/torus3d")
+            .param(
+                "menu",
+                kind::typed("pow2|all|tpu-v4|list:AxBxC+..").listed("pow2|all|tpu-v4|list:AxBxC+.."),
+                "boxes that jobs may have: sides of powers of two or the machine's, all (machines of up to 512 processors), slices of TPU v4 pods, or these",
+                |o: &mut PlacementOptions| &mut o.menu,
+            )
+            .param(
+                "anchors",
+                kind::one_of(&Anchors::ALL),
+                "positions of a box: apart by its sides, by half of them, or by one processor",
+                |o| &mut o.anchors,
+            )
+            .param(
+                "orient",
+                kind::one_of(&[("given", false), ("all", true)]),
+                "boxes of a list as they stand, or turned in every way; those of other menus are always turned",
+                |o| &mut o.turned,
+            )
+            .param(
+                "fit",
+                kind::one_of(&[("exact", Fit::Exact), ("up", Fit::Up)]),
+                "a job whose size no box has: it never starts, or it gets the next larger box",
+                |o| &mut o.fit,
+            )
+            .param(
+                "segment",
+                kind::integer(1..=1_000_000).or("none"),
+                "processors of each part of a larger job whose size is a multiple; a part is a box",
+                |o| &mut o.segment,
+            )
+    };
+    let slurm = Entry::new("slurm-torus3d", usual(true, Fit::Exact)).about(
+        "Boxes from a menu on a 3D torus by the rule that Slurm ships: of the first orientation that fits the position that takes the fewest free positions from the next larger box. A size that is not on the menu is refused before the run. O(positions) per decision.",
+    );
+    let placements = Entry::new("placements", usual(false, Fit::Up)).about(
+        "The rule of slurm-torus3d on any mesh or torus; a job gets the next larger box on the menu, which is internal fragmentation. On an axis that does not wrap the last position lies flush with the wall. O(positions) per decision.",
+    );
+    Table::new("allocator", [with_parameters(slurm), with_parameters(placements)])
+}

@@ -1,0 +1,89 @@
+use super::*;
+use crate::allocator::registry::AllocatorSpec;
+use crate::topology::Topology;
+
+fn built(name: &str, machine: &str) -> Result<(Box<dyn Allocator>, Machine), String> {
+    let topology: Topology = machine.parse().expect(machine);
+    let spec: AllocatorSpec = name.parse().expect(name);
+    let allocator = spec.build(&topology, 0).map_err(|e| e.to_string())?;
+    Ok((allocator, Machine::new(topology)))
+}
+
+fn start(
+    (allocator, machine): &mut (Box<dyn Allocator>, Machine),
+    size: u32,
+) -> Result<Vec<[u16; 3]>, Refusal> {
+    let mut chosen = Vec::new();
+    allocator.allocate(machine, Request::of_size(size), &mut chosen)?;
+    machine.occupy(&chosen);
+    let grid = machine.topology().grid().expect("a grid");
+    Ok(chosen.iter().map(|&node| grid.coord(node)).collect())
+}
+
+/// Vector V18 of the rule, as jobs of a replay.
+#[test]
+fn a_torus_without_a_file_is_filled_by_the_rule() {
+    let menu = "slurm-torus3d[menu=list:2x2x2+2x2x4+4x4x4+8x8x8,orient=all]";
+    let mut bench = built(menu, "torus:8x8x8").expect("works");
+    let corners = [64, 8, 16, 8, 64, 16, 8].map(|size| {
+        let cells = start(&mut bench, size).expect("fits");
+        assert_eq!(cells.len(), size as usize);
+        [0, 1, 2].map(|axis| cells.iter().map(|cell| cell[axis]).min().expect("some"))
+    });
+    let expected = [[0, 0, 0], [0, 0, 4], [0, 2, 4], [0, 0, 6], [0, 4, 0], [2, 0, 4], [0, 4, 4]];
+    assert_eq!(corners, expected);
+}
+
+#[test]
+fn what_is_released_is_free_again_in_the_order_of_ranks() {
+    let mut bench = built("slurm-torus3d", "torus:4x4x4").expect("works");
+    let first = start(&mut bench, 8).expect("fits");
+    // A cube along its Morton curve, x fastest.
+    let cube =
+        [[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0], [0, 0, 1], [1, 0, 1], [0, 1, 1], [1, 1, 1]];
+    // Of the boxes of 8 the flat ones come first.
+    assert_eq!(first[0], [0, 0, 0]);
+    assert_eq!(start(&mut bench, 64), Err(Refusal::TooFewFree));
+    let (allocator, machine) = &mut bench;
+    let grid = machine.topology().grid().expect("a grid").clone();
+    let nodes: Vec<NodeId> = first.iter().map(|&at| grid.node(at)).collect();
+    machine.release(&nodes);
+    allocator.released(machine, &nodes);
+    assert_eq!(allocator.census().map(|census| census.busy_list), Some(0));
+    let mut cubes = built("slurm-torus3d[menu=list:2x2x2]", "torus:4x4x4").expect("works");
+    assert_eq!(start(&mut cubes, 8), Ok(cube.to_vec()));
+    assert_eq!(start(&mut bench, 64).map(|cells| cells.len()), Ok(64));
+}
+
+#[test]
+fn sizes_off_the_menu_never_start_or_are_rounded_up() {
+    let mut exact = built("slurm-torus3d", "torus:4x4x4").expect("works");
+    assert!(!exact.0.can_serve(Request::of_size(3)));
+    assert!(exact.0.can_serve(Request::of_size(4)));
+    let mut up = built("placements", "4x4").expect("works");
+    assert_eq!(up.0.largest_allocation(Request::of_size(3)), 4);
+    assert_eq!(start(&mut up, 3).map(|cells| cells.len()), Ok(4));
+    assert!(!up.0.can_serve(Request::of_size(17)));
+}
+
+#[test]
+fn parts_of_a_job_are_boxes_of_their_own() {
+    let name = "slurm-torus3d[menu=list:2x2x2,segment=8]";
+    let mut bench = built(name, "torus:4x4x4").expect("works");
+    assert_eq!(start(&mut bench, 24).map(|cells| cells.len()), Ok(24));
+    assert_eq!(bench.0.census().map(|census| (census.blocks, census.busy_list)), Some((3, 3)));
+    assert!(!bench.0.can_serve(Request::of_size(12)));
+}
+
+#[test]
+fn the_rule_of_slurm_is_for_toruses() {
+    let refused = |name, machine| built(name, machine).err().expect("refused");
+    assert!(refused("slurm-torus3d", "4x4x4").contains("needs a torus"));
+    assert!(refused("slurm-torus3d", "torus:4x4").contains("three dimensions"));
+    assert!(refused("placements[menu=all]", "32x32").contains("512"));
+    // The last position is flush with the wall.
+    let mut mesh = built("placements[menu=list:2x2x1]", "5x2").expect("works");
+    assert_eq!(start(&mut mesh, 4).map(|cells| cells[0]), Ok([0, 0, 0]));
+    assert_eq!(start(&mut mesh, 4).map(|cells| cells[0]), Ok([2, 0, 0]));
+    assert_eq!(start(&mut mesh, 4), Err(Refusal::TooFewFree));
+}

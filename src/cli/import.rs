@@ -1,0 +1,155 @@
+//! `replay import`: logs of other kinds into traces.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Read};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+use super::exit::{Exit, Failure, tell};
+use super::stdout::stdout;
+use crate::files::{self, Whole};
+use crate::import::{ColumnMap, Import, ImportError, Outputs, Source, import};
+use crate::lines;
+use crate::workload::stochastic::{nodes_path, shapes_path};
+
+/// Arguments of `replay import`.
+#[derive(Clone, Debug, Args)]
+pub struct ImportArgs {
+    /// Kind of log: sacct, cobalt, torque, dirlab, rfold or csv, with settings such as
+    /// sacct[submit=eligible] (replay list sources).
+    #[arg(value_name = "SOURCE[..]")]
+    source: Source,
+
+    /// The log, plain or gzip'ed; - is standard input. It is read once, in flat memory.
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+
+    /// Trace to write [default: standard output]. The nodes of jobs, where the log names them, go
+    /// to FILE.nodes.csv (for FILE.swf) beside it, shapes to FILE.shapes.csv.
+    #[arg(long, value_name = "FILE")]
+    write: Option<PathBuf>,
+
+    /// Which column is what, in TOML; for csv.
+    ///
+    /// separator = ","; time = "iso", "unix", "unix-ms" or "seconds"; zone = "UTC" or "+01:00"; and
+    /// under [columns] the names of the columns id, submit, start or wait, end or run, size, estimate,
+    /// status, user, group, queue, nodes. A span may have a unit: run = { column = "min", unit =
+    /// "minutes" }, else hours, HH:MM:SS or seconds; status = { column = "s", ok = ["done"], failed =
+    /// [..], cancelled = [..] }.
+    #[arg(long, value_name = "FILE")]
+    map: Option<PathBuf>,
+
+    /// Processors of the machine, for the header: logs do not tell.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    processors: Option<u32>,
+
+    /// Skip up to this many malformed lines instead of stopping at the first.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    max_errors: usize,
+
+    /// Nothing on standard error but errors.
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+/// Imports a log.
+pub fn run(args: &ImportArgs) -> Result<Exit, Failure> {
+    let map = args.map.as_deref().map(read_map).transpose()?;
+    let name = args.file.display().to_string();
+    let from_input = name == "-";
+    let read = if from_input { Path::new("/dev/stdin") } else { &args.file };
+    if let Some(path) = &args.write
+        && files::same_file(path, read)
+    {
+        let message = format!("--write {}: that is the log", path.display());
+        return Err(Failure::usage_message(message));
+    }
+    let input: Box<dyn Read> = if from_input {
+        Box::new(io::stdin().lock())
+    } else {
+        Box::new(File::open(&args.file).map_err(|e| {
+            Failure::usage(anyhow::Error::new(e).context(format!("cannot read {name}")))
+        })?)
+    };
+    let mut how = Import::new(args.source.clone(), if from_input { "stdin" } else { &name });
+    (how.map, how.max_errors, how.processors) = (map, args.max_errors, args.processors);
+    let report = match &args.write {
+        None => {
+            let mut out = BufWriter::new(stdout());
+            let outputs = Outputs { swf: &mut out, nodes: None, shapes: None };
+            import(input, &how, outputs).map_err(|e| failure(e, "standard output"))?
+        }
+        // A device or a pipe has nothing beside it.
+        Some(path) if fs::metadata(path).is_ok_and(|meta| !meta.is_file()) => {
+            let mut swf = Whole::create(path).map_err(|e| Failure::output(path.display(), e))?;
+            let outputs = Outputs { swf: &mut swf, nodes: None, shapes: None };
+            let report = import(input, &how, outputs).map_err(|e| failure(e, path.display()))?;
+            swf.finish().map_err(|e| Failure::output(path.display(), e))?;
+            report
+        }
+        Some(path) => {
+            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+            how.scratch = folder.unwrap_or(Path::new(".")).to_path_buf();
+            to_file(input, &how, path, args.quiet)?
+        }
+    };
+    if !args.quiet {
+        tell(&report);
+    }
+    Ok(Exit::Done)
+}
+
+/// Imports into a file, with what belongs beside it.
+fn to_file(
+    input: Box<dyn Read>,
+    how: &Import,
+    path: &Path,
+    quiet: bool,
+) -> Result<crate::import::Report, Failure> {
+    let begin = |path: &Path| Whole::create(path).map_err(|e| Failure::output(path.display(), e));
+    let beside = [nodes_path(path), shapes_path(path)];
+    let mut swf = begin(path)?;
+    let [mut nodes, mut shapes] = [begin(&beside[0])?, begin(&beside[1])?];
+    let outputs = Outputs { swf: &mut swf, nodes: Some(&mut nodes), shapes: Some(&mut shapes) };
+    let report = import(input, how, outputs).map_err(|e| failure(e, path.display()))?;
+    // A trace and its side files belong together; a side file of another trace does not.
+    let whole = report.shapes == report.jobs;
+    for ((path, file), is_used) in beside.iter().zip([nodes, shapes]).zip([report.nodes > 0, whole])
+    {
+        if is_used {
+            file.finish().map_err(|e| Failure::output(path.display(), e))?;
+            if !quiet {
+                tell(format_args!("beside it: {}", path.display()));
+            }
+        } else if fs::symlink_metadata(path).is_ok() {
+            return Err(Failure::usage_message(format!(
+                "{} is there and none of this log's: it would be taken for it; move it away",
+                path.display()
+            )));
+        }
+    }
+    if report.shapes > 0 && !whole && !quiet {
+        tell("not every job has a shape: none is written");
+    }
+    swf.finish().map_err(|e| Failure::output(path.display(), e))?;
+    Ok(report)
+}
+
+fn read_map(path: &Path) -> Result<ColumnMap, Failure> {
+    let name = path.display().to_string();
+    let text = File::open(path).and_then(lines::whole);
+    let text = text.map_err(|e| {
+        Failure::usage(anyhow::Error::new(e).context(format!("cannot read {name}")))
+    })?;
+    ColumnMap::parse(&text, &name).map_err(Failure::usage)
+}
+
+/// As with traces: a log that cannot be read was not well asked for; what is in it is data.
+fn failure(error: ImportError, out: impl std::fmt::Display) -> Failure {
+    match error {
+        ImportError::Io { .. } | ImportError::Map(_) => Failure::usage(error),
+        ImportError::Output(cause) => Failure::output(out, cause),
+        error => Failure::data(error),
+    }
+}

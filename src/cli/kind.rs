@@ -1,0 +1,64 @@
+//! Which command results are of.
+
+/// What results are of: a run has no word of its own on the command line, sweeps and merges
+/// write the same.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    Run,
+    Sweep,
+    Search,
+    Stream,
+    Contend,
+}
+
+impl Kind {
+    pub const fn name(self) -> &'static str {
+        match self {
+            Kind::Run => "run",
+            Kind::Sweep => "sweep",
+            Kind::Search => "search",
+            Kind::Stream => "stream",
+            Kind::Contend => "contend",
+        }
+    }
+
+    /// The tables that it may write, looked for before any work is done.
+    pub const fn tables(self) -> &'static [&'static str] {
+        match self {
+            Kind::Run => &[
+                "runs.parquet",
+                "runs.csv",
+                "by_size.parquet",
+                "by_size.csv",
+                "shaken.parquet",
+                "shaken.csv",
+                "jobs.parquet",
+            ],
+            Kind::Sweep => &[
+                "runs.parquet",
+                "runs.csv",
+                "by_size.parquet",
+                "by_size.csv",
+                "shaken.parquet",
+                "shaken.csv",
+            ],
+            Kind::Search => &[
+                "search.parquet",
+                "search.csv",
+                "spared.parquet",
+                "spared.csv",
+                "portability.parquet",
+                "portability.csv",
+            ],
+            Kind::Stream => &["stream.parquet", "stream.csv"],
+            Kind::Contend => &[
+                "contend.parquet",
+                "contend.csv",
+                "contend_jobs.parquet",
+                "contend_jobs.csv",
+                "correlations.parquet",
+                "correlations.csv",
+            ],
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! `replay place`: decisions of the placement rule for 3D tori, for checks from outside.
+
+use std::collections::HashSet;
+use std::fs::File;
+use std::io::{self, BufReader, Read};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+use super::exit::{Exit, Failure, tell};
+use super::stdout::stdout;
+use crate::lines::LONGEST_TEXT;
+use crate::placement::cases::{CasesError, MachineError, answer};
+use crate::placement::config::Config;
+
+/// Arguments of `replay place`.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = "Examples:
+  replay place --machines toruses --cases decisions.csv > answers.csv
+      Each row names a machine toruses/NAME.yaml, its free nodes and a request.")]
+pub struct PlaceArgs {
+    /// Folder of machines: NAME.yaml for each name in the column topology.
+    #[arg(long, value_name = "DIR")]
+    machines: PathBuf,
+
+    /// CSV with the columns topology, free, n and, if need be, weights, required, segment;
+    /// - is standard input.
+    ///
+    /// Nodes are numbered torus by torus, in each x fastest, then y, then z, cells without a node
+    /// skipped; free and required are ranges such as 0-3,7; weights has a number for each node,
+    /// blanks between. The answer repeats the row and adds status, nodes, picks,
+    /// fragmentation_before, fragmentation_after, rank_order. A status is ok; no_fit,
+    /// segment_no_fit, req_not_avail, req_no_match or req_too_many if the job waits; bad_config
+    /// if it can never start.
+    #[arg(long, value_name = "FILE")]
+    cases: PathBuf,
+
+    /// Read the topology of this name from each file [default: that with cluster_default: true,
+    /// else the first].
+    #[arg(long, value_name = "NAME")]
+    topology: Option<String>,
+
+    /// Hosts that exist, one a line; cells of others have no node [default: all exist].
+    #[arg(long, value_name = "FILE")]
+    hosts: Option<PathBuf>,
+
+    /// Nothing on standard error but errors.
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+/// Answers the decisions as CSV on standard output.
+pub fn run(args: &PlaceArgs) -> Result<Exit, Failure> {
+    let known = args.hosts.as_deref().map(|path| {
+        let text = text_of(path).map_err(Failure::usage_message)?;
+        let hosts = text.lines().map(str::trim).filter(|line| !line.is_empty());
+        Ok::<_, Failure>(hosts.map(str::to_string).collect::<HashSet<_>>())
+    });
+    let known = known.transpose()?;
+    if !args.machines.is_dir() {
+        let problem = format!("--machines {}: not a folder", args.machines.display());
+        return Err(Failure::usage_message(problem));
+    }
+    let machine = |name: &str| {
+        let path = file_of(&args.machines, name)?;
+        let text = text_of(&path).map_err(MachineError::Unreadable)?;
+        let file = path.display().to_string();
+        let config = Config::read(&text, &file, args.topology.as_deref(), known.as_ref())?;
+        if !args.quiet {
+            config.warnings.iter().for_each(|warning| tell(format_args!("{file}: {warning}")));
+        }
+        Ok(config)
+    };
+    let name = args.cases.display().to_string();
+    let answered = if name == "-" {
+        answer(io::stdin().lock(), "standard input", machine, stdout())
+    } else {
+        let file = File::open(&args.cases).map_err(|e| {
+            Failure::usage(anyhow::Error::new(e).context(format!("cannot read {name}")))
+        })?;
+        answer(BufReader::new(file), &name, machine, stdout())
+    };
+    let answered = answered.map_err(|error| match error {
+        CasesError::Write(error) => Failure::output("standard output", error),
+        error => Failure::data(error),
+    })?;
+    if !args.quiet {
+        tell(format_args!("{answered} decisions"));
+    }
+    Ok(Exit::Done)
+}
+
+/// The file of a machine.
+fn file_of(folder: &Path, name: &str) -> Result<PathBuf, MachineError> {
+    let plain = !name.is_empty() && !name.contains(['/', '\\', '\0']) && !name.starts_with('.');
+    let path = folder.join(format!("{name}.yaml"));
+    match plain && path.is_file() {
+        true => Ok(path),
+        false => Err(MachineError::Unreadable(format!(
+            "topology: there is no file {} in {}",
+            crate::shown::shown(&format!("{name}.yaml")),
+            folder.display()
+        ))),
+    }
+}
+
+/// A text of bounded length.
+fn text_of(path: &Path) -> Result<String, String> {
+    let told = |e: io::Error| format!("cannot read {}: {e}", path.display());
+    let mut text = String::new();
+    let file = File::open(path).map_err(told)?;
+    file.take(LONGEST_TEXT + 1).read_to_string(&mut text).map_err(told)?;
+    match text.len() as u64 > LONGEST_TEXT {
+        true => Err(format!("{}: more than {LONGEST_TEXT} bytes", path.display())),
+        false => Ok(text),
+    }
+}

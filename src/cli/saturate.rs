@@ -1,0 +1,226 @@
+//! `replay saturate`: how much of a torus the rules of placement keep busy under endless demand.
+
+use clap::Args;
+use rayon::prelude::*;
+
+use super::args::{FormatArg, ProcessArgs};
+use super::exit::{Exit, Failure, tell};
+use super::interrupt::interruption;
+use super::stdout::stdout;
+use crate::experiment::saturated::{Bench, Estimates, Mix, Outcome, Rule, Setting};
+use crate::metrics::estimate::Accumulator;
+use crate::naming::nearest;
+use crate::number::fixed;
+use crate::placement::menu::{Anchors, Menu};
+use crate::report::{Align, Sheet};
+use crate::shown::shown;
+use crate::stop::Stopped;
+use crate::topology::Topology;
+
+/// Arguments of `replay saturate`.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = "Examples:
+  replay saturate --rules first,slurm,dl --jobs 2000 --streams 3
+  replay saturate --mix uniform,cubes --estimates exact,noisy,shuffled --format csv")]
+pub struct SaturateArgs {
+    /// The torus.
+    #[arg(long, alias = "mesh", value_name = "MACHINE", default_value = "torus:16x16x16")]
+    machine: Topology,
+
+    /// Boxes that jobs may have: pow2, all, tpu-v4, list:AxBxC+...
+    #[arg(long, value_name = "MENU", default_value = "tpu-v4")]
+    menu: Menu,
+
+    /// Positions of a box: aligned, half, all.
+    #[arg(long, value_name = "WORD", default_value = "aligned")]
+    anchors: String,
+
+    /// Sizes of jobs: tpu-v4; uniform, cubes, slabs, small, heavy-tail, each also with -half, where
+    /// every tenth job takes half of the torus.
+    #[arg(long, value_name = "MIX", value_delimiter = ',', default_value = "tpu-v4")]
+    mix: Vec<String>,
+
+    /// Rules of placement: count (a bound: only the number of free processors matters), first,
+    /// slurm, lf, lf-eq, nf, dl, dl-lf. Slurm always runs, as the others are compared with it.
+    #[arg(
+        long,
+        value_name = "RULE",
+        value_delimiter = ',',
+        default_value = "count,first,slurm,lf,dl"
+    )]
+    rules: Vec<String>,
+
+    /// Waiting jobs that may start: 1 is first come, first served.
+    #[arg(long, value_name = "N", value_delimiter = ',', default_value = "1,16", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    window: Vec<u32>,
+
+    /// What jobs say of their service time: exact, noisy (times 1 + x, x exponential with mean 2),
+    /// shuffled (that of another job of the same size).
+    #[arg(long, value_name = "WORD", value_delimiter = ',', default_value = "exact")]
+    estimates: Vec<String>,
+
+    /// Jobs of each stream.
+    #[arg(long, value_name = "N", default_value_t = 8000, value_parser = clap::value_parser!(u32).range(2..=10_000_000))]
+    jobs: u32,
+
+    /// Streams, with the seeds from --seed on.
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=100_000))]
+    streams: u64,
+
+    /// Seed of the first stream.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+
+    /// Format on standard output.
+    #[arg(long, value_enum, default_value_t)]
+    format: FormatArg,
+
+    #[command(flatten)]
+    process: ProcessArgs,
+}
+
+/// One of some words.
+fn one<T: Copy>(option: &str, word: &str, all: &[(&'static str, T)]) -> Result<T, Failure> {
+    let found = all.iter().find(|(name, _)| *name == word).map(|(_, value)| *value);
+    found.ok_or_else(|| {
+        let names = || all.iter().map(|(name, _)| *name);
+        let advice = match nearest(word, names()) {
+            Some(near) => format!("did you mean \"{near}\"?"),
+            None => format!("there are {}", names().collect::<Vec<_>>().join(", ")),
+        };
+        Failure::usage_message(format!("{option} \"{}\": unknown; {advice}", shown(word)))
+    })
+}
+
+/// Some of some words.
+fn some<T: Copy>(
+    option: &str,
+    words: &[String],
+    all: &[(&'static str, T)],
+) -> Result<Vec<T>, Failure> {
+    words.iter().map(|word| one(option, word.trim(), all)).collect()
+}
+
+/// Runs every mix, estimate and window under every rule.
+pub fn run(args: &SaturateArgs) -> Result<Exit, Failure> {
+    let quiet = args.process.quiet;
+    args.process.set_threads(false)?;
+    let anchors = one("--anchors", &args.anchors, &Anchors::ALL)?;
+    let mixes = some("--mix", &args.mix, &Mix::ALL)?;
+    let mut rules = some("--rules", &args.rules, &Rule::ALL)?;
+    if !rules.contains(&Rule::Slurm) {
+        rules.push(Rule::Slurm);
+    }
+    let estimates = some("--estimates", &args.estimates, &Estimates::ALL)?;
+    let Some(grid) = args.machine.grid() else {
+        return Err(Failure::usage_message(format!(
+            "--machine {}: no torus or mesh",
+            args.machine
+        )));
+    };
+    let torus = args.menu.torus(grid, anchors, true);
+    let bench = Bench::new(torus.map_err(|why| Failure::usage_message(format!("--menu: {why}")))?);
+    let stop = interruption(quiet);
+    // Seeds beyond the last come around to 0.
+    let seeds: Vec<u64> = (0..args.streams).map(|stream| args.seed.wrapping_add(stream)).collect();
+    let mut settings = Vec::new();
+    for &mix in &mixes {
+        if mix.draw(bench.torus(), 1, Estimates::Exact, 0).is_none() {
+            let name = mix.name();
+            return Err(Failure::usage_message(format!(
+                "--mix {name}: the menu has not its sizes"
+            )));
+        }
+        for &estimates in &estimates {
+            for &window in &args.window {
+                let window = window as usize;
+                let of = |&rule: &Rule| Setting { mix, rule, window, estimates };
+                settings.extend(rules.iter().map(of));
+            }
+        }
+    }
+    let cells: Vec<(usize, u64)> =
+        (0..settings.len()).flat_map(|at| seeds.iter().map(move |&seed| (at, seed))).collect();
+    let work = |&(at, seed): &(usize, u64)| -> Result<f64, Stopped> {
+        let Setting { mix, rule, window, estimates } = settings[at];
+        let jobs = mix.draw(bench.torus(), args.jobs as usize, estimates, seed).unwrap_or_default();
+        bench.run(&jobs, rule, window, &stop)
+    };
+    let found: Result<Vec<f64>, Stopped> = cells.par_iter().map(work).collect();
+    let Ok(found) = found else { return Err(Failure::interrupted()) };
+    if found.iter().any(|one| !one.is_finite()) {
+        let message =
+            "--jobs: a stream was at its end before any of its jobs; it needs more of them";
+        return Err(Failure::usage_message(message));
+    }
+    let of = |at: usize| &found[at * seeds.len()..(at + 1) * seeds.len()];
+    let slurm = |setting: &Setting| {
+        settings.iter().position(|other| {
+            other.rule == Rule::Slurm
+                && (other.mix, other.window, other.estimates)
+                    == (setting.mix, setting.window, setting.estimates)
+        })
+    };
+    let outcomes: Vec<Outcome> = settings
+        .iter()
+        .enumerate()
+        .map(|(at, setting)| {
+            let base = slurm(setting).filter(|&base| base != at).map_or(&[][..], of);
+            Outcome {
+                setting: setting.clone(),
+                jobs: args.jobs as usize,
+                utilization: of(at).iter().map(|one| 100.0 * one).collect(),
+                gain: of(at).iter().zip(base).map(|(one, other)| 100.0 * (one - other)).collect(),
+            }
+        })
+        .collect();
+    args.format
+        .print(&outcomes, || vec![sheet(&outcomes)], &mut stdout())
+        .map_err(|e| Failure::output("standard output", e))?;
+    if !quiet {
+        tell(format_args!(
+            "{} of {} jobs each; a synthetic stream without optical switches; service times do not depend on \
+             sizes but in heavy-tail",
+            match seeds.len() {
+                1 => "1 stream".to_string(),
+                many => format!("{many} streams"),
+            },
+            args.jobs,
+        ));
+    }
+    Ok(Exit::Done)
+}
+
+/// For people.
+fn sheet(outcomes: &[Outcome]) -> Sheet {
+    let mut sheet = Sheet::new(&[
+        ("mix", Align::Left),
+        ("estimates", Align::Left),
+        ("window", Align::Right),
+        ("rule", Align::Left),
+        ("utilization [%]", Align::Right),
+        ("gain on slurm [points]", Align::Right),
+        ("streams", Align::Right),
+    ]);
+    let shown = |of: &Accumulator| {
+        let estimate = of.estimate(crate::experiment::saturated::CONFIDENCE);
+        match of.count() {
+            0 => String::new(),
+            1 => fixed(estimate.mean, 2),
+            _ => format!("{} +- {}", fixed(estimate.mean, 2), fixed(estimate.half_width, 2)),
+        }
+    };
+    for outcome in outcomes {
+        let Setting { mix, rule, window, estimates } = &outcome.setting;
+        sheet.push(vec![
+            mix.name().to_string(),
+            estimates.name().to_string(),
+            window.to_string(),
+            rule.name().to_string(),
+            shown(&outcome.utilization),
+            shown(&outcome.gain),
+            outcome.utilization.count().to_string(),
+        ]);
+    }
+    sheet
+}

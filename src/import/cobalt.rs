@@ -1,0 +1,211 @@
+//! Jobs of Cobalt, as the Argonne Leadership Computing Facility publishes them: CSV with a header.
+//!
+//! `LOCATION` on a Blue Gene/Q is `MIR-04880-37BB1-512`: the corners of a box, both inclusive, five
+//! hexadecimal digits each, one per dimension A B C D E, and the number of nodes. It goes to the side
+//! file as ranges, `A0-3 B4-7 C8-11 D8-11 E0-1`. A box may run over the end of a side of Mira
+//! (8 x 12 x 16 x 16 x 2), then its first digit is the larger. On Theta it is a list of nodes.
+
+use std::fmt::Write;
+
+use super::entry::{Entry, Line, UNKNOWN, dropped, status};
+use super::row::{Cell, Columns, Row};
+use super::source::Source;
+use super::value::{Zone, date, seconds, whole};
+use super::{Fault, Log, Reason, Sink, Stop, nodes};
+
+/// Sides of Mira along A, B, C, D, E, in nodes.
+const MIRA: [u64; 5] = [8, 12, 16, 16, 2];
+
+struct Places {
+    id: usize,
+    queued: usize,
+    start: usize,
+    end: usize,
+    used: usize,
+    requested: Option<usize>,
+    limit: Option<usize>,
+    queue: Option<usize>,
+    user: Option<usize>,
+    project: Option<usize>,
+    location: Option<usize>,
+    exit: Option<usize>,
+}
+
+/// The log.
+pub(super) struct Cobalt {
+    source: Source,
+    columns: Columns,
+    places: Option<Places>,
+    cells: Vec<Cell>,
+    before: String,
+    nodes: String,
+}
+
+impl Cobalt {
+    pub fn new(source: Source) -> Cobalt {
+        let (columns, before, nodes) = Default::default();
+        Cobalt { source, columns, places: None, cells: Vec::new(), before, nodes }
+    }
+
+    fn header(&mut self, line: Line<'_>) -> Result<(), Stop> {
+        self.columns = Columns::read(line, b',')?;
+        let columns = &self.columns;
+        self.places = Some(Places {
+            id: columns.need("COBALT_JOBID")?,
+            queued: columns.need("QUEUED_TIMESTAMP")?,
+            start: columns.need("START_TIMESTAMP")?,
+            end: columns.need("END_TIMESTAMP")?,
+            used: columns.need("NODES_USED")?,
+            requested: columns.find("NODES_REQUESTED"),
+            limit: columns.find("WALLTIME_SECONDS"),
+            queue: columns.find("QUEUE_NAME"),
+            user: columns.find("USERNAME_GENID"),
+            project: columns.find("PROJECT_NAME_GENID"),
+            location: columns.find("LOCATION"),
+            exit: columns.find("EXIT_STATUS"),
+        });
+        Ok(())
+    }
+}
+
+/// A number above 0 that need not be there.
+fn perhaps(row: Row<'_>, index: Option<usize>) -> Result<i64, Fault> {
+    match index {
+        Some(index) if !row.text(index).is_empty() => {
+            let number = row.read(index, Reason::NotANumber, seconds)?;
+            Ok(if number > 0 { number } else { UNKNOWN })
+        }
+        _ => Ok(UNKNOWN),
+    }
+}
+
+/// A point in time that must be there.
+fn time(row: Row<'_>, index: usize, zone: Zone) -> Result<i64, Fault> {
+    let reason = if row.text(index).is_empty() { Reason::Empty } else { Reason::NotATime };
+    row.read(index, reason, |text| date(text, zone))
+}
+
+/// What a `LOCATION` says.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Location {
+    /// Nothing.
+    Unknown,
+    /// A box of so many nodes in five dimensions: first and last place along each.
+    Torus([(u64, u64); 5]),
+    /// A list of nodes.
+    List,
+    /// Something else, or a box of another number of nodes than is said.
+    Odd,
+}
+
+/// Reads a `LOCATION`.
+pub(super) fn location(text: &str) -> Location {
+    if text.is_empty() || text.ends_with("UNKNOWN") {
+        return Location::Unknown;
+    }
+    let parts: Vec<&str> = text.split('-').collect();
+    if let [machine, from, to, nodes] = parts[..]
+        && let (Some(from), Some(to)) = (corner(from), corner(to))
+    {
+        let sides = (machine == "MIR").then_some(MIRA);
+        let mut product = 1;
+        for axis in 0..5 {
+            let side = sides.map_or(16, |sides| sides[axis]);
+            let length = match (from[axis] <= to[axis], sides) {
+                (true, _) if to[axis] < side => to[axis] - from[axis] + 1,
+                (false, Some(_)) if from[axis] < side => side - from[axis] + to[axis] + 1,
+                _ => return Location::Odd,
+            };
+            product *= length;
+        }
+        return match nodes.parse() == Ok(product) {
+            true => Location::Torus(std::array::from_fn(|axis| (from[axis], to[axis]))),
+            false => Location::Odd,
+        };
+    }
+    match nodes::count(text) {
+        Ok(_) if text.starts_with(|c: char| c.is_ascii_digit()) => Location::List,
+        _ => Location::Odd,
+    }
+}
+
+/// Five hexadecimal digits.
+fn corner(text: &str) -> Option<[u64; 5]> {
+    let digits: Option<Vec<u64>> = text.chars().map(|c| c.to_digit(16).map(u64::from)).collect();
+    digits?.try_into().ok()
+}
+
+impl Log for Cobalt {
+    fn line(&mut self, line: Line<'_>, sink: &mut Sink<'_>) -> Result<(), Stop> {
+        let Some(places) = &self.places else { return self.header(line) };
+        let row = self.columns.row(line, b',', &mut self.cells)?;
+        let number = line.number;
+        let zone = self.source.zone;
+        let queued = time(row, places.queued, zone)?;
+        let (start, end) = (time(row, places.start, zone)?, time(row, places.end, zone)?);
+        let size = super::mapped::size(row, places.used, self.source.round_up)?;
+        let requested = perhaps(row, places.requested)?;
+        let estimate = perhaps(row, places.limit)?;
+        let exit = places.exit.filter(|&exit| !row.text(exit).is_empty());
+        let exit = exit.map(|exit| row.read(exit, Reason::NotANumber, whole)).transpose()?;
+        let (wait, run) = (start - queued, end - start);
+        if wait < 0 || run < 0 {
+            sink.dropped(number, if wait < 0 { dropped::WAIT } else { dropped::RUN });
+            return Ok(());
+        }
+        let Some(size) = size else {
+            sink.dropped(number, dropped::FRACTION);
+            return Ok(());
+        };
+        self.nodes.clear();
+        let text = row.perhaps(places.location);
+        match location(text) {
+            Location::Unknown => sink.noted(number, "no location"),
+            Location::Odd => sink.noted(number, "location that cannot be, left out"),
+            Location::List => {
+                if nodes::count(text) != Ok(size as u64) {
+                    sink.noted(number, "list of nodes unlike their number");
+                }
+                self.nodes.push_str(text);
+            }
+            Location::Torus(ranges) => {
+                for (axis, (from, to)) in "ABCDE".chars().zip(ranges) {
+                    // Memory does not refuse.
+                    let _ = write!(self.nodes, " {axis}{from}-{to}");
+                }
+            }
+        }
+        let id = row.text(places.id);
+        if id == self.before {
+            sink.noted(number, "another run of the job before");
+        }
+        self.before.clear();
+        self.before.push_str(id);
+        sink.job(
+            number,
+            &Entry {
+                submit: queued,
+                wait,
+                run,
+                size,
+                requested,
+                estimate,
+                status: match exit {
+                    None => UNKNOWN,
+                    Some(0) => status::COMPLETED,
+                    Some(_) => status::FAILED,
+                },
+                user: row.perhaps(places.user),
+                group: row.perhaps(places.project),
+                queue: row.perhaps(places.queue),
+                nodes: self.nodes.trim_start(),
+                ..Entry::NONE
+            },
+        )?;
+        Ok(())
+    }
+
+    fn is_begun(&self) -> bool {
+        self.places.is_some()
+    }
+}

@@ -1,0 +1,76 @@
+//! CSV of DIR-LAB's Gen-Parallel-Workloads: `u_id,user,gpu_num,cpu_num,node_num,interval,run_time,
+//! wall_time,new_status`. A job is submitted `interval` seconds after the one in the line before;
+//! when it started is not told.
+
+use super::entry::{Entry, Line, UNKNOWN, dropped, status};
+use super::mapped::size;
+use super::row::{Cell, Columns};
+use super::source::Source;
+use super::value::seconds;
+use super::{Log, Reason, Sink, Stop};
+
+/// The log.
+pub(super) struct Dirlab {
+    source: Source,
+    columns: Columns,
+    /// Columns user, node_num, interval, run_time, wall_time, new_status.
+    places: Option<[usize; 6]>,
+    cells: Vec<Cell>,
+    now: i64,
+}
+
+impl Dirlab {
+    pub fn new(source: Source) -> Dirlab {
+        Dirlab { source, columns: Columns::default(), places: None, cells: Vec::new(), now: 0 }
+    }
+}
+
+impl Log for Dirlab {
+    fn line(&mut self, line: Line<'_>, sink: &mut Sink<'_>) -> Result<(), Stop> {
+        let Some([user, nodes, interval, run, limit, state]) = self.places else {
+            self.columns = Columns::read(line, b',')?;
+            let need = |name| self.columns.need(name);
+            self.places = Some([
+                need("user")?,
+                need("node_num")?,
+                need("interval")?,
+                need("run_time")?,
+                need("wall_time")?,
+                need("new_status")?,
+            ]);
+            return Ok(());
+        };
+        let row = self.columns.row(line, b',', &mut self.cells)?;
+        let number = |at| row.read(at, Reason::NotANumber, seconds);
+        let (later, run, limit) = (number(interval)?, number(run)?, number(limit)?);
+        let size = size(row, nodes, self.source.round_up)?;
+        // The next job counts from this one, whatever becomes of it.
+        self.now = self.now.saturating_add(later);
+        let status = match row.text(state) {
+            "Pass" => status::COMPLETED,
+            "Killed" => status::CANCELLED,
+            "Failed" => status::FAILED,
+            _ => {
+                sink.noted(line.number, "unknown state, taken as failed");
+                status::FAILED
+            }
+        };
+        let Some(size) = size else {
+            sink.dropped(line.number, dropped::FRACTION);
+            return Ok(());
+        };
+        if run < 0 {
+            sink.dropped(line.number, dropped::RUN);
+            return Ok(());
+        }
+        let estimate = if limit > 0 { limit } else { UNKNOWN };
+        let user = row.text(user);
+        let entry = Entry { submit: self.now, run, size, estimate, status, user, ..Entry::NONE };
+        sink.job(line.number, &entry)?;
+        Ok(())
+    }
+
+    fn is_begun(&self) -> bool {
+        self.places.is_some()
+    }
+}

@@ -1,0 +1,84 @@
+//! A job as every kind of log tells it, and the line it stands in.
+
+/// One line of a log.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Line<'a> {
+    /// Number, from 1.
+    pub number: u64,
+    /// Without its end.
+    pub text: &'a str,
+}
+
+/// Status of a job, SWF field 11.
+pub(super) mod status {
+    /// It failed.
+    pub const FAILED: i64 = 0;
+    /// It came to its end.
+    pub const COMPLETED: i64 = 1;
+    /// A part of it ran, and another may follow.
+    pub const PARTIAL: i64 = 2;
+    /// Somebody ended it, perhaps before it ran.
+    pub const CANCELLED: i64 = 5;
+}
+
+/// What is not known.
+pub(super) const UNKNOWN: i64 = -1;
+
+/// A job. Times are seconds; submission counts from 1970, or from wherever the log does.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Entry<'a> {
+    /// Submission.
+    pub submit: i64,
+    /// Start less submission, or [`UNKNOWN`].
+    pub wait: i64,
+    /// End less start.
+    pub run: i64,
+    /// Processors or nodes, above 0.
+    pub size: i64,
+    /// What was asked for, if the log tells it apart.
+    pub requested: i64,
+    /// The user's estimate, or [`UNKNOWN`].
+    pub estimate: i64,
+    /// See [`status`].
+    pub status: i64,
+    /// Names; empty if there are none.
+    pub user: &'a str,
+    /// As `user`.
+    pub group: &'a str,
+    /// As `user`.
+    pub queue: &'a str,
+    /// Its nodes, for the side file; empty if the log names none.
+    pub nodes: &'a str,
+    /// Sides, if it asked for a box.
+    pub shape: Option<[u16; 3]>,
+}
+
+impl Entry<'_> {
+    /// A job of which nothing is known.
+    pub const NONE: Entry<'static> = Entry {
+        submit: 0,
+        wait: UNKNOWN,
+        run: 0,
+        size: 0,
+        requested: UNKNOWN,
+        estimate: UNKNOWN,
+        status: UNKNOWN,
+        user: "",
+        group: "",
+        queue: "",
+        nodes: "",
+        shape: None,
+    };
+}
+
+/// Why a job is left out, though its line is well formed. The words of the report.
+pub(super) mod dropped {
+    pub const UNFINISHED: &str = "not ended when the log was written";
+    pub const NOT_STARTED: &str = "array of tasks that did not start";
+    pub const WAIT: &str = "started before it was submitted";
+    pub const RUN: &str = "ended before it started";
+    pub const SIZE: &str = "size not positive";
+    pub const FRACTION: &str = "size with a fraction";
+    pub const NO_RUN: &str = "no run time";
+    pub const FAR: &str = "times too far from each other";
+}

@@ -1,0 +1,165 @@
+//! What can go wrong in an import, each with its place.
+
+use std::fmt;
+use std::io;
+
+use super::Report;
+use crate::shown::shown;
+use crate::swf::GzipFault;
+use crate::swf::snippet::snippet;
+
+/// Why a line is malformed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Reason {
+    /// It has fewer fields than the header, or than its kind of line needs.
+    TooFewFields,
+    /// It has more.
+    TooManyFields,
+    /// A quote that does not end in its line, or ends within a field.
+    Quote,
+    /// A field that must not be empty.
+    Empty,
+    /// No number.
+    NotANumber,
+    /// No point in time.
+    NotATime,
+    /// No span of time.
+    NotADuration,
+    /// No list of nodes.
+    NotANodeList,
+    /// No number of a job.
+    NotAJob,
+    /// No shape, such as `4x4x8`.
+    NotAShape,
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Reason::TooFewFields => "too few fields",
+            Reason::TooManyFields => "too many fields",
+            Reason::Quote => "a quote that does not end",
+            Reason::Empty => "nothing where something is needed",
+            Reason::NotANumber => "not a number",
+            Reason::NotATime => "not a time",
+            Reason::NotADuration => "not a duration",
+            Reason::NotANodeList => "not a list of nodes",
+            Reason::NotAJob => "not a job's name",
+            Reason::NotAShape => "not a shape",
+        })
+    }
+}
+
+/// What is wrong with a line, and where in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// Why.
+    pub reason: Reason,
+    /// The field, as the log calls it.
+    pub field: String,
+    /// First byte of the text in its line, from 0.
+    pub at: usize,
+    /// The text.
+    pub text: String,
+}
+
+/// A malformed line: where it is, what is wrong, and the line.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{file}:{line}:{}: {} \"{}\": {}\n{}",
+    .fault.at + 1, .fault.field, shown(&.fault.text), .fault.reason,
+    snippet(*.line, .text.as_bytes(), .fault.at, .fault.text.len())
+)]
+pub struct LineFault {
+    /// The log as the user named it.
+    pub file: String,
+    /// Number of the line, from 1.
+    pub line: u64,
+    /// What is wrong.
+    pub fault: Fault,
+    /// The line.
+    pub text: String,
+}
+
+/// Why an import stopped.
+#[derive(Debug, thiserror::Error)]
+pub enum ImportError {
+    /// The log cannot be read.
+    #[error("{file}: cannot read: {source}")]
+    Io {
+        /// The log as the user named it.
+        file: String,
+        /// The system's error.
+        source: io::Error,
+    },
+    /// The gzip data are cut short or damaged.
+    #[error("{file}: {fault} (after line {line} of the text)")]
+    Gzip {
+        /// The log.
+        file: String,
+        /// Lines read before.
+        line: u64,
+        /// What is wrong.
+        fault: GzipFault,
+    },
+    /// A line of more than [`LONGEST_LINE`](crate::lines::LONGEST_LINE) bytes.
+    #[error(
+        "{file}:{line}: a line of more than {} bytes: this is no log",
+        crate::lines::LONGEST_LINE
+    )]
+    TooLong {
+        /// The log.
+        file: String,
+        /// Number of the line.
+        line: u64,
+    },
+    /// The header is not that of such a log.
+    #[error("{file}:{line}: {what}")]
+    Header {
+        /// The log.
+        file: String,
+        /// Number of the line.
+        line: u64,
+        /// What is wrong.
+        what: String,
+    },
+    /// The file is Parquet, which is not read.
+    #[error(
+        "{file}: this is Parquet; import reads text. To convert it: python3 -c \"import pandas, sys; \
+         pandas.read_parquet(sys.argv[1]).to_csv(sys.argv[2], index=False)\" FILE FILE.csv; then: \
+         replay import csv FILE.csv --map MAP.toml"
+    )]
+    Parquet {
+        /// The log.
+        file: String,
+    },
+    /// A malformed line, and none may be skipped.
+    #[error(transparent)]
+    Line(Box<LineFault>),
+    /// More malformed lines than may be skipped.
+    #[error("{file}: gave up after {} malformed lines, {limit} were allowed\n{report}\nfirst: {first}", .limit + 1)]
+    TooMany {
+        /// The log.
+        file: String,
+        /// The limit.
+        limit: usize,
+        /// What was counted until then.
+        report: Box<Report>,
+        /// The first malformed line.
+        first: Box<LineFault>,
+    },
+    /// No job is left.
+    #[error("{file}: no job in the log\n{report}")]
+    NoJobs {
+        /// The log.
+        file: String,
+        /// What became of its lines.
+        report: Box<Report>,
+    },
+    /// A column map is needed, or of no use.
+    #[error("{0}")]
+    Map(String),
+    /// The trace cannot be written.
+    #[error("cannot write: {0}")]
+    Output(#[source] io::Error),
+}

@@ -1,0 +1,219 @@
+//! Logs of other kinds made into traces: SWF, and beside it the nodes or shapes of jobs.
+//!
+//! The engine reads SWF only. What an operator has is a dump of `sacct`, accounting records of
+//! Torque, or a table; [`import`] turns any of them into SWF in one pass:
+//!
+//! ```text
+//! log --Lines--> line --(a file per kind)--> Entry --Sink--> spill, x.nodes.csv, x.shapes.csv
+//!                  \--> dropped, noted, malformed: counted by reason    \--> x.swf
+//! ```
+//!
+//! Memory does not grow with the log, but with the names of users, groups and queues in it, and
+//! with the deleted jobs of Torque: finished jobs wait packed, on the disk if they are many, until the
+//! first submission and the names for the header are known.
+//!
+//! Every line is a job, or is counted: as dropped (a job that cannot be replayed), as passed over (no
+//! job: a step, an event), or as malformed. Counts come with the number of the first such line. A
+//! malformed line is an error with file, line and column unless so many may be skipped, as with SWF.
+//!
+//! Jobs are numbered from 1 in the order of the log. Times are whole seconds since the first
+//! submission, whose own time is `UnixStartTime`.
+//!
+//! # How to add one
+//!
+//! Write its file, a type with `Log`; add a [`Kind`] and its entry to the table in `source.rs`.
+
+mod cobalt;
+mod dirlab;
+mod entry;
+mod error;
+mod map;
+mod mapped;
+pub mod nodes;
+mod report;
+mod rfold;
+mod row;
+mod sacct;
+mod sink;
+mod source;
+mod spill;
+#[cfg(test)]
+mod tests;
+mod torque;
+mod value;
+
+pub use error::{Fault, ImportError, LineFault, Reason};
+pub use map::ColumnMap;
+pub use report::{Class, Count, Report};
+pub use source::{Kind, Source, Submit, Unit, descriptions};
+pub use value::Zone;
+
+use std::borrow::Cow;
+use std::io::{BufReader, Read, Write};
+use std::path::PathBuf;
+
+use crate::lines::{LineError, Lines};
+use crate::shown::BYTE_ORDER_MARK;
+use crate::swf::{Decoder, GzipFault};
+use entry::Line;
+use sink::Sink;
+
+/// Bytes asked of a file at once.
+const BUFFER: usize = 1 << 18;
+
+/// How a log is read.
+#[derive(Clone, Debug)]
+pub struct Import {
+    /// What it is.
+    pub source: Source,
+    /// Columns of a table of one's own, for [`Kind::Csv`].
+    pub map: Option<ColumnMap>,
+    /// Its name in messages.
+    pub file: String,
+    /// Malformed lines that are skipped and counted; 0 = the first is an error.
+    pub max_errors: usize,
+    /// Processors of the machine, for the header.
+    pub processors: Option<u32>,
+    /// Where a large log may put what it has read.
+    pub scratch: PathBuf,
+}
+
+/// Where a trace goes. What is written to `nodes` and `shapes` is of use only if the
+/// [`Report`] counts any.
+pub struct Outputs<'a> {
+    /// The trace.
+    pub swf: &'a mut dyn Write,
+    /// `job,nodes`, the nodes of jobs where the log names them.
+    pub nodes: Option<&'a mut dyn Write>,
+    /// The shapes of jobs ([`shapes_path`](crate::workload::stochastic::shapes_path)).
+    pub shapes: Option<&'a mut dyn Write>,
+}
+
+/// One kind of log, line by line.
+trait Log {
+    /// Takes a line: hands jobs and counts to `sink`.
+    fn line(&mut self, line: Line<'_>, sink: &mut Sink<'_>) -> Result<(), Stop>;
+
+    /// The log is at its end.
+    fn end(&mut self, sink: &mut Sink<'_>) {
+        let _ = sink;
+    }
+
+    /// The lines before the first record are all there were.
+    fn is_begun(&self) -> bool {
+        true
+    }
+}
+
+/// Why a line is not taken.
+enum Stop {
+    /// It is malformed.
+    Fault(Fault),
+    /// The header lacks what nobody can do without.
+    Header(String),
+    /// Something cannot be written.
+    Output(std::io::Error),
+}
+
+impl From<Fault> for Stop {
+    fn from(fault: Fault) -> Stop {
+        Stop::Fault(fault)
+    }
+}
+
+impl From<std::io::Error> for Stop {
+    fn from(error: std::io::Error) -> Stop {
+        Stop::Output(error)
+    }
+}
+
+/// Reads a log, gzip'ed or plain, and writes a trace.
+///
+/// # Errors
+/// [`ImportError`]: unreadable input, a header without a column that is needed, a malformed line
+/// more than may be skipped, no job, or an output that fails.
+///
+/// ```
+/// use replay::import::{Import, Outputs, import};
+///
+/// let log = "JobID|Submit|Start|End|AllocNodes|State\n\
+///            7|2026-03-01T08:00:00|2026-03-01T08:00:05|2026-03-01T08:01:05|4|COMPLETED\n\
+///            7.0|2026-03-01T08:00:05|2026-03-01T08:00:05|2026-03-01T08:01:05|4|COMPLETED\n";
+/// let (mut swf, how) = (Vec::new(), Import::new("sacct".parse()?, "log.txt"));
+/// let report = import(log.as_bytes(), &how, Outputs { swf: &mut swf, nodes: None, shapes: None })?;
+/// assert_eq!(report.jobs, 1);
+/// let text = String::from_utf8(swf)?;
+/// assert!(text.contains("; UnixStartTime: 1772352000\n"), "{text}");
+/// assert!(text.ends_with("    1        0      5     60    4     -1    -1    4     -1    -1  1  -1  -1  -1 -1 -1 -1 -1\n"), "{text}");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn import(input: impl Read, how: &Import, outputs: Outputs<'_>) -> Result<Report, ImportError> {
+    let file = || how.file.clone();
+    let decoder = Decoder::new(input).map_err(|source| ImportError::Io { file: file(), source })?;
+    let mut lines = Lines::new(BufReader::with_capacity(BUFFER, decoder));
+    let mut sink = Sink::new(how, outputs.nodes, outputs.shapes)?;
+    let mut log = source::log(how)?;
+    loop {
+        let number = lines.number() + 1;
+        let taken = lines.next(|bytes| {
+            let text = String::from_utf8_lossy(bytes);
+            let text = match number {
+                1 => text.trim_start_matches(BYTE_ORDER_MARK),
+                _ => &text,
+            };
+            let text = text.trim_end_matches(['\n', '\r']);
+            if number == 1 && text.starts_with("PAR1") {
+                return Err(ImportError::Parquet { file: file() });
+            }
+            if text.trim().is_empty() {
+                return Ok(());
+            }
+            log.line(Line { number, text }, &mut sink).or_else(|stop| match stop {
+                Stop::Fault(fault) => sink.malformed(number, text, fault),
+                Stop::Header(what) => Err(ImportError::Header { file: file(), line: number, what }),
+                Stop::Output(source) => Err(ImportError::Output(source)),
+            })
+        });
+        match taken {
+            Ok(Some(taken)) => taken?,
+            Ok(None) => break,
+            Err(LineError::TooLong(_)) => {
+                return Err(ImportError::TooLong { file: file(), line: lines.number() });
+            }
+            Err(LineError::Io(source)) => {
+                return Err(match GzipFault::of(&source) {
+                    Some(fault) => ImportError::Gzip { file: file(), line: lines.number(), fault },
+                    None => ImportError::Io { file: file(), source },
+                });
+            }
+        }
+    }
+    if !log.is_begun() {
+        let what = "there is no header line".to_string();
+        return Err(ImportError::Header { file: file(), line: lines.number().max(1), what });
+    }
+    log.end(&mut sink);
+    sink.finish(lines.number(), outputs.swf)
+}
+
+impl Import {
+    /// A strict import of a small log.
+    pub fn new(source: Source, file: impl Into<String>) -> Import {
+        Import {
+            source,
+            map: None,
+            file: file.into(),
+            max_errors: 0,
+            processors: None,
+            scratch: std::env::temp_dir(),
+        }
+    }
+}
+
+/// Text without characters that would end a line or act on a terminal.
+fn plain(text: &str) -> Cow<'_, str> {
+    match text.contains(char::is_control) {
+        true => text.replace(char::is_control, "?").into(),
+        false => text.into(),
+    }
+}

@@ -1,0 +1,81 @@
+//! CSV of RFold: `#job id,arrival time (sec),topology,shape,size,duration (sec)`. Each job asks for a
+//! box, `4x4x8`; its shape goes to the side file. Sizes below 1 are shares of a node.
+
+use super::entry::{Entry, Line, dropped};
+use super::mapped::size;
+use super::row::{Cell, Columns};
+use super::source::Source;
+use super::value::seconds;
+use super::{Log, Reason, Sink, Stop};
+
+/// The log.
+pub(super) struct Rfold {
+    source: Source,
+    columns: Columns,
+    /// Columns arrival, topology, shape, size, duration.
+    places: Option<[usize; 5]>,
+    cells: Vec<Cell>,
+}
+
+impl Rfold {
+    pub fn new(source: Source) -> Rfold {
+        Rfold { source, columns: Columns::default(), places: None, cells: Vec::new() }
+    }
+}
+
+/// Two or three sides.
+fn sides(text: &str) -> Option<[u16; 3]> {
+    let sides: Option<Vec<u16>> = text.split('x').map(|side| side.parse().ok()).collect();
+    match sides?[..] {
+        [w, h] if w > 0 && h > 0 => Some([w, h, 1]),
+        [w, h, d] if w > 0 && h > 0 && d > 0 => Some([w, h, d]),
+        _ => None,
+    }
+}
+
+impl Log for Rfold {
+    fn line(&mut self, line: Line<'_>, sink: &mut Sink<'_>) -> Result<(), Stop> {
+        let Some([arrival, topology, shape, asked, duration]) = self.places else {
+            let text = line.text.trim_start().trim_start_matches('#');
+            self.columns = Columns::read(Line { text, ..line }, b',')?;
+            let need = |name| self.columns.need(name);
+            self.places = Some([
+                need("arrival time (sec)")?,
+                need("topology")?,
+                need("shape")?,
+                need("size")?,
+                need("duration (sec)")?,
+            ]);
+            return Ok(());
+        };
+        let row = self.columns.row(line, b',', &mut self.cells)?;
+        let submit = row.read(arrival, Reason::NotANumber, seconds)?;
+        let run = row.read(duration, Reason::NotANumber, seconds)?;
+        let size = size(row, asked, self.source.round_up)?;
+        let in_boxes = row.text(topology).starts_with('T');
+        let shape = match in_boxes {
+            true => Some(row.read(shape, Reason::NotAShape, sides)?),
+            false => None,
+        };
+        let Some(size) = size else {
+            sink.dropped(line.number, dropped::FRACTION);
+            return Ok(());
+        };
+        if run < 0 {
+            sink.dropped(line.number, dropped::RUN);
+            return Ok(());
+        }
+        let volume = |shape: [u16; 3]| shape.iter().map(|&side| i64::from(side)).product::<i64>();
+        let fits = shape.filter(|&shape| volume(shape) == size);
+        if fits != shape {
+            sink.noted(line.number, "shape of another size, left out");
+        }
+        let entry = Entry { submit, run, size, shape: fits, ..Entry::NONE };
+        sink.job(line.number, &entry)?;
+        Ok(())
+    }
+
+    fn is_begun(&self) -> bool {
+        self.places.is_some()
+    }
+}

@@ -1,0 +1,181 @@
+//! Tables of text: a header that names columns, and rows.
+
+use super::entry::Line;
+use super::{Fault, Reason, Stop};
+use crate::naming::nearest;
+
+/// A field of a line, as bytes of it, without its quotes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Cell {
+    start: usize,
+    end: usize,
+}
+
+/// Splits a line at `separator`. A field in double quotes may hold the separator; a doubled quote in
+/// it stays doubled. A quote does not reach over the end of a line.
+pub(super) fn split(text: &str, separator: u8, cells: &mut Vec<Cell>) -> Result<(), Fault> {
+    cells.clear();
+    let bytes = text.as_bytes();
+    let mut start = 0;
+    loop {
+        let field = &bytes[start..];
+        if field.first() != Some(&b'"') {
+            let len = field.iter().position(|&byte| byte == separator);
+            cells.push(Cell { start, end: start + len.unwrap_or(field.len()) });
+            match len {
+                Some(len) => start += len + 1,
+                None => return Ok(()),
+            }
+            continue;
+        }
+        let mut end = start + 1;
+        let closed = loop {
+            match (bytes.get(end), bytes.get(end + 1)) {
+                (Some(b'"'), Some(b'"')) => end += 2,
+                (Some(b'"'), next) => break next.is_none_or(|&byte| byte == separator),
+                (Some(_), _) => end += 1,
+                (None, _) => break false,
+            }
+        };
+        if !closed {
+            let (field, text) = ("field".to_string(), text[start..].to_string());
+            return Err(Fault { reason: Reason::Quote, field, at: start, text });
+        }
+        cells.push(Cell { start: start + 1, end });
+        if end + 1 == bytes.len() {
+            return Ok(());
+        }
+        start = end + 2;
+    }
+}
+
+impl Cell {
+    /// The fields of a line in which a quote is a character like another.
+    pub fn unquoted(text: &str, separator: u8, cells: &mut Vec<Cell>) {
+        cells.clear();
+        let mut start = 0;
+        for (end, _) in text.bytes().enumerate().filter(|&(_, byte)| byte == separator) {
+            cells.push(Cell { start, end });
+            start = end + 1;
+        }
+        cells.push(Cell { start, end: text.len() });
+    }
+
+    /// Makes one field of field `at` and the `more` that follow it.
+    pub fn join(cells: &mut Vec<Cell>, at: usize, more: usize) {
+        if let Some(end) = cells.get(at + more).map(|cell| cell.end) {
+            cells[at].end = end;
+            cells.drain(at + 1..=at + more);
+        }
+    }
+}
+
+/// The names of columns, in any order; case and blanks around them do not matter.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Columns {
+    names: Vec<String>,
+}
+
+impl Columns {
+    /// From the first line.
+    pub fn read(line: Line<'_>, separator: u8) -> Result<Columns, Stop> {
+        let mut cells = Vec::new();
+        split(line.text, separator, &mut cells)?;
+        let name = |cell: &Cell| line.text[cell.start..cell.end].trim().to_string();
+        Ok(Columns { names: cells.iter().map(name).collect() })
+    }
+
+    /// Number of columns.
+    pub fn len(&self) -> usize {
+        self.names.len()
+    }
+
+    /// Name of a column.
+    pub fn name(&self, index: usize) -> &str {
+        self.names.get(index).map_or("field", String::as_str)
+    }
+
+    /// Drops an empty name at the end.
+    pub fn without_last_if_empty(mut self) -> (Columns, bool) {
+        let trailing = self.names.len() > 1 && self.names.last().is_some_and(String::is_empty);
+        if trailing {
+            self.names.pop();
+        }
+        (self, trailing)
+    }
+
+    /// Place of a column.
+    pub fn find(&self, name: &str) -> Option<usize> {
+        self.names.iter().position(|own| own.eq_ignore_ascii_case(name))
+    }
+
+    /// Place of a column that nobody can do without.
+    pub fn need(&self, name: &str) -> Result<usize, Stop> {
+        self.find(name).ok_or_else(|| {
+            let near = nearest(name, self.names.iter().map(String::as_str));
+            let near = near.map_or(String::new(), |near| format!(" (is it \"{near}\"?)"));
+            Stop::Header(format!("the header has no column \"{name}\"{near}"))
+        })
+    }
+
+    /// A row of as many fields.
+    pub fn row<'a>(
+        &'a self,
+        line: Line<'a>,
+        separator: u8,
+        cells: &'a mut Vec<Cell>,
+    ) -> Result<Row<'a>, Fault> {
+        split(line.text, separator, cells)?;
+        self.checked(line, cells)
+    }
+
+    /// The row of these fields, if they are as many as there are columns.
+    pub fn checked<'a>(&'a self, line: Line<'a>, cells: &'a [Cell]) -> Result<Row<'a>, Fault> {
+        let (is, should) = (cells.len(), self.names.len());
+        if is != should {
+            let reason = if is < should { Reason::TooFewFields } else { Reason::TooManyFields };
+            let at = cells.get(should).map_or(line.text.len(), |cell| cell.start);
+            let field = format!("{is} fields, the header has {should}:");
+            return Err(Fault { reason, field, at, text: line.text[at..].to_string() });
+        }
+        Ok(Row { line, columns: self, cells })
+    }
+}
+
+/// A line with as many fields as there are columns.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Row<'a> {
+    pub line: Line<'a>,
+    pub columns: &'a Columns,
+    pub cells: &'a [Cell],
+}
+
+impl<'a> Row<'a> {
+    /// The text of a field, without blanks around it.
+    pub fn text(self, index: usize) -> &'a str {
+        self.cells.get(index).map_or("", |cell| self.line.text[cell.start..cell.end].trim())
+    }
+
+    /// The text of a field that need not be there.
+    pub fn perhaps(self, index: Option<usize>) -> &'a str {
+        index.map_or("", |index| self.text(index))
+    }
+
+    /// What is wrong with a field.
+    #[cold]
+    pub fn fault(self, index: usize, reason: Reason) -> Fault {
+        let at = self.cells.get(index).map_or(0, |cell| cell.start);
+        let text = self.text(index).to_string();
+        Fault { reason, field: self.columns.name(index).to_string(), at, text }
+    }
+
+    /// A field as something that its text can be read as.
+    pub fn read<T>(
+        self,
+        index: usize,
+        reason: Reason,
+        read: impl FnOnce(&'a str) -> Option<T>,
+    ) -> Result<T, Fault> {
+        read(self.text(index)).ok_or_else(|| self.fault(index, reason))
+    }
+}

@@ -1,0 +1,339 @@
+//! Slurm's `sacct -P`.
+//!
+//! Fields are not quoted. The delimiter is the first character of the header that no name of a
+//! column has; `-p` writes one more at the end of every line. A surplus of fields can only come
+//! from the name of a job, if there is such a column.
+
+use super::entry::{Entry, Line, UNKNOWN, dropped, status};
+use super::row::{Cell, Columns, Row};
+use super::source::{Source, Submit, Unit};
+use super::value::{Zone, date, digits, slurm_duration};
+use super::{Fault, Log, Reason, Sink, Stop, nodes};
+
+/// What stands where nothing is known.
+const NOTHING: [&str; 4] = ["", "Unknown", "None", "N/A"];
+
+/// Spans without a bound, or none.
+const UNBOUNDED: [&str; 5] = ["", "UNLIMITED", "INFINITE", "Partition_Limit", "NOT_SET"];
+
+/// Places of the columns.
+struct Places {
+    id: usize,
+    submit: usize,
+    start: usize,
+    state: usize,
+    name: Option<usize>,
+    eligible: Option<usize>,
+    end: Option<usize>,
+    elapsed_raw: Option<usize>,
+    elapsed: Option<usize>,
+    limit_raw: Option<usize>,
+    limit: Option<usize>,
+    /// Where the size of a job stands that ran, in order of preference, and of one that did not.
+    ran: Vec<usize>,
+    asked: Vec<usize>,
+    requested: Option<usize>,
+    allocated: Option<usize>,
+    list: Option<usize>,
+    user: Option<usize>,
+    account: Option<usize>,
+    partition: Option<usize>,
+}
+
+/// The log.
+pub(super) struct Sacct {
+    source: Source,
+    delimiter: u8,
+    /// Every line ends with the delimiter.
+    trailing: bool,
+    columns: Columns,
+    places: Option<Places>,
+    cells: Vec<Cell>,
+    before: String,
+}
+
+impl Sacct {
+    pub fn new(source: Source) -> Sacct {
+        Sacct {
+            source,
+            delimiter: b'|',
+            trailing: false,
+            columns: Columns::default(),
+            places: None,
+            cells: Vec::new(),
+            before: String::new(),
+        }
+    }
+
+    fn header(&mut self, line: Line<'_>) -> Result<(), Stop> {
+        let of_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let delimiter = line.text.trim_start().chars().find(|c| !of_name(*c));
+        self.delimiter = match delimiter {
+            Some(c) if c.is_ascii() && c != '"' => c as u8,
+            _ => {
+                let what = "this is no header of sacct -P: column names with | between them";
+                return Err(Stop::Header(what.to_string()));
+            }
+        };
+        let columns = Columns::read(line, self.delimiter)?;
+        (self.columns, self.trailing) = columns.without_last_if_empty();
+        let columns = &self.columns;
+        let all = |names: &[&str]| names.iter().filter_map(|name| columns.find(name)).collect();
+        let (ran, asked): (Vec<usize>, Vec<usize>) = match self.source.size {
+            Unit::Nodes => (all(&["AllocNodes", "NNodes"]), all(&["ReqNodes", "NNodes"])),
+            Unit::Cores => (all(&["AllocCPUS", "NCPUS"]), all(&["ReqCPUS", "NCPUS"])),
+        };
+        // Where only processors are told they have to do.
+        let instead = || all(&["AllocCPUS", "NCPUS"]);
+        let ran = if ran.is_empty() { instead() } else { ran };
+        if ran.is_empty() {
+            let what = "the header has none of the columns AllocNodes, NNodes and AllocCPUS";
+            return Err(Stop::Header(what.to_string()));
+        }
+        let [end, elapsed_raw, elapsed] =
+            ["End", "ElapsedRaw", "Elapsed"].map(|name| columns.find(name));
+        if [end, elapsed_raw, elapsed] == [None; 3] {
+            let what = "the header has none of the columns End, ElapsedRaw and Elapsed";
+            return Err(Stop::Header(what.to_string()));
+        }
+        self.places = Some(Places {
+            id: columns.need("JobID")?,
+            submit: columns.need("Submit")?,
+            start: columns.need("Start")?,
+            state: columns.need("State")?,
+            name: columns.find("JobName"),
+            eligible: match self.source.submit {
+                Submit::Submitted => None,
+                Submit::Eligible => Some(columns.need("Eligible")?),
+            },
+            end,
+            elapsed_raw,
+            elapsed,
+            limit_raw: columns.find("TimelimitRaw"),
+            limit: columns.find("Timelimit"),
+            requested: asked.first().copied(),
+            allocated: columns.find("AllocNodes").or(columns.find("NNodes")),
+            list: columns.find("NodeList"),
+            user: columns.find("User"),
+            account: columns.find("Account"),
+            partition: columns.find("Partition"),
+            ran,
+            asked,
+        });
+        Ok(())
+    }
+}
+
+/// Splits a line; what is too much goes to the job's name.
+fn cut<'a>(
+    line: Line<'a>,
+    columns: &'a Columns,
+    delimiter: u8,
+    trailing: bool,
+    name: Option<usize>,
+    cells: &'a mut Vec<Cell>,
+) -> Result<Row<'a>, Fault> {
+    let end = char::from(delimiter);
+    let text = if trailing { line.text.strip_suffix(end).unwrap_or(line.text) } else { line.text };
+    let line = Line { text, ..line };
+    Cell::unquoted(text, delimiter, cells);
+    let more = cells.len().saturating_sub(columns.len());
+    if let Some(name) = name.filter(|_| more > 0) {
+        Cell::join(cells, name, more);
+    }
+    columns.checked(line, cells)
+}
+
+/// A point in time, if there is one.
+fn time(row: Row<'_>, index: usize, zone: Zone) -> Result<Option<i64>, Fault> {
+    let text = row.text(index);
+    if NOTHING.contains(&text) {
+        return Ok(None);
+    }
+    match digits(text).or_else(|| date(text, zone)) {
+        Some(time) => Ok(Some(time)),
+        None => Err(row.fault(index, Reason::NotATime)),
+    }
+}
+
+/// The first of several numbers that is above 0.
+fn size(row: Row<'_>, places: &[usize]) -> Result<i64, Fault> {
+    for &index in places {
+        let text = row.text(index);
+        let number = if NOTHING.contains(&text) { Some(0) } else { digits(text) };
+        match number {
+            Some(0) => {}
+            Some(number) => return Ok(number),
+            None => return Err(row.fault(index, Reason::NotANumber)),
+        }
+    }
+    Ok(0)
+}
+
+/// Slurm's states, by their first word: the status, whether the job is at its end, and whether
+/// the word is known.
+fn state(word: &str) -> (i64, bool, bool) {
+    match word {
+        "COMPLETED" => (status::COMPLETED, true, true),
+        "FAILED" | "NODE_FAIL" | "BOOT_FAIL" | "OUT_OF_MEMORY" | "DEADLINE" | "TIMEOUT" => {
+            (status::FAILED, true, true)
+        }
+        "CANCELLED" | "REVOKED" => (status::CANCELLED, true, true),
+        "PREEMPTED" | "REQUEUED" | "SUSPENDED" => (status::PARTIAL, true, true),
+        "RUNNING" | "PENDING" | "RESIZING" | "COMPLETING" | "CONFIGURING" => (UNKNOWN, false, true),
+        _ => (status::FAILED, true, false),
+    }
+}
+
+impl Log for Sacct {
+    fn line(&mut self, line: Line<'_>, sink: &mut Sink<'_>) -> Result<(), Stop> {
+        let Some(places) = &self.places else { return self.header(line) };
+        let Places { submit, start, .. } = *places;
+        let zone = self.source.zone;
+        let cells = &mut self.cells;
+        let row = cut(line, &self.columns, self.delimiter, self.trailing, places.name, cells)?;
+        let number = line.number;
+
+        // N, N.step, N_T, N_[T-T%M], N+K.
+        let id = row.text(places.id);
+        let digits_in_front = id.bytes().take_while(u8::is_ascii_digit).count();
+        let kind = &id[digits_in_front..];
+        if digits_in_front == 0 {
+            return Err(row.fault(places.id, Reason::NotAJob).into());
+        }
+        if kind.contains('.') {
+            sink.passed(number, "step of a job", 1);
+            return Ok(());
+        }
+        if let Some(tasks) = kind.strip_prefix("_[") {
+            let tasks = tasks.split(['%', ']']).next().unwrap_or_default();
+            let Ok(tasks) = nodes::count(tasks) else {
+                return Err(row.fault(places.id, Reason::NotAJob).into());
+            };
+            sink.dropped(number, dropped::NOT_STARTED);
+            sink.passed(number, "task of an array that did not start", tasks);
+            return Ok(());
+        }
+        let part = match kind.as_bytes().first() {
+            None => None,
+            Some(b'_') => Some("task of an array"),
+            Some(b'+') => Some("part of a heterogeneous job"),
+            _ => return Err(row.fault(places.id, Reason::NotAJob).into()),
+        };
+        if part.is_some() && digits(&kind[1..]).is_none() {
+            return Err(row.fault(places.id, Reason::NotAJob).into());
+        }
+
+        let submitted = time(row, submit, zone)?;
+        let submitted = submitted.ok_or_else(|| row.fault(submit, Reason::Empty))?;
+        let started = time(row, start, zone)?;
+        let mut ended = places.end.map(|end| time(row, end, zone)).transpose()?.flatten();
+        let elapsed = match (places.elapsed_raw, places.elapsed) {
+            (Some(raw), _) if !NOTHING.contains(&row.text(raw)) => {
+                Some(row.read(raw, Reason::NotANumber, digits)?)
+            }
+            (_, Some(index)) if !NOTHING.contains(&row.text(index)) => {
+                Some(row.read(index, Reason::NotADuration, slurm_duration)?)
+            }
+            _ => None,
+        };
+        let word = row.text(places.state).split_whitespace().next().unwrap_or_default();
+        // Wide columns are cut: CANCELLED+.
+        let (status, over, known) = state(word.trim_end_matches('+'));
+        if !over || (started.is_some() && ended.is_none() && places.end.is_some()) {
+            if !self.source.running || started.is_none() || elapsed.is_none() {
+                sink.dropped(number, dropped::UNFINISHED);
+                return Ok(());
+            }
+            ended = None;
+        }
+        let size = match started {
+            Some(_) => size(row, &places.ran)?,
+            None => size(row, &places.asked)?,
+        };
+        let eligible = places.eligible.map(|at| time(row, at, zone)).transpose()?.flatten();
+        let later = eligible.filter(|&eligible| eligible > submitted);
+        let from = later.unwrap_or(submitted);
+        let (wait, run) = match started {
+            None => (UNKNOWN, 0),
+            Some(started) => {
+                let ended = ended.or(elapsed.map(|elapsed| started.saturating_add(elapsed)));
+                (started - from, ended.map_or(UNKNOWN, |ended| ended - started))
+            }
+        };
+        if started.is_some() && (wait < 0 || run < 0) {
+            sink.dropped(number, if wait < 0 { dropped::WAIT } else { dropped::RUN });
+            return Ok(());
+        }
+        let raw = row.perhaps(places.limit_raw);
+        let estimate = match (places.limit_raw, places.limit) {
+            (Some(index), _) if !UNBOUNDED.contains(&raw) => {
+                row.read(index, Reason::NotANumber, digits)?.saturating_mul(60)
+            }
+            (_, Some(index)) if !UNBOUNDED.contains(&row.text(index)) => {
+                row.read(index, Reason::NotADuration, slurm_duration)?
+            }
+            _ => UNKNOWN,
+        };
+        let list = row.perhaps(places.list);
+        let list = if list == "None assigned" || NOTHING.contains(&list) { "" } else { list };
+        let mut unlike = false;
+        if let (Some(at), false) = (places.list, list.is_empty()) {
+            let Ok(named) = nodes::count(list) else {
+                return Err(row.fault(at, Reason::NotANodeList).into());
+            };
+            let allocated = places.allocated.map(|at| row.text(at)).and_then(digits);
+            unlike = allocated.is_some_and(|nodes| nodes as u64 != named);
+        }
+
+        let kept = sink.job(
+            number,
+            &Entry {
+                submit: from,
+                wait,
+                run,
+                size,
+                requested: places
+                    .requested
+                    .map(|at| row.text(at))
+                    .and_then(digits)
+                    .unwrap_or(UNKNOWN),
+                estimate,
+                status: if started.is_none() { status::CANCELLED } else { status },
+                user: row.perhaps(places.user),
+                group: row.perhaps(places.account),
+                queue: row.perhaps(places.partition),
+                nodes: list,
+                ..Entry::NONE
+            },
+        )?;
+        if !kept {
+            return Ok(());
+        }
+        if unlike {
+            sink.noted(number, "list of nodes unlike their number");
+        }
+        if let Some(part) = part {
+            sink.noted(number, part);
+        }
+        if id == self.before {
+            sink.noted(number, "the same job again");
+        }
+        self.before.clear();
+        self.before.push_str(id);
+        if !known {
+            sink.noted(number, "unknown state, taken as failed");
+        }
+        if later.is_some() {
+            sink.noted(number, "submission moved to when it was eligible");
+        }
+        if started.is_none() {
+            sink.noted(number, "never started");
+        }
+        Ok(())
+    }
+
+    fn is_begun(&self) -> bool {
+        self.places.is_some()
+    }
+}

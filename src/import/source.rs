@@ -1,0 +1,195 @@
+//! The kinds of log and what each can be told.
+
+use std::fmt;
+use std::sync::LazyLock;
+
+use super::cobalt::Cobalt;
+use super::dirlab::Dirlab;
+use super::mapped::Mapped;
+use super::rfold::Rfold;
+use super::sacct::Sacct;
+use super::torque::Torque;
+use super::value::Zone;
+use super::{ColumnMap, Import, ImportError, Log};
+use crate::naming::{Description, Entry, NameError, Table, kind};
+
+/// A kind of log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Slurm's `sacct -P`.
+    Sacct,
+    /// Cobalt's jobs as the Argonne Leadership Computing Facility publishes them.
+    Cobalt,
+    /// Accounting records of Torque or PBS.
+    Torque,
+    /// CSV of DIR-LAB's Gen-Parallel-Workloads.
+    Dirlab,
+    /// CSV of RFold.
+    Rfold,
+    /// Any table, by a [`ColumnMap`].
+    Csv,
+}
+
+impl Kind {
+    /// Whether its times say when, not only how long after the first job.
+    pub(super) fn has_dates(self, map: Option<&ColumnMap>) -> bool {
+        match self {
+            Kind::Sacct | Kind::Cobalt | Kind::Torque => true,
+            Kind::Dirlab | Kind::Rfold => false,
+            Kind::Csv => map.is_some_and(ColumnMap::has_dates),
+        }
+    }
+}
+
+/// What counts as the size of a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// Its nodes.
+    Nodes,
+    /// Its cores.
+    Cores,
+}
+
+/// When a job counts as submitted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Submit {
+    /// When it was.
+    Submitted,
+    /// When nothing but the machine kept it waiting, if that was later.
+    Eligible,
+}
+
+/// A kind of log with its settings, named like a strategy: `sacct[submit=eligible]`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Source {
+    /// The kind.
+    pub kind: Kind,
+    /// What counts as size.
+    pub size: Unit,
+    /// What counts as submission.
+    pub submit: Submit,
+    /// Zone of times that name none.
+    pub zone: Zone,
+    /// Whether jobs that still ran are kept, with what they had run.
+    pub running: bool,
+    /// Whether sizes with a fraction are rounded up, not dropped.
+    pub round_up: bool,
+}
+
+static TABLE: LazyLock<Table<Source>> = LazyLock::new(|| {
+    let of = |kind| Source {
+        kind,
+        size: Unit::Nodes,
+        submit: Submit::Submitted,
+        zone: Zone::default(),
+        running: false,
+        round_up: false,
+    };
+    let sized = |entry: Entry<Source>| {
+        entry
+            .param(
+                "size",
+                kind::one_of(&[("nodes", Unit::Nodes), ("cores", Unit::Cores)]),
+                "what counts as the size of a job",
+                |source| &mut source.size,
+            )
+            .param(
+                "submit",
+                kind::one_of(&[("submitted", Submit::Submitted), ("eligible", Submit::Eligible)]),
+                "when a job counts as submitted: when it was, or when neither hold nor dependency kept it",
+                |source| &mut source.submit,
+            )
+    };
+    let zoned = |entry: Entry<Source>| {
+        let zone = kind::told("UTC|+HH:MM|-HH:MM");
+        entry.param("zone", zone, "zone of times that name none", |source| &mut source.zone)
+    };
+    let rounded = |entry: Entry<Source>| {
+        let about = "round sizes with a fraction up; such jobs are dropped else";
+        entry.param("round-up", kind::yes_no(), about, |source| &mut source.round_up)
+    };
+    let sacct = Entry::new("sacct", of(Kind::Sacct))
+        .about(
+            "Slurm's sacct -P: columns named in the first line, in any order. Needs JobID, Submit, Start, \
+             State, End or Elapsed, and AllocNodes, NNodes or AllocCPUS.",
+        )
+        .source("sacct(1)");
+    let sacct = zoned(sized(sacct)).param(
+        "running",
+        kind::yes_no(),
+        "keep jobs that still ran, with the time they had run",
+        |source| &mut source.running,
+    );
+    let cobalt = Entry::new("cobalt", of(Kind::Cobalt))
+        .aliases(&["alcf"])
+        .about(
+            "Jobs of Cobalt, DIM_JOB_COMPOSITE, as CSV. LOCATION of a Blue Gene/Q becomes a box in five \
+             dimensions, on Theta a list of nodes.",
+        )
+        .source("Argonne Leadership Computing Facility, public data");
+    let torque = Entry::new("torque", of(Kind::Torque))
+        .aliases(&["pbs"])
+        .about("Accounting records of Torque or PBS: a job is a line of type E.")
+        .source("Torque manual, accounting records");
+    let dirlab = Entry::new("dirlab", of(Kind::Dirlab))
+        .about("CSV of Gen-Parallel-Workloads: submissions by the interval since the last one; no waits.")
+        .source("github.com/DIR-LAB/Gen-Parallel-Workloads");
+    let rfold = Entry::new("rfold", of(Kind::Rfold))
+        .about("CSV of RFold: jobs with the shape they ask for; no waits, no estimates.")
+        .source("github.com/shuoshuc/RFold");
+    let csv = Entry::new("csv", of(Kind::Csv))
+        .about("Any table of text; --map says which column is what.");
+    Table::new(
+        "source",
+        [
+            sacct,
+            rounded(zoned(cobalt)),
+            sized(torque),
+            rounded(dirlab),
+            rounded(rfold),
+            rounded(csv),
+        ],
+    )
+});
+
+/// Every source's entry in a listing.
+pub fn descriptions() -> Vec<Description> {
+    TABLE.descriptions()
+}
+
+impl std::str::FromStr for Source {
+    type Err = NameError;
+
+    fn from_str(text: &str) -> Result<Source, NameError> {
+        TABLE.read(text)
+    }
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        TABLE.name(self).fmt(f)
+    }
+}
+
+/// The reader of a source.
+pub(super) fn log(how: &Import) -> Result<Box<dyn Log>, ImportError> {
+    let source = how.source.clone();
+    if how.map.is_some() && source.kind != Kind::Csv {
+        let what = format!("{source} knows its columns: a map is for csv");
+        return Err(ImportError::Map(what));
+    }
+    Ok(match source.kind {
+        Kind::Sacct => Box::new(Sacct::new(source)),
+        Kind::Cobalt => Box::new(Cobalt::new(source)),
+        Kind::Torque => Box::new(Torque::new(source)),
+        Kind::Dirlab => Box::new(Dirlab::new(source)),
+        Kind::Rfold => Box::new(Rfold::new(source)),
+        Kind::Csv => {
+            let Some(map) = how.map.clone() else {
+                let what = "csv needs --map FILE, which says which column is what".to_string();
+                return Err(ImportError::Map(what));
+            };
+            Box::new(Mapped::new(source, map))
+        }
+    })
+}

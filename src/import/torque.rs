@@ -1,0 +1,215 @@
+//! Accounting records of Torque and PBS.
+//!
+//! ```text
+//! 03/18/2017 00:46:07;E;6335100.bw;user=anna qtime=1489795200 start=1489795522 end=1489797967 ..
+//! ```
+//!
+//! A line is `date time;type;job;key=value key=value ..`. Only type `E`, ended, becomes a job. Jobs that
+//! were deleted (`D`) or aborted (`A`) and have no `E` after that are counted; other types are passed
+//! over. A key may repeat: the last one holds.
+
+use std::collections::HashMap;
+use std::collections::hash_map::DefaultHasher;
+use std::hash::{Hash, Hasher};
+
+use super::entry::{Entry, Line, UNKNOWN, dropped, status};
+use super::source::{Source, Submit, Unit};
+use super::value::{digits, hours, is_american, whole};
+use super::{Fault, Log, Reason, Sink, Stop};
+
+/// The log.
+pub(super) struct Torque {
+    source: Source,
+    /// Deleted or aborted jobs that have not ended yet, each as a hash, with its line.
+    gone: HashMap<u64, u64>,
+    list: String,
+}
+
+impl Torque {
+    pub fn new(source: Source) -> Torque {
+        Torque { source, gone: HashMap::new(), list: String::new() }
+    }
+}
+
+/// What is wrong with a part of a line.
+#[cold]
+fn fault(line: Line<'_>, reason: Reason, field: &str, part: &str) -> Fault {
+    let at = (part.as_ptr() as usize).checked_sub(line.text.as_ptr() as usize);
+    let at = at.filter(|at| at + part.len() <= line.text.len()).unwrap_or(0);
+    Fault { reason, field: field.to_string(), at, text: part.to_string() }
+}
+
+/// The values of a line that matter.
+#[derive(Default)]
+struct Values<'a> {
+    qtime: &'a str,
+    ctime: &'a str,
+    etime: &'a str,
+    start: &'a str,
+    end: &'a str,
+    walltime: &'a str,
+    unique: &'a str,
+    nodect: &'a str,
+    slots: &'a str,
+    hosts: &'a str,
+    exit: &'a str,
+    user: &'a str,
+    group: &'a str,
+    queue: &'a str,
+}
+
+impl<'a> Values<'a> {
+    fn read(text: &'a str) -> Values<'a> {
+        let mut values = Values::default();
+        for pair in text.split_ascii_whitespace() {
+            let Some((key, value)) = pair.split_once('=') else { continue };
+            let slot = match key {
+                "qtime" => &mut values.qtime,
+                "ctime" => &mut values.ctime,
+                "etime" => &mut values.etime,
+                "start" => &mut values.start,
+                "end" => &mut values.end,
+                "Resource_List.walltime" => &mut values.walltime,
+                "unique_node_count" => &mut values.unique,
+                "Resource_List.nodect" => &mut values.nodect,
+                "total_execution_slots" | "Resource_List.ncpus" => &mut values.slots,
+                "exec_host" => &mut values.hosts,
+                "Exit_status" => &mut values.exit,
+                "user" => &mut values.user,
+                "group" => &mut values.group,
+                "queue" => &mut values.queue,
+                _ => continue,
+            };
+            *slot = value;
+        }
+        values
+    }
+}
+
+impl Log for Torque {
+    fn line(&mut self, line: Line<'_>, sink: &mut Sink<'_>) -> Result<(), Stop> {
+        let number = line.number;
+        let mut parts = line.text.splitn(4, ';');
+        let (when, kind) = (parts.next().unwrap_or_default(), parts.next());
+        if !is_american(when) {
+            return Err(fault(line, Reason::NotATime, "date", when).into());
+        }
+        let (Some(kind), Some(id)) = (kind, parts.next()) else {
+            let end = &line.text[line.text.len()..];
+            return Err(fault(line, Reason::TooFewFields, "record", end).into());
+        };
+        let mut hasher = DefaultHasher::new();
+        id.hash(&mut hasher);
+        let key = hasher.finish();
+        match kind {
+            "E" => {}
+            "D" | "A" => {
+                self.gone.entry(key).or_insert(number);
+                return Ok(());
+            }
+            _ => {
+                sink.passed(number, "event that ends no job", 1);
+                return Ok(());
+            }
+        }
+        self.gone.remove(&key);
+        let text = parts.next().unwrap_or_default();
+        let values = Values::read(text);
+        let needed = |field: &str, value: &str, read: fn(&str) -> Option<i64>, reason| match value {
+            "" => Err(fault(line, Reason::Empty, field, text)),
+            value => read(value).ok_or_else(|| fault(line, reason, field, value)),
+        };
+        let queued = match values.qtime {
+            "" => needed("ctime", values.ctime, digits, Reason::NotATime)?,
+            qtime => needed("qtime", qtime, digits, Reason::NotATime)?,
+        };
+        let start = needed("start", values.start, digits, Reason::NotATime)?;
+        let end = needed("end", values.end, digits, Reason::NotATime)?;
+        let eligible = match (self.source.submit, values.etime) {
+            (Submit::Eligible, etime) if !etime.is_empty() => {
+                Some(needed("etime", etime, digits, Reason::NotATime)?)
+            }
+            _ => None,
+        };
+        let later = eligible.filter(|&eligible| eligible > queued);
+        let submit = later.unwrap_or(queued);
+        let estimate = match values.walltime {
+            "" => UNKNOWN,
+            limit => needed("Resource_List.walltime", limit, hours, Reason::NotADuration)?,
+        };
+        let exit = match values.exit {
+            "" => None,
+            exit => Some(needed("Exit_status", exit, whole, Reason::NotANumber)?),
+        };
+        // The same host stands for every slot, mostly one after the other.
+        let mut hosts: Vec<&str> = Vec::new();
+        for item in values.hosts.split('+').filter(|item| !item.is_empty()) {
+            let host = item.split_once('/').map_or(item, |(host, _)| host);
+            if hosts.last() != Some(&host) {
+                hosts.push(host);
+            }
+        }
+        let in_order = hosts.clone();
+        hosts.sort_unstable();
+        hosts.dedup();
+        let size = match self.source.size {
+            Unit::Cores => {
+                needed("total_execution_slots", values.slots, digits, Reason::NotANumber)?
+            }
+            Unit::Nodes => match (values.unique, values.nodect) {
+                ("", "") => hosts.len() as i64,
+                ("", nodect) => needed("Resource_List.nodect", nodect, digits, Reason::NotANumber)?,
+                (unique, _) => needed("unique_node_count", unique, digits, Reason::NotANumber)?,
+            },
+        };
+        if self.source.size == Unit::Nodes && !hosts.is_empty() && hosts.len() as i64 != size {
+            sink.noted(number, "list of nodes unlike their number");
+        }
+        let (wait, run) = (start - submit, end - start);
+        if wait < 0 || run < 0 {
+            sink.dropped(number, if wait < 0 { dropped::WAIT } else { dropped::RUN });
+            return Ok(());
+        }
+        if later.is_some() {
+            sink.noted(number, "submission moved to when it was eligible");
+        }
+        self.list.clear();
+        let once = if in_order.len() == hosts.len() { in_order } else { hosts };
+        for host in once {
+            if !self.list.is_empty() {
+                self.list.push(',');
+            }
+            self.list.push_str(host);
+        }
+        sink.job(
+            number,
+            &Entry {
+                submit,
+                wait,
+                run,
+                size,
+                estimate,
+                status: match exit {
+                    None => UNKNOWN,
+                    Some(0) => status::COMPLETED,
+                    Some(exit) if exit == 271 || exit < 0 => status::CANCELLED,
+                    Some(_) => status::FAILED,
+                },
+                user: values.user,
+                group: values.group,
+                queue: values.queue,
+                nodes: &self.list,
+                ..Entry::NONE
+            },
+        )?;
+        Ok(())
+    }
+
+    fn end(&mut self, sink: &mut Sink<'_>) {
+        let first = self.gone.values().min().copied().unwrap_or_default();
+        if !self.gone.is_empty() {
+            let what = "job deleted or aborted that did not end";
+            sink.passed(first, what, self.gone.len() as u64);
+        }
+    }
+}

@@ -1,0 +1,244 @@
+//! Numbers, times and spans of time as logs write them.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::workload::days_since_1970;
+
+/// Seconds from UTC to the clock of a log.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Zone(i64);
+
+impl FromStr for Zone {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Zone, &'static str> {
+        let named = matches!(text, "UTC" | "utc" | "Z" | "z");
+        let offset = if named { Some(0) } else { offset(text) };
+        offset.map(Zone).ok_or("a zone is UTC, or hours and minutes from it such as +01:00")
+    }
+}
+
+impl fmt::Display for Zone {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            0 => f.write_str("UTC"),
+            seconds => {
+                let (sign, minutes) = (if seconds < 0 { '-' } else { '+' }, seconds.abs() / 60);
+                write!(f, "{sign}{:02}:{:02}", minutes / 60, minutes % 60)
+            }
+        }
+    }
+}
+
+/// Digits alone, as a number.
+pub(super) fn digits(text: &str) -> Option<i64> {
+    let good = (1..=18).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
+    if good { text.parse().ok() } else { None }
+}
+
+/// A number, with a sign and a fraction if need be; no `inf`, no `nan`.
+pub(super) fn number(text: &str) -> Option<f64> {
+    let plain =
+        |byte: u8| byte.is_ascii_digit() || matches!(byte, b'.' | b'-' | b'+' | b'e' | b'E');
+    let number: f64 = if text.bytes().all(plain) { text.parse().ok()? } else { return None };
+    (number.abs() < 2f64.powi(53)).then_some(number)
+}
+
+/// A whole number, perhaps written `512.0`.
+pub(super) fn whole(text: &str) -> Option<i64> {
+    if let Some(digits) = digits(text) {
+        return Some(digits);
+    }
+    let number = number(text)?;
+    (number.fract() == 0.0).then_some(number as i64)
+}
+
+/// Whole seconds nearest to a number.
+pub(super) fn seconds(text: &str) -> Option<i64> {
+    digits(text)
+        .filter(|&n| n < 1 << 53)
+        .or_else(|| number(text).map(|number| number.round() as i64))
+}
+
+/// `+01:00`, `-0530`, `+02`, as seconds.
+fn offset(text: &str) -> Option<i64> {
+    let sign = match text.as_bytes().first()? {
+        b'+' => 1,
+        b'-' => -1,
+        _ => return None,
+    };
+    let rest = &text[1..];
+    let (hours, minutes) = match rest.split_once(':') {
+        Some(parts) => parts,
+        None if rest.len() == 4 && rest.is_ascii() => rest.split_at(2),
+        None => (rest, "00"),
+    };
+    let (hours, minutes) = (pair(hours)?, pair(minutes)?);
+    (hours < 24 && minutes < 60).then_some(sign * (3600 * hours + 60 * minutes))
+}
+
+/// Two digits.
+fn pair(text: &str) -> Option<i64> {
+    digits(text).filter(|_| text.len() == 2)
+}
+
+/// `2026-03-01T08:00:00`, with a blank for the T, a fraction of a second (cut off), and an offset
+/// from UTC if they are there; else in `zone`. Seconds since 1970.
+pub(super) fn date(text: &str, zone: Zone) -> Option<i64> {
+    let (date, rest) = text.split_at_checked(10)?;
+    let day = day(date, '-', [0, 5, 8])?;
+    let rest = rest.strip_prefix(['T', ' '])?;
+    let (clock, rest) = rest.split_at_checked(8)?;
+    let clock = clock_time(clock)?;
+    let rest = match rest.strip_prefix('.') {
+        Some(fraction) => fraction.trim_start_matches(|c: char| c.is_ascii_digit()),
+        None => rest,
+    };
+    let zone = match rest.trim_start() {
+        "" => zone.0,
+        "Z" | "z" | "UTC" => 0,
+        rest => offset(rest)?,
+    };
+    Some(day * 86_400 + clock - zone)
+}
+
+/// Days since 1970 of a date whose parts stand at these places of its ten bytes: year, month, day.
+fn day(text: &str, separator: char, [year, month, day]: [usize; 3]) -> Option<i64> {
+    if text.matches(separator).count() != 2 {
+        return None;
+    }
+    let part = |at: usize, len: usize| digits(text.get(at..at + len)?);
+    let (year, month, day) = (part(year, 4)?, part(month, 2)?, part(day, 2)?);
+    let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let days = match month {
+        2 => 28 + i64::from(leap),
+        4 | 6 | 9 | 11 => 30,
+        1..=12 => 31,
+        _ => return None,
+    };
+    let good = (1..=days).contains(&day) && year > 0;
+    good.then(|| days_since_1970(year as u32, month as u32, day as u32))
+}
+
+/// `MM/DD/YYYY HH:MM:SS`, as Torque writes it; only whether it is one.
+pub(super) fn is_american(text: &str) -> bool {
+    let split = text.split_at_checked(10);
+    let date = split.and_then(|(date, clock)| day(date, '/', [6, 0, 3]).map(|_| clock));
+    date.and_then(|clock| clock_time(clock.strip_prefix(' ')?)).is_some()
+}
+
+/// `HH:MM:SS` of a day.
+fn clock_time(text: &str) -> Option<i64> {
+    let mut parts = text.split(':');
+    let (h, m, s) = (pair(parts.next()?)?, pair(parts.next()?)?, pair(parts.next()?)?);
+    // A leap second is the next one.
+    (parts.next().is_none() && h < 24 && m < 60 && s <= 60).then_some(3600 * h + 60 * m + s)
+}
+
+/// Slurm's spans: `MM`, `MM:SS`, `HH:MM:SS`, `D-HH`, `D-HH:MM`, `D-HH:MM:SS`.
+pub(super) fn slurm_duration(text: &str) -> Option<i64> {
+    let (days, rest) = match text.split_once('-') {
+        Some((days, rest)) => (Some(digits(days)?), rest),
+        None => (None, text),
+    };
+    let mut parts = [0; 3];
+    let mut count = 0;
+    for part in rest.split(':') {
+        // Elapsed times carry a fraction now and then.
+        let part = part.split_once('.').map_or(part, |(whole, _)| whole);
+        *parts.get_mut(count)? = digits(part)?;
+        count += 1;
+    }
+    let [a, b, c] = parts;
+    let seconds = match (days, count) {
+        (None, 1) => a.checked_mul(60)?,
+        (None, 2) => a.checked_mul(60)?.checked_add(b)?,
+        _ => a.checked_mul(3600)?.checked_add(b.checked_mul(60)?)?.checked_add(c)?,
+    };
+    seconds.checked_add(days.unwrap_or(0).checked_mul(86_400)?)
+}
+
+/// `HH:MM:SS` of any number of hours.
+pub(super) fn hours(text: &str) -> Option<i64> {
+    let mut parts = text.split(':');
+    let (h, m, s) = (digits(parts.next()?)?, pair(parts.next()?)?, pair(parts.next()?)?);
+    let good = parts.next().is_none() && m < 60 && s < 60 && h < 1 << 40;
+    good.then_some(3600 * h + 60 * m + s)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates() {
+        let utc = |text| date(text, Zone::default());
+        assert_eq!(utc("1970-01-01T00:00:00"), Some(0));
+        assert_eq!(utc("2026-03-01T08:00:05"), Some(1_772_352_005));
+        assert_eq!(utc("2015-01-01 01:06:41.000000"), Some(1_420_074_401));
+        assert_eq!(utc("2025-05-01T00:18:03+00:00"), utc("2025-05-01T02:18:03+0200"));
+        assert_eq!(utc("2000-02-29T00:00:00Z"), Some(951_782_400));
+        let zone = "+01:30".parse().expect("a zone");
+        assert_eq!(date("1970-01-01 01:30:00", zone), Some(0));
+        for text in [
+            "",
+            "Unknown",
+            "2026-13-01T00:00:00",
+            "2025-02-29T00:00:00",
+            "2026-03-01",
+            "2026-03-01T24:00:00",
+            "2026-03-01T08:00",
+            "2026-03-01T08:00:00 ECT",
+            "2026é03-01T08:00:00",
+        ] {
+            assert_eq!(utc(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn zones() {
+        for text in ["UTC", "+01:00", "-05:30"] {
+            assert_eq!(text.parse::<Zone>().expect("a zone").to_string(), text);
+        }
+        for text in ["", "+1:00", "+24:00", "Europe/Prague", "+0a:00"] {
+            assert!(text.parse::<Zone>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn spans() {
+        for (text, seconds) in [
+            ("90", 5400),
+            ("01:00", 60),
+            ("02:00:00", 7200),
+            ("2-12", 216_000),
+            ("2-12:30", 217_800),
+            ("2-00:30:15", 174_615),
+            ("00:00:01.500", 1),
+        ] {
+            assert_eq!(slurm_duration(text), Some(seconds), "{text}");
+        }
+        for text in ["", "-1", "1:2:3:4", "UNLIMITED", "1-", "a:b", "999999999999999999-00"] {
+            assert_eq!(slurm_duration(text), None, "{text}");
+        }
+        assert_eq!(
+            (hours("48:00:00"), hours("1:60:00"), hours("48:00")),
+            (Some(172_800), None, None)
+        );
+    }
+
+    #[test]
+    fn numbers() {
+        assert_eq!(
+            (whole("512.0"), whole("4000.00000"), whole("0.46")),
+            (Some(512), Some(4000), None)
+        );
+        assert_eq!(
+            (whole("-3"), whole("nan"), whole(""), whole("1e3")),
+            (Some(-3), None, None, Some(1000))
+        );
+        assert_eq!((seconds("18431.92"), seconds("0.5")), (Some(18432), Some(1)));
+        assert!(is_american("03/18/2017 00:00:00") && !is_american("18/03/2017 00:00:00"));
+    }
+}

@@ -1,0 +1,335 @@
+//! Decisions from a file, for checks from outside.
+//!
+//! A CSV file has a row for each decision, with these columns in any order:
+//!
+//! | column | meaning |
+//! |---|---|
+//! | topology | the machine: a file `NAME.yaml` in a folder |
+//! | weights | optional: a weight for each node, blanks between; empty if all are equal |
+//! | free | free nodes as ranges, such as `0-3,7` |
+//! | required | optional: nodes that the job must get, as ranges |
+//! | n | nodes of the job |
+//! | segment | optional: nodes of each part; empty for none |
+//!
+//! Nodes are numbered torus by torus, in each by cell (x fastest), holes skipped. The answer
+//! repeats the row, other columns included, and adds:
+//!
+//! | column | meaning |
+//! |---|---|
+//! | status | `ok`, or why not: `no_fit`, `segment_no_fit`, `req_not_avail`, `req_no_match`, `req_too_many` (the job waits), `bad_config` (it never starts) |
+//! | nodes | the job's nodes as ranges |
+//! | picks | `TORUS:2x2x1@0-0-1:COST` for each part, `;` between |
+//! | fragmentation_before, fragmentation_after | see [`fragmentation`] |
+//! | rank_order | the job's nodes in the order of its processes, blanks between |
+
+use std::collections::HashMap;
+use std::io::{BufRead, Write};
+
+use super::config::{Config, ConfigError};
+use super::decide::{Decider, Pick};
+use super::fragmentation::fragmentation;
+use super::rank;
+use super::segments::{Request, place};
+use super::torus::{Cells, Layout};
+use crate::lines::{LineError, Lines};
+use crate::shown::shown;
+
+/// Columns that are read, and whether they must be there.
+const COLUMNS: [(&str, bool); 6] = [
+    ("topology", true),
+    ("weights", false),
+    ("free", true),
+    ("required", false),
+    ("n", true),
+    ("segment", false),
+];
+
+/// Columns that are added.
+const ADDED: [&str; 6] =
+    ["status", "nodes", "picks", "fragmentation_before", "fragmentation_after", "rank_order"];
+
+/// Why a file of decisions was not answered to its end.
+#[derive(Debug, thiserror::Error)]
+pub enum CasesError {
+    /// Something in it is wrong.
+    #[error("{file}:{line}: {problem}")]
+    Row {
+        /// As the user named it.
+        file: String,
+        /// From 1.
+        line: u64,
+        /// A sentence that names the column.
+        problem: String,
+    },
+    /// A machine that a row names is described wrongly.
+    #[error("{file}:{line}: {cause}")]
+    Machine {
+        /// As the user named it.
+        file: String,
+        /// From 1.
+        line: u64,
+        /// What is wrong with the machine.
+        cause: Box<MachineError>,
+    },
+    /// The answer cannot be written.
+    #[error(transparent)]
+    Write(#[from] std::io::Error),
+}
+
+/// Why there is no such machine.
+#[derive(Debug, thiserror::Error)]
+pub enum MachineError {
+    /// No file can be read.
+    #[error("{0}")]
+    Unreadable(String),
+    /// The file is wrong.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+}
+
+/// A machine ready to be asked.
+struct Machine {
+    layout: Layout,
+    decider: Decider,
+}
+
+/// Answers all decisions of a file. `machine` reads a machine by its name.
+///
+/// # Errors
+/// [`CasesError`]; the rows before are answered.
+pub fn answer(
+    input: impl BufRead,
+    file: &str,
+    mut machine: impl FnMut(&str) -> Result<Config, MachineError>,
+    output: impl Write,
+) -> Result<u64, CasesError> {
+    let mut output = csv::Writer::from_writer(output);
+    let mut machines: HashMap<String, Machine> = HashMap::new();
+    let mut columns: Option<Columns> = None;
+    let (mut lines, mut answered) = (Lines::new(input), 0);
+    loop {
+        let row = |line, problem| CasesError::Row { file: file.to_string(), line, problem };
+        let read = lines.next_text(|line, text| {
+            if text.trim().is_empty() {
+                return Ok(());
+            }
+            let record = record(text).map_err(|problem| row(line, problem))?;
+            let Some(columns) = &columns else {
+                let read = Columns::of(&record).map_err(|problem| row(line, problem))?;
+                output.write_record(record.iter().chain(ADDED)).map_err(told)?;
+                columns = Some(read);
+                return Ok(());
+            };
+            if record.len() != columns.count {
+                let problem = format!("{} fields for {} columns", record.len(), columns.count);
+                return Err(row(line, problem));
+            }
+            let name = columns.field(&record, "topology");
+            if !machines.contains_key(name) {
+                let config = machine(name).map_err(|cause| CasesError::Machine {
+                    file: file.to_string(),
+                    line,
+                    cause: Box::new(cause),
+                })?;
+                let decider = Decider::new(&config.layout);
+                machines.insert(name.to_string(), Machine { layout: config.layout, decider });
+            }
+            let Some(Machine { layout, decider }) = machines.get_mut(name) else { return Ok(()) };
+            let case = columns.case(&record, layout).map_err(|problem| row(line, problem))?;
+            let added = case.answer(layout, decider);
+            let added = added.iter().map(String::as_str);
+            output.write_record(record.iter().chain(added)).map_err(told)?;
+            answered += 1;
+            Ok(())
+        });
+        match read {
+            Ok(Some(outcome)) => outcome?,
+            Ok(None) => break,
+            Err(LineError::Io(cause)) => {
+                return Err(row(lines.number() + 1, format!("cannot be read: {cause}")));
+            }
+            Err(error @ LineError::TooLong(_)) => {
+                return Err(row(lines.number(), error.to_string()));
+            }
+        }
+    }
+    if columns.is_none() {
+        let problem = "the file is empty; a line with the names of the columns was expected";
+        return Err(CasesError::Row { file: file.to_string(), line: 1, problem: problem.into() });
+    }
+    output.flush()?;
+    Ok(answered)
+}
+
+fn told(error: csv::Error) -> CasesError {
+    CasesError::Write(std::io::Error::other(error))
+}
+
+/// The fields of a line.
+fn record(line: &str) -> Result<csv::StringRecord, String> {
+    let mut reader =
+        csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(line.as_bytes());
+    let mut record = csv::StringRecord::new();
+    reader.read_record(&mut record).map_err(|e| e.to_string())?;
+    Ok(record)
+}
+
+/// Where the columns are.
+struct Columns {
+    count: usize,
+    places: Vec<(&'static str, usize)>,
+}
+
+impl Columns {
+    fn of(header: &csv::StringRecord) -> Result<Self, String> {
+        let mut places = Vec::new();
+        for (name, needed) in COLUMNS {
+            let mut found = header.iter().enumerate().filter(|(_, field)| field.trim() == name);
+            match (found.next(), found.next()) {
+                (Some((place, _)), None) => places.push((name, place)),
+                (None, _) if !needed => {}
+                (None, _) => {
+                    let needed: Vec<_> =
+                        COLUMNS.iter().filter(|column| column.1).map(|column| column.0).collect();
+                    return Err(format!(
+                        "the column {name} is missing; needed are {}",
+                        needed.join(", ")
+                    ));
+                }
+                (Some(_), Some(_)) => return Err(format!("the column {name} is there twice")),
+            }
+        }
+        if let Some(name) = header.iter().find(|field| ADDED.contains(&field.trim())) {
+            return Err(format!("the column {} is one of the answer's", shown(name)));
+        }
+        Ok(Self { count: header.len(), places })
+    }
+
+    /// A field without blanks around it; empty where there is no such column.
+    fn field<'a>(&self, record: &'a csv::StringRecord, name: &str) -> &'a str {
+        let place = self.places.iter().find(|column| column.0 == name);
+        place.and_then(|&(_, place)| record.get(place)).unwrap_or_default().trim()
+    }
+
+    fn case(&self, record: &csv::StringRecord, layout: &Layout) -> Result<Case, String> {
+        let nodes = |name| {
+            let nodes = ranges(self.field(record, name), layout.nodes() as u32);
+            nodes.map_err(|problem| format!("{name}: {problem}"))
+        };
+        let number = |name: &str| {
+            let text = self.field(record, name);
+            let number = text.parse().ok().filter(|&number: &u32| number > 0);
+            number.ok_or_else(|| format!("{name}: \"{}\" is not an integer from 1 on", shown(text)))
+        };
+        let segment = self.field(record, "segment");
+        let required = self.field(record, "required");
+        let weights = self.field(record, "weights");
+        Ok(Case {
+            free: layout.cells_of(nodes("free")?),
+            request: Request {
+                size: number("n")?,
+                segment: (!segment.is_empty()).then(|| number("segment")).transpose()?,
+                required: (!required.is_empty())
+                    .then(|| Ok::<_, String>(layout.cells_of(nodes("required")?)))
+                    .transpose()?,
+            },
+            weights: (!weights.is_empty())
+                .then(|| self::weights(weights, layout.nodes()))
+                .transpose()?,
+        })
+    }
+}
+
+/// Numbers, one for each node.
+fn weights(text: &str, nodes: usize) -> Result<Vec<u64>, String> {
+    let number = |word: &str| {
+        word.parse().map_err(|_| format!("weights: \"{}\" is not a whole number", shown(word)))
+    };
+    let all: Vec<u64> = text.split_whitespace().map(number).collect::<Result<_, _>>()?;
+    match all.len() == nodes {
+        true => Ok(all),
+        false => Err(format!("weights: {} for {nodes} nodes", all.len())),
+    }
+}
+
+/// Nodes as ranges, below `nodes`.
+fn ranges(text: &str, nodes: u32) -> Result<Vec<u32>, String> {
+    let mut all = Vec::new();
+    for part in text.split(',').map(str::trim).filter(|_| !text.is_empty()) {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        let bounds = first.trim().parse::<u32>().ok().zip(last.trim().parse::<u32>().ok());
+        match bounds {
+            Some((first, last)) if first <= last && last < nodes => all.extend(first..=last),
+            _ => {
+                let problem = format!(
+                    "\"{}\" is neither a node from 0 to {} nor a range of them",
+                    shown(part),
+                    nodes.saturating_sub(1)
+                );
+                return Err(problem);
+            }
+        }
+    }
+    Ok(all)
+}
+
+/// Nodes, ascending, as ranges.
+fn in_ranges(nodes: impl Iterator<Item = u32>) -> String {
+    let mut all: Vec<(u32, u32)> = Vec::new();
+    for node in nodes {
+        match all.last_mut() {
+            Some((_, last)) if *last + 1 == node => *last = node,
+            _ => all.push((node, node)),
+        }
+    }
+    let range = |&(first, last): &(u32, u32)| match first == last {
+        true => first.to_string(),
+        false => format!("{first}-{last}"),
+    };
+    all.iter().map(range).collect::<Vec<_>>().join(",")
+}
+
+/// A decision to be made.
+struct Case {
+    free: Vec<Cells>,
+    request: Request,
+    weights: Option<Vec<u64>>,
+}
+
+impl Case {
+    /// What is added to the row.
+    fn answer(mut self, layout: &Layout, decider: &mut Decider) -> [String; ADDED.len()] {
+        let before = fragmentation(layout, &self.free).to_string();
+        let weights = self.weights.as_deref();
+        let picks = match place(decider, layout, &self.free, &self.request, weights) {
+            Ok(picks) => picks,
+            Err(denied) => {
+                let none = String::new;
+                return [denied.word().into(), none(), none(), before.clone(), before, none()];
+            }
+        };
+        let mut job = layout.none();
+        for pick in &picks {
+            let placement = &layout.toruses()[pick.torus].placements()[pick.placement];
+            job[pick.torus].insert_all(placement.mask(pick.anchor));
+            self.free[pick.torus].remove_all(placement.mask(pick.anchor));
+        }
+        let order = rank::order(layout, &job).into_iter().map(|(_, node)| node.to_string());
+        [
+            "ok".to_string(),
+            in_ranges(layout.nodes_of(&job)),
+            picks.iter().map(|pick| shown_pick(layout, pick)).collect::<Vec<_>>().join(";"),
+            before,
+            fragmentation(layout, &self.free).to_string(),
+            order.collect::<Vec<_>>().join(" "),
+        ]
+    }
+}
+
+/// `TORUS:2x2x1@0-0-1:COST`.
+pub fn shown_pick(layout: &Layout, pick: &Pick) -> String {
+    let torus = &layout.toruses()[pick.torus];
+    let placement = &torus.placements()[pick.placement];
+    let [[w, d, h], [x, y, z]] = [placement.sides, placement.base(pick.anchor)];
+    format!("{}:{w}x{d}x{h}@{x}-{y}-{z}:{}", torus.name, pick.cost)
+}

@@ -1,0 +1,204 @@
+//! Menus: which boxes jobs may have where no file says so.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::torus::{Steps, Torus};
+use super::tpu_v4::SLICES;
+use crate::topology::Grid;
+
+/// The largest machine for which all boxes are a menu.
+const SMALL: usize = 512;
+
+/// A menu as it is named.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Menu {
+    /// All boxes whose every side is a power of two or the machine's.
+    Powers,
+    /// All boxes, on machines of up to 512 processors.
+    All,
+    /// Shapes of slices of TPU v4 pods that fit, turned in every way.
+    TpuV4,
+    /// These boxes.
+    List(Vec<[u16; 3]>),
+}
+
+impl FromStr for Menu {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let list = match text {
+            "pow2" => return Ok(Menu::Powers),
+            "all" => return Ok(Menu::All),
+            "tpu-v4" => return Ok(Menu::TpuV4),
+            other => other.strip_prefix("list:"),
+        };
+        let Some(list) = list else {
+            return Err("a menu is pow2, all, tpu-v4 or list:2x2x1+2x2x2".to_string());
+        };
+        let shape = |text: &str| {
+            let sides: Option<Vec<u16>> =
+                text.split('x').map(|side| side.parse().ok().filter(|&side| side > 0)).collect();
+            let sides = sides.and_then(|sides| <[u16; 3]>::try_from(sides).ok());
+            sides.ok_or(format!("\"{text}\" in the menu is no box such as 2x2x1"))
+        };
+        list.split('+').map(shape).collect::<Result<_, _>>().map(Menu::List)
+    }
+}
+
+impl fmt::Display for Menu {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Menu::Powers => f.write_str("pow2"),
+            Menu::All => f.write_str("all"),
+            Menu::TpuV4 => f.write_str("tpu-v4"),
+            Menu::List(boxes) => {
+                f.write_str("list:")?;
+                for (index, [x, y, z]) in boxes.iter().enumerate() {
+                    let between = if index > 0 { "+" } else { "" };
+                    write!(f, "{between}{x}x{y}x{z}")?;
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Cells between two positions of a box, as it is named.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Anchors {
+    /// The sides of the box.
+    Aligned,
+    /// Half the sides, rounded down, at least 1.
+    Half,
+    /// Every position.
+    All,
+}
+
+impl Anchors {
+    /// All with their names.
+    pub const ALL: [(&'static str, Anchors); 3] =
+        [("aligned", Anchors::Aligned), ("half", Anchors::Half), ("all", Anchors::All)];
+
+    fn spacing(self, side: u16) -> u16 {
+        match self {
+            Anchors::Aligned => side,
+            Anchors::Half => (side / 2).max(1),
+            Anchors::All => 1,
+        }
+    }
+}
+
+impl Menu {
+    /// The boxes on a machine, ascending by size, those of one size by their sides. With `turned` also
+    /// a list's boxes stand in every way.
+    ///
+    /// # Errors
+    /// Why the machine has no such menu, in words.
+    pub fn boxes(&self, grid: &Grid, turned: bool) -> Result<Vec<[u16; 3]>, String> {
+        let most = grid.axes().map(|axis| axis.extent);
+        let fits = |sides: &[u16; 3]| (0..3).all(|axis| sides[axis] <= most[axis]);
+        let every = |legal: &dyn Fn(u16, u16) -> bool| {
+            let along = |axis: usize| {
+                (1..=most[axis]).filter(|&side| legal(side, most[axis])).collect::<Vec<_>>()
+            };
+            let [xs, ys, zs] = [along(0), along(1), along(2)];
+            let mut all = Vec::new();
+            for &x in &xs {
+                for &y in &ys {
+                    all.extend(zs.iter().map(|&z| [x, y, z]));
+                }
+            }
+            all
+        };
+        let mut all = match self {
+            Menu::Powers => every(&|side, most| side.is_power_of_two() || side == most),
+            Menu::All if grid.processors() > SMALL => {
+                return Err(format!("menu=all is for machines of up to {SMALL} processors"));
+            }
+            Menu::All => every(&|_, _| true),
+            Menu::TpuV4 => turns(&SLICES.map(|slice| slice.0)).into_iter().filter(fits).collect(),
+            Menu::List(boxes) => {
+                let boxes = if turned { turns(boxes) } else { boxes.clone() };
+                if let Some([x, y, z]) = boxes.iter().find(|sides| !turned && !fits(sides)) {
+                    return Err(format!(
+                        "the box {x}x{y}x{z} of the menu is larger than the machine"
+                    ));
+                }
+                boxes.into_iter().filter(fits).collect()
+            }
+        };
+        all.sort_by_key(|&sides| (sides.map(u64::from).iter().product::<u64>(), sides));
+        all.dedup();
+        match all.is_empty() {
+            true => Err("no box of the menu fits the machine".to_string()),
+            false => Ok(all),
+        }
+    }
+
+    /// The machine as a torus with these boxes.
+    ///
+    /// # Errors
+    /// Why it cannot be, in words.
+    pub fn torus(&self, grid: &Grid, anchors: Anchors, turned: bool) -> Result<Torus, String> {
+        let sides = grid.axes().map(|axis| axis.extent);
+        let torus = Torus::new("torus".to_string(), sides, |_| true);
+        let mut torus = torus.ok_or("the machine has too many processors")?;
+        let wrapped = grid.axes().map(|axis| axis.wrapped);
+        for sides in self.boxes(grid, turned)? {
+            let spacing = sides.map(|side| anchors.spacing(side));
+            torus.allow(sides, &Steps { spacing, seed: [0; 3], wrapped })?;
+        }
+        Ok(torus)
+    }
+}
+
+/// Boxes in all their orientations, each once.
+fn turns(boxes: &[[u16; 3]]) -> Vec<[u16; 3]> {
+    let of =
+        |&[a, b, c]: &[u16; 3]| [[a, b, c], [a, c, b], [b, a, c], [b, c, a], [c, a, b], [c, b, a]];
+    let mut all: Vec<_> = boxes.iter().flat_map(of).collect();
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn grid(text: &str) -> Grid {
+        let topology: crate::topology::Topology = text.parse().expect("a machine");
+        topology.grid().expect("a grid").clone()
+    }
+
+    /// Spec: 61 placements with 15,810 anchors on a torus of 16 x 16 x 16.
+    #[test]
+    fn slices_of_a_pod_are_61_placements() {
+        let torus = Menu::TpuV4.torus(&grid("torus:16x16x16"), Anchors::Aligned, false);
+        let torus = torus.expect("fits");
+        assert_eq!(torus.placements().len(), 61);
+        let anchors: usize = torus.placements().iter().map(|one| one.anchors()).sum();
+        assert_eq!(anchors, 15_810);
+    }
+
+    #[test]
+    fn menus_are_what_they_say() {
+        let boxes = |menu: &str, machine: &str, turned| {
+            let menu: Menu = menu.parse().expect(menu);
+            assert_eq!(menu.to_string().parse(), Ok(menu.clone()));
+            menu.boxes(&grid(machine), turned)
+        };
+        let pow2 = boxes("pow2", "6x2x1", false).expect("some");
+        assert_eq!(pow2[..3], [[1, 1, 1], [1, 2, 1], [2, 1, 1]]);
+        assert_eq!(pow2.last(), Some(&[6, 2, 1]));
+        assert_eq!(pow2.len(), 4 * 2);
+        assert_eq!(boxes("all", "3x2x2", false).expect("some").len(), 12);
+        assert!(boxes("all", "16x16x16", false).is_err());
+        assert_eq!(boxes("list:2x1x1", "4x4", true), Ok(vec![[1, 2, 1], [2, 1, 1]]));
+        assert_eq!(boxes("list:2x2x2+2x1x1+2x1x1", "4x4x4", false), Ok(vec![[2, 1, 1], [2, 2, 2]]));
+        assert!(boxes("list:5x1x1", "4x4x4", false).expect_err("larger").contains("5x1x1"));
+        assert!("list:2x2".parse::<Menu>().expect_err("two sides").contains("2x2"));
+        assert!("lists".parse::<Menu>().is_err());
+    }
+}

@@ -1,0 +1,197 @@
+//! The rule against a plain version of its text on random machines.
+
+use proptest::prelude::*;
+
+use super::{Bench, Box3, Request};
+use crate::placement::decide::Pick;
+use crate::placement::positions::around;
+use crate::placement::rank;
+use crate::placement::torus::{Cells, Layout};
+
+/// A placement with all its anchors as lists of cells, holes included.
+struct Plain {
+    size: u32,
+    anchors: Vec<Vec<u32>>,
+}
+
+/// The placements of a torus, from the sides alone.
+fn plain(sides: [u16; 3], boxes: &[Box3]) -> Vec<Plain> {
+    let [w, d, _] = sides.map(u32::from);
+    let mut all: Vec<Plain> = boxes
+        .iter()
+        .map(|&(extent, spacing, seed)| {
+            let along = |axis: usize| {
+                let step = if spacing[axis] == 0 { extent[axis] } else { spacing[axis] };
+                around(sides[axis], step, seed[axis])
+            };
+            let mut anchors = Vec::new();
+            for x in along(0) {
+                for y in along(1) {
+                    for z in along(2) {
+                        let mut cells = Vec::new();
+                        for dx in 0..extent[0] {
+                            for dy in 0..extent[1] {
+                                for dz in 0..extent[2] {
+                                    let at = |base: u16, d: u16, side: u16| {
+                                        (u32::from(base) + u32::from(d)) % u32::from(side)
+                                    };
+                                    let (x, y, z) = (
+                                        at(x, dx, sides[0]),
+                                        at(y, dy, sides[1]),
+                                        at(z, dz, sides[2]),
+                                    );
+                                    cells.push(x + w * (y + d * z));
+                                }
+                            }
+                        }
+                        anchors.push(cells);
+                    }
+                }
+            }
+            Plain { size: extent.iter().map(|&e| u32::from(e)).product(), anchors }
+        })
+        .collect();
+    all.sort_by_key(|placement| placement.size);
+    all
+}
+
+/// The rule by its text: every candidate in order, compared with the best so far.
+fn literal(
+    layout: &Layout,
+    placements: &[Vec<Plain>],
+    free: &[Cells],
+    size: u32,
+    weights: &[u64],
+) -> Option<Pick> {
+    let mut best: Option<(Pick, u64)> = None;
+    for (torus, placements) in placements.iter().enumerate() {
+        for (placement, plain) in placements.iter().enumerate().filter(|one| one.1.size == size) {
+            for (anchor, cells) in plain.anchors.iter().enumerate() {
+                let nodes: Option<Vec<u32>> =
+                    cells.iter().map(|&cell| layout.node(torus, cell)).collect();
+                let Some(nodes) = nodes else { continue };
+                if !cells.iter().all(|&cell| free[torus].contains(cell)) {
+                    continue;
+                }
+                let next = placements[placement..].iter().find(|next| next.size > size);
+                let cost = next.map_or(0, |next| {
+                    let counts = |anchor: &&Vec<u32>| {
+                        let there: Vec<u32> = anchor
+                            .iter()
+                            .copied()
+                            .filter(|&cell| layout.node(torus, cell).is_some())
+                            .collect();
+                        there.iter().any(|cell| cells.contains(cell))
+                            && there.iter().all(|&cell| free[torus].contains(cell))
+                    };
+                    next.anchors.iter().filter(counts).count() as u64
+                });
+                let weight = nodes.iter().map(|&node| weights[node as usize]).max().unwrap_or(0);
+                let pick = Pick { torus, placement, anchor, cost };
+                let better = match &best {
+                    None => true,
+                    Some((_, heaviest)) if weight != *heaviest => weight < *heaviest,
+                    Some((other, _)) => {
+                        let same = (other.torus, other.placement) == (torus, placement);
+                        if same && cost != other.cost {
+                            cost < other.cost
+                        } else {
+                            free[torus].len() < free[other.torus].len()
+                        }
+                    }
+                };
+                if better {
+                    best = Some((pick, weight));
+                }
+            }
+        }
+    }
+    best.map(|(pick, _)| pick)
+}
+
+/// Boxes that fit a torus.
+fn boxes(sides: [u16; 3]) -> impl Strategy<Value = Vec<Box3>> {
+    let one =
+        (any::<[u16; 3]>(), any::<[u16; 3]>(), any::<[u16; 3]>()).prop_map(move |(a, b, c)| {
+            let axis = |i: usize| 1 + a[i] % sides[i];
+            let spacing = |i: usize| if b[i] % 3 == 0 { 0 } else { 1 + b[i] % sides[i] };
+            ([0, 1, 2].map(axis), [0, 1, 2].map(spacing), [0, 1, 2].map(|i| c[i] % sides[i]))
+        });
+    proptest::collection::vec(one, 1..6)
+}
+
+/// A torus: its sides, its boxes, and which cells are holes.
+fn torus() -> impl Strategy<Value = ([u16; 3], Vec<Box3>, Vec<bool>)> {
+    (1u16..6, 1u16..5, 1u16..4).prop_flat_map(|(x, y, z)| {
+        let holes = proptest::collection::vec(proptest::bool::weighted(0.05), (x * y * z) as usize);
+        (Just([x, y, z]), boxes([x, y, z]), holes)
+    })
+}
+
+proptest! {
+    #[test]
+    fn decisions_are_those_of_the_text(
+        toruses in proptest::collection::vec(torus(), 1..4),
+        occupied in any::<u64>(),
+        share in 0u32..60,
+        weights in proptest::option::of(any::<u64>()),
+        size in any::<u32>(),
+    ) {
+        let mut first = 0;
+        let texts: Vec<String> = toruses.iter().enumerate().map(|(index, (sides, boxes, holes))| {
+            let regions: Vec<String> = holes.iter().enumerate().filter(|(_, hole)| !**hole)
+                .map(|(cell, _)| {
+                    let (w, d) = (usize::from(sides[0]), usize::from(sides[1]));
+                    let at = [cell % w, cell / w % d, cell / w / d].map(|at| at as u16);
+                    first += 1;
+                    format!("{{anchor: {}, dims: {{x: 1, y: 1, z: 1}}, nodes: n{first}}}", super::map(at))
+                })
+                .collect();
+            super::yaml(&format!("t{index}"), *sides, &format!("regions: [{}]", regions.join(", ")), boxes)
+        }).collect();
+        let mut bench = Bench::new(&texts);
+        let mixed = |node: u32, seed: u64| (u64::from(node) + 1).wrapping_mul(seed | 1) >> 40;
+        let busy: Vec<u32> = (0..bench.layout.nodes() as u32)
+            .filter(|&node| mixed(node, occupied) % 100 < u64::from(share)).collect();
+        bench.take(busy);
+        let of_node: Vec<u64> = (0..bench.layout.nodes() as u32)
+            .map(|node| weights.map_or(1, |seed| mixed(node, seed) % 3)).collect();
+        bench.weights = weights.map(|_| of_node.clone());
+        let plain: Vec<Vec<Plain>> =
+            toruses.iter().map(|(sides, boxes, _)| plain(*sides, boxes)).collect();
+        let sizes: Vec<u32> = plain.iter().flatten().map(|one| one.size).collect();
+        let size = sizes[size as usize % sizes.len()];
+        let expected = literal(&bench.layout, &plain, &bench.free, size, &of_node);
+        let got = bench.ask(&Request { size, ..Request::default() }).ok().map(|picks| picks[0]);
+        prop_assert_eq!(got, expected);
+        // And its nodes: those of the box.
+        if let Some(pick) = got {
+            let torus = &bench.layout.toruses()[pick.torus];
+            let placement = &torus.placements()[pick.placement];
+            let mut cells = plain[pick.torus][pick.placement].anchors[pick.anchor].clone();
+            cells.sort_unstable();
+            let mut job = bench.layout.none();
+            job[pick.torus].insert_all(placement.mask(pick.anchor));
+            prop_assert_eq!(job[pick.torus].iter().collect::<Vec<_>>(), cells);
+            prop_assert_eq!(rank::order(&bench.layout, &job).len() as u32, size);
+        }
+    }
+
+    #[test]
+    fn a_size_overlaps_where_two_of_its_anchors_share_a_cell(torus in torus()) {
+        let (sides, boxes, _) = torus;
+        let bench = Bench::of(sides, &boxes);
+        let placements = bench.layout.toruses()[0].placements();
+        let plain = plain(sides, &boxes);
+        for (index, placement) in placements.iter().enumerate() {
+            let mine = &plain[index].anchors;
+            let share = |a: &Vec<u32>, b: &Vec<u32>| a.iter().any(|cell| b.contains(cell));
+            let themselves = mine.iter().enumerate()
+                .any(|(i, a)| mine[i + 1..].iter().any(|b| share(a, b)));
+            let others = plain.iter().enumerate()
+                .filter(|&(other, one)| other != index && one.size == placement.size)
+                .any(|(_, one)| one.anchors.iter().any(|b| mine.iter().any(|a| share(a, b))));
+            prop_assert_eq!(placement.overlaps, themselves || others);
+        }
+    }
+}

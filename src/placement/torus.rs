@@ -1,0 +1,382 @@
+//! A torus with its nodes and its placements.
+
+use std::ops::Range;
+
+use super::positions::{around, between_walls, overlap, overlap_themselves};
+
+/// The most cells of all toruses of a machine.
+pub const MAX_CELLS: u64 = 1 << 24;
+
+/// The most entries that the masks of all anchors of a torus may have, 16 bytes each.
+const MAX_MASKS: usize = 1 << 25;
+
+/// A set of cells of a torus.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Cells(Vec<u64>);
+
+impl Cells {
+    /// The empty set on a torus of so many cells.
+    pub fn none(cells: usize) -> Self {
+        Self(vec![0; cells.div_ceil(64)])
+    }
+
+    /// Whether a cell belongs to it.
+    #[inline]
+    pub fn contains(&self, cell: u32) -> bool {
+        self.0[cell as usize / 64] >> (cell % 64) & 1 == 1
+    }
+
+    /// Takes a cell in.
+    #[inline]
+    pub fn insert(&mut self, cell: u32) {
+        self.0[cell as usize / 64] |= 1 << (cell % 64);
+    }
+
+    /// Takes a cell out.
+    #[inline]
+    pub fn remove(&mut self, cell: u32) {
+        self.0[cell as usize / 64] &= !(1 << (cell % 64));
+    }
+
+    /// Number of cells.
+    pub fn len(&self) -> u32 {
+        self.0.iter().map(|word| word.count_ones()).sum()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.iter().all(|&word| word == 0)
+    }
+
+    /// The cells, ascending.
+    pub fn iter(&self) -> impl Iterator<Item = u32> + '_ {
+        self.0.iter().enumerate().flat_map(|(word, &bits)| {
+            let rest = |bits: &u64| Some(bits & (bits - 1)).filter(|&bits| bits != 0);
+            let words = std::iter::successors(Some(bits).filter(|&bits| bits != 0), rest);
+            words.map(move |bits| word as u32 * 64 + bits.trailing_zeros())
+        })
+    }
+
+    /// Whether all cells of a mask belong to it.
+    #[inline]
+    pub fn holds(&self, mask: &[Part]) -> bool {
+        mask.iter().all(|part| self.0[part.word as usize] & part.bits == part.bits)
+    }
+
+    /// Takes the cells of a mask out.
+    pub fn remove_all(&mut self, mask: &[Part]) {
+        mask.iter().for_each(|part| self.0[part.word as usize] &= !part.bits);
+    }
+
+    /// Takes the cells of a mask in.
+    pub fn insert_all(&mut self, mask: &[Part]) {
+        mask.iter().for_each(|part| self.0[part.word as usize] |= part.bits);
+    }
+
+    /// How many of its cells lie in a mask.
+    pub fn common(&self, mask: &[Part]) -> u32 {
+        mask.iter().map(|part| (self.0[part.word as usize] & part.bits).count_ones()).sum()
+    }
+}
+
+/// Up to 64 cells of a mask.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Part {
+    word: u32,
+    bits: u64,
+}
+
+/// The cells of a mask, ascending.
+pub fn cells_of(mask: &[Part]) -> impl Iterator<Item = u32> + '_ {
+    mask.iter().flat_map(|part| {
+        (0..64).filter(|bit| part.bits >> bit & 1 == 1).map(|bit| part.word * 64 + bit)
+    })
+}
+
+/// A box that jobs may have, and where.
+#[derive(Clone, Debug)]
+pub struct Placement {
+    /// Sides along x, y, z.
+    pub sides: [u16; 3],
+    /// Cells of the box: the size of the jobs that it serves.
+    pub size: u32,
+    /// Positions along each axis, in walking order.
+    positions: [Vec<u16>; 3],
+    /// The anchors' nodes one after the other: x outermost, z innermost.
+    masks: Vec<Part>,
+    /// Where an anchor's part begins, and how many nodes it has.
+    anchors: Vec<(u32, u32)>,
+    /// Whether two different anchors of this size, of this or of another placement, share a cell.
+    pub overlaps: bool,
+}
+
+/// How the positions of a placement lie on an axis.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Steps {
+    /// Cells between two positions along x, y, z, each at least 1.
+    pub spacing: [u16; 3],
+    /// The first position along x, y, z.
+    pub seed: [u16; 3],
+    /// Whether boxes run over the edge, along x, y, z.
+    pub wrapped: [bool; 3],
+}
+
+impl Placement {
+    /// Number of anchors.
+    pub fn anchors(&self) -> usize {
+        self.anchors.len()
+    }
+
+    /// The nodes of an anchor; holes are left out.
+    #[inline]
+    pub fn mask(&self, anchor: usize) -> &[Part] {
+        let end = self.anchors.get(anchor + 1).map_or(self.masks.len(), |next| next.0 as usize);
+        &self.masks[self.anchors[anchor].0 as usize..end]
+    }
+
+    /// Whether no cell of an anchor is a hole.
+    #[inline]
+    pub fn is_whole(&self, anchor: usize) -> bool {
+        self.anchors[anchor].1 == self.size
+    }
+
+    /// Positions along each axis, in walking order.
+    pub fn positions(&self) -> [&[u16]; 3] {
+        [0, 1, 2].map(|axis| &self.positions[axis][..])
+    }
+
+    /// Which of the positions along each axis an anchor has.
+    #[inline]
+    pub fn place(&self, anchor: usize) -> [usize; 3] {
+        let [_, y, z] = self.positions().map(<[u16]>::len);
+        [anchor / (y * z), anchor / z % y, anchor % z]
+    }
+
+    /// The corner of an anchor from which it extends upwards.
+    pub fn base(&self, anchor: usize) -> [u16; 3] {
+        let at = self.place(anchor);
+        [0, 1, 2].map(|axis| self.positions[axis][at[axis]])
+    }
+}
+
+/// A torus of whole, equal nodes.
+#[derive(Clone, Debug)]
+pub struct Torus {
+    /// What the operator calls it.
+    pub name: String,
+    /// Cells along x, y, z.
+    pub sides: [u16; 3],
+    /// Cells with a node.
+    pub nodes: Cells,
+    /// By size, equal sizes in the order in which they were given.
+    placements: Vec<Placement>,
+}
+
+impl Torus {
+    /// A torus without placements so far. `None` if it has a side of 0 or too many cells.
+    pub fn new(name: String, sides: [u16; 3], has_node: impl Fn(u32) -> bool) -> Option<Self> {
+        let cells = sides.iter().map(|&side| u64::from(side)).product();
+        if !(1..=MAX_CELLS).contains(&cells) {
+            return None;
+        }
+        let mut nodes = Cells::none(cells as usize);
+        (0..cells as u32).filter(|&cell| has_node(cell)).for_each(|cell| nodes.insert(cell));
+        Some(Self { name, sides, nodes, placements: Vec::new() })
+    }
+
+    /// Number of cells, holes included.
+    pub fn cells(&self) -> usize {
+        self.sides.iter().map(|&side| usize::from(side)).product()
+    }
+
+    /// The number of a cell.
+    pub fn cell(&self, [x, y, z]: [u16; 3]) -> u32 {
+        let [x, y, z] = [x, y, z].map(u32::from);
+        x + u32::from(self.sides[0]) * (y + u32::from(self.sides[1]) * z)
+    }
+
+    /// The coordinates of a cell.
+    pub fn coord(&self, cell: u32) -> [u16; 3] {
+        let [width, depth] = [0, 1].map(|axis| u32::from(self.sides[axis]));
+        [cell % width, cell / width % depth, cell / width / depth].map(|at| at as u16)
+    }
+
+    /// By size, ascending.
+    pub fn placements(&self) -> &[Placement] {
+        &self.placements
+    }
+
+    /// Allows boxes of these sides, none larger than the torus, at these positions.
+    ///
+    /// # Errors
+    /// A sentence if all its anchors would take too much memory.
+    pub fn allow(&mut self, sides: [u16; 3], steps: &Steps) -> Result<(), String> {
+        let Steps { spacing, seed, wrapped } = *steps;
+        let positions = [0, 1, 2].map(|axis| {
+            let (length, step) = (self.sides[axis], spacing[axis]);
+            match wrapped[axis] {
+                true => around(length, step, seed[axis]),
+                false => between_walls(length, sides[axis], step, seed[axis]),
+            }
+        });
+        let size = sides.iter().map(|&side| u32::from(side)).product();
+        let (mut masks, mut anchors) = (Vec::new(), Vec::new());
+        let taken: usize = self.placements.iter().map(|placement| placement.masks.len()).sum();
+        for &x in &positions[0] {
+            for &y in &positions[1] {
+                for &z in &positions[2] {
+                    let begin = masks.len();
+                    let nodes = self.mask([x, y, z], sides, &mut masks);
+                    if taken + masks.len() > MAX_MASKS {
+                        return Err("its anchors take too much memory".to_string());
+                    }
+                    anchors.push((begin as u32, nodes));
+                }
+            }
+        }
+        let mut new = Placement { sides, size, positions, masks, anchors, overlaps: false };
+        new.overlaps = (0..3)
+            .any(|axis| overlap_themselves(self.sides[axis], &new.positions[axis], sides[axis]));
+        let at = self.placements.partition_point(|placement| placement.size <= size);
+        for other in self.placements.iter_mut().filter(|placement| placement.size == size) {
+            let share = (0..3).all(|axis| {
+                let mine = (&new.positions[axis][..], sides[axis]);
+                overlap(self.sides[axis], mine, (&other.positions[axis], other.sides[axis]))
+            });
+            other.overlaps |= share;
+            new.overlaps |= share;
+        }
+        self.placements.insert(at, new);
+        Ok(())
+    }
+
+    /// Appends the mask of the nodes in a box; how many they are.
+    fn mask(&self, base: [u16; 3], sides: [u16; 3], masks: &mut Vec<Part>) -> u32 {
+        let ranges = [0, 1, 2].map(|axis| ranges(self.sides[axis], base[axis], sides[axis]));
+        let along = |axis: usize| ranges[axis].iter().flat_map(|range| range.clone());
+        let (begin, width) = (masks.len(), u32::from(self.sides[0]));
+        let mut nodes = 0;
+        for z in along(2) {
+            for y in along(1) {
+                let row = width * (y + u32::from(self.sides[1]) * z);
+                for range in ranges[0].iter().filter(|range| !range.is_empty()) {
+                    let (first, end) = (row + range.start, row + range.end);
+                    for word in first / 64..end.div_ceil(64) {
+                        let from = first.saturating_sub(word * 64);
+                        let to = (end - word * 64).min(64);
+                        let bits = (u64::MAX >> (64 - (to - from))) << from;
+                        let bits = bits & self.nodes.0[word as usize];
+                        nodes += bits.count_ones();
+                        match masks[begin..].last_mut() {
+                            _ if bits == 0 => {}
+                            Some(part) if part.word == word => part.bits |= bits,
+                            _ => masks.push(Part { word, bits }),
+                        }
+                    }
+                }
+            }
+        }
+        nodes
+    }
+
+    /// The cells of a box, which may run over the edges.
+    pub fn cells_in(&self, base: [u16; 3], sides: [u16; 3]) -> impl Iterator<Item = u32> + '_ {
+        let along = move |axis: usize| {
+            let ranges = ranges(self.sides[axis], base[axis], sides[axis]);
+            ranges.into_iter().flatten().map(|at| at as u16)
+        };
+        let row = move |z| along(1).flat_map(move |y| along(0).map(move |x| [x, y, z]));
+        along(2).flat_map(row).map(|at| self.cell(at))
+    }
+}
+
+/// The positions that a box covers on an axis, ascending: the first range is empty unless it runs
+/// over the edge.
+fn ranges(length: u16, base: u16, side: u16) -> [Range<u32>; 2] {
+    let [length, base, side] = [length, base, side].map(u32::from);
+    let end = base + side;
+    [0..end.saturating_sub(length), base..end.min(length)]
+}
+
+/// Several toruses with one numbering of their nodes: torus by torus, cells ascending, holes
+/// skipped.
+#[derive(Clone, Debug, Default)]
+pub struct Layout {
+    toruses: Vec<Torus>,
+    /// By torus: the number of its first node.
+    first: Vec<u32>,
+    /// By node: its torus and cell.
+    cells: Vec<(u32, u32)>,
+    /// By torus and cell: its node, if it has one.
+    nodes: Vec<Vec<u32>>,
+}
+
+/// Stands for the node of a hole.
+const HOLE: u32 = u32::MAX;
+
+impl Layout {
+    /// These toruses, which together have at most [`MAX_CELLS`] cells.
+    pub fn new(toruses: Vec<Torus>) -> Self {
+        let mut layout = Self::default();
+        for (index, torus) in toruses.iter().enumerate() {
+            layout.first.push(layout.cells.len() as u32);
+            let mut nodes = vec![HOLE; torus.cells()];
+            for cell in torus.nodes.iter() {
+                nodes[cell as usize] = layout.cells.len() as u32;
+                layout.cells.push((index as u32, cell));
+            }
+            layout.nodes.push(nodes);
+        }
+        layout.toruses = toruses;
+        layout
+    }
+
+    /// The toruses in their order.
+    pub fn toruses(&self) -> &[Torus] {
+        &self.toruses
+    }
+
+    /// Number of nodes.
+    pub fn nodes(&self) -> usize {
+        self.cells.len()
+    }
+
+    /// Torus and cell of a node.
+    pub fn place(&self, node: u32) -> (usize, u32) {
+        let (torus, cell) = self.cells[node as usize];
+        (torus as usize, cell)
+    }
+
+    /// The node in a cell of a torus; `None` for a hole.
+    pub fn node(&self, torus: usize, cell: u32) -> Option<u32> {
+        Some(self.nodes[torus][cell as usize]).filter(|&node| node != HOLE)
+    }
+
+    /// No cell of any torus.
+    pub fn none(&self) -> Vec<Cells> {
+        self.toruses.iter().map(|torus| Cells::none(torus.cells())).collect()
+    }
+
+    /// All nodes.
+    pub fn all(&self) -> Vec<Cells> {
+        self.toruses.iter().map(|torus| torus.nodes.clone()).collect()
+    }
+
+    /// A set of nodes, by torus.
+    pub fn cells_of(&self, nodes: impl IntoIterator<Item = u32>) -> Vec<Cells> {
+        let mut all = self.none();
+        for node in nodes {
+            let (torus, cell) = self.place(node);
+            all[torus].insert(cell);
+        }
+        all
+    }
+
+    /// The nodes of a set, ascending.
+    pub fn nodes_of<'a>(&'a self, cells: &'a [Cells]) -> impl Iterator<Item = u32> + 'a {
+        let of = move |(torus, cells): (usize, &'a Cells)| {
+            cells.iter().filter_map(move |cell| self.node(torus, cell))
+        };
+        cells.iter().enumerate().flat_map(of)
+    }
+}

@@ -1,0 +1,216 @@
+//! Whether the verdicts can fail.
+//!
+//! A row that every strategy would pass says nothing of the strategy it is about. The *swap test*
+//! puts another strategy's number in the place of each judged row's own, or exchanges two strategies
+//! throughout a claim, and judges again: a swap after which the row still comes out as declared would
+//! go unnoticed. How many of them a suite has, and how many of its rows are undecided or
+//! know no swap, is declared here and must not change unseen.
+
+use super::{Check, NotRun, Ours, Suite, Verdict};
+use crate::report::{Sheet, Shown};
+use crate::table::{Column, Table};
+
+/// What an audit of a suite comes to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Held {
+    /// Rows that are judged.
+    pub judged: usize,
+    /// Of these, rows whose interval is too wide to tell.
+    pub undecided: usize,
+    /// Of these, rows of which no swap is known.
+    pub unswapped: usize,
+    /// Swaps of all judged rows.
+    pub swaps: usize,
+    /// Of these, swaps that would go unnoticed.
+    pub unnoticed: usize,
+}
+
+/// What the audits of the suites come to in the quick form: rows judged, undecided, without a swap,
+/// swaps, and swaps unnoticed.
+pub const HELD: [(&str, Held); 7] = [
+    ("johnson", Held::new([67, 0, 27, 179, 98])),
+    ("lo", Held::new([41, 1, 0, 153, 55])),
+    ("lo-messages", Held::new([130, 10, 0, 835, 258])),
+    ("bani-mohammad", Held::new([95, 6, 3, 409, 207])),
+    ("bani-mohammad-messages", Held::new([184, 11, 0, 760, 329])),
+    ("turner", Held::new([128, 5, 128, 0, 0])),
+    ("chang-mohapatra", Held::new([59, 14, 59, 0, 0])),
+];
+
+impl Held {
+    const fn new([judged, undecided, unswapped, swaps, unnoticed]: [usize; 5]) -> Self {
+        Self { judged, undecided, unswapped, swaps, unnoticed }
+    }
+}
+
+/// The audit of one suite.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Audit {
+    /// The suite.
+    pub suite: &'static str,
+    /// What was found.
+    pub found: Held,
+    /// What is declared.
+    pub held: Option<Held>,
+    /// Rows that did not run because their log is not here: with them more would be found.
+    pub absent: usize,
+    /// Rows known to be beyond their tolerance.
+    pub known: usize,
+}
+
+impl Audit {
+    /// Audits the checks of a suite.
+    pub fn new(suite: &Suite, checks: &[Check]) -> Self {
+        let judged = || checks.iter().filter(|check| check.is_judged());
+        let held = HELD.iter().find(|(name, _)| *name == suite.name).map(|(_, held)| *held);
+        let absent = |check: &&Check| {
+            matches!(&check.ours, Ours::NotRun(NotRun::Absent(_) | NotRun::OtherLog(_)))
+        };
+        let found = Held {
+            judged: judged().count(),
+            undecided: judged().filter(|check| check.verdict() == Verdict::Undecided).count(),
+            unswapped: judged().filter(|check| check.swaps.is_empty()).count(),
+            swaps: judged().map(|check| check.swaps.len()).sum(),
+            unnoticed: judged().map(|check| check.unnoticed().count()).sum(),
+        };
+        Self {
+            suite: suite.name,
+            found,
+            held,
+            absent: checks.iter().filter(absent).count(),
+            known: judged().filter(|check| check.known.is_some()).count(),
+        }
+    }
+
+    /// What is not as declared. Where a log is absent there may be less of everything.
+    pub fn complaint(&self) -> Option<String> {
+        let (found, suite) = (self.found, self.suite);
+        let held = self.held?;
+        let as_declared = match self.absent {
+            0 => found == held,
+            _ => {
+                found.judged <= held.judged
+                    && found.undecided <= held.undecided
+                    && found.unswapped <= held.unswapped
+                    && found.unnoticed <= held.unnoticed
+            }
+        };
+        (!as_declared).then(|| {
+            format!(
+                "{suite}: {} rows judged, {} undecided, {} without a swap, {} of {} swaps unnoticed; \
+                 declared {}, {}, {}, {} of {}",
+                found.judged,
+                found.undecided,
+                found.unswapped,
+                found.unnoticed,
+                found.swaps,
+                held.judged,
+                held.undecided,
+                held.unswapped,
+                held.unnoticed,
+                held.swaps,
+            )
+        })
+    }
+
+    /// The audits as a table for people.
+    pub fn sheet(audits: &[Self]) -> Sheet {
+        let shown = ["suite", "judged", "undecided", "declared", "unswapped", "swaps", "unnoticed"];
+        let shown = shown.map(|name| Shown::column(name, name, 0)).into();
+        Sheet::of(audits, shown)
+    }
+}
+
+impl Table for Audit {
+    const NAME: &'static str = "audit";
+    const ROW: &'static str =
+        "one row per suite of published numbers: whether its verdicts can fail";
+
+    #[rustfmt::skip]
+    fn columns() -> Vec<Column<Self>> {
+        vec![
+            Column::text("suite", "suite of published numbers", |audit: &Self| Some(audit.suite)),
+            Column::new("judged", "rows", "rows that are judged", |audit: &Self| audit.found.judged as u64),
+            Column::new("undecided", "rows", "of these, rows whose interval is too wide to tell", |audit: &Self| audit.found.undecided as u64),
+            Column::new("declared", "rows", "of these, rows declared to be beyond their tolerance", |audit: &Self| audit.known as u64),
+            Column::new("unswapped", "rows", "of these, rows of which no other strategy's number is known", |audit: &Self| audit.found.unswapped as u64),
+            Column::new("swaps", "swaps", "other strategies' numbers put in the place of a judged row's own", |audit: &Self| audit.found.swaps as u64),
+            Column::new("unnoticed", "swaps", "of these, swaps after which the row still comes out as declared", |audit: &Self| audit.found.unnoticed as u64),
+        ]
+    }
+}
+
+/// A swap that would go unnoticed, for people.
+pub fn unnoticed(checks: &[Check]) -> Sheet {
+    let rows: Vec<(&Check, &super::Swap)> = checks
+        .iter()
+        .filter(|check| check.is_judged())
+        .flat_map(|check| check.unnoticed().map(move |swap| (check, swap)))
+        .collect();
+    type Row<'a> = (&'a Check, &'a super::Swap);
+    let shown = |value: f64| crate::number::fixed(value, 3);
+    let shown = vec![
+        Shown::text("figure", |(check, _): &Row<'_>| Some(check.figure.clone())),
+        Shown::text("workload", |(check, _): &Row<'_>| Some(check.workload.clone())),
+        Shown::text("what", |(check, _): &Row<'_>| Some(check.what.clone())),
+        Shown::text("unnoticed", |(_, swap): &Row<'_>| Some(swap.with.clone())),
+        Shown::text("ours", move |(check, _): &Row<'_>| check.value().map(shown)).right(),
+        Shown::text("swapped", move |(_, swap): &Row<'_>| Some(shown(swap.ours))).right(),
+    ];
+    Sheet::of(&rows, shown)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::published::{Ours, SUITES, Swap, Tolerance};
+
+    fn check(ours: f64, swapped: &[f64]) -> Check {
+        let swap = |&ours: &f64| Swap { with: "another".to_string(), ours, margin: 0.0 };
+        Check {
+            figure: String::new(),
+            workload: String::new(),
+            log: None,
+            what: String::new(),
+            printed: "100".to_string(),
+            published: 100.0,
+            ours: Ours::Judged(ours),
+            margin: 0.0,
+            tolerance: Tolerance::Relative(0.1),
+            note: String::new(),
+            is_claim: false,
+            known: None,
+            swaps: swapped.iter().map(swap).collect(),
+        }
+    }
+
+    #[test]
+    fn every_suite_is_held() {
+        assert_eq!(SUITES.map(|suite| suite.name), HELD.map(|(name, _)| name));
+    }
+
+    #[test]
+    fn a_swap_is_noticed_if_the_row_no_longer_comes_out_as_declared() {
+        let count = |check: &Check| check.unnoticed().count();
+        assert_eq!(count(&check(100.0, &[109.0, 111.0, 120.0])), 1);
+        // A known miss: what is near it goes unnoticed, and what agrees with print does not.
+        let known = check(150.0, &[100.0, 151.0, 200.0]).known(150.0, "why");
+        assert_eq!(count(&known), 1);
+    }
+
+    #[test]
+    fn what_is_declared_is_exact_unless_a_log_is_absent() {
+        let suite = SUITES[0];
+        let audit = |checks: &[Check]| Audit::new(&suite, checks);
+        let checks = [check(100.0, &[109.0, 120.0]), check(100.0, &[])];
+        let found = audit(&checks).found;
+        let expected = Held { judged: 2, undecided: 0, unswapped: 1, swaps: 2, unnoticed: 1 };
+        assert_eq!(found, expected);
+        let held = |held, absent| Audit { held: Some(held), absent, ..audit(&checks) }.complaint();
+        assert_eq!(held(expected, 0), None);
+        let more = Held { unnoticed: 2, ..expected };
+        assert!(held(more, 0).is_some_and(|text| text.contains("1 of 2 swaps unnoticed")));
+        assert_eq!(held(more, 1), None);
+        assert!(held(Held { unnoticed: 0, ..expected }, 1).is_some());
+    }
+}

@@ -1,0 +1,31 @@
+//! Claims that a paper makes in words.
+
+use super::{Check, Ours, Tolerance, VerifyError};
+
+/// A claim in words as a comparison of one number with a bound.
+pub fn claim(
+    figure: &str,
+    streams: &str,
+    what: &str,
+    bound: &str,
+    ours: f64,
+    tolerance: Tolerance,
+) -> Result<Check, VerifyError> {
+    let published =
+        bound.parse().map_err(|_| VerifyError::Table(format!("\"{bound}\" is no number")))?;
+    Ok(Check {
+        figure: figure.to_string(),
+        workload: streams.to_string(),
+        log: None,
+        what: what.to_string(),
+        printed: bound.to_string(),
+        published,
+        ours: Ours::Judged(ours),
+        margin: 0.0,
+        tolerance,
+        note: String::new(),
+        is_claim: true,
+        known: None,
+        swaps: Vec::new(),
+    })
+}

@@ -1,0 +1,185 @@
+//! The schedule of a log, as it tells it.
+
+use std::fmt;
+
+use super::{Event, Timeline, TimelineError};
+use crate::number::grouped;
+use crate::stop::Stop;
+use crate::workload::{Job, JobId};
+
+/// Conflicts that are told one by one.
+const TOLD: usize = 10;
+
+/// When a log has more processors busy than the machine has.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Overfull {
+    /// Jobs that started with too few processors free.
+    pub jobs: u64,
+    /// Spans of time in which more were busy than there are.
+    pub spans: u64,
+    /// Seconds of the longest.
+    pub longest: i64,
+    /// Processors too many, at worst.
+    pub worst: u64,
+    /// Job numbers of the first.
+    pub first: Vec<i64>,
+}
+
+impl fmt::Display for Overfull {
+    /// `23 jobs start with too few processors free: 4 too many at worst, 17 times, 311 s at most; ..`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Overfull { jobs, spans, longest, worst, first } = self;
+        let [jobs, spans, worst] = [jobs, spans, worst].map(|&count| grouped(count));
+        write!(
+            f,
+            "{jobs} jobs start with too few processors free; {worst} too many at worst, {spans} times, {} s \
+             at most; first jobs",
+            grouped(longest.unsigned_abs())
+        )?;
+        first
+            .iter()
+            .enumerate()
+            .try_for_each(|(i, number)| write!(f, "{}{number}", if i == 0 { " " } else { ", " }))
+    }
+}
+
+impl Timeline {
+    /// The schedule in which each job starts when `start` says, on a machine of `processors`. At one
+    /// instant completions come first, then starts, by job. A job for which too few processors are
+    /// free has its times, but no events: it is [unplaced](Timeline::unplaced).
+    ///
+    /// # Errors
+    /// [`TimelineError`] if a job is larger than the machine or has no start, or if stopped.
+    pub fn recorded(
+        jobs: &[Job],
+        processors: u32,
+        start: impl Fn(&Job) -> Option<i64>,
+        stop: &Stop,
+    ) -> Result<(Self, Overfull), TimelineError> {
+        super::timeline::fits(jobs, processors)?;
+        let known = |job: &Job| {
+            let &Job { number, line, .. } = job;
+            start(job).ok_or(TimelineError::NoWait { number, line })
+        };
+        let starts = jobs.iter().map(known).collect::<Result<Vec<i64>, _>>()?;
+        // Time, then completions, starts, and completions of what has just started.
+        let mut times: Vec<(i64, u8, JobId)> = Vec::with_capacity(2 * jobs.len());
+        for ((job, &start), id) in jobs.iter().zip(&starts).zip((0..).map(JobId)) {
+            times.push((start, 1, id));
+            times.push((start + job.run, if job.run > 0 { 0 } else { 2 }, id));
+        }
+        times.sort_unstable();
+        let mut events = Vec::with_capacity(times.len());
+        let (mut free, mut busy) = (processors, 0u64);
+        let mut unplaced = vec![false; jobs.len()];
+        let mut overfull = Overfull::default();
+        let mut since = None;
+        for (now, kind, id) in times {
+            stop.check()?;
+            let job = &jobs[id.index()];
+            let is_start = kind == 1;
+            if is_start {
+                busy += u64::from(job.size);
+                if job.size <= free {
+                    free -= job.size;
+                    events.push(Event::Start(id));
+                } else {
+                    unplaced[id.index()] = true;
+                    overfull.jobs += 1;
+                    if overfull.first.len() < TOLD {
+                        overfull.first.push(job.number);
+                    }
+                }
+            } else {
+                busy -= u64::from(job.size);
+                if !unplaced[id.index()] {
+                    free += job.size;
+                    events.push(Event::End(id));
+                }
+            }
+            let too_many = busy.saturating_sub(u64::from(processors));
+            overfull.worst = overfull.worst.max(too_many);
+            match (since, too_many > 0) {
+                (None, true) => {
+                    since = Some(now);
+                    overfull.spans += 1;
+                }
+                (Some(from), false) => {
+                    overfull.longest = overfull.longest.max(now - from);
+                    since = None;
+                }
+                _ => {}
+            }
+        }
+        let unplaced = (0..).map(JobId).zip(unplaced).filter_map(|(id, is)| is.then_some(id));
+        let mut timeline = Self::new(events, starts);
+        timeline.unplaced = unplaced.collect();
+        Ok((timeline, overfull))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn job(number: i64, submit: i64, run: i64, size: u32) -> Job {
+        Job { number, submit, run, estimate: run, size, line: number as u32, shape: None }
+    }
+
+    fn recorded(jobs: &[Job], waits: &[i64]) -> Result<(Timeline, Overfull), TimelineError> {
+        let start = |job: &Job| waits.get(job.number as usize).map(|wait| job.submit + wait);
+        Timeline::recorded(jobs, 4, start, &Stop::new())
+    }
+
+    #[test]
+    fn completions_come_before_starts() {
+        let jobs = [job(0, 0, 10, 4), job(1, 2, 0, 4), job(2, 3, 5, 4)];
+        let (timeline, overfull) = recorded(&jobs, &[0, 8, 7]).expect("a schedule");
+        use Event::{End, Start};
+        let [a, b, c] = [0, 1, 2].map(JobId);
+        // The job without a run time is at an end only after both have started.
+        assert_eq!(timeline.events(), [Start(a), End(a), Start(b), End(b)]);
+        assert_eq!((timeline.starts(), timeline.unplaced()), (&[0, 10, 10][..], &[c][..]));
+        assert_eq!((overfull.jobs, overfull.worst, overfull.longest), (1, 4, 0));
+    }
+
+    #[test]
+    fn a_full_machine_is_told() {
+        let jobs = [job(0, 0, 10, 3), job(1, 0, 20, 2), job(2, 0, 5, 1), job(3, 10, 5, 4)];
+        let (timeline, overfull) = recorded(&jobs, &[0, 2, 3, 1]).expect("a schedule");
+        assert_eq!(timeline.unplaced(), [JobId(1)]);
+        let expected = Overfull { jobs: 1, spans: 2, longest: 8, worst: 2, first: vec![1] };
+        assert_eq!(overfull, expected);
+        let shown = "1 jobs start with too few processors free; 2 too many at worst, 2 times, 8 s at most; \
+                     first jobs 1";
+        assert_eq!(overfull.to_string(), shown);
+        let none = recorded(&jobs, &[0, 2]).expect_err("no wait");
+        assert_eq!(none, TimelineError::NoWait { number: 2, line: 2 });
+    }
+
+    proptest! {
+        /// Each job starts when it did, and no more processors are held than there are.
+        #[test]
+        fn starts_are_those_of_the_log(
+            jobs in proptest::collection::vec((0i64..50, 0i64..30, 0i64..20, 1u32..5), 1..40)
+        ) {
+            let waits: Vec<i64> = jobs.iter().map(|job| job.1).collect();
+            let jobs: Vec<Job> = (0..).zip(&jobs).map(|(i, &(t, _, run, n))| job(i, t, run, n)).collect();
+            let (timeline, overfull) = recorded(&jobs, &waits).expect("a schedule");
+            for ((job, wait), start) in jobs.iter().zip(&waits).zip(timeline.starts()) {
+                prop_assert_eq!(start - job.submit, *wait);
+            }
+            prop_assert_eq!(timeline.unplaced().len() as u64, overfull.jobs);
+            let mut held = 0;
+            for event in timeline.events() {
+                match event {
+                    Event::Start(id) => held += jobs[id.index()].size,
+                    Event::End(id) => held -= jobs[id.index()].size,
+                }
+                prop_assert!(held <= 4);
+            }
+            prop_assert_eq!(held, 0);
+        }
+    }
+}

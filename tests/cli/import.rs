@@ -1,0 +1,110 @@
+//! `replay import`: a log becomes a trace that is replayed.
+
+use super::dir::Dir;
+
+trials!(
+    a_log_becomes_a_trace,
+    shapes_come_along,
+    a_table_by_its_map,
+    from_input_to_output,
+    malformed_lines_are_counted,
+    what_cannot_be_imported,
+    nothing_is_written_over,
+);
+
+const SACCT: &str = "\
+JobID|User|Submit|Start|End|TimelimitRaw|AllocNodes|NodeList|State
+1|ann|2026-03-01T08:00:00|2026-03-01T08:00:05|2026-03-01T09:00:05|120|4|n[001-004]|COMPLETED
+1.0|ann|2026-03-01T08:00:00|2026-03-01T08:00:05|2026-03-01T09:00:05||4|n[001-004]|COMPLETED
+2|bob|2026-03-01T08:01:00|2026-03-01T09:00:05|2026-03-01T09:30:05|60|8|n[001-008]|FAILED
+";
+
+fn a_log_becomes_a_trace() {
+    let dir = Dir::new().file("log.txt", SACCT);
+    let run = dir.replay("import sacct log.txt --write a.swf --processors 16").code(0);
+    let run =
+        run.says("log.txt: 4 lines, 2 jobs kept; 0 dropped; 1 that are no job; 0 malformed\n");
+    run.says("no job    step of a job: 1, first in line 3\n").says("beside it: a.nodes.csv");
+    assert_eq!(dir.read("a.nodes.csv"), b"job,nodes\n1,\"n[001-004]\"\n2,\"n[001-008]\"\n");
+    assert_eq!(dir.files(""), ["a.nodes.csv", "a.swf", "log.txt"]);
+    let run = dir.replay("--trace a.swf --alloc mc1x1 --format json -q").code(0);
+    run.demand(run.fields(&["jobs", "topology"]) == ["2 4x4"], "two jobs on the machine");
+    dir.replay("import sacct log.txt --write b.swf --processors 16 -q").code(0).says_nothing();
+    assert_eq!(dir.read("a.swf"), dir.read("b.swf"));
+    dir.replay("list sources").code(0).prints("sacct").prints("submit=submitted|eligible");
+}
+
+fn shapes_come_along() {
+    let log = "#job id,arrival time (sec),topology,shape,size,duration (sec)\n\
+               0,0,T3D_T,2x2x4,16,60\n1,5,T2D,4x4,16,60\n";
+    let dir = Dir::new().file("log.csv", log);
+    dir.replay("import rfold log.csv --write a.swf -q").code(0);
+    assert_eq!(dir.files(""), ["a.shapes.csv", "a.swf", "log.csv"]);
+    dir.replay("--trace a.swf --mesh 4x4x4 --alloc first-fit -q").code(0);
+    // Without a shape for every job there is no side file, and an old one is none of this trace's.
+    let odd = dir.file("odd.csv", format!("{log}2,9,CLOS,4,4,60\n"));
+    let words = ["a.shapes.csv is there and none of this log's"];
+    odd.replay("import rfold odd.csv --write a.swf -q").fails(2, 1, &words);
+    odd.replay("import rfold odd.csv --write b.swf").code(0).says("not every job has a shape");
+}
+
+fn a_table_by_its_map() {
+    let map = "time = 'unix'\n[columns]\nsubmit = 't'\nrun = 'r'\nsize = 'n'\n";
+    let dir = Dir::new().file("t.csv", "n,t,r\n2,1000,60\n4,1010,60\n").file("map.toml", map);
+    let run = dir.replay("import csv t.csv --map map.toml -q").code(0);
+    run.demand(run.stdout.contains("; UnixStartTime: 1000\n"), "its beginning");
+    dir.replay("import csv t.csv").fails(2, 1, &["csv needs --map FILE"]);
+    dir.replay("import csv t.csv --map no.toml").fails(2, 1, &["cannot read no.toml"]);
+    let wrong = dir.file("wrong.toml", map.replace("run", "rum"));
+    let words = ["wrong.toml:4: unknown field `rum`", "did you mean \"run\"?"];
+    wrong.replay("import csv t.csv --map wrong.toml").fails(2, 1, &words);
+    wrong.replay("import dirlab t.csv --map map.toml").fails(2, 1, &["a map is for csv"]);
+}
+
+fn from_input_to_output() {
+    let dir = Dir::new().file("log.txt", SACCT);
+    let expected = dir.replay("import sacct log.txt").code(0).stdout;
+    let run = dir.replay_on(SACCT.as_bytes(), "import sacct -").code(0);
+    run.demand(run.stdout == expected, "the same trace");
+    let run = dir.replay_on(expected.as_bytes(), "--trace - --mesh 4x4 --alloc random -q").code(0);
+    run.prints("stdin");
+}
+
+fn malformed_lines_are_counted() {
+    let dir = Dir::new().file("log.txt", format!("{SACCT}3|cid|soon||||||\n{SACCT}"));
+    let soon =
+        "log.txt:5:7: Submit \"soon\": not a time\n  5 | 3|cid|soon||||||\n    |       ^^^^\n";
+    dir.replay("import sacct log.txt --write a.swf").fails(3, 3, &[soon]);
+    assert_eq!(dir.files(""), ["log.txt"]);
+    let two = dir.replay("import sacct log.txt --write a.swf --max-errors 2").code(0);
+    let two = two.says("4 jobs kept").says("malformed not a time: 1, first in line 5\n");
+    two.says("malformed not a job's name: 1, first in line 6\n");
+    let one = dir.replay("import sacct log.txt --write b.swf --max-errors 1").code(3);
+    one.says("gave up after 2 malformed lines, 1 were allowed").says("first: log.txt:5:7: ");
+}
+
+fn what_cannot_be_imported() {
+    let dir = Dir::new().file("log.txt", SACCT).file("p.parquet", "PAR1....").file("empty", "");
+    let late = SACCT.replace("|COMPLETED", "|PENDING").replace("|FAILED", "|RUNNING");
+    let dir = dir.file("late.txt", late).file("head.txt", SACCT.replace("Submit", "Sent"));
+    dir.replay("import sact log.txt").refused(&["did you mean \"sacct\"?"]);
+    dir.replay("import sacct[sise=cores] log.txt").refused(&["did you mean \"size\"?"]);
+    dir.replay("import sacct no.txt").fails(2, 1, &["cannot read no.txt"]);
+    dir.replay("import sacct p.parquet").fails(3, 1, &["this is Parquet", "read_parquet"]);
+    dir.replay("import sacct empty").fails(3, 1, &["empty:1: there is no header line"]);
+    dir.replay("import sacct head.txt").fails(
+        3,
+        1,
+        &["head.txt:1: the header has no column \"Submit\""],
+    );
+    dir.replay("import sacct late.txt").code(3).says("no job in the log");
+    dir.replay("import torque log.txt").code(3).says("log.txt:1:1: date \"JobID");
+    dir.replay("import cobalt log.txt").code(3).says("no column \"COBALT_JOBID\"");
+}
+
+fn nothing_is_written_over() {
+    let dir = Dir::new().file("log.txt", SACCT);
+    dir.replay("import sacct log.txt --write log.txt").fails(2, 1, &["that is the log"]);
+    dir.replay("import sacct log.txt --write no/a.swf").fails(2, 1, &["cannot write no/a.swf"]);
+    assert_eq!(dir.read("log.txt"), SACCT.as_bytes());
+}

@@ -1,0 +1,110 @@
+//! `replay place` and `replay saturate`: placements on 3D tori.
+
+use super::dir::Dir;
+
+trials!(
+    decisions_are_answered_row_by_row,
+    cases_that_cannot_be_are_named,
+    a_wrong_machine_is_told_with_its_line,
+    a_saturated_torus_is_the_same_for_any_number_of_threads,
+    unknown_words_get_advice,
+    jobs_of_a_trace_get_boxes,
+);
+
+const MACHINE: &str = include_str!("../../traces/torus3d/small.yaml");
+const CASES: &str = include_str!("../../traces/torus3d/decisions.csv");
+
+fn dir() -> Dir {
+    Dir::new().file("m/small.yaml", MACHINE).file("c.csv", CASES)
+}
+
+fn decisions_are_answered_row_by_row() {
+    let out = dir().replay("place --machines m --cases c.csv -q").code(0).says_nothing();
+    let answer = [
+        "case,topology,free,required,n,segment,status,nodes,picks,fragmentation_before,fragmentation_after,rank_order",
+        "idle,small,0-31,,4,,ok,\"0-1,4-5\",t:2x2x1@0-0-0:1,0,44,0 1 4 5",
+        "idle,small,0-31,,8,,ok,\"0-1,4-5,16-17,20-21\",t:2x2x2@0-0-0:1,0,48,0 1 4 5 16 17 20 21",
+    ];
+    for (line, expected) in out.stdout.lines().zip(answer) {
+        assert_eq!(line, expected);
+    }
+    let rows: Vec<&str> = out.stdout.lines().collect();
+    assert_eq!(rows.len(), 12);
+    assert!(rows[4].contains(",bad_config,,,0,0,"), "{}", rows[4]);
+    assert!(rows[5].contains(",ok,\"18-19,22-23\",t:2x2x1@2-0-1:0,44,48,"), "{}", rows[5]);
+    assert!(rows[6].contains(",no_fit,,,"), "{}", rows[6]);
+    assert!(rows[8].contains("t:2x2x2@0-0-0:1;t:2x2x2@0-2-0:0"), "{}", rows[8]);
+    assert!(rows[9].contains(",bad_config,"), "{}", rows[9]);
+    assert!(rows[11].contains(",no_fit,"), "{}", rows[11]);
+}
+
+fn cases_that_cannot_be_are_named() {
+    for (row, words) in [
+        ("x,small,0-32,,4,", ["c.csv:2: free: \"0-32\"", "0 to 31"]),
+        ("x,small,0-31,,0,", ["c.csv:2: n: \"0\"", "from 1 on"]),
+        ("x,small,0-31,,4,x", ["c.csv:2: segment", "\"x\""]),
+        ("x,small,3-1,,4,", ["c.csv:2: free", "3-1"]),
+        ("x,other,0-31,,4,", ["c.csv:2: topology", "other.yaml"]),
+        ("x,../m/small,0-31,,4,", ["c.csv:2: topology", "no file"]),
+        ("x,small,0-31,,4", ["c.csv:2:", "5 fields for 6 columns"]),
+    ] {
+        let cases = format!("case,topology,free,required,n,segment\n{row}\n");
+        let out = dir().file("c.csv", cases).replay("place --machines m --cases c.csv").code(3);
+        words.iter().fold(out, |out, words| out.says(words));
+    }
+    let cases = "topology,free\nsmall,1\n";
+    dir().file("c.csv", cases).replay("place --machines m --cases c.csv").fails(
+        3,
+        1,
+        &["c.csv:1: the column n is missing"],
+    );
+    dir().file("c.csv", "").replay("place --machines m --cases c.csv").fails(3, 1, &["empty"]);
+    dir().replay("place --machines absent --cases c.csv").fails(2, 1, &["absent: not a folder"]);
+    dir().replay("place --machines m --cases absent.csv").fails(2, 1, &["absent.csv"]);
+}
+
+fn a_wrong_machine_is_told_with_its_line() {
+    let machine =
+        MACHINE.replace("x: 4, y: 4, z: 2}\n        regions", "x: 4, y: 4}\n        regions");
+    dir()
+        .file("m/small.yaml", machine)
+        .replay("place --machines m --cases c.csv")
+        .code(3)
+        .says("small.yaml:7: torus t: torus3d/toruses/dims: z must be at least 1");
+}
+
+fn a_saturated_torus_is_the_same_for_any_number_of_threads() {
+    let dir = Dir::new();
+    let command = "saturate --machine torus:8x8x8 --menu pow2 --mix uniform --jobs 120 --streams 3 --window 1,4 --format csv -q";
+    let one = dir.replay(&format!("{command} --threads 1")).code(0).says_nothing();
+    let two = dir.replay(&format!("{command} --threads 2")).code(0);
+    assert_eq!(one.stdout, two.stdout);
+    // Five rules, two windows, and the names of the columns.
+    assert_eq!(one.stdout.lines().count(), 11);
+}
+
+fn unknown_words_get_advice() {
+    let dir = Dir::new();
+    for (options, word) in [
+        ("--rules slrum", "did you mean \"slurm\"?"),
+        ("--mix cube", "did you mean \"cubes\"?"),
+        ("--estimates exat", "did you mean \"exact\"?"),
+        ("--machine hypercube:4", "no torus or mesh"),
+        ("--jobs 5 --streams 1", "needs more of them"),
+        ("--machine torus:4x4x4 --menu list:8x8x8", "no box of the menu fits"),
+        ("--machine torus:4x4x4 --mix slabs --menu list:2x2x2", "the menu has not its sizes"),
+    ] {
+        dir.replay(&format!("saturate {options}")).fails(2, 1, &[word]);
+    }
+}
+
+fn jobs_of_a_trace_get_boxes() {
+    let swf = "; MaxProcs: 64\n1 0 -1 100 8\n2 0 -1 100 32\n3 5 -1 10 32\n4 6 -1 10 4\n";
+    let dir = Dir::new().file("t.swf", swf);
+    let run = "--trace t.swf --mesh torus:4x4x4 --format csv";
+    dir.replay(&format!("{run} --alloc slurm-torus3d,placements --sched fcfs,easy -q")).code(0);
+    let odd = Dir::new().file("t.swf", swf.replace(" 100 32", " 100 33"));
+    odd.replay(&format!("{run} --alloc placements -q")).code(0);
+    odd.replay(&format!("{run} --alloc slurm-torus3d")).code(1).says("needs 33 processors");
+    dir.replay("--trace t.swf --mesh 8x8 --alloc slurm-torus3d").fails(2, 1, &["torus"]);
+}

@@ -51,6 +51,14 @@ impl AllocatorSpec {
         self.0.identity().to_string()
     }
 
+    /// A parameter other than the tie vector that is not at its default and changes nothing as long as
+    /// the others are as they are, like `shadows` without `tie=auto`.
+    pub fn idle(&self) -> Option<String> {
+        let reduced = self.0.identity();
+        let told = self.name().parameters;
+        told.into_iter().map(|(key, _)| key).find(|key| key != "tie" && reduced.get(key).is_none())
+    }
+
     /// The strategy as it is on a machine: what its options leave to the machine is named. Its canonical
     /// name and identity there are those of whoever types it out.
     pub fn on(&self, topology: &Topology) -> Self {

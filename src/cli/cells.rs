@@ -10,9 +10,10 @@ use super::load::load_traces;
 use super::sweep::{ListArgs, of_flags};
 use crate::allocator::Request;
 use crate::allocator::registry::AllocatorSpec;
-use crate::experiment::grid::{ParameterGrid, Values};
+use crate::experiment::grid::{ParameterGrid, Values, idle_parameter};
 use crate::experiment::sweep::Plan;
 use crate::experiment::{Cell, Measure, Trace};
+use crate::machine::Machine;
 use crate::naming::split_list;
 use crate::number::grouped;
 use crate::scheduler::WhenFull;
@@ -115,15 +116,31 @@ fn compatible<'a>(
 ) -> Result<(), Failure> {
     let mut seen = HashSet::new();
     let machines: Vec<&Topology> = machines.into_iter().filter(|one| seen.insert(*one)).collect();
+    let mut counted = !grid.measure.ties || machines.is_empty();
     let mut entries = HashSet::new();
     let first = (0..grid.strategies.len()).filter(|&i| entries.insert(grid.strategies.entry(i)));
     for index in first {
         let strategy = grid.strategies.get(index).map_err(Failure::usage)?;
         for &machine in &machines {
             grid.schedulers.iter().try_for_each(|s| works(&strategy, s, machine))?;
+            counted = counted || counts_ties(&strategy, machine);
         }
     }
+    if !counted {
+        return Err(Failure::usage_message(
+            "--ties: none of these allocators scores candidates, so none has ties to count; mc1x1, \
+             gen-alg and mm have",
+        ));
+    }
     Ok(())
+}
+
+/// Whether the strategy has a score by which candidates can tie.
+fn counts_ties(allocator: &AllocatorSpec, machine: &Topology) -> bool {
+    // Whoever has a score has one candidate for the whole machine.
+    let whole = Request::of_size(machine.processors() as u32);
+    let built = allocator.build(machine, 0);
+    built.is_ok_and(|mut built| built.tied_sets(&Machine::new(machine.clone()), whole).is_some())
 }
 
 /// A usage failure if the allocator does not work on the machine, or may refuse or round up
@@ -163,6 +180,14 @@ pub fn works(
         )));
     }
     Ok(())
+}
+
+/// A usage failure if a strategy is told something that it does not heed.
+pub fn heeds_all(allocator: &AllocatorSpec) -> Result<(), Failure> {
+    match allocator.idle() {
+        None => Ok(()),
+        Some(key) => Err(Failure::usage_message(idle_parameter(allocator, &key))),
+    }
 }
 
 /// A usage failure if the allocator folds jobs, where jobs live as long as their messages take.

@@ -223,7 +223,12 @@ fn suites() -> Entries {
     for suite in SUITES {
         text.push(format!("  {}", suite.name));
         text.extend(wrapped(suite.about, 6));
-        json.push(serde_json::json!({"kind": "suite", "name": suite.name, "about": suite.about}));
+        if let Some(full) = suite.full {
+            text.extend(wrapped(&format!("--full: {full}"), 6));
+        }
+        json.push(serde_json::json!({
+            "kind": "suite", "name": suite.name, "about": suite.about, "full": suite.full,
+        }));
     }
     Entries { text, json }
 }

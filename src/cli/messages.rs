@@ -1,6 +1,7 @@
 use clap::Args;
 
 use super::exit::Failure;
+use super::words::one;
 use crate::experiment::contention::Messages;
 use crate::naming::{StrategyName, split_list};
 use crate::network::Settings;
@@ -87,12 +88,7 @@ impl MessageArgs {
 
     /// The messages of a pattern.
     pub fn of(&self, pattern: &str) -> Result<Messages, Failure> {
-        let preset = Preset::ALL.iter().find(|(name, _)| *name == self.preset());
-        let Some(&(_, preset)) = preset else {
-            let message =
-                format!("--preset: \"{}\" is neither lo nor bani-mohammad", self.preset());
-            return Err(Failure::usage_message(message));
-        };
+        let preset = one("--preset", self.preset(), &Preset::ALL)?;
         if split_list(pattern).len() > 1 {
             let message = format!("--pattern \"{pattern}\": one command takes one pattern");
             return Err(Failure::usage_message(message));

@@ -43,6 +43,7 @@ mod sweep;
 mod synth;
 mod threads;
 mod verify;
+mod words;
 
 use std::ffi::OsString;
 use std::process::ExitCode;

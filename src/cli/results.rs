@@ -95,6 +95,10 @@ impl Session {
             self.interrupted();
         }
         let nothing = results.rows().is_empty();
+        if nothing && tally.is_partial() {
+            // Tables without a row would look like results.
+            self.abandon();
+        }
         if !nothing || self.is_staged() {
             // A full disk must not cost what is printed, nor a closed pipe the files.
             let written = self.write(results, &tally.failed);

@@ -7,13 +7,12 @@ use super::args::{FormatArg, ProcessArgs};
 use super::exit::{Exit, Failure, tell};
 use super::interrupt::interruption;
 use super::stdout::stdout;
+use super::words::{one, some};
 use crate::experiment::saturated::{Bench, Estimates, Mix, Outcome, Rule, Setting};
 use crate::metrics::estimate::Accumulator;
-use crate::naming::nearest;
 use crate::number::fixed;
 use crate::placement::menu::{Anchors, Menu};
 use crate::report::{Align, Sheet};
-use crate::shown::shown;
 use crate::stop::Stopped;
 use crate::topology::Topology;
 
@@ -77,28 +76,6 @@ pub struct SaturateArgs {
 
     #[command(flatten)]
     process: ProcessArgs,
-}
-
-/// One of some words.
-fn one<T: Copy>(option: &str, word: &str, all: &[(&'static str, T)]) -> Result<T, Failure> {
-    let found = all.iter().find(|(name, _)| *name == word).map(|(_, value)| *value);
-    found.ok_or_else(|| {
-        let names = || all.iter().map(|(name, _)| *name);
-        let advice = match nearest(word, names()) {
-            Some(near) => format!("did you mean \"{near}\"?"),
-            None => format!("there are {}", names().collect::<Vec<_>>().join(", ")),
-        };
-        Failure::usage_message(format!("{option} \"{}\": unknown; {advice}", shown(word)))
-    })
-}
-
-/// Some of some words.
-fn some<T: Copy>(
-    option: &str,
-    words: &[String],
-    all: &[(&'static str, T)],
-) -> Result<Vec<T>, Failure> {
-    words.iter().map(|word| one(option, word.trim(), all)).collect()
 }
 
 /// Runs every mix, estimate and window under every rule.

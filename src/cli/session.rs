@@ -164,6 +164,13 @@ impl Session {
         })
     }
 
+    /// Gives up what was begun to be written: there are no results.
+    pub fn abandon(&mut self) {
+        if let Place::Staged(staging) = std::mem::replace(&mut self.place, Place::Nowhere) {
+            staging.abandon();
+        }
+    }
+
     /// Lets the files written take their places, with a manifest that says what decides their
     /// numbers (`configuration`), what else there is to say (`details`) and what failed.
     /// Returns where they are.

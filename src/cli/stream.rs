@@ -10,7 +10,7 @@ use clap::Args;
 use serde::Serialize;
 
 use super::args::OutputArgs;
-use super::cells::{parse_list, sends, working, works};
+use super::cells::{heeds_all, parse_list, sends, working, works};
 use super::cost::Cost;
 use super::exit::{Exit, Failure, tell};
 use super::interrupt::interruption;
@@ -21,7 +21,7 @@ use super::resumed::Resumed;
 use super::session::Session;
 use crate::allocator::registry::AllocatorSpec;
 use crate::experiment::Watch;
-use crate::experiment::grid::Values;
+use crate::experiment::grid::{Values, once};
 use crate::experiment::stream::{
     Counting, Estimates, Life, Metric, Point, SampleError, SizeOf, estimate_unless,
 };
@@ -248,7 +248,7 @@ fn configuration(
 }
 
 fn machines(args: &StreamArgs) -> Result<Vec<Topology>, Failure> {
-    parse_list(&args.mesh, MACHINE)
+    parse_list(&args.mesh, MACHINE).map(once)
 }
 
 /// Every combination: machines, in each schedulers, allocators, loads.
@@ -280,7 +280,7 @@ fn points(args: &StreamArgs) -> Result<Vec<Point>, Failure> {
         None => Life::RunTimes,
     };
     let ticks_per_unit = if args.pattern.is_some() { 1 } else { TICKS_PER_UNIT };
-    let schedulers: Vec<SchedulerSpec> = parse_list(&args.sched, "fcfs")?;
+    let schedulers: Vec<SchedulerSpec> = once(parse_list(&args.sched, "fcfs")?);
     super::cells::deciding(&schedulers)?;
     if let Some(scheduler) = estimating(&schedulers).filter(|_| args.pattern.is_some()) {
         return Err(Failure::usage_message(format!(
@@ -293,12 +293,13 @@ fn points(args: &StreamArgs) -> Result<Vec<Point>, Failure> {
         true => usual(&machines, &schedulers)?,
         false => parse_list(&args.alloc, ALLOCATORS)?,
     };
+    allocators.iter().try_for_each(heeds_all)?;
     let mut points = Vec::new();
     for topology in machines {
         if let Life::Messages(messages) = &life {
             messages.on(&topology, args.seed, None).map_err(Failure::usage)?;
         }
-        let allocators = once(&allocators, &topology);
+        let allocators = on_machine(&allocators, &topology);
         for (scheduler, allocator) in
             schedulers.iter().flat_map(|scheduler| allocators.iter().map(move |a| (scheduler, a)))
         {
@@ -334,7 +335,7 @@ fn points(args: &StreamArgs) -> Result<Vec<Point>, Failure> {
 }
 
 /// The strategies as they are on a machine, each once.
-fn once(allocators: &[AllocatorSpec], machine: &Topology) -> Vec<AllocatorSpec> {
+fn on_machine(allocators: &[AllocatorSpec], machine: &Topology) -> Vec<AllocatorSpec> {
     let mut known = HashSet::new();
     let on_it = allocators.iter().map(|allocator| allocator.on(machine));
     on_it.filter(|allocator| known.insert(allocator.identity())).collect()
@@ -381,7 +382,10 @@ fn loads(list: &str) -> Result<Vec<f64>, Failure> {
             Failure::usage_message(format!("--load: \"{text}\" is not a positive number"))
         })
     };
-    texts.iter().map(number).collect()
+    let mut known = HashSet::new();
+    let mut loads = texts.iter().map(number).collect::<Result<Vec<_>, _>>()?;
+    loads.retain(|load| known.insert(load.to_bits()));
+    Ok(loads)
 }
 
 /// The table for people.

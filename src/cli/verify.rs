@@ -1,3 +1,5 @@
+//! `replay verify`: the published numbers beside ours, with a verdict on each.
+
 use std::path::PathBuf;
 
 use clap::Args;
@@ -7,7 +9,7 @@ use super::exit::{Exit, Failure, tell};
 use super::interrupt::interruption;
 use super::stdout::stdout;
 use crate::files::Whole;
-use crate::naming::nearest;
+use crate::naming::hint;
 use crate::published::{
     Audit, Check, NotRun, SUITES, Selection, Suite, Verdict, VerifyError, unnoticed,
 };
@@ -22,8 +24,9 @@ pub struct VerifyArgs {
     #[arg(value_name = "SUITE")]
     suites: Vec<String>,
 
-    /// Replicate streams until their intervals are as narrow as the papers' (5 % of the mean),
-    /// instead of 20 times. Minutes instead of seconds.
+    /// More replications or longer ones: minutes instead of seconds.
+    ///
+    /// What that means is told for each suite by replay list suites.
     #[arg(long)]
     full: bool,
 
@@ -68,6 +71,11 @@ pub fn run(args: &VerifyArgs) -> Result<Exit, Failure> {
     if shake.is_some() && !suites.iter().any(|suite| suite.name == "johnson") {
         return Err(Failure::usage_message(
             "--shake is for the suite johnson: the others replicate their streams",
+        ));
+    }
+    if args.full && !suites.iter().any(|suite| suite.full.is_some()) {
+        return Err(Failure::usage_message(
+            "--full changes nothing in these suites: what it does is in replay list suites",
         ));
     }
     // A path that cannot be written is found before any work.
@@ -175,8 +183,7 @@ fn summary(checks: &[Check]) -> String {
 fn suite(name: &str) -> Result<Suite, Failure> {
     SUITES.iter().find(|suite| suite.name == name).copied().ok_or_else(|| {
         let known = SUITES.iter().map(|suite| suite.name);
-        let hint = nearest(name, known)
-            .map_or(String::new(), |near| format!("; did you mean \"{near}\"?"));
+        let hint = hint(name, known);
         Failure::usage_message(format!(
             "unknown suite \"{}\"{hint} (replay list suites)",
             shown(name)

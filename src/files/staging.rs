@@ -38,6 +38,11 @@ impl Staging {
         &self.place
     }
 
+    /// Nothing of it is kept. Earlier results stay as they are.
+    pub fn abandon(self) {
+        moves::clear(self.folder.dir());
+    }
+
     /// Lets these files, given by their paths, take their places. The files of earlier
     /// results go, so that no old figure stands beside new ones; nothing else is touched.
     /// `manifest` makes the text of the manifest of the new ones. Returns where they are.

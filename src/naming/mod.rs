@@ -44,7 +44,7 @@ mod tests;
 pub use entry::{Entry, Setting, Value};
 pub use kind::Kind;
 pub use name::{LONGEST_NAME, NameError, StrategyName, split_list};
-pub(crate) use near::advice;
+pub(crate) use near::{advice, hint};
 pub use near::{nearest, nearest_few};
 pub use registry::Registry;
 pub use table::Table;

@@ -34,18 +34,19 @@ fn few<'a>(
     let word = word.to_lowercase();
     // In a short word two other letters are another word.
     let reach = if letters <= 4 { 1 } else { (letters / 3).max(2) };
-    let mut near: Vec<(usize, &str)> = Vec::new();
+    let mut near: Vec<(usize, bool, &str)> = Vec::new();
     for candidate in candidates.filter(|candidate| candidate.len() <= 4 * LONGEST_WORD) {
         let lower = candidate.to_lowercase();
         let contained = word.len() >= 3 && (lower.contains(&word) || word.contains(&lower));
         let distance = strsim::osa_distance(&word, &lower);
         if distance <= reach || contained {
-            near.push((distance.min(reach), candidate));
+            // Of two that are as near, the one that goes on where the word ends.
+            near.push((distance.min(reach), !lower.starts_with(&word), candidate));
         }
     }
-    near.sort_by_key(|&(distance, _)| distance);
-    near.dedup_by_key(|&mut (_, candidate)| candidate);
-    near.into_iter().take(count).map(|(_, candidate)| candidate).collect()
+    near.sort_by_key(|&(distance, other, _)| (distance, other));
+    near.dedup_by_key(|&mut (_, _, candidate)| candidate);
+    near.into_iter().take(count).map(|(_, _, candidate)| candidate).collect()
 }
 
 /// "did you mean ...?", or what is known where nothing is near.
@@ -55,4 +56,9 @@ pub(crate) fn advice<'a>(
     known: impl FnOnce() -> String,
 ) -> String {
     nearest(word, candidates).map_or_else(known, |near| format!("did you mean \"{near}\"?"))
+}
+
+/// "; did you mean ...?" at the end of a message, or nothing.
+pub(crate) fn hint<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> String {
+    nearest(word, candidates).map_or_else(String::new, |near| format!("; did you mean \"{near}\"?"))
 }

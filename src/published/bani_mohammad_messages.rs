@@ -19,6 +19,7 @@ pub const SUITE: Suite = Suite {
     name: "bani-mohammad-messages",
     about: "Bani-Mohammad: GABL with messages on a flit-level wormhole mesh (chapter 4: Table 4.2, figures, \
             claims of the text)",
+    full: Some("replicates until turnaround and utilization are known to 5 %; runs 64x64 too"),
     verify,
 };
 

@@ -36,6 +36,7 @@ pub const SUITE: Suite = Suite {
     name: "chang-mohapatra",
     about: "Chang, Mohapatra: jobs folded when they are refused (restricted size reduction) against none and \
             against fixed limits, on meshes and hypercubes (claims of the text)",
+    full: Some("50,500 jobs a replication, as in the paper, instead of 2,500"),
     verify,
 };
 

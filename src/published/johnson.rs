@@ -30,6 +30,7 @@ use crate::workload::{Manifest, Policy, Shake, Window, Workload};
 pub const SUITE: Suite = Suite {
     name: "johnson",
     about: "Johnson, Bunde, Leung: tie-breaking for MC1x1 on real traces (Figs. 4, 8, 10, 12, 14, 15, 16, 18)",
+    full: None,
     verify,
 };
 

@@ -24,6 +24,7 @@ pub const SUITE: Suite = Suite {
     name: "lo",
     about: "Lo, Windisch, Liu, Nitzberg: fragmentation of contiguous allocation against Random, Paging \
             and MBS (Table 1, Figs. 5-8 and the claims of the text)",
+    full: Some("replicates until turnaround and utilization are known to 5 %"),
     verify,
 };
 

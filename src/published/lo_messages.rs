@@ -24,6 +24,7 @@ pub const SUITE: Suite = Suite {
     name: "lo-messages",
     about: "Lo, Windisch, Liu, Nitzberg: message passing on a flit-level wormhole mesh (Table 2, Fig. 9 and \
             the claims of the text)",
+    full: Some("replicates ten times, in multigrid sixty"),
     verify,
 };
 

@@ -78,6 +78,8 @@ pub struct Suite {
     pub name: &'static str,
     /// What it reproduces.
     pub about: &'static str,
+    /// What the full form does beyond the quick one; none: there is only one form.
+    pub full: Option<&'static str>,
     /// Runs what is needed and compares; progress lines go to the callback.
     pub verify: Verify,
 }

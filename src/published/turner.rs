@@ -52,6 +52,7 @@ pub const SUITE: Suite = Suite {
     name: "turner",
     about: "Turner: the free list and the auxiliary free list on hypercubes, jobs that share workstations by \
             priority (chapters 3 to 6: the numbers and directions of the text, claims Q1 to Q12, and a closed form)",
+    full: Some("20,000 jobs a replication on the hypercube instead of 4,000"),
     verify,
 };
 

@@ -2,6 +2,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::{Axis, Cluster, Grid, Hypercube, MAX_PROCESSORS, Topology};
+use crate::naming::hint;
 
 /// A machine description that cannot be used.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -68,6 +69,9 @@ fn cluster(sizes: &str) -> Result<Topology, String> {
     })
 }
 
+/// What may stand before the colon; `mesh` may be left out.
+const KINDS: [&str; 4] = ["mesh", "torus", "hypercube", "cluster"];
+
 const AXES: [char; 3] = ['x', 'y', 'z'];
 
 fn wrapped_axes(kind: &str) -> Result<[bool; 3], String> {
@@ -75,10 +79,10 @@ fn wrapped_axes(kind: &str) -> Result<[bool; 3], String> {
         "mesh" => Ok([false; 3]),
         "torus" => Ok([true; 3]),
         _ => {
-            let names = kind
-                .strip_prefix("torus[")
-                .and_then(|rest| rest.strip_suffix(']'))
-                .ok_or_else(|| format!("unknown kind \"{kind}\""))?;
+            let names =
+                kind.strip_prefix("torus[").and_then(|rest| rest.strip_suffix(']')).ok_or_else(
+                    || format!("unknown kind \"{kind}\"{}", hint(kind, KINDS.into_iter())),
+                )?;
             let names: String = names.chars().filter(|c| !matches!(c, ',' | ' ')).collect();
             if let Some(other) = names.chars().find(|c| !AXES.contains(c)) {
                 return Err(format!("unknown dimension \"{other}\""));

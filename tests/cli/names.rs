@@ -4,6 +4,7 @@ use super::dir::{Dir, TINY};
 
 trials!(
     unknown_names_get_a_suggestion,
+    parameters_without_effect_are_refused,
     names_come_before_traces,
     unknown_parameters_get_a_suggestion,
     malformed_names,
@@ -25,6 +26,11 @@ fn unknown_names_get_a_suggestion() {
         ("--sched esay", "\"esay\"", "did you mean \"easy\"?"),
         ("--policy jonson", "\"jonson\"", "did you mean \"johnson\"?"),
         ("verify jonson", "\"jonson\"", "did you mean \"johnson\"?"),
+        ("--sched eas", "\"eas\"", "did you mean \"easy\"?"),
+        ("--mesh tours:8x8", "\"tours\"", "did you mean \"torus\"?"),
+        ("stream --pattern all-to-all --preset loo", "\"loo\"", "did you mean \"lo\"?"),
+        ("search --constraint wrost-class<=1", "\"wrost-class\"", "did you mean \"worst-class\"?"),
+        ("search --strategy local --start randm", "\"randm\"", "did you mean \"random\"?"),
     ] {
         dir.replay(arguments).fails(2, 1, &[unknown, near]);
     }
@@ -36,6 +42,26 @@ fn unknown_names_get_a_suggestion() {
     );
     dir.replay("list polices").refused(&["'polices'", "'policies'"]);
     dir.replay("verfy").refused(&["'verfy'", "'verify'"]);
+}
+
+/// What is told and has no effect was meant otherwise.
+fn parameters_without_effect_are_refused() {
+    let dir = Dir::with_trace();
+    for (arguments, key) in [
+        ("--alloc mc1x1[shadows=3]", "shadows"),
+        ("--alloc mc1x1[shadows=3] --tie none,2,13,20,6", "shadows"),
+        ("--alloc gen-alg[slack=0.1]", "slack"),
+        ("stream --mesh 8x8 --alloc mbs,mc1x1[every=99]", "every"),
+        ("contend --alloc mc1x1[memory=99] --pattern fft", "memory"),
+    ] {
+        let words = format!("{key} has no effect");
+        dir.replay(&arguments.replace("none,2", "none --tie 2")).fails(2, 1, &[&words]);
+    }
+    // With one of several tie rules it has.
+    dir.replay("--jobs 9 --alloc mc1x1[shadows=3] --tie none --tie auto -q").code(0);
+    let ties = "--ties: none of these allocators";
+    dir.replay("-q --jobs 9 --alloc random,hilbert-best-fit --ties").fails(2, 1, &[ties]);
+    dir.replay("-q --jobs 9 --alloc random,mm --ties").code(0);
 }
 
 fn names_come_before_traces() {

@@ -22,6 +22,7 @@ trials!(
     options_that_would_be_ignored_are_refused,
     a_long_decision_ends_at_once,
     an_interrupted_run_replaces_nothing,
+    an_interrupted_run_of_which_nothing_is_done_leaves_no_table,
     a_refused_configuration_leaves_no_folder,
     a_search_ends_before_its_first_vector,
     a_verification_ends_at_once,
@@ -231,6 +232,18 @@ fn interrupted_by(signal: &str) {
     let runs = manifest(&dir, "results")["runs"].as_array().map(Vec::len);
     assert_eq!(runs, Some(1 + rest));
     assert!(!dir.files("results").iter().any(|file| file.ends_with(".part")));
+}
+
+/// Tables without a row would look like results.
+fn an_interrupted_run_of_which_nothing_is_done_leaves_no_table() {
+    let dir = Dir::with_trace();
+    let program = env!("CARGO_BIN_EXE_replay");
+    let grid = "--jobs 100 --mesh 40x40x40 --alloc mm[order=greedy] --out results";
+    let line = format!("timeout -k 30 3 {program} {grid}");
+    let output = Command::new("sh").args(["-c", &line]).current_dir(dir.path("")).output();
+    let run = Outcome::new(&line, output.expect("a shell")).code(124);
+    run.says("nothing was done yet");
+    assert!(!dir.path("results").exists());
 }
 
 /// A part does not take the place of whole results, unless the user says so.

@@ -264,7 +264,7 @@ fn bad_input_is_explained() {
         ("--ask-command true", "for --strategy external"),
         ("--start random", "--start is for --strategy local"),
         ("--strategy local --start 2,-1,1,1", "not negative"),
-        ("--strategy local --start somewhere", "not four integers"),
+        ("--strategy local --start somewhere", "there are exhaustive, halving, random"),
         ("--tie 1,2,3", "not four integers"),
         ("--tie 1,2,3,4@2", "from 0 to 1"),
         ("--slack 0.5..1.5:0.5", "from 0 to 1"),

@@ -97,6 +97,8 @@ fn an_audit_says_which_verdicts_can_fail() {
     run.demand(run.fields(&["suite", "judged"]) == ["johnson 0"], "no log, nothing judged");
     dir.replay("verify johnson --audit").code(0).prints("unnoticed");
     dir.replay("verify johnson --audit --full").refused(&["--audit", "--full"]);
+    dir.replay("verify johnson --full").fails(2, 1, &["--full changes nothing", "list suites"]);
+    dir.replay("list suites").prints("--full: 50,500 jobs a replication");
 }
 
 fn quiet_verify_is_quiet() {

@@ -9,6 +9,7 @@ use crate::cli::args::GridArgs;
 use crate::cli::cells::{Loaded, seeds};
 use crate::cli::exit::Failure;
 use crate::cli::interrupt::attend;
+use crate::cli::words::one;
 use crate::experiment::grid::Values;
 use crate::experiment::search::{
     Candidate, Constraint, Objective, Part, Problem, Range, SearchError, Space, split, width,
@@ -182,14 +183,19 @@ impl Maker<'_> {
         held: &[Arc<Trace>],
     ) -> Result<Vec<Vec<Part>>, Failure> {
         let all: Vec<&Arc<Trace>> = searched.iter().chain(held).collect();
-        let clashes =
-            |name: &str| all.iter().filter(|trace| trace.workload.name == name).count() > 1;
+        // Whether something else tells apart traces of one name.
+        let differ = |trace: &Trace, what: &dyn Fn(&Trace) -> String| {
+            let namesakes = all.iter().filter(|other| other.workload.name == trace.workload.name);
+            namesakes.map(|other| what(other)).any(|other| other != what(trace))
+        };
         let copies = |trace: &&Arc<Trace>| -> Result<Vec<Part>, Failure> {
-            let name = &trace.workload.name;
-            let name = match clashes(name) {
-                true => format!("{name} on {}", trace.topology),
-                false => name.clone(),
-            };
+            let mut name = trace.workload.name.clone();
+            if differ(trace, &|trace| trace.topology.to_string()) {
+                name += &format!(" on {}", trace.topology);
+            }
+            if differ(trace, &|trace| trace.policy.clone()) {
+                name += &format!(" cleaned by {}", trace.policy);
+            }
             let copies = match self.shake {
                 None => vec![Arc::clone(trace)],
                 Some(shake) => (1..=shake.copies).map(|copy| trace.shaken(&shake, copy)).collect(),
@@ -324,14 +330,16 @@ fn given(ties: &[String], usual: Slack) -> Result<Vec<Candidate>, Failure> {
     ties.map(|text| Candidate::parse(text, usual).map_err(Failure::usage)).collect()
 }
 
+/// Where local can begin, but for vectors.
+const STARTS: [(&str, Start); 3] =
+    [("exhaustive", Start::Exhaustive), ("halving", Start::Halving), ("random", Start::Random)];
+
 fn starts(texts: &[String], usual: Slack) -> Result<Vec<Start>, Failure> {
     if texts.is_empty() {
         return Ok(vec![Start::Exhaustive]);
     }
     let start = |text: &String| match text.trim() {
-        "exhaustive" => Ok(Start::Exhaustive),
-        "halving" => Ok(Start::Halving),
-        "random" => Ok(Start::Random),
+        word if word.starts_with(char::is_alphabetic) => one("--start", word, &STARTS),
         text => Candidate::parse(text, usual).map_err(Failure::usage).and_then(|one| {
             let vector = one.vector;
             let negative = [vector.available, vector.wall, vector.border].iter().any(|&f| f < 0);

@@ -42,7 +42,7 @@ mod tests;
 
 pub use error::{GridError, Place};
 pub use file::{AllocatorEntry, GridFile, WindowFile};
-pub use strategies::{MOST_COMBINATIONS, Strategies};
+pub use strategies::{MOST_COMBINATIONS, Strategies, idle_parameter};
 pub use tie::{TieRanges, Ties};
 pub use values::{ValueError, Values};
 
@@ -159,7 +159,7 @@ fn parsed<T, E: std::fmt::Display>(
 }
 
 /// Equal values once, in the order of the first.
-fn once<T: Clone + Eq + Hash>(mut values: Vec<T>) -> Vec<T> {
+pub fn once<T: Clone + Eq + Hash>(mut values: Vec<T>) -> Vec<T> {
     let mut seen = HashSet::with_capacity(values.len());
     values.retain(|value| seen.insert(value.clone()));
     values

@@ -79,9 +79,14 @@ impl Strategies {
         let mut distinct = Vec::new();
         let mut number = 0u32;
         for (place, axis) in axes.iter().enumerate() {
+            let path = [Step::Key("allocator"), Step::Item(place)];
+            // A parameter that none of an entry's strategies heeds was told in vain.
+            let mut idle = None;
             for index in 0..axis.combinations {
-                let path = [Step::Key("allocator"), Step::Item(place)];
                 let spec = axis.get(index).map_err(|e| GridError::at(&path, e))?;
+                if index == 0 || idle.is_some() {
+                    idle = spec.idle().map(|key| (spec.clone(), key));
+                }
                 let mut hasher = blake3::Hasher::new();
                 for machine in &kinds {
                     hasher.update(spec.on(machine).identity().as_bytes());
@@ -93,6 +98,9 @@ impl Strategies {
                     distinct.push(number);
                 }
                 number += 1;
+            }
+            if let Some((spec, key)) = idle {
+                return Err(GridError::at(&path, idle_parameter(&spec, &key)));
             }
         }
         Ok(Self { axes, distinct, combinations })
@@ -136,6 +144,14 @@ impl Strategies {
         }
         (entry, number)
     }
+}
+
+/// What is wrong with a strategy that is told what it does not heed.
+pub fn idle_parameter(strategy: &AllocatorSpec, key: &str) -> String {
+    format!(
+        "allocator {strategy}: {key} has no effect as its other parameters are (replay list \
+         allocators says what {key} goes with)"
+    )
 }
 
 impl Axis {

@@ -15,7 +15,7 @@ use std::str::FromStr;
 
 use super::column::{Needs, NotSought, Sought};
 use super::space::Range;
-use crate::naming::{Entry, NameError, StrategyName, Table, kind};
+use crate::naming::{Entry, NameError, StrategyName, Table, advice, kind};
 
 const KIND: &str = "constraint";
 
@@ -84,8 +84,10 @@ impl FromStr for Constraint {
         } else {
             let problem = |problem| match problem {
                 NotSought::Unknown => {
-                    let names: Vec<_> = Sought::names().collect();
-                    format!("unknown subject; it is worst-class or one of {}", names.join(", "))
+                    let names = || std::iter::once(WORST_CLASS).chain(Sought::names());
+                    let known =
+                        || format!("it is one of {}", names().collect::<Vec<_>>().join(", "));
+                    format!("unknown subject; {}", advice(&name.name, names(), known))
                 }
                 problem => problem.to_string(),
             };
@@ -135,7 +137,7 @@ mod tests {
             ("worst-class<=inf", "write SUBJECT<=PERCENT"),
             ("worst-class[job=3]<=1", "did you mean \"jobs\""),
             ("worst-class[sizes=9..2]<=1", "range \"9..2\""),
-            ("zzz<=1", "it is worst-class or one of mean_pairwise_l1"),
+            ("zzz<=1", "it is one of worst-class, mean_pairwise_l1"),
             ("mean_wait<=1", "schedule alone"),
         ] {
             let error = text.parse::<Constraint>().expect_err(text).to_string();

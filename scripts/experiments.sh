@@ -128,7 +128,7 @@ table() {
                 printed[$column["strategy"], $column["metric"]] = $column["printed"]
             next
         }
-        $column["machine"] == "machine" { next }
+        $column["topology"] == "topology" { next }
         {
             variant = $1; strategy = $column["allocator"]
             index_of = ""

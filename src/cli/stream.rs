@@ -391,7 +391,7 @@ fn loads(list: &str) -> Result<Vec<f64>, Failure> {
 /// The table for people.
 fn sheet(results: &[(Point, Estimates)]) -> Sheet {
     let mut shown = vec![
-        Shown::column("machine", "machine", 0),
+        Shown::column("topology", "machine", 0),
         Shown::column("sides", "sides", 0),
         Shown::column("scheduler", "scheduler", 0),
         Shown::text("allocator", |(point, _): &(Point, _)| Some(point.allocator.to_string())),

@@ -34,7 +34,7 @@ fn refusing_costs_utilization() {
         .map(|o| o["utilization_percent"].as_f64().expect("a number"))
         .collect();
     assert!(utilization[3] < 0.8 * utilization[0], "{utilization:?}");
-    run.demand(run.objects()[3]["external_fragmentation"].as_f64() > Some(20.0), "fragmented");
+    run.demand(run.objects()[3]["fragmented_time_percent"].as_f64() > Some(20.0), "fragmented");
 }
 
 /// A load is shown as it was typed, and a range counts in decimals.

@@ -116,7 +116,7 @@ impl Point {
     ) -> Vec<Column<Row>> {
         type C<Row> = Column<Row>;
         vec![
-            C::new("machine", "", "machine, such as 10x10", move |row| of(row).topology.to_string()),
+            C::new("topology", "", "machine, such as 10x10", move |row| of(row).topology.to_string()),
             C::new("sides", "", "distribution of the jobs' side lengths", move |row| of(row).stream.sides.to_string()),
             C::new("service", "", "distribution of the service times; null if jobs live by their messages", move |row| of(row).messages().is_none().then(|| of(row).stream.service.to_string())),
             C::new("pattern", "", "communication pattern; null if jobs live by their run times", move |row| of(row).messages().map(|messages| messages.program.pattern().to_string())),

@@ -183,7 +183,7 @@ fn a_full_disk_loses_nothing() {
 fn a_failed_cell_waits_to_be_asked_for() {
     use replay::experiment::journal::Journal;
     let dir = clean();
-    let plan = dir.replay("plan grid.toml -q").code(0);
+    let plan = dir.replay("plan grid.toml -q --list").code(0);
     let id = plan.fields(&["cell"])[7].parse().expect("an id");
     fs::create_dir(dir.path("out")).expect("a folder");
     let out = replay::files::Dir::open(&dir.path("out")).expect("a folder");

@@ -127,6 +127,10 @@ pub struct PlanArgs {
     #[command(flatten)]
     pub grid: GridChoice,
 
+    /// Print every cell as a JSON object on a line of its own, instead of a summary.
+    #[arg(long, help_heading = "Output")]
+    pub list: bool,
+
     /// Run no samples to estimate the time.
     #[arg(long, help_heading = "Output")]
     pub no_estimate: bool,

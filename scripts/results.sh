@@ -59,6 +59,11 @@ for figure in \
     strategies--lublin-10x10--10x10--easy; do
     cp "$gallery/own/plots/$figure".{png,csv} results/gallery/
 done
+# The machine when a job has just started.
+"$replay" show --sched easy --tie 2,13,20,6 --job 3333 --out "$gallery/machine" --quiet > /dev/null
+for kind in png csv; do
+    cp "$gallery/machine/plots/machine.$kind" "results/gallery/machine--lublin-10x10--easy--job-3333.$kind"
+done
 cat > results/gallery/README.md << 'TXT'
 # Figures
 
@@ -77,5 +82,7 @@ mc1x1,mm,gen-alg,hilbert-best-fit,snake-best-fit,random --tie none --tie 2,13,20
 | load, fcfs and easy | - |
 
 The trace that comes with the project, `replay --sched fcfs,easy --out DIR`: the figures named lublin-10x10.
+
+The machine under that trace, `replay show --sched easy --tie 2,13,20,6 --job 3333 --out DIR`: `machine--lublin-10x10`.
 TXT
 exit "$verified"

@@ -29,6 +29,7 @@ mod cli {
     pub mod search;
     pub mod shake;
     pub mod shards;
+    pub mod show;
     pub mod stochastic;
     pub mod streams;
     pub mod sweep;
@@ -54,6 +55,7 @@ fn main() -> ExitCode {
         cli::sweep::trials(),
         cli::resume::trials(),
         cli::shards::trials(),
+        cli::show::trials(),
         cli::listing::trials(),
         cli::synth::trials(),
         cli::import::trials(),

@@ -9,6 +9,7 @@ pub enum Kind {
     Search,
     Stream,
     Contend,
+    Show,
 }
 
 impl Kind {
@@ -19,6 +20,7 @@ impl Kind {
             Kind::Search => "search",
             Kind::Stream => "stream",
             Kind::Contend => "contend",
+            Kind::Show => "show",
         }
     }
 
@@ -51,6 +53,7 @@ impl Kind {
                 "portability.csv",
             ],
             Kind::Stream => &["stream.parquet", "stream.csv"],
+            Kind::Show => &["held.parquet", "held.csv"],
             Kind::Contend => &[
                 "contend.parquet",
                 "contend.csv",

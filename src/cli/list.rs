@@ -7,6 +7,7 @@ use crate::experiment::contention::{Contended, ContendedJob, Correlations};
 use crate::experiment::saturated::Outcome;
 use crate::experiment::search::{PortabilityRow, SearchRow, SparedRow};
 use crate::experiment::shaken::ShakenRow;
+use crate::experiment::snapshot::Hold;
 use crate::experiment::stream::{Estimates, Point, SizeOf};
 use crate::experiment::{OfRun, RunResult};
 use crate::metrics::{JobMeasures, SizeRow};
@@ -245,6 +246,7 @@ fn tables() -> Vec<TableInfo> {
         TableInfo::of::<OfRun<'_, SizeRow>>(),
         TableInfo::of::<OfRun<'_, JobMeasures>>(),
         TableInfo::of::<ShakenRow>(),
+        TableInfo::of::<Hold>(),
         TableInfo::of::<Outcome>(),
         TableInfo::of::<SearchRow>(),
         TableInfo::of::<SparedRow>(),

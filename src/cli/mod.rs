@@ -37,6 +37,7 @@ mod saturate;
 mod search;
 mod session;
 mod shell;
+mod show;
 mod stdout;
 mod stream;
 mod sweep;
@@ -111,6 +112,10 @@ enum Command {
     Plan(sweep::PlanArgs),
     /// Put the shards of a sweep together.
     Merge(sweep::MergeArgs),
+    /// Show the machine at an instant of a run: who holds which processors.
+    ///
+    /// As a map of letters and a table; with --out as a picture as well.
+    Show(show::ShowArgs),
     /// Look for good tie vectors.
     ///
     /// Evaluates vectors on one or several traces and ranks them: every ratio of a grid, the
@@ -166,6 +171,7 @@ fn definition() -> clap::Command {
     Cli::command()
         .mut_subcommand("search", search::adapted)
         .mut_subcommand("contend", contend::adapted)
+        .mut_subcommand("show", show::adapted)
 }
 
 /// Runs the program with these arguments and returns its exit code.
@@ -193,6 +199,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Some(Command::Sweep(args)) => sweep::sweep(&args, &arguments),
         Some(Command::Plan(args)) => sweep::plan(&args),
         Some(Command::Merge(args)) => sweep::merge(&args, &arguments),
+        Some(Command::Show(args)) => show::run(&args, &arguments),
         Some(Command::Search(args)) => search::run(&args, &arguments),
         Some(Command::List(args)) => list::run(&args),
         Some(Command::Stream(args)) => stream::run(&args, &arguments),

@@ -22,6 +22,7 @@ mod runner;
 pub mod saturated;
 pub mod search;
 pub mod shaken;
+pub mod snapshot;
 pub mod stream;
 pub mod sweep;
 mod watch;

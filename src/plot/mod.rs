@@ -13,6 +13,7 @@
 //! | [`Lines`] | named lines, linear or logarithmic, with error bars |
 //! | [`Scatter`] | points of two measures, a panel for each pair |
 //! | [`HeatMap`] | a matrix of values with a colour bar |
+//! | [`MachineMap`] | who holds which processors of a machine |
 //! | [`Convergence`] | how searches got better, by evaluations |
 //! | [`Surface`] | small maps of what a search found, one per scan radius |
 //!
@@ -42,6 +43,7 @@ mod heat_map;
 mod improvement;
 mod lines;
 mod load;
+mod machine;
 mod name;
 mod number;
 mod panel;
@@ -68,6 +70,7 @@ pub use heat_map::HeatMap;
 pub use improvement::{Improvement, Order};
 pub use lines::{Line, Lines, Point};
 pub use load::{Load, Of, Span};
+pub use machine::MachineMap;
 pub use name::Stems;
 pub use save::save;
 pub use scatter::{Scatter, ScatterPanel};

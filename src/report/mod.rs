@@ -5,6 +5,7 @@
 //! [`Shown`].
 
 mod format;
+pub mod machine;
 pub mod manifest;
 mod runs;
 mod search;

@@ -147,7 +147,7 @@ fn threads_that_are_refused() {
         "search --jobs 50 --sr 1..2 --factors 0..1 --format json",
         "stream --load 2 --jobs 50 --alloc mbs --max-replications 30 --format json",
         "contend --jobs 20 --alloc mbs --format json",
-        "plan --jobs 50",
+        "plan --list --jobs 50",
     ] {
         // All but the time that it took.
         let results = |dir: &Dir| {

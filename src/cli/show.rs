@@ -1,0 +1,218 @@
+//! `replay show`: who holds which processors at one instant of a run.
+
+use std::ffi::OsString;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use serde::Serialize;
+
+use super::args::{FormatArg, GridArgs, OutputArgs};
+use super::cells::Loaded;
+use super::exit::{Exit, Failure};
+use super::interrupt::interruption;
+use super::kind::Kind;
+use super::output::configuration;
+use super::results::{Results, Tally};
+use super::session::Session;
+use super::stdout::stdout;
+use crate::experiment::snapshot::{Hold, Snapshot, When, snapshot};
+use crate::experiment::{Cell, CellProblem, Measure};
+use crate::frame::{self, FrameError};
+use crate::number::grouped;
+use crate::plot::{MachineMap, save};
+use crate::report::machine::{Sheets, holders, machine_map, symbol};
+use crate::report::{Sheet, Shown};
+
+/// Arguments of `replay show`.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = "Examples:
+  replay show --trace KTH-SP2 --job 5000
+  replay show --trace KTH-SP2 --tie 2,13,20,6 --at 2000000 --out out/show")]
+pub struct ShowArgs {
+    #[command(flatten)]
+    pub grid: GridArgs,
+
+    /// This instant: seconds of the trace, after all that happens in this second.
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        allow_hyphen_values = true,
+        conflicts_with = "job",
+        required_unless_present = "job",
+        help_heading = "Show"
+    )]
+    pub at: Option<i64>,
+
+    /// When the job of this number has just been given its processors.
+    #[arg(long, value_name = "N", allow_hyphen_values = true, help_heading = "Show")]
+    pub job: Option<i64>,
+
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+const ABOUT_OUT: &str =
+    "Write the table held (Parquet, CSV), the map and a manifest into this folder.
+
+The map is plots/machine.svg, .png and .csv: a colour for each job, which goes with its number.";
+
+/// The command with the help of the shared arguments as they are meant here.
+pub fn adapted(command: clap::Command) -> clap::Command {
+    command.mut_arg("out", |arg| arg.long_help(ABOUT_OUT))
+}
+
+/// Runs the one cell as far as the instant, and shows the machine.
+pub fn run(args: &ShowArgs, command: &[OsString]) -> Result<Exit, Failure> {
+    let mut session = Session::begin(Kind::Show, &args.output, command)?;
+    let quiet = args.output.process.quiet;
+    let mut grid = args.grid.clone();
+    if grid.alloc.is_empty() {
+        grid.alloc = vec!["mc1x1".to_string()];
+    }
+    let loaded = Loaded::resolve(&grid, None, Measure::default(), quiet)?;
+    let cells = loaded.cells();
+    let [cell] = &cells[..] else {
+        return Err(Failure::usage_message(format!(
+            "show takes one trace, machine, scheduler, strategy and seed; here are {} runs",
+            cells.len()
+        )));
+    };
+    if cell.trace.topology.cluster().is_some() {
+        let message = "show: jobs share the hosts of a cluster, nobody holds a processor";
+        return Err(Failure::usage_message(message));
+    }
+    let when = match (args.at, args.job) {
+        (Some(at), _) => When::At(at),
+        (None, number) => When::Started(number.unwrap_or_default()),
+    };
+    let stop = interruption(quiet);
+    let mut tally = Tally::of("pictures", 1);
+    let mut shown = Picture { cell, loaded: &loaded, taken: None };
+    match snapshot(cell, when, &stop) {
+        Ok(Some(taken)) => {
+            tally.done = 1;
+            shown.taken = Some(taken);
+        }
+        Ok(None) => {
+            let number = args.job.unwrap_or_default();
+            let name = &cell.trace.workload.name;
+            return Err(Failure::usage_message(format!(
+                "--job {number}: no job of {name} has this number and was given processors"
+            )));
+        }
+        Err(CellProblem::Stopped(_)) => {}
+        Err(problem) => return Err(Failure::data(problem)),
+    }
+    if let (FormatArg::Table | FormatArg::Md, Some(taken)) = (session.format(), &shown.taken) {
+        shown.print(taken).map_err(|e| Failure::output("standard output", e))?;
+    }
+    session.publish(&mut shown, &tally)
+}
+
+/// A cell at an instant.
+struct Picture<'a> {
+    cell: &'a Cell,
+    loaded: &'a Loaded,
+    taken: Option<Snapshot>,
+}
+
+impl Picture<'_> {
+    /// What is shown: the run, and in a sentence what it is doing.
+    fn words(&self, taken: &Snapshot) -> [String; 2] {
+        let key = self.cell.key();
+        let all = self.cell.trace.topology.processors();
+        let held: usize = taken.holds.iter().map(|hold| hold.nodes.len()).sum();
+        let plural = |count: u64| if count == 1 { "" } else { "s" };
+        let (jobs, waiting) = (taken.holds.len() as u64, taken.waiting);
+        [
+            format!("{} on {}, {}, {}", key.trace, key.topology, key.scheduler, key.strategy()),
+            format!(
+                "at {} s: {} job{} on {} of {} processors, {} job{} waiting",
+                grouped(taken.at),
+                grouped(jobs),
+                plural(jobs),
+                grouped(held as u64),
+                grouped(all as u64),
+                grouped(waiting),
+                plural(waiting)
+            ),
+        ]
+    }
+
+    /// The map for people, above the table.
+    fn print(&self, taken: &Snapshot) -> std::io::Result<()> {
+        let mut out = stdout();
+        let [run, doing] = self.words(taken);
+        writeln!(out, "{run}:\n{doing}\n")?;
+        let lines = machine_map(&self.cell.trace.topology, taken);
+        lines.iter().try_for_each(|line| writeln!(out, "{line}"))?;
+        writeln!(out)
+    }
+}
+
+impl Results for Picture<'_> {
+    type Row = Hold;
+
+    fn rows(&self) -> &[Hold] {
+        self.taken.as_ref().map_or(&[], |taken| &taken.holds)
+    }
+
+    fn sheets(&self) -> Vec<Sheet> {
+        let Some(taken) = &self.taken else { return Vec::new() };
+        let place = |hold: &Hold| {
+            let place = taken.holds.iter().position(|other| std::ptr::eq(other, hold));
+            place.map(|place| symbol(taken, place).to_string())
+        };
+        vec![Sheet::of(
+            &taken.holds,
+            vec![
+                Shown::text("map", place),
+                Shown::column("job", "job", 0),
+                Shown::column("size", "size", 0),
+                Shown::column("submit", "submit s", 0),
+                Shown::column("start", "start s", 0),
+                Shown::column("end", "end s", 0),
+                Shown::column("wait", "wait s", 0),
+                Shown::column("pairwise_l1", "pairwise L1", 0),
+                Shown::column("distance", "mean hops", 2),
+                Shown::column("components", "components", 0),
+            ],
+        )]
+    }
+
+    fn configuration(&self) -> impl Serialize {
+        configuration(self.loaded, false)
+    }
+
+    fn details(&self) -> impl Serialize {
+        self.taken.as_ref().map(|taken| {
+            serde_json::json!({"run": self.cell.key(), "at": taken.at, "waiting": taken.waiting})
+        })
+    }
+
+    fn tables(
+        &mut self,
+        dir: &Path,
+        metadata: &[(String, String)],
+    ) -> Result<Vec<PathBuf>, FrameError> {
+        frame::write(dir, self.rows(), metadata)
+    }
+
+    fn figures(&self, plots: &Path) -> anyhow::Result<Vec<PathBuf>> {
+        let Some(taken) = &self.taken else { return Ok(Vec::new()) };
+        let topology = &self.cell.trace.topology;
+        let [title, doing] = self.words(taken);
+        let asked = taken.asked.map(|place| taken.holds[place].job.number);
+        let asked = asked.map(|number| format!("job {number} in black has just started"));
+        let figure = MachineMap {
+            title,
+            subtitle: [Some(doing), asked].into_iter().flatten().collect(),
+            sides: Sheets::of(topology).sides,
+            holders: holders(taken, topology.processors()),
+            jobs: taken.holds.iter().map(|hold| hold.job.number).collect(),
+            asked: taken.asked,
+        };
+        Ok(save(plots, "machine", &figure)?.into())
+    }
+}

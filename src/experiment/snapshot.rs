@@ -1,0 +1,345 @@
+//! Who holds which processors at one instant of a run.
+
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+
+use super::Cell;
+use super::runner::CellProblem;
+use crate::allocator::Census;
+use crate::allocator::reduced::Reduction;
+use crate::cluster;
+use crate::metrics::{JobMeasures, Locality};
+use crate::simulation::{Decision, Observer, Scene, replay_while, simulate};
+use crate::stop::Stop;
+use crate::table::{Column, Table};
+use crate::topology::NodeId;
+use crate::workload::{Job, JobId};
+
+/// Which instant.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum When {
+    /// This second of the trace, after all that happens in it.
+    At(i64),
+    /// When the job of this number has just been given its processors.
+    Started(i64),
+}
+
+/// What a machine is doing.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Snapshot {
+    /// The instant, in trace time.
+    pub at: i64,
+    /// The jobs that hold processors, in order of their starts.
+    pub holds: Vec<Hold>,
+    /// Jobs that have come and wait.
+    pub waiting: u64,
+    /// Which of `holds` was asked for.
+    pub asked: Option<usize>,
+}
+
+/// A job with its processors.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Hold {
+    /// What it comes to.
+    pub job: JobMeasures,
+    /// Its processors in the order of allocation.
+    pub nodes: Vec<NodeId>,
+}
+
+impl Hold {
+    /// Its processors as ranges in the order of allocation, such as `4,7-9`.
+    pub fn ranges(&self) -> String {
+        let mut runs: Vec<(u32, u32)> = Vec::new();
+        for node in &self.nodes {
+            match runs.last_mut() {
+                Some((_, last)) if *last + 1 == node.0 => *last = node.0,
+                _ => runs.push((node.0, node.0)),
+            }
+        }
+        let text = |(first, last): &(u32, u32)| match first == last {
+            true => first.to_string(),
+            false => format!("{first}-{last}"),
+        };
+        runs.iter().map(text).collect::<Vec<_>>().join(",")
+    }
+}
+
+impl Table for Hold {
+    const NAME: &'static str = "held";
+    const ROW: &'static str =
+        "one row per job that holds processors at an instant, in order of their starts";
+
+    fn columns() -> Vec<Column<Self>> {
+        let of_job =
+            JobMeasures::columns().into_iter().map(|c| c.of(|hold: &Self| Some(&hold.job)));
+        let mut columns: Vec<_> = of_job.filter(|column| column.name != "tied").collect();
+        columns.push(Column::new(
+            "nodes",
+            "",
+            "the job's processors by number in the order of allocation, ranges such as 4,7-9; x counts fastest, then y",
+            |hold: &Self| hold.ranges(),
+        ));
+        columns
+    }
+}
+
+/// Runs a cell as far as it must go. `None` if no job has the number asked for, or it never had
+/// processors.
+///
+/// # Errors
+/// [`CellProblem`] as for any run of the cell.
+pub fn snapshot(cell: &Cell, when: When, stop: &Stop) -> Result<Option<Snapshot>, CellProblem> {
+    let jobs = &cell.trace.workload.jobs;
+    let asked = match when {
+        When::At(_) => None,
+        When::Started(number) => match jobs.iter().position(|job| job.number == number) {
+            None => return Ok(None),
+            place => place,
+        },
+    };
+    let mut allocator = cell.allocator.build(&cell.trace.topology, cell.seed)?;
+    allocator.stopped_by(stop);
+    let at = match when {
+        When::At(at) => Some(at),
+        When::Started(_) => None,
+    };
+    let mut camera = Camera {
+        asked,
+        at,
+        taken: false,
+        starts: vec![i64::MAX; jobs.len()],
+        held: HashMap::new(),
+        reduced: HashMap::new(),
+    };
+    let topology = &cell.trace.topology;
+    if !allocator.keeps_schedule() || allocator.census().is_some() {
+        let mut scheduler = cell.scheduler.build(topology.slots() as u32);
+        let mut service = cluster::service(topology, allocator.as_mut(), 1.0);
+        let scene = Scene { jobs, topology, timed: false, stop };
+        simulate(scene, scheduler.as_mut(), allocator.as_mut(), service.as_mut(), &mut camera)?;
+    } else {
+        let schedule = cell.trace.schedule(&cell.scheduler, stop)?;
+        camera.starts.copy_from_slice(schedule.timeline.starts());
+        let scene = Scene { jobs, topology, timed: false, stop };
+        let asked_start = asked.map(|place| camera.starts[place]);
+        replay_while(&schedule.timeline, scene, allocator.as_mut(), false, |decision| {
+            let Decision { job: id, nodes, .. } = decision;
+            let start = camera.starts[id.index()];
+            let end = start + jobs[id.index()].run;
+            // Nobody tells when a job gives its processors back: it does after its run time.
+            if camera.at.or(asked_start).is_none_or(|at| start <= at && end > at)
+                || asked == Some(id.index())
+            {
+                camera.hold(id, start, end, nodes);
+            }
+            match asked == Some(id.index()) || camera.at.is_some_and(|at| start > at) {
+                true => ControlFlow::Break(()),
+                false => ControlFlow::Continue(()),
+            }
+        })?;
+        camera.at = camera.at.or(asked_start);
+    }
+    Ok(camera.develop(cell))
+}
+
+/// Takes the picture.
+struct Camera {
+    /// The job asked for.
+    asked: Option<usize>,
+    /// The instant, once it is known.
+    at: Option<i64>,
+    /// Whether the instant is over: what is held then stays, only ends are still learnt.
+    taken: bool,
+    /// By job; the largest number if it has not started.
+    starts: Vec<i64>,
+    /// By job.
+    held: HashMap<usize, Held>,
+    /// Processors of jobs that were folded.
+    reduced: HashMap<usize, u32>,
+}
+
+struct Held {
+    start: i64,
+    /// The largest number as long as nobody knows.
+    end: i64,
+    nodes: Vec<NodeId>,
+}
+
+impl Camera {
+    fn hold(&mut self, id: JobId, start: i64, end: i64, nodes: &[NodeId]) {
+        self.held.insert(id.index(), Held { start, end, nodes: nodes.to_vec() });
+    }
+
+    fn develop(self, cell: &Cell) -> Option<Snapshot> {
+        let jobs = &cell.trace.workload.jobs;
+        let at = self.at?;
+        let mut locality = Locality::new(&cell.trace.topology);
+        let holding = |(place, held): &(&usize, &Held)| {
+            held.start <= at && held.end > at || self.asked == Some(**place)
+        };
+        let mut held: Vec<_> = self.held.iter().filter(holding).collect();
+        held.sort_by_key(|(place, held)| (held.start, **place));
+        let asked = held.iter().position(|(place, _)| self.asked == Some(**place));
+        let holds = held.into_iter().map(|(&place, held)| {
+            let &Job { number, submit, run, size, .. } = &jobs[place];
+            let served_size = self.reduced.get(&place).copied().unwrap_or(size);
+            let run_time = match held.end {
+                i64::MAX => run,
+                end => end - held.start,
+            };
+            let job = JobMeasures {
+                number,
+                submit,
+                start: held.start,
+                run: run_time,
+                own_run: run,
+                size,
+                served_size,
+                placement: locality.placement(&held.nodes, served_size),
+                tied: None,
+            };
+            Hold { job, nodes: held.nodes.clone() }
+        });
+        let holds = holds.collect();
+        if self.asked.is_some() && asked.is_none() {
+            return None;
+        }
+        let waits = |(job, start): (&Job, &i64)| job.submit <= at && *start > at;
+        let waiting = jobs.iter().zip(&self.starts).filter(|pair| waits(*pair)).count() as u64;
+        Some(Snapshot { at, holds, waiting, asked })
+    }
+}
+
+impl Observer for Camera {
+    fn reduced(&mut self, id: JobId, _asked: u32, reduction: &Reduction) {
+        self.reduced.insert(id.index(), reduction.request.size);
+    }
+
+    fn started(&mut self, id: JobId, now: i64, nodes: &[NodeId], _: Option<Census>) {
+        self.starts[id.index()] = now;
+        self.taken = self.taken || self.at.is_some_and(|at| now > at);
+        if self.taken {
+            return;
+        }
+        self.hold(id, now, i64::MAX, nodes);
+        if self.asked == Some(id.index()) {
+            (self.at, self.taken) = (Some(now), true);
+        }
+    }
+
+    fn completed(&mut self, id: JobId, now: i64) {
+        // What ended before the instant is of no further use.
+        let Some(held) = self.held.get_mut(&id.index()) else { return };
+        match self.at {
+            Some(at) if now > at => held.end = now,
+            _ if self.asked == Some(id.index()) => held.end = now,
+            _ => drop(self.held.remove(&id.index())),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::experiment::{Measure, Trace, Watch, run_cell};
+    use crate::scheduler::registry::SchedulerSpec;
+    use crate::workload::{Policy, Window, Workload};
+
+    fn cell(swf: &str, machine: &str, allocator: &str) -> Cell {
+        let source = (swf.as_bytes(), "tiny.swf");
+        let jobs = Workload::from_reader(
+            source.0,
+            source.1,
+            &Policy::JOHNSON,
+            &Window::ALL,
+            Default::default(),
+        );
+        let fcfs = SchedulerSpec::fcfs();
+        let machine = machine.parse().expect("a machine");
+        let trace = Trace::new(
+            Arc::new(jobs.expect("a trace")),
+            machine,
+            "johnson",
+            std::slice::from_ref(&fcfs),
+        );
+        Cell {
+            trace: Arc::new(trace),
+            scheduler: fcfs,
+            allocator: allocator.parse().expect("a strategy"),
+            seed: 0,
+        }
+    }
+
+    const SWF: &str = "; MaxProcs: 16\n1 0 -1 100 4\n2 10 -1 50 8\n3 20 -1 10 8\n4 200 -1 5 2\n";
+
+    #[test]
+    fn the_machine_as_it_is() {
+        for allocator in ["mc1x1", "gabl", "first-fit"] {
+            let cell = cell(SWF, "4x4", allocator);
+            let take = |when| snapshot(&cell, when, &Stop::new()).expect("it runs");
+            let numbers = |when| {
+                let taken = take(when).expect("a picture");
+                let numbers: Vec<i64> = taken.holds.iter().map(|hold| hold.job.number).collect();
+                (taken.at, numbers, taken.waiting, taken.asked)
+            };
+            assert_eq!(numbers(When::At(-5)), (-5, vec![], 0, None), "{allocator}");
+            assert_eq!(numbers(When::At(0)), (0, vec![1], 0, None), "{allocator}");
+            // The third waits until the second has ended.
+            assert_eq!(numbers(When::At(59)), (59, vec![1, 2], 1, None), "{allocator}");
+            assert_eq!(numbers(When::At(60)), (60, vec![1, 3], 0, None), "{allocator}");
+            assert_eq!(numbers(When::Started(3)), (60, vec![1, 3], 0, Some(1)), "{allocator}");
+            assert_eq!(numbers(When::Started(4)), (200, vec![4], 0, Some(0)), "{allocator}");
+            assert_eq!(numbers(When::At(999)), (999, vec![], 0, None), "{allocator}");
+            assert_eq!(take(When::Started(9)), None, "{allocator}");
+        }
+        let hold = |nodes: &[u32]| {
+            let taken = snapshot(&cell(SWF, "4x4", "mc1x1"), When::At(0), &Stop::new());
+            let hold = taken.expect("it runs").expect("a picture").holds.remove(0);
+            Hold { nodes: nodes.iter().map(|&n| NodeId(n)).collect(), ..hold }
+        };
+        assert_eq!(hold(&[4, 7, 8, 9, 2]).ranges(), "4,7-9,2");
+    }
+
+    proptest! {
+        /// A picture of any second has the jobs that a run's table has then, with the same measures,
+        /// and nobody shares a processor, whichever loop runs.
+        #[test]
+        fn a_picture_agrees_with_the_run(
+            jobs in prop::collection::vec((0i64..40, 0i64..60, 1u32..12), 1..60),
+            at in 0i64..900,
+            allocator in prop::sample::select(vec!["mc1x1", "mbs", "first-fit", "hilbert-best-fit", "random"]),
+        ) {
+            let mut swf = String::from("; MaxProcs: 16\n");
+            let mut submit = 0;
+            for (number, (gap, run, size)) in jobs.iter().enumerate() {
+                submit += gap;
+                swf += &format!("{} {submit} -1 {run} {size}\n", number + 1);
+            }
+            let cell = cell(&swf, "4x4", allocator);
+            let measure = Measure { jobs: true, ..Measure::default() };
+            let run = run_cell(0, &cell, measure, Watch::new(&Stop::new())).expect("it runs");
+            let mut expected: Vec<JobMeasures> = run.jobs.clone();
+            expected.retain(|job| job.start <= at && job.start + job.run > at);
+            expected.sort_by_key(|job| job.number);
+            let taken = snapshot(&cell, When::At(at), &Stop::new()).expect("it runs").expect("a picture");
+            let mut found: Vec<JobMeasures> = taken.holds.iter().map(|hold| hold.job).collect();
+            found.sort_by_key(|job| job.number);
+            prop_assert_eq!(found, expected);
+            let mut nodes: Vec<NodeId> = taken.holds.iter().flat_map(|hold| hold.nodes.clone()).collect();
+            let all = nodes.len();
+            nodes.sort_unstable();
+            nodes.dedup();
+            prop_assert_eq!(nodes.len(), all);
+            for job in run.jobs.iter().filter(|job| job.run > 0).take(5) {
+                let taken = snapshot(&cell, When::Started(job.number), &Stop::new()).expect("it runs");
+                let taken = taken.expect("a picture");
+                let shown = &taken.holds[taken.asked.expect("it is there")].job;
+                prop_assert_eq!(shown, job);
+            }
+        }
+    }
+}

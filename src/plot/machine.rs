@@ -1,0 +1,158 @@
+use plotters::prelude::DrawingBackend;
+
+use super::header::header;
+use super::style::{AXIS_LINE, Colour, GRID, INK, MARGIN, MUTED, PAGE, TICK, WHITE};
+use super::{Align, Canvas, Figure, PlotError, Table, Text};
+
+/// A machine and who holds its processors: square cells, a colour for each job.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct MachineMap {
+    /// Title.
+    pub title: String,
+    /// What else a reader must know.
+    pub subtitle: Vec<String>,
+    /// Columns, rows, slices.
+    pub sides: [usize; 3],
+    /// By processor, x fastest, then y, then z: which of the jobs holds it.
+    pub holders: Vec<Option<usize>>,
+    /// Numbers of the jobs.
+    pub jobs: Vec<i64>,
+    /// The job that is set off.
+    pub asked: Option<usize>,
+}
+
+/// Between slices.
+const GAP: f64 = 26.0;
+/// Left of a slice and below it, for numbers.
+const LABELS: f64 = 30.0;
+/// The largest cell and the smallest, in points.
+const CELL: (f64, f64) = (2.0, 52.0);
+/// Where the first slice begins, if there is no more than a line of subtitle.
+const TOP: f64 = 112.0;
+
+impl MachineMap {
+    /// Slices side by side, and the side of a cell in points.
+    fn layout(&self) -> (usize, f64) {
+        let [columns, rows, slices] = self.sides.map(|side| side.max(1));
+        let width = PAGE.0 - 2.0 * MARGIN;
+        let cell = |across: usize| {
+            let room = width / across as f64 - LABELS - GAP;
+            (room / columns as f64).clamp(CELL.0, CELL.1)
+        };
+        // As large as a page of about its own width lets them be.
+        let height = |across: usize| {
+            slices.div_ceil(across) as f64 * (rows as f64 * cell(across) + LABELS + GAP)
+        };
+        let across = (1..=slices).find(|&across| height(across) <= PAGE.0 - TOP).unwrap_or(slices);
+        (across, cell(across))
+    }
+
+    /// The colour of a job: it goes with its number, whenever it is drawn.
+    fn colour(&self, place: usize) -> Colour {
+        if self.asked == Some(place) {
+            return INK;
+        }
+        // By golden angles neighbours in number are far apart; pastel, so that ink is read on them.
+        let number = self.jobs.get(place).copied().unwrap_or(0);
+        let hue = (number.rem_euclid(100_000) as f64 * 137.507_764).rem_euclid(360.0);
+        let lightness = [0.80, 0.68, 0.58][number.rem_euclid(3) as usize];
+        of_hue(hue, lightness)
+    }
+}
+
+/// A colour by hue in degrees and lightness from 0 to 1, of middling saturation.
+fn of_hue(hue: f64, lightness: f64) -> Colour {
+    let chroma = (1.0 - (2.0 * lightness - 1.0_f64).abs()) * 0.62;
+    let part = |offset: f64| {
+        let k = (offset + hue / 30.0).rem_euclid(12.0);
+        let value = lightness - chroma / 2.0 * (k - 3.0).min(9.0 - k).clamp(-1.0, 1.0);
+        (255.0 * value).round() as u8
+    };
+    Colour(part(0.0), part(8.0), part(4.0))
+}
+
+impl Figure for MachineMap {
+    fn height(&self) -> f64 {
+        let [_, rows, slices] = self.sides.map(|side| side.max(1));
+        let (across, cell) = self.layout();
+        TOP + 28.0 + slices.div_ceil(across) as f64 * (rows as f64 * cell + LABELS + GAP)
+    }
+
+    fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), PlotError> {
+        let top = header(canvas, &self.title, &self.subtitle, &[])?;
+        let [columns, rows, slices] = self.sides.map(|side| side.max(1));
+        let (across, cell) = self.layout();
+        for z in 0..slices {
+            let (column, line) = ((z % across) as f64, (z / across) as f64);
+            let left = MARGIN + LABELS + column * (columns as f64 * cell + LABELS + GAP);
+            let bottom = top + line * (rows as f64 * cell + LABELS + GAP) + rows as f64 * cell;
+            self.draw_slice(canvas, z, (left, bottom), cell)?;
+        }
+        Ok(())
+    }
+
+    fn table(&self) -> Table {
+        let mut table = Table::new(&["x", "y", "z", "job"]);
+        let [columns, rows, _] = self.sides;
+        for (node, holder) in self.holders.iter().enumerate() {
+            let place = [node % columns, node / columns % rows, node / columns / rows];
+            let job = holder.and_then(|place| self.jobs.get(place));
+            let mut row = place.map(|side| side.to_string()).to_vec();
+            row.push(job.map(i64::to_string).unwrap_or_default());
+            table.row(&row);
+        }
+        table
+    }
+}
+
+impl MachineMap {
+    /// One slice, its corner at the left and the bottom.
+    fn draw_slice<DB: DrawingBackend>(
+        &self,
+        canvas: &Canvas<DB>,
+        z: usize,
+        (left, bottom): (f64, f64),
+        cell: f64,
+    ) -> Result<(), PlotError> {
+        let [columns, rows, slices] = self.sides.map(|side| side.max(1));
+        let (width, height) = (columns as f64 * cell, rows as f64 * cell);
+        // Between cells a hair of the page; none where cells are too small for it.
+        let hair = if cell >= 6.0 { 0.75 } else { 0.0 };
+        canvas.rectangle((left, bottom), (left + width, bottom - height), GRID)?;
+        for y in 0..rows {
+            for x in 0..columns {
+                let holder = self.holders.get((z * rows + y) * columns + x).copied().flatten();
+                let colour = holder.map_or(WHITE, |place| self.colour(place));
+                let (x, y) = (left + x as f64 * cell, bottom - y as f64 * cell);
+                let corner = (x + cell - hair, y - cell + hair);
+                canvas.rectangle((x + hair, y - hair), corner, colour)?;
+                let number = holder.and_then(|place| self.jobs.get(place)).map(i64::to_string);
+                if let Some(number) = number {
+                    let look = Text::of_size((cell / 4.0).min(TICK)).align(Align::Centre);
+                    if cell >= 26.0 && look.width(&number)? < cell - 4.0 {
+                        let look = look.colour(if colour.is_dark() { WHITE } else { INK });
+                        canvas.text(&number, (x + cell / 2.0, y - cell / 2.0), look)?;
+                    }
+                }
+            }
+        }
+        let frame = [(0.0, 0.0), (width, 0.0), (width, -height), (0.0, -height), (0.0, 0.0)];
+        let frame: Vec<_> = frame.iter().map(|(x, y)| (left + x, bottom + y)).collect();
+        canvas.line(&frame, AXIS_LINE, MUTED)?;
+        let look = Text::of_size((TICK - 2.0).min(cell.max(9.0))).colour(MUTED);
+        let step = |side: usize| if side <= 12 && cell >= 14.0 { 1 } else { (side / 4).max(1) };
+        for x in (0..columns).step_by(step(columns)) {
+            let at = (left + (x as f64 + 0.5) * cell, bottom + 13.0);
+            canvas.text(&x.to_string(), at, look.align(Align::Centre))?;
+        }
+        for y in (0..rows).step_by(step(rows)) {
+            let at = (left - 6.0, bottom - (y as f64 + 0.5) * cell);
+            canvas.text(&y.to_string(), at, look.align(Align::Right))?;
+        }
+        if slices > 1 {
+            let at = (left + width, bottom + 13.0);
+            canvas.text(&format!("z = {z}"), at, Text::of_size(TICK).align(Align::Right))?;
+        }
+        Ok(())
+    }
+}

@@ -33,7 +33,8 @@ if [ "${2:-}" = full ]; then
 fi
 beside verify verify --shake 20 --format md
 
-# The paper's figures from its own log: Figs. 4, 9, 10, 16 and 18 in kind.
+# The paper's figures from its own log: Figs. 4, 9, 10, 16 and 18 in kind; from a later version of another
+# Figs. 11 to 14.
 gallery=$(mktemp -d)
 trap 'rm -rf "$gallery"' EXIT
 "$replay" --trace KTH-SP2 --sched fcfs,easy \
@@ -51,6 +52,15 @@ for figure in \
     cp "$gallery/plots/$figure".{png,csv} results/gallery/
 done
 cp "$gallery"/{runs,by_size}.csv results/gallery/
+
+# Figs. 11 to 14: the best vector of SDSC-Par96 and the one that harms no size much, by size and by rank.
+"$replay" --trace SDSC-Par96 --sched fcfs --alloc mc1x1 --tie none --tie 4,29,5,0 --tie 2,12,1,1 \
+    --no-jobs --out "$gallery/sdsc" --quiet > /dev/null
+for vector in 4-29-5-0 2-12-1-1; do
+    for by in size rank; do
+        cp "$gallery/sdsc/plots/improvement-by-$by--SDSC-Par-1996-3.1-cln--20x20--fcfs--mc1x1-$vector".{png,csv} results/gallery/
+    done
+done
 
 # The main job on the trace that ships: the pictures of the README.
 "$replay" --sched fcfs,easy --no-jobs --out "$gallery/own" --quiet > /dev/null
@@ -80,6 +90,17 @@ mc1x1,mm,gen-alg,hilbert-best-fit,snake-best-fit,random --tie none --tie 2,13,20
 | strategies, fcfs and easy | Fig. 18, there for LLNL-T3D |
 | ties | Fig. 4 |
 | load, fcfs and easy | - |
+
+SDSC-Par96, of which the archive has another version than the paper's, with the same jobs at slightly different times: single
+sizes of few jobs come out otherwise. `replay --trace SDSC-Par96 --sched fcfs --alloc mc1x1 --tie none --tie 4,29,5,0
+--tie 2,12,1,1 --no-jobs --out DIR`:
+
+| figure | in the paper |
+|---|---|
+| improvement-by-size, mc1x1 (4,29,5,0) | Fig. 11 |
+| improvement-by-rank, mc1x1 (4,29,5,0) | Fig. 12 |
+| improvement-by-size, mc1x1 (2,12,1,1) | Fig. 13 |
+| improvement-by-rank, mc1x1 (2,12,1,1) | Fig. 14 |
 
 The trace that comes with the project, `replay --sched fcfs,easy --out DIR`: the figures named lublin-10x10.
 

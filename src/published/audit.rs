@@ -27,14 +27,18 @@ pub struct Held {
 
 /// What the audits of the suites come to in the quick form: rows judged, undecided, without a swap,
 /// swaps, and swaps unnoticed.
-pub const HELD: [(&str, Held); 7] = [
+pub const HELD: [(&str, Held); 11] = [
     ("johnson", Held::new([67, 0, 27, 179, 98])),
     ("lo", Held::new([41, 1, 0, 153, 55])),
     ("lo-messages", Held::new([130, 10, 0, 835, 258])),
-    ("bani-mohammad", Held::new([95, 6, 3, 409, 207])),
-    ("bani-mohammad-messages", Held::new([184, 11, 0, 760, 329])),
-    ("turner", Held::new([128, 5, 128, 0, 0])),
-    ("chang-mohapatra", Held::new([59, 14, 59, 0, 0])),
+    ("bani-mohammad", Held::new([105, 6, 3, 442, 211])),
+    ("bani-mohammad-messages", Held::new([190, 14, 0, 777, 333])),
+    ("turner", Held::new([129, 5, 129, 0, 0])),
+    ("chang-mohapatra", Held::new([61, 15, 61, 0, 0])),
+    ("bounds", Held::new([8, 0, 0, 24, 0])),
+    ("scheduling", Held::new([15, 0, 3, 18, 0])),
+    ("tsafrir", Held::new([0, 0, 0, 0, 0])),
+    ("lublin", Held::new([21, 0, 0, 42, 2])),
 ];
 
 impl Held {

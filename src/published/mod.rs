@@ -19,14 +19,18 @@
 mod audit;
 pub mod bani_mohammad;
 pub mod bani_mohammad_messages;
+pub mod bounds;
 pub mod chang_mohapatra;
 mod check;
 mod claim;
 pub mod johnson;
 pub mod lo;
 pub mod lo_messages;
+pub mod lublin;
+pub mod scheduling;
 mod streams;
 mod tolerance;
+pub mod tsafrir;
 pub mod turner;
 
 pub use audit::{Audit, Held, unnoticed};
@@ -88,7 +92,7 @@ pub struct Suite {
 pub type Verify = fn(&Selection, &mut dyn FnMut(&str)) -> Result<Vec<Check>, VerifyError>;
 
 /// Every suite.
-pub const SUITES: [Suite; 7] = [
+pub const SUITES: [Suite; 11] = [
     johnson::SUITE,
     lo::SUITE,
     lo_messages::SUITE,
@@ -96,6 +100,10 @@ pub const SUITES: [Suite; 7] = [
     bani_mohammad_messages::SUITE,
     turner::SUITE,
     chang_mohapatra::SUITE,
+    bounds::SUITE,
+    scheduling::SUITE,
+    tsafrir::SUITE,
+    lublin::SUITE,
 ];
 
 /// A suite that cannot be run at all.

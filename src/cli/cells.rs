@@ -19,7 +19,7 @@ use crate::number::grouped;
 use crate::scheduler::WhenFull;
 use crate::scheduler::registry::SchedulerSpec;
 use crate::stop::Stop;
-use crate::topology::{DefaultMachine, MAX_PROCESSORS, Topology, default_machine};
+use crate::topology::{DefaultMachine, MAX_POINTS, Topology, default_machine};
 use crate::workload::{Job, Oversize, Policy, Shake, Workload};
 
 /// A grid whose traces are loaded: its cells can run.
@@ -153,6 +153,12 @@ pub fn works(
     let built = allocator
         .build(machine, 0)
         .map_err(|e| Failure::usage_message(format!("{e} (machine {machine})")))?;
+    if built.folds() && machine.per_point() > 1 {
+        return Err(Failure::usage_message(format!(
+            "allocator {allocator} folds jobs to fewer processors; on {machine}, where a job has whole \
+             points, that is not defined"
+        )));
+    }
     if scheduler.recorded().is_some() && (!built.keeps_schedule() || built.census().is_some()) {
         return Err(Failure::usage_message(format!(
             "allocator {allocator} may change the schedule; scheduler {scheduler} has that of the log and \
@@ -198,6 +204,18 @@ pub fn sends(allocator: &AllocatorSpec, machine: &Topology) -> Result<(), Failur
         true => Err(Failure::usage_message(format!(
             "allocator {allocator} folds jobs; what fewer processes would send to each other is not \
              modelled, so it does not work where jobs live as long as their messages take"
+        ))),
+    }
+}
+
+/// A usage failure if a machine has several processors at a point, for commands whose jobs have a
+/// shape or send messages: both go by points.
+pub fn one_a_point<'a>(machines: impl IntoIterator<Item = &'a Topology>) -> Result<(), Failure> {
+    match machines.into_iter().find(|machine| machine.per_point() > 1) {
+        None => Ok(()),
+        Some(machine) => Err(Failure::usage_message(format!(
+            "machine {machine}: several processors at a point are for replays of traces (run, sweep, \
+             search); here a point has one"
         ))),
     }
 }
@@ -339,7 +357,9 @@ fn machine_of(workload: &Workload, quiet: bool) -> Result<Topology, Failure> {
     };
     let machine = default_machine(processors).ok_or_else(|| {
         Failure::usage_message(format!(
-            "{source}: the header's {key} is {processors}; a machine has 1 to {MAX_PROCESSORS} processors"
+            "{source}: the header's {key} is {processors}; a machine has 1 to {} processors, and \
+             no side of more than 65,535 (--mesh names one)",
+            grouped(MAX_POINTS as u64)
         ))
     })?;
     let machine = DefaultMachine { rule: machine.rule.replace("MaxProcs", key), ..machine };
@@ -356,6 +376,9 @@ fn all_fold(
     machine: &Topology,
 ) -> Result<bool, Failure> {
     let processors = machine.processors() as u32;
+    if machine.per_point() > 1 {
+        return Ok(false);
+    }
     for index in 0..grid.strategies.len() {
         let strategy = grid.strategies.get(index).map_err(Failure::usage)?;
         let mut built = strategy.build(machine, 0).map_err(Failure::usage)?;
@@ -385,7 +408,17 @@ fn fitted(
             "{source}: its times add up to more than can be counted"
         )));
     }
-    let processors = machine.processors() as u32;
+    if machine.per_point() > 1 && !quiet {
+        let shaped = workload.jobs.iter().filter(|job| job.shape.is_some()).count();
+        if shaped > 0 {
+            tell(format_args!(
+                "{} on {machine}: the shapes of {} jobs, which are in processors, are not used",
+                workload.name,
+                grouped(shaped as u64)
+            ));
+        }
+    }
+    let processors = machine.capacity() as u32;
     if workload.jobs.iter().all(|job| job.size <= processors) {
         return Ok(workload.clone());
     }

@@ -7,7 +7,7 @@ use crate::scheduler::registry::SchedulerSpec;
 use crate::simulation::{Overfull, Timeline, TimelineError};
 use crate::stop::Stop;
 use crate::topology::Topology;
-use crate::workload::{Shake, Workload};
+use crate::workload::{Job, Shake, Workload};
 
 /// A workload on one machine, with the timeline of each scheduler that cells ask for.
 #[derive(Debug)]
@@ -21,6 +21,8 @@ pub struct Trace {
     /// Which shaken copy it is, from 1; 0 if it is the trace itself.
     pub copy: u32,
     copies: Mutex<Copies>,
+    /// The jobs with sizes in points, where a point holds several processors.
+    in_points: Option<Vec<Job>>,
     schedules: Vec<(SchedulerSpec, Known)>,
 }
 
@@ -55,7 +57,13 @@ impl Trace {
         schedulers: &[SchedulerSpec],
     ) -> Self {
         let schedules = schedulers.iter().map(|spec| (spec.clone(), Mutex::default())).collect();
+        let in_points = (topology.per_point() > 1).then(|| {
+            // A shape is one of processors, and says nothing about points.
+            let points = |job: &Job| Job { size: topology.points(job.size), shape: None, ..*job };
+            workload.jobs.iter().map(points).collect()
+        });
         Self {
+            in_points,
             workload,
             topology,
             policy: policy.into(),
@@ -63,6 +71,12 @@ impl Trace {
             copies: Mutex::default(),
             schedules,
         }
+    }
+
+    /// The jobs as the machine sees them, their sizes in points: those of the workload, where a point
+    /// holds one processor.
+    pub fn jobs(&self) -> &[Job] {
+        self.in_points.as_deref().unwrap_or(&self.workload.jobs)
     }
 
     /// A shaken copy of it, from 1, on the same machine; copy 0 is the trace itself. Whoever asks for
@@ -106,9 +120,9 @@ impl Trace {
     /// [`TimelineError`] if a job is larger than the machine, if the log does not tell how long it
     /// waited, or if stopped.
     pub fn recorded(&self, stop: &Stop) -> Result<(Timeline, Overfull), TimelineError> {
-        let Workload { jobs, waits, .. } = self.workload.as_ref();
-        let processors = self.topology.processors() as u32;
-        Timeline::recorded(jobs, processors, |job| waits.start(job), stop)
+        let (jobs, waits) = (self.jobs(), &self.workload.waits);
+        let points = self.topology.processors() as u32;
+        Timeline::recorded(jobs, points, |job| waits.start(job), stop)
     }
 
     /// The schedule under a scheduler, computed at the first call, unless or until `stop` is
@@ -122,22 +136,18 @@ impl Trace {
         stop: &Stop,
     ) -> Result<Schedule, TimelineError> {
         let compute = || {
-            let processors = self.topology.processors() as u32;
-            let jobs = &self.workload.jobs;
+            let points = self.topology.processors() as u32;
             let timeline = match scheduler.recorded() {
                 Some(_) => self.recorded(stop)?.0,
                 None => {
-                    let mut scheduler = scheduler.build(processors);
-                    Timeline::compute(jobs, processors, scheduler.as_mut(), stop)?
+                    let mut scheduler = scheduler.build(points);
+                    Timeline::compute(self.jobs(), points, scheduler.as_mut(), stop)?
                 }
             };
+            let jobs = &self.workload.jobs;
             Ok(Schedule {
                 series: Arc::new(Series::new(jobs, timeline.starts())),
-                metrics: Arc::new(ScheduleMetrics::new(
-                    jobs,
-                    timeline.starts(),
-                    processors as usize,
-                )),
+                metrics: Arc::new(ScheduleMetrics::new(jobs, timeline.starts(), &self.topology)),
                 timeline: Arc::new(timeline),
             })
         };

@@ -4,12 +4,13 @@ use crate::allocator::reduced::Reduction;
 use crate::metrics::run::{JobMeasures, PlacementMeans};
 use crate::metrics::{Locality, TieStatistics};
 use crate::simulation::Observer;
-use crate::topology::NodeId;
+use crate::topology::{NodeId, Topology};
 use crate::workload::{Job, JobId};
 
 /// Measures every allocation of a run, whichever of the two loops makes it.
 pub struct Placements<'a> {
     jobs: &'a [Job],
+    topology: &'a Topology,
     measure: Measure,
     pace: Pace<'a>,
     locality: Locality,
@@ -22,7 +23,7 @@ pub struct Placements<'a> {
     each: Vec<JobMeasures>,
     /// By job, where it is in `each`; empty if they are not kept.
     place: Vec<u32>,
-    /// Processors of the job that starts next, if they are fewer than it asks for.
+    /// Points of the job that starts next, if they are fewer than it asks for.
     reduced: Option<u32>,
 }
 
@@ -32,6 +33,7 @@ impl<'a> Placements<'a> {
         let jobs = &cell.trace.workload.jobs;
         Self {
             jobs,
+            topology: &cell.trace.topology,
             measure,
             pace: Pace::new(watch, jobs.len()),
             locality: Locality::new(&cell.trace.topology),
@@ -52,12 +54,13 @@ impl<'a> Placements<'a> {
         }
         let &Job { number, submit, run, size, .. } = &self.jobs[id.index()];
         // Of a folded job, those that it has.
-        let served_size = self.reduced.take().unwrap_or(size);
+        let points = self.reduced.take().unwrap_or_else(|| self.topology.points(size));
         if !self.measure.placements && !self.measure.jobs {
-            self.pairwise[id.index()] = self.locality.between(nodes, served_size);
+            self.pairwise[id.index()] = self.locality.between(nodes, points);
             return;
         }
-        let placement = self.locality.placement(nodes, served_size);
+        let placement = self.locality.placement(nodes, points);
+        let per_point = self.topology.per_point();
         self.pairwise[id.index()] = placement.pairwise_l1;
         self.means.record(&placement);
         if self.measure.jobs {
@@ -69,7 +72,9 @@ impl<'a> Placements<'a> {
                 run,
                 own_run: run,
                 size,
-                served_size,
+                served_size: size.min(points * per_point),
+                points,
+                held: nodes.len() as u32 * per_point,
                 placement,
                 tied,
             });

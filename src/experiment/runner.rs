@@ -141,7 +141,7 @@ fn measured(
     Ok(RunResult {
         run,
         key: cell.key(),
-        processors: topology.processors(),
+        processors: topology.capacity(),
         metrics,
         by_size,
         jobs: placements.into_jobs(),
@@ -176,7 +176,7 @@ fn replayed<'a>(
     let starts = schedule.timeline.starts();
     let mut placements = Placements::new(cell, measure, watch);
     let begin = Instant::now();
-    let scene = Scene { jobs: &workload.jobs, topology, timed: false, stop: watch.stop };
+    let scene = Scene { jobs: cell.trace.jobs(), topology, timed: false, stop: watch.stop };
     replay(&schedule.timeline, scene, allocator, measure.ties, |decision| {
         let Decision { job, nodes, tied } = decision;
         placements.placed(job, starts[job.index()], nodes, tied);
@@ -217,19 +217,28 @@ fn coupled_run<'a>(
     allocator: &mut dyn Allocator,
 ) -> Result<Played<'a>, CellProblem> {
     let Trace { workload, topology, .. } = cell.trace.as_ref();
-    let (jobs, processors) = (&workload.jobs, topology.processors());
+    let (jobs, points) = (&workload.jobs, topology.processors());
     // Of a cluster: what jobs can hold.
     let mut scheduler = cell.scheduler.build(topology.slots() as u32);
     let placements = Placements::new(cell, measure, watch);
     let mut observers = (SystemRecorder::new(jobs.len()), placements);
     let begin = Instant::now();
-    let scene = Scene { jobs, topology, timed: true, stop: watch.stop };
+    let scene = Scene { jobs: cell.trace.jobs(), topology, timed: true, stop: watch.stop };
     let mut service = cluster::service(topology, allocator, 1.0);
     let overhead =
         simulate(scene, scheduler.as_mut(), allocator, service.as_mut(), &mut observers)?;
     let seconds = begin.elapsed().as_secs_f64();
-    let (recorder, placements) = observers;
-    let (served, starts) = (system::as_served(jobs, &recorder), recorder.starts());
+    let (mut recorder, placements) = observers;
+    let mut served = system::as_served(cell.trace.jobs(), &recorder);
+    let per_point = topology.per_point();
+    if per_point > 1 {
+        for (served, job) in served.iter_mut().zip(jobs) {
+            served.size = job.size.min(served.size.saturating_mul(per_point));
+        }
+        let asked = served.iter().map(|job| i128::from(job.size) * i128::from(job.run)).sum();
+        recorder.in_processors(per_point, asked);
+    }
+    let starts = recorder.starts();
     // By the size that a job asked for, which its user knows.
     let asked = |(served, job): (&Job, &Job)| Job { size: job.size, ..*served };
     let by_asked: Vec<Job> = served.iter().zip(jobs).map(asked).collect();
@@ -239,9 +248,14 @@ fn coupled_run<'a>(
     Ok(Played {
         by_size: by_size(&by_asked, starts, &placements.pairwise),
         placements,
-        schedule: Arc::new(ScheduleMetrics::served(jobs, &served, starts, processors, computed)),
+        schedule: Arc::new(ScheduleMetrics::served(jobs, &served, starts, topology, computed)),
         series: Arc::new(Series::new(&served, starts)),
-        system: Some(recorder.metrics_where(shared, origin, processors, &overhead)),
+        system: Some(recorder.metrics_where(
+            shared,
+            origin,
+            points * per_point as usize,
+            &overhead,
+        )),
         unplaced: 0,
         seconds,
         allocator_seconds: Some(overhead.time.as_secs_f64()),

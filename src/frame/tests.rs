@@ -47,6 +47,8 @@ fn run(number: u32, tie: Option<&str>, sizes: &[u32]) -> RunResult {
         own_run: job.run,
         size: job.size,
         served_size: job.size,
+        points: job.size,
+        held: job.size,
         placement: placement(job.size),
         tied: tie.is_none().then_some(job.size),
     });

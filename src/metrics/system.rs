@@ -59,6 +59,13 @@ impl SystemRecorder {
         }
     }
 
+    /// Counts processors of which a point holds several: all that was held by points, and of what
+    /// was asked for the processor-time that `asked` has found.
+    pub fn in_processors(&mut self, per_point: u32, asked: i128) {
+        self.held *= i128::from(per_point);
+        self.requested = asked;
+    }
+
     /// Start by job.
     pub fn starts(&self) -> &[i64] {
         &self.starts

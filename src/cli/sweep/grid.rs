@@ -15,6 +15,7 @@ use crate::experiment::grid::{
 use crate::lines;
 use crate::naming::{StrategyName, split_list};
 use crate::number::grouped;
+use crate::topology::System;
 use crate::workload::Shake;
 
 /// Cells that run without `--yes`.
@@ -57,7 +58,7 @@ pub fn of_flags(
     };
     let file = GridFile {
         traces: trace_names(&grid.trace),
-        machines: listed(&grid.mesh),
+        machines: machines(grid)?,
         schedulers: listed(&grid.sched),
         policies: listed(std::slice::from_ref(&grid.policy)),
         seeds: grid.seed.iter().map(ToString::to_string).collect(),
@@ -74,6 +75,18 @@ pub fn of_flags(
         allocator: allocators(grid, lists)?,
     };
     ParameterGrid::resolve(&file).map_err(of_flag)
+}
+
+/// The machines of `--mesh`, then those of `--system`.
+pub fn machines(grid: &GridArgs) -> Result<Vec<String>, Failure> {
+    let listed = grid.mesh.iter().flat_map(|list| split_list(list));
+    let mut machines: Vec<String> = listed.map(str::to_string).collect();
+    for name in grid.system.iter().flat_map(|list| split_list(list)) {
+        let system = System::named(name)
+            .map_err(|error| Failure::usage_message(format!("--system: {error}")))?;
+        machines.push(system.machine.to_string());
+    }
+    Ok(machines)
 }
 
 /// What is wrong with a grid, by the flag that says it and not by the key of a file.

@@ -70,6 +70,14 @@ pub struct GridArgs {
     #[arg(long, value_enum, value_name = "RULE", help_heading = "Trace", hide_short_help = true)]
     pub oversize: Option<OversizeArg>,
 
+    /// Jobs that follow others (fields 17, 18): ignore, honour, shift [default: ignore].
+    ///
+    /// honour: a job does not arrive before the end of its predecessor, in the replay, and the think time.
+    /// shift: it arrives as long after that end as it did in the log. Its wait counts from there. force: as
+    /// honour, even where field 17 is the same in all records and thus says nothing.
+    #[arg(long, value_name = "RULE", help_heading = "Trace", hide_short_help = true)]
+    pub deps: Option<String>,
+
     /// Begin here: seconds of the trace, or a date YYYY-MM-DD.
     #[arg(
         long,

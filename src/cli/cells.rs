@@ -20,7 +20,7 @@ use crate::scheduler::WhenFull;
 use crate::scheduler::registry::SchedulerSpec;
 use crate::stop::Stop;
 use crate::topology::{DefaultMachine, MAX_POINTS, Topology, default_machine};
-use crate::workload::{Job, Oversize, Policy, Shake, Workload};
+use crate::workload::{Dependencies, Job, Oversize, Policy, Shake, Workload};
 
 /// A grid whose traces are loaded: its cells can run.
 #[derive(Debug)]
@@ -54,6 +54,7 @@ impl Loaded {
     /// Loads the traces of a grid, which may come from a `file`.
     pub fn load(grid: ParameterGrid, file: Option<&Path>, quiet: bool) -> Result<Self, Failure> {
         compatible(&grid, &grid.machines)?;
+        moves_no_log(&grid)?;
         let of_policy = |policy| {
             let errors = grid.file.max_errors;
             let workloads = load_traces(&grid.file.traces, policy, &grid.window, errors, quiet)?;
@@ -106,6 +107,20 @@ where
     let lists = if lists.is_empty() { &default[..] } else { lists };
     let names = lists.iter().flat_map(|list| split_list(list));
     names.map(|name| name.parse().map_err(Failure::usage)).collect()
+}
+
+/// A usage failure if jobs are to follow others, but start when a log says.
+fn moves_no_log(grid: &ParameterGrid) -> Result<(), Failure> {
+    let recorded = grid.schedulers.iter().find(|scheduler| scheduler.recorded().is_some());
+    match recorded {
+        Some(scheduler) if grid.deps != Dependencies::Ignore => {
+            Err(Failure::usage_message(format!(
+                "--deps {}: scheduler {scheduler} repeats the starts of a log, whatever they followed",
+                grid.deps.name()
+            )))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// A strategy that does not work on a machine, or not with a scheduler, is found before any
@@ -263,6 +278,11 @@ fn on_machines(
                 workload = with_waits(&workload, quiet)?;
             }
             let trace = Trace::new(workload, machine, policy.name, &grid.schedulers);
+            let trace = trace.following(grid.deps);
+            if grid.deps != Dependencies::Ignore && !quiet {
+                let name = &trace.workload.name;
+                tell(format_args!("{name}, deps={}: {}", grid.deps.name(), trace.chains()));
+            }
             if let Some(rule) = recorded {
                 tell_conflicts(&trace, rule, quiet)?;
             }

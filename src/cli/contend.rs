@@ -110,6 +110,11 @@ pub fn run(args: &ContendArgs, command: &[OsString]) -> Result<Exit, Failure> {
     let pattern = args.messages.name(&messages);
     let loaded =
         Loaded::resolve(&with_allocators(&args.grid, quiet)?, None, Measure::default(), quiet)?;
+    if let Some(rule) = args.grid.deps.as_deref().filter(|rule| *rule != "ignore") {
+        return Err(Failure::usage_message(format!(
+            "--deps {rule}: is for replays of traces (run, sweep, search)"
+        )));
+    }
     super::cells::one_a_point(loaded.traces.iter().map(|trace| &trace.topology))?;
     for allocator in loaded.allocators() {
         loaded.traces.iter().try_for_each(|trace| sends(&allocator, &trace.topology))?;

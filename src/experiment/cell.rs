@@ -7,7 +7,7 @@ use crate::scheduler::registry::SchedulerSpec;
 use crate::simulation::{Overfull, Timeline, TimelineError};
 use crate::stop::Stop;
 use crate::topology::Topology;
-use crate::workload::{Job, Shake, Workload};
+use crate::workload::{Chains, Dependencies, Job, Shake, Workload};
 
 /// A workload on one machine, with the timeline of each scheduler that cells ask for.
 #[derive(Debug)]
@@ -23,6 +23,9 @@ pub struct Trace {
     copies: Mutex<Copies>,
     /// The jobs with sizes in points, where a point holds several processors.
     in_points: Option<Vec<Job>>,
+    /// Which jobs follow others, and how the log's dependencies are taken.
+    chains: Chains,
+    dependencies: Dependencies,
     schedules: Vec<(SchedulerSpec, Known)>,
 }
 
@@ -46,6 +49,20 @@ pub struct Schedule {
     pub series: Arc<Series>,
     /// What follows from the schedule alone.
     pub metrics: Arc<ScheduleMetrics>,
+    /// The jobs as they arrived, where some follow others.
+    pub arrived: Option<Arc<[Job]>>,
+}
+
+impl Schedule {
+    /// The jobs with their arrivals as submissions; `jobs` are those of the workload.
+    pub fn arrived<'a>(&'a self, jobs: &'a [Job]) -> &'a [Job] {
+        self.arrived.as_deref().unwrap_or(jobs)
+    }
+}
+
+/// Jobs whose submissions are their arrivals.
+pub fn arrived(jobs: &[Job], arrivals: &[i64]) -> Vec<Job> {
+    jobs.iter().zip(arrivals).map(|(job, &submit)| Job { submit, ..*job }).collect()
 }
 
 impl Trace {
@@ -69,8 +86,35 @@ impl Trace {
             policy: policy.into(),
             copy: 0,
             copies: Mutex::default(),
+            chains: Chains::default(),
+            dependencies: Dependencies::Ignore,
             schedules,
         }
+    }
+
+    /// The same trace with its [dependencies](crate::workload::Links) taken by a rule, which its policy then
+    /// names.
+    pub fn following(self, dependencies: Dependencies) -> Self {
+        if dependencies == Dependencies::Ignore {
+            return self;
+        }
+        let chains = self.workload.links.chains(&self.workload.jobs, dependencies);
+        let name = format!("[deps={}]", dependencies.name());
+        let policy = match self.policy.ends_with(&name) {
+            true => self.policy,
+            false => self.policy + &name,
+        };
+        Self { chains, dependencies, policy, ..self }
+    }
+
+    /// How its dependencies are taken.
+    pub fn dependencies(&self) -> Dependencies {
+        self.dependencies
+    }
+
+    /// Which of its jobs follow others.
+    pub fn chains(&self) -> &Chains {
+        &self.chains
     }
 
     /// The jobs as the machine sees them, their sizes in points: those of the workload, where a point
@@ -102,11 +146,13 @@ impl Trace {
             digest: workload.digest.clone(),
             header: workload.header.clone(),
             waits: workload.waits.clone(),
+            links: workload.links.clone(),
             report: workload.report.clone(),
         };
         let schedulers: Vec<_> = self.schedules.iter().map(|(spec, _)| spec.clone()).collect();
         let (shaken, machine) = (Arc::new(shaken), self.topology.clone());
         let made = Self::new(shaken, machine, self.policy.clone(), &schedulers);
+        let made = made.following(self.dependencies);
         let made = Arc::new(Self { copy, ..made });
         copies.latest = Some(made.clone());
         copies.known.retain(|(.., trace)| trace.strong_count() > 0);
@@ -141,14 +187,25 @@ impl Trace {
                 Some(_) => self.recorded(stop)?.0,
                 None => {
                     let mut scheduler = scheduler.build(points);
-                    Timeline::compute(self.jobs(), points, scheduler.as_mut(), stop)?
+                    {
+                        let follows = &self.chains.follows;
+                        Timeline::compute_after(
+                            self.jobs(),
+                            follows,
+                            points,
+                            scheduler.as_mut(),
+                            stop,
+                        )?
+                    }
                 }
             };
-            let jobs = &self.workload.jobs;
+            let moved = timeline.arrivals().map(|times| arrived(&self.workload.jobs, times).into());
+            let jobs: &[Job] = moved.as_deref().unwrap_or(&self.workload.jobs);
             Ok(Schedule {
                 series: Arc::new(Series::new(jobs, timeline.starts())),
                 metrics: Arc::new(ScheduleMetrics::new(jobs, timeline.starts(), &self.topology)),
                 timeline: Arc::new(timeline),
+                arrived: moved,
             })
         };
         let known = self.schedules.iter().find(|(spec, _)| spec == scheduler);

@@ -23,6 +23,8 @@ pub struct Placements<'a> {
     each: Vec<JobMeasures>,
     /// By job, where it is in `each`; empty if they are not kept.
     place: Vec<u32>,
+    /// Arrival by job, where that is not its submission.
+    arrivals: Option<Vec<i64>>,
     /// Points of the job that starts next, if they are fewer than it asks for.
     reduced: Option<u32>,
 }
@@ -42,8 +44,14 @@ impl<'a> Placements<'a> {
             means: PlacementMeans::default(),
             each: Vec::with_capacity(if measure.jobs { jobs.len() } else { 0 }),
             place: vec![0; if measure.jobs { jobs.len() } else { 0 }],
+            arrivals: None,
             reduced: None,
         }
+    }
+
+    /// The same for jobs that arrive when others have ended.
+    pub fn arriving(self, arrivals: Option<Vec<i64>>) -> Self {
+        Self { arrivals, ..self }
     }
 
     /// A job got processors, of so many equally good sets if they were counted.
@@ -68,6 +76,7 @@ impl<'a> Placements<'a> {
             self.each.push(JobMeasures {
                 number,
                 submit,
+                arrival: self.arrivals.as_ref().map_or(submit, |times| times[id.index()]),
                 start,
                 run,
                 own_run: run,
@@ -91,6 +100,12 @@ impl<'a> Placements<'a> {
 impl Observer for Placements<'_> {
     fn reduced(&mut self, _job: JobId, _asked: u32, reduction: &Reduction) {
         self.reduced = Some(reduction.request.size);
+    }
+
+    fn arrived(&mut self, id: JobId, now: i64) {
+        if let Some(times) = &mut self.arrivals {
+            times[id.index()] = now;
+        }
     }
 
     fn started(&mut self, id: JobId, now: i64, nodes: &[NodeId], _: Option<Census>) {

@@ -42,6 +42,7 @@ fn run(number: u32, tie: Option<&str>, sizes: &[u32]) -> RunResult {
     let measures = jobs.iter().zip(&starts).map(|(job, &start)| JobMeasures {
         number: job.number,
         submit: job.submit,
+        arrival: job.submit,
         start,
         run: job.run,
         own_run: job.run,

@@ -16,6 +16,8 @@ pub struct JobMeasures {
     pub number: i64,
     /// Submission.
     pub submit: i64,
+    /// When it arrived: with its submission, or when the job that it follows had ended.
+    pub arrival: i64,
     /// Start; the end is start plus run time.
     pub start: i64,
     /// Time that it held its processors.
@@ -38,12 +40,12 @@ pub struct JobMeasures {
 }
 
 impl JobMeasures {
-    /// Start less submission, in seconds.
+    /// Start less arrival, in seconds.
     pub fn wait(&self) -> i64 {
-        self.start - self.submit
+        self.start - self.arrival
     }
 
-    /// Completion less submission, in seconds (the response time of Lo et al.).
+    /// Completion less arrival, in seconds (the response time of Lo et al.).
     pub fn turnaround(&self) -> i64 {
         self.wait() + self.run
     }
@@ -61,6 +63,7 @@ impl JobMeasures {
         let mut columns = vec![
             C::new("job", "", "job number in the trace", |job| job.number),
             C::new("submit", "s", "submission, in trace time", |job| job.submit),
+            C::new("arrival", "s", "arrival, from which waits count, in trace time: the submission, but for jobs that follow others (--deps)", |job| job.arrival),
             C::new("start", "s", "start, in trace time", |job| job.start),
             C::new("run_time", "s", "time that the job held its processors", |job| job.run),
             C::new("end", "s", "completion, in trace time", |job| job.start + job.run),

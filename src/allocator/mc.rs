@@ -21,7 +21,7 @@ pub struct Mc {
     grid: Grid,
     coords: Vec<Coord>,
     rule: ShapeRule,
-    counts: BoxCounts,
+    counts: BoxCounts<u32>,
     cut: Cut,
     shell: Vec<NodeId>,
 }

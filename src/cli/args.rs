@@ -23,10 +23,15 @@ pub struct GridArgs {
 
     /// Machine: 10x10, 8x8x8, torus:16x16 [default: from the trace].
     ///
-    /// Also torus[x]:16x24, hypercube:7. The default is the square mesh of the header's MaxProcs, or its most nearly square
+    /// Also torus[x]:16x24, hypercube:7, and torus:4x4x4*2 with two processors at every point, which a job
+    /// has whole. The default is the square mesh of the header's MaxProcs, or its most nearly square
     /// factors if it is no square.
     #[arg(long, alias = "machine", value_name = "MACHINE", help_heading = "Grid")]
     pub mesh: Vec<String>,
+
+    /// Machine that existed: blue-waters, ... (replay list systems).
+    #[arg(long, value_name = "NAME", help_heading = "Grid", hide_short_help = true)]
+    pub system: Vec<String>,
 
     /// Scheduler: fcfs, easy, conservative, largest, ... [default: fcfs].
     #[arg(long, short, value_name = "NAME[..]", help_heading = "Grid")]
@@ -64,6 +69,14 @@ pub struct GridArgs {
     /// What to do with a job larger than the machine [default: the policy's rule].
     #[arg(long, value_enum, value_name = "RULE", help_heading = "Trace", hide_short_help = true)]
     pub oversize: Option<OversizeArg>,
+
+    /// Jobs that follow others (fields 17, 18): ignore, honour, shift [default: ignore].
+    ///
+    /// honour: a job does not arrive before the end of its predecessor, in the replay, and the think time.
+    /// shift: it arrives as long after that end as it did in the log. Its wait counts from there. force: as
+    /// honour, even where field 17 is the same in all records and thus says nothing.
+    #[arg(long, value_name = "RULE", help_heading = "Trace", hide_short_help = true)]
+    pub deps: Option<String>,
 
     /// Begin here: seconds of the trace, or a date YYYY-MM-DD.
     #[arg(

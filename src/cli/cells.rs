@@ -19,8 +19,8 @@ use crate::number::grouped;
 use crate::scheduler::WhenFull;
 use crate::scheduler::registry::SchedulerSpec;
 use crate::stop::Stop;
-use crate::topology::{DefaultMachine, MAX_PROCESSORS, Topology, default_machine};
-use crate::workload::{Job, Oversize, Policy, Shake, Workload};
+use crate::topology::{DefaultMachine, MAX_POINTS, Topology, default_machine};
+use crate::workload::{Dependencies, Job, Oversize, Policy, Shake, Workload};
 
 /// A grid whose traces are loaded: its cells can run.
 #[derive(Debug)]
@@ -54,6 +54,7 @@ impl Loaded {
     /// Loads the traces of a grid, which may come from a `file`.
     pub fn load(grid: ParameterGrid, file: Option<&Path>, quiet: bool) -> Result<Self, Failure> {
         compatible(&grid, &grid.machines)?;
+        moves_no_log(&grid)?;
         let of_policy = |policy| {
             let errors = grid.file.max_errors;
             let workloads = load_traces(&grid.file.traces, policy, &grid.window, errors, quiet)?;
@@ -108,6 +109,20 @@ where
     names.map(|name| name.parse().map_err(Failure::usage)).collect()
 }
 
+/// A usage failure if jobs are to follow others, but start when a log says.
+fn moves_no_log(grid: &ParameterGrid) -> Result<(), Failure> {
+    let recorded = grid.schedulers.iter().find(|scheduler| scheduler.recorded().is_some());
+    match recorded {
+        Some(scheduler) if grid.deps != Dependencies::Ignore => {
+            Err(Failure::usage_message(format!(
+                "--deps {}: scheduler {scheduler} repeats the starts of a log, whatever they followed",
+                grid.deps.name()
+            )))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// A strategy that does not work on a machine, or not with a scheduler, is found before any
 /// work.
 fn compatible<'a>(
@@ -153,6 +168,12 @@ pub fn works(
     let built = allocator
         .build(machine, 0)
         .map_err(|e| Failure::usage_message(format!("{e} (machine {machine})")))?;
+    if built.folds() && machine.per_point() > 1 {
+        return Err(Failure::usage_message(format!(
+            "allocator {allocator} folds jobs to fewer processors; on {machine}, where a job has whole \
+             points, that is not defined"
+        )));
+    }
     if scheduler.recorded().is_some() && (!built.keeps_schedule() || built.census().is_some()) {
         return Err(Failure::usage_message(format!(
             "allocator {allocator} may change the schedule; scheduler {scheduler} has that of the log and \
@@ -202,6 +223,18 @@ pub fn sends(allocator: &AllocatorSpec, machine: &Topology) -> Result<(), Failur
     }
 }
 
+/// A usage failure if a machine has several processors at a point, for commands whose jobs have a
+/// shape or send messages: both go by points.
+pub fn one_a_point<'a>(machines: impl IntoIterator<Item = &'a Topology>) -> Result<(), Failure> {
+    match machines.into_iter().find(|machine| machine.per_point() > 1) {
+        None => Ok(()),
+        Some(machine) => Err(Failure::usage_message(format!(
+            "machine {machine}: several processors at a point are for replays of traces (run, sweep, \
+             search); here a point has one"
+        ))),
+    }
+}
+
 /// The `allocators` of a list that work on every machine and with every scheduler; `left_out`
 /// hears why each of the others does not.
 pub fn working(
@@ -245,6 +278,11 @@ fn on_machines(
                 workload = with_waits(&workload, quiet)?;
             }
             let trace = Trace::new(workload, machine, policy.name, &grid.schedulers);
+            let trace = trace.following(grid.deps);
+            if grid.deps != Dependencies::Ignore && !quiet {
+                let name = &trace.workload.name;
+                tell(format_args!("{name}, deps={}: {}", grid.deps.name(), trace.chains()));
+            }
             if let Some(rule) = recorded {
                 tell_conflicts(&trace, rule, quiet)?;
             }
@@ -339,7 +377,9 @@ fn machine_of(workload: &Workload, quiet: bool) -> Result<Topology, Failure> {
     };
     let machine = default_machine(processors).ok_or_else(|| {
         Failure::usage_message(format!(
-            "{source}: the header's {key} is {processors}; a machine has 1 to {MAX_PROCESSORS} processors"
+            "{source}: the header's {key} is {processors}; a machine has 1 to {} processors, and \
+             no side of more than 65,535 (--mesh names one)",
+            grouped(MAX_POINTS as u64)
         ))
     })?;
     let machine = DefaultMachine { rule: machine.rule.replace("MaxProcs", key), ..machine };
@@ -356,6 +396,9 @@ fn all_fold(
     machine: &Topology,
 ) -> Result<bool, Failure> {
     let processors = machine.processors() as u32;
+    if machine.per_point() > 1 {
+        return Ok(false);
+    }
     for index in 0..grid.strategies.len() {
         let strategy = grid.strategies.get(index).map_err(Failure::usage)?;
         let mut built = strategy.build(machine, 0).map_err(Failure::usage)?;
@@ -385,7 +428,17 @@ fn fitted(
             "{source}: its times add up to more than can be counted"
         )));
     }
-    let processors = machine.processors() as u32;
+    if machine.per_point() > 1 && !quiet {
+        let shaped = workload.jobs.iter().filter(|job| job.shape.is_some()).count();
+        if shaped > 0 {
+            tell(format_args!(
+                "{} on {machine}: the shapes of {} jobs, which are in processors, are not used",
+                workload.name,
+                grouped(shaped as u64)
+            ));
+        }
+    }
+    let processors = machine.capacity() as u32;
     if workload.jobs.iter().all(|job| job.size <= processors) {
         return Ok(workload.clone());
     }

@@ -110,6 +110,12 @@ pub fn run(args: &ContendArgs, command: &[OsString]) -> Result<Exit, Failure> {
     let pattern = args.messages.name(&messages);
     let loaded =
         Loaded::resolve(&with_allocators(&args.grid, quiet)?, None, Measure::default(), quiet)?;
+    if let Some(rule) = args.grid.deps.as_deref().filter(|rule| *rule != "ignore") {
+        return Err(Failure::usage_message(format!(
+            "--deps {rule}: is for replays of traces (run, sweep, search)"
+        )));
+    }
+    super::cells::one_a_point(loaded.traces.iter().map(|trace| &trace.topology))?;
     for allocator in loaded.allocators() {
         loaded.traces.iter().try_for_each(|trace| sends(&allocator, &trace.topology))?;
     }
@@ -293,7 +299,8 @@ fn with_allocators(typed: &GridArgs, quiet: bool) -> Result<GridArgs, Failure> {
         return Ok(grid);
     }
     // A machine by a trace's header is a mesh, and on meshes all of them work.
-    let machines: Vec<Topology> = parse_list(&grid.mesh, "8x8")?;
+    let named = super::sweep::machines(&grid)?;
+    let machines: Vec<Topology> = parse_list(&named, "8x8")?;
     let schedulers: Vec<SchedulerSpec> = parse_list(&grid.sched, "fcfs")?;
     super::cells::deciding(&schedulers)?;
     let kept = working(ALLOCATORS, &machines, &schedulers, |_, why| {

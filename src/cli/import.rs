@@ -11,6 +11,7 @@ use super::stdout::stdout;
 use crate::files::{self, Whole};
 use crate::import::{ColumnMap, Import, ImportError, Outputs, Source, import};
 use crate::lines;
+use crate::swf;
 use crate::workload::stochastic::{nodes_path, shapes_path};
 
 /// Arguments of `replay import`.
@@ -148,7 +149,9 @@ fn read_map(path: &Path) -> Result<ColumnMap, Failure> {
 /// As with traces: a log that cannot be read was not well asked for; what is in it is data.
 fn failure(error: ImportError, out: impl std::fmt::Display) -> Failure {
     match error {
-        ImportError::Io { .. } | ImportError::Map(_) => Failure::usage(error),
+        ImportError::Unreadable(swf::Error::Io { .. }) | ImportError::Map(_) => {
+            Failure::usage(error)
+        }
         ImportError::Output(cause) => Failure::output(out, cause),
         error => Failure::data(error),
     }

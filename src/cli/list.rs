@@ -18,6 +18,7 @@ use crate::number::grouped;
 use crate::published::{Audit, Check, SUITES};
 use crate::report::{Align, Sheet};
 use crate::table::{Column, TableInfo};
+use crate::topology::{SYSTEMS, System, Topology};
 use crate::workload::{Manifest, Policy, SearchPath, generated, stochastic};
 use crate::{allocator, import, network, scheduler};
 
@@ -41,6 +42,8 @@ pub enum Listing {
     Schedulers,
     /// Known traces, and which of them are here.
     Traces,
+    /// Machines that existed, and who says what they were.
+    Systems,
     /// Models that make traces.
     Generators,
     /// Kinds of log that can be imported.
@@ -83,6 +86,7 @@ pub fn run(args: &ListArgs) -> Result<Exit, Failure> {
         Listing::Networks,
         Listing::Policies,
         Listing::Traces,
+        Listing::Systems,
         Listing::Suites,
     ];
     let wanted = args.what.map_or(all.to_vec(), |one| vec![one]);
@@ -118,6 +122,7 @@ fn entries(what: Listing) -> Result<Entries, Failure> {
         Listing::Networks => described("networks", &network::descriptions()),
         Listing::Policies => policies(),
         Listing::Traces => traces()?,
+        Listing::Systems => systems()?,
         Listing::Suites => suites(),
         Listing::Columns => columns(),
     })
@@ -216,6 +221,21 @@ fn traces() -> Result<Entries, Failure> {
     let mut text = vec!["traces (scripts/fetch-traces.sh NAME fetches one):".to_string()];
     text.extend(String::from_utf8_lossy(&plain).lines().map(|line| format!("  {line}")));
     Ok(Entries { text, json: entries })
+}
+
+fn systems() -> Result<Entries, Failure> {
+    let mut text = vec!["systems (--system NAME, or as a machine):".to_string()];
+    let mut json = Vec::new();
+    for System { name, machine, about, source } in SYSTEMS {
+        let processors = machine.parse::<Topology>().map_err(Failure::usage)?.capacity();
+        text.push(format!("  {name}: {machine}, {} processors", grouped(processors as u64)));
+        text.extend(wrapped(&format!("{about} [{source}]"), 6));
+        json.push(serde_json::json!({
+            "kind": "system", "name": name, "machine": machine, "processors": processors,
+            "about": about, "source": source,
+        }));
+    }
+    Ok(Entries { text, json })
 }
 
 fn suites() -> Entries {

@@ -10,7 +10,7 @@ use clap::Args;
 use serde::Serialize;
 
 use super::args::OutputArgs;
-use super::cells::{heeds_all, parse_list, sends, working, works};
+use super::cells::{heeds_all, one_a_point, parse_list, sends, working, works};
 use super::cost::Cost;
 use super::exit::{Exit, Failure, tell};
 use super::interrupt::interruption;
@@ -248,7 +248,9 @@ fn configuration(
 }
 
 fn machines(args: &StreamArgs) -> Result<Vec<Topology>, Failure> {
-    parse_list(&args.mesh, MACHINE).map(once)
+    let machines = parse_list(&args.mesh, MACHINE)?;
+    one_a_point(&machines)?;
+    Ok(once(machines))
 }
 
 /// Every combination: machines, in each schedulers, allocators, loads.

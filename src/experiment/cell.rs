@@ -7,7 +7,7 @@ use crate::scheduler::registry::SchedulerSpec;
 use crate::simulation::{Overfull, Timeline, TimelineError};
 use crate::stop::Stop;
 use crate::topology::Topology;
-use crate::workload::{Shake, Workload};
+use crate::workload::{Chains, Dependencies, Job, Shake, Workload};
 
 /// A workload on one machine, with the timeline of each scheduler that cells ask for.
 #[derive(Debug)]
@@ -21,6 +21,11 @@ pub struct Trace {
     /// Which shaken copy it is, from 1; 0 if it is the trace itself.
     pub copy: u32,
     copies: Mutex<Copies>,
+    /// The jobs with sizes in points, where a point holds several processors.
+    in_points: Option<Vec<Job>>,
+    /// Which jobs follow others, and how the log's dependencies are taken.
+    chains: Chains,
+    dependencies: Dependencies,
     schedules: Vec<(SchedulerSpec, Known)>,
 }
 
@@ -44,6 +49,20 @@ pub struct Schedule {
     pub series: Arc<Series>,
     /// What follows from the schedule alone.
     pub metrics: Arc<ScheduleMetrics>,
+    /// The jobs as they arrived, where some follow others.
+    pub arrived: Option<Arc<[Job]>>,
+}
+
+impl Schedule {
+    /// The jobs with their arrivals as submissions; `jobs` are those of the workload.
+    pub fn arrived<'a>(&'a self, jobs: &'a [Job]) -> &'a [Job] {
+        self.arrived.as_deref().unwrap_or(jobs)
+    }
+}
+
+/// Jobs whose submissions are their arrivals.
+pub fn arrived(jobs: &[Job], arrivals: &[i64]) -> Vec<Job> {
+    jobs.iter().zip(arrivals).map(|(job, &submit)| Job { submit, ..*job }).collect()
 }
 
 impl Trace {
@@ -55,14 +74,53 @@ impl Trace {
         schedulers: &[SchedulerSpec],
     ) -> Self {
         let schedules = schedulers.iter().map(|spec| (spec.clone(), Mutex::default())).collect();
+        let in_points = (topology.per_point() > 1).then(|| {
+            // A shape is one of processors, and says nothing about points.
+            let points = |job: &Job| Job { size: topology.points(job.size), shape: None, ..*job };
+            workload.jobs.iter().map(points).collect()
+        });
         Self {
+            in_points,
             workload,
             topology,
             policy: policy.into(),
             copy: 0,
             copies: Mutex::default(),
+            chains: Chains::default(),
+            dependencies: Dependencies::Ignore,
             schedules,
         }
+    }
+
+    /// The same trace with its [dependencies](crate::workload::Links) taken by a rule, which its policy then
+    /// names.
+    pub fn following(self, dependencies: Dependencies) -> Self {
+        if dependencies == Dependencies::Ignore {
+            return self;
+        }
+        let chains = self.workload.links.chains(&self.workload.jobs, dependencies);
+        let name = format!("[deps={}]", dependencies.name());
+        let policy = match self.policy.ends_with(&name) {
+            true => self.policy,
+            false => self.policy + &name,
+        };
+        Self { chains, dependencies, policy, ..self }
+    }
+
+    /// How its dependencies are taken.
+    pub fn dependencies(&self) -> Dependencies {
+        self.dependencies
+    }
+
+    /// Which of its jobs follow others.
+    pub fn chains(&self) -> &Chains {
+        &self.chains
+    }
+
+    /// The jobs as the machine sees them, their sizes in points: those of the workload, where a point
+    /// holds one processor.
+    pub fn jobs(&self) -> &[Job] {
+        self.in_points.as_deref().unwrap_or(&self.workload.jobs)
     }
 
     /// A shaken copy of it, from 1, on the same machine; copy 0 is the trace itself. Whoever asks for
@@ -88,11 +146,13 @@ impl Trace {
             digest: workload.digest.clone(),
             header: workload.header.clone(),
             waits: workload.waits.clone(),
+            links: workload.links.clone(),
             report: workload.report.clone(),
         };
         let schedulers: Vec<_> = self.schedules.iter().map(|(spec, _)| spec.clone()).collect();
         let (shaken, machine) = (Arc::new(shaken), self.topology.clone());
         let made = Self::new(shaken, machine, self.policy.clone(), &schedulers);
+        let made = made.following(self.dependencies);
         let made = Arc::new(Self { copy, ..made });
         copies.latest = Some(made.clone());
         copies.known.retain(|(.., trace)| trace.strong_count() > 0);
@@ -106,9 +166,9 @@ impl Trace {
     /// [`TimelineError`] if a job is larger than the machine, if the log does not tell how long it
     /// waited, or if stopped.
     pub fn recorded(&self, stop: &Stop) -> Result<(Timeline, Overfull), TimelineError> {
-        let Workload { jobs, waits, .. } = self.workload.as_ref();
-        let processors = self.topology.processors() as u32;
-        Timeline::recorded(jobs, processors, |job| waits.start(job), stop)
+        let (jobs, waits) = (self.jobs(), &self.workload.waits);
+        let points = self.topology.processors() as u32;
+        Timeline::recorded(jobs, points, |job| waits.start(job), stop)
     }
 
     /// The schedule under a scheduler, computed at the first call, unless or until `stop` is
@@ -122,23 +182,30 @@ impl Trace {
         stop: &Stop,
     ) -> Result<Schedule, TimelineError> {
         let compute = || {
-            let processors = self.topology.processors() as u32;
-            let jobs = &self.workload.jobs;
+            let points = self.topology.processors() as u32;
             let timeline = match scheduler.recorded() {
                 Some(_) => self.recorded(stop)?.0,
                 None => {
-                    let mut scheduler = scheduler.build(processors);
-                    Timeline::compute(jobs, processors, scheduler.as_mut(), stop)?
+                    let mut scheduler = scheduler.build(points);
+                    {
+                        let follows = &self.chains.follows;
+                        Timeline::compute_after(
+                            self.jobs(),
+                            follows,
+                            points,
+                            scheduler.as_mut(),
+                            stop,
+                        )?
+                    }
                 }
             };
+            let moved = timeline.arrivals().map(|times| arrived(&self.workload.jobs, times).into());
+            let jobs: &[Job] = moved.as_deref().unwrap_or(&self.workload.jobs);
             Ok(Schedule {
                 series: Arc::new(Series::new(jobs, timeline.starts())),
-                metrics: Arc::new(ScheduleMetrics::new(
-                    jobs,
-                    timeline.starts(),
-                    processors as usize,
-                )),
+                metrics: Arc::new(ScheduleMetrics::new(jobs, timeline.starts(), &self.topology)),
                 timeline: Arc::new(timeline),
+                arrived: moved,
             })
         };
         let known = self.schedules.iter().find(|(spec, _)| spec == scheduler);

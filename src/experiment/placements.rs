@@ -4,12 +4,13 @@ use crate::allocator::reduced::Reduction;
 use crate::metrics::run::{JobMeasures, PlacementMeans};
 use crate::metrics::{Locality, TieStatistics};
 use crate::simulation::Observer;
-use crate::topology::NodeId;
+use crate::topology::{NodeId, Topology};
 use crate::workload::{Job, JobId};
 
 /// Measures every allocation of a run, whichever of the two loops makes it.
 pub struct Placements<'a> {
     jobs: &'a [Job],
+    topology: &'a Topology,
     measure: Measure,
     pace: Pace<'a>,
     locality: Locality,
@@ -22,7 +23,9 @@ pub struct Placements<'a> {
     each: Vec<JobMeasures>,
     /// By job, where it is in `each`; empty if they are not kept.
     place: Vec<u32>,
-    /// Processors of the job that starts next, if they are fewer than it asks for.
+    /// Arrival by job, where that is not its submission.
+    arrivals: Option<Vec<i64>>,
+    /// Points of the job that starts next, if they are fewer than it asks for.
     reduced: Option<u32>,
 }
 
@@ -32,6 +35,7 @@ impl<'a> Placements<'a> {
         let jobs = &cell.trace.workload.jobs;
         Self {
             jobs,
+            topology: &cell.trace.topology,
             measure,
             pace: Pace::new(watch, jobs.len()),
             locality: Locality::new(&cell.trace.topology),
@@ -40,8 +44,14 @@ impl<'a> Placements<'a> {
             means: PlacementMeans::default(),
             each: Vec::with_capacity(if measure.jobs { jobs.len() } else { 0 }),
             place: vec![0; if measure.jobs { jobs.len() } else { 0 }],
+            arrivals: None,
             reduced: None,
         }
+    }
+
+    /// The same for jobs that arrive when others have ended.
+    pub fn arriving(self, arrivals: Option<Vec<i64>>) -> Self {
+        Self { arrivals, ..self }
     }
 
     /// A job got processors, of so many equally good sets if they were counted.
@@ -52,12 +62,13 @@ impl<'a> Placements<'a> {
         }
         let &Job { number, submit, run, size, .. } = &self.jobs[id.index()];
         // Of a folded job, those that it has.
-        let served_size = self.reduced.take().unwrap_or(size);
+        let points = self.reduced.take().unwrap_or_else(|| self.topology.points(size));
         if !self.measure.placements && !self.measure.jobs {
-            self.pairwise[id.index()] = self.locality.between(nodes, served_size);
+            self.pairwise[id.index()] = self.locality.between(nodes, points);
             return;
         }
-        let placement = self.locality.placement(nodes, served_size);
+        let placement = self.locality.placement(nodes, points);
+        let per_point = self.topology.per_point();
         self.pairwise[id.index()] = placement.pairwise_l1;
         self.means.record(&placement);
         if self.measure.jobs {
@@ -65,11 +76,14 @@ impl<'a> Placements<'a> {
             self.each.push(JobMeasures {
                 number,
                 submit,
+                arrival: self.arrivals.as_ref().map_or(submit, |times| times[id.index()]),
                 start,
                 run,
                 own_run: run,
                 size,
-                served_size,
+                served_size: size.min(points * per_point),
+                points,
+                held: nodes.len() as u32 * per_point,
                 placement,
                 tied,
             });
@@ -86,6 +100,12 @@ impl<'a> Placements<'a> {
 impl Observer for Placements<'_> {
     fn reduced(&mut self, _job: JobId, _asked: u32, reduction: &Reduction) {
         self.reduced = Some(reduction.request.size);
+    }
+
+    fn arrived(&mut self, id: JobId, now: i64) {
+        if let Some(times) = &mut self.arrivals {
+            times[id.index()] = now;
+        }
     }
 
     fn started(&mut self, id: JobId, now: i64, nodes: &[NodeId], _: Option<Census>) {

@@ -2,6 +2,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Instant;
 
+use super::cell::arrived;
 use super::placements::Placements;
 use super::pool::{self, Turn};
 use super::{Cell, RunKey, RunResult, Trace, Watch};
@@ -13,7 +14,7 @@ use crate::metrics::system::{self, SystemMetrics};
 use crate::metrics::{Series, Shared, SystemRecorder};
 use crate::naming::NameError;
 use crate::simulation::{
-    CoupledError, Decision, ReplayError, Scene, Timeline, TimelineError, replay, simulate,
+    CoupledError, Decision, ReplayError, Scene, Timeline, TimelineError, replay, simulate_after,
 };
 use crate::stop::Stopped;
 use crate::workload::Job;
@@ -141,7 +142,7 @@ fn measured(
     Ok(RunResult {
         run,
         key: cell.key(),
-        processors: topology.processors(),
+        processors: topology.capacity(),
         metrics,
         by_size,
         jobs: placements.into_jobs(),
@@ -174,16 +175,21 @@ fn replayed<'a>(
     let Trace { workload, topology, .. } = cell.trace.as_ref();
     let schedule = cell.trace.schedule(&cell.scheduler, watch.stop)?;
     let starts = schedule.timeline.starts();
-    let mut placements = Placements::new(cell, measure, watch);
+    let arrivals = schedule.timeline.arrivals().map(<[i64]>::to_vec);
+    let mut placements = Placements::new(cell, measure, watch).arriving(arrivals);
     let begin = Instant::now();
-    let scene = Scene { jobs: &workload.jobs, topology, timed: false, stop: watch.stop };
+    let scene = Scene { jobs: cell.trace.jobs(), topology, timed: false, stop: watch.stop };
     replay(&schedule.timeline, scene, allocator, measure.ties, |decision| {
         let Decision { job, nodes, tied } = decision;
         placements.placed(job, starts[job.index()], nodes, tied);
     })?;
     Ok(Played {
         seconds: begin.elapsed().as_secs_f64(),
-        by_size: by_placed_size(&workload.jobs, &schedule.timeline, &placements.pairwise),
+        by_size: by_placed_size(
+            schedule.arrived(&workload.jobs),
+            &schedule.timeline,
+            &placements.pairwise,
+        ),
         placements,
         unplaced: schedule.timeline.unplaced().len() as u64,
         schedule: schedule.metrics,
@@ -217,19 +223,36 @@ fn coupled_run<'a>(
     allocator: &mut dyn Allocator,
 ) -> Result<Played<'a>, CellProblem> {
     let Trace { workload, topology, .. } = cell.trace.as_ref();
-    let (jobs, processors) = (&workload.jobs, topology.processors());
+    let (jobs, points) = (&workload.jobs, topology.processors());
     // Of a cluster: what jobs can hold.
     let mut scheduler = cell.scheduler.build(topology.slots() as u32);
-    let placements = Placements::new(cell, measure, watch);
+    let follows = &cell.trace.chains().follows;
+    let moved = (!follows.is_empty()).then(|| vec![i64::MIN; jobs.len()]);
+    let placements = Placements::new(cell, measure, watch).arriving(moved);
     let mut observers = (SystemRecorder::new(jobs.len()), placements);
     let begin = Instant::now();
-    let scene = Scene { jobs, topology, timed: true, stop: watch.stop };
+    let scene = Scene { jobs: cell.trace.jobs(), topology, timed: true, stop: watch.stop };
     let mut service = cluster::service(topology, allocator, 1.0);
+    let scheduler = scheduler.as_mut();
     let overhead =
-        simulate(scene, scheduler.as_mut(), allocator, service.as_mut(), &mut observers)?;
+        simulate_after(scene, follows, scheduler, allocator, service.as_mut(), &mut observers)?;
     let seconds = begin.elapsed().as_secs_f64();
-    let (recorder, placements) = observers;
-    let (served, starts) = (system::as_served(jobs, &recorder), recorder.starts());
+    let (mut recorder, placements) = observers;
+    let moved = (!follows.is_empty()).then(|| arrived(jobs, recorder.arrivals()));
+    let jobs = moved.as_deref().unwrap_or(jobs);
+    let mut served = system::as_served(cell.trace.jobs(), &recorder);
+    for (served, job) in served.iter_mut().zip(jobs) {
+        served.submit = job.submit;
+    }
+    let per_point = topology.per_point();
+    if per_point > 1 {
+        for (served, job) in served.iter_mut().zip(jobs) {
+            served.size = job.size.min(served.size.saturating_mul(per_point));
+        }
+        let asked = served.iter().map(|job| i128::from(job.size) * i128::from(job.run)).sum();
+        recorder.in_processors(per_point, asked);
+    }
+    let starts = recorder.starts();
     // By the size that a job asked for, which its user knows.
     let asked = |(served, job): (&Job, &Job)| Job { size: job.size, ..*served };
     let by_asked: Vec<Job> = served.iter().zip(jobs).map(asked).collect();
@@ -239,9 +262,14 @@ fn coupled_run<'a>(
     Ok(Played {
         by_size: by_size(&by_asked, starts, &placements.pairwise),
         placements,
-        schedule: Arc::new(ScheduleMetrics::served(jobs, &served, starts, processors, computed)),
+        schedule: Arc::new(ScheduleMetrics::served(jobs, &served, starts, topology, computed)),
         series: Arc::new(Series::new(&served, starts)),
-        system: Some(recorder.metrics_where(shared, origin, processors, &overhead)),
+        system: Some(recorder.metrics_where(
+            shared,
+            origin,
+            points * per_point as usize,
+            &overhead,
+        )),
         unplaced: 0,
         seconds,
         allocator_seconds: Some(overhead.time.as_secs_f64()),
@@ -271,10 +299,14 @@ mod tests {
     use crate::experiment::Cell;
     use crate::scheduler::registry::SchedulerSpec;
     use crate::stop::Stop;
-    use crate::workload::{Policy, Window, Workload};
+    use crate::workload::{Dependencies, Policy, Window, Workload};
 
     /// A trace under FCFS.
     fn fcfs(swf: &str, machine: &str, allocator: &str) -> RunResult {
+        run_of(swf, machine, allocator, Dependencies::Ignore)
+    }
+
+    fn run_of(swf: &str, machine: &str, allocator: &str, rule: Dependencies) -> RunResult {
         let jobs = Workload::from_reader(
             swf.as_bytes(),
             "tiny.swf",
@@ -284,7 +316,7 @@ mod tests {
         )
         .expect("a trace");
         let topology = machine.parse().expect("a machine");
-        let trace = Trace::new(Arc::new(jobs), topology, "johnson", &[]);
+        let trace = Trace::new(Arc::new(jobs), topology, "johnson", &[]).following(rule);
         let cell = Cell {
             trace: Arc::new(trace),
             scheduler: SchedulerSpec::fcfs(),
@@ -321,6 +353,42 @@ mod tests {
         }
         let whole = fcfs(swf, "cluster:2", "random");
         assert_eq!((whole.metrics.schedule.utilization, whole.metrics.system), (1.0, None));
+    }
+
+    /// The sample of the specification: jobs 1 to 9 on 16 processors under FCFS (rule F7). No
+    /// allocator has a say in who arrives when.
+    #[test]
+    fn jobs_follow_others() {
+        let text = "; MaxProcs: 16\n\
+            1 0 -1 100 8 -1 -1 8 200 -1 1 1 1 -1 -1 -1 -1 -1\n\
+            2 10 -1 50 4 -1 -1 4 100 -1 1 1 1 -1 -1 -1 1 20\n\
+            3 500 -1 50 4 -1 -1 4 100 -1 1 1 1 -1 -1 -1 2 -1\n\
+            4 20 -1 30 4 -1 -1 4 100 -1 1 2 1 -1 -1 -1 99 5\n\
+            5 30 -1 30 4 -1 -1 4 100 -1 1 2 1 -1 -1 -1 6 0\n\
+            6 40 -1 30 4 -1 -1 4 100 -1 1 2 1 -1 -1 -1 -1 -1\n\
+            7 50 -1 30 4 -1 -1 4 100 -1 1 2 1 -1 -1 -1 7 0\n\
+            8 60 -1 0 4 -1 -1 4 100 -1 0 2 1 -1 -1 -1 1 0\n\
+            9 70 -1 30 4 -1 -1 4 100 -1 1 2 1 -1 -1 -1 8 0\n";
+        let expected = [0, 120, 500, 20, 70, 40, 50, 100, 100];
+        let submitted = [0, 10, 500, 20, 30, 40, 50, 60, 70];
+        for (rule, arrivals) in
+            [(Dependencies::Honour, expected), (Dependencies::Ignore, submitted)]
+        {
+            for allocator in ["mc1x1", "random", "mbs", "first-fit"] {
+                let jobs = run_of(text, "4x4", allocator, rule).jobs;
+                for job in jobs {
+                    let at = (job.number - 1) as usize;
+                    let name = format!("{allocator} {rule:?} {}", job.number);
+                    assert_eq!((job.arrival, job.submit), (arrivals[at], submitted[at]), "{name}");
+                    assert_eq!(job.wait(), job.start - arrivals[at], "{name}");
+                }
+            }
+        }
+        let run = run_of(text, "4x4", "mbs", Dependencies::Honour);
+        assert_eq!(run.key.policy, "johnson[deps=honour]");
+        let timeline = run_of(text, "4x4", "random", Dependencies::Honour);
+        assert_eq!(run.metrics.schedule, timeline.metrics.schedule);
+        assert_eq!(run.series, timeline.series);
     }
 
     /// The second job asks for 8 processors and gets 4, for twice its 10 s.

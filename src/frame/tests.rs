@@ -42,11 +42,14 @@ fn run(number: u32, tie: Option<&str>, sizes: &[u32]) -> RunResult {
     let measures = jobs.iter().zip(&starts).map(|(job, &start)| JobMeasures {
         number: job.number,
         submit: job.submit,
+        arrival: job.submit,
         start,
         run: job.run,
         own_run: job.run,
         size: job.size,
         served_size: job.size,
+        points: job.size,
+        held: job.size,
         placement: placement(job.size),
         tied: tie.is_none().then_some(job.size),
     });

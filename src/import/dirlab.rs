@@ -13,11 +13,13 @@ use super::{Log, Reason, Sink, Stop};
 pub(super) struct Dirlab {
     source: Source,
     columns: Columns,
-    /// Columns user, node_num, interval, run_time, wall_time, new_status.
+    /// Of [`COLUMNS`].
     places: Option<[usize; 6]>,
     cells: Vec<Cell>,
     now: i64,
 }
+
+const COLUMNS: [&str; 6] = ["user", "node_num", "interval", "run_time", "wall_time", "new_status"];
 
 impl Dirlab {
     pub fn new(source: Source) -> Dirlab {
@@ -28,16 +30,8 @@ impl Dirlab {
 impl Log for Dirlab {
     fn line(&mut self, line: Line<'_>, sink: &mut Sink<'_>) -> Result<(), Stop> {
         let Some([user, nodes, interval, run, limit, state]) = self.places else {
-            self.columns = Columns::read(line, b',')?;
-            let need = |name| self.columns.need(name);
-            self.places = Some([
-                need("user")?,
-                need("node_num")?,
-                need("interval")?,
-                need("run_time")?,
-                need("wall_time")?,
-                need("new_status")?,
-            ]);
+            let (columns, places) = Columns::with(line, b',', COLUMNS)?;
+            (self.columns, self.places) = (columns, Some(places));
             return Ok(());
         };
         let row = self.columns.row(line, b',', &mut self.cells)?;

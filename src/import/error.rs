@@ -5,7 +5,7 @@ use std::io;
 
 use super::Report;
 use crate::shown::shown;
-use crate::swf::GzipFault;
+use crate::swf;
 use crate::swf::snippet::snippet;
 
 /// Why a line is malformed.
@@ -84,24 +84,9 @@ pub struct LineFault {
 /// Why an import stopped.
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
-    /// The log cannot be read.
-    #[error("{file}: cannot read: {source}")]
-    Io {
-        /// The log as the user named it.
-        file: String,
-        /// The system's error.
-        source: io::Error,
-    },
-    /// The gzip data are cut short or damaged.
-    #[error("{file}: {fault} (after line {line} of the text)")]
-    Gzip {
-        /// The log.
-        file: String,
-        /// Lines read before.
-        line: u64,
-        /// What is wrong.
-        fault: GzipFault,
-    },
+    /// The log cannot be read, or its gzip data are cut short or damaged.
+    #[error(transparent)]
+    Unreadable(#[from] swf::Error),
     /// A line of more than [`LONGEST_LINE`](crate::lines::LONGEST_LINE) bytes.
     #[error(
         "{file}:{line}: a line of more than {} bytes: this is no log",

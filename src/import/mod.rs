@@ -21,7 +21,8 @@
 //!
 //! # How to add one
 //!
-//! Write its file, a type with `Log`; add a [`Kind`] and its entry to the table in `source.rs`.
+//! Write its file, a type with `Log`; add a [`Kind`], its entry to the table in `source.rs`, and a line to
+//! `reader` here.
 
 mod cobalt;
 mod dirlab;
@@ -54,7 +55,7 @@ use std::path::PathBuf;
 
 use crate::lines::{LineError, Lines};
 use crate::shown::BYTE_ORDER_MARK;
-use crate::swf::{Decoder, GzipFault};
+use crate::swf::{self, Decoder, GzipFault};
 use entry::Line;
 use sink::Sink;
 
@@ -149,10 +150,11 @@ impl From<std::io::Error> for Stop {
 /// ```
 pub fn import(input: impl Read, how: &Import, outputs: Outputs<'_>) -> Result<Report, ImportError> {
     let file = || how.file.clone();
-    let decoder = Decoder::new(input).map_err(|source| ImportError::Io { file: file(), source })?;
+    let decoder = Decoder::new(input);
+    let decoder = decoder.map_err(|source| swf::Error::Io { file: file(), source })?;
     let mut lines = Lines::new(BufReader::with_capacity(BUFFER, decoder));
     let mut sink = Sink::new(how, outputs.nodes, outputs.shapes)?;
-    let mut log = source::log(how)?;
+    let mut log = reader(how)?;
     loop {
         let number = lines.number() + 1;
         let taken = lines.next(|bytes| {
@@ -181,10 +183,11 @@ pub fn import(input: impl Read, how: &Import, outputs: Outputs<'_>) -> Result<Re
                 return Err(ImportError::TooLong { file: file(), line: lines.number() });
             }
             Err(LineError::Io(source)) => {
-                return Err(match GzipFault::of(&source) {
-                    Some(fault) => ImportError::Gzip { file: file(), line: lines.number(), fault },
-                    None => ImportError::Io { file: file(), source },
-                });
+                let error = match GzipFault::of(&source) {
+                    Some(fault) => swf::Error::Gzip { file: file(), line: lines.number(), fault },
+                    None => swf::Error::Io { file: file(), source },
+                };
+                return Err(error.into());
             }
         }
     }
@@ -194,6 +197,29 @@ pub fn import(input: impl Read, how: &Import, outputs: Outputs<'_>) -> Result<Re
     }
     log.end(&mut sink);
     sink.finish(lines.number(), outputs.swf)
+}
+
+/// The reader of a source.
+fn reader(how: &Import) -> Result<Box<dyn Log>, ImportError> {
+    let source = how.source.clone();
+    if how.map.is_some() && source.kind != Kind::Csv {
+        let what = format!("{source} knows its columns: a map is for csv");
+        return Err(ImportError::Map(what));
+    }
+    Ok(match source.kind {
+        Kind::Sacct => Box::new(sacct::Sacct::new(source)),
+        Kind::Cobalt => Box::new(cobalt::Cobalt::new(source)),
+        Kind::Torque => Box::new(torque::Torque::new(source)),
+        Kind::Dirlab => Box::new(dirlab::Dirlab::new(source)),
+        Kind::Rfold => Box::new(rfold::Rfold::new(source)),
+        Kind::Csv => {
+            let Some(map) = how.map.clone() else {
+                let what = "csv needs --map FILE, which says which column is what".to_string();
+                return Err(ImportError::Map(what));
+            };
+            Box::new(mapped::Mapped::new(source, map))
+        }
+    })
 }
 
 impl Import {

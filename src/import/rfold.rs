@@ -12,10 +12,12 @@ use super::{Log, Reason, Sink, Stop};
 pub(super) struct Rfold {
     source: Source,
     columns: Columns,
-    /// Columns arrival, topology, shape, size, duration.
+    /// Of [`COLUMNS`].
     places: Option<[usize; 5]>,
     cells: Vec<Cell>,
 }
+
+const COLUMNS: [&str; 5] = ["arrival time (sec)", "topology", "shape", "size", "duration (sec)"];
 
 impl Rfold {
     pub fn new(source: Source) -> Rfold {
@@ -37,15 +39,8 @@ impl Log for Rfold {
     fn line(&mut self, line: Line<'_>, sink: &mut Sink<'_>) -> Result<(), Stop> {
         let Some([arrival, topology, shape, asked, duration]) = self.places else {
             let text = line.text.trim_start().trim_start_matches('#');
-            self.columns = Columns::read(Line { text, ..line }, b',')?;
-            let need = |name| self.columns.need(name);
-            self.places = Some([
-                need("arrival time (sec)")?,
-                need("topology")?,
-                need("shape")?,
-                need("size")?,
-                need("duration (sec)")?,
-            ]);
+            let (columns, places) = Columns::with(Line { text, ..line }, b',', COLUMNS)?;
+            (self.columns, self.places) = (columns, Some(places));
             return Ok(());
         };
         let row = self.columns.row(line, b',', &mut self.cells)?;

@@ -85,6 +85,20 @@ impl Columns {
         Ok(Columns { names: cells.iter().map(name).collect() })
     }
 
+    /// From the first line, with the places of the columns that are needed.
+    pub fn with<const N: usize>(
+        line: Line<'_>,
+        separator: u8,
+        needed: [&str; N],
+    ) -> Result<(Columns, [usize; N]), Stop> {
+        let columns = Columns::read(line, separator)?;
+        let mut places = [0; N];
+        for (place, name) in places.iter_mut().zip(needed) {
+            *place = columns.need(name)?;
+        }
+        Ok((columns, places))
+    }
+
     /// Number of columns.
     pub fn len(&self) -> usize {
         self.names.len()

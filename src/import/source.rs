@@ -3,14 +3,8 @@
 use std::fmt;
 use std::sync::LazyLock;
 
-use super::cobalt::Cobalt;
-use super::dirlab::Dirlab;
-use super::mapped::Mapped;
-use super::rfold::Rfold;
-use super::sacct::Sacct;
-use super::torque::Torque;
+use super::ColumnMap;
 use super::value::Zone;
-use super::{ColumnMap, Import, ImportError, Log};
 use crate::naming::{Description, Entry, NameError, Table, kind};
 
 /// A kind of log.
@@ -169,27 +163,4 @@ impl fmt::Display for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         TABLE.name(self).fmt(f)
     }
-}
-
-/// The reader of a source.
-pub(super) fn log(how: &Import) -> Result<Box<dyn Log>, ImportError> {
-    let source = how.source.clone();
-    if how.map.is_some() && source.kind != Kind::Csv {
-        let what = format!("{source} knows its columns: a map is for csv");
-        return Err(ImportError::Map(what));
-    }
-    Ok(match source.kind {
-        Kind::Sacct => Box::new(Sacct::new(source)),
-        Kind::Cobalt => Box::new(Cobalt::new(source)),
-        Kind::Torque => Box::new(Torque::new(source)),
-        Kind::Dirlab => Box::new(Dirlab::new(source)),
-        Kind::Rfold => Box::new(Rfold::new(source)),
-        Kind::Csv => {
-            let Some(map) = how.map.clone() else {
-                let what = "csv needs --map FILE, which says which column is what".to_string();
-                return Err(ImportError::Map(what));
-            };
-            Box::new(Mapped::new(source, map))
-        }
-    })
 }

@@ -7,10 +7,10 @@
 //! unaligned vector loads and a few subtractions, which the compiler vectorises. The other
 //! dimensions are clipped, or continued, by an index table.
 //!
-//! All sums wrap modulo 2^16. Differences of wrapped sums are exact because no count
-//! exceeds [`MAX_PROCESSORS`](crate::topology::MAX_PROCESSORS).
+//! All sums wrap modulo the width of a [`Count`]. Differences of wrapped sums are exact where no count
+//! exceeds it: 16 bits do on machines of up to 65,535 points, on larger ones 32.
 
-use super::Machine;
+use super::{Count, Machine};
 use crate::topology::{Axis, Grid, NodeId};
 
 /// Number of centres counted at a time.
@@ -22,7 +22,7 @@ pub struct Row(pub usize);
 
 /// Counts of free processors (or of those in a subset) in boxes around processors.
 #[derive(Clone, Debug)]
-pub struct BoxCounts {
+pub struct BoxCounts<C = u16> {
     grid: Grid,
     /// Which processors count at all.
     subset: Vec<bool>,
@@ -32,15 +32,15 @@ pub struct BoxCounts {
     lane: LaneSpans,
     /// `table[(a * (middle + 1) + b) * stride + j]`: members with outer position < a,
     /// middle position < b, padded lane position < j.
-    table: Vec<u16>,
+    table: Vec<C>,
     /// Prefix sums of each row, padded; `stride` entries a row.
-    prefixes: Vec<u16>,
+    prefixes: Vec<C>,
     stride: usize,
     seen: u64,
     max_radius: u32,
 }
 
-impl BoxCounts {
+impl<C: Count> BoxCounts<C> {
     /// Counts of free processors.
     pub fn new(grid: &Grid) -> Self {
         Self::of_subset(grid, vec![true; grid.processors()])
@@ -48,6 +48,7 @@ impl BoxCounts {
 
     /// Counts of the free processors for which `subset` holds (by processor number).
     pub fn of_subset(grid: &Grid, subset: Vec<bool>) -> Self {
+        debug_assert!(grid.processors() <= C::MOST);
         let axes = &grid.axes()[..grid.dimensions()];
         let max_radius = axes.iter().map(|axis| u32::from(axis.diameter())).max().unwrap_or(0);
         let outer = Spans::new(axes[0]);
@@ -57,8 +58,8 @@ impl BoxCounts {
         let rows = grid.processors() / lane.extent;
         let table_rows = (outer.positions + 1) * middle.as_ref().map_or(1, |m| m.positions + 1);
         Self {
-            table: vec![0; table_rows * stride],
-            prefixes: vec![0; rows * stride],
+            table: vec![C::default(); table_rows * stride],
+            prefixes: vec![C::default(); rows * stride],
             grid: grid.clone(),
             subset,
             outer,
@@ -102,20 +103,20 @@ impl BoxCounts {
         let free = &machine.free_map()[nodes.clone()];
         let subset = &self.subset[nodes];
         let prefix = &mut self.prefixes[row * self.stride..][..self.stride];
-        let mut sum = 0u16;
+        let mut sum = C::default();
         if self.lane.wrapped {
             let first = self.lane.extent - self.lane.pad;
             for (lane, entry) in (first..).zip(prefix) {
                 *entry = sum;
                 let counted = free[lane % self.lane.extent] & subset[lane % self.lane.extent];
-                sum = sum.wrapping_add(u16::from(counted));
+                sum = sum.plus(C::from(counted));
             }
         } else {
             let (pad, extent) = (self.lane.pad, self.lane.extent);
             let members = free.iter().zip(subset);
             for (entry, (free, member)) in prefix[pad..pad + extent].iter_mut().zip(members) {
                 *entry = sum;
-                sum += u16::from(free & member);
+                sum = sum.plus(C::from(free & member));
             }
             prefix[pad + extent..].fill(sum);
         }
@@ -131,7 +132,7 @@ impl BoxCounts {
             let prefix = &self.prefixes[self.outer.position(a) * stride..][..stride];
             let below = &done[a * stride..];
             for ((entry, &below), &prefix) in rest[..stride].iter_mut().zip(below).zip(prefix) {
-                *entry = below.wrapping_add(prefix);
+                *entry = below.plus(prefix);
             }
         }
     }
@@ -141,9 +142,9 @@ impl BoxCounts {
         let Some(middle) = &self.middle else { return };
         let stride = self.stride;
         let plane = (middle.positions + 1) * stride;
-        let mut running = vec![0u16; stride];
+        let mut running = vec![C::default(); stride];
         for a in 0..self.outer.positions {
-            running.fill(0);
+            running.fill(C::default());
             let first_row = self.outer.position(a) * middle.extent;
             for b in 0..middle.positions {
                 let row = first_row + middle.position(b);
@@ -151,8 +152,8 @@ impl BoxCounts {
                 let (done, rest) = self.table.split_at_mut((a + 1) * plane + (b + 1) * stride);
                 let below = &done[a * plane + (b + 1) * stride..][..stride];
                 for (j, entry) in rest[..stride].iter_mut().enumerate() {
-                    running[j] = running[j].wrapping_add(prefix[j]);
-                    *entry = below[j].wrapping_add(running[j]);
+                    running[j] = running[j].plus(prefix[j]);
+                    *entry = below[j].plus(running[j]);
                 }
             }
         }
@@ -177,7 +178,7 @@ impl BoxCounts {
     /// positions `first_lane..first_lane + 16`. `first_lane` is a multiple of 16 below
     /// the row length; entries past the end of the row mean nothing.
     #[inline(always)]
-    pub fn lanes(&self, row: Row, radius: u32, first_lane: usize) -> [u16; LANES] {
+    pub fn lanes(&self, row: Row, radius: u32, first_lane: usize) -> [C; LANES] {
         let radius = radius.min(self.max_radius) as usize;
         let [low, high] = self.lane.spans[radius];
         let (low, high) = (first_lane + low as usize, first_lane + high as usize);
@@ -204,22 +205,23 @@ impl BoxCounts {
     /// Positions of the grid within L-infinity distance `radius` of 16 centres, as
     /// [`BoxCounts::lanes`].
     #[inline(always)]
-    pub fn lane_cells(&self, row: Row, radius: u32, first_lane: usize) -> [u16; LANES] {
+    pub fn lane_cells(&self, row: Row, radius: u32, first_lane: usize) -> [C; LANES] {
         let radius = radius.min(self.max_radius) as usize;
-        let extent = |[from, to]: [usize; 2]| (to - from) as u16;
+        let extent = |[from, to]: [usize; 2]| C::of(to - from);
         let across = match &self.middle {
             None => extent(self.outer.span(row.0, radius)),
             Some(middle) => {
-                extent(self.outer.span(row.0 / middle.extent, radius))
-                    * extent(middle.span(row.0 % middle.extent, radius))
+                let outer = extent(self.outer.span(row.0 / middle.extent, radius));
+                outer.times(extent(middle.span(row.0 % middle.extent, radius)))
             }
         };
-        self.lane.lengths(radius, first_lane).map(|length| length.wrapping_mul(across))
+        let lengths = self.lane.lengths(radius, first_lane);
+        lengths.map(|length| C::of(usize::from(length)).times(across))
     }
 
     /// `table_row[high..] - table_row[low..]`, 16 entries.
     #[inline(always)]
-    fn difference(&self, table_row: usize, low: usize, high: usize) -> [u16; LANES] {
+    fn difference(&self, table_row: usize, low: usize, high: usize) -> [C; LANES] {
         let row = table_row * self.stride;
         sub(load(&self.table[row + high..]), load(&self.table[row + low..]))
     }
@@ -252,25 +254,26 @@ impl BoxCounts {
         let at = |a: usize, b: usize| {
             let pitch = self.middle.as_ref().map_or(1, |m| m.positions + 1);
             let row = (a * pitch + b) * self.stride;
-            self.table[row + high].wrapping_sub(self.table[row + low])
+            self.table[row + high].minus(self.table[row + low])
         };
-        let strip = |b: usize| at(outer[1], b).wrapping_sub(at(outer[0], b));
-        u32::from(match self.middle {
+        let strip = |b: usize| at(outer[1], b).minus(at(outer[0], b));
+        match self.middle {
             None => strip(0),
-            Some(_) => strip(middle[1]).wrapping_sub(strip(middle[0])),
-        })
+            Some(_) => strip(middle[1]).minus(strip(middle[0])),
+        }
+        .into()
     }
 }
 
 #[inline(always)]
-fn load(entries: &[u16]) -> [u16; LANES] {
+fn load<C: Count>(entries: &[C]) -> [C; LANES] {
     // The tables are padded, so that there are always enough.
     entries.first_chunk().copied().unwrap_or_default()
 }
 
 #[inline(always)]
-fn sub(a: [u16; LANES], b: [u16; LANES]) -> [u16; LANES] {
-    std::array::from_fn(|i| a[i].wrapping_sub(b[i]))
+fn sub<C: Count>(a: [C; LANES], b: [C; LANES]) -> [C; LANES] {
+    std::array::from_fn(|i| a[i].minus(b[i]))
 }
 
 /// Table positions of boxes along a clipped or continued dimension.
@@ -369,6 +372,15 @@ mod tests {
         machine.free_nodes().filter(|n| subset[n.index()] && near(n)).count() as u32
     }
 
+    #[test]
+    fn a_million_are_counted() {
+        let machine = Machine::new("128x64x128".parse().expect("a mesh"));
+        let mut counts = BoxCounts::<u32>::new(machine.topology().grid().expect("a grid"));
+        counts.update(&machine);
+        assert_eq!(counts.count(NodeId(0), 127), 1 << 20);
+        assert_eq!(counts.lane_cells(Row(0), 127, 0)[0], 1 << 20);
+    }
+
     proptest! {
         #[test]
         fn counts_agree_with_a_plain_count(
@@ -384,7 +396,8 @@ mod tests {
             let mut machine = Machine::new(Topology::Grid(grid.clone()));
             let subset: Vec<_> = machine.topology().nodes()
                 .map(|n| whole || grid.walls(grid.coord(n)) > 0).collect();
-            let mut counts = if whole { BoxCounts::new(&grid) } else { BoxCounts::of_subset(&grid, subset.clone()) };
+            let mut counts: BoxCounts = if whole { BoxCounts::new(&grid) } else { BoxCounts::of_subset(&grid, subset.clone()) };
+            let mut wide: BoxCounts<u32> = BoxCounts::of_subset(&grid, subset.clone());
             for seed in seeds {
                 // Turn a pseudo-random third of the machine over and look again.
                 let turn: Vec<_> = machine.topology().nodes()
@@ -393,13 +406,17 @@ mod tests {
                 machine.release(&busy);
                 machine.occupy(&free);
                 counts.update(&machine);
+                wide.update(&machine);
                 for centre in machine.topology().nodes() {
                     for radius in [0, 1, 2, 3, 5, 9, 30] {
                         let expected = plain(&machine, &grid, &subset, centre, radius);
                         prop_assert_eq!(counts.count(centre, radius), expected);
+                        prop_assert_eq!(wide.count(centre, radius), expected);
                         let (row, lane) = (centre.index() / counts.row_length(), centre.index() % counts.row_length());
                         let lanes = counts.lanes(Row(row), radius, lane / LANES * LANES);
                         prop_assert_eq!(u32::from(lanes[lane % LANES]), expected);
+                        let lanes = wide.lanes(Row(row), radius, lane / LANES * LANES);
+                        prop_assert_eq!(lanes[lane % LANES], expected);
                         let c = grid.coord(centre);
                         let spans = [0, 1, 2].map(|i| grid.axes()[i].interval(c[i], radius));
                         prop_assert_eq!(counts.count_box(spans), expected);
@@ -407,6 +424,8 @@ mod tests {
                             .filter(|&n| grid.linf(c, grid.coord(n)) <= radius).count();
                         let lanes = counts.lane_cells(Row(row), radius, lane / LANES * LANES);
                         prop_assert_eq!(usize::from(lanes[lane % LANES]), cells);
+                        let lanes = wide.lane_cells(Row(row), radius, lane / LANES * LANES);
+                        prop_assert_eq!(lanes[lane % LANES] as usize, cells);
                     }
                 }
             }

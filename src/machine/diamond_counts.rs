@@ -49,9 +49,13 @@ impl DiamondCounts {
     const MOST_ENTRIES: usize = 1 << 24;
 
     /// Tables for `grid`; `None` unless it is a 2D mesh without wrap-around, and not so
-    /// long and narrow that its tables would be out of proportion.
+    /// long and narrow that its tables would be out of proportion, nor of more than 65,535 points.
     pub fn new(grid: &Grid) -> Option<Self> {
         if grid.dimensions() != 2 || grid.is_wrapped() {
+            return None;
+        }
+        // Counts have 16 bits.
+        if grid.processors() > usize::from(u16::MAX) {
             return None;
         }
         let (width, height) = (grid.extent(0), grid.extent(1));

@@ -5,9 +5,11 @@
 //! this one" in constant time.
 
 mod box_counts;
+mod count;
 mod diamond_counts;
 mod state;
 
 pub use box_counts::{BoxCounts, LANES, Row};
+pub use count::Count;
 pub use diamond_counts::{Bytes, DiamondCounts, Shorts};
 pub use state::Machine;

@@ -6,6 +6,7 @@ use super::Placement;
 use super::system::SystemMetrics;
 use super::ties::TieStatistics;
 use crate::table::{Column, measures};
+use crate::topology::Topology;
 use crate::workload::Job;
 
 /// One job in one run. Times in trace seconds.
@@ -15,6 +16,8 @@ pub struct JobMeasures {
     pub number: i64,
     /// Submission.
     pub submit: i64,
+    /// When it arrived: with its submission, or when the job that it follows had ended.
+    pub arrival: i64,
     /// Start; the end is start plus run time.
     pub start: i64,
     /// Time that it held its processors.
@@ -26,6 +29,10 @@ pub struct JobMeasures {
     pub size: u32,
     /// Processors of the request that was served: fewer if the job is folded.
     pub served_size: u32,
+    /// Points of the machine that run its processes.
+    pub points: u32,
+    /// Processors of all points that it held.
+    pub held: u32,
     /// Where they were.
     pub placement: Placement,
     /// Distinct best sets, if counted.
@@ -33,12 +40,12 @@ pub struct JobMeasures {
 }
 
 impl JobMeasures {
-    /// Start less submission, in seconds.
+    /// Start less arrival, in seconds.
     pub fn wait(&self) -> i64 {
-        self.start - self.submit
+        self.start - self.arrival
     }
 
-    /// Completion less submission, in seconds (the response time of Lo et al.).
+    /// Completion less arrival, in seconds (the response time of Lo et al.).
     pub fn turnaround(&self) -> i64 {
         self.wait() + self.run
     }
@@ -56,6 +63,7 @@ impl JobMeasures {
         let mut columns = vec![
             C::new("job", "", "job number in the trace", |job| job.number),
             C::new("submit", "s", "submission, in trace time", |job| job.submit),
+            C::new("arrival", "s", "arrival, from which waits count, in trace time: the submission, but for jobs that follow others (--deps)", |job| job.arrival),
             C::new("start", "s", "start, in trace time", |job| job.start),
             C::new("run_time", "s", "time that the job held its processors", |job| job.run),
             C::new("end", "s", "completion, in trace time", |job| job.start + job.run),
@@ -65,7 +73,8 @@ impl JobMeasures {
             C::new("turnaround", "s", "completion less submission", |job| job.turnaround()),
             C::new("bounded_slowdown", "", "turnaround over run time on the processors asked for, run times below 10 s counted as 10 s, at least 1", |job| job.bounded_slowdown()),
         ];
-        columns.extend(Placement::columns(|job: &Self| (&job.placement, job.served_size)));
+        columns.push(C::new("held_size", "processors", "processors that the job held: those lost to internal fragmentation included, and those of its points that it did not ask for", |job| job.held));
+        columns.extend(Placement::columns(|job: &Self| (&job.placement, job.points)));
         columns.push(C::new("tied", "sets", "distinct best processor sets of the decision; null if not counted", |job| job.tied));
         columns
     }
@@ -141,6 +150,7 @@ measures! {
     pub struct ScheduleMetrics, from times: Times {
         jobs: u64 ["jobs"] "jobs of the run, of the size, or of a replication" = times.waits.sorted.len() as u64;
         utilization: f64 ["", rising] "processor-time that jobs asked for and used over processors times makespan, from 0 to 1; on hosts that jobs share used is what they computed, not what they held" = times.utilization;
+        held_utilization: Option<f64> ["", rising] "the same with the processors of whole points, which no other job can have; null where a point of the machine holds one processor" = times.held_utilization;
         makespan: i64 ["s"] "last completion less first submission" = times.makespan;
         mean_wait: f64 ["s"] "mean of start less submission" = times.waits.mean;
         median_wait: f64 ["s"] "median wait" = times.waits.percentile(50.0);
@@ -245,6 +255,28 @@ struct Times {
     mean_slowdown: f64,
     makespan: i64,
     utilization: f64,
+    held_utilization: Option<f64>,
+}
+
+/// The processors of a machine, for the utilization.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Installed {
+    /// All of them.
+    pub processors: usize,
+    /// Those of a point, which a job has whole.
+    pub per_point: u32,
+}
+
+impl From<usize> for Installed {
+    fn from(processors: usize) -> Self {
+        Self { processors, per_point: 1 }
+    }
+}
+
+impl From<&Topology> for Installed {
+    fn from(topology: &Topology) -> Self {
+        Self { processors: topology.capacity(), per_point: topology.per_point() }
+    }
 }
 
 /// Values of all jobs.
@@ -270,9 +302,9 @@ impl Spread {
 }
 
 impl ScheduleMetrics {
-    /// Metrics of `jobs` (at least one) started at `starts` on a machine of `processors`.
-    pub fn new(jobs: &[Job], starts: &[i64], processors: usize) -> Self {
-        Self::served(jobs, jobs, starts, processors, None)
+    /// Metrics of `jobs` (at least one) started at `starts` on a machine.
+    pub fn new(jobs: &[Job], starts: &[i64], installed: impl Into<Installed>) -> Self {
+        Self::served(jobs, jobs, starts, installed, None)
     }
 
     /// The same where jobs may have run on fewer processors than they asked for, or for longer:
@@ -282,9 +314,10 @@ impl ScheduleMetrics {
         jobs: &[Job],
         served: &[Job],
         starts: &[i64],
-        processors: usize,
+        installed: impl Into<Installed>,
         computed: Option<f64>,
     ) -> Self {
+        let Installed { processors, per_point } = installed.into();
         let waits: Vec<i64> =
             jobs.iter().zip(starts).map(|(job, start)| start - job.submit).collect();
         let turnarounds: Vec<i64> =
@@ -293,14 +326,19 @@ impl ScheduleMetrics {
             jobs.iter().zip(&turnarounds).map(|(job, &time)| bounded_slowdown(time, job.run));
         let begin = jobs.iter().map(|job| job.submit).min().unwrap_or(0);
         let end = served.iter().zip(starts).map(|(job, start)| start + job.run).max().unwrap_or(0);
-        let work: i128 = served.iter().map(|job| i128::from(job.size) * i128::from(job.run)).sum();
+        let time = |processors: u64, job: &Job| i128::from(processors) * i128::from(job.run);
+        let work: i128 = served.iter().map(|job| time(job.size.into(), job)).sum();
         let work = computed.unwrap_or(work as f64);
         let makespan = end - begin;
         let capacity = processors as f64 * makespan as f64;
+        let of_capacity = |work: f64| if capacity > 0.0 { work / capacity } else { 0.0 };
+        let whole = |size: u32| u64::from(size).next_multiple_of(per_point.into());
+        let held = || served.iter().map(|job| time(whole(job.size), job)).sum::<i128>() as f64;
         Self::of(Times {
             mean_slowdown: slowdowns.sum::<f64>() / jobs.len().max(1) as f64,
             makespan,
-            utilization: if capacity > 0.0 { work / capacity } else { 0.0 },
+            utilization: of_capacity(work),
+            held_utilization: (per_point > 1).then(|| of_capacity(held())),
             waits: Spread::of(waits),
             turnarounds: Spread::of(turnarounds),
         })

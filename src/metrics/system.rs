@@ -15,6 +15,7 @@ use crate::workload::{Job, JobId};
 /// jobs (trace seconds, ticks or cycles).
 #[derive(Clone, Debug)]
 pub struct SystemRecorder {
+    arrivals: Vec<i64>,
     starts: Vec<i64>,
     ends: Vec<i64>,
     /// Integrals over time.
@@ -40,6 +41,7 @@ impl SystemRecorder {
     /// A recorder for this many jobs.
     pub fn new(jobs: usize) -> Self {
         Self {
+            arrivals: vec![i64::MIN; jobs],
             starts: vec![i64::MIN; jobs],
             ends: vec![i64::MIN; jobs],
             held: 0,
@@ -57,6 +59,18 @@ impl SystemRecorder {
             stretch: 0.0,
             lost: 0.0,
         }
+    }
+
+    /// Counts processors of which a point holds several: all that was held by points, and of what
+    /// was asked for the processor-time that `asked` has found.
+    pub fn in_processors(&mut self, per_point: u32, asked: i128) {
+        self.held *= i128::from(per_point);
+        self.requested = asked;
+    }
+
+    /// Arrival by job.
+    pub fn arrivals(&self) -> &[i64] {
+        &self.arrivals
     }
 
     /// Start by job.
@@ -116,6 +130,10 @@ impl Observer for SystemRecorder {
         self.requested += i128::from(state.requested) * span;
         self.busy_list += i128::from(state.census.map_or(0, |census| census.busy_list)) * span;
         self.fragmented += i128::from(state.fragmented) * span;
+    }
+
+    fn arrived(&mut self, job: JobId, now: i64) {
+        self.arrivals[job.index()] = now;
     }
 
     fn refused(&mut self, _job: JobId, refusal: Refusal) {

@@ -6,13 +6,14 @@ use std::time::{Duration, Instant};
 
 use self::sharing::Sharing;
 use super::Service;
+use super::arrivals::Arrivals;
 use crate::allocator::reduced::Reduction;
 use crate::allocator::{Allocator, Census, Refusal, Request};
 use crate::machine::Machine;
 use crate::scheduler::{QueuedJob, Running, RunningJobs, Scheduler, System};
 use crate::stop::{Stop, Stopped};
 use crate::topology::{NodeId, Topology};
-use crate::workload::{Job, JobId};
+use crate::workload::{Follows, Job, JobId};
 
 /// What a simulation is about.
 #[derive(Clone, Copy, Debug)]
@@ -50,6 +51,11 @@ pub trait Observer {
         let _ = (from, to, state);
     }
 
+    /// A job was submitted.
+    fn arrived(&mut self, job: JobId, now: i64) {
+        let _ = (job, now);
+    }
+
     /// A job could not be placed although the fewest processors that it may have now are free.
     fn refused(&mut self, job: JobId, refusal: Refusal) {
         let _ = (job, refusal);
@@ -76,6 +82,11 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
     fn passed(&mut self, from: i64, to: i64, state: &State) {
         self.0.passed(from, to, state);
         self.1.passed(from, to, state);
+    }
+
+    fn arrived(&mut self, job: JobId, now: i64) {
+        self.0.arrived(job, now);
+        self.1.arrived(job, now);
     }
 
     fn refused(&mut self, job: JobId, refusal: Refusal) {
@@ -179,6 +190,21 @@ pub fn simulate(
     service: &mut dyn Service,
     observer: &mut dyn Observer,
 ) -> Result<Overhead, CoupledError> {
+    simulate_after(scene, &[], scheduler, allocator, service, observer)
+}
+
+/// The same for jobs of which some follow others: `follows` says it by job, without cycles, or is empty.
+///
+/// # Errors
+/// [`CoupledError`].
+pub fn simulate_after(
+    scene: Scene<'_>,
+    follows: &[Option<Follows>],
+    scheduler: &mut dyn Scheduler,
+    allocator: &mut dyn Allocator,
+    service: &mut dyn Service,
+    observer: &mut dyn Observer,
+) -> Result<Overhead, CoupledError> {
     if !allocator.keeps_schedule() && !scheduler.takes_refusals() {
         return Err(CoupledError::Scheduler);
     }
@@ -209,12 +235,12 @@ pub fn simulate(
             return Err(system.never_fits(id, Refusal::TooFewFree));
         }
     }
-    let mut arrivals = scene.jobs.iter().zip(0..).peekable();
+    let mut arrivals = Arrivals::new(scene.jobs, follows);
     let mut completed = Vec::new();
     let mut round = 0;
     let mut last = i64::MIN;
     loop {
-        let next_arrival = arrivals.peek().map(|(job, _)| job.submit);
+        let next_arrival = arrivals.next_time();
         // What was due already waits for a completion: only the future is an instant of its own.
         let due = scheduler.due(last);
         let until = next_arrival.into_iter().chain(due).min();
@@ -233,11 +259,13 @@ pub fn simulate(
         for &id in &completed {
             system.complete(id, allocator);
             scheduler.complete(id, now);
+            arrivals.completed(id, now);
             observer.completed(id, now);
         }
-        while let Some((job, id)) = arrivals.next_if(|(job, _)| job.submit <= now) {
+        while let Some((id, arrival)) = arrivals.arrived(now) {
             scene.stop.check()?;
-            let id = JobId(id);
+            observer.arrived(id, arrival);
+            let job = &scene.jobs[id.index()];
             let request = system.request(id);
             allocator.queued(request);
             let size = allocator.least(request);

@@ -19,6 +19,12 @@
 //! computed once per trace, machine size and scheduler, then [`replay`]ed by any number of
 //! allocators, each with its own machine.
 //!
+//! # Jobs that follow others
+//!
+//! A job with a predecessor ([`Follows`](crate::workload::Follows)) arrives when that has ended *in this
+//! replay*, and its wait counts from there. The timeline still depends on no allocator
+//! ([`Timeline::compute_after`], [`simulate_after`]). Among arrivals of one instant the order is that of the file.
+//!
 //! # What the log did
 //!
 //! [`Timeline::recorded`] is the schedule that a log tells itself, by its waits. Where it had more
@@ -31,13 +37,14 @@
 //! service go through one event loop, [`simulate`]. A test shows that it agrees with the
 //! timeline where both apply.
 
+mod arrivals;
 mod coupled;
 mod recorded;
 mod replay;
 mod service;
 mod timeline;
 
-pub use coupled::{CoupledError, Observer, Overhead, Scene, State, simulate};
+pub use coupled::{CoupledError, Observer, Overhead, Scene, State, simulate, simulate_after};
 pub use recorded::Overfull;
 pub use replay::{Decision, ReplayError, replay, replay_while};
 pub use service::{RunTimes, Service};

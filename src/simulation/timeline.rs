@@ -1,15 +1,17 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use super::arrivals::Arrivals;
 use crate::scheduler::{QueuedJob, Running, RunningJobs, Scheduler, System};
 use crate::stop::{Stop, Stopped};
-use crate::workload::{Job, JobId};
+use crate::workload::{Follows, Job, JobId};
 
 /// Who starts and ends when: the part of a simulation that does not depend on positions.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Timeline {
     events: Vec<Event>,
     starts: Vec<i64>,
+    arrivals: Option<Vec<i64>>,
     pub(super) unplaced: Vec<JobId>,
 }
 
@@ -65,17 +67,33 @@ impl Timeline {
         scheduler: &mut dyn Scheduler,
         stop: &Stop,
     ) -> Result<Self, TimelineError> {
+        Self::compute_after(jobs, &[], processors, scheduler, stop)
+    }
+
+    /// The same for jobs of which some follow others: `follows` says it by job, without cycles, or is
+    /// empty.
+    ///
+    /// # Errors
+    /// As [`compute`](Self::compute).
+    pub fn compute_after(
+        jobs: &[Job],
+        follows: &[Option<Follows>],
+        processors: u32,
+        scheduler: &mut dyn Scheduler,
+        stop: &Stop,
+    ) -> Result<Self, TimelineError> {
         fits(jobs, processors)?;
         let mut timeline =
             Self::new(Vec::with_capacity(2 * jobs.len()), vec![i64::MIN; jobs.len()]);
         let mut running = RunningJobs::default();
         let mut completions: BinaryHeap<Reverse<(i64, JobId)>> = BinaryHeap::new();
-        let mut arrivals = jobs.iter().enumerate().peekable();
+        let mut arrivals = Arrivals::new(jobs, follows);
+        timeline.arrivals = (!follows.is_empty()).then(|| vec![i64::MIN; jobs.len()]);
         let mut free = processors;
         let mut round = 0;
         let mut last = i64::MIN;
         loop {
-            let next_arrival = arrivals.peek().map(|(_, job)| job.submit);
+            let next_arrival = arrivals.next_time();
             let next_completion = completions.peek().map(|Reverse((end, _))| *end);
             // What was due already waits for a completion: only the future is an instant of its own.
             let due = scheduler.due(last);
@@ -93,12 +111,15 @@ impl Timeline {
                 free += job.size;
                 running.remove(timeline.running(id, job));
                 scheduler.complete(id, now);
+                arrivals.completed(id, end);
                 timeline.events.push(Event::End(id));
             }
-            while let Some((i, job)) = arrivals.next_if(|(_, job)| job.submit <= now) {
+            while let Some((id, arrival)) = arrivals.arrived(now) {
                 stop.check()?;
-                let id = JobId(i as u32);
-                let &Job { size, estimate, .. } = job;
+                if let Some(times) = &mut timeline.arrivals {
+                    times[id.index()] = arrival;
+                }
+                let Job { size, estimate, .. } = jobs[id.index()];
                 scheduler.arrive(QueuedJob { id, size, takes: size, estimate }, now);
             }
             round += 1;
@@ -120,7 +141,7 @@ impl Timeline {
 
     /// A schedule of these events and starts.
     pub(super) fn new(events: Vec<Event>, starts: Vec<i64>) -> Self {
-        Self { events, starts, unplaced: Vec::new() }
+        Self { events, starts, arrivals: None, unplaced: Vec::new() }
     }
 
     fn running(&self, id: JobId, job: &Job) -> Running {
@@ -136,6 +157,12 @@ impl Timeline {
     /// starts, but no events. None unless the schedule is [`recorded`](Self::recorded).
     pub fn unplaced(&self) -> &[JobId] {
         &self.unplaced
+    }
+
+    /// When each job arrived, in trace seconds; `None` if no job follows another and all arrived when
+    /// they were submitted.
+    pub fn arrivals(&self) -> Option<&[i64]> {
+        self.arrivals.as_deref()
     }
 
     /// Start times in trace seconds, by job.

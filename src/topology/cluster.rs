@@ -1,4 +1,4 @@
-use super::{MAX_PROCESSORS, NodeId};
+use super::NodeId;
 
 /// Workstations on a crossbar: any two are one hop apart, and any set of them is as good as any other.
 /// Each host has a number of *slots*, one a level of priority, and runs a process of one job in each;
@@ -12,11 +12,14 @@ pub struct Cluster {
 }
 
 impl Cluster {
+    /// The most slots that a cluster may have.
+    pub const MAX_SLOTS: u32 = u16::MAX as u32;
+
     /// A cluster of `hosts` hosts with `levels` slots each; `None` if either is 0 or there are more
-    /// than [`MAX_PROCESSORS`] slots.
+    /// than [`Cluster::MAX_SLOTS`] slots.
     pub const fn new(hosts: u32, levels: u32) -> Option<Self> {
         let slots = hosts as u64 * levels as u64;
-        if slots > 0 && slots <= MAX_PROCESSORS as u64 {
+        if slots > 0 && slots <= Self::MAX_SLOTS as u64 {
             Some(Self { hosts, levels })
         } else {
             None

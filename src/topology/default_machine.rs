@@ -1,6 +1,6 @@
 use std::fmt;
 
-use super::{Grid, MAX_PROCESSORS, Topology};
+use super::{Grid, MAX_POINTS, Topology};
 
 /// The mesh assumed for a trace whose user named no machine.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -19,9 +19,10 @@ impl fmt::Display for DefaultMachine {
 
 /// The 2D mesh for a machine of `processors`: the square if there is one, as in Johnson,
 /// Bunde, Leung (section I), else the factor pair nearest to a square, the longer side
-/// along x. `None` for zero or more than [`MAX_PROCESSORS`].
+/// along x. `None` for zero, for more than [`MAX_POINTS`], and where a side would be longer than
+/// 65,535.
 pub fn default_machine(processors: usize) -> Option<DefaultMachine> {
-    if processors == 0 || processors > MAX_PROCESSORS {
+    if processors == 0 || processors > MAX_POINTS {
         return None;
     }
     let short = (1..=processors.isqrt()).rev().find(|side| processors.is_multiple_of(*side))?;

@@ -1,4 +1,4 @@
-use super::{MAX_PROCESSORS, NodeId};
+use super::{MAX_POINTS, NodeId};
 
 /// Coordinates (x, y, z) of a processor; z is 0 on a 2D grid.
 pub type Coord = [u16; 3];
@@ -49,23 +49,25 @@ impl Axis {
     }
 }
 
-/// A mesh or torus in two or three dimensions, each dimension wrapped or not.
+/// A mesh or torus in two or three dimensions, each dimension wrapped or not. Every point holds a
+/// processor, or [several](Grid::per_point) that a job gets whole.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Grid {
     axes: [Axis; 3],
     dimensions: usize,
+    per_point: u32,
 }
 
 impl Grid {
     /// A grid of the given axes (two or three). `None` if there are fewer or more, if an
-    /// extent is zero, or if there would be more than [`MAX_PROCESSORS`] processors.
+    /// extent is zero, or if there would be more than [`MAX_POINTS`] points.
     pub fn new(axes: &[Axis]) -> Option<Self> {
         let dimensions = axes.len();
         if !(2..=3).contains(&dimensions) || axes.iter().any(|axis| axis.extent == 0) {
             return None;
         }
-        let processors: u64 = axes.iter().map(|axis| u64::from(axis.extent)).product();
-        if processors > MAX_PROCESSORS as u64 {
+        let points: u64 = axes.iter().map(|axis| u64::from(axis.extent)).product();
+        if points > MAX_POINTS as u64 {
             return None;
         }
         let mut all = [Axis { extent: 1, wrapped: false }; 3];
@@ -74,7 +76,20 @@ impl Grid {
         for axis in &mut all {
             axis.wrapped &= axis.extent > 2;
         }
-        Some(Self { axes: all, dimensions })
+        Some(Self { axes: all, dimensions, per_point: 1 })
+    }
+
+    /// The same grid with `processors` at every point; `None` if that is zero, or if there would be
+    /// more than 32 bits count.
+    pub fn with_per_point(self, processors: u32) -> Option<Self> {
+        let all = self.processors() as u64 * u64::from(processors);
+        (processors > 0 && u32::try_from(all).is_ok())
+            .then_some(Self { per_point: processors, ..self })
+    }
+
+    /// Processors at every point.
+    pub fn per_point(&self) -> u32 {
+        self.per_point
     }
 
     /// A 2D mesh of `x` by `y` processors; `None` under the conditions of [`Grid::new`].
@@ -99,7 +114,7 @@ impl Grid {
         usize::from(self.axes[axis].extent)
     }
 
-    /// Number of processors.
+    /// Number of points: of processors, where a point holds one.
     pub fn processors(&self) -> usize {
         (0..3).map(|axis| self.extent(axis)).product()
     }

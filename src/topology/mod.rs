@@ -11,9 +11,11 @@
 //! 8x8x8            3D mesh
 //! torus:16x16      wrapped in every dimension
 //! torus[x]:16x24   wrapped in the named dimensions only
+//! torus:4x4x4*2    two processors at every point of a mesh or torus
 //! hypercube:7      2^7 processors
 //! cluster:6        6 workstations on a crossbar
 //! cluster:6x2      the same, each shared by up to 2 jobs
+//! blue-waters      a machine that existed, see [`SYSTEMS`]
 //! ```
 //!
 //! ```
@@ -23,6 +25,14 @@
 //! assert_eq!("torus:16x16".parse::<Topology>()?.to_string(), "torus:16x16");
 //! # Ok::<(), replay::topology::TopologyError>(())
 //! ```
+//!
+//! # Several processors at a point
+//!
+//! On `4x4*2` a job has whole points: one of 5 processors gets 3 points and holds 6. Allocators,
+//! schedulers and distances know points only, and so does all of this crate that says *processor* of
+//! a [`Topology`], [`NodeId`] or [`Machine`](crate::machine::Machine); two processors of one point
+//! are 0 apart and no pair. Sizes of jobs are in processors, and [`Topology::points`] is what they take.
+//! Two jobs never share a point.
 
 mod cluster;
 pub mod curve;
@@ -31,6 +41,7 @@ mod grid;
 mod hypercube;
 mod pair_distances;
 mod parse;
+mod system;
 
 pub use cluster::Cluster;
 pub use default_machine::{DefaultMachine, default_machine};
@@ -38,6 +49,7 @@ pub use grid::{Axis, Coord, Grid};
 pub use hypercube::Hypercube;
 pub use pair_distances::PairDistances;
 pub use parse::TopologyError;
+pub use system::{SYSTEMS, System, SystemError};
 
 /// A processor, numbered in *scan order*: x slowest, then y, then z fastest.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -51,8 +63,8 @@ impl NodeId {
     }
 }
 
-/// The most processors a machine may have. Box counts are kept in 16 bits.
-pub const MAX_PROCESSORS: usize = u16::MAX as usize;
+/// The most points that a mesh or torus may have.
+pub const MAX_POINTS: usize = 1 << 20;
 
 /// The interconnect of a machine.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -66,13 +78,29 @@ pub enum Topology {
 }
 
 impl Topology {
-    /// Number of processors.
+    /// Number of points: of processors, where a point holds one.
     pub fn processors(&self) -> usize {
         match self {
             Topology::Grid(grid) => grid.processors(),
             Topology::Hypercube(cube) => cube.processors(),
             Topology::Cluster(cluster) => cluster.hosts() as usize,
         }
+    }
+
+    /// Processors at every point.
+    pub fn per_point(&self) -> u32 {
+        self.grid().map_or(1, Grid::per_point)
+    }
+
+    /// Processors of all points.
+    pub fn capacity(&self) -> usize {
+        self.processors() * self.per_point() as usize
+    }
+
+    /// Points that a job of `size` processors takes: whole ones.
+    #[inline]
+    pub fn points(&self, size: u32) -> u32 {
+        size.div_ceil(self.per_point())
     }
 
     /// Number of processes of jobs that it holds: one a processor, but on a cluster one a slot.
@@ -106,7 +134,7 @@ impl Topology {
                 let n = cube.dimensions();
                 [1 << (n / 2), 1 << n.div_ceil(2), 1]
             }
-            // No cluster has more hosts than 16 bits count.
+            // No cluster has more slots than 16 bits count.
             Topology::Cluster(cluster) => [cluster.hosts() as u16, 1, 1],
         }
     }

@@ -1,13 +1,14 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::{Axis, Cluster, Grid, Hypercube, MAX_PROCESSORS, Topology};
+use super::{Axis, Cluster, Grid, Hypercube, MAX_POINTS, SYSTEMS, Topology};
 use crate::naming::hint;
+use crate::number::grouped;
 
 /// A machine description that cannot be used.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
-    "machine \"{text}\": {problem} (write 10x10, 8x8x8, torus:16x16, torus[x]:16x24, hypercube:7 or cluster:6x2)"
+    "machine \"{text}\": {problem} (write 10x10, 8x8x8, torus:16x16, torus[x]:16x24, torus:4x4x4*2, hypercube:7, cluster:6x2 or a name of replay list systems)"
 )]
 pub struct TopologyError {
     text: String,
@@ -23,6 +24,22 @@ impl FromStr for Topology {
 }
 
 fn parse(text: &str) -> Result<Topology, String> {
+    let system = SYSTEMS.iter().find(|system| system.name.eq_ignore_ascii_case(text));
+    let text = system.map_or(text, |system| system.machine);
+    let Some((points, per_point)) = text.split_once('*') else { return parse_points(text) };
+    let per_point = per_point.trim();
+    let number = per_point
+        .parse()
+        .map_err(|_| format!("\"{per_point}\" is not a number of processors at a point"))?;
+    match parse_points(points.trim_end())? {
+        Topology::Grid(grid) => grid.with_per_point(number).map(Topology::Grid).ok_or_else(|| {
+            "needs at least one processor at a point, and at most 4,294,967,295 in all".to_string()
+        }),
+        _ => Err("several processors at a point are for meshes and tori".to_string()),
+    }
+}
+
+fn parse_points(text: &str) -> Result<Topology, String> {
     let (kind, sizes) = match text.split_once(':') {
         Some((kind, sizes)) => (kind.trim(), sizes.trim()),
         None => ("mesh", text),
@@ -53,7 +70,8 @@ fn parse(text: &str) -> Result<Topology, String> {
     let axes: Vec<_> =
         extents.iter().zip(wrapped).map(|(&extent, wrapped)| Axis { extent, wrapped }).collect();
     Grid::new(&axes).map(Topology::Grid).ok_or_else(|| {
-        format!("needs two or three sides of at least 1, and at most {MAX_PROCESSORS} processors")
+        let most = grouped(MAX_POINTS as u64);
+        format!("needs two or three sides of at least 1, and at most {most} points")
     })
 }
 
@@ -65,7 +83,8 @@ fn cluster(sizes: &str) -> Result<Topology, String> {
     };
     let cluster = Cluster::new(number(hosts, "hosts")?, number(levels, "jobs on a host")?);
     cluster.map(Topology::Cluster).ok_or_else(|| {
-        format!("needs at least one host with one slot, and at most {MAX_PROCESSORS} slots in all")
+        let most = grouped(Cluster::MAX_SLOTS);
+        format!("needs at least one host with one slot, and at most {most} slots in all")
     })
 }
 
@@ -127,7 +146,10 @@ impl fmt::Display for Grid {
         for (i, axis) in axes.iter().enumerate() {
             write!(f, "{}{}", if i == 0 { "" } else { "x" }, axis.extent)?;
         }
-        Ok(())
+        match self.per_point() {
+            1 => Ok(()),
+            several => write!(f, "*{several}"),
+        }
     }
 }
 
@@ -147,7 +169,25 @@ mod tests {
         let printed = |text: &str| text.parse::<Topology>().map(|t| (t.to_string(), t.slots()));
         assert_eq!(printed("cluster:6x2"), Ok(("cluster:6x2".to_string(), 12)));
         assert_eq!(printed("cluster:6x1"), Ok(("cluster:6".to_string(), 6)));
+        let held = |text: &str| {
+            let machine = text.parse::<Topology>()?;
+            let points = [5, 6].map(|size| machine.points(size));
+            Ok::<_, TopologyError>((machine.to_string(), machine.capacity(), points))
+        };
+        assert_eq!(held("torus:24x24x24*2"), Ok(("torus:24x24x24*2".into(), 27_648, [3, 3])));
+        assert_eq!(held("4x4 * 1"), Ok(("4x4".to_string(), 16, [5, 6])));
+        assert_eq!(count("1024x1024"), Ok(1 << 20));
         for bad in [
+            "4x4*",
+            "4x4*0",
+            "4x4*-1",
+            "4x4*2*2",
+            "*2",
+            "1024x1024*4096",
+            "hypercube:4*2",
+            "cluster:4*2",
+            "1024x1025",
+            "65536x1",
             "",
             "10",
             "10x",
@@ -155,7 +195,6 @@ mod tests {
             "ring:4x4",
             "torus[w]:4x4",
             "torus[z]:4x4",
-            "400x400",
             "hypercube:x",
             "hypercube:99",
             "cluster:",
@@ -170,9 +209,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn print_and_parse_are_inverse(extents in proptest::collection::vec(1u16..12, 2..=3), wraps in any::<[bool; 3]>()) {
+        fn print_and_parse_are_inverse(extents in proptest::collection::vec(1u16..12, 2..=3), wraps in any::<[bool; 3]>(), k in 1u32..5) {
             let axes: Vec<_> = extents.iter().zip(wraps).map(|(&extent, wrapped)| Axis { extent, wrapped }).collect();
-            let topology = Topology::Grid(Grid::new(&axes).expect("small"));
+            let grid = Grid::new(&axes).expect("small").with_per_point(k).expect("few");
+            let topology = Topology::Grid(grid);
             prop_assert_eq!(topology.to_string().parse::<Topology>(), Ok(topology));
         }
     }

@@ -5,6 +5,7 @@ use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use super::clean::Cleaner;
+use super::dependencies::{Linker, Links};
 use super::error::{CleaningError, LoadError};
 use super::job::Job;
 use super::oversize::fit_to_machine;
@@ -33,6 +34,8 @@ pub struct Workload {
     pub jobs: Vec<Job>,
     /// How long its jobs waited, where it tells.
     pub waits: Waits,
+    /// Which of its records name one that must end before.
+    pub links: Links,
     /// What cleaning and window did.
     pub report: CleaningReport,
 }
@@ -106,14 +109,18 @@ impl Workload {
         let mut reader = Reader::new(input, file.clone()).with_options(options);
         let mut cleaner = Cleaner::new(policy, None);
         let (mut record, mut waits) = (Record::UNKNOWN, Waits::default());
+        let mut linker = Linker::default();
         while reader.read_record(&mut record)? {
             cleaner
                 .push_wide(reader.line(), &record, reader.extra())
                 .map_err(|error| error.in_file(&file))?;
             waits.push(reader.line(), record.wait_time);
+            linker.push(reader.line(), &record);
         }
         let (mut jobs, mut report) = cleaner.finish();
         let (input, header, tally) = reader.into_parts();
+        let links;
+        (links, report.dependencies) = linker.finish();
         report.name = trace_name(&source);
         report.malformed = tally
             .by_reason()
@@ -133,7 +140,8 @@ impl Workload {
         report.before_window = outside.before as u64;
         report.after_window = outside.after as u64;
         let digest = input.into_inner().hasher.finalize().to_hex().to_string();
-        Ok(Workload { name: report.name.clone(), source, digest, header, jobs, waits, report })
+        let name = report.name.clone();
+        Ok(Workload { name, source, digest, header, jobs, waits, links, report })
     }
 
     /// Drops the jobs whose wait the log does not tell.

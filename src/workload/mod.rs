@@ -16,6 +16,7 @@
 //! [`lublin`] and [`stochastic`] make jobs without a trace; [`generated`] makes traces of them.
 
 mod clean;
+mod dependencies;
 mod error;
 mod extra;
 pub mod generated;
@@ -37,6 +38,9 @@ mod window;
 mod tests;
 
 pub use clean::Cleaner;
+pub use dependencies::{
+    Chains, Dependencies, DependenciesError, DependencyCounts, Follows, Ignored, Links,
+};
 pub use error::{CleaningError, LoadError, Problem};
 pub use extra::{Descriptor, Extra, ExtraFields};
 pub use job::{Job, JobId};

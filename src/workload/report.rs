@@ -5,6 +5,7 @@ use std::fmt;
 
 use serde::Serialize;
 
+use super::dependencies::DependencyCounts;
 use super::extra::ExtraFields;
 use crate::number::grouped;
 
@@ -135,6 +136,9 @@ pub struct CleaningReport {
     /// What records held after field 18.
     #[serde(skip_serializing_if = "ExtraFields::is_empty")]
     pub extra: ExtraFields,
+    /// What records said of others that must end before.
+    #[serde(skip_serializing_if = "DependencyCounts::is_empty")]
+    pub dependencies: DependencyCounts,
     /// Jobs kept by cleaning that were submitted before the window.
     pub before_window: u64,
     /// Jobs kept by cleaning that come after the window.
@@ -167,6 +171,9 @@ impl fmt::Display for CleaningReport {
         }
         if !self.extra.is_empty() {
             write!(f, "; {}", self.extra)?;
+        }
+        if !self.dependencies.is_empty() {
+            write!(f, "; {}", self.dependencies)?;
         }
         if self.outside_window() > 0 {
             let (before, after) = (grouped(self.before_window), grouped(self.after_window));

@@ -8,6 +8,8 @@ use std::process::Command;
 use super::dir::{Dir, Outcome, TINY, shipped_trace};
 
 trials!(
+    jobs_follow_others,
+    dependencies_that_cannot_be,
     a_missing_trace,
     a_name_nearly_right,
     an_empty_file,
@@ -364,4 +366,47 @@ fn what_waits_for_input_can_be_interrupted() {
         assert!(!dir.path("channels.csv.part").exists(), "{arguments}");
         drop(writer);
     }
+}
+
+/// Job 2 may not arrive before job 1 has ended, at 100, and 20 s more; job 3 names nobody.
+const FOLLOWING: &str = "; MaxProcs: 4\n\
+    1 0 0 100 4 -1 -1 4 100 -1 1 1 1 -1 -1 -1 -1 -1\n\
+    2 150 0 50 4 -1 -1 4 50 -1 1 1 1 -1 -1 -1 1 80\n\
+    3 150 90 50 4 -1 -1 4 50 -1 1 1 1 -1 -1 -1 9 0\n";
+
+fn jobs_follow_others() {
+    let dir = Dir::new().file("f.swf", FOLLOWING);
+    let told = "2 records with a preceding job: 1 usable (1 earlier in the file, 0 later), 1 absent, 0 itself; \
+                1 with a think time";
+    let run = |deps: &str| {
+        let run = dir.replay(&format!("--trace f.swf --alloc random {deps} --format json"));
+        let run = run.code(0).says(told);
+        run.fields(&["makespan", "mean_wait", "policy"])
+    };
+    let plain = run("");
+    assert_eq!(plain, ["250 16.666666666666668 johnson"]);
+    assert_eq!(run("--deps ignore"), plain);
+    // Job 3 goes first, as job 2 arrives at 180.
+    assert_eq!(run("--deps honour"), ["250 6.666666666666667 johnson[deps=honour]"]);
+    // 50 s after the end of job 1, as in the log.
+    assert_eq!(run("--deps shift"), ["250 16.666666666666668 johnson[deps=shift]"]);
+    let told = "f, deps=honour: 1 job follows others";
+    dir.replay("--trace f.swf --alloc random --deps honour").code(0).says(told);
+    dir.file("g.toml", "traces = ['f.swf']\ndeps = 'honour'\nallocator = ['random', 'mbs']\n")
+        .replay("sweep g.toml --out o -q")
+        .code(0);
+    let ids = |deps: &str| dir.replay(&format!("plan --trace f.swf {deps} -q")).code(0).stdout;
+    assert_ne!(ids(""), ids("--deps honour"));
+    assert_eq!(ids(""), ids("--deps ignore"));
+}
+
+fn dependencies_that_cannot_be() {
+    let dir = Dir::new().file("f.swf", FOLLOWING);
+    let words = ["--deps: \"honur\" is none of", "did you mean \"honour\"?"];
+    dir.replay("--trace f.swf --deps honur").fails(2, 1, &words);
+    let words = ["--deps honour: scheduler recorded repeats the starts"];
+    dir.replay("--trace f.swf --sched recorded --deps honour -q").fails(2, 1, &words);
+    dir.replay("contend --trace f.swf --deps shift -q").fails(2, 1, &["is for replays of traces"]);
+    let dir = dir.file("g.toml", "deps = 'late'\n");
+    dir.replay("plan g.toml").code(2).says("g.toml:1").says("\"late\" is none of");
 }

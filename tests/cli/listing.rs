@@ -16,10 +16,11 @@ trials!(
 );
 
 /// What can be listed, what an entry is called, and a name that must be there.
-const KINDS: [(&str, &str, &str); 6] = [
+const KINDS: [(&str, &str, &str); 7] = [
     ("allocators", "allocator", "mc1x1"),
     ("schedulers", "scheduler", "easy"),
     ("traces", "trace", "KTH-SP2-1996-2"),
+    ("systems", "system", "blue-waters"),
     ("policies", "policy", "johnson"),
     ("suites", "suite", "johnson"),
     ("columns", "column", "mean_pairwise_l1"),

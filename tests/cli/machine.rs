@@ -6,6 +6,10 @@ trials!(
     the_header_gives_the_machine,
     no_processors_in_the_header,
     bad_machines,
+    several_processors_at_a_point,
+    commands_that_go_by_points,
+    machines_by_name,
+    beyond_sixteen_bits,
     a_hypercube_needs_a_strategy_for_it,
     hypercube_strategies_on_a_trace,
     a_mesh_larger_than_the_hypercube,
@@ -43,19 +47,92 @@ fn bad_machines() {
         ("10x", "\"\" is not a side length"),
         ("0x4", "needs two or three sides of at least 1"),
         ("-4x4", "\"-4\" is not a side length"),
-        ("400x400", "at most 65535 processors"),
+        ("1024x1025", "at most 1,048,576 points"),
+        ("4x4*0", "at least one processor at a point"),
+        ("4x4*two", "\"two\" is not a number of processors at a point"),
+        ("hypercube:3*2", "several processors at a point are for meshes and tori"),
         ("2x2x2x2", "sides"),
         ("ring:4x4", "unknown kind \"ring\""),
         ("torus[z]:4x4", "no dimension z"),
         ("hypercube:99", "dimensions"),
         ("hypercube:x", "not a number of dimensions"),
         ("cluster:6x0", "at least one host with one slot"),
-        ("cluster:60000x2", "at most 65535 slots"),
+        ("cluster:60000x2", "at most 65,535 slots"),
         ("cluster:6xmany", "not a number of jobs on a host"),
     ] {
         let words = [&format!("machine \"{machine}\""), problem, "write 10x10, 8x8x8"];
         dir.replay(&format!("--trace tiny.swf --mesh={machine}")).fails(2, 1, &words);
     }
+}
+
+/// Job 1 asks for 5 of 8 processors and holds 3 of 4 points: job 2 waits for its third point.
+fn several_processors_at_a_point() {
+    let swf = "; MaxProcs: 8\n1 0 -1 100 5\n2 0 -1 100 3\n3 200 -1 100 8\n";
+    let shapes = "job,w,h,d\n1,5,1,1\n2,3,1,1\n3,4,2,1\n";
+    let dir = Dir::new().file("t.swf", swf);
+    let fields = ["utilization", "held_utilization", "makespan", "mean_wait"];
+    let of = |mesh: &str, allocator: &str, fields: &[&str]| {
+        let line = format!("--trace t.swf --mesh {mesh} --alloc {allocator} --format json -q");
+        dir.replay(&line).code(0).fields(fields)
+    };
+    assert_eq!(of("4x2", "mc1x1", &fields), ["0.6666666666666666 - 300 0.0"]);
+    // 500 + 300 + 800 of 8 processors for 300 s; whole points: 600 + 400 + 800.
+    let expected = ["0.6666666666666666 0.75 300 33.333333333333336"];
+    for allocator in ["mc1x1", "random", "mc1x1[tie=2,1,1,1]"] {
+        assert_eq!(of("2x2*2", allocator, &fields), expected, "{allocator}");
+    }
+    let coupled = ["utilization", "allocated_utilization", "internal_fragmentation_percent"];
+    assert_eq!(of("2x2*2", "mbs", &coupled), ["0.6666666666666666 0.75 11.11111111111111"]);
+    dir.replay("--trace t.swf --mesh 2x2*2 --alloc mc1x1 --out o -q --no-plots").code(0);
+    dir.replay("--trace t.swf --mesh 2x2*2 --alloc rsr -q").fails(2, 1, &["folds jobs"]);
+    // A job of 9 processors is larger than four points of two.
+    let large = Dir::new().file("t.swf", "; MaxProcs: 9\n1 0 -1 100 9\n2 0 -1 9 7\n");
+    let run = large.replay("--trace t.swf --mesh 2x2*2 --oversize drop --format json").code(0);
+    run.demand(run.fields(&["jobs"]) == ["1"], "the other");
+    let told =
+        dir.file("t.shapes.csv", shapes).replay("--trace t.swf --mesh 2x2*2 --alloc first-fit");
+    told.code(0).says("the shapes of 3 jobs, which are in processors, are not used");
+}
+
+fn commands_that_go_by_points() {
+    let dir = Dir::with_trace();
+    for command in [
+        "stream --mesh 4x4*2",
+        "contend --jobs 5 --mesh 10x10*2 --alloc mc1x1 -q",
+        "network --mesh 4x4*2 --packets -",
+        "saturate --machine torus:4x4x4*2",
+    ] {
+        dir.replay(command).fails(2, 1, &["*2: several processors at a point are for replays"]);
+    }
+}
+
+fn machines_by_name() {
+    let dir = Dir::new().file("t.swf", "; MaxProcs: 8\n1 0 -1 100 5\n");
+    let machine = |flag: &str| {
+        let run = dir.replay(&format!("--trace t.swf {flag} --alloc random --format json -q"));
+        run.code(0).fields(&["topology"])
+    };
+    for flag in ["--system blue-waters", "--system Blue-Waters", "--mesh blue-waters"] {
+        assert_eq!(machine(flag), ["torus:24x24x24*2"], "{flag}");
+    }
+    assert_eq!(machine("--mesh 4x2 --system nasa-ipsc"), ["4x2", "hypercube:7"]);
+    let near = ["no system \"blue-watrs\"", "did you mean \"blue-waters\"?", "replay list systems"];
+    dir.replay("--trace t.swf --system blue-watrs").fails(2, 1, &near);
+    let listed = dir.replay("list systems").code(0);
+    listed.prints("blue-waters: torus:24x24x24*2, 27,648 processors").prints("[NCSA");
+}
+
+/// Of 90,000 points a job takes 70,000, and another those that are left.
+fn beyond_sixteen_bits() {
+    let swf = "; MaxProcs: 90000\n1 0 -1 100 70000\n2 0 -1 100 19999\n3 0 -1 100 2\n";
+    let dir = Dir::new().file("t.swf", swf);
+    let run = dir.replay(
+        "--trace t.swf --alloc mc1x1,mc1x1[tie=2,1,1,1],mc,hilbert-best-fit,best-fit,mbs,random --format json -q",
+    );
+    let run = run.code(0);
+    run.demand(run.fields(&["topology", "jobs"]).iter().all(|row| row == "300x300 3"), "all jobs");
+    let words = ["tie=auto works on at most 65,535 points"];
+    dir.replay("--trace t.swf --alloc mc1x1[tie=auto] -q").fails(2, 1, &words);
 }
 
 /// 81 of 128 processors, but a 9x9 mesh takes a cube of 256.

@@ -19,7 +19,7 @@ TABLES = {
     "runs": """run:i trace:t jobs:i topology:t processors:i scheduler:t allocator:t tie:t policy:t seed:u copy:i
         mean_pairwise_l1:f total_pairwise_l1:i tied_decisions:i tied_percent:f mean_tied:f mean_diameter:f
         mean_dispersal:f mean_weighted_dispersal:f mean_components:f contiguous_percent:f utilization:f
-        makespan:i mean_wait:f median_wait:f p90_wait:f p99_wait:f max_wait:i mean_turnaround:f
+        held_utilization:f makespan:i mean_wait:f median_wait:f p90_wait:f p99_wait:f max_wait:i mean_turnaround:f
         median_turnaround:f p90_turnaround:f p99_turnaround:f mean_bounded_slowdown:f
         allocated_utilization:f internal_fragmentation_percent:f refusals:i fragmented_refusals:i
         fragmented_time_percent:f mean_blocks:f one_block_percent:f mean_busy_list:f mean_searches:f
@@ -27,8 +27,8 @@ TABLES = {
         lost_efficiency_percent:f""",
     "by_size": """run:i trace:t topology:t scheduler:t allocator:t tie:t copy:i size:i jobs:i size_rank:i
         mean_pairwise_l1:f mean_wait:f mean_turnaround:f""",
-    "jobs": """run:i job:i submit:i start:i run_time:i end:i size:i served_size:i wait:i turnaround:i bounded_slowdown:f
-        pairwise_l1:i distance:f diameter:i dispersal:f weighted_dispersal:f components:i
+    "jobs": """run:i job:i submit:i arrival:i start:i run_time:i end:i size:i served_size:i wait:i turnaround:i bounded_slowdown:f
+        held_size:i pairwise_l1:i distance:f diameter:i dispersal:f weighted_dispersal:f components:i
         box_x:i box_y:i box_z:i tied:i""",
 }
 POLARS = {"t": pl.String, "u": pl.UInt64, "i": pl.Int64, "f": pl.Float64}

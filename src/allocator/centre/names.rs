@@ -63,10 +63,17 @@ impl AllocatorOptions for CentreStrategy {
         };
         Ok(match self.rule {
             Rule::Mc1x1 if tie == TieRule::Auto => {
+                if !Mc1x1::<u16>::takes(grid) {
+                    return Err("tie=auto works on at most 65,535 points".to_string());
+                }
                 let tuning = TuneOptions { slack: slack == SlackRule::Auto, ..self.tuning };
                 Box::new(TunedMc1x1::new(grid, options, tuning, seed))
             }
-            Rule::Mc1x1 => Box::new(Mc1x1::new(grid, options)),
+            Rule::Mc1x1 if Mc1x1::<u16>::takes(grid) => Box::new(Mc1x1::new(grid, options)),
+            Rule::Mc1x1 if Mc1x1::<u32>::takes(grid) => {
+                Box::new(Mc1x1::<u32>::counting(grid, options))
+            }
+            Rule::Mc1x1 => return Err("the machine is too large and too narrow".to_string()),
             Rule::GenAlg => Box::new(Pairwise::gen_alg(grid, options)),
             Rule::Mm => Box::new(Pairwise::mm(grid, options)),
         })

@@ -3,7 +3,7 @@
 //! The lists of free pages and free blocks that the papers keep sorted: numbered in list
 //! order, such a list is a set of bits. A summary has one bit for each word that is not
 //! zero, so that finding the first member looks at a few words for any machine
-//! ([`MAX_PROCESSORS`](crate::topology::MAX_PROCESSORS) needs 16 of them); insertion and
+//! ([`MAX_POINTS`](crate::topology::MAX_POINTS) needs 256 of them); insertion and
 //! removal are constant time.
 
 const BITS: usize = u64::BITS as usize;

@@ -15,6 +15,7 @@ use crate::experiment::grid::{
 use crate::lines;
 use crate::naming::{StrategyName, split_list};
 use crate::number::grouped;
+use crate::topology::System;
 use crate::workload::Shake;
 
 /// Cells that run without `--yes`.
@@ -57,10 +58,11 @@ pub fn of_flags(
     };
     let file = GridFile {
         traces: trace_names(&grid.trace),
-        machines: listed(&grid.mesh),
+        machines: machines(grid)?,
         schedulers: listed(&grid.sched),
         policies: listed(std::slice::from_ref(&grid.policy)),
         seeds: grid.seed.iter().map(ToString::to_string).collect(),
+        deps: grid.deps.clone(),
         oversize: grid.oversize.map(|rule| rule.word().to_string()),
         max_errors: grid.max_errors,
         ties: lists.ties,
@@ -76,6 +78,18 @@ pub fn of_flags(
     ParameterGrid::resolve(&file).map_err(of_flag)
 }
 
+/// The machines of `--mesh`, then those of `--system`.
+pub fn machines(grid: &GridArgs) -> Result<Vec<String>, Failure> {
+    let listed = grid.mesh.iter().flat_map(|list| split_list(list));
+    let mut machines: Vec<String> = listed.map(str::to_string).collect();
+    for name in grid.system.iter().flat_map(|list| split_list(list)) {
+        let system = System::named(name)
+            .map_err(|error| Failure::usage_message(format!("--system: {error}")))?;
+        machines.push(system.machine.to_string());
+    }
+    Ok(machines)
+}
+
 /// What is wrong with a grid, by the flag that says it and not by the key of a file.
 fn of_flag(error: GridError) -> Failure {
     let flag = match error.key.as_str() {
@@ -83,6 +97,7 @@ fn of_flag(error: GridError) -> Failure {
         "schedulers" => "--sched",
         "policies" => "--policy",
         "seeds" => "--seed",
+        "deps" => "--deps",
         "window.from" => "--from",
         "window.days" => "--days",
         "shake.copies" => "--shake",

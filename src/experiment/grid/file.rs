@@ -27,6 +27,9 @@ pub struct GridFile {
     /// What to do with a job larger than the machine: `error`, `drop` or `clamp`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub oversize: Option<String>,
+    /// What is done with dependencies of jobs: `ignore`, `honour`, `shift` or `force`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deps: Option<String>,
     /// Malformed lines to skip per trace.
     pub max_errors: usize,
     /// Count tied decisions.
@@ -95,6 +98,7 @@ impl Default for GridFile {
             policies: Vec::new(),
             seeds: Values::default(),
             oversize: None,
+            deps: None,
             max_errors: 0,
             ties: false,
             // As the main job does for its result files.

@@ -7,6 +7,7 @@
 //! policies = ["johnson"]          # cleaning; default: johnson
 //! seeds = "0..9"                  # default: 0
 //! oversize = "drop"               # jobs larger than the machine; default: the policy's rule
+//! deps = "honour"                 # jobs that follow others; default: ignore
 //! max-errors = 0                  # malformed lines to skip per trace
 //! ties = false                    # count tied decisions (several times the cost)
 //! placements = true               # measure diameter, dispersal, components
@@ -54,7 +55,7 @@ use error::{PathError, Step};
 use super::Measure;
 use crate::scheduler::registry::SchedulerSpec;
 use crate::topology::Topology;
-use crate::workload::{Oversize, Policy, Shake, Window};
+use crate::workload::{Dependencies, Oversize, Policy, Shake, Window};
 
 /// What a grid file means. Traces are still names: nothing has been read.
 #[derive(Clone, Debug)]
@@ -73,6 +74,8 @@ pub struct ParameterGrid {
     pub seeds: Vec<u64>,
     /// Part of the traces.
     pub window: Window,
+    /// What is done with dependencies of jobs.
+    pub deps: Dependencies,
     /// Shaken copies to run beside every trace.
     pub shake: Option<Shake>,
     /// What to measure.
@@ -128,6 +131,8 @@ impl ParameterGrid {
             let rule: Oversize = rule.parse().map_err(|e| GridError::at(&key("oversize"), e))?;
             policies.iter_mut().for_each(|policy| policy.oversize = rule);
         }
+        let deps = file.deps.as_deref().map_or(Ok(Dependencies::default()), str::parse);
+        let deps = deps.map_err(|e| GridError::at(&key("deps"), e))?;
         let seeds = once(file.seeds.integers().map_err(|e| GridError::at(&key("seeds"), e))?);
         let window = window(&file.window)?;
         if let Some(Err(error)) = file.shake.as_ref().map(Shake::check) {
@@ -142,7 +147,18 @@ impl ParameterGrid {
         file.schedulers = schedulers.iter().map(ToString::to_string).collect();
         file.policies = policies.iter().map(|policy| policy.name.to_string()).collect();
         let measure = Measure { ties: file.ties, placements: file.placements, jobs: false };
-        Ok(Self { file, machines, schedulers, policies, strategies, seeds, window, shake, measure })
+        Ok(Self {
+            file,
+            machines,
+            schedulers,
+            policies,
+            strategies,
+            seeds,
+            window,
+            deps,
+            shake,
+            measure,
+        })
     }
 }
 

@@ -65,8 +65,9 @@ impl Part {
         let mut rest = 0;
         for event in schedule.timeline.events().iter().rev() {
             if let Event::Start(id) = event {
-                let size = jobs[id.index()].size as usize;
-                rest += u128::from(weights[size]) * u128::from(least[size]);
+                let size = jobs[id.index()].size;
+                let points = trace.topology.points(size);
+                rest += u128::from(weights[size as usize]) * u128::from(least[points as usize]);
                 floors.push(rest);
             }
         }
@@ -124,7 +125,7 @@ impl Part {
             pace.started();
             let size = jobs[decision.job.index()].size;
             let pairwise_l1 = if needs >= Needs::Placements {
-                let placement = locality.placement(decision.nodes, size);
+                let placement = locality.placement(decision.nodes, topology.points(size));
                 tally.placements.record(&placement);
                 placement.pairwise_l1
             } else {
@@ -146,7 +147,7 @@ impl Part {
             ControlFlow::Continue(())
         };
         let timeline = &self.schedule.timeline;
-        let scene = Scene { jobs, topology, timed: false, stop: watch.stop };
+        let scene = Scene { jobs: self.trace.jobs(), topology, timed: false, stop: watch.stop };
         replay_while(timeline, scene, allocator.as_mut(), ties, observe).map_err(|cause| {
             match cause {
                 ReplayError::Stopped(stopped) => stopped.into(),

@@ -112,7 +112,7 @@ impl Problem {
         for constraint in &problem.constraints {
             let mut parts = problem.parts.iter().zip(&problem.whole.baselines);
             let about = |(part, tally): (&Part, &Tally)| {
-                tally.has(&constraint.subject, part.trace.topology.processors())
+                tally.has(&constraint.subject, part.trace.topology.capacity())
             };
             if !parts.any(about) {
                 return Err(SearchError::NothingConstrained(constraint.to_string()));
@@ -247,7 +247,7 @@ impl Problem {
     /// Notes what job sizes and constraints of one trace came to; `number` is that of its last part.
     fn take(&self, evaluation: &mut Evaluation, number: usize, tally: &Tally, baseline: &Tally) {
         let part = &self.parts[number];
-        let (schedule, processors) = (part.schedule_metrics(), part.trace.topology.processors());
+        let (schedule, processors) = (part.schedule_metrics(), part.trace.topology.capacity());
         if let Some(worst) = tally.worst_class(baseline, processors, |_, _| true) {
             let so_far = evaluation.worst.map_or(f64::NEG_INFINITY, |worst| worst.worsened_percent);
             if worst.worsened_percent > so_far {

@@ -32,12 +32,10 @@ pub fn split(
             jobs: workload.jobs[range].to_vec(),
             ..Workload::clone(workload)
         };
-        Arc::new(Trace::new(
-            Arc::new(side),
-            trace.topology.clone(),
-            trace.policy.clone(),
-            std::slice::from_ref(scheduler),
-        ))
+        let only = std::slice::from_ref(scheduler);
+        let (machine, policy) = (trace.topology.clone(), trace.policy.clone());
+        let side = Trace::new(Arc::new(side), machine, policy, only);
+        Arc::new(side.following(trace.dependencies()))
     };
     Ok([side("before", 0..before), side("after", before..workload.jobs.len())])
 }

@@ -1,5 +1,5 @@
 use crate::experiment::journal::CellId;
-use crate::workload::{Job, Shake};
+use crate::workload::{Follows, Job, Shake};
 
 /// The format of ids: raised when the same cell would give other numbers than before.
 const FORMAT: u32 = 2;
@@ -40,6 +40,17 @@ impl CellConfiguration<'_> {
         }
         CellId::of(&text)
     }
+}
+
+/// The same of jobs of which some follow others.
+pub fn chains_digest(jobs: &[Job], follows: &[Option<Follows>]) -> String {
+    let mut text = jobs_digest(jobs);
+    for (follows, job) in follows.iter().zip(0..) {
+        if let Some(Follows { job: before, earliest, lag }) = follows {
+            text.push_str(&format!("\n{job} {} {earliest} {lag}", before.0));
+        }
+    }
+    blake3::hash(text.as_bytes()).to_hex().to_string()
 }
 
 /// BLAKE3 digest (hexadecimal) of jobs as schedulers and allocators see them, with their

@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::configuration::{CellConfiguration, jobs_digest};
+use super::configuration::{CellConfiguration, chains_digest, jobs_digest};
 use crate::allocator::registry::AllocatorSpec;
 use crate::experiment::grid::{GridError, GridFile, ParameterGrid};
 use crate::experiment::journal::CellId;
@@ -114,7 +114,10 @@ impl PlannedTrace {
             name: workload.name.clone(),
             source: workload.source.display().to_string(),
             digest: workload.digest.clone(),
-            jobs_digest: jobs_digest(&workload.jobs),
+            jobs_digest: match &trace.chains().follows[..] {
+                [] => jobs_digest(&workload.jobs),
+                follows => chains_digest(&workload.jobs, follows),
+            },
             jobs: workload.jobs.len(),
             topology: trace.topology.to_string(),
             policy: trace.policy.clone(),

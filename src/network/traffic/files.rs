@@ -32,12 +32,14 @@ use std::str::FromStr;
 
 use super::table::{Entry, List};
 use crate::lines::{LineError, Lines};
-use crate::topology::MAX_PROCESSORS;
 
 pub use error::TableError;
 
 /// The fields of a phase file's line.
 pub const PHASE_FIELDS: [&str; 4] = ["phase", "src_rank", "dst_rank", "packets"];
+
+/// Ranks that a file may have.
+const MAX_RANKS: usize = u16::MAX as usize;
 
 /// Weights are at most this, so that their sum is finite.
 const MOST_WEIGHT: f64 = 1e100;
@@ -77,7 +79,7 @@ where
         if columns == 0 {
             columns = count;
         }
-        let most = MAX_PROCESSORS;
+        let most = MAX_RANKS;
         if count != columns || count > most {
             return Err(line.fields(count, columns.min(most)));
         }
@@ -117,7 +119,7 @@ fn read_phases(input: impl BufRead, file: &str) -> Result<List<u32>, TableError>
         let whole = "an integer from 0 to 18446744073709551615";
         let step = parse(phase, &(0..=u64::MAX)).ok_or_else(|| fail(0, phase, whole))?;
         let rank = |at, text: &str| {
-            let rank = parse(text, &(0..=MAX_PROCESSORS as u32 - 1));
+            let rank = parse(text, &(0..=MAX_RANKS as u32 - 1));
             rank.ok_or_else(|| fail(at, text, "an integer from 0 to 65534"))
         };
         let (src, dst) = (rank(1, src)?, rank(2, dst)?);

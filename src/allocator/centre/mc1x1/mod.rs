@@ -20,7 +20,7 @@ mod tie;
 use crate::allocator::centre::literal::{CentreRule, Centres, Score};
 use crate::allocator::centre::options::{CentreOptions, Metric, ShellOrder};
 use crate::allocator::{Allocator, Refusal, Request, settled_by_count};
-use crate::machine::{BoxCounts, LANES, Machine};
+use crate::machine::{BoxCounts, Count, LANES, Machine};
 use crate::stop::Stop;
 use crate::topology::{Grid, NodeId};
 use lane::Lane;
@@ -28,14 +28,14 @@ use ring::Ring;
 use scores::Scores;
 use tie::{Rest, TieTerms, Value};
 
-/// The MC1x1 allocator.
+/// The MC1x1 allocator; on machines of more than 65,535 points `C` is `u32`.
 #[derive(Debug)]
-pub struct Mc1x1 {
+pub struct Mc1x1<C = u16> {
     grid: Grid,
     options: CentreOptions,
-    free: BoxCounts,
+    free: BoxCounts<C>,
     scores: Scores,
-    tie: Option<TieTerms>,
+    tie: Option<TieTerms<C>>,
     ring: Ring,
     /// Centres whose tie value is known only to be at least something: (bound, score,
     /// centre) and what would settle it.
@@ -44,8 +44,32 @@ pub struct Mc1x1 {
 }
 
 impl Mc1x1 {
-    /// An allocator for `grid`.
+    /// An allocator for `grid`, of at most 65,535 points.
     pub fn new(grid: &Grid, options: CentreOptions) -> Self {
+        Self::counting(grid, options)
+    }
+
+    /// The definition of this allocator, without the shortcuts.
+    pub fn rule(options: CentreOptions) -> CentreRule {
+        CentreRule {
+            centres: Centres::FreeProcessors,
+            metric: Metric::Linf,
+            score: Score::ShellSum,
+            options,
+        }
+    }
+}
+
+impl<C: Count> Mc1x1<C> {
+    /// Whether the sums over all shells of `grid` fit 32 bits.
+    pub fn takes(grid: &Grid) -> bool {
+        let diameter = grid.axes().iter().map(|axis| u64::from(axis.diameter())).max();
+        let points = grid.processors();
+        points <= C::MOST && (diameter.unwrap_or(0) + 2) * (points as u64) < u64::from(u32::MAX)
+    }
+
+    /// An allocator for `grid`, which it [`takes`](Self::takes).
+    pub fn counting(grid: &Grid, options: CentreOptions) -> Self {
         let vector = options.tie.filter(|vector| !vector.is_indifferent());
         Self {
             free: BoxCounts::new(grid),
@@ -56,16 +80,6 @@ impl Mc1x1 {
             ring: Ring::new(grid, options.order),
             unsettled: Vec::new(),
             stop: Stop::new(),
-        }
-    }
-
-    /// The definition of this allocator, without the shortcuts.
-    pub fn rule(options: CentreOptions) -> CentreRule {
-        CentreRule {
-            centres: Centres::FreeProcessors,
-            metric: Metric::Linf,
-            score: Score::ShellSum,
-            options,
         }
     }
 
@@ -101,7 +115,7 @@ impl Mc1x1 {
             return Some(only);
         }
         tie.update(machine);
-        if TieTerms::is_narrow(&self.free, machine.processors()) {
+        if TieTerms::<C>::is_narrow(&self.free, machine.processors()) {
             self.least_tie::<u16>(machine, size, admitted)
         } else {
             self.least_tie::<u32>(machine, size, admitted)
@@ -159,7 +173,7 @@ impl Mc1x1 {
     }
 }
 
-impl Allocator for Mc1x1 {
+impl<C: Count> Allocator for Mc1x1<C> {
     fn allocate(
         &mut self,
         machine: &Machine,
@@ -171,7 +185,7 @@ impl Allocator for Mc1x1 {
             return Ok(());
         }
         if self.options.order == ShellOrder::Greedy {
-            let rule = Self::rule(self.options);
+            let rule = Mc1x1::rule(self.options);
             let winner = rule.choose_unless(&self.stop, machine, &self.grid, size)?;
             chosen.extend(winner.ok_or(Refusal::Fragmented)?.nodes);
         } else {
@@ -187,7 +201,7 @@ impl Allocator for Mc1x1 {
             return (size == machine.free_count()).then_some(1);
         }
         if self.options.order == ShellOrder::Greedy {
-            let rule = Self::rule(self.options);
+            let rule = Mc1x1::rule(self.options);
             return rule.tied_sets_unless(&self.stop, machine, &self.grid, size).ok();
         }
         self.free.update(machine);

@@ -1,5 +1,5 @@
 use super::lane::Lane;
-use crate::machine::{BoxCounts, LANES, Row};
+use crate::machine::{BoxCounts, Count, LANES, Row};
 use crate::topology::{Grid, NodeId};
 
 /// MC1x1 scores of all centres for one request, 16 neighbouring centres at a time.
@@ -58,7 +58,12 @@ impl Scores {
     /// Computes the scores of the free centres for `size` processors and returns the
     /// best. Those up to `admitted(best)` are then found in [`Scores::chunks`].
     #[inline(always)]
-    pub fn compute(&mut self, counts: &BoxCounts, size: u32, admitted: impl Fn(u64) -> u64) -> u64 {
+    pub fn compute<C: Count>(
+        &mut self,
+        counts: &BoxCounts<C>,
+        size: u32,
+        admitted: impl Fn(u64) -> u64,
+    ) -> u64 {
         let limit = |best: u32| u32::try_from(admitted(u64::from(best))).unwrap_or(u32::MAX);
         let mut best = u32::MAX;
         self.chunks.clear();
@@ -102,7 +107,7 @@ impl Scores {
 
     /// The first free centre, in scan order, with the best score for `size` processors.
     #[inline(always)]
-    pub fn first_best(&self, counts: &BoxCounts, size: u32) -> Option<NodeId> {
+    pub fn first_best<C: Count>(&self, counts: &BoxCounts<C>, size: u32) -> Option<NodeId> {
         let (mut best, mut first) = (u32::MAX, None);
         for row in 0..counts.rows() {
             for index in 0..self.chunks_per_row {
@@ -126,9 +131,9 @@ impl Scores {
 
     /// A chunk, or `None` if no centre of it is free.
     #[inline(always)]
-    fn chunk(
+    fn chunk<C: Count>(
         &self,
-        counts: &BoxCounts,
+        counts: &BoxCounts<C>,
         row: usize,
         index: usize,
         size: u32,
@@ -136,17 +141,17 @@ impl Scores {
     ) -> Option<Chunk> {
         // No score exceeds size times the largest distance.
         if u64::from(size) * u64::from(self.max_radius) < u64::from(u16::MAX) {
-            self.sums::<u16>(counts, row, index * LANES, size, limit)
+            self.sums::<u16, C>(counts, row, index * LANES, size, limit)
         } else {
-            self.sums::<u32>(counts, row, index * LANES, size, limit)
+            self.sums::<u32, C>(counts, row, index * LANES, size, limit)
         }
     }
 
     /// Sums over r of max(0, size - cnt(r)), stopped when all exceed `limit`.
     #[inline(always)]
-    fn sums<L: Lane>(
+    fn sums<L: Lane, C: Count>(
         &self,
-        counts: &BoxCounts,
+        counts: &BoxCounts<C>,
         row: usize,
         first_lane: usize,
         size: u32,
@@ -156,8 +161,9 @@ impl Scores {
         let lanes = L::clamp_from((self.row_length - first_lane) as u32);
         // A box of radius 0 holds one free processor or none.
         let count = counts.lanes(Row(row), 0, first_lane);
-        let busy: [L; LANES] =
-            std::array::from_fn(|i| L::mask(count[i] == 0) | L::mask(L::from(i as u16) >= lanes));
+        let busy: [L; LANES] = std::array::from_fn(|i| {
+            L::mask(count[i] == C::default()) | L::mask(L::from(i as u16) >= lanes)
+        });
         if busy.iter().fold(L::MAX, |all, &busy| all & busy) == L::MAX {
             return None;
         }
@@ -169,7 +175,7 @@ impl Scores {
             let count = counts.lanes(Row(row), radius, first_lane);
             let mut alive = L::default();
             for i in 0..LANES {
-                let deficit = size.saturating_minus(L::from(count[i]));
+                let deficit = size.saturating_minus(L::clamp_from(count[i].into()));
                 scores[i] = scores[i].saturating_plus(deficit);
                 alive = alive | (deficit & L::mask(scores[i] <= limit) & !busy[i]);
             }

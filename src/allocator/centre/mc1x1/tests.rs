@@ -14,7 +14,9 @@ proptest! {
         shares in proptest::collection::vec(0.0..1.0f64, 3),
     ) {
         let machine = machine(&grid, busy, seed);
-        agrees(&mut Mc1x1::new(&grid, options), &Mc1x1::rule(options), &grid, machine, &shares)?;
+        agrees(&mut Mc1x1::new(&grid, options), &Mc1x1::rule(options), &grid, machine.clone(), &shares)?;
+        let mut wide = Mc1x1::<u32>::counting(&grid, options);
+        agrees(&mut wide, &Mc1x1::rule(options), &grid, machine, &shares)?;
     }
 
     /// Whatever vectors the processor has, the centre is that of the portable code.
@@ -34,6 +36,22 @@ proptest! {
         prop_assert!(portable.is_some());
         prop_assert_eq!(mc1x1.best_centre(&machine, size), portable);
     }
+}
+
+/// On an empty torus every centre has the same score, and the first wins: the cube around it.
+#[test]
+fn more_points_than_sixteen_bits_count() {
+    let topology: crate::topology::Topology = "torus:60x60x60".parse().expect("a torus");
+    let grid = topology.grid().expect("a grid").clone();
+    assert!(!Mc1x1::<u16>::takes(&grid) && Mc1x1::<u32>::takes(&grid));
+    let mut mc1x1 = Mc1x1::<u32>::counting(&grid, CentreOptions::default());
+    let (machine, mut chosen) = (Machine::new(topology), Vec::new());
+    mc1x1.allocate(&machine, Request::of_size(41 * 41 * 41), &mut chosen).expect("all are free");
+    let centre = grid.coord(NodeId(0));
+    assert_eq!(chosen.len(), 68_921);
+    assert!(chosen.iter().all(|&node| grid.linf(centre, grid.coord(node)) <= 20));
+    let narrow: crate::topology::Topology = "65535x16".parse().expect("a mesh");
+    assert!(!Mc1x1::<u32>::takes(narrow.grid().expect("a grid")));
 }
 
 proptest! {

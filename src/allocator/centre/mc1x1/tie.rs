@@ -18,16 +18,16 @@ use super::ring::Ring;
 use super::scores::Chunk;
 use crate::allocator::centre::options::CentreOptions;
 use crate::allocator::centre::tie::TieVector;
-use crate::machine::{BoxCounts, LANES, Machine};
+use crate::machine::{BoxCounts, Count, LANES, Machine};
 use crate::topology::{Grid, NodeId};
 
 /// Evaluates tie values on one grid.
 #[derive(Debug)]
-pub struct TieTerms {
+pub struct TieTerms<C> {
     vector: TieVector,
     /// `walls[i]`: counts of the free processors whose wall weight exceeds i, so that the
     /// weights in a box are the sum of these counts.
-    walls: Vec<BoxCounts>,
+    walls: Vec<BoxCounts<C>>,
     weights: Vec<u8>,
     /// Room for the processors taken of a last shell.
     taken: Vec<NodeId>,
@@ -79,7 +79,7 @@ pub struct Rest {
     need: u32,
 }
 
-impl TieTerms {
+impl<C: Count> TieTerms<C> {
     pub fn new(grid: &Grid, vector: TieVector, options: CentreOptions) -> Self {
         let weight = |c| options.wall.weight(grid.walls(c)) as u8;
         let weights: Vec<u8> = grid.coords().into_iter().map(weight).collect();
@@ -103,7 +103,7 @@ impl TieTerms {
     }
 
     /// Whether all sums on a machine of `processors` fit 16 bits. They always fit 32.
-    pub fn is_narrow(counts: &BoxCounts, processors: usize) -> bool {
+    pub fn is_narrow(counts: &BoxCounts<C>, processors: usize) -> bool {
         let radii = u64::from(counts.max_radius()) + 2;
         radii * (processors as u64) < u64::from(u16::MAX)
     }
@@ -113,7 +113,7 @@ impl TieTerms {
     #[inline(always)]
     pub fn terms<L: Lane>(
         &self,
-        counts: &BoxCounts,
+        counts: &BoxCounts<C>,
         chunk: &Chunk,
         size: u32,
         wanted: &[bool; LANES],
@@ -135,8 +135,10 @@ impl TieTerms {
         };
         // Beyond the machine nothing changes: `value` adds what is left of the scan radius.
         for radius in 0..=counts.max_radius() + 1 {
-            let count = counts.lanes(row, radius, first_lane).map(L::from);
-            let cells = counts.lane_cells(row, radius, first_lane).map(L::from);
+            let count =
+                counts.lanes(row, radius, first_lane).map(|count| L::clamp_from(count.into()));
+            let cells =
+                counts.lane_cells(row, radius, first_lane).map(|count| L::clamp_from(count.into()));
             let (mut unfinished, mut filling) = (zero, zero);
             for i in 0..LANES {
                 let full = L::mask(count[i] >= size);
@@ -155,7 +157,8 @@ impl TieTerms {
             if filling != zero {
                 let seen = &t.seen;
                 for (walls, t) in self.walls.iter().zip(&mut t.walls) {
-                    let wall = walls.lanes(row, radius, first_lane).map(L::from);
+                    let wall = walls.lanes(row, radius, first_lane);
+                    let wall = wall.map(|count| L::clamp_from(count.into()));
                     for i in 0..LANES {
                         let filling = L::mask(seen[i] == zero);
                         t.inside[i] = t.inside[i].plus(wall[i] & filling);

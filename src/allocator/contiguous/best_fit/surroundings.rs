@@ -11,7 +11,7 @@ use crate::topology::{Axis, Coord, Grid};
 #[derive(Clone, Debug)]
 pub struct Surroundings {
     grid: Grid,
-    counts: BoxCounts,
+    counts: BoxCounts<u32>,
 }
 
 impl Surroundings {

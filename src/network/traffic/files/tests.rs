@@ -70,7 +70,7 @@ fn errors_of_a_matrix_name_their_place() {
             format!("m.csv:1: entry \"{text}\" is not a number from 0 to 1e100 (field 2 of 2)");
         assert_eq!(message(weights_of(&format!("0,{text}\n0,0"))), expected);
     }
-    let wide = vec!["0"; MAX_PROCESSORS + 1].join(",");
+    let wide = vec!["0"; MAX_RANKS + 1].join(",");
     assert_eq!(
         message(matrix_of(&wide)),
         "m.csv:1: the line has 65536 fields, but must have 65535"

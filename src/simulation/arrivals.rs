@@ -1,0 +1,107 @@
+//! Who arrives when, where jobs wait for others to end before they are submitted.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use crate::workload::{Follows, Job, JobId};
+
+/// Jobs in the order in which they arrive: by time, at one instant by their place in the file.
+pub struct Arrivals<'a> {
+    jobs: &'a [Job],
+    /// By job, what it follows; empty if none follows another.
+    follows: &'a [Option<Follows>],
+    /// The first job that has not arrived, of those that follow none.
+    next: usize,
+    /// Jobs that follow others, in order of the job that they follow: (followed, follower).
+    followers: Vec<(JobId, JobId)>,
+    /// Jobs whose predecessor has ended: time, line, job.
+    released: BinaryHeap<Reverse<(i64, u32, JobId)>>,
+}
+
+impl<'a> Arrivals<'a> {
+    /// Arrivals of `jobs`, in order of submission; `follows` says by job what it follows, without
+    /// cycles, or is empty.
+    pub fn new(jobs: &'a [Job], follows: &'a [Option<Follows>]) -> Self {
+        let edges = follows.iter().zip((0..).map(JobId));
+        let mut followers: Vec<_> =
+            edges.filter_map(|(follows, id)| follows.map(|follows| (follows.job, id))).collect();
+        followers.sort_unstable();
+        let mut arrivals = Self { jobs, follows, next: 0, followers, released: BinaryHeap::new() };
+        arrivals.skip();
+        arrivals
+    }
+
+    /// Passes over jobs that arrive when others have ended.
+    fn skip(&mut self) {
+        while matches!(self.follows.get(self.next), Some(Some(_))) {
+            self.next += 1;
+        }
+    }
+
+    /// When the next job arrives that is known to.
+    pub fn next_time(&self) -> Option<i64> {
+        let next = self.jobs.get(self.next).map(|job| job.submit);
+        let released = self.released.peek().map(|Reverse((time, ..))| *time);
+        next.into_iter().chain(released).min()
+    }
+
+    /// The next job that has arrived by `now`, and when it did.
+    pub fn arrived(&mut self, now: i64) -> Option<(JobId, i64)> {
+        let id = JobId(self.next as u32);
+        let next = self.jobs.get(self.next).map(|job| (job.submit, job.line, id));
+        let released = self.released.peek().map(|&Reverse(key)| key);
+        let (time, _, id) = next.into_iter().chain(released).min().filter(|key| key.0 <= now)?;
+        if next.is_some_and(|next| next.2 == id) {
+            self.next += 1;
+            self.skip();
+        } else {
+            self.released.pop();
+        }
+        Some((id, time))
+    }
+
+    /// A job has ended.
+    pub fn completed(&mut self, id: JobId, end: i64) {
+        let first = self.followers.partition_point(|&(followed, _)| followed < id);
+        for &(_, follower) in self.followers[first..].iter().take_while(|edge| edge.0 == id) {
+            if let Some(follows) = self.follows[follower.index()] {
+                let line = self.jobs[follower.index()].line;
+                self.released.push(Reverse((follows.arrival(end), line, follower)));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn job(line: u32, submit: i64) -> Job {
+        Job { number: 0, submit, run: 1, estimate: 1, size: 1, line, shape: None }
+    }
+
+    #[test]
+    fn in_order_of_time_then_of_the_file() {
+        let jobs = [job(3, 0), job(4, 5), job(1, 7), job(2, 7)];
+        let after = |job, earliest, lag| Some(Follows { job: JobId(job), earliest, lag });
+        let follows = [None, after(0, 0, 4), None, after(0, 0, 4)];
+        let mut arrivals = Arrivals::new(&jobs, &follows);
+        assert_eq!(arrivals.arrived(0), Some((JobId(0), 0)));
+        assert_eq!(arrivals.next_time(), Some(7));
+        arrivals.completed(JobId(0), 3);
+        assert_eq!(arrivals.next_time(), Some(7));
+        assert_eq!(arrivals.arrived(6), None);
+        let order: Vec<_> = std::iter::from_fn(|| arrivals.arrived(7)).collect();
+        assert_eq!(order, [(JobId(2), 7), (JobId(3), 7), (JobId(1), 7)]);
+        assert_eq!(arrivals.next_time(), None);
+    }
+
+    #[test]
+    fn without_dependencies_jobs_come_as_they_stand() {
+        let jobs = [job(9, 0), job(4, 5), job(7, 5), job(2, 5)];
+        let mut arrivals = Arrivals::new(&jobs, &[]);
+        let order: Vec<_> =
+            std::iter::from_fn(|| arrivals.arrived(9)).map(|(id, _)| id.0).collect();
+        assert_eq!(order, [0, 1, 2, 3]);
+    }
+}

@@ -1,0 +1,98 @@
+//! Machines that existed, by name.
+
+use super::Topology;
+use crate::naming::nearest_few;
+use crate::shown::shown;
+
+/// A machine that existed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct System {
+    /// What to call it, in place of a machine.
+    pub name: &'static str,
+    /// The machine that it is.
+    pub machine: &'static str,
+    /// What a point and a processor of it are.
+    pub about: &'static str,
+    /// Who says so.
+    pub source: &'static str,
+}
+
+/// The systems whose network is known for certain and can be said in three dimensions.
+pub const SYSTEMS: [System; 3] = [
+    System {
+        name: "blue-waters",
+        machine: "torus:24x24x24*2",
+        about: "Cray XE6/XK7 of the NCSA. A point is a Gemini router, a processor one of its two nodes; \
+                26,864 of the 27,648 places had nodes for jobs.",
+        source: "NCSA; Jha et al. 2020",
+    },
+    System {
+        name: "nasa-ipsc",
+        machine: "hypercube:7",
+        about: "Intel iPSC/860 of NASA Ames, 128 processors.",
+        source: "Feitelson, Nitzberg 1995",
+    },
+    System {
+        name: "tpu-v4",
+        machine: "torus:16x16x16",
+        about: "TPU v4 pod of 4,096 chips as one torus. A real pod wires its blocks of 4x4x4 anew for each \
+                job.",
+        source: "Jouppi et al. 2023",
+    },
+];
+
+/// A name that no system has.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("no system \"{name}\"{advice} (replay list systems)")]
+pub struct SystemError {
+    name: String,
+    advice: String,
+}
+
+impl System {
+    /// The system of a name, in letters of either case.
+    ///
+    /// # Errors
+    /// [`SystemError`], with the nearest name if one is near.
+    pub fn named(name: &str) -> Result<&'static System, SystemError> {
+        let wanted = name.trim();
+        SYSTEMS.iter().find(|system| system.name.eq_ignore_ascii_case(wanted)).ok_or_else(|| {
+            let near = nearest_few(wanted, SYSTEMS.iter().map(|system| system.name), 1);
+            let advice = near.first().map(|near| format!("; did you mean \"{near}\"?"));
+            SystemError { name: shown(wanted), advice: advice.unwrap_or_default() }
+        })
+    }
+
+    /// Its network.
+    ///
+    /// # Errors
+    /// None for those of the [table](SYSTEMS).
+    pub fn topology(&self) -> Result<Topology, super::TopologyError> {
+        self.machine.parse()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_system_is_a_machine_that_is_also_called_by_name() {
+        for system in SYSTEMS {
+            let topology = system.topology().expect(system.name);
+            assert_eq!(topology.to_string(), system.machine);
+            assert_eq!(system.name.parse(), Ok(topology));
+        }
+        let size = |name: &str| System::named(name).map(|s| s.topology().map(|t| t.capacity()));
+        assert_eq!(size("Blue-Waters"), Ok(Ok(27_648)));
+        assert_eq!(size("nasa-ipsc"), Ok(Ok(128)));
+    }
+
+    #[test]
+    fn a_misspelt_name_gets_advice() {
+        let told = |name| System::named(name).expect_err("no such system").to_string();
+        let near = "no system \"blue-watrs\"; did you mean \"blue-waters\"? (replay list systems)";
+        assert_eq!(told("blue-watrs"), near);
+        assert_eq!(told("quarks"), "no system \"quarks\" (replay list systems)");
+    }
+}

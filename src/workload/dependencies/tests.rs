@@ -1,0 +1,139 @@
+use super::*;
+use crate::workload::{Policy, Window, Workload};
+use proptest::prelude::*;
+
+/// The sample of the specification.
+const SAMPLE: &str = "\
+; MaxProcs: 16
+1 0 -1 100 8 -1 -1 8 200 -1 1 1 1 -1 -1 -1 -1 -1
+2 10 -1 50 4 -1 -1 4 100 -1 1 1 1 -1 -1 -1 1 20
+3 500 -1 50 4 -1 -1 4 100 -1 1 1 1 -1 -1 -1 2 -1
+4 20 -1 30 4 -1 -1 4 100 -1 1 2 1 -1 -1 -1 99 5
+5 30 -1 30 4 -1 -1 4 100 -1 1 2 1 -1 -1 -1 6 0
+6 40 -1 30 4 -1 -1 4 100 -1 1 2 1 -1 -1 -1 -1 -1
+7 50 -1 30 4 -1 -1 4 100 -1 1 2 1 -1 -1 -1 7 0
+8 60 -1 0 4 -1 -1 4 100 -1 0 2 1 -1 -1 -1 1 0
+9 70 -1 30 4 -1 -1 4 100 -1 1 2 1 -1 -1 -1 8 0
+";
+
+fn read(text: &str) -> Workload {
+    let name = "sample.swf";
+    let load = Workload::from_reader(
+        text.as_bytes(),
+        name,
+        &Policy::JOHNSON,
+        &Window::ALL,
+        Default::default(),
+    );
+    load.expect("a trace")
+}
+
+/// By job number, what it follows: number, earliest, lag.
+fn follows(workload: &Workload, rule: Dependencies) -> Vec<(i64, i64, i64, i64)> {
+    let jobs = &workload.jobs;
+    let chains = workload.links.chains(jobs, rule);
+    let all = jobs.iter().zip(&chains.follows).filter_map(|(job, follows)| {
+        follows.map(|f| (job.number, jobs[f.job.index()].number, f.earliest, f.lag))
+    });
+    let mut all: Vec<_> = all.collect();
+    all.sort_unstable();
+    all
+}
+
+/// Rule F7.
+#[test]
+fn the_sample_is_counted() {
+    let workload = read(SAMPLE);
+    let expected = "7 records with a preceding job: 5 usable (4 earlier in the file, 1 later), 1 absent, 1 itself; \
+                    2 with a think time";
+    assert_eq!(workload.report.dependencies.to_string(), expected);
+    let honoured = [(2, 1, 10, 20), (3, 2, 500, 0), (5, 6, 30, 0), (8, 1, 60, 0), (9, 8, 70, 0)];
+    assert_eq!(follows(&workload, Dependencies::Honour), honoured);
+    assert!(follows(&workload, Dependencies::Ignore).is_empty());
+    // No wait is known, hence no end.
+    let chains = workload.links.chains(&workload.jobs, Dependencies::Shift);
+    assert_eq!((chains.kept(), chains.ignored.no_end), (0, 5));
+}
+
+#[test]
+fn the_reaction_time_is_kept() {
+    let swf = "; MaxProcs: 4\n1 0 10 90 1\n2 150 0 5 1 -1 -1 1 -1 -1 1 1 1 -1 -1 -1 1 7\n\
+               3 40 0 5 1 -1 -1 1 -1 -1 1 1 1 -1 -1 -1 1 -1\n";
+    let never = i64::MIN;
+    // 50 s after the end at 100; job 3 was submitted before that end.
+    let shifted = [(2, 1, never, 50), (3, 1, never, 0)];
+    assert_eq!(follows(&read(swf), Dependencies::Shift), shifted);
+}
+
+/// As in wagap-2013, whose fields 17 and 18 are 1 in every record.
+#[test]
+fn a_constant_means_nothing() {
+    let record = |i: i64| format!("{i} {i} 0 5 1 -1 -1 1 -1 -1 1 1 1 -1 -1 -1 1 1\n");
+    let workload = read(&(1..=4).map(record).collect::<String>());
+    let told = workload.report.dependencies.to_string();
+    assert_eq!(
+        told,
+        "4 records with a preceding job, 1 in all of them: no meaning; 4 with a think time"
+    );
+    assert!(follows(&workload, Dependencies::Honour).is_empty());
+    let chains = workload.links.chains(&workload.jobs, Dependencies::Honour);
+    assert!(
+        chains.to_string().ends_with("3 of a field 17 that is the same everywhere (--deps force)")
+    );
+    assert_eq!(follows(&workload, Dependencies::Force).len(), 3);
+}
+
+#[test]
+fn what_cannot_be_followed_is_counted() {
+    // Job 1 is dropped by cleaning; 3, 4 and 5 form a cycle, and 6 hangs on it.
+    let record = |i: i64, before: i64, size: i64| {
+        format!("{i} {i} 0 5 {size} -1 -1 {size} -1 -1 1 1 1 -1 -1 -1 {before} 2\n")
+    };
+    let text: String = [(1, -1, 0), (2, 1, 1), (3, 5, 1), (4, 3, 1), (5, 4, 1), (6, 5, 1)]
+        .map(|(i, before, size)| record(i, before, size))
+        .concat();
+    let workload = read(&text);
+    let chains = workload.links.chains(&workload.jobs, Dependencies::Honour);
+    assert_eq!((chains.ignored.dropped, chains.ignored.cycles), (1, 1));
+    assert_eq!(
+        chains.to_string(),
+        "3 jobs follow others; ignored: 1 whose predecessor is not replayed, 1 that would close a cycle"
+    );
+    let numbers: Vec<_> =
+        follows(&workload, Dependencies::Honour).iter().map(|f| (f.0, f.1)).collect();
+    assert_eq!(numbers, [(3, 5), (4, 3), (6, 5)]);
+}
+
+#[test]
+fn words_and_advice() {
+    for (name, rule) in Dependencies::ALL {
+        assert_eq!((name.parse(), rule.name()), (Ok(rule), name));
+    }
+    assert_eq!("honor".parse(), Ok(Dependencies::Honour));
+    let told = "shfit".parse::<Dependencies>().expect_err("no rule").to_string();
+    assert!(told.ends_with("did you mean \"shift\"?"), "{told}");
+}
+
+proptest! {
+    /// However records name each other, nobody follows himself in the end, and every edge is kept,
+    /// or counted.
+    #[test]
+    fn no_cycle_is_left(before in proptest::collection::vec(-1i64..12, 1..12)) {
+        let record = |(i, before): (usize, &i64)| {
+            format!("{} {i} 0 5 1 -1 -1 1 -1 -1 1 1 1 -1 -1 -1 {before} 2\n", i + 1)
+        };
+        let workload = read(&before.iter().enumerate().map(record).collect::<String>());
+        let chains = workload.links.chains(&workload.jobs, Dependencies::Force);
+        let counts = &workload.report.dependencies;
+        prop_assert_eq!(counts.earlier + counts.later, chains.kept() + chains.ignored.cycles);
+        prop_assert_eq!(counts.named, counts.earlier + counts.later + counts.absent + counts.itself);
+        for start in 0..chains.follows.len() {
+            let mut at = start;
+            for _ in 0..before.len() {
+                let Some(follows) = chains.follows[at] else { break };
+                at = follows.job.index();
+            }
+            prop_assert!(chains.follows[at].is_none());
+        }
+    }
+}

@@ -3,13 +3,13 @@
 # GABL against MBS, other readings of Table 2, every allocator on real traces, what machines did beside
 # what policies would have, contention on the network, a hypercube as it was, size reduction on real
 # traces and in its paper, Turner's hypercube workloads, workstations that jobs share, and rules of
-# placement on 3D tori.
+# placement on 3D tori, and estimates in the tie-breaking of MC1x1.
 #
 #   scripts/experiments.sh [PROGRAM] [SECTION...]
 #
 # PROGRAM: the replay binary [target/release/replay]. SECTION: fragmentation, busy-lists,
 # messages, gabl-mbs, table-2, traces, recorded, contention, hypercube, size-reduction, chang-mohapatra,
-# turner, workstations, torus-placements [all]. Traces are looked for as the program does; a
+# turner, workstations, torus-placements, estimates-in-ties [all]. Traces are looked for as the program does; a
 # trace that is not here is left out, and the page says so.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -868,8 +868,75 @@ both keep the same busy: the large ones wait for one half, whatever is done with
 TXT
 }
 
+# TRACE OPTIONS...: what `replay estimates` finds there, rows of a table, and CSV.
+estimates_of() {
+    local trace=$1 command
+    shift
+    command=(--trace "$trace" "$@" --samples 2000)
+    if ! "$replay" estimates "${command[@]}" --format csv --quiet > "$work/estimates.csv" 2> "$work/error"; then
+        printf '\n%s was not run: %s\n' "$trace" "$(tail -n 1 "$work/error")" >> "$work/left-out"
+        return
+    fi
+    printf -- '* `replay estimates %s`\n' "${command[*]}" >> "$work/commands"
+    cp "$work/estimates.csv" "$out/estimates-$trace.csv"
+    unquoted < "$work/estimates.csv" | awk -F, '
+        NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+        {
+            gsub(";", ",", $at["tie_with_ends"]); gsub(";", ",", $at["tie_without_ends"])
+            printf "| %s | %s | %.0f | %.2f | %s | %s | %.2f | %.2f | %.2f to %.2f | %d x %d d | %s | %s: %.2f |\n", $at["trace"], \
+                $at["estimates_from"], $at["known_percent"], $at["used_share"], $at["tie_with_ends"], $at["tie_without_ends"], \
+                $at["first_gain_percent"], $at["second_gain_percent"], $at["second_gain_low"], $at["second_gain_high"], \
+                $at["blocks"], $at["block_days"], $at["helps"], $at["worst_class"], $at["worst_class_gain"]
+        }' >> "$work/rows"
+}
+
+estimates_in_ties() {
+    local trace options
+    : > "$work/rows"; : > "$work/commands"; : > "$work/left-out"
+    while read -r trace options; do
+        estimates_of "$trace" $options
+    done << 'RUNS'
+KTH-SP2-1996-2 --jobs 8000 --evaluations 48
+SDSC-SP2-1998-4.2-cln --mesh 16x8 --jobs 8000 --evaluations 48
+CTC-SP2-1996-3.1-cln --jobs 8000 --evaluations 48
+SDSC-Par-1995-3.1-cln --jobs 8000 --evaluations 48
+SDSC-Par-1996-3.1-cln --jobs 8000 --evaluations 48
+LANL-CM5-1994-4.1-cln --jobs 8000 --evaluations 48
+wagap-2013 --policy cerit-nodes --mesh 4x17 --jobs 8000 --evaluations 48
+BlueWaters-15k --mesh torus:24x24x48 --jobs 1000 --evaluations 16
+RUNS
+    cat << 'TXT'
+# Do users' estimates help MC1x1 to break ties?
+
+Among equally good places, or nearly so, MC1x1 may prefer one whose busy neighbours are to end when the new job is:
+then a larger hole is left. EF, the fifth number of a tie vector, weighs that; it knows the time, and what users ask for
+(SWF field 9, as it stands in the log). Tie vectors and slacks were searched on the first half of the jobs, with
+EF and with EF = 0, as many evaluations each, half of them common to both. Both winners were replayed over the whole and
+compared on the jobs of the second half: gain is how much less their mean pairwise L1 is with EF, in percent.
+Intervals are of 95 %, by a paired bootstrap over blocks of weeks, or of days where the weeks are fewer than eight.
+*Helps* means at least 1 % better, and an interval above 0.
+
+| estimates | what they are |
+|---|---|
+| log | what users asked for |
+| oracle | the run times: what perfect estimates would bring |
+| shuffled | those of another job of the same size: they say nothing, and must bring nothing |
+| modelled | for logs without: run time x (1 + x), x exponential with mean 2, rounded up to what users like to ask for |
+
+*Used* is the mean of run time over estimate, of jobs that keep theirs. *Worst class* is, of up to ten classes of
+about as many jobs, the one that fares worst with EF, as SIZES: gain %.
+
+| trace | estimates | known % | used | with EF | without | first half % | second half % | 95 % | blocks | helps | worst class |
+|---|---|---:|---:|---|---|---:|---:|---:|---:|---|---:|
+TXT
+    cat "$work/rows"
+    cat "$work/left-out"
+    printf '\nFCFS. Every class of size is in `estimates-TRACE.csv`. The commands:\n\n'
+    cat "$work/commands"
+}
+
 every=(fragmentation busy-lists messages gabl-mbs table-2 traces recorded contention hypercube size-reduction
-    chang-mohapatra turner workstations torus-placements)
+    chang-mohapatra turner workstations torus-placements estimates-in-ties)
 sections=("$@")
 [ $# -gt 0 ] || sections=("${every[@]}")
 for section in "${sections[@]}"; do

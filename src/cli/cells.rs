@@ -173,6 +173,13 @@ pub fn works(
              work with that"
         )));
     }
+    let asks = scheduler.build(machine.processors() as u32).promises_places();
+    if asks && !built.keeps_schedule() && built.copy().is_none() {
+        return Err(Failure::usage_message(format!(
+            "scheduler {scheduler} asks for places on a copy of the machine, which allocator {allocator} \
+             cannot tell; guard=count works with it"
+        )));
+    }
     if machine.slots() > machine.processors() && scheduler.uses_estimates() {
         return Err(Failure::usage_message(format!(
             "scheduler {scheduler} goes by estimates of run times; on hosts that jobs share ({machine}) \
@@ -360,7 +367,7 @@ fn all_fold(
         let strategy = grid.strategies.get(index).map_err(Failure::usage)?;
         let mut built = strategy.build(machine, 0).map_err(Failure::usage)?;
         let mut folds = |job: &Job| {
-            let request = Request { size: job.size, shape: job.shape };
+            let request = Request::shaped(job.size, job.shape);
             built.least(request) <= processors && built.can_serve(request)
         };
         if !workload.jobs.iter().filter(|job| job.size > processors).all(&mut folds) {

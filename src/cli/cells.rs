@@ -20,7 +20,7 @@ use crate::scheduler::WhenFull;
 use crate::scheduler::registry::SchedulerSpec;
 use crate::stop::Stop;
 use crate::topology::{DefaultMachine, MAX_PROCESSORS, Topology, default_machine};
-use crate::workload::{Job, Oversize, Policy, Shake, Workload};
+use crate::workload::{Job, Oversize, Policy, Shake, Workload, scale_load};
 
 /// A grid whose traces are loaded: its cells can run.
 #[derive(Debug)]
@@ -251,14 +251,52 @@ fn on_machines(
             if recorded.is_some() {
                 workload = with_waits(&workload, quiet)?;
             }
-            let trace = Trace::new(workload, machine, policy.name, &grid.schedulers);
-            if let Some(rule) = recorded {
-                tell_conflicts(&trace, rule, quiet)?;
+            for workload in at_loads(&workload, &machine, &grid.loads, quiet)? {
+                let machine = machine.clone();
+                let trace = Trace::new(workload, machine, policy.name, &grid.schedulers);
+                if let Some(rule) = recorded {
+                    tell_conflicts(&trace, rule, quiet)?;
+                }
+                traces.push(Arc::new(trace));
             }
-            traces.push(Arc::new(trace));
         }
     }
     Ok(traces)
+}
+
+/// A workload at every load, which its name then says; itself if there are no loads.
+fn at_loads(
+    workload: &Arc<Workload>,
+    machine: &Topology,
+    loads: &[f64],
+    quiet: bool,
+) -> Result<Vec<Arc<Workload>>, Failure> {
+    if loads.is_empty() {
+        return Ok(vec![workload.clone()]);
+    }
+    let processors = machine.processors();
+    let at = |&load: &f64| {
+        let mut scaled = Workload::clone(workload);
+        let Some(told) = scale_load(&mut scaled.jobs, processors, load) else {
+            let name = &workload.name;
+            let why = "its jobs are submitted at once, or none runs: there is no load to scale";
+            return Err(Failure::usage_message(format!("--scale-load: {name}: {why}")));
+        };
+        scaled.name = format!("{}[load={load}]", workload.name);
+        if !quiet {
+            tell(format_args!(
+                "{}: load {:.4} on {} processors, times between arrivals x {:.4}, load {:.4} after rounding{}",
+                scaled.name,
+                told.before,
+                grouped(processors as u64),
+                told.factor,
+                told.after,
+                if load > 1.0 { "; above 1 waits grow with the trace" } else { "" },
+            ));
+        }
+        Ok(Arc::new(scaled))
+    };
+    loads.iter().map(at).collect()
 }
 
 /// The traces of all lists. A file may have a comma in its name.

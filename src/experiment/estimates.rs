@@ -338,7 +338,7 @@ impl Table for Finding {
             C::new("second_gain_high", "%", "upper end", |r| r.interval[1]),
             C::new("helps", "", "whether the gain on the second half is at least 1 % and the interval above 0: yes or no", |r| if r.helps() { "yes" } else { "no" }.to_string()),
             C::new("second_half_jobs", "jobs", "jobs of the second half", |r| r.jobs),
-            C::new("blocks", "", "blocks of the bootstrap", |r| r.blocks.0),
+            C::new("bootstrap_blocks", "", "blocks of the bootstrap", |r| r.blocks.0),
             C::new("block_days", "d", "length of a block", |r| r.blocks.1),
             C::new("first_without_ties", "hops", "mean pairwise L1 of the first half without tie-breaking", |r| r.first[2]),
             C::new("first_without_ends", "hops", "with the best vector of EF = 0", |r| r.first[1]),

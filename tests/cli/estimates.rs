@@ -9,6 +9,7 @@ trials!(
     the_study_is_the_same_for_any_number_of_threads,
     the_study_looks_for_its_own_vectors,
     a_place_is_kept_only_by_who_can_tell,
+    loads_are_scaled,
 );
 
 /// EF = 0 is no EF: the same name, and the same numbers.
@@ -77,4 +78,21 @@ fn a_place_is_kept_only_by_who_can_tell() {
     let told = dir.replay(&format!("{run} first-fit[shape=near-square]")).code(0);
     told.demand(told.stdout.contains("easy[guard=place]"), "the discipline's name");
     dir.replay(&format!("{run} rsr")).fails(2, 1, &["guard=count works with it"]);
+}
+
+/// The same jobs at another load: told, named, and earlier or later.
+fn loads_are_scaled() {
+    let dir = Dir::new();
+    let run = dir.replay("--jobs 300 --alloc mc1x1 --scale-load 0.5,0.9 --format json").code(0);
+    run.demand(
+        run.stderr.contains("[load=0.9]: load ") && run.stderr.contains("after rounding"),
+        "loads",
+    );
+    let (names, waits) = (run.fields(&["trace"]), run.fields(&["mean_wait"]));
+    assert_eq!(names, ["lublin-10x10[load=0.5]", "lublin-10x10[load=0.9]"]);
+    let waits: Vec<f64> = waits.iter().filter_map(|wait| wait.parse().ok()).collect();
+    assert!(waits.len() == 2 && waits[0] < waits[1], "{waits:?}");
+    for bad in ["0", "-1", "inf", "many"] {
+        dir.replay(&format!("--scale-load={bad}")).fails(2, 1, &["load"]);
+    }
 }

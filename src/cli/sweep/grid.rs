@@ -70,6 +70,7 @@ pub fn of_flags(
             jobs: grid.jobs,
             days: grid.days,
         },
+        loads: grid.scale_load.iter().cloned().collect(),
         shake,
         allocator: allocators(grid, lists)?,
     };

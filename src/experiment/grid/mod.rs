@@ -67,6 +67,8 @@ pub struct ParameterGrid {
     pub schedulers: Vec<SchedulerSpec>,
     /// Cleaning policies.
     pub policies: Vec<Policy>,
+    /// Offered loads; none for what the traces offer.
+    pub loads: Vec<f64>,
     /// Allocation strategies, each once.
     pub strategies: Strategies,
     /// Seeds.
@@ -130,6 +132,13 @@ impl ParameterGrid {
         }
         let seeds = once(file.seeds.integers().map_err(|e| GridError::at(&key("seeds"), e))?);
         let window = window(&file.window)?;
+        let loads = file.loads.texts().map_err(|e| GridError::at(&key("loads"), e))?;
+        let load = |text: &String| {
+            let load = text.parse().ok().filter(|&load: &f64| load > 0.0 && load.is_finite());
+            let problem = || GridError::at(&key("loads"), format!("\"{text}\" is no load above 0"));
+            load.ok_or_else(problem)
+        };
+        let loads = loads.iter().map(load).collect::<Result<Vec<f64>, _>>()?;
         if let Some(Err(error)) = file.shake.as_ref().map(Shake::check) {
             return Err(GridError::at(&[Step::Key("shake"), Step::Key(error.field)], error));
         }
@@ -142,7 +151,18 @@ impl ParameterGrid {
         file.schedulers = schedulers.iter().map(ToString::to_string).collect();
         file.policies = policies.iter().map(|policy| policy.name.to_string()).collect();
         let measure = Measure { ties: file.ties, placements: file.placements, jobs: false };
-        Ok(Self { file, machines, schedulers, policies, strategies, seeds, window, shake, measure })
+        Ok(Self {
+            file,
+            machines,
+            schedulers,
+            policies,
+            loads,
+            strategies,
+            seeds,
+            window,
+            shake,
+            measure,
+        })
     }
 }
 

@@ -125,9 +125,10 @@ impl Finding {
         improvement_percent(Goal::Min, self.second[1], self.second[0])
     }
 
-    /// Whether EF helps: at least 1 % better, and the interval above 0.
+    /// Whether EF helps: the winner of the search with EF has some, it is at least 1 % better, and the
+    /// interval is above 0. A winner with EF = 0 owes its gain to the search.
     pub fn helps(&self) -> bool {
-        self.second_gain() >= WORTH && self.interval[0] > 0.0
+        self.winners[0].vector.ends != 0 && self.second_gain() >= WORTH && self.interval[0] > 0.0
     }
 
     /// The class that fares worst.
@@ -336,7 +337,7 @@ impl Table for Finding {
             C::new("second_gain_percent", "%", "what it gains on the second half's jobs", |r| r.second_gain()).rising(),
             C::new("second_gain_low", "%", "lower end of its 95 % interval, by a paired block bootstrap", |r| r.interval[0]),
             C::new("second_gain_high", "%", "upper end", |r| r.interval[1]),
-            C::new("helps", "", "whether the gain on the second half is at least 1 % and the interval above 0: yes or no", |r| if r.helps() { "yes" } else { "no" }.to_string()),
+            C::new("helps", "", "whether the best vector with EF has EF above 0, its gain on the second half is at least 1 % and the interval above 0: yes or no", |r| if r.helps() { "yes" } else { "no" }.to_string()),
             C::new("second_half_jobs", "jobs", "jobs of the second half", |r| r.jobs),
             C::new("bootstrap_blocks", "", "blocks of the bootstrap", |r| r.blocks.0),
             C::new("block_days", "d", "length of a block", |r| r.blocks.1),

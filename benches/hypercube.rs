@@ -55,8 +55,7 @@ fn run(cube: &Hypercube, allocator: &mut dyn Allocator, attempts: u64) -> Durati
     let mut tried = 0;
     while tried < attempts {
         let side = random.random_range(1..=largest);
-        let request =
-            Request { size: u32::from(side) * u32::from(side), shape: Some([side, side, 1]) };
+        let request = Request::shaped(u32::from(side) * u32::from(side), Some([side, side, 1]));
         let mut nodes = spare.pop().unwrap_or_default();
         loop {
             tried += 1;

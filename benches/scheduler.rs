@@ -44,7 +44,16 @@ fn jobs(count: usize) -> Vec<Job> {
         let run = (10.0 * 1000f64.powf(rng.random::<f64>())) as i64;
         let estimate = (run as f64 * (1.0 + 3.0 * rng.random::<f64>())) as i64;
         let submit = number as i64 / 100;
-        Job { number: number as i64, submit, run, estimate, size, line: 0, shape: None }
+        Job {
+            number: number as i64,
+            submit,
+            run,
+            estimate,
+            size,
+            line: 0,
+            shape: None,
+            limit: None,
+        }
     };
     (0..count).map(&mut job).collect()
 }

@@ -13,6 +13,7 @@ mod cli {
     pub mod dir;
     pub mod ask;
     pub mod begin;
+    pub mod estimates;
     pub mod files;
     pub mod folding;
     pub mod grid;
@@ -62,6 +63,7 @@ fn main() -> ExitCode {
         cli::traces::trials(),
         cli::stochastic::trials(),
         cli::network::trials(),
+        cli::estimates::trials(),
         cli::place::trials(),
         cli::python::trials(&arguments),
     ];

@@ -149,6 +149,10 @@ impl Allocator for Anca {
         Some(Census { operations: self.frames.operations, ..self.census })
     }
 
+    fn copy(&self) -> Option<Box<dyn Allocator>> {
+        Some(Box::new(self.clone()))
+    }
+
     fn keeps_schedule(&self) -> bool {
         false
     }

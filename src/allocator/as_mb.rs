@@ -141,7 +141,7 @@ mod tests {
     #[test]
     fn what_the_scan_refuses_goes_to_the_blocks() {
         let (mut machine, mut as_mb) = on("4x3");
-        let framed = Request { size: 6, shape: Some([3, 2, 1]) };
+        let framed = Request::shaped(6, Some([3, 2, 1]));
         let first = start(&mut machine, &mut as_mb, framed);
         assert_eq!(as_mb.census().expect("units").blocks, 1);
         let second = start(&mut machine, &mut as_mb, Request::of_size(5));

@@ -22,7 +22,7 @@ use crate::topology::{Grid, NodeId, Topology};
 
 /// The buddy allocator. [`Census::operations`] counts squares taken, split, merged and
 /// given back.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Buddy {
     records: Records,
     census: Census,
@@ -89,6 +89,10 @@ impl Allocator for Buddy {
 
     fn folding(&self) -> Folding {
         Folding::Square
+    }
+
+    fn copy(&self) -> Option<Box<dyn Allocator>> {
+        Some(Box::new(self.clone()))
     }
 
     fn keeps_schedule(&self) -> bool {

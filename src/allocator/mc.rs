@@ -237,7 +237,7 @@ mod tests {
                 ShapeRule::NearSquare.shape(size, &mc.grid).expect("it fits")
             };
             let mut chosen = Vec::new();
-            mc.allocate(&machine, Request { size, shape: Some(shape) }, &mut chosen).expect("enough are free");
+            mc.allocate(&machine, Request::shaped(size, Some(shape)), &mut chosen).expect("enough are free");
             let mut expected = literal(&mc, &machine, size as usize, shape);
             chosen.sort();
             expected.sort();

@@ -148,6 +148,10 @@ impl Allocator for Midplane {
         Some(Census { operations, ..self.census })
     }
 
+    fn copy(&self) -> Option<Box<dyn Allocator>> {
+        Some(Box::new(self.clone()))
+    }
+
     fn keeps_schedule(&self) -> bool {
         false
     }

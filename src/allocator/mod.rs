@@ -127,12 +127,30 @@ pub struct Request {
     pub size: u32,
     /// Side lengths along x, y, z, if the job came with a shape.
     pub shape: Option<[u16; 3]>,
+    /// When it is made, and for how long. This may decide where a job goes, never whether it gets a
+    /// place.
+    pub times: Times,
+}
+
+/// The present, and what is known of a job's future.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Times {
+    /// The instant of the request, in seconds of the trace; 0 where nobody tells the time.
+    pub now: i64,
+    /// Seconds after its start at which the job is to end, as its user says
+    /// ([`Job::limit`](crate::workload::Job::limit)); `None` if unknown.
+    pub limit: Option<u32>,
 }
 
 impl Request {
     /// A request for `size` processors of no particular shape.
     pub fn of_size(size: u32) -> Self {
-        Self { size, shape: None }
+        Self::shaped(size, None)
+    }
+
+    /// A request for `size` processors, in this shape if there is one.
+    pub fn shaped(size: u32, shape: Option<[u16; 3]>) -> Self {
+        Self { size, shape, times: Times::default() }
     }
 }
 
@@ -197,7 +215,8 @@ pub trait Allocator: Send {
     /// first `request.size` of them run the job's processes; any more are lost to internal
     /// fragmentation. On refusal `chosen` stays empty.
     ///
-    /// On the same free processors the same request is refused again: a simulation need not ask twice.
+    /// On the same free processors a request of the same size and shape is refused again: a simulation
+    /// need not ask twice.
     ///
     /// # Errors
     /// [`Refusal`] if the job cannot have processors now.
@@ -304,6 +323,12 @@ pub trait Allocator: Send {
     /// as many as it asks for, so that the schedule does not depend on the allocator.
     fn keeps_schedule(&self) -> bool {
         true
+    }
+
+    /// Another one that has seen the same, to be asked what would be on a copy of the machine; `None`
+    /// if the strategy has no copies.
+    fn copy(&self) -> Option<Box<dyn Allocator>> {
+        None
     }
 
     /// Forgets the machine seen so far; the next call may show another.

@@ -33,7 +33,7 @@ pub const MAX_SIZE: u32 = 15;
 
 /// The Paging allocator. [`Census::operations`] counts pages taken from the free list and
 /// put back.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Paging {
     /// Processors page after page, row-major within a page.
     nodes: Vec<NodeId>,
@@ -146,6 +146,10 @@ impl Allocator for Paging {
     }
 
     /// Larger pages never refuse either, but take more than asked for.
+    fn copy(&self) -> Option<Box<dyn Allocator>> {
+        Some(Box::new(self.clone()))
+    }
+
     fn keeps_schedule(&self) -> bool {
         self.largest == 1
     }

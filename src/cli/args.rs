@@ -102,6 +102,20 @@ pub struct GridArgs {
     )]
     pub days: Option<f64>,
 
+    /// Scale arrivals to these offered loads, such as 0.7 or 0.3..0.9:0.2.
+    ///
+    /// The load is the processor-time of all jobs over that of the machine from the first submission to
+    /// the last. Times between arrivals are multiplied by one number, so that it is this; run times,
+    /// sizes and the order stay. Above 1 there is no steady state: waits then grow with the trace.
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        help_heading = "Trace",
+        hide_short_help = true
+    )]
+    pub scale_load: Vec<String>,
+
     /// Skip up to this many malformed lines instead of stopping at the first.
     #[arg(
         long,

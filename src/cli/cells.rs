@@ -20,7 +20,7 @@ use crate::scheduler::WhenFull;
 use crate::scheduler::registry::SchedulerSpec;
 use crate::stop::Stop;
 use crate::topology::{DefaultMachine, MAX_POINTS, Topology, default_machine};
-use crate::workload::{Dependencies, Job, Oversize, Policy, Shake, Workload};
+use crate::workload::{Dependencies, Job, Oversize, Policy, Shake, Workload, scale_load};
 
 /// A grid whose traces are loaded: its cells can run.
 #[derive(Debug)]
@@ -194,6 +194,13 @@ pub fn works(
              work with that"
         )));
     }
+    let asks = scheduler.build(machine.processors() as u32).promises_places();
+    if asks && !built.keeps_schedule() && built.copy().is_none() {
+        return Err(Failure::usage_message(format!(
+            "scheduler {scheduler} asks for places on a copy of the machine, which allocator {allocator} \
+             cannot tell; guard=count works with it"
+        )));
+    }
     if machine.slots() > machine.processors() && scheduler.uses_estimates() {
         return Err(Failure::usage_message(format!(
             "scheduler {scheduler} goes by estimates of run times; on hosts that jobs share ({machine}) \
@@ -277,19 +284,57 @@ fn on_machines(
             if recorded.is_some() {
                 workload = with_waits(&workload, quiet)?;
             }
-            let trace = Trace::new(workload, machine, policy.name, &grid.schedulers);
-            let trace = trace.following(grid.deps);
-            if grid.deps != Dependencies::Ignore && !quiet {
-                let name = &trace.workload.name;
-                tell(format_args!("{name}, deps={}: {}", grid.deps.name(), trace.chains()));
+            for workload in at_loads(&workload, &machine, &grid.loads, quiet)? {
+                let machine = machine.clone();
+                let trace = Trace::new(workload, machine, policy.name, &grid.schedulers);
+                let trace = trace.following(grid.deps);
+                if grid.deps != Dependencies::Ignore && !quiet {
+                    let name = &trace.workload.name;
+                    tell(format_args!("{name}, deps={}: {}", grid.deps.name(), trace.chains()));
+                }
+                if let Some(rule) = recorded {
+                    tell_conflicts(&trace, rule, quiet)?;
+                }
+                traces.push(Arc::new(trace));
             }
-            if let Some(rule) = recorded {
-                tell_conflicts(&trace, rule, quiet)?;
-            }
-            traces.push(Arc::new(trace));
         }
     }
     Ok(traces)
+}
+
+/// A workload at every load, which its name then says; itself if there are no loads.
+fn at_loads(
+    workload: &Arc<Workload>,
+    machine: &Topology,
+    loads: &[f64],
+    quiet: bool,
+) -> Result<Vec<Arc<Workload>>, Failure> {
+    if loads.is_empty() {
+        return Ok(vec![workload.clone()]);
+    }
+    let processors = machine.processors();
+    let at = |&load: &f64| {
+        let mut scaled = Workload::clone(workload);
+        let Some(told) = scale_load(&mut scaled.jobs, processors, load) else {
+            let name = &workload.name;
+            let why = "its jobs are submitted at once, or none runs: there is no load to scale";
+            return Err(Failure::usage_message(format!("--scale-load: {name}: {why}")));
+        };
+        scaled.name = format!("{}[load={load}]", workload.name);
+        if !quiet {
+            tell(format_args!(
+                "{}: load {:.4} on {} processors, times between arrivals x {:.4}, load {:.4} after rounding{}",
+                scaled.name,
+                told.before,
+                grouped(processors as u64),
+                told.factor,
+                told.after,
+                if load > 1.0 { "; above 1 waits grow with the trace" } else { "" },
+            ));
+        }
+        Ok(Arc::new(scaled))
+    };
+    loads.iter().map(at).collect()
 }
 
 /// The traces of all lists. A file may have a comma in its name.
@@ -403,7 +448,7 @@ fn all_fold(
         let strategy = grid.strategies.get(index).map_err(Failure::usage)?;
         let mut built = strategy.build(machine, 0).map_err(Failure::usage)?;
         let mut folds = |job: &Job| {
-            let request = Request { size: job.size, shape: job.shape };
+            let request = Request::shaped(job.size, job.shape);
             built.least(request) <= processors && built.can_serve(request)
         };
         if !workload.jobs.iter().filter(|job| job.size > processors).all(&mut folds) {

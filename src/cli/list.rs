@@ -4,6 +4,7 @@ use clap::{Args, ValueEnum};
 
 use super::exit::{Exit, Failure};
 use crate::experiment::contention::{Contended, ContendedJob, Correlations};
+use crate::experiment::estimates::Finding;
 use crate::experiment::saturated::Outcome;
 use crate::experiment::search::{PortabilityRow, SearchRow, SparedRow};
 use crate::experiment::shaken::ShakenRow;
@@ -268,6 +269,7 @@ fn tables() -> Vec<TableInfo> {
         TableInfo::of::<ShakenRow>(),
         TableInfo::of::<Hold>(),
         TableInfo::of::<Outcome>(),
+        TableInfo::of::<Finding>(),
         TableInfo::of::<SearchRow>(),
         TableInfo::of::<SparedRow>(),
         TableInfo::of::<PortabilityRow<'_>>(),

@@ -123,12 +123,14 @@ impl Picture<'_> {
         let key = self.cell.key();
         let all = self.cell.trace.topology.processors();
         let held: usize = taken.holds.iter().map(|hold| hold.nodes.len()).sum();
+        let points = self.cell.trace.topology.per_point() > 1;
+        let what = if points { "points" } else { "processors" };
         let plural = |count: u64| if count == 1 { "" } else { "s" };
         let (jobs, waiting) = (taken.holds.len() as u64, taken.waiting);
         [
             format!("{} on {}, {}, {}", key.trace, key.topology, key.scheduler, key.strategy()),
             format!(
-                "at {} s: {} job{} on {} of {} processors, {} job{} waiting",
+                "at {} s: {} job{} on {} of {} {what}, {} job{} waiting",
                 grouped(taken.at),
                 grouped(jobs),
                 plural(jobs),

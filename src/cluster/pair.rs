@@ -133,7 +133,7 @@ impl Pair {
     fn job(&self, application: Application, hosts: &[u32]) -> Job {
         let size = hosts.len() as u32;
         let run = (application.seconds(size).unwrap_or(0.0) * TICKS).round() as i64;
-        Job { number: 0, submit: 0, run, estimate: run, size, line: 0, shape: None }
+        Job { number: 0, submit: 0, run, estimate: run, size, line: 0, shape: None, limit: None }
     }
 }
 

@@ -13,6 +13,7 @@
 
 mod cell;
 pub mod contention;
+pub mod estimates;
 pub mod grid;
 pub mod journal;
 mod placements;

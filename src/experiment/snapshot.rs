@@ -9,7 +9,7 @@ use crate::allocator::Census;
 use crate::allocator::reduced::Reduction;
 use crate::cluster;
 use crate::metrics::{JobMeasures, Locality};
-use crate::simulation::{Decision, Observer, Scene, replay_while, simulate};
+use crate::simulation::{Decision, Observer, Scene, replay_while, simulate_after};
 use crate::stop::Stop;
 use crate::table::{Column, Table};
 use crate::topology::NodeId;
@@ -108,6 +108,7 @@ pub fn snapshot(cell: &Cell, when: When, stop: &Stop) -> Result<Option<Snapshot>
         at,
         taken: false,
         starts: vec![i64::MAX; jobs.len()],
+        arrivals: jobs.iter().map(|job| job.submit).collect(),
         held: HashMap::new(),
         reduced: HashMap::new(),
     };
@@ -115,12 +116,21 @@ pub fn snapshot(cell: &Cell, when: When, stop: &Stop) -> Result<Option<Snapshot>
     if !allocator.keeps_schedule() || allocator.census().is_some() {
         let mut scheduler = cell.scheduler.build(topology.slots() as u32);
         let mut service = cluster::service(topology, allocator.as_mut(), 1.0);
-        let scene = Scene { jobs, topology, timed: false, stop };
-        simulate(scene, scheduler.as_mut(), allocator.as_mut(), service.as_mut(), &mut camera)?;
+        let scene = Scene { jobs: cell.trace.jobs(), topology, timed: false, stop };
+        if !cell.trace.chains().follows.is_empty() {
+            // Nobody has come before it is told.
+            camera.arrivals.fill(i64::MAX);
+        }
+        let (follows, scheduler) = (&cell.trace.chains().follows, scheduler.as_mut());
+        let (allocator, service) = (allocator.as_mut(), service.as_mut());
+        simulate_after(scene, follows, scheduler, allocator, service, &mut camera)?;
     } else {
         let schedule = cell.trace.schedule(&cell.scheduler, stop)?;
         camera.starts.copy_from_slice(schedule.timeline.starts());
-        let scene = Scene { jobs, topology, timed: false, stop };
+        if let Some(arrivals) = schedule.timeline.arrivals() {
+            camera.arrivals.copy_from_slice(arrivals);
+        }
+        let scene = Scene { jobs: cell.trace.jobs(), topology, timed: false, stop };
         let asked_start = asked.map(|place| camera.starts[place]);
         replay_while(&schedule.timeline, scene, allocator.as_mut(), false, |decision| {
             let Decision { job: id, nodes, .. } = decision;
@@ -154,6 +164,8 @@ struct Camera {
     starts: Vec<i64>,
     /// By job.
     held: HashMap<usize, Held>,
+    /// By job; its submission, unless it follows another.
+    arrivals: Vec<i64>,
     /// Processors of jobs that were folded.
     reduced: HashMap<usize, u32>,
 }
@@ -182,7 +194,10 @@ impl Camera {
         let asked = held.iter().position(|(place, _)| self.asked == Some(**place));
         let holds = held.into_iter().map(|(&place, held)| {
             let &Job { number, submit, run, size, .. } = &jobs[place];
-            let served_size = self.reduced.get(&place).copied().unwrap_or(size);
+            let topology = &cell.trace.topology;
+            let per_point = topology.per_point();
+            let points = self.reduced.get(&place).copied();
+            let points = points.unwrap_or_else(|| topology.points(size));
             let run_time = match held.end {
                 i64::MAX => run,
                 end => end - held.start,
@@ -190,12 +205,15 @@ impl Camera {
             let job = JobMeasures {
                 number,
                 submit,
+                arrival: self.arrivals[place],
                 start: held.start,
                 run: run_time,
                 own_run: run,
                 size,
-                served_size,
-                placement: locality.placement(&held.nodes, served_size),
+                served_size: size.min(points * per_point),
+                points,
+                held: held.nodes.len() as u32 * per_point,
+                placement: locality.placement(&held.nodes, points),
                 tied: None,
             };
             Hold { job, nodes: held.nodes.clone() }
@@ -204,8 +222,8 @@ impl Camera {
         if self.asked.is_some() && asked.is_none() {
             return None;
         }
-        let waits = |(job, start): (&Job, &i64)| job.submit <= at && *start > at;
-        let waiting = jobs.iter().zip(&self.starts).filter(|pair| waits(*pair)).count() as u64;
+        let waits = |(arrival, start): &(&i64, &i64)| **arrival <= at && **start > at;
+        let waiting = self.arrivals.iter().zip(&self.starts).filter(waits).count() as u64;
         Some(Snapshot { at, holds, waiting, asked })
     }
 }
@@ -213,6 +231,10 @@ impl Camera {
 impl Observer for Camera {
     fn reduced(&mut self, id: JobId, _asked: u32, reduction: &Reduction) {
         self.reduced.insert(id.index(), reduction.request.size);
+    }
+
+    fn arrived(&mut self, id: JobId, now: i64) {
+        self.arrivals[id.index()] = now;
     }
 
     fn started(&mut self, id: JobId, now: i64, nodes: &[NodeId], _: Option<Census>) {

@@ -33,6 +33,7 @@ fn run(number: u32, tie: Option<&str>, sizes: &[u32]) -> RunResult {
         size,
         line: 0,
         shape: None,
+        limit: None,
     };
     let jobs: Vec<Job> = sizes.iter().enumerate().map(job).collect();
     let starts: Vec<i64> = (0..jobs.len() as i64).map(|i| 11 * i).collect();

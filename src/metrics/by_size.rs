@@ -107,6 +107,7 @@ mod tests {
             size,
             line: 0,
             shape: None,
+            limit: None,
         };
         let jobs = [job(2, 10), job(4, 1), job(2, 20), job(1, 5)];
         let rows = by_size(&jobs, &[0, 0, 6, 0], &[1, 8, 3, 0]);

@@ -375,6 +375,7 @@ mod tests {
             size,
             line: 0,
             shape: None,
+            limit: None,
         };
         let jobs = [job(0, 100, 4), job(10, 5, 4)];
         let run = RunMetrics::new(

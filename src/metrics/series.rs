@@ -81,6 +81,7 @@ mod tests {
             size,
             line: 0,
             shape: None,
+            limit: None,
         };
         let series = Series::new(&[job(0, 10, 4), job(5, 10, 2)], &[0, 10]);
         assert_eq!(series.times, [0, 5, 10, 20]);

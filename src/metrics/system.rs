@@ -244,6 +244,9 @@ measures! {
         mean_searches: Option<f64> ["searches"] "mean searches of a job beyond the first (b)" = system.of_units(system.recorder.searches);
         attempts_per_job: f64 ["attempts"] "calls of the allocator for a job" = system.per_job(system.overhead.attempts);
         operations_per_job: f64 ["operations"] "elementary operations of the allocator for a job; 0 if it counts none" = system.per_job(system.overhead.operations);
+        promised_heads: Option<u64> ["jobs"] "jobs that waited at the head of the queue and were told by when they would start; null for schedulers that tell nobody" = system.overhead.promises.map(|promises| promises.given);
+        late_heads: Option<u64> ["jobs"] "those of them that started later than they were told first" = system.overhead.promises.map(|promises| promises.broken);
+        latest_head: Option<u64> ["s"] "the most by which one did" = system.overhead.promises.map(|promises| promises.worst.unsigned_abs());
         slots_held_percent: Option<f64> ["%"] "slots of a cluster's hosts that jobs held, over time, whether they got the processor or waited for it under others; null on other machines" = system.slots_held_percent();
         refused_sizes: Option<u64> ["sizes"] "sizes of jobs that were refused for want of processors or of a place, the last of each attempt included; null, as all that follow, for strategies that do not fold jobs" = system.overhead.refused_sizes;
         folded_percent: Option<f64> ["%"] "jobs that ran on fewer processors than they asked for; null if the strategy folds none" = system.of_folding(100.0 * system.per_job(system.recorder.folded_jobs));

@@ -24,6 +24,7 @@ fn run(scheduler: &str, tie: Option<&str>, seed: u64, pairwise: [u64; 4]) -> Run
         size,
         line: 0,
         shape: None,
+        limit: None,
     };
     let jobs = [job(0, 1), job(1, 4), job(2, 4), job(3, 16)];
     let starts = [0, 40_000, 80_000, 200_000];

@@ -56,9 +56,10 @@ fn with_interval(percent: f64, half_width: Option<f64>) -> String {
 
 /// The factors over the first that is not 0, as the paper's Fig. 8 gives them; signs stay.
 fn ratios(Candidate { vector, .. }: Candidate) -> String {
-    let factors = [vector.available, vector.wall, vector.border].map(f64::from);
+    let factors = vector.factors().map(f64::from);
     let unit = factors.iter().copied().find(|&factor| factor != 0.0).unwrap_or(1.0).abs();
-    factors.map(|factor| fixed(factor / unit, 3)).join(" : ")
+    let shown = if vector.ends == 0 { &factors[..3] } else { &factors[..] };
+    shown.iter().map(|factor| fixed(factor / unit, 3)).collect::<Vec<_>>().join(" : ")
 }
 
 /// Improvements in percent by vector and trace.

@@ -1,7 +1,7 @@
 use super::options::order;
 use super::queue::{Bounds, Place, Queue};
-use super::{QueueOrder, QueuedJob, Scheduler, SchedulerOptions, System};
-use crate::naming::{Entry, Table};
+use super::{Promises, QueueOrder, QueuedJob, Scheduler, SchedulerOptions, System};
+use crate::naming::{Entry, Table, kind};
 use crate::workload::JobId;
 
 /// EASY (aggressive) backfilling: Lifka 1995, Mu'alem and Feitelson 2001.
@@ -37,13 +37,42 @@ use crate::workload::JobId;
 /// head finds an empty machine at the latest. It is tried again after every completion. A
 /// head for which less is free than it takes has missed nothing. A job that was to be
 /// backfilled and is refused is passed over until a job completes.
+///
+/// # A place for the head
+///
+/// With [`Guard::Place`] such an allocator is asked itself: the shadow time is the earliest
+/// instant at which, running jobs ending at their estimates, it finds a place for the head on a
+/// copy of the machine. A later job starts if it ends by then, or if it leaves that place free;
+/// one that would take of it is passed over until a job completes. Where allocators never
+/// refuse, both guards are the same.
 #[derive(Clone, Debug, Default)]
 pub struct Easy {
     queue: Queue,
+    guard: Guard,
+    /// The place that was found for a head, and when it is free.
+    found: Option<(JobId, i64)>,
+    /// The first promise to a head.
+    promised: Option<(JobId, i64)>,
+    promises: Promises,
     guarantee: Option<Guarantee>,
     named: Option<Named>,
     /// The head that has missed its reservation.
     missed: Option<JobId>,
+}
+
+/// What keeps later jobs from delaying the head of the queue for ever.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Guard {
+    /// As many processors as it takes; if it is refused all the same, an empty machine.
+    #[default]
+    Count,
+    /// A place that the allocator has found for it.
+    Place,
+}
+
+impl Guard {
+    /// Every guard with its name.
+    pub const ALL: [(&'static str, Guard); 2] = [("count", Guard::Count), ("place", Guard::Place)];
 }
 
 /// The job named last. It stays in the queue until something else happens: it may be refused.
@@ -52,6 +81,10 @@ struct Named {
     place: Place,
     job: QueuedJob,
     is_head: bool,
+    /// Whether it must leave the head's place free.
+    spares: bool,
+    /// Its promise, if it is the head, and how late it is.
+    late: Option<i64>,
     /// Processors that were free.
     free: u32,
     /// Processors taken from those beside the head.
@@ -78,6 +111,30 @@ impl Easy {
         Self { queue: Queue::new(order), ..Self::default() }
     }
 
+    /// The same with this guard.
+    pub fn with_guard(self, guard: Guard) -> Self {
+        Self { guard, ..self }
+    }
+
+    /// A head that cannot start is told an instant.
+    fn promise(&mut self, head: JobId, at: i64) {
+        if self.promised.is_none_or(|(job, _)| job != head) {
+            self.promised = Some((head, at));
+            self.promises.given += 1;
+        }
+    }
+
+    /// The first later job that fits now, and ends in time or leaves the head's place free.
+    fn beside_place(&mut self, free: u32, in_time: i64) -> Option<JobId> {
+        let bounds = Bounds { size: free, estimate: in_time, beside: u32::MAX };
+        let (place, job) =
+            self.queue.first(&bounds).map(|(place, waiting)| (place, waiting.job))?;
+        let spares = job.estimate > in_time;
+        let named = Named { place, job, is_head: false, spares, late: None, free, beside: 0 };
+        self.named = Some(named);
+        Some(job.id)
+    }
+
     /// Shadow time of a head that does not fit now, and the processors free beside it then.
     fn shadow(&self, head: &QueuedJob, system: System<'_>) -> Option<(i64, u32)> {
         if self.missed == Some(head.id) {
@@ -101,6 +158,11 @@ impl Easy {
     fn settle(&mut self) {
         if let Some(named) = self.named.take() {
             self.queue.remove(named.place);
+            if let Some(late) = named.late {
+                self.promised = None;
+                self.promises.broken += u64::from(late > 0);
+                self.promises.worst = self.promises.worst.max(late);
+            }
         }
     }
 }
@@ -122,17 +184,25 @@ impl Scheduler for Easy {
         let (place, &head) = self.queue.head()?;
         if head.job.size <= free && !head.refused {
             self.guarantee = None;
-            self.named = Some(Named { place, job: head.job, is_head: true, free, beside: 0 });
-            return Some(head.job.id);
+            let promised = self.promised.filter(|(job, _)| *job == head.job.id);
+            let late = promised.map(|(_, at)| now.saturating_sub(at));
+            let (job, is_head, spares) = (head.job, true, false);
+            self.named = Some(Named { place, job, is_head, spares, late, free, beside: 0 });
+            return Some(job.id);
         }
         if free == 0 || running.any_due_at(now) {
             return None;
+        }
+        let head = head.job;
+        if let Some((_, at)) = self.found.filter(|(job, _)| *job == head.id) {
+            return self.beside_place(free, at.saturating_sub(now));
         }
         let holds = |promise: &Guarantee| promise.round == round && promise.free == Some(free);
         let mut promise = match self.guarantee.filter(holds) {
             Some(promise) => promise,
             None => {
-                let (shadow, extra) = self.shadow(&head.job, system)?;
+                let (shadow, extra) = self.shadow(&head, system)?;
+                self.promise(head.id, shadow);
                 Guarantee { round, free: Some(free), shadow, extra }
             }
         };
@@ -143,7 +213,8 @@ impl Scheduler for Easy {
             let beside = if job.estimate <= in_time { 0 } else { job.takes };
             promise.extra -= beside;
             promise.free = free.checked_sub(job.takes);
-            self.named = Some(Named { place, job, is_head: false, free, beside });
+            let (is_head, spares, late) = (false, false, None);
+            self.named = Some(Named { place, job, is_head, spares, late, free, beside });
         }
         self.guarantee = Some(promise);
         found.map(|(_, job)| job.id)
@@ -161,6 +232,33 @@ impl Scheduler for Easy {
         }
     }
 
+    fn wants_place(&mut self, System { now, free, running, .. }: System<'_>) -> Option<JobId> {
+        if self.guard == Guard::Count {
+            return None;
+        }
+        self.settle();
+        let (_, head) = self.queue.head()?;
+        let blocked = head.job.size > free || head.refused;
+        (blocked && free > 0 && !running.any_due_at(now)).then_some(head.job.id)
+    }
+
+    fn place_found(&mut self, job: JobId, at: i64) {
+        self.found = Some((job, at));
+        self.promise(job, at);
+    }
+
+    fn spares_place(&self) -> bool {
+        self.named.is_some_and(|named| named.spares)
+    }
+
+    fn promises_places(&self) -> bool {
+        self.guard == Guard::Place
+    }
+
+    fn promises(&self) -> Option<Promises> {
+        Some(self.promises)
+    }
+
     fn waiting(&self) -> usize {
         self.queue.len() - usize::from(self.named.is_some())
     }
@@ -171,6 +269,8 @@ impl Scheduler for Easy {
 pub struct EasyOptions {
     /// The order of the queue.
     pub order: QueueOrder,
+    /// What keeps the head from waiting for ever.
+    pub guard: Guard,
 }
 
 impl SchedulerOptions for EasyOptions {
@@ -179,7 +279,7 @@ impl SchedulerOptions for EasyOptions {
     }
 
     fn build(&self, _processors: u32) -> Box<dyn Scheduler> {
-        Box::new(Easy::new(self.order))
+        Box::new(Easy::new(self.order).with_guard(self.guard))
     }
 }
 
@@ -200,6 +300,13 @@ pub(super) fn table() -> Table<EasyOptions> {
         .aliases(&["backfill", "easy-backfill"])
         .param("order", order(), "order of the queue; estimates for longest and shortest", |o| {
             &mut o.order
-        });
+        })
+        .param(
+            "guard",
+            kind::one_of(&Guard::ALL),
+            "where the allocator may refuse: promise the head so many processors (count), or a place \
+             that the allocator finds on a copy of the machine, which later jobs leave free (place)",
+            |o| &mut o.guard,
+        );
     Table::new("scheduler", [entry])
 }

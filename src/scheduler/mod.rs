@@ -57,7 +57,7 @@ mod scan;
 mod strict;
 
 pub use conservative::Conservative;
-pub use easy::Easy;
+pub use easy::{Easy, Guard};
 pub use fchp::Fchp;
 pub use lazy::Lazy;
 pub use options::SchedulerOptions;
@@ -97,6 +97,17 @@ pub struct System<'a> {
     pub running: &'a RunningJobs,
 }
 
+/// What became of the instants at which heads of the queue were to start at the latest.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Promises {
+    /// Jobs that had to wait at the head of the queue and were told an instant; the first one counts.
+    pub given: u64,
+    /// Those of them that started later.
+    pub broken: u64,
+    /// The most by which one did, in seconds.
+    pub worst: i64,
+}
+
 /// A scheduling discipline with its queue.
 pub trait Scheduler: Send {
     /// A job joins the queue. Equal arrival times come in file order.
@@ -120,6 +131,35 @@ pub trait Scheduler: Send {
     /// asked for, those that do not [keep the schedule](crate::allocator::Allocator::keeps_schedule).
     fn takes_refusals(&self) -> bool {
         true
+    }
+
+    /// The job for which a place must be known before [`next`](Scheduler::next) is asked: the earliest
+    /// instant at which, running jobs ending at their estimates, the allocator finds one on a copy of
+    /// the machine. [`place_found`](Scheduler::place_found) follows, unless the allocator never refuses.
+    fn wants_place(&mut self, system: System<'_>) -> Option<JobId> {
+        let _ = system;
+        None
+    }
+
+    /// The job that [`wants_place`](Scheduler::wants_place) has named will have a place at this instant.
+    fn place_found(&mut self, job: JobId, at: i64) {
+        let _ = (job, at);
+    }
+
+    /// Whether the job that [`next`](Scheduler::next) has just named must leave that place free; if it
+    /// does not it is [`refused`](Scheduler::refused).
+    fn spares_place(&self) -> bool {
+        false
+    }
+
+    /// Whether it [wants places](Scheduler::wants_place) at all.
+    fn promises_places(&self) -> bool {
+        false
+    }
+
+    /// What became of its guarantees; `None` if it gives none.
+    fn promises(&self) -> Option<Promises> {
+        None
     }
 
     /// The next instant after `after` at which to be asked even if no job arrives or completes.

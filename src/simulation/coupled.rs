@@ -1,16 +1,18 @@
+mod reserved;
 mod sharing;
 
 use std::collections::HashMap;
 use std::error::Error;
 use std::time::{Duration, Instant};
 
+use self::reserved::Reserved;
 use self::sharing::Sharing;
 use super::Service;
 use super::arrivals::Arrivals;
 use crate::allocator::reduced::Reduction;
-use crate::allocator::{Allocator, Census, Refusal, Request};
+use crate::allocator::{Allocator, Census, Refusal, Request, Times};
 use crate::machine::Machine;
-use crate::scheduler::{QueuedJob, Running, RunningJobs, Scheduler, System};
+use crate::scheduler::{Promises, QueuedJob, Running, RunningJobs, Scheduler, System};
 use crate::stop::{Stop, Stopped};
 use crate::topology::{NodeId, Topology};
 use crate::workload::{Follows, Job, JobId};
@@ -120,6 +122,8 @@ pub struct Overhead {
     pub operations: u64,
     /// Sizes of jobs that were refused; `None` if the strategy reduces no job.
     pub refused_sizes: Option<u64>,
+    /// What the scheduler promised to heads of the queue; `None` if it promises nothing.
+    pub promises: Option<Promises>,
     /// Wall-clock time in the allocator, releases included; zero unless timed.
     pub time: Duration,
 }
@@ -130,6 +134,11 @@ pub enum CoupledError {
     /// The discipline needs an allocator that keeps its schedule.
     #[error("this scheduler cannot work with an allocator that refuses jobs or rounds up")]
     Scheduler,
+    /// The discipline asks what would be, and the allocator has no copies to be asked.
+    #[error(
+        "this scheduler asks for places on a copy of the machine, which the allocator cannot tell"
+    )]
+    NoCopies,
     /// The allocator folds jobs, and the service has no measure of what they then do.
     #[error("jobs that live as long as their messages take cannot be folded")]
     Folded,
@@ -208,6 +217,10 @@ pub fn simulate_after(
     if !allocator.keeps_schedule() && !scheduler.takes_refusals() {
         return Err(CoupledError::Scheduler);
     }
+    let places = scheduler.promises_places() && !allocator.keeps_schedule();
+    if places && allocator.copy().is_none() {
+        return Err(CoupledError::NoCopies);
+    }
     if allocator.folds() && !service.takes_folded() {
         return Err(CoupledError::Folded);
     }
@@ -226,6 +239,7 @@ pub fn simulate_after(
         // Strategies that reduce jobs count their refusals, and hosts of a cluster change in use.
         refusals: (allocator.refused_sizes().is_none() && allocator.hosts().is_none())
             .then(HashMap::new),
+        reserved: None,
         overhead: Overhead::default(),
     };
     let processors = system.machine.processors();
@@ -276,13 +290,19 @@ pub fn simulate_after(
         loop {
             let free = system.machine.free_count() as u32;
             let view = System { now, free, round, running: &system.running };
+            if let Some(head) = scheduler.wants_place(view).filter(|_| places) {
+                let at = system.reserve(head, now, allocator)?;
+                scheduler.place_found(head, at);
+            }
+            let view = System { now, free, round, running: &system.running };
             let Some(id) = scheduler.next(view) else { break };
             scene.stop.check()?;
             if let Some(utilization) = service.utilization() {
                 allocator.observe(utilization);
             }
-            match system.place(id, now, allocator) {
-                Ok(Placed { slot, job, reduction }) => {
+            match system.place(id, now, scheduler.spares_place(), allocator) {
+                Ok(None) => scheduler.refused(id),
+                Ok(Some(Placed { slot, job, reduction })) => {
                     if let Some(reduction) = &reduction {
                         observer.reduced(id, scene.jobs[id.index()].size, reduction);
                     }
@@ -305,6 +325,7 @@ pub fn simulate_after(
         0 => {
             system.overhead.operations = allocator.census().map_or(0, |census| census.operations);
             system.overhead.refused_sizes = allocator.refused_sizes();
+            system.overhead.promises = scheduler.promises();
             Ok(system.overhead)
         }
         waiting => Err(CoupledError::Starved(waiting)),
@@ -326,9 +347,12 @@ struct Coupled<'a> {
     /// Processors that running jobs got instead of those they ask for.
     reduced: HashMap<JobId, u32>,
     fragmented: bool,
-    /// What was refused on the machine as it is: a backfilling scheduler asks for every waiting job,
+    /// What was refused on the machine as it is, by size and shape: a backfilling scheduler asks for every waiting job,
     /// and many are alike.
-    refusals: Option<HashMap<Request, Refusal>>,
+    refusals: Option<HashMap<(u32, Option<[u16; 3]>), Refusal>>,
+    /// The place that the head of the queue waits for. It holds until a job completes: whoever starts
+    /// leaves it free, or gives it back in time.
+    reserved: Option<Reserved>,
     overhead: Overhead,
 }
 
@@ -343,7 +367,7 @@ struct Placed {
 impl Coupled<'_> {
     fn request(&self, id: JobId) -> Request {
         let &Job { size, shape, .. } = &self.scene.jobs[id.index()];
-        Request { size, shape }
+        Request::shaped(size, shape)
     }
 
     fn state(&self, waiting: usize, allocator: &dyn Allocator) -> State {
@@ -356,17 +380,45 @@ impl Coupled<'_> {
         }
     }
 
-    /// Gives the job processors.
+    /// When the head of the queue will have a place.
+    fn reserve(
+        &mut self,
+        head: JobId,
+        now: i64,
+        allocator: &dyn Allocator,
+    ) -> Result<i64, CoupledError> {
+        if let Some(known) = self.reserved.as_ref().filter(|known| known.job == head) {
+            return Ok(known.at);
+        }
+        let processors = |id: JobId| self.held[self.slots[id.index()] as usize].as_slice();
+        let running = self.running.iter().map(|job| (job.estimated_end, processors(job.id)));
+        let request = self.request(head);
+        match Reserved::find((head, request), now, &self.machine, allocator, running) {
+            Ok(Some(found)) => {
+                let at = found.at;
+                self.reserved = Some(found);
+                Ok(at)
+            }
+            Ok(None) => Err(self.never_fits(head, Refusal::Fragmented)),
+            Err(Refusal::Stopped(stopped)) => Err(stopped.into()),
+            Err(refusal) => Err(self.never_fits(head, refusal)),
+        }
+    }
+
+    /// Gives the job processors; `None` if it `spares` the reserved place and would take of it.
     fn place(
         &mut self,
         id: JobId,
         now: i64,
+        spares: bool,
         allocator: &mut dyn Allocator,
-    ) -> Result<Placed, Refusal> {
+    ) -> Result<Option<Placed>, Refusal> {
         let mut job = self.scene.jobs[id.index()];
-        let request = self.request(id);
+        let times = Times { now, limit: job.limit };
+        let request = Request { times, ..self.request(id) };
+        let kind = (request.size, request.shape);
         self.overhead.attempts += 1;
-        if let Some(&refusal) = self.refusals.as_ref().and_then(|known| known.get(&request)) {
+        if let Some(&refusal) = self.refusals.as_ref().and_then(|known| known.get(&kind)) {
             return Err(refusal);
         }
         let slot = self.spare.pop().unwrap_or_else(|| {
@@ -383,11 +435,20 @@ impl Coupled<'_> {
             Err(refusal) => {
                 self.spare.push(slot);
                 if let Some(known) = &mut self.refusals {
-                    known.insert(request, refusal);
+                    known.insert(kind, refusal);
                 }
                 return Err(refusal);
             }
         };
+        let reserved = self.reserved.as_ref().filter(|_| spares);
+        if reserved.is_some_and(|reserved| !reserved.spared_by(nodes)) {
+            // The allocator takes it for placed: it is, for no time.
+            self.machine.occupy(nodes);
+            self.machine.release(nodes);
+            allocator.released(&self.machine, nodes);
+            self.spare.push(slot);
+            return Ok(None);
+        }
         if let Some(known) = &mut self.refusals {
             known.clear();
         }
@@ -404,7 +465,7 @@ impl Coupled<'_> {
             id,
             size: nodes.len() as u32,
         });
-        Ok(Placed { slot, job, reduction })
+        Ok(Some(Placed { slot, job, reduction }))
     }
 
     /// The processors of a job.
@@ -416,6 +477,7 @@ impl Coupled<'_> {
     }
 
     fn complete(&mut self, id: JobId, allocator: &mut dyn Allocator) {
+        self.reserved = None;
         if let Some(known) = &mut self.refusals {
             known.clear();
         }

@@ -1,7 +1,7 @@
 use std::ops::ControlFlow;
 
 use super::{Event, Scene, Timeline};
-use crate::allocator::{Allocator, Refusal, Request};
+use crate::allocator::{Allocator, Refusal, Request, Times};
 use crate::machine::Machine;
 use crate::stop::Stopped;
 use crate::topology::NodeId;
@@ -72,7 +72,8 @@ pub fn replay_while(
             Event::Start(id) => {
                 stop.check()?;
                 let job = &jobs[id.index()];
-                let request = Request { size: job.size, shape: job.shape };
+                let times = Times { now: timeline.starts()[id.index()], limit: job.limit };
+                let request = Request { times, ..Request::shaped(job.size, job.shape) };
                 let slot = spare.pop().unwrap_or_else(|| {
                     held.push(Vec::new());
                     held.len() as u32 - 1

@@ -149,7 +149,15 @@ impl Draft<'_> {
             _ => self.record.job_number,
         };
         let line = u32::try_from(self.line).unwrap_or(u32::MAX);
-        Ok(Job { number, submit, run, estimate, size, line, shape: None })
+        let limit = self.limit();
+        Ok(Job { number, submit, run, estimate, size, line, shape: None, limit })
+    }
+
+    /// What the user asked for, as it stands there: no policy changes or counts it.
+    fn limit(&self) -> Option<u32> {
+        let requested = self.record.requested_time;
+        // The cast cuts off fractions, and what 32 bits do not hold.
+        (requested > 0.0).then_some((requested as u32).max(1))
     }
 
     fn size(&mut self) -> Result<(u32, Field), Stop> {

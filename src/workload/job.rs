@@ -30,4 +30,7 @@ pub struct Job {
     /// Side lengths along x, y, z that it asks for, in processors; their product is its size.
     /// `None` if any processors will do.
     pub shape: Option<[u16; 3]>,
+    /// The run time that the user asked for, as the log has it (SWF field 9), seconds; no cleaning rule
+    /// touches it, so that it may be less than `run`. `None` if unknown.
+    pub limit: Option<u32>,
 }

@@ -29,6 +29,7 @@ mod oversize;
 mod policy;
 mod presets;
 mod report;
+mod scale;
 pub mod shake;
 pub mod stochastic;
 mod waits;
@@ -52,6 +53,7 @@ pub use policy::{
     EstimateRule, Oversize, Policy, PolicyRow, Repair, Rounding, SizeSource, UnknownOversize,
 };
 pub use report::{Change, CleaningReport, DropReason};
+pub use scale::{Scaled, offered_load, scale_load};
 pub use shake::{Shake, ShakeError};
 pub use waits::Waits;
 pub(crate) use window::days_since_1970;

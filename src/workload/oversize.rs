@@ -76,6 +76,7 @@ mod tests {
             size,
             line: number as u32 + 10,
             shape: None,
+            limit: None,
         };
         let report =
             CleaningReport { name: "t.swf".into(), read: 3, kept: 3, ..Default::default() };

@@ -102,7 +102,7 @@ impl Shake {
     /// ```
     /// use replay::workload::{Job, Shake};
     ///
-    /// let job = Job { number: 7, submit: 100, run: 60, estimate: 60, size: 4, line: 1, shape: None };
+    /// let job = Job { number: 7, submit: 100, run: 60, estimate: 60, size: 4, line: 1, shape: None, limit: None };
     /// let shaken = Shake::of(20).copy(&[job], 1)[0];
     /// assert!((99..=101).contains(&shaken.submit) && (59..=61).contains(&shaken.run));
     /// assert_eq!(Shake::of(30).copy(&[job], 1)[0], shaken);
@@ -146,7 +146,16 @@ mod tests {
     use proptest::prelude::*;
 
     fn job(number: i64, submit: i64, run: i64, estimate: i64) -> Job {
-        Job { number, submit, run, estimate, size: 3, line: number as u32, shape: None }
+        Job {
+            number,
+            submit,
+            run,
+            estimate,
+            size: 3,
+            line: number as u32,
+            shape: None,
+            limit: None,
+        }
     }
 
     /// Jobs of short run times, many at equal times, with estimates on both sides of the run time.

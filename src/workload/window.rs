@@ -213,6 +213,7 @@ mod tests {
                 size: 1,
                 line: 0,
                 shape: None,
+                limit: None,
             })
             .collect()
     }

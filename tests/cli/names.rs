@@ -99,7 +99,7 @@ fn malformed_names() {
 
 fn bad_tie_vectors() {
     let dir = Dir::with_trace();
-    for vector in ["1,2,3", "1,2,3,4,5", "x", "1.5,2,3,4", "99999999999999999999,1,1,1", "None"] {
+    for vector in ["1,2,3", "1,2,3,4,5,6", "x", "1.5,2,3,4", "99999999999999999999,1,1,1", "None"] {
         let words = [&format!("tie vector \"{vector}\""), "write SR,AF,WF,BF such as 2,13,20,6"];
         dir.replay(&format!("--tie {vector}")).fails(2, 1, &words);
     }

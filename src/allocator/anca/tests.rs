@@ -4,7 +4,7 @@ use crate::allocator::registry::AllocatorSpec;
 use proptest::prelude::*;
 
 fn request(sides: [u16; 3]) -> Request {
-    Request { size: volume(sides) as u32, shape: Some(sides) }
+    Request::shaped(volume(sides) as u32, Some(sides))
 }
 
 /// Sub-meshes that a request gets, from their first and last processors.

@@ -20,7 +20,7 @@ fn start(
 }
 
 fn shaped(w: u16, h: u16) -> Request {
-    Request { size: u32::from(w) * u32::from(h), shape: Some([w, h, 1]) }
+    Request::shaped(u32::from(w) * u32::from(h), Some([w, h, 1]))
 }
 
 /// V-2DBS of the specification: half of the square is lost.

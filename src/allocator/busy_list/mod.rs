@@ -122,6 +122,10 @@ impl Allocator for BusyListAllocator {
         })
     }
 
+    fn copy(&self) -> Option<Box<dyn Allocator>> {
+        Some(Box::new(self.clone()))
+    }
+
     fn keeps_schedule(&self) -> bool {
         false
     }

@@ -10,7 +10,7 @@ fn allocator(grid: &Grid, turning: bool, engine: Engine) -> BusyListAllocator {
 }
 
 fn shaped(sides: [u16; 3]) -> Request {
-    Request { size: volume(sides) as u32, shape: Some(sides) }
+    Request::shaped(volume(sides) as u32, Some(sides))
 }
 
 /// Allocates the shapes one after another on an empty machine: their sub-meshes.

@@ -5,9 +5,11 @@
 //! definition leaves nothing to shorten (`order=greedy`). Cost per decision: candidates
 //! times free processors, times a logarithm.
 
+use super::ends::Ends;
 use super::options::{CentreOptions, Metric, ShellOrder};
 use super::slack::Slack;
 use super::tie::TieVector;
+use crate::allocator::Times;
 use crate::machine::Machine;
 use crate::stop::{Stop, Stopped};
 use crate::topology::{Coord, Grid, NodeId, PairDistances};
@@ -69,6 +71,8 @@ pub struct CentreRule {
     pub score: Score,
     /// Tie-breaking and open choices.
     pub options: CentreOptions,
+    /// For EF: when the running jobs are to end, and what is known of the new one.
+    pub ends: Option<(Ends, Times)>,
 }
 
 /// A candidate allocation.
@@ -224,7 +228,9 @@ impl CentreRule {
             } else if machine.is_free(node) && d <= max_shell {
                 value += i64::from(vector.available) * weight;
             } else if !machine.is_free(node) && d == outermost + 1 {
+                let level = self.ends.as_ref().map_or(0, |(ends, new)| ends.level(node, *new));
                 value -= i64::from(vector.border) * weight;
+                value -= i64::from(vector.ends) * weight * i64::from(level);
             }
         }
         value

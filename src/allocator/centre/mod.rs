@@ -12,6 +12,7 @@
 //! | `slack`, `tie` | how nearly tied candidates compete, and by which tie values |
 //! | `options` | shells, the order in a last shell, all that the papers leave open |
 //! | `carried` | part of a last shell |
+//! | `ends` | when running jobs are to end, for EF |
 //! | [`literal`] | the definition |
 //! | [`mc1x1`] | MC1x1, evaluated by box counts |
 //! | [`pairwise`] | Gen-Alg and MM, evaluated by diamonds |
@@ -21,6 +22,7 @@
 mod carried;
 #[cfg(test)]
 mod cases;
+mod ends;
 pub mod literal;
 pub mod mc1x1;
 mod names;
@@ -31,6 +33,7 @@ mod tie;
 pub mod tuned;
 
 pub use carried::Cut;
+pub use ends::Ends;
 pub use names::{CentreStrategy, table};
 pub use options::{CentreOptions, Metric, ShellOrder};
 pub use slack::{Slack, SlackError, SlackRule};

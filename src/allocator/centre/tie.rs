@@ -3,7 +3,8 @@ use std::str::FromStr;
 
 use super::slack::SlackRule;
 
-/// The tie-breaking vector (SR, AF, WF, BF) of Johnson, Bunde, Leung (section II).
+/// The tie-breaking vector (SR, AF, WF, BF) of Johnson, Bunde, Leung (section II), and a fifth
+/// entry of ours, EF, 0 in theirs.
 ///
 /// L = shell of the outermost chosen processor, M = L + SR, w(p) = M - distance(centre,
 /// p) + 1. The tie value, lower is better, is
@@ -12,6 +13,8 @@ use super::slack::SlackRule;
 ///   AF * sum of w(p) over free processors outside the candidate with distance <= M
 /// - WF * sum of w(p) over the candidate's own processors that touch a wall
 /// - BF * sum of w(p) over busy processors at distance exactly L + 1
+/// - EF * sum of w(p) * q(p) over the same, q(p) from 0 to 4 (`Ends::level`): the nearer the job
+///        there is to end, by estimates, to the end of the new job, the more
 /// ```
 ///
 /// and 0 for every candidate if SR = 0. Busy processors inside the candidate's shells
@@ -26,33 +29,36 @@ pub struct TieVector {
     pub wall: i32,
     /// BF: weight of busy processors just outside.
     pub border: i32,
+    /// EF: weight of those among them whose jobs are to end about when the new one is.
+    pub ends: i32,
 }
 
 impl TieVector {
     /// The largest magnitude of a weight, and the largest scan radius.
     pub const MAX: i32 = 1_000_000;
 
-    /// The vector of four entries SR, AF, WF, BF.
+    /// The vector of entries SR, AF, WF, BF, EF.
     ///
     /// # Errors
     /// What is wrong, in words, if an entry is beyond [`MAX`](Self::MAX) or SR is negative.
-    pub fn new([scan_radius, available, wall, border]: [i32; 4]) -> Result<Self, &'static str> {
-        if [scan_radius, available, wall, border]
-            .iter()
-            .any(|v| v.unsigned_abs() > Self::MAX as u32)
-        {
+    pub fn new(entries: [i32; 5]) -> Result<Self, &'static str> {
+        if entries.iter().any(|v| v.unsigned_abs() > Self::MAX as u32) {
             return Err("an entry is beyond 1,000,000");
         }
+        let [scan_radius, available, wall, border, ends] = entries;
         let scan_radius = u32::try_from(scan_radius).map_err(|_| "the scan radius is negative")?;
-        Ok(Self { scan_radius, available, wall, border })
+        Ok(Self { scan_radius, available, wall, border, ends })
     }
 
-    /// (SR, AF, WF, BF) with the factors divided by their greatest common divisor:
+    /// AF, WF, BF and EF.
+    pub fn factors(self) -> [i32; 4] {
+        [self.available, self.wall, self.border, self.ends]
+    }
+
+    /// (SR, AF, WF, BF, EF) with the factors divided by their greatest common divisor:
     /// vectors of one ratio are the same strategy.
     pub fn reduced(self) -> Self {
-        let gcd = [self.available, self.wall, self.border]
-            .iter()
-            .fold(0, |g, v| gcd(g, v.unsigned_abs()));
+        let gcd = self.factors().iter().fold(0, |g, v| gcd(g, v.unsigned_abs()));
         if gcd <= 1 {
             return self;
         }
@@ -61,13 +67,14 @@ impl TieVector {
             available: divide(self.available),
             wall: divide(self.wall),
             border: divide(self.border),
+            ends: divide(self.ends),
             ..self
         }
     }
 
     /// Whether it gives every candidate the same value.
     pub fn is_indifferent(&self) -> bool {
-        self.scan_radius == 0 || (self.available, self.wall, self.border) == (0, 0, 0)
+        self.scan_radius == 0 || self.factors() == [0; 4]
     }
 }
 
@@ -77,11 +84,12 @@ fn gcd(a: u32, b: u32) -> u32 {
 
 impl fmt::Display for TieVector {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{},{},{},{}", self.scan_radius, self.available, self.wall, self.border)
+        write!(f, "{},{},{},{}", self.scan_radius, self.available, self.wall, self.border)?;
+        if self.ends == 0 { Ok(()) } else { write!(f, ",{}", self.ends) }
     }
 }
 
-/// A tie vector that is not four integers in range.
+/// A tie vector that is not four or five integers in range.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("tie vector \"{0}\": {1} (write SR,AF,WF,BF such as 2,13,20,6)")]
 pub struct TieVectorError(String, &'static str);
@@ -93,8 +101,13 @@ impl FromStr for TieVector {
         let error = |problem| TieVectorError(text.to_string(), problem);
         let parts: Option<Vec<i32>> =
             text.split(',').map(|part| part.trim().parse().ok()).collect();
-        let entries = parts.and_then(|parts| parts.try_into().ok());
-        Self::new(entries.ok_or_else(|| error("not four integers"))?).map_err(error)
+        let entries = parts.and_then(|mut parts| {
+            if parts.len() == 4 {
+                parts.push(0);
+            }
+            parts.try_into().ok()
+        });
+        Self::new(entries.ok_or_else(|| error("not four integers, or five"))?).map_err(error)
     }
 }
 
@@ -104,7 +117,7 @@ pub enum TieRule {
     /// `none`: the first candidate wins.
     #[default]
     First,
-    /// `SR,AF,WF,BF`.
+    /// `SR,AF,WF,BF`, or `SR,AF,WF,BF,EF`.
     Vector(TieVector),
     /// `auto`: by a vector that is tuned during the replay.
     Auto,
@@ -188,7 +201,7 @@ mod tests {
 
     #[test]
     fn rules_are_read_as_they_are_written() {
-        for text in ["none", "auto", "2,13,20,6"] {
+        for text in ["none", "auto", "2,13,20,6", "2,13,20,6,3"] {
             assert_eq!(text.parse::<TieRule>().map(|rule| rule.to_string()).as_deref(), Ok(text));
         }
         assert!("Auto".parse::<TieRule>().is_err());
@@ -200,7 +213,10 @@ mod tests {
         assert_eq!(reduced("2,26,40,12").as_deref(), Ok("2,13,20,6"));
         assert_eq!(reduced("2,0,0,0").as_deref(), Ok("2,0,0,0"));
         assert_eq!(reduced("4,0,9,0").as_deref(), Ok("4,0,1,0"));
-        for bad in ["", "1,2,3", "1,2,3,4,5", "-1,2,3,4", "a,b,c,d", "1,2,3,99999999"] {
+        assert_eq!(reduced("2,26,40,12,0").as_deref(), Ok("2,13,20,6"));
+        assert_eq!(reduced("2,26,40,12,3").as_deref(), Ok("2,26,40,12,3"));
+        assert_eq!(reduced("2,0,0,0,6").as_deref(), Ok("2,0,0,0,1"));
+        for bad in ["", "1,2,3", "1,2,3,4,5,6", "-1,2,3,4", "a,b,c,d", "1,2,3,99999999"] {
             assert!(reduced(bad).is_err(), "{bad}");
         }
     }

@@ -90,7 +90,7 @@ impl<C: Choice> Contiguous<C> {
     }
 }
 
-impl<C: Choice> Allocator for Contiguous<C> {
+impl<C: Choice + Clone + 'static> Allocator for Contiguous<C> {
     fn allocate(
         &mut self,
         machine: &Machine,
@@ -113,6 +113,10 @@ impl<C: Choice> Allocator for Contiguous<C> {
 
     fn census(&self) -> Option<Census> {
         Some(Census { operations: self.frames.operations, ..self.census })
+    }
+
+    fn copy(&self) -> Option<Box<dyn Allocator>> {
+        Some(Box::new(self.clone()))
     }
 
     fn keeps_schedule(&self) -> bool {

@@ -20,7 +20,7 @@ fn try_build(name: &str, topology: &str) -> Result<Box<dyn Allocator>, String> {
 }
 
 fn request(sides: [u16; 3]) -> Request {
-    Request { size: volume(sides) as u32, shape: Some(sides) }
+    Request::shaped(volume(sides) as u32, Some(sides))
 }
 
 /// Base and sides of the sub-mesh that a request gets, which is occupied.

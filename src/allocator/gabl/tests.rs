@@ -17,7 +17,7 @@ fn parts(
 ) -> Result<(Vec<SubMesh>, u64), Refusal> {
     let grid = grid(machine);
     let mut gabl = Gabl::new(&grid, options).holding(held);
-    let request = Request { size: volume(sides) as u32, shape: Some(sides) };
+    let request = Request::shaped(volume(sides) as u32, Some(sides));
     let mut chosen = Vec::new();
     gabl.allocate(&busy(&grid, held), request, &mut chosen)?;
     let census = gabl.census().expect("sub-meshes");
@@ -187,7 +187,7 @@ proptest! {
         let machine = busy(&grid, &held);
         let options = GablOptions { rotate, ..GablOptions::default() };
         let mut gabl = Gabl::new(&grid, options).holding(&held);
-        let request = Request { size: 1, shape: Some(sides) };
+        let request = Request::shaped(1, Some(sides));
         let mut chosen = Vec::new();
         let served = gabl.allocate(&machine, request, &mut chosen).is_ok();
         if machine.free_count() == 0 {

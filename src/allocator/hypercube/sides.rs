@@ -94,7 +94,7 @@ mod tests {
         assert_eq!(of(SidesRule::Compact, 3), [1, 3, 1]);
         assert_eq!(of(SidesRule::Row, 12), [1, 12, 1]);
         let mut sides = Sides::new(4, SidesRule::Exact);
-        let shaped = Request { size: 12, shape: Some([4, 3, 1]) };
+        let shaped = Request::shaped(12, Some([4, 3, 1]));
         assert_eq!(sides.of(shaped), Some([4, 3, 1]));
         assert_eq!(sides.of(Request::of_size(17)), None);
     }

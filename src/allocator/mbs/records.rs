@@ -12,7 +12,7 @@ use crate::allocator::submesh::SubMesh;
 use crate::topology::NodeId;
 
 /// Which blocks are free, and which processors are bases of blocks in use.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Records {
     forest: Forest,
     /// Free blocks of each class, numbered in list order.

@@ -9,7 +9,7 @@ fn machine(topology: &str) -> Machine {
 }
 
 fn request(sides: [u16; 3]) -> Request {
-    Request { size: volume(sides) as u32, shape: Some(sides) }
+    Request::shaped(volume(sides) as u32, Some(sides))
 }
 
 /// Corners of what a request gets.

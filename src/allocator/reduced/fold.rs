@@ -60,7 +60,7 @@ fn halved(mut sides: [u16; 3]) -> Option<[u16; 3]> {
 
 fn of_sides(sides: [u16; 3]) -> Request {
     let size = sides.iter().map(|&side| u32::from(side)).product();
-    Request { size, shape: Some(sides) }
+    Request::shaped(size, Some(sides))
 }
 
 fn sides(size: u32, grid: &Grid) -> Option<[u16; 3]> {
@@ -113,7 +113,7 @@ mod tests {
         assert_eq!((folded.request.shape, folded.ratio), (Some([5, 5, 1]), 2));
         // Of equal sides the first.
         let again = Folding::Side.fold(folded.request, &topology).expect("it can be folded");
-        assert_eq!(again.request, Request { size: 15, shape: Some([3, 5, 1]) });
+        assert_eq!(again.request, Request::shaped(15, Some([3, 5, 1])));
         assert_eq!(steps(Folding::Side, shaped([1, 1, 1]), "32x32"), [1]);
         // Without a shape: 6 x 4, 3 x 4, 3 x 2, 2 x 2, 1 x 2, 1 x 1.
         assert_eq!(steps(Folding::Side, Request::of_size(24), "32x32"), [24, 12, 6, 4, 2, 1]);

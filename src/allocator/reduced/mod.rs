@@ -68,7 +68,7 @@ impl Reduction {
     /// whole ticks.
     pub fn of(&self, job: Job) -> Job {
         let longer = |ticks: i64| (ticks as f64 * self.stretch).ceil() as i64;
-        let Request { size, shape } = self.request;
+        let Request { size, shape, .. } = self.request;
         Job { size, shape, run: longer(job.run), estimate: longer(job.estimate), ..job }
     }
 }
@@ -124,6 +124,7 @@ impl Reduced {
     fn fold(&self, at: &mut Fold) -> bool {
         let folded = self.folding.fold(at.request, &self.topology);
         if let Some(Folded { request, ratio }) = folded {
+            let request = Request { times: at.request.times, ..request };
             *at = Fold { request, steps: at.steps + 1, ratio: at.ratio * u64::from(ratio) };
         }
         folded.is_some()

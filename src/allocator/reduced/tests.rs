@@ -213,7 +213,7 @@ fn run(
 }
 
 fn job(number: i64, submit: i64, run: i64, size: u32) -> Job {
-    Job { number, submit, run, estimate: run, size, shape: None, line: 0 }
+    Job { number, submit, run, estimate: run, size, shape: None, line: 0, limit: None }
 }
 
 /// The second job would wait for the first; folded once it runs twice as long on half.

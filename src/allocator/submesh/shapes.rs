@@ -144,10 +144,10 @@ mod tests {
 
     #[test]
     fn a_given_shape_is_kept() {
-        let request = Request { size: 5, shape: Some([2, 3, 1]) };
+        let request = Request::shaped(5, Some([2, 3, 1]));
         assert_eq!(frames("4x6", Shaping::Any, false, request), [[2, 3, 1]]);
         assert_eq!(frames("4x6", Shaping::Any, true, request), [[2, 3, 1], [3, 2, 1]]);
-        let nothing = Request { size: 1, shape: Some([2, 0, 1]) };
+        let nothing = Request::shaped(1, Some([2, 0, 1]));
         assert_eq!(frames("4x6", Shaping::Any, true, nothing), [[0; 3]; 0]);
     }
 }

@@ -137,6 +137,10 @@ impl Allocator for Placements {
         Some(self.census)
     }
 
+    fn copy(&self) -> Option<Box<dyn Allocator>> {
+        Some(Box::new(self.clone()))
+    }
+
     fn keeps_schedule(&self) -> bool {
         false
     }

@@ -13,7 +13,8 @@ pub use args::SearchArgs;
 use args::StrategyArg;
 use output::Findings;
 use progress::{Progress, account};
-use task::{SearchTask, Start, failure};
+use task::{SearchTask, Start};
+pub use task::{failure, listed_slacks};
 
 use super::cost::Cost;
 use super::exit::{Exit, Failure, tell};

@@ -119,6 +119,7 @@ impl SearchTask {
         let grid = Space {
             scan_radii: args.sr.unwrap_or(usual.scan_radii),
             factors: args.factors.unwrap_or(usual.factors),
+            ends: args.ef.unwrap_or(usual.ends),
             largest: args.largest.unwrap_or(usual.largest),
             slacks,
         };
@@ -261,6 +262,11 @@ fn slacks(texts: &[String], allocator: &AllocatorSpec) -> Result<Vec<Slack>, Fai
         }
         SlackRule::Fixed(_) => {}
     }
+    listed_slacks(texts)
+}
+
+/// The slacks of `--slack`, in ascending order.
+pub fn listed_slacks(texts: &[String]) -> Result<Vec<Slack>, Failure> {
     let listed: Values = texts.iter().map(|text| text.trim()).collect();
     let texts = listed.texts().map_err(|e| Failure::usage_message(format!("--slack: {e}")))?;
     let slacks = texts.iter().map(|text| text.parse::<Slack>());
@@ -305,6 +311,13 @@ fn check_combination(args: &SearchArgs) -> Result<(), Failure> {
     if args.largest.is_some() && !args.moves_freely() {
         return refuse("--largest: this search has a grid alone; --factors says which factors");
     }
+    if args.ef.is_some_and(|ends| ends.high > limit) {
+        return refuse("--ef: the largest is 1,000,000");
+    }
+    let without_ends = matches!(args.strategy, StrategyArg::Tpe | StrategyArg::External);
+    if args.ef.is_some_and(|ends| ends.high > 0) && without_ends {
+        return refuse("--ef: tpe and external do not try it");
+    }
     if args.split.is_some_and(|share| !(share > 0.0 && share < 1.0)) {
         return refuse("--split: a share is between 0 and 1");
     }
@@ -342,7 +355,7 @@ fn starts(texts: &[String], usual: Slack) -> Result<Vec<Start>, Failure> {
         word if word.starts_with(char::is_alphabetic) => one("--start", word, &STARTS),
         text => Candidate::parse(text, usual).map_err(Failure::usage).and_then(|one| {
             let vector = one.vector;
-            let negative = [vector.available, vector.wall, vector.border].iter().any(|&f| f < 0);
+            let negative = vector.factors().iter().any(|&f| f < 0);
             if negative || vector.is_indifferent() {
                 let message = format!(
                     "--start {vector}: local wants factors that are not negative and break ties"

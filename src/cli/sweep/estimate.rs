@@ -233,6 +233,7 @@ impl Sampler {
             digest: trace.workload.digest.clone(),
             header: trace.workload.header.clone(),
             waits: trace.workload.waits.clone(),
+            links: trace.workload.links.clone(),
             report: trace.workload.report.clone(),
         };
         let (machine, policy) = (trace.topology.clone(), trace.policy.clone());

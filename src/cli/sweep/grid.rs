@@ -72,6 +72,7 @@ pub fn of_flags(
             jobs: grid.jobs,
             days: grid.days,
         },
+        loads: grid.scale_load.iter().cloned().collect(),
         shake,
         allocator: allocators(grid, lists)?,
     };
@@ -120,7 +121,8 @@ fn allocators(grid: &GridArgs, lists: &ListArgs) -> Result<Vec<AllocatorEntry>, 
     let ties = match (&lists.sr, &lists.af, &lists.wf, &lists.bf) {
         (Some(sr), Some(af), Some(wf), Some(bf)) => {
             let [sr, af, wf, bf] = [sr, af, wf, bf].map(|list| Values::listed(list));
-            Some(("--sr", Ties::Product(TieRanges { sr, af, wf, bf })))
+            let ef = lists.ef.as_deref().map(Values::listed).unwrap_or_default();
+            Some(("--sr", Ties::Product(TieRanges { sr, af, wf, bf, ef })))
         }
         _ if grid.tie.is_empty() => None,
         _ => Some(("--tie", Ties::Vectors(grid.tie.iter().cloned().collect()))),

@@ -25,7 +25,7 @@ impl Observer for Log {
 }
 
 fn job(submit: i64, run: i64, size: u32) -> Job {
-    Job { number: 0, submit, run, estimate: run, size, line: 0, shape: None }
+    Job { number: 0, submit, run, estimate: run, size, line: 0, shape: None, limit: None }
 }
 
 fn run(

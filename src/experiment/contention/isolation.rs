@@ -213,7 +213,7 @@ fn compact(topology: &Topology, place: Place) -> Vec<Vec<NodeId>> {
         }
         Topology::Hypercube(cube) => {
             let n = u32::from(cube.dimensions());
-            let request = Request { size: place.size, shape: place.shape };
+            let request = Request::shaped(place.size, place.shape);
             let mut nodes = Vec::new();
             match mesh_of(&mut Sides::new(n, SidesRule::Exact), n, request, cube.processors()) {
                 Ok(mesh) => mesh.append_to(Cube::whole(mesh.dimension()), &mut nodes),

@@ -39,6 +39,9 @@ pub struct GridFile {
     /// Part of the traces.
     #[serde(skip_serializing_if = "WindowFile::is_all")]
     pub window: WindowFile,
+    /// Offered loads to which arrivals are scaled; none for what the traces offer.
+    #[serde(skip_serializing_if = "Values::is_empty")]
+    pub loads: Values,
     /// Shaken copies to run beside every trace.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shake: Option<Shake>,
@@ -104,6 +107,7 @@ impl Default for GridFile {
             // As the main job does for its result files.
             placements: true,
             window: WindowFile::default(),
+            loads: Values::default(),
             shake: None,
             allocator: Vec::new(),
         }

@@ -68,6 +68,8 @@ pub struct ParameterGrid {
     pub schedulers: Vec<SchedulerSpec>,
     /// Cleaning policies.
     pub policies: Vec<Policy>,
+    /// Offered loads; none for what the traces offer.
+    pub loads: Vec<f64>,
     /// Allocation strategies, each once.
     pub strategies: Strategies,
     /// Seeds.
@@ -135,6 +137,13 @@ impl ParameterGrid {
         let deps = deps.map_err(|e| GridError::at(&key("deps"), e))?;
         let seeds = once(file.seeds.integers().map_err(|e| GridError::at(&key("seeds"), e))?);
         let window = window(&file.window)?;
+        let loads = file.loads.texts().map_err(|e| GridError::at(&key("loads"), e))?;
+        let load = |text: &String| {
+            let load = text.parse().ok().filter(|&load: &f64| load > 0.0 && load.is_finite());
+            let problem = || GridError::at(&key("loads"), format!("\"{text}\" is no load above 0"));
+            load.ok_or_else(problem)
+        };
+        let loads = loads.iter().map(load).collect::<Result<Vec<f64>, _>>()?;
         if let Some(Err(error)) = file.shake.as_ref().map(Shake::check) {
             return Err(GridError::at(&[Step::Key("shake"), Step::Key(error.field)], error));
         }
@@ -152,6 +161,7 @@ impl ParameterGrid {
             machines,
             schedulers,
             policies,
+            loads,
             strategies,
             seeds,
             window,

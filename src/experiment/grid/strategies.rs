@@ -41,8 +41,8 @@ enum TieAxis {
     Own,
     /// One by one.
     Rules(Vec<TieRule>),
-    /// Every vector of four lists, BF counting fastest.
-    Product([Vec<i32>; 4]),
+    /// Every vector of these lists, the last counting fastest.
+    Product([Vec<i32>; 5]),
 }
 
 impl Strategies {
@@ -206,13 +206,17 @@ impl Axis {
                     let unknown = base.value("tie", "none").err();
                     return Err(at(&["tie"], unknown.map_or(String::new(), |e| e.to_string())));
                 }
-                let mut product: [Vec<i32>; 4] = Default::default();
+                let mut product: [Vec<i32>; 5] = Default::default();
                 for (i, (key, values)) in ranges.lists().into_iter().enumerate() {
                     let keys = ["tie", key];
+                    if key == "ef" && values.is_empty() {
+                        product[i].push(0);
+                        continue;
+                    }
                     product[i] = values.integers().map_err(|e| at(&keys, e.to_string()))?;
                     free(&keys, "tie", product[i].len())?;
                     for &value in &product[i] {
-                        let mut vector = [0; 4];
+                        let mut vector = [0; 5];
                         vector[i] = value;
                         let checked = TieVector::new(vector);
                         checked.map_err(|problem| at(&keys, format!("{value}: {problem}")))?;
@@ -240,7 +244,7 @@ impl Axis {
             TieAxis::Own => None,
             TieAxis::Rules(rules) => Some(rules[digit(rules.len())]),
             TieAxis::Product(lists) => {
-                let mut vector = [0; 4];
+                let mut vector = [0; 5];
                 for (entry, list) in vector.iter_mut().zip(lists).rev() {
                     *entry = list[digit(list.len())];
                 }

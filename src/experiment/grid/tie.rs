@@ -12,11 +12,11 @@ use super::values::{OneOrMore, Values};
 pub enum Ties {
     /// Vectors one by one, `SR,AF,WF,BF` or `none`.
     Vectors(Values),
-    /// Every combination of four lists.
+    /// Every combination of the lists.
     Product(TieRanges),
 }
 
-/// Four lists of integers.
+/// Lists of integers, one for each entry of a vector.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TieRanges {
@@ -28,12 +28,16 @@ pub struct TieRanges {
     pub wf: Values,
     /// Weights of busy processors just outside.
     pub bf: Values,
+    /// Weights of those among them whose jobs are to end with the new one; none is `0`.
+    #[serde(default, skip_serializing_if = "Values::is_empty")]
+    pub ef: Values,
 }
 
 impl TieRanges {
     /// The lists in the order of the vector, with their keys.
-    pub fn lists(&self) -> [(&'static str, &Values); 4] {
-        [("sr", &self.sr), ("af", &self.af), ("wf", &self.wf), ("bf", &self.bf)]
+    pub fn lists(&self) -> [(&'static str, &Values); 5] {
+        let Self { sr, af, wf, bf, ef } = self;
+        [("sr", sr), ("af", af), ("wf", wf), ("bf", bf), ("ef", ef)]
     }
 }
 
@@ -50,7 +54,9 @@ impl<'de> Visitor<'de> for VectorsOrProduct {
     type Value = Ties;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("tie vectors \"SR,AF,WF,BF\", \"none\", or a table of sr, af, wf and bf")
+        f.write_str(
+            "tie vectors \"SR,AF,WF,BF\", \"none\", or a table of sr, af, wf, bf and perhaps ef",
+        )
     }
 
     fn visit_str<E: de::Error>(self, text: &str) -> Result<Ties, E> {

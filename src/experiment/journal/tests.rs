@@ -34,6 +34,7 @@ fn result(run: u32) -> RunResult {
         size: 3,
         line: 1,
         shape: None,
+        limit: None,
     }];
     let schedule = crate::metrics::ScheduleMetrics::new(&jobs, &[0], 16);
     let mut means = crate::metrics::run::PlacementMeans::default();

@@ -39,7 +39,7 @@ fn run(allocator: &str, load: f64, jobs: u32) -> Result<Outcome, VerifyError> {
             let size = shape.iter().map(|&side| u32::from(side)).product();
             let submit = (f64::from(i) * gap * SECOND).round() as i64;
             let (number, shape) = (i64::from(i) + 1, Some(shape));
-            Job { number, submit, run, estimate: run, size, line: 0, shape }
+            Job { number, submit, run, estimate: run, size, line: 0, shape, limit: None }
         })
         .collect();
     let topology: Topology = MACHINE.parse().map_err(defect)?;

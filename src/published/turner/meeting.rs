@@ -85,7 +85,7 @@ fn meeting_jobs(strategy: &str) -> Result<usize, VerifyError> {
         for _ in 0..REQUESTS {
             let size = shape.iter().map(|&side| u32::from(side)).product();
             let mut nodes = Vec::new();
-            let request = Request { size, shape: Some(shape) };
+            let request = Request::shaped(size, Some(shape));
             if allocator.allocate(&machine, request, &mut nodes).is_ok() {
                 machine.occupy(&nodes);
                 let own = channels(&nodes);

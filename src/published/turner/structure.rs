@@ -16,7 +16,7 @@ const EXACT: Tolerance = Tolerance::Absolute(0.0);
 pub fn checks() -> Result<Vec<Check>, VerifyError> {
     let ten = "hypercube:10";
     let machine: Topology = ten.parse().map_err(defect)?;
-    let request = Request { size: 600, shape: Some([20, 30, 1]) };
+    let request = Request::shaped(600, Some([20, 30, 1]));
     let held = |name: &str| {
         let spec: AllocatorSpec = name.parse().map_err(defect)?;
         let mut allocator = spec.build(&machine, 0).map_err(defect)?;

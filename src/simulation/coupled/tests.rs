@@ -30,6 +30,10 @@ impl Allocator for Intervals {
     fn keeps_schedule(&self) -> bool {
         false
     }
+
+    fn copy(&self) -> Option<Box<dyn Allocator>> {
+        Some(Box::new(Intervals))
+    }
 }
 
 #[derive(Default)]
@@ -39,7 +43,10 @@ struct Log {
     /// Head of an arrival-ordered queue that was refused, and the last estimated end then.
     missed: Vec<(JobId, i64)>,
     running: Vec<JobId>,
+    /// All jobs in the order in which they started.
+    order: Vec<JobId>,
     refusals: usize,
+    promises: Option<Promises>,
 }
 
 struct Logger<'a> {
@@ -76,6 +83,7 @@ impl Observer for Logger<'_> {
         self.log.starts[job.index()] = now;
         self.log.nodes[job.index()] = nodes.to_vec();
         self.log.running.push(job);
+        self.log.order.push(job);
     }
 
     fn completed(&mut self, job: JobId, _now: i64) {
@@ -103,8 +111,9 @@ fn run_with(
 ) -> Result<Log, CoupledError> {
     let scene = Scene { jobs, topology, timed: false, stop: &Stop::new() };
     let mut logger = Logger::new(jobs);
-    simulate(scene, scheduler, allocator, &mut RunTimes::default(), &mut logger)?;
-    Ok(logger.log)
+    let service = &mut RunTimes::default();
+    let overhead = simulate(scene, scheduler, allocator, service, &mut logger)?;
+    Ok(Log { promises: overhead.promises, ..logger.log })
 }
 
 /// Every registered strategy, and variants of some, that may refuse or round up on a machine.
@@ -164,7 +173,7 @@ fn a_raised_flag_ends_a_simulation_and_is_no_refusal() {
 }
 
 fn job(submit: i64, run: i64, estimate: i64, size: u32) -> Job {
-    Job { number: 0, submit, run, estimate, size, line: 0, shape: None }
+    Job { number: 0, submit, run, estimate, size, line: 0, shape: None, limit: None }
 }
 
 fn jobs(largest: u32) -> impl Strategy<Value = Vec<Job>> {
@@ -381,6 +390,7 @@ fn what_was_refused_is_not_asked_again_on_the_same_machine() {
         size,
         line: 1,
         shape: None,
+        limit: None,
     };
     let mut jobs = vec![job(1, 0, 5, 1), job(2, 0, 1000, 2), job(3, 0, 5, 1)];
     jobs.extend((4..104).map(|number| job(number, 1, 10, 2)));
@@ -389,3 +399,5 @@ fn what_was_refused_is_not_asked_again_on_the_same_machine() {
     // All hundred ask at 5, one of them the allocator; and all 103 start.
     assert_eq!((log.refusals, allocator.1), (100, 103 + 1));
 }
+
+mod guard;

@@ -155,7 +155,16 @@ impl StochasticStream {
             }
             let size = shape.iter().map(|&side| u32::from(side)).product();
             let shape = Some(shape);
-            jobs.push(Job { number, submit, run, estimate: run, size, line: 0, shape });
+            jobs.push(Job {
+                number,
+                submit,
+                run,
+                estimate: run,
+                size,
+                line: 0,
+                shape,
+                limit: None,
+            });
         }
         Ok(Stream { jobs, ticks_per_unit: self.ticks_per_unit })
     }

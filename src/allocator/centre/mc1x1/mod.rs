@@ -6,7 +6,8 @@
 //!
 //! * score(c) = sum over r >= 0 of max(0, k - cnt(c, r)), and the outermost shell L is
 //!   the first r with cnt(c, r) >= k;
-//! * the terms of the tie value follow from counts as well.
+//! * the terms of the tie value follow from counts as well, but for EF: the ring outside is
+//!   looked at, for those candidates alone that could then still win.
 //!
 //! Scores are computed for 16 neighbouring centres at a time; the sums
 //! stop as soon as all of them exceed the best so far. Cost per decision: free
@@ -17,14 +18,15 @@ mod ring;
 mod scores;
 mod tie;
 
+use crate::allocator::centre::ends::{Ends, HIGHEST_LEVEL};
 use crate::allocator::centre::literal::{CentreRule, Centres, Score};
 use crate::allocator::centre::options::{CentreOptions, Metric, ShellOrder};
-use crate::allocator::{Allocator, Refusal, Request, settled_by_count};
+use crate::allocator::{Allocator, Refusal, Request, Times, settled_by_count};
 use crate::machine::{BoxCounts, Count, LANES, Machine};
 use crate::stop::Stop;
 use crate::topology::{Grid, NodeId};
 use lane::Lane;
-use ring::Ring;
+use ring::{Ring, on_shell};
 use scores::Scores;
 use tie::{Rest, TieTerms, Value};
 
@@ -36,6 +38,8 @@ pub struct Mc1x1<C = u16> {
     free: BoxCounts<C>,
     scores: Scores,
     tie: Option<TieTerms<C>>,
+    /// Kept only if the vector has EF.
+    ends: Option<Ends>,
     ring: Ring,
     /// Centres whose tie value is known only to be at least something: (bound, score,
     /// centre) and what would settle it.
@@ -56,6 +60,7 @@ impl Mc1x1 {
             metric: Metric::Linf,
             score: Score::ShellSum,
             options,
+            ends: None,
         }
     }
 }
@@ -75,6 +80,7 @@ impl<C: Count> Mc1x1<C> {
             free: BoxCounts::new(grid),
             scores: Scores::new(grid),
             tie: vector.map(|vector| TieTerms::new(grid, vector, options)),
+            ends: vector.filter(|vector| vector.ends != 0).map(|_| Ends::new(grid.processors())),
             grid: grid.clone(),
             options,
             ring: Ring::new(grid, options.order),
@@ -83,28 +89,39 @@ impl<C: Count> Mc1x1<C> {
         }
     }
 
+    /// [`rule`](Mc1x1::rule) for a request on the machine as it is.
+    fn rule_now(&self, times: Times) -> CentreRule {
+        let ends = self.ends.as_ref().map(|ends| (ends.clone(), times));
+        CentreRule { ends, ..Mc1x1::rule(self.options) }
+    }
+
     /// The winning centre; `size` is less than the number of free processors.
-    fn best_centre(&mut self, machine: &Machine, size: u32) -> Option<NodeId> {
+    fn best_centre(&mut self, machine: &Machine, size: u32, times: Times) -> Option<NodeId> {
         #[cfg(target_arch = "x86_64")]
         if std::is_x86_feature_detected!("avx2") {
             // SAFETY: the only obligation of the call is that the processor has AVX2,
             // which the line above has asked it.
             #[allow(unsafe_code)]
-            return unsafe { self.best_centre_avx2(machine, size) };
+            return unsafe { self.best_centre_avx2(machine, size, times) };
         }
-        self.best_centre_portable(machine, size)
+        self.best_centre_portable(machine, size, times)
     }
 
     /// The same code compiled for wider vectors. Everything below that works on lanes is
     /// inlined into it, and works on integers, so that the result cannot differ.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2")]
-    fn best_centre_avx2(&mut self, machine: &Machine, size: u32) -> Option<NodeId> {
-        self.best_centre_portable(machine, size)
+    fn best_centre_avx2(&mut self, machine: &Machine, size: u32, times: Times) -> Option<NodeId> {
+        self.best_centre_portable(machine, size, times)
     }
 
     #[inline(always)]
-    fn best_centre_portable(&mut self, machine: &Machine, size: u32) -> Option<NodeId> {
+    fn best_centre_portable(
+        &mut self,
+        machine: &Machine,
+        size: u32,
+        times: Times,
+    ) -> Option<NodeId> {
         self.free.update(machine);
         let Some(tie) = &mut self.tie else {
             return self.scores.first_best(&self.free, size);
@@ -116,9 +133,9 @@ impl<C: Count> Mc1x1<C> {
         }
         tie.update(machine);
         if TieTerms::<C>::is_narrow(&self.free, machine.processors()) {
-            self.least_tie::<u16>(machine, size, admitted)
+            self.least_tie::<u16>(machine, size, times, admitted)
         } else {
-            self.least_tie::<u32>(machine, size, admitted)
+            self.least_tie::<u32>(machine, size, times, admitted)
         }
     }
 
@@ -128,9 +145,12 @@ impl<C: Count> Mc1x1<C> {
         &mut self,
         machine: &Machine,
         size: u32,
+        times: Times,
         admitted: u64,
     ) -> Option<NodeId> {
-        let Self { tie: Some(tie), free, scores, ring, unsettled, .. } = self else { return None };
+        let Self { tie: Some(tie), ends, grid, free, scores, ring, unsettled, .. } = self else {
+            return None;
+        };
         // Processor numbers are in candidate order, so that the least of these is the winner.
         let mut best: Option<(i64, u64, NodeId)> = None;
         let free_count = machine.free_count() as u32;
@@ -143,7 +163,24 @@ impl<C: Count> Mc1x1<C> {
                 let (score, centre) = (u64::from(chunk.scores[i]), chunk.node(i));
                 let beats =
                     |best: Option<_>, value| best.is_none_or(|best| (value, score, centre) < best);
-                match tie.value(&terms, i, size, free_count) {
+                let mut value = tie.value(&terms, i, size, free_count);
+                if let Some(ends) = ends {
+                    let outside = terms.outside(i);
+                    let most = tie.ends_term(HIGHEST_LEVEL * outside.busy).max(0);
+                    if !beats(best, value.least() - most) {
+                        continue;
+                    }
+                    value = value.less(tie.ends_term(if outside.busy == 0 {
+                        0
+                    } else {
+                        let mut levels = 0;
+                        on_shell(grid, centre, outside.shell, |node| {
+                            levels += ends.level(node, times);
+                        });
+                        levels
+                    }));
+                }
+                match value {
                     Value::Exact(value) if beats(best, value) => {
                         best = Some((value, score, centre))
                     }
@@ -182,15 +219,23 @@ impl<C: Count> Allocator for Mc1x1<C> {
     ) -> Result<(), Refusal> {
         let size = request.size as usize;
         if settled_by_count(machine, size, chosen)? {
+            if let Some(ends) = &mut self.ends {
+                ends.start(chosen, request.times);
+            }
             return Ok(());
         }
         if self.options.order == ShellOrder::Greedy {
-            let rule = Mc1x1::rule(self.options);
+            let rule = self.rule_now(request.times);
             let winner = rule.choose_unless(&self.stop, machine, &self.grid, size)?;
             chosen.extend(winner.ok_or(Refusal::Fragmented)?.nodes);
         } else {
-            let centre = self.best_centre(machine, request.size).ok_or(Refusal::Fragmented)?;
+            let centre = self
+                .best_centre(machine, request.size, request.times)
+                .ok_or(Refusal::Fragmented)?;
             self.collect(machine, centre, request.size, chosen);
+        }
+        if let Some(ends) = &mut self.ends {
+            ends.start(chosen, request.times);
         }
         Ok(())
     }
@@ -222,6 +267,15 @@ impl<C: Count> Allocator for Mc1x1<C> {
         self.free.reset();
         if let Some(tie) = &mut self.tie {
             tie.reset();
+        }
+        if let Some(ends) = &mut self.ends {
+            ends.reset();
+        }
+    }
+
+    fn released(&mut self, _machine: &Machine, nodes: &[NodeId]) {
+        if let Some(ends) = &mut self.ends {
+            ends.end(nodes);
         }
     }
 

@@ -91,6 +91,39 @@ impl Ring {
     }
 }
 
+/// Calls `visit` with every position at distance `shell` from `centre`, free or not, once.
+pub fn on_shell(grid: &Grid, centre: NodeId, shell: u32, mut visit: impl FnMut(NodeId)) {
+    let c = grid.coord(centre);
+    let axes = grid.axes();
+    let lane_axis = grid.dimensions() - 1;
+    let interval = |axis: usize| axes[axis].interval(c[axis], shell);
+    let lane = interval(lane_axis);
+    let middle = if lane_axis == 2 { interval(1) } else { (0, 1) };
+    for x in positions(grid, 0, interval(0)) {
+        for y in positions(grid, 1, middle) {
+            let (mut place, mut across) = ([x, y, 0], axes[0].distance(c[0], x));
+            if lane_axis == 2 {
+                across = across.max(axes[1].distance(c[1], y));
+            } else {
+                place[1] = 0;
+            }
+            let mut at = |p: u16| {
+                place[lane_axis] = p;
+                visit(grid.node(place));
+            };
+            if across == shell {
+                positions(grid, lane_axis, lane).for_each(&mut at);
+                continue;
+            }
+            let on_it = |p: &u16| axes[lane_axis].distance(c[lane_axis], *p) == shell;
+            let (low, length) = (lane.0, lane.1 as i32);
+            let [from, to] = [low, low + length - 1].map(|p| wrap(grid, lane_axis, p));
+            let ends = [from, to].into_iter().take(if from == to { 1 } else { 2 });
+            ends.filter(on_it).for_each(&mut at);
+        }
+    }
+}
+
 /// The positions of an interval of one dimension, wrapped into range.
 #[inline(always)]
 fn positions(grid: &Grid, axis: usize, (low, length): (i32, u32)) -> impl Iterator<Item = u16> {

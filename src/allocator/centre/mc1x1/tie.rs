@@ -10,7 +10,9 @@
 //!   all or none of its processors touch a wall; else it lies between two bounds, and
 //!   only if these cannot exclude the candidate is the shell gathered and cut.
 //!
-//! All but the last is computed for 16 neighbouring centres at a time, each with its own
+//! * ends: SR times the levels of the jobs in ring L + 1, which the caller adds up.
+//!
+//! All but the last two is computed for 16 neighbouring centres at a time, each with its own
 //! L: a lane takes part in a sum while its mask says so.
 
 use super::lane::Lane;
@@ -65,6 +67,44 @@ pub enum Value {
     Exact(i64),
     /// It is no less than this; the rest tells how to find it.
     AtLeast(i64, Rest),
+}
+
+impl Value {
+    /// The value is no less than this.
+    #[inline(always)]
+    pub fn least(&self) -> i64 {
+        match *self {
+            Value::Exact(value) | Value::AtLeast(value, _) => value,
+        }
+    }
+
+    /// The value less a term that is known.
+    #[inline(always)]
+    pub fn less(self, term: i64) -> Self {
+        match self {
+            Value::Exact(value) => Value::Exact(value - term),
+            Value::AtLeast(bound, rest) => {
+                Value::AtLeast(bound - term, Rest { value: rest.value - term, ..rest })
+            }
+        }
+    }
+}
+
+/// The ring just outside a candidate.
+pub struct Outside {
+    /// Its shell number, L + 1.
+    pub shell: u32,
+    /// Positions in it that are not free.
+    pub busy: u32,
+}
+
+impl<L: Lane> Terms<L> {
+    /// The ring outside the candidate of lane `i`.
+    #[inline(always)]
+    pub fn outside(&self, i: usize) -> Outside {
+        let (last, busy): (u32, u32) = (self.last[i].into(), self.busy[i].into());
+        Outside { shell: last + 1, busy }
+    }
 }
 
 /// What is missing of a tie value: the wall weights of the processors taken of a partly
@@ -179,7 +219,7 @@ impl<C: Count> TieTerms<C> {
     /// `free`, as far as counts tell.
     #[inline(always)]
     pub fn value<L: Lane>(&self, terms: &Terms<L>, i: usize, size: u32, free: u32) -> Value {
-        let TieVector { scan_radius, available, wall, border } = self.vector;
+        let TieVector { scan_radius, available, wall, border, ends: _ } = self.vector;
         let lane = |lanes: &[L; LANES]| -> u32 { lanes[i].into() };
         let unseen = (scan_radius + 1).saturating_sub(lane(&terms.seen));
         let nearby = i64::from(lane(&terms.nearby)) + i64::from(unseen) * i64::from(free - size);
@@ -203,6 +243,12 @@ impl<C: Count> TieTerms<C> {
         let value = value - i64::from(wall) * i64::from(inside) - weight * i64::from(complete);
         let (a, b) = (value - weight * i64::from(least), value - weight * i64::from(most));
         if a == b { Value::Exact(a) } else { Value::AtLeast(a.min(b), Rest { value, last, need }) }
+    }
+
+    /// What the sum of the levels in the ring outside takes from a tie value.
+    #[inline(always)]
+    pub fn ends_term(&self, levels: u32) -> i64 {
+        i64::from(self.vector.ends) * i64::from(self.vector.scan_radius) * i64::from(levels)
     }
 
     /// The value that counts alone did not tell: gathers the last shell and cuts it.

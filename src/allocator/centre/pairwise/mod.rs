@@ -71,7 +71,7 @@ impl Pairwise {
     }
 
     fn rule(centres: Centres, options: CentreOptions) -> CentreRule {
-        CentreRule { centres, metric: Metric::L1, score: Score::PairwiseL1, options }
+        CentreRule { centres, metric: Metric::L1, score: Score::PairwiseL1, options, ends: None }
     }
 
     fn new(grid: &Grid, rule: CentreRule) -> Self {

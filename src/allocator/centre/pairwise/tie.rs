@@ -29,7 +29,8 @@ impl TieValues {
         last: u32,
         chosen: &[NodeId],
     ) -> i64 {
-        let TieVector { scan_radius, available, wall, border } = self.vector;
+        // No EF: the names refuse it for these strategies.
+        let TieVector { scan_radius, available, wall, border, ends: _ } = self.vector;
         let max_shell = i64::from(last) + i64::from(scan_radius);
         let weight = |coord: Coord| max_shell - i64::from(grid.l1(centre, coord)) + 1;
         // Free processors nearby, less the candidate's own.

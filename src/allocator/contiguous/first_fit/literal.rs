@@ -133,6 +133,10 @@ impl Allocator for Literal {
         Some(self.census)
     }
 
+    fn copy(&self) -> Option<Box<dyn Allocator>> {
+        Some(Box::new(self.clone()))
+    }
+
     fn keeps_schedule(&self) -> bool {
         false
     }

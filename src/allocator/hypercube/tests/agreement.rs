@@ -111,7 +111,7 @@ proptest! {
                 let side = |share: f64| 1 + pick(share * share, 1 << (n / 2 + 1)) as u32;
                 let sides = [side(share), side(place), 1];
                 let size = sides.iter().product();
-                let request = Request { size, shape: Some(sides.map(|side| side as u16)) };
+                let request = Request::shaped(size, Some(sides.map(|side| side as u16)));
                 let mut nodes = vec![];
                 let outcome = fast.allocate(&machine, request, &mut nodes);
                 // It is not asked if the subcube has more processors than are free.
@@ -185,7 +185,7 @@ fn cubic_allocations_begin_with_their_mesh() {
     let mut machine = Machine::new(Topology::Hypercube(cube));
     let mut allocator = Cubic::new(&cube, SidesRule::Exact, FreeList::new(5));
     let mut first = vec![];
-    let request = Request { size: 6, shape: Some([3, 2, 1]) };
+    let request = Request::shaped(6, Some([3, 2, 1]));
     assert_eq!(allocator.allocate(&machine, request, &mut first), Ok(()));
     let numbers: Vec<u32> = first.iter().map(|node| node.0).collect();
     // x in codes 00, 01, 11 above y in 0, 1.

@@ -29,10 +29,10 @@ fn meetings(release: Release, seeds: u64) -> usize {
         let mut running: Vec<(Vec<NodeId>, Channels)> = vec![];
         let mut shape = (5, 5);
         for _ in 0..300 {
-            let request = Request {
-                size: u32::from(shape.0) * u32::from(shape.1),
-                shape: Some([shape.0, shape.1, 1]),
-            };
+            let request = Request::shaped(
+                u32::from(shape.0) * u32::from(shape.1),
+                Some([shape.0, shape.1, 1]),
+            );
             let mut nodes = vec![];
             if allocator.allocate(&machine, request, &mut nodes).is_ok() {
                 machine.occupy(&nodes);

@@ -44,10 +44,10 @@ fn runs<A: Allocator>(
             let size = shape.iter().map(|&side| u32::from(side)).product();
             let shape = (share > 0.3).then_some(shape);
             let mut nodes = vec![];
-            match allocator.allocate(&machine, Request { size, shape }, &mut nodes) {
+            match allocator.allocate(&machine, Request::shaped(size, shape), &mut nodes) {
                 Ok(()) => {
                     prop_assert!(nodes.len() >= size as usize);
-                    let largest = allocator.largest_allocation(Request { size, shape });
+                    let largest = allocator.largest_allocation(Request::shaped(size, shape));
                     prop_assert!(nodes.len() as u64 <= largest);
                     // Panics if a processor is not free or there twice.
                     machine.occupy(&nodes);
@@ -199,9 +199,9 @@ fn what_cannot_be_embedded_is_refused() {
     for shape in [[20, 33, 1], [1, 1024, 2], [u16::MAX, u16::MAX, u16::MAX], [0, 4, 1]] {
         let size = shape.iter().map(|&side| u64::from(side)).product::<u64>().clamp(1, 2048) as u32;
         let mut nodes = vec![];
-        let request = Request { size, shape: Some(shape) };
+        let request = Request::shaped(size, Some(shape));
         assert_eq!(allocator.allocate(&machine, request, &mut nodes), Err(Refusal::TooFewFree));
     }
-    let request = Request { size: 1024, shape: Some([1, 1024, 1]) };
+    let request = Request::shaped(1024, Some([1, 1024, 1]));
     assert_eq!(allocator.allocate(&machine, request, &mut vec![]), Ok(()));
 }

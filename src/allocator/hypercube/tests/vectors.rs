@@ -32,7 +32,7 @@ impl<A: Allocator> Stage<A> {
     fn start(&mut self, x: u16, y: u16, host: &str) {
         let size = u32::from(x) * u32::from(y);
         let mut nodes = vec![];
-        let request = Request { size, shape: Some([x, y, 1]) };
+        let request = Request::shaped(size, Some([x, y, 1]));
         assert_eq!(self.allocator.allocate(&self.machine, request, &mut nodes), Ok(()));
         let host = cube(host);
         assert_eq!((host.text(self.n).len(), nodes[0].0), (self.n as usize, host.base));
@@ -43,7 +43,7 @@ impl<A: Allocator> Stage<A> {
 
     #[track_caller]
     fn fails(&mut self, x: u16, y: u16, refusal: Refusal) {
-        let request = Request { size: u32::from(x * y), shape: Some([x, y, 1]) };
+        let request = Request::shaped(u32::from(x * y), Some([x, y, 1]));
         let outcome = self.allocator.allocate(&self.machine, request, &mut vec![]);
         assert_eq!(outcome, Err(refusal));
         self.jobs.push(vec![]);

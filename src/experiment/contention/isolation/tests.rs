@@ -46,7 +46,7 @@ fn isolated(machine: &str, pattern: &str, jobs: &[Job], seed: u64) -> Isolation 
 }
 
 fn job(run: i64, size: u32) -> Job {
-    Job { number: 0, submit: 0, run, estimate: run, size, line: 0, shape: None }
+    Job { number: 0, submit: 0, run, estimate: run, size, line: 0, shape: None, limit: None }
 }
 
 #[test]

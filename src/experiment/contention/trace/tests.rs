@@ -11,7 +11,7 @@ use crate::stop::Stop;
 use crate::topology::Topology;
 
 fn job(submit: i64, run: i64, size: u32) -> Job {
-    Job { number: 0, submit, run, estimate: run, size, line: 0, shape: None }
+    Job { number: 0, submit, run, estimate: run, size, line: 0, shape: None, limit: None }
 }
 
 fn run(machine: &str, jobs: &[Job], stop: bool) -> Result<TraceRun, TraceError> {

@@ -7,7 +7,7 @@ fn read(text: &[u8]) -> Result<ShapeFile, ShapeError> {
 }
 
 fn job(number: i64, size: u32) -> Job {
-    Job { number, submit: 0, run: 1, estimate: 1, size, line: 0, shape: None }
+    Job { number, submit: 0, run: 1, estimate: 1, size, line: 0, shape: None, limit: None }
 }
 
 #[test]

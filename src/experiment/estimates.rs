@@ -1,0 +1,356 @@
+//! Do users' estimates help MC1x1 to break ties? The fifth entry of the tie vector, EF, judged.
+//!
+//! Of every trace the first half of the jobs is searched, once with EF free and once with EF = 0, both
+//! with as many evaluations. The first half of these is common to both: EF = 0, drawn at random, then
+//! [`Local`] search from the best on. Then the one goes on as before; the other tries the best few with
+//! EF of several strengths, and goes on around the best of all, EF among what it moves. What they find
+//! differs by EF, not by where they happened to begin. Both winners are judged on the second half: the whole trace is
+//! replayed with each, and the pairwise L1 of the second half's jobs compared. What that gains is given
+//! with a 95 % interval by a paired block bootstrap over the weeks in which the jobs were submitted, or
+//! over days where the half has fewer than [`FEWEST_BLOCKS`] weeks.
+//!
+//! Beside what the log has ([`Source::Log`]) there are controls: estimates that are the run times
+//! ([`Source::Oracle`]) show what the best would bring; estimates of other jobs of the same size
+//! ([`Source::Shuffled`]) must bring nothing, and what they seem to bring is the noise of a search.
+//! A log without estimates gets modelled ones ([`Source::Modelled`]), which are shuffled, too.
+
+mod bootstrap;
+mod source;
+
+use std::sync::Arc;
+
+pub use source::Source;
+
+use self::bootstrap::Blocks;
+use super::search::strategy::{List, Local, Random, SearchStrategy};
+use super::search::{
+    Archive, Candidate, Control, Objective, Part, Problem, SearchError, Space, improvement_percent,
+    nearest_vector, search,
+};
+use super::{Trace, Watch};
+use crate::allocator::centre::Slack;
+use crate::allocator::registry::AllocatorSpec;
+use crate::experiment::search::{Goal, Range};
+use crate::metrics::Locality;
+use crate::scheduler::registry::SchedulerSpec;
+use crate::simulation::{ReplayError, Scene, replay};
+use crate::stop::Stopped;
+use crate::table::{Column, Table};
+use crate::workload::{Job, Workload};
+
+/// Weeks below which blocks are days.
+pub const FEWEST_BLOCKS: usize = 8;
+
+/// Classes of job size.
+const CLASSES: u64 = 10;
+
+/// Largest scan radius tried.
+const MOST_SHELLS: u32 = 6;
+
+/// EF over the largest other factor, and how many of the best vectors are tried with each.
+const STRENGTHS: [f64; 5] = [0.1, 0.3, 1.0, 0.03, 3.0];
+const STRENGTHENED: usize = 2;
+
+/// Largest factor of these.
+const LARGEST: u32 = 100;
+
+/// Gain below which the idea has not helped, in percent.
+const WORTH: f64 = 1.0;
+
+/// How traces are studied.
+#[derive(Clone, Debug)]
+pub struct Setting {
+    /// Evaluations of each search.
+    pub evaluations: u64,
+    /// Slacks that both searches may choose.
+    pub slacks: Vec<Slack>,
+    /// Samples of the bootstrap.
+    pub samples: u32,
+    /// Seed of everything that is drawn.
+    pub seed: u64,
+}
+
+/// What one source of estimates comes to on one trace.
+#[derive(Clone, Debug)]
+pub struct Finding {
+    /// The trace.
+    pub trace: String,
+    /// The machine.
+    pub machine: String,
+    /// The scheduler.
+    pub scheduler: String,
+    /// Where estimates come from.
+    pub source: Source,
+    /// Share of all jobs that have one, in percent.
+    pub known_percent: f64,
+    /// Mean of run time over estimate, of jobs that keep theirs.
+    pub used_share: f64,
+    /// Evaluations of each search.
+    pub evaluations: u64,
+    /// The best with EF, and without.
+    pub winners: [Candidate; 2],
+    /// Mean pairwise L1 on the first half: with EF, without, and without tie-breaking.
+    pub first: [f64; 3],
+    /// Mean pairwise L1 of the second half's jobs: with EF and without.
+    pub second: [f64; 2],
+    /// Jobs of the second half.
+    pub jobs: usize,
+    /// What EF gains on the second half, in percent: low, high.
+    pub interval: [f64; 2],
+    /// How many blocks the interval is drawn from, and their length in days.
+    pub blocks: (usize, u32),
+    /// Gain by class of job size, ascending.
+    pub classes: Vec<Class>,
+}
+
+/// Jobs of the second half of similar size.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Class {
+    /// Smallest and largest size.
+    pub sizes: [u32; 2],
+    /// Jobs.
+    pub jobs: u64,
+    /// What EF gains, in percent.
+    pub gain: f64,
+}
+
+impl Finding {
+    /// What EF gains on the first half, in percent of the mean without.
+    pub fn first_gain(&self) -> f64 {
+        improvement_percent(Goal::Min, self.first[1], self.first[0])
+    }
+
+    /// The same on the second half.
+    pub fn second_gain(&self) -> f64 {
+        improvement_percent(Goal::Min, self.second[1], self.second[0])
+    }
+
+    /// Whether EF helps: the winner of the search with EF has some, it is at least 1 % better, and the
+    /// interval is above 0. A winner with EF = 0 owes its gain to the search.
+    pub fn helps(&self) -> bool {
+        self.winners[0].vector.ends != 0 && self.second_gain() >= WORTH && self.interval[0] > 0.0
+    }
+
+    /// The class that fares worst.
+    pub fn worst(&self) -> Option<&Class> {
+        self.classes.iter().min_by(|a, b| a.gain.total_cmp(&b.gain))
+    }
+}
+
+/// Studies one trace with one source of estimates, unless or until the watch's flag is raised.
+/// `None` if the log has no estimates and the source needs them.
+///
+/// # Errors
+/// [`SearchError`]: a job does not fit, MC1x1 does not work on the machine, or stopped.
+pub fn study(
+    trace: &Trace,
+    scheduler: &SchedulerSpec,
+    source: Source,
+    setting: &Setting,
+    watch: Watch<'_>,
+) -> Result<Option<Finding>, SearchError> {
+    let Some(limits) = source.limits(&trace.workload.jobs, setting.seed) else { return Ok(None) };
+    let jobs: Vec<Job> =
+        trace.workload.jobs.iter().zip(limits).map(|(job, limit)| Job { limit, ..*job }).collect();
+    let half = jobs.len() / 2;
+    let first = part(trace, &jobs[..half], scheduler, "first half");
+    let objective: Objective = "mean_pairwise_l1".parse()?;
+    let name = first.workload.name.clone();
+    let part_of_first = Part::new(name, first, scheduler, &objective, watch.stop)?;
+    let mc1x1: AllocatorSpec = "mc1x1".parse()?;
+    let problem = Problem::new(vec![part_of_first], mc1x1.clone(), objective, Vec::new(), watch)?;
+    let [(with, with_value), (without, without_value)] = winners(&problem, setting, watch)?;
+    let whole = part(trace, &jobs, scheduler, "whole");
+    let of = |candidate: Candidate| -> Result<Vec<u64>, SearchError> {
+        let allocator = mc1x1.with_tie_breaking(candidate.tie_breaking())?;
+        pairwise(&whole, scheduler, &allocator, watch)
+    };
+    let (a, b) = (of(with)?, of(without)?);
+    let (later, a, b) = (&jobs[half..], &a[half..], &b[half..]);
+    let blocks = Blocks::new(later, a, b);
+    let mean = |sums: &[u64]| sums.iter().sum::<u64>() as f64 / later.len() as f64;
+    let known = jobs.iter().filter(|job| job.limit.is_some()).count();
+    let used: Vec<f64> = jobs
+        .iter()
+        .filter_map(|job| Some(job.run as f64 / f64::from(job.limit?)))
+        .filter(|share| *share <= 1.0)
+        .collect();
+    Ok(Some(Finding {
+        trace: trace.workload.name.clone(),
+        machine: trace.topology.to_string(),
+        scheduler: scheduler.to_string(),
+        source,
+        known_percent: 100.0 * known as f64 / jobs.len() as f64,
+        used_share: used.iter().sum::<f64>() / used.len() as f64,
+        evaluations: setting.evaluations,
+        winners: [with, without],
+        first: [with_value, without_value, problem.baseline_values()[0]],
+        second: [mean(a), mean(b)],
+        jobs: later.len(),
+        interval: blocks.interval(setting.samples, setting.seed),
+        blocks: (blocks.len(), blocks.days),
+        classes: classes(later, a, b),
+    }))
+}
+
+/// These jobs of a trace, on its machine.
+fn part(trace: &Trace, jobs: &[Job], scheduler: &SchedulerSpec, word: &str) -> Arc<Trace> {
+    let workload = Workload {
+        name: format!("{}[{word}]", trace.workload.name),
+        jobs: jobs.to_vec(),
+        ..Workload::clone(&trace.workload)
+    };
+    let schedulers = std::slice::from_ref(scheduler);
+    let (workload, machine) = (Arc::new(workload), trace.topology.clone());
+    Arc::new(Trace::new(workload, machine, trace.policy.clone(), schedulers))
+}
+
+/// The best candidate with its mean pairwise L1, with EF and without.
+fn winners(
+    problem: &Problem,
+    setting: &Setting,
+    watch: Watch<'_>,
+) -> Result<[(Candidate, f64); 2], SearchError> {
+    let usual = Space::johnson();
+    let radii = Range { high: MOST_SHELLS, ..usual.scan_radii };
+    let without = Space { scan_radii: radii, slacks: setting.slacks.clone(), ..usual };
+    let with = Space { ends: Range { low: 0, high: 1 }, ..without.clone() };
+    let run = |archive: &mut Archive, strategy: &mut dyn SearchStrategy, evaluations: u64| {
+        let evaluations = Some(evaluations);
+        let control = Control { evaluations, keep: None, watch, progress: &|_| {} };
+        search(problem, strategy, archive, control)?;
+        watch.stop.check().map_err(SearchError::from)
+    };
+    let seed = setting.seed;
+    let common = setting.evaluations / 2;
+    let drawn = common.div_ceil(2);
+    let mut plain = Archive::default();
+    run(&mut plain, &mut Random::new(without.clone(), seed), drawn)?;
+    run(&mut plain, &mut Local::new(without.clone(), seed), common - drawn)?;
+    let mut free = plain.clone();
+    let rest = setting.evaluations - common;
+    // Another seed than before: the first steps of the same one are known.
+    let seed = seed.wrapping_add(1);
+    run(&mut plain, &mut Local::new(without, seed), rest)?;
+    let strengths = strengthened(&free);
+    let listed = (strengths.len() as u64).min(rest / 2);
+    run(&mut free, &mut List::new(strengths), listed)?;
+    run(&mut free, &mut Local::new(with, seed), rest - listed)?;
+    let best = |archive: &Archive| -> Result<(Candidate, f64), SearchError> {
+        // A search evaluates at least one candidate.
+        let best = archive.best().ok_or(SearchError::Stopped(Stopped))?;
+        Ok((best.candidate, best.values.first().copied().unwrap_or(f64::NAN)))
+    };
+    Ok([best(&free)?, best(&plain)?])
+}
+
+/// The best few of a search with EF of every strength, strengths outermost.
+fn strengthened(archive: &Archive) -> Vec<Candidate> {
+    let ranked = archive.ranked();
+    let best: Vec<Candidate> = ranked.iter().take(STRENGTHENED).map(|one| one.candidate).collect();
+    let with = |strength: f64| {
+        best.iter().filter_map(move |one| {
+            let mut factors = one.vector.factors().map(f64::from);
+            let largest = factors.iter().fold(0.0, |most: f64, &factor| most.max(factor));
+            factors[3] = strength * largest;
+            let vector = nearest_vector(one.vector.scan_radius, factors, LARGEST)?;
+            Some(Candidate { vector, ..*one })
+        })
+    };
+    STRENGTHS.into_iter().flat_map(with).collect()
+}
+
+/// Pairwise L1 by job.
+fn pairwise(
+    trace: &Trace,
+    scheduler: &SchedulerSpec,
+    allocator: &AllocatorSpec,
+    watch: Watch<'_>,
+) -> Result<Vec<u64>, SearchError> {
+    let (topology, jobs) = (&trace.topology, &trace.workload.jobs);
+    let part = &trace.workload.name;
+    let schedule = trace
+        .schedule(scheduler, watch.stop)
+        .map_err(|cause| SearchError::Timeline { part: part.clone(), cause })?;
+    let mut allocator = allocator.build(topology, 0)?;
+    allocator.stopped_by(watch.stop);
+    let mut locality = Locality::new(topology);
+    let mut sums = vec![0; jobs.len()];
+    let scene = Scene { jobs, topology, timed: false, stop: watch.stop };
+    replay(&schedule.timeline, scene, allocator.as_mut(), false, |decision| {
+        sums[decision.job.index()] = locality.pairwise_l1(decision.nodes);
+    })
+    .map_err(|cause| match cause {
+        ReplayError::Stopped(stopped) => stopped.into(),
+        cause => SearchError::Replay { part: part.clone(), cause },
+    })?;
+    Ok(sums)
+}
+
+/// Up to ten classes of about as many jobs, sizes whole; jobs of one processor are left out.
+fn classes(jobs: &[Job], with: &[u64], without: &[u64]) -> Vec<Class> {
+    let mut sizes: std::collections::BTreeMap<u32, [u64; 3]> = Default::default();
+    for ((job, &a), &b) in jobs.iter().zip(with).zip(without).filter(|((job, _), _)| job.size > 1) {
+        let sums = sizes.entry(job.size).or_default();
+        *sums = [sums[0] + 1, sums[1] + a, sums[2] + b];
+    }
+    let all: u64 = sizes.values().map(|sums| sums[0]).sum();
+    let (mut classes, mut before) = (Vec::<(u64, [u32; 2], [u64; 3])>::new(), 0);
+    for (size, sums) in sizes {
+        // By the job in the middle of the size.
+        let class = CLASSES * (2 * before + sums[0]) / (2 * all).max(1);
+        before += sums[0];
+        match classes.last_mut().filter(|last| last.0 == class) {
+            Some((_, sizes, all)) => {
+                sizes[1] = size;
+                all.iter_mut().zip(sums).for_each(|(all, more)| *all += more);
+            }
+            None => classes.push((class, [size; 2], sums)),
+        }
+    }
+    let class = |(_, sizes, [jobs, a, b]): (u64, [u32; 2], [u64; 3])| Class {
+        sizes,
+        jobs,
+        gain: improvement_percent(Goal::Min, b as f64, a as f64),
+    };
+    classes.into_iter().map(class).collect()
+}
+
+impl Table for Finding {
+    const NAME: &'static str = "estimates";
+    const ROW: &'static str = "one row per trace and source of estimates";
+
+    #[rustfmt::skip]
+    fn columns() -> Vec<Column<Self>> {
+        type C = Column<Finding>;
+        vec![
+            C::text("trace", "trace: its file name without .swf and .gz", |r| Some(&r.trace)),
+            C::text("topology", "machine, such as 10x10", |r| Some(&r.machine)),
+            C::text("scheduler", "scheduler", |r| Some(&r.scheduler)),
+            C::text("estimates_from", "who says when jobs end: log; oracle, the run times; shuffled, another job of the same size; modelled", |r| Some(r.source.name())),
+            C::new("known_percent", "%", "share of the jobs that have an estimate", |r| r.known_percent),
+            C::new("used_share", "", "mean of run time over estimate, of jobs that keep theirs", |r| r.used_share),
+            C::new("search_evaluations", "evaluations", "of each of the two searches", |r| r.evaluations),
+            C::new("tie_with_ends", "", "best vector SR,AF,WF,BF,EF, with @SLACK if any, of the first half", |r| r.winners[0].to_string()),
+            C::new("tie_without_ends", "", "the same with EF = 0", |r| r.winners[1].to_string()),
+            C::new("first_gain_percent", "%", "what EF gains on the first half, where it was searched: how much less the mean pairwise L1 is", |r| r.first_gain()).rising(),
+            C::new("second_gain_percent", "%", "what it gains on the second half's jobs", |r| r.second_gain()).rising(),
+            C::new("second_gain_low", "%", "lower end of its 95 % interval, by a paired block bootstrap", |r| r.interval[0]),
+            C::new("second_gain_high", "%", "upper end", |r| r.interval[1]),
+            C::new("helps", "", "whether the best vector with EF has EF above 0, its gain on the second half is at least 1 % and the interval above 0: yes or no", |r| if r.helps() { "yes" } else { "no" }.to_string()),
+            C::new("second_half_jobs", "jobs", "jobs of the second half", |r| r.jobs),
+            C::new("bootstrap_blocks", "", "blocks of the bootstrap", |r| r.blocks.0),
+            C::new("block_days", "d", "length of a block", |r| r.blocks.1),
+            C::new("first_without_ties", "hops", "mean pairwise L1 of the first half without tie-breaking", |r| r.first[2]),
+            C::new("first_without_ends", "hops", "with the best vector of EF = 0", |r| r.first[1]),
+            C::new("second_without_ends", "hops", "mean pairwise L1 of the second half's jobs with the best vector of EF = 0", |r| r.second[1]),
+            C::new("second_with_ends", "hops", "with the best vector with EF", |r| r.second[0]),
+            C::new("worst_class", "processors", "sizes of the class that fares worst, of up to ten of about as many jobs", |r| r.worst().map(|class| format!("{}..{}", class.sizes[0], class.sizes[1]))),
+            C::new("worst_class_gain", "%", "what EF gains there", |r| r.worst().map(|class| class.gain)),
+            C::new("classes", "%", "gain by class of size, SIZES:GAIN", |r| r.classes.iter().map(|class| format!("{}..{}:{:.2}", class.sizes[0], class.sizes[1], class.gain)).collect::<Vec<_>>().join(" ")),
+        ]
+    }
+}
+
+#[cfg(test)]
+mod tests;

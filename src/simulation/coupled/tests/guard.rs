@@ -1,0 +1,120 @@
+//! EASY with a place for the head of the queue.
+
+use super::*;
+
+/// A row of ten: the head asks for five in a row, and will have 0 to 4 at 100.
+#[test]
+fn the_head_keeps_its_place() {
+    let jobs = [
+        job(0, 100, 100, 3), // 0 to 2
+        job(0, 10, 10, 2),   // 3 and 4
+        job(0, 200, 200, 2), // 5 and 6
+        job(0, 10, 10, 2),   // 7 and 8
+        job(10, 20, 20, 5),  // the head
+        job(10, 150, 150, 2),
+        job(10, 500, 500, 3),
+    ];
+    // By count it is promised an empty machine at 200: a job of 150 s takes 3 and 4.
+    let count = run(&jobs, "1x10", "easy", &mut Intervals).expect("it runs");
+    assert_eq!(count.starts[4..], [160, 10, 160]);
+    // By place nobody takes these, and who takes others is welcome however long.
+    let place = run(&jobs, "1x10", "easy[guard=place]", &mut Intervals).expect("it runs");
+    assert_eq!(place.starts[4..], [100, 120, 10]);
+    assert_eq!(place.promises, Some(Promises { given: 1, broken: 0, worst: 0 }));
+    assert_eq!(place.nodes[4], [0, 1, 2, 3, 4].map(NodeId));
+}
+
+/// Not every strategy can be asked.
+#[test]
+fn who_has_no_copies_is_refused() {
+    struct Mute(Intervals);
+    impl Allocator for Mute {
+        fn allocate(
+            &mut self,
+            machine: &Machine,
+            request: Request,
+            chosen: &mut Vec<NodeId>,
+        ) -> Result<(), Refusal> {
+            self.0.allocate(machine, request, chosen)
+        }
+
+        fn keeps_schedule(&self) -> bool {
+            false
+        }
+    }
+    let jobs = [job(0, 1, 1, 1)];
+    let told = |scheduler| run(&jobs, "1x4", scheduler, &mut Mute(Intervals)).map(drop);
+    assert!(matches!(told("easy[guard=place]"), Err(CoupledError::NoCopies)));
+    assert!(told("easy").is_ok());
+}
+
+/// The earliest instant at which these jobs, by their estimates, leave a gap of `size`.
+fn earliest(jobs: &[Job], log: &Log, running: &[JobId], size: u32, now: i64) -> Option<i64> {
+    let end = |id: &JobId| (log.starts[id.index()] + jobs[id.index()].estimate).max(now);
+    let mut ends: Vec<i64> = running.iter().map(end).chain([now]).collect();
+    ends.sort_unstable();
+    ends.into_iter().find(|&instant| {
+        let mut free = [true; 10];
+        for id in running.iter().filter(|id| end(id) > instant || instant == now) {
+            log.nodes[id.index()].iter().for_each(|node| free[node.index()] = false);
+        }
+        free.windows(size as usize).any(|gap| gap.iter().all(|&free| free))
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    /// Whoever overtakes leaves the head's earliest place, as a plain search finds it, where it was.
+    #[test]
+    fn nobody_that_overtakes_delays_the_head(
+        drawn in proptest::collection::vec((0i64..30, 1i64..40, 0i64..30, 1u32..=10), 2..40),
+    ) {
+        let mut jobs: Vec<Job> =
+            drawn.iter().map(|&(t, run, more, size)| job(t, run, run + more, size)).collect();
+        jobs.sort_by_key(|job| job.submit);
+        let log = run(&jobs, "1x10", "easy[guard=place]", &mut Intervals).expect("it runs");
+        let promises = log.promises.expect("EASY promises");
+        prop_assert_eq!((promises.broken, promises.worst), (0, 0));
+        let end = |id: &JobId| log.starts[id.index()] + jobs[id.index()].run;
+        for (at, id) in log.order.iter().enumerate() {
+            let now = log.starts[id.index()];
+            let waits = |other: &&JobId| **other < *id && jobs[other.index()].submit <= now;
+            let Some(head) = log.order[at + 1..].iter().filter(waits).min() else { continue };
+            let mut running: Vec<JobId> =
+                log.order[..at].iter().copied().filter(|other| end(other) > now).collect();
+            let size = jobs[head.index()].size;
+            let before = earliest(&jobs, &log, &running, size, now);
+            running.push(*id);
+            let after = earliest(&jobs, &log, &running, size, now);
+            prop_assert_eq!(before, after, "job {:?} at {} delays {:?}", id, now, head);
+        }
+    }
+
+    /// Every strategy with copies works with it, and none that never refuses notices it.
+    #[test]
+    fn all_strategies_run_all_jobs(
+        drawn in proptest::collection::vec((0i64..30, 0i64..40, 0i64..30, 1u32..=16), 2..25),
+    ) {
+        let mut jobs: Vec<Job> =
+            drawn.iter().map(|&(t, run, more, size)| job(t, run, run + more, size)).collect();
+        jobs.sort_by_key(|job| job.submit);
+        let topology: Topology = "4x4".parse().expect("a mesh");
+        for spec in coupled_only(&topology) {
+            let mut allocator = spec.build(&topology, 1).expect("it works there");
+            let whole = jobs.iter().all(|job| allocator.can_serve(Request::of_size(job.size)));
+            if allocator.copy().is_none() || !whole {
+                continue;
+            }
+            match run(&jobs, "4x4", "easy[guard=place]", allocator.as_mut()) {
+                Ok(log) => prop_assert!(log.starts.iter().all(|&start| start >= 0), "{}", spec),
+                Err(CoupledError::NeverFits { .. }) => {}
+                Err(other) => prop_assert!(false, "{}: {}", spec, other),
+            }
+        }
+        let mut plain = "mc1x1".parse::<AllocatorSpec>().expect("one").build(&topology, 0).expect("it works");
+        let count = run(&jobs, "4x4", "easy", plain.as_mut()).expect("it runs");
+        let place = run(&jobs, "4x4", "easy[guard=place]", plain.as_mut()).expect("it runs");
+        prop_assert_eq!(count.starts, place.starts);
+    }
+}

@@ -1,0 +1,71 @@
+//! Another offered load: arrivals closer together or further apart.
+
+use super::job::Job;
+
+/// What scaling came to.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Scaled {
+    /// Offered load before.
+    pub before: f64,
+    /// By what times between arrivals were multiplied.
+    pub factor: f64,
+    /// Offered load after rounding.
+    pub after: f64,
+}
+
+/// The offered load of jobs in order of submission: processor-time asked for over that of the machine from
+/// the first submission to the last. Not finite if all are submitted at once.
+pub fn offered_load(jobs: &[Job], processors: usize) -> f64 {
+    let work: f64 = jobs.iter().map(|job| f64::from(job.size) * job.run as f64).sum();
+    let (first, last) = (jobs.first(), jobs.last());
+    let span = first.zip(last).map_or(0, |(first, last)| last.submit - first.submit);
+    work / (processors as f64 * span as f64)
+}
+
+/// Moves arrivals so that jobs offer this load: a job submitted t after the first is then submitted
+/// t x (load now / load wanted) after it, to the nearest second. Run times, sizes and the order stay. `None`, and
+/// nothing is moved, if the jobs offer no load that could be scaled.
+pub fn scale_load(jobs: &mut [Job], processors: usize, load: f64) -> Option<Scaled> {
+    let before = offered_load(jobs, processors);
+    let factor = before / load;
+    if !(factor > 0.0 && factor.is_finite()) {
+        return None;
+    }
+    let first = jobs.first()?.submit;
+    for job in jobs.iter_mut() {
+        job.submit = first.saturating_add(((job.submit - first) as f64 * factor).round() as i64);
+    }
+    Some(Scaled { before, factor, after: offered_load(jobs, processors) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn job(submit: i64, run: i64, size: u32) -> Job {
+        Job { number: 0, submit, run, estimate: run, size, line: 0, shape: None, limit: None }
+    }
+
+    #[test]
+    fn arrivals_move_and_nothing_else() {
+        let jobs = [job(100, 50, 4), job(101, 20, 10), job(103, 10, 8), job(200, 30, 1)];
+        let mut scaled = jobs;
+        // 510 processor-seconds in 100 s of 10 processors.
+        let told = scale_load(&mut scaled, 10, 0.85).expect("a load");
+        assert!((told.before - 0.51).abs() < 1e-12 && (told.factor - 0.6).abs() < 1e-12);
+        assert_eq!(scaled.map(|job| job.submit), [100, 101, 102, 160]);
+        assert_eq!(told.after, 0.85);
+        for (job, old) in scaled.iter().zip(&jobs) {
+            assert_eq!(Job { submit: old.submit, ..*job }, *old);
+        }
+    }
+
+    #[test]
+    fn what_has_no_load_stays() {
+        let mut at_once = [job(5, 10, 1), job(5, 10, 1)];
+        assert_eq!(scale_load(&mut at_once, 4, 0.5), None);
+        let mut idle = [job(5, 0, 1), job(9, 0, 1)];
+        assert_eq!(scale_load(&mut idle, 4, 0.5), None);
+        assert_eq!(scale_load(&mut [], 4, 0.5), None);
+    }
+}

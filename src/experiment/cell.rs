@@ -138,17 +138,7 @@ impl Trace {
         if let Some(trace) = known {
             return trace;
         }
-        let workload = &self.workload;
-        let shaken = Workload {
-            jobs: shake.copy(&workload.jobs, copy),
-            name: workload.name.clone(),
-            source: workload.source.clone(),
-            digest: workload.digest.clone(),
-            header: workload.header.clone(),
-            waits: workload.waits.clone(),
-            links: workload.links.clone(),
-            report: workload.report.clone(),
-        };
+        let shaken = self.workload.with_jobs(shake.copy(&self.workload.jobs, copy));
         let schedulers: Vec<_> = self.schedules.iter().map(|(spec, _)| spec.clone()).collect();
         let (shaken, machine) = (Arc::new(shaken), self.topology.clone());
         let made = Self::new(shaken, machine, self.policy.clone(), &schedulers);

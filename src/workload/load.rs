@@ -144,6 +144,20 @@ impl Workload {
         Ok(Workload { name, source, digest, header, jobs, waits, links, report })
     }
 
+    /// The same trace with other jobs: some of its own, or its own changed.
+    pub fn with_jobs(&self, jobs: Vec<Job>) -> Workload {
+        Workload {
+            jobs,
+            name: self.name.clone(),
+            source: self.source.clone(),
+            digest: self.digest.clone(),
+            header: self.header.clone(),
+            waits: self.waits.clone(),
+            links: self.links.clone(),
+            report: self.report.clone(),
+        }
+    }
+
     /// Drops the jobs whose wait the log does not tell.
     pub fn keep_those_with_waits(&mut self) {
         let before = self.jobs.len();

@@ -395,7 +395,8 @@ fn jobs_follow_others() {
     dir.file("g.toml", "traces = ['f.swf']\ndeps = 'honour'\nallocator = ['random', 'mbs']\n")
         .replay("sweep g.toml --out o -q")
         .code(0);
-    let ids = |deps: &str| dir.replay(&format!("plan --trace f.swf {deps} -q")).code(0).stdout;
+    let ids =
+        |deps: &str| dir.replay(&format!("plan --trace f.swf {deps} --list -q")).code(0).stdout;
     assert_ne!(ids(""), ids("--deps honour"));
     assert_eq!(ids(""), ids("--deps ignore"));
 }

@@ -16,7 +16,6 @@ use crate::experiment::sweep::Plan;
 use crate::experiment::{Cell, Measure, Trace, Watch, run_cell};
 use crate::naming::NameError;
 use crate::stop::Stop;
-use crate::workload::Workload;
 
 /// What all samples may take together.
 const BUDGET: Duration = Duration::from_millis(1200);
@@ -226,19 +225,12 @@ impl Sampler {
     /// What these jobs take on an empty machine, for each of them; `None` if the time is up.
     fn window(&mut self, jobs: Range<usize>) -> Result<Option<Took>, NameError> {
         let Cell { trace, scheduler, allocator, seed } = &self.cell;
-        let workload = Workload {
-            jobs: trace.workload.jobs[jobs.clone()].to_vec(),
-            name: trace.workload.name.clone(),
-            source: trace.workload.source.clone(),
-            digest: trace.workload.digest.clone(),
-            header: trace.workload.header.clone(),
-            waits: trace.workload.waits.clone(),
-            links: trace.workload.links.clone(),
-            report: trace.workload.report.clone(),
-        };
+        let workload = trace.workload.with_jobs(trace.workload.jobs[jobs.clone()].to_vec());
+        let dependencies = trace.dependencies();
         let (machine, policy) = (trace.topology.clone(), trace.policy.clone());
         let schedulers = std::slice::from_ref(scheduler);
-        let trace = Arc::new(Trace::new(Arc::new(workload), machine, policy, schedulers));
+        let trace = Trace::new(Arc::new(workload), machine, policy, schedulers);
+        let trace = Arc::new(trace.following(dependencies));
         let (scheduler, allocator) = (scheduler.clone(), allocator.clone());
         let cell = Cell { trace, scheduler, allocator, seed: *seed };
         let stop = Stop::new().until(self.end);

@@ -1008,9 +1008,10 @@ estimates_say() {
 
 ## What this says, and what it does not
 
-This is a pilot: the first 3,000 jobs of each log, 24 evaluations a search, intervals over days. EF helps on none of the
-traces. With the estimates of the log the winner has an EF on one of them (LANL-CM5), where it loses on the first half and
-its interval holds 0 on the second; with run times as estimates on two, with shuffled ones, which say nothing, on two as well.
+This is a pilot: the first 3,000 jobs of each log, 24 evaluations a search, intervals over days; of Blue Waters 400 jobs,
+8 evaluations, and two days only. EF helps on none of the eight. With the estimates of the log the winner has an EF on two
+of six: on LANL-CM5 the interval on the second half holds 0, on Blue Waters it loses there. With run times as estimates the
+winner has one on three of eight, with shuffled ones, which say nothing, on three as well.
 So the finding so far is not that estimates are too bad, but that the idea does not help MC1x1: perfect ones bring nothing either.
 
 On CTC-SP2 two vectors without any EF differ by 5.2 % on the second half, with an interval far above 0, though on the first

@@ -155,16 +155,9 @@ impl StochasticStream {
             }
             let size = shape.iter().map(|&side| u32::from(side)).product();
             let shape = Some(shape);
-            jobs.push(Job {
-                number,
-                submit,
-                run,
-                estimate: run,
-                size,
-                line: 0,
-                shape,
-                limit: None,
-            });
+            // As a reader of the trace has it.
+            let limit = (run > 0).then(|| u32::try_from(run).unwrap_or(u32::MAX));
+            jobs.push(Job { number, submit, run, estimate: run, size, line: 0, shape, limit });
         }
         Ok(Stream { jobs, ticks_per_unit: self.ticks_per_unit })
     }

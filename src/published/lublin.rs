@@ -30,6 +30,7 @@ pub const SUITE: Suite = Suite {
     name: "lublin",
     about: "Lublin, Feitelson: moments of sizes, run times and arrivals that the model's printed constants \
             imply, against the jobs drawn",
+    full: None,
     verify,
 };
 

@@ -19,6 +19,7 @@ pub const SUITE: Suite = Suite {
     name: "scheduling",
     about: "Golden schedules of small workloads, made by hand, under FCFS, EASY and conservative \
             backfilling (traces/golden)",
+    full: None,
     verify,
 };
 

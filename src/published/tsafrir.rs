@@ -32,6 +32,7 @@ pub const SUITE: Suite = Suite {
     name: "tsafrir",
     about: "Tsafrir, Etsion, Feitelson: EASY's mean wait and bounded slowdown on CTC-SP2, KTH-SP2 and \
             SDSC-SP2 (from memory: shown, not judged)",
+    full: None,
     verify,
 };
 

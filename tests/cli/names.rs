@@ -76,8 +76,8 @@ fn unknown_parameters_get_a_suggestion() {
     let dir = Dir::with_trace();
     let near = ["unknown parameter \"tei\"", "did you mean \"tie\"?"];
     dir.replay("--alloc mc1x1[tei=1,2,3,4]").fails(2, 1, &near);
-    let known = ["unknown parameter \"quark\"", "it has order"];
-    dir.replay("--sched easy[quark=1]").fails(2, 1, &known);
+    let known = ["unknown parameter \"zzzzzz\"", "it has order, guard"];
+    dir.replay("--sched easy[zzzzzz=1]").fails(2, 1, &known);
     dir.replay("--alloc random[quark=1]").fails(2, 1, &["unknown parameter", "it has none"]);
     dir.replay("--alloc mc1x1[order=diagonal]").fails(2, 1, &["order=\"diagonal\"", "scan"]);
 }

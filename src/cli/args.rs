@@ -197,7 +197,7 @@ pub struct RunArgs {
     pub shake: ShakeArgs,
 
     /// Count tied decisions (several times the cost).
-    #[arg(long, help_heading = "Output")]
+    #[arg(long, help_heading = "Output", hide_short_help = true)]
     pub ties: bool,
 
     /// Write no table of every job (jobs.parquet), the largest one.

@@ -392,9 +392,9 @@ fn jobs_follow_others() {
     assert_eq!(run("--deps shift"), ["250 16.666666666666668 johnson[deps=shift]"]);
     let told = "f, deps=honour: 1 job follows others";
     dir.replay("--trace f.swf --alloc random --deps honour").code(0).says(told);
-    dir.file("g.toml", "traces = ['f.swf']\ndeps = 'honour'\nallocator = ['random', 'mbs']\n")
-        .replay("sweep g.toml --out o -q")
-        .code(0);
+    let grid = "traces = ['f.swf']\ndeps = 'honour'\nallocator = ['random', 'mbs']\n";
+    let dir = dir.file("g.toml", grid);
+    dir.replay("sweep g.toml --out o -q").code(0);
     let ids =
         |deps: &str| dir.replay(&format!("plan --trace f.swf {deps} --list -q")).code(0).stdout;
     assert_ne!(ids(""), ids("--deps honour"));

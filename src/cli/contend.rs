@@ -11,7 +11,8 @@ use clap::Args;
 use serde::Serialize;
 
 use super::args::{GridArgs, OutputArgs};
-use super::cells::{Loaded, parse_list, sends, working};
+use super::cells::{Loaded, parse_list};
+use super::compatible::{sends, working};
 use super::cost::Cost;
 use super::exit::{Exit, Failure, tell};
 use super::interrupt::interruption;
@@ -115,7 +116,7 @@ pub fn run(args: &ContendArgs, command: &[OsString]) -> Result<Exit, Failure> {
             "--deps {rule}: is for replays of traces (run, sweep, search)"
         )));
     }
-    super::cells::one_a_point(loaded.traces.iter().map(|trace| &trace.topology))?;
+    super::compatible::one_a_point(loaded.traces.iter().map(|trace| &trace.topology))?;
     for allocator in loaded.allocators() {
         loaded.traces.iter().try_for_each(|trace| sends(&allocator, &trace.topology))?;
     }
@@ -302,7 +303,7 @@ fn with_allocators(typed: &GridArgs, quiet: bool) -> Result<GridArgs, Failure> {
     let named = super::sweep::machines(&grid)?;
     let machines: Vec<Topology> = parse_list(&named, "8x8")?;
     let schedulers: Vec<SchedulerSpec> = parse_list(&grid.sched, "fcfs")?;
-    super::cells::deciding(&schedulers)?;
+    super::compatible::deciding(&schedulers)?;
     let kept = working(ALLOCATORS, &machines, &schedulers, |_, why| {
         if !quiet {
             tell(format_args!("left out: {}", why.message()));

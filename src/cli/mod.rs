@@ -16,6 +16,7 @@
 
 mod args;
 mod cells;
+mod compatible;
 mod contend;
 mod cost;
 mod estimates;

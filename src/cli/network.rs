@@ -47,7 +47,7 @@ pub struct NetworkArgs {
 
 /// Replays the packets and writes what became of each as CSV on standard output.
 pub fn run(args: &NetworkArgs) -> Result<Exit, Failure> {
-    super::cells::one_a_point([&args.mesh])?;
+    super::compatible::one_a_point([&args.mesh])?;
     let mut network = Network::new(&args.mesh, args.network).map_err(Failure::usage)?;
     let name = args.packets.display().to_string();
     let read = if name == "-" { Path::new("/dev/stdin") } else { &args.packets };

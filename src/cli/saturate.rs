@@ -89,7 +89,7 @@ pub fn run(args: &SaturateArgs) -> Result<Exit, Failure> {
         rules.push(Rule::Slurm);
     }
     let estimates = some("--estimates", &args.estimates, &Estimates::ALL)?;
-    super::cells::one_a_point([&args.machine])?;
+    super::compatible::one_a_point([&args.machine])?;
     let Some(grid) = args.machine.grid() else {
         return Err(Failure::usage_message(format!(
             "--machine {}: no torus or mesh",

@@ -10,7 +10,8 @@ use clap::Args;
 use serde::Serialize;
 
 use super::args::OutputArgs;
-use super::cells::{heeds_all, one_a_point, parse_list, sends, working, works};
+use super::cells::parse_list;
+use super::compatible::{heeds_all, one_a_point, sends, working, works};
 use super::cost::Cost;
 use super::exit::{Exit, Failure, tell};
 use super::interrupt::interruption;
@@ -283,7 +284,7 @@ fn points(args: &StreamArgs) -> Result<Vec<Point>, Failure> {
     };
     let ticks_per_unit = if args.pattern.is_some() { 1 } else { TICKS_PER_UNIT };
     let schedulers: Vec<SchedulerSpec> = once(parse_list(&args.sched, "fcfs")?);
-    super::cells::deciding(&schedulers)?;
+    super::compatible::deciding(&schedulers)?;
     if let Some(scheduler) = estimating(&schedulers).filter(|_| args.pattern.is_some()) {
         return Err(Failure::usage_message(format!(
             "--sched: {scheduler} goes by estimates of service times; with --pattern a job lives as \

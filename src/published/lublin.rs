@@ -3,7 +3,7 @@
 //!
 //! The constants stand in `lublin.csv` as the authors' program prints them (`m_lublin99.c`, for 128 processors). What the model
 //! then means for sizes, run times and arrivals has a closed form or is one integral
-//! ([`closed`]); ours are the moments of jobs as [the generator](crate::workload::lublin) draws
+//! (`closed`); ours are the moments of jobs as [the generator](crate::workload::lublin) draws
 //! them. The two share no code: a constant mistyped in one of them, a wrong order of a draw or a shifted
 //! daily cycle shows. In the swap test the jobs of another class take the place of a row's own.
 //!

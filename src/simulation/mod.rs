@@ -39,12 +39,14 @@
 
 mod arrivals;
 mod coupled;
+mod observer;
 mod recorded;
 mod replay;
 mod service;
 mod timeline;
 
-pub use coupled::{CoupledError, Observer, Overhead, Scene, State, simulate, simulate_after};
+pub use coupled::{CoupledError, Overhead, Scene, simulate, simulate_after};
+pub use observer::{Observer, State};
 pub use recorded::Overfull;
 pub use replay::{Decision, ReplayError, replay, replay_while};
 pub use service::{RunTimes, Service};

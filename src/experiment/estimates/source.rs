@@ -17,7 +17,7 @@ pub enum Source {
     /// Those of the log, or modelled ones if it has none, dealt anew among jobs of the same size.
     Shuffled,
     /// For logs without: run time x (1 + x), x exponential with mean 2, rounded up to one of
-    /// [`ROUND`] seconds where one is as much.
+    /// `ROUND` seconds where one is as much.
     Modelled,
 }
 

@@ -1,6 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::allocator::Census;
 use crate::allocator::registry::{self, AllocatorSpec};
 use crate::scheduler::registry::SchedulerSpec;
 use crate::scheduler::{Easy, OutOfOrder, QueueOrder, Strict, plain};

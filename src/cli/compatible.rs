@@ -1,0 +1,178 @@
+//! What goes together: allocators, schedulers and machines. What does not is told before any work.
+
+use std::collections::HashSet;
+
+use super::exit::Failure;
+use crate::allocator::Request;
+use crate::allocator::registry::AllocatorSpec;
+use crate::experiment::grid::{ParameterGrid, idle_parameter};
+use crate::machine::Machine;
+use crate::naming::split_list;
+use crate::scheduler::registry::SchedulerSpec;
+use crate::topology::Topology;
+use crate::workload::Dependencies;
+
+/// A usage failure if jobs are to follow others, but start when a log says.
+pub fn moves_no_log(grid: &ParameterGrid) -> Result<(), Failure> {
+    let recorded = grid.schedulers.iter().find(|scheduler| scheduler.recorded().is_some());
+    match recorded {
+        Some(scheduler) if grid.deps != Dependencies::Ignore => {
+            Err(Failure::usage_message(format!(
+                "--deps {}: scheduler {scheduler} repeats the starts of a log, whatever they followed",
+                grid.deps.name()
+            )))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// A strategy that does not work on a machine, or not with a scheduler, is found before any
+/// work.
+pub fn compatible<'a>(
+    grid: &ParameterGrid,
+    machines: impl IntoIterator<Item = &'a Topology>,
+) -> Result<(), Failure> {
+    let mut seen = HashSet::new();
+    let machines: Vec<&Topology> = machines.into_iter().filter(|one| seen.insert(*one)).collect();
+    let mut counted = !grid.measure.ties || machines.is_empty();
+    let mut entries = HashSet::new();
+    let first = (0..grid.strategies.len()).filter(|&i| entries.insert(grid.strategies.entry(i)));
+    for index in first {
+        let strategy = grid.strategies.get(index).map_err(Failure::usage)?;
+        for &machine in &machines {
+            grid.schedulers.iter().try_for_each(|s| works(&strategy, s, machine))?;
+            counted = counted || counts_ties(&strategy, machine);
+        }
+    }
+    if !counted {
+        return Err(Failure::usage_message(
+            "--ties: none of these allocators scores candidates, so none has ties to count; mc1x1, \
+             gen-alg and mm have",
+        ));
+    }
+    Ok(())
+}
+
+/// Whether the strategy has a score by which candidates can tie.
+fn counts_ties(allocator: &AllocatorSpec, machine: &Topology) -> bool {
+    // Whoever has a score has one candidate for the whole machine.
+    let whole = Request::of_size(machine.processors() as u32);
+    let built = allocator.build(machine, 0);
+    built.is_ok_and(|mut built| built.tied_sets(&Machine::new(machine.clone()), whole).is_some())
+}
+
+/// A usage failure if the allocator does not work on the machine, or may refuse or round up
+/// and the scheduler works only with allocators that keep its schedule.
+pub fn works(
+    allocator: &AllocatorSpec,
+    scheduler: &SchedulerSpec,
+    machine: &Topology,
+) -> Result<(), Failure> {
+    let built = allocator
+        .build(machine, 0)
+        .map_err(|e| Failure::usage_message(format!("{e} (machine {machine})")))?;
+    if built.folds() && machine.per_point() > 1 {
+        return Err(Failure::usage_message(format!(
+            "allocator {allocator} folds jobs to fewer processors; on {machine}, where a job has whole \
+             points, that is not defined"
+        )));
+    }
+    if scheduler.recorded().is_some() && (!built.keeps_schedule() || built.census().is_some()) {
+        return Err(Failure::usage_message(format!(
+            "allocator {allocator} may change the schedule; scheduler {scheduler} has that of the log and \
+             cannot work with that"
+        )));
+    }
+    if !built.keeps_schedule() && !scheduler.build(machine.processors() as u32).takes_refusals() {
+        if built.folds() {
+            return Err(Failure::usage_message(format!(
+                "allocator {allocator} decides only when a job starts on how many processors and for \
+                 how long; scheduler {scheduler} reserves both when the job arrives and cannot work with \
+                 that"
+            )));
+        }
+        return Err(Failure::usage_message(format!(
+            "allocator {allocator} may refuse a job although enough processors are free, or give it \
+             more than it asks for; scheduler {scheduler} reserves numbers of processors and cannot \
+             work with that"
+        )));
+    }
+    let asks = scheduler.build(machine.processors() as u32).promises_places();
+    if asks && !built.keeps_schedule() && built.copy().is_none() {
+        return Err(Failure::usage_message(format!(
+            "scheduler {scheduler} asks for places on a copy of the machine, which allocator {allocator} \
+             cannot tell; guard=count works with it"
+        )));
+    }
+    if machine.slots() > machine.processors() && scheduler.uses_estimates() {
+        return Err(Failure::usage_message(format!(
+            "scheduler {scheduler} goes by estimates of run times; on hosts that jobs share ({machine}) \
+             nobody can tell how long a job takes"
+        )));
+    }
+    Ok(())
+}
+
+/// A usage failure if a strategy is told something that it does not heed.
+pub fn heeds_all(allocator: &AllocatorSpec) -> Result<(), Failure> {
+    match allocator.idle() {
+        None => Ok(()),
+        Some(key) => Err(Failure::usage_message(idle_parameter(allocator, &key))),
+    }
+}
+
+/// A usage failure if the allocator folds jobs, where jobs live as long as their messages take.
+pub fn sends(allocator: &AllocatorSpec, machine: &Topology) -> Result<(), Failure> {
+    let built = allocator.build(machine, 0).map_err(Failure::usage)?;
+    match built.folds() {
+        false => Ok(()),
+        true => Err(Failure::usage_message(format!(
+            "allocator {allocator} folds jobs; what fewer processes would send to each other is not \
+             modelled, so it does not work where jobs live as long as their messages take"
+        ))),
+    }
+}
+
+/// A usage failure if a machine has several processors at a point, for commands whose jobs have a
+/// shape or send messages: both go by points.
+pub fn one_a_point<'a>(machines: impl IntoIterator<Item = &'a Topology>) -> Result<(), Failure> {
+    match machines.into_iter().find(|machine| machine.per_point() > 1) {
+        None => Ok(()),
+        Some(machine) => Err(Failure::usage_message(format!(
+            "machine {machine}: several processors at a point are for replays of traces (run, sweep, \
+             search); here a point has one"
+        ))),
+    }
+}
+
+/// The `allocators` of a list that work on every machine and with every scheduler; `left_out`
+/// hears why each of the others does not.
+pub fn working(
+    allocators: &str,
+    machines: &[Topology],
+    schedulers: &[SchedulerSpec],
+    mut left_out: impl FnMut(&AllocatorSpec, Failure),
+) -> Result<Vec<AllocatorSpec>, Failure> {
+    let mut kept = Vec::new();
+    for name in split_list(allocators) {
+        let allocator: AllocatorSpec = name.parse().map_err(Failure::usage)?;
+        let pairs =
+            machines.iter().flat_map(|machine| schedulers.iter().map(move |s| (machine, s)));
+        let mut all = pairs.map(|(machine, scheduler)| works(&allocator, scheduler, machine));
+        match all.find_map(Result::err) {
+            None => kept.push(allocator),
+            Some(why) => left_out(&allocator, why),
+        }
+    }
+    Ok(kept)
+}
+
+/// Refuses schedulers that decide nothing, for commands that simulate what was never recorded.
+pub fn deciding(schedulers: &[SchedulerSpec]) -> Result<(), Failure> {
+    match schedulers.iter().find(|scheduler| scheduler.recorded().is_some()) {
+        None => Ok(()),
+        Some(scheduler) => Err(Failure::usage_message(format!(
+            "scheduler {scheduler} repeats the starts of a log; it decides nothing and has no place here"
+        ))),
+    }
+}

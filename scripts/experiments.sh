@@ -1012,7 +1012,8 @@ This is a pilot: the first 3,000 jobs of each log, 24 evaluations a search, inte
 8 evaluations, and two days only. EF helps on none of the eight. With the estimates of the log the winner has an EF on two
 of six: on LANL-CM5 the interval on the second half holds 0, on Blue Waters it loses there. With run times as estimates the
 winner has one on three of eight, with shuffled ones, which say nothing, on three as well.
-So the finding so far is not that estimates are too bad, but that the idea does not help MC1x1: perfect ones bring nothing either.
+So nothing here speaks for EF: perfect estimates bring no more than the log's, and both no more than shuffled ones.
+Searches this short cannot rule out a gain either.
 
 On CTC-SP2 two vectors without any EF differ by 5.2 % on the second half, with an interval far above 0, though on the first
 they are alike to 0.1 %: two short searches differ by that much by luck, and six days are too few blocks for an honest

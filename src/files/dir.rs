@@ -208,12 +208,16 @@ impl Dir {
         fault()?;
         let _whole = super::unfinished::writing();
         let (folder, last) = self.place(name)?;
+        let mut left = Vec::new();
         let (part, mut file) = (0..)
             .find_map(|attempt| {
                 let part = super::whole::part_name(OsStr::new(last), attempt);
                 let flags = FILE | OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
                 match open_at(&folder.handle, &part, flags, Mode::from(0o666)) {
-                    Err(Errno::EXIST) if attempt < super::whole::ATTEMPTS => None,
+                    Err(Errno::EXIST) if attempt < super::whole::ATTEMPTS => {
+                        left.push(part);
+                        None
+                    }
                     opened => Some(opened.map(|file| (part, File::from(file)))),
                 }
             })
@@ -228,7 +232,19 @@ impl Dir {
             // It is ours: it was made above.
             let _ = rustix::fs::unlinkat(&folder.handle, &part, AtFlags::empty());
         }
+        if named.is_ok() {
+            for part in left.iter().filter(|part| folder.begins(part, bytes)) {
+                // Whoever was killed amid writing this very file has left it.
+                let _ = rustix::fs::unlinkat(&folder.handle, part, AtFlags::empty());
+            }
+        }
         named
+    }
+
+    /// Whether a regular file holds the beginning of these bytes, and is not empty.
+    fn begins(&self, name: &OsStr, bytes: &[u8]) -> bool {
+        let text = name.to_str().and_then(|name| self.read(name, bytes.len() as u64).ok()?);
+        text.is_some_and(|text| !text.is_empty() && bytes.starts_with(&text))
     }
 
     /// Gives a file a name that nobody has, or fails.

@@ -352,3 +352,23 @@ fn results_can_be_discarded() {
     assert_eq!(standing(dir), owned(&[("own.txt", "mine"), ("plots/old.svg", "changed")]));
     assert!(!dir.join(MANIFEST).exists());
 }
+
+/// Who is killed amid writing a file leaves the beginning of it under a name of its own; whoever writes
+/// the file next clears that away, and nothing else.
+#[test]
+fn a_torn_beginning_goes_with_the_next_writing() {
+    let held = tempfile::tempdir().expect("a folder");
+    let dir = Dir::create(held.path()).expect("a folder");
+    for (left, stays) in [("{\"pl", false), ("{\"plan\": 1}\n", false), ("mine", true), ("", true)]
+    {
+        put(held.path(), "plan.json.part", left);
+        dir.put("plan.json", b"{\"plan\": 1}\n").expect("it is written");
+        assert_eq!(read(held.path(), "plan.json").as_deref(), Some("{\"plan\": 1}\n"));
+        assert_eq!(
+            read(held.path(), "plan.json.part").as_deref(),
+            stays.then_some(left),
+            "{left:?}"
+        );
+        assert_eq!(read(held.path(), "plan.json.1.part"), None);
+    }
+}

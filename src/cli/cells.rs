@@ -156,7 +156,7 @@ fn at_loads(
     if loads.is_empty() {
         return Ok(vec![workload.clone()]);
     }
-    let processors = machine.processors();
+    let processors = machine.capacity();
     let at = |&load: &f64| {
         let mut scaled = Workload::clone(workload);
         let Some(told) = scale_load(&mut scaled.jobs, processors, load) else {

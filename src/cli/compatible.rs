@@ -134,13 +134,13 @@ pub fn sends(allocator: &AllocatorSpec, machine: &Topology) -> Result<(), Failur
 }
 
 /// A usage failure if a machine has several processors at a point, for commands whose jobs have a
-/// shape or send messages: both go by points.
+/// shape or whose packets go from point to point.
 pub fn one_a_point<'a>(machines: impl IntoIterator<Item = &'a Topology>) -> Result<(), Failure> {
     match machines.into_iter().find(|machine| machine.per_point() > 1) {
         None => Ok(()),
         Some(machine) => Err(Failure::usage_message(format!(
-            "machine {machine}: several processors at a point are for replays of traces (run, sweep, \
-             search); here a point has one"
+            "machine {machine}: several processors at a point are for traces (run, sweep, search, \
+             contend); here a point has one"
         ))),
     }
 }

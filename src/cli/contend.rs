@@ -116,7 +116,14 @@ pub fn run(args: &ContendArgs, command: &[OsString]) -> Result<Exit, Failure> {
             "--deps {rule}: is for replays of traces (run, sweep, search)"
         )));
     }
-    super::compatible::one_a_point(loaded.traces.iter().map(|trace| &trace.topology))?;
+    if let Some(trace) = loaded.traces.iter().find(|trace| trace.topology.per_point() > 1)
+        && !quiet
+    {
+        tell(format_args!(
+            "{}: a job has one process at every point that it gets; sizes are in points",
+            trace.topology
+        ));
+    }
     for allocator in loaded.allocators() {
         loaded.traces.iter().try_for_each(|trace| sends(&allocator, &trace.topology))?;
     }
@@ -221,7 +228,7 @@ struct Bench<'a> {
 impl Bench<'_> {
     fn stage<'a>(&'a self, trace: &'a Trace) -> Stage<'a> {
         Stage {
-            jobs: &trace.workload.jobs,
+            jobs: trace.jobs(),
             topology: &trace.topology,
             messages: self.messages,
             watch: self.watch,

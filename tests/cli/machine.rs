@@ -8,6 +8,8 @@ trials!(
     bad_machines,
     several_processors_at_a_point,
     commands_that_go_by_points,
+    the_load_is_that_of_processors,
+    messages_go_from_point_to_point,
     machines_by_name,
     beyond_sixteen_bits,
     a_hypercube_needs_a_strategy_for_it,
@@ -98,12 +100,38 @@ fn commands_that_go_by_points() {
     let dir = Dir::with_trace();
     for command in [
         "stream --mesh 4x4*2",
-        "contend --jobs 5 --mesh 10x10*2 --alloc mc1x1 -q",
         "network --mesh 4x4*2 --packets -",
         "saturate --machine torus:4x4x4*2",
     ] {
-        dir.replay(command).fails(2, 1, &["*2: several processors at a point are for replays"]);
+        dir.replay(command).fails(2, 1, &["*2: several processors at a point are for traces"]);
     }
+}
+
+/// Of a machine with several processors at a point, the load is that of all of them.
+fn the_load_is_that_of_processors() {
+    let dir = Dir::new().file("t.swf", "1 0 -1 100 8\n2 100 -1 100 8\n");
+    // 1,600 processor-seconds in 100 s of 16 processors.
+    let run = dir.replay("--trace t.swf --mesh 4x2*2 --alloc mbs --scale-load 0.5").code(0);
+    run.says("load 1.0000 on 16 processors, times between arrivals x 2.0000, load 0.5000 after");
+}
+
+/// A job is a process at every point that it gets, as a trace in points would have it.
+fn messages_go_from_point_to_point() {
+    let dir = Dir::new()
+        .file("processors.swf", "1 0 -1 100 5\n2 0 -1 100 8\n3 9 -1 50 1\n")
+        .file("points.swf", "1 0 -1 100 3\n2 0 -1 100 4\n3 9 -1 50 1\n");
+    let contend = |trace: &str, mesh: &str| {
+        let command = format!(
+            "contend --trace {trace}.swf --mesh {mesh} --alloc mc1x1,mbs --no-plots --out {trace}"
+        );
+        let run = dir.replay(&command).code(0);
+        let jobs = dir.read(&format!("{trace}/contend_jobs.csv"));
+        (run, String::from_utf8(jobs).expect("text"))
+    };
+    let (run, jobs) = contend("processors", "4x2*2");
+    run.says("4x2*2: a job has one process at every point that it gets; sizes are in points");
+    let (_, same) = contend("points", "4x2");
+    assert_eq!(jobs, same);
 }
 
 fn machines_by_name() {

@@ -3,13 +3,14 @@
 # GABL against MBS, other readings of Table 2, every allocator on real traces, what machines did beside
 # what policies would have, contention on the network, a hypercube as it was, size reduction on real
 # traces and in its paper, Turner's hypercube workloads, workstations that jobs share, and rules of
-# placement on 3D tori, what EASY promises where allocators refuse, and estimates in the tie-breaking of MC1x1.
+# placement on 3D tori, what EASY promises where allocators refuse, estimates in the tie-breaking of MC1x1,
+# and the price of contiguity on Blue Waters.
 #
 #   scripts/experiments.sh [PROGRAM] [SECTION...]
 #
 # PROGRAM: the replay binary [target/release/replay]. SECTION: fragmentation, busy-lists,
 # messages, gabl-mbs, table-2, traces, recorded, contention, hypercube, size-reduction, chang-mohapatra,
-# turner, workstations, torus-placements, easy-guard, estimates-in-ties [all]. Traces are looked for as the program does; a
+# turner, workstations, torus-placements, easy-guard, estimates-in-ties, blue-waters [all]. Traces are looked for as the program does; a
 # trace that is not here is left out, and the page says so.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -1022,8 +1023,13 @@ interval. Differences of this size between searches mean nothing here. Longer se
 TXT
 }
 
+# Pages that have a file of their own.
+for page in scripts/experiments/*.sh; do
+    . "$page"
+done
+
 every=(fragmentation busy-lists messages gabl-mbs table-2 traces recorded contention hypercube size-reduction
-    chang-mohapatra turner workstations torus-placements easy-guard estimates-in-ties)
+    chang-mohapatra turner workstations torus-placements easy-guard estimates-in-ties blue-waters)
 sections=("$@")
 [ $# -gt 0 ] || sections=("${every[@]}")
 for section in "${sections[@]}"; do

@@ -19,7 +19,9 @@ use crate::scheduler::WhenFull;
 use crate::scheduler::registry::SchedulerSpec;
 use crate::stop::Stop;
 use crate::topology::{DefaultMachine, MAX_POINTS, Topology, default_machine};
-use crate::workload::{Dependencies, Job, Oversize, Policy, Shake, Workload, scale_load};
+use crate::workload::{
+    Dependencies, Job, Oversize, Policy, Shake, Workload, scale_load, scaled_name,
+};
 
 /// A grid whose traces are loaded: its cells can run.
 #[derive(Debug)]
@@ -164,7 +166,7 @@ fn at_loads(
             let why = "its jobs are submitted at once, or none runs: there is no load to scale";
             return Err(Failure::usage_message(format!("--scale-load: {name}: {why}")));
         };
-        scaled.name = format!("{}[load={load}]", workload.name);
+        scaled.name = scaled_name(&workload.name, load);
         if !quiet {
             tell(format_args!(
                 "{}: load {:.4} on {} processors, times between arrivals x {:.4}, load {:.4} after rounding{}",

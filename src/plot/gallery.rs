@@ -5,6 +5,7 @@ use rayon::prelude::*;
 use super::name::{Stems, machine, setting};
 use super::number::grouped;
 use super::shaken::{Improvements, over_copies, overall};
+use super::waits::{AtLoad, waits_by_load};
 use super::{
     Comparison, Figure, Improvement, Load, Order, PlotError, StrategyBar, StrategyBars, TieRow,
     Ties, save,
@@ -13,6 +14,7 @@ use crate::experiment::{RunKey, RunResult};
 use crate::metrics::by_size::improvement;
 use crate::metrics::estimate::Estimate;
 use crate::topology::Topology;
+use crate::workload::unscaled_name;
 
 /// Saves a figure in a folder under a stem.
 type Picture = Box<dyn Fn(&Path, &str) -> Result<[PathBuf; 3], PlotError> + Send + Sync>;
@@ -31,6 +33,7 @@ fn named(parts: Vec<String>, figure: impl Figure + Send + Sync + 'static) -> Nam
 ///   job size and by rank of the size;
 /// * for every trace, machine and scheduler with at least two strategies, these, and if the
 ///   schedule depends on them a comparison by several measures;
+/// * for every trace that runs at three loads or more, machine and scheduler, the wait against the load;
 /// * all tie counts in one figure;
 /// * for every trace, machine and scheduler, the load.
 ///
@@ -48,6 +51,7 @@ pub fn gallery(dir: &Path, results: &[RunResult]) -> Result<Vec<PathBuf>, PlotEr
     let album = Album::new(results);
     let mut pictures = album.improvements();
     pictures.extend(album.settings());
+    pictures.extend(album.waits());
     pictures.extend(album.ties());
     let mut stems = Stems::default();
     let stemmed: Vec<(String, Picture)> = pictures
@@ -274,6 +278,48 @@ impl<'a> Album<'a> {
         }
         let measures = titles.into_iter().map(str::to_string).collect();
         Comparison { subtitle, measures, strategies, half_widths }
+    }
+
+    /// Waits against the load, for settings that differ in nothing else.
+    fn waits(&self) -> Vec<Named> {
+        let mut settings: Vec<(RunKey, Vec<AtLoad<'a>>)> = Vec::new();
+        for &run in &self.results {
+            let Some((name, load)) = unscaled_name(&run.key.trace) else { continue };
+            let same = |of: &RunKey| {
+                (of.trace.as_str(), &of.topology, &of.scheduler, &of.policy)
+                    == (name, &run.key.topology, &run.key.scheduler, &run.key.policy)
+            };
+            let place = settings.iter().position(|(of, _)| same(of)).unwrap_or_else(|| {
+                settings.push((RunKey { trace: name.to_string(), ..run.key.clone() }, Vec::new()));
+                settings.len() - 1
+            });
+            let points = &mut settings[place].1;
+            let strategy = run.key.strategy();
+            let shaken = self.copies(&run.key);
+            match points.iter_mut().find(|at| at.load == load && at.strategy == strategy) {
+                Some(at) => {
+                    at.runs.push(run);
+                    at.shaken.extend(shaken);
+                }
+                None => points.push(AtLoad {
+                    load,
+                    strategy,
+                    runs: vec![run],
+                    shaken: shaken.collect(),
+                }),
+            }
+        }
+        let figure = |(key, points): (RunKey, Vec<AtLoad>)| {
+            let mut subtitle = self.subtitle(&key);
+            if self.seeds {
+                subtitle.push("means over seeds".to_string());
+            }
+            let copies = points.iter().flat_map(|at| &at.shaken).map(|run| run.key.copy).max();
+            subtitle.extend(copies.map(|copies| self.intervals(u64::from(copies))));
+            let figure = waits_by_load(subtitle, &points)?;
+            Some(named(self.parts("wait-by-load", &key), figure))
+        };
+        settings.into_iter().filter_map(figure).collect()
     }
 
     fn ties(&self) -> Option<Named> {

@@ -59,6 +59,7 @@ mod style;
 mod surface;
 mod table;
 mod ties;
+mod waits;
 
 pub use canvas::{Align, Canvas, Text};
 pub use comparison::Comparison;

@@ -53,7 +53,7 @@ pub use policy::{
     EstimateRule, Oversize, Policy, PolicyRow, Repair, Rounding, SizeSource, UnknownOversize,
 };
 pub use report::{Change, CleaningReport, DropReason};
-pub use scale::{Scaled, offered_load, scale_load};
+pub use scale::{Scaled, offered_load, scale_load, scaled_name, unscaled_name};
 pub use shake::{Shake, ShakeError};
 pub use waits::Waits;
 pub(crate) use window::days_since_1970;

@@ -38,9 +38,33 @@ pub fn scale_load(jobs: &mut [Job], processors: usize, load: f64) -> Option<Scal
     Some(Scaled { before, factor, after: offered_load(jobs, processors) })
 }
 
+/// The name of a trace at a load: `KTH-SP2[load=0.7]`.
+pub fn scaled_name(name: &str, load: f64) -> String {
+    format!("{name}{MARK}{load}]")
+}
+
+/// The name before scaling and the load that [`scaled_name`] put together.
+pub fn unscaled_name(name: &str) -> Option<(&str, f64)> {
+    let (name, load) = name.strip_suffix(']')?.rsplit_once(MARK)?;
+    Some((name, load.parse().ok()?))
+}
+
+const MARK: &str = "[load=";
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_say_the_load() {
+        for load in [0.7, 1.0, 0.30000000000000004] {
+            let name = scaled_name("a[b]", load);
+            assert_eq!(unscaled_name(&name), Some(("a[b]", load)));
+        }
+        assert_eq!(scaled_name("KTH", 0.7), "KTH[load=0.7]");
+        assert_eq!(unscaled_name("KTH"), None);
+        assert_eq!(unscaled_name("KTH[load=much]"), None);
+    }
 
     fn job(submit: i64, run: i64, size: u32) -> Job {
         Job { number: 0, submit, run, estimate: run, size, line: 0, shape: None, limit: None }

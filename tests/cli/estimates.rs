@@ -10,6 +10,7 @@ trials!(
     the_study_looks_for_its_own_vectors,
     a_place_is_kept_only_by_who_can_tell,
     loads_are_scaled,
+    waits_are_drawn_against_loads,
 );
 
 /// EF = 0 is no EF: the same name, and the same numbers.
@@ -95,4 +96,24 @@ fn loads_are_scaled() {
     for bad in ["0", "-1", "inf", "many"] {
         dir.replay(&format!("--scale-load={bad}")).fails(2, 1, &["load"]);
     }
+}
+
+/// From three loads on waits are drawn against them, with a line for all whose waits are the same.
+fn waits_are_drawn_against_loads() {
+    let dir = Dir::new();
+    let run = "--jobs 300 --alloc mc1x1,mbs,random,first-fit -q --scale-load";
+    dir.replay(&format!("{run} 0.5,0.9 --out two")).code(0);
+    let of = |out: &str| {
+        let files = dir.files(&format!("{out}/plots"));
+        files.into_iter().find(|file| file.starts_with("wait-by-load") && file.ends_with(".csv"))
+    };
+    assert_eq!(of("two"), None);
+    dir.replay(&format!("{run} 0.5..0.9:0.2 --out three")).code(0);
+    let drawn = of("three").expect("a figure");
+    assert_eq!(drawn, "wait-by-load--lublin-10x10--10x10--fcfs.csv");
+    let text = String::from_utf8(dir.read(&format!("three/plots/{drawn}"))).expect("text");
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines.len(), 1 + 3 * 2, "{text}");
+    assert_eq!(text.matches("mc1x1 and 2 others").count(), 3, "{text}");
+    assert_eq!(text.matches("first-fit").count(), 3, "{text}");
 }

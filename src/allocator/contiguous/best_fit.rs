@@ -16,6 +16,7 @@
 //! Ties go to the first in scan order. Turning Best Fit tries the permutations of the sides
 //! in order and takes the best place of the first that fits at all.
 
+mod areas;
 mod candidates;
 mod smallest_box;
 mod surroundings;
@@ -71,7 +72,7 @@ impl AllocatorOptions for BestFitOptions {
                 Box::new(Contiguous::new(grid, shaping, turn, Surroundings::new(grid)))
             }
             Measure::Candidates => {
-                Box::new(Contiguous::new(grid, shaping, turn, Candidates::new(grid)))
+                Box::new(Contiguous::new(grid, shaping, turn, Candidates::default()))
             }
             Measure::SmallestBox => {
                 let mesh = mesh_of(topology, "measure=smallest-box")?;

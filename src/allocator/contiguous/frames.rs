@@ -7,6 +7,10 @@
 //! a x b x c costs log2 a + log2 b + log2 c passes over N / 64 words (one word a row at
 //! least), whatever is busy. On a wrapped dimension frames run over the edge.
 
+mod crowd;
+
+pub use crowd::Crowd;
+
 use super::bits;
 use super::scan::Scan;
 use crate::allocator::submesh::SubMesh;
@@ -173,9 +177,25 @@ impl Frames {
     /// Whether a frame with its base here is free.
     #[inline]
     pub fn contains(&self, base: Coord) -> bool {
-        let [outer, middle, lane] = self.order.map(|axis| usize::from(base[axis]));
-        let row = outer * self.grid.extent(self.order[1]) + middle;
+        let (row, lane) = self.row_of(base);
         bits::get(&self.bases[row * self.words..][..self.words], lane)
+    }
+
+    /// The row of bits in which a processor is, and its place there.
+    #[inline]
+    pub fn row_of(&self, processor: Coord) -> (usize, usize) {
+        let [outer, middle, lane] = self.order.map(|axis| usize::from(processor[axis]));
+        (outer * self.grid.extent(self.order[1]) + middle, lane)
+    }
+
+    /// The longest runs of bases in a row of bits: first and length, ascending.
+    pub fn base_runs(&self, row: usize) -> impl Iterator<Item = (usize, usize)> + '_ {
+        bits::runs(&self.bases[row * self.words..][..self.words])
+    }
+
+    /// How many bases there are.
+    pub fn count(&self) -> u64 {
+        self.bases.iter().map(|word| u64::from(word.count_ones())).sum()
     }
 
     /// All bases in the order of processor numbers.

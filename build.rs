@@ -1,5 +1,5 @@
 //! Puts the commit into the binary, for the manifests of results, and a digest of the sources,
-//! by which a sweep knows the build that began it.
+//! by which a sweep knows the build that began it. The compiler is for `--version`.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -20,6 +20,11 @@ fn main() {
         commit.push_str("-dirty");
     }
     println!("cargo:rustc-env=REPLAY_COMMIT={commit}");
+    let compiler = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let compiler = Command::new(compiler).arg("--version").output().ok();
+    let compiler = compiler.and_then(|output| String::from_utf8(output.stdout).ok());
+    let compiler = compiler.as_deref().map_or("unknown", str::trim);
+    println!("cargo:rustc-env=REPLAY_COMPILER={compiler}");
     let mut files = Vec::new();
     SOURCES.iter().for_each(|source| list(Path::new(source), &mut files));
     files.sort();

@@ -1036,7 +1036,7 @@ for section in "${sections[@]}"; do
     declare -F "${section//-/_}" > /dev/null || { echo "no section $section" >&2; exit 2; }
     {
         "${section//-/_}"
-        printf '\n*%s. Bars are 95 %% intervals. Beside each picture the numbers it shows.*\n' "$("$replay" --version)"
+        printf '\n*%s. Bars are 95 %% intervals. Beside each picture the numbers it shows.*\n' "$("$replay" -V)"
     } > "$out/$section.md.part"
     mv "$out/$section.md.part" "$out/$section.md"
 done

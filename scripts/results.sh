@@ -20,7 +20,7 @@ beside() {
     {
         echo "# Published numbers beside ours"
         echo
-        echo "Made by \`scripts/results.sh\` with $("$replay" --version), commit $(git rev-parse --short=12 HEAD 2> /dev/null || echo unknown):"
+        echo "Made by \`scripts/results.sh\` with $("$replay" -V), commit $(git rev-parse --short=12 HEAD 2> /dev/null || echo unknown):"
         echo "\`replay $*\`. The same at full precision: $name.csv."
         echo
         "$replay" "$@" --write "results/$name.csv" || verified=$?

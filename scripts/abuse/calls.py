@@ -30,7 +30,7 @@ def possible(campaign):
     """`Absent` where the kernel does not ask about calls."""
 
     def look():
-        probe = subprocess.run([*SUPERVISOR, campaign.program, "--version"], capture_output=True, text=True)
+        probe = subprocess.run([*SUPERVISOR, campaign.program, "-V"], capture_output=True, text=True)
         if probe.returncode:
             why = (probe.stderr.strip().splitlines() or ["Linux 5.6 is needed"])[-1]
             raise Absent(f"the kernel does not let a process answer calls of another (seccomp): {why}")

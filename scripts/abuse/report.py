@@ -86,7 +86,7 @@ def write(folder, campaign, tallies, sections):
         rows.writerow(["case", "why", "command"])
         for tally in tallies:
             rows.writerows([name, why, runs[-1] if runs else ""] for name, why, runs in sorted(tally.failed))
-    version = subprocess.run([campaign.program, "--version"], capture_output=True, text=True).stdout.strip()
+    version = subprocess.run([campaign.program, "-V"], capture_output=True, text=True).stdout.strip()
     form = "quick form" if campaign.quick() else f"{campaign.minutes:g} minutes"
     head = [
         f"`scripts/abuse.sh`, {form}, seed {campaign.seed}, {campaign.workers} workers; {version};",

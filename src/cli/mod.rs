@@ -57,11 +57,24 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use exit::Exit;
 
+/// What `--version` says; `-V` says the first line. The program has no build without these features.
+const LONG_VERSION: &str = concat!(
+    env!("CARGO_PKG_VERSION"),
+    "\ncommit ",
+    env!("REPLAY_COMMIT"),
+    "\nsources ",
+    env!("REPLAY_SOURCES"),
+    "\ncompiler ",
+    env!("REPLAY_COMPILER"),
+    "\nfeatures frame plot\nlicence MIT OR Apache-2.0"
+);
+
 /// Replays job traces of supercomputers through schedulers and processor allocators.
 #[derive(Debug, Parser)]
 #[command(
     name = "replay",
     version,
+    long_version = LONG_VERSION,
     args_conflicts_with_subcommands = true,
     subcommand_negates_reqs = true,
     max_term_width = 100,

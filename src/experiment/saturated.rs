@@ -22,7 +22,7 @@ pub use rule::{Estimates, Rule};
 
 use crate::metrics::estimate::Accumulator;
 use crate::placement::decide::{Ask, Decider};
-use crate::placement::ties::{Question, Ties};
+use crate::placement::ties::{Question, Rivals, Ties};
 use crate::placement::{Cells, Layout, Torus};
 use crate::stop::{Stop, Stopped};
 use crate::table::{Column, Table};
@@ -188,7 +188,15 @@ impl Run<'_> {
                     .map(|(one, seen)| u64::from(one.size) * (1000 * seen / all))
                     .collect();
                 let (now, estimate) = (units(now), units(job.estimate).max(1));
-                let question = Question { size: job.size, handles, worth: &worth, now, estimate };
+                let question = Question {
+                    size: job.size,
+                    handles,
+                    rivals: Rivals::All,
+                    worth: &worth,
+                    now,
+                    estimate,
+                    told: true,
+                };
                 ties.decide(&question).map(picked)
             }
         }
@@ -197,7 +205,7 @@ impl Run<'_> {
     fn begin(&mut self, job: usize, place: Option<[usize; 2]>, now: f64) {
         let Job { size, service, estimate } = self.jobs[job];
         if let Some(place) = place {
-            self.bench.ties.start(place, units(now + estimate).max(1));
+            self.bench.ties.start(place, units(now + estimate).max(1), true);
         }
         self.busy += size;
         self.running.push(Reverse(End { at: (now + service).to_bits(), job, place }));

@@ -9,9 +9,11 @@
 //! | LF, larger boxes lost | the sum of u(q) over free anchors of placements q > n that meet c |
 //! | EQ, equal boxes lost | the same over the other free anchors of size n |
 //! | NF, neighbour contact | pairs of a cell of c and a neighbour outside c that is busy or a hole |
+//! | WF, wall contact | pairs of a cell of c and a direction that leaves the mesh |
+//! | EF, ends together | over the same pairs as NF, how [near](nearness) the end of the job there is to that of the new one |
 //! | DL, delay of larger boxes | see below |
 //!
-//! NF is subtracted. *DL* asks how much later the first place for each larger job comes free. T(A) is
+//! NF, WF and EF are subtracted. *DL* asks how much later the first place for each larger job comes free. T(A) is
 //! the time until the last running job in an anchor A ends by its estimate, 0 if A is free; with c
 //! taken for r seconds it is max(T(A), r) where c meets A. DL is the sum, over sizes m > n of at
 //! least a 64th of the torus, of u(m) (50 min T + floor(mean T)), minimum and mean over the anchors
@@ -19,23 +21,14 @@
 
 use std::ops::Range;
 
+pub use self::handles::{Handles, HandlesError, Rivals, nearness};
+
+mod handles;
+
 use super::decide::Pick;
 use super::near::Near;
 use super::positions::meet;
 use super::torus::{Cells, Placement, Torus, cells_of};
-
-/// Weights of the terms.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Handles {
-    /// LF.
-    pub larger: i64,
-    /// EQ.
-    pub equal: i64,
-    /// NF.
-    pub contact: i64,
-    /// DL.
-    pub delay: i64,
-}
 
 /// Smaller boxes than this part of the torus have no say in DL.
 const LARGE: usize = 64;
@@ -47,6 +40,10 @@ const FREE: u64 = 0;
 #[derive(Clone, Debug)]
 pub struct Ties {
     torus: Torus,
+    /// Whether boxes run over the edge, along x, y, z; where they do not, there are walls.
+    wrapped: [bool; 3],
+    /// By placement: the sum of distances over all pairs of its cells.
+    spread: Vec<u64>,
     /// By two placements: which anchors of the second share a cell with one of the first.
     near: Vec<Vec<Near>>,
     /// Whether DL hears a placement.
@@ -54,6 +51,8 @@ pub struct Ties {
     free: Cells,
     /// By cell: when its job ends by its estimate; [`FREE`] if it has none.
     ends: Vec<u64>,
+    /// Cells whose jobs have an estimate of their own.
+    told: Cells,
     /// By placement and anchor: the latest of its cells' ends.
     latest: Vec<Vec<u64>>,
     /// By placement and anchor, as far as it is known in this decision: whether it is free.
@@ -67,17 +66,26 @@ pub struct Question<'a> {
     pub size: u32,
     /// What to weigh.
     pub handles: Handles,
+    /// Which boxes compete.
+    pub rivals: Rivals,
     /// By placement: u of its size.
     pub worth: &'a [u64],
     /// The time.
     pub now: u64,
-    /// How long the job will run, by its estimate.
+    /// How long the job will run, by its estimate or what is taken for it.
     pub estimate: u64,
+    /// Whether the job has an estimate of its own; else it ends together with nobody.
+    pub told: bool,
 }
 
 impl Ties {
     /// An idle torus.
     pub fn new(torus: Torus) -> Self {
+        Self::with_walls(torus, [true; 3])
+    }
+
+    /// The same for a mesh, or a torus that is `wrapped` along some axes only.
+    pub fn with_walls(torus: Torus, wrapped: [bool; 3]) -> Self {
         let placements = torus.placements();
         let near = placements
             .iter()
@@ -93,6 +101,9 @@ impl Ties {
             large,
             free: torus.nodes.clone(),
             ends: vec![FREE; cells],
+            told: Cells::none(cells),
+            spread: placements.iter().map(|one| spread(one.sides, torus.sides, wrapped)).collect(),
+            wrapped,
             latest,
             known,
             torus,
@@ -109,11 +120,14 @@ impl Ties {
         &self.free
     }
 
-    /// A job begins in a free box and will end at this time, by its estimate.
-    pub fn start(&mut self, [placement, anchor]: [usize; 2], end: u64) {
+    /// A job begins in a free box and will end at this time, by its estimate if it `told` one.
+    pub fn start(&mut self, [placement, anchor]: [usize; 2], end: u64, told: bool) {
         let placements = self.torus.placements();
         let mask = placements[placement].mask(anchor);
         self.free.remove_all(mask);
+        if told {
+            self.told.insert_all(mask);
+        }
         cells_of(mask).for_each(|cell| self.ends[cell as usize] = end);
         let at = placements[placement].place(anchor);
         for (other, latest) in self.latest.iter_mut().enumerate() {
@@ -128,6 +142,7 @@ impl Ties {
         let placements = self.torus.placements();
         let mask = placements[placement].mask(anchor);
         self.free.insert_all(mask);
+        self.told.remove_all(mask);
         let mut end = FREE;
         for cell in cells_of(mask) {
             end = end.max(std::mem::replace(&mut self.ends[cell as usize], FREE));
@@ -160,7 +175,8 @@ impl Ties {
 
     /// The place with the smallest sum; `None` if there is none. Its cost is not told.
     pub fn decide(&mut self, question: &Question<'_>) -> Option<Pick> {
-        let candidates: Vec<[usize; 2]> = self.candidates(question.size).collect();
+        let mut candidates: Vec<[usize; 2]> = self.candidates(question.size).collect();
+        self.keep_rivals(&mut candidates, question.rivals);
         if candidates.len() > 1 {
             self.known.iter_mut().for_each(|known| known.fill(None));
         }
@@ -180,15 +196,32 @@ impl Ties {
         best.map(|(at, _)| pick(at))
     }
 
+    fn keep_rivals(&self, candidates: &mut Vec<[usize; 2]>, rivals: Rivals) {
+        let Some(&[first, _]) = candidates.first() else { return };
+        match rivals {
+            Rivals::All => {}
+            Rivals::First => candidates.retain(|&[placement, _]| placement == first),
+            Rivals::Compact(slack) => {
+                let spreads = candidates.iter().map(|&[placement, _]| self.spread[placement]);
+                let least = spreads.min().unwrap_or(0) as f64;
+                let most = (1.0 + slack) * least;
+                candidates.retain(|&[placement, _]| self.spread[placement] as f64 <= most);
+            }
+        }
+    }
+
     fn sum(&mut self, at: [usize; 2], question: &Question<'_>, delays: &[Delays]) -> i128 {
-        let Handles { larger, equal, contact, delay } = question.handles;
+        let Handles { larger, equal, contact, wall, ends, delay } = question.handles;
         let mut sum = 0;
         if larger != 0 || equal != 0 {
             let [lost, same] = self.lost(at, question);
             sum += i128::from(larger) * lost + i128::from(equal) * same;
         }
-        if contact != 0 {
-            sum -= i128::from(contact) * i128::from(self.contact(at));
+        if contact != 0 || wall != 0 || ends != 0 {
+            let [touched, walls, together] = self.beside(at, question);
+            sum -= i128::from(contact) * i128::from(touched);
+            sum -= i128::from(wall) * i128::from(walls);
+            sum -= i128::from(ends) * i128::from(together);
         }
         if delay != 0 {
             let of = |delays: &Delays| delays.with(self, at, question);
@@ -220,23 +253,45 @@ impl Ties {
         lost
     }
 
-    /// NF.
-    fn contact(&self, [placement, anchor]: [usize; 2]) -> u64 {
+    /// NF, WF and EF.
+    fn beside(&self, [placement, anchor]: [usize; 2], question: &Question<'_>) -> [u64; 3] {
         let one = &self.torus.placements()[placement];
         let (base, sides) = (one.base(anchor), one.sides);
-        let mut pairs = 0;
-        for axis in (0..3).filter(|&axis| sides[axis] < self.torus.sides[axis]) {
-            let length = u32::from(self.torus.sides[axis]);
-            for outside in [length - 1, u32::from(sides[axis])] {
-                let mut face = base;
-                face[axis] = ((u32::from(base[axis]) + outside) % length) as u16;
-                let mut extent = sides;
-                extent[axis] = 1;
+        let [mut touched, mut walls, mut together] = [0; 3];
+        for axis in 0..3 {
+            let (side, length) = (u32::from(sides[axis]), u32::from(self.torus.sides[axis]));
+            let mut extent = sides;
+            extent[axis] = 1;
+            let face: u64 = extent.iter().map(|&side| u64::from(side)).product();
+            let at_edges = [base[axis] == 0, u32::from(base[axis]) + side == length];
+            for (at_edge, outside) in at_edges.into_iter().zip([length - 1, side]) {
+                if at_edge && !self.wrapped[axis] {
+                    walls += face;
+                    continue;
+                }
+                if side == length {
+                    continue;
+                }
+                let mut beyond = base;
+                beyond[axis] = ((u32::from(base[axis]) + outside) % length) as u16;
                 let busy = |&cell: &u32| !self.free.contains(cell);
-                pairs += self.torus.cells_in(face, extent).filter(busy).count() as u64;
+                for cell in self.torus.cells_in(beyond, extent).filter(busy) {
+                    touched += 1;
+                    together += self.together(cell, question);
+                }
             }
         }
-        pairs
+        [touched, walls, together]
+    }
+
+    /// How near the end of the job in a cell is to that of the new one.
+    fn together(&self, cell: u32, question: &Question<'_>) -> u64 {
+        if !question.told || !self.told.contains(cell) {
+            return 0;
+        }
+        // A job that has outrun its estimate is to end now.
+        let left = self.ends[cell as usize].saturating_sub(question.now);
+        nearness(left.abs_diff(question.estimate), question.estimate).into()
     }
 
     /// What DL needs of every size beyond the question's.
@@ -308,6 +363,19 @@ impl Delays {
         let mean = (sum / self.anchors.len() as u128) as i128;
         i128::from(self.worth) * (50 * i128::from(least) + mean)
     }
+}
+
+/// The sum of distances over all pairs of cells of a box.
+fn spread(sides: [u16; 3], lengths: [u16; 3], wrapped: [bool; 3]) -> u64 {
+    let cells: u64 = sides.iter().map(|&side| u64::from(side)).product();
+    let along = |axis: usize| -> u64 {
+        let (side, length) = (u64::from(sides[axis]), u64::from(lengths[axis]));
+        let far = |apart: u64| if wrapped[axis] { apart.min(length - apart) } else { apart };
+        // Pairs of positions along the axis, and of cells at each two positions.
+        let pairs: u64 = (1..side).map(|apart| (side - apart) * far(apart)).sum();
+        pairs * (cells / side).pow(2)
+    };
+    (0..3).map(along).sum()
 }
 
 #[cfg(test)]

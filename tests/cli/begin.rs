@@ -93,9 +93,15 @@ fn long_help_tells_all() {
 }
 
 fn version_is_the_packages() {
-    let version = Dir::new().replay("--version").code(0).says_nothing();
-    version
-        .demand(version.stdout == concat!("replay ", env!("CARGO_PKG_VERSION"), "\n"), "version");
+    let first = concat!("replay ", env!("CARGO_PKG_VERSION"), "\n");
+    let version = Dir::new().replay("-V").code(0).says_nothing();
+    version.demand(version.stdout == first, "version");
+    let long = Dir::new().replay("--version").code(0).says_nothing();
+    long.demand(long.stdout.starts_with(first), "version");
+    for (line, begin) in long.stdout.lines().skip(1).zip(["commit ", "sources ", "compiler rustc "])
+    {
+        long.demand(line.len() > begin.len() && line.starts_with(begin), begin);
+    }
 }
 
 /// A message is for people, whatever was typed.

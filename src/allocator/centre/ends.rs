@@ -1,6 +1,7 @@
 //! When the jobs on a machine are to end, as their users say: what EF knows.
 
 use crate::allocator::Times;
+use crate::placement::ties::nearness;
 use crate::topology::NodeId;
 
 /// By processor: when the job that holds it is to end.
@@ -49,14 +50,7 @@ impl Ends {
         }
         let limit = u64::from(limit);
         let apart = end.max(new.now).abs_diff(new.now.saturating_add(limit as i64));
-        // No product can overflow: what is further away than the limit has level 0.
-        match apart {
-            _ if apart > limit => 0,
-            _ if 8 * apart <= limit => 4,
-            _ if 4 * apart <= limit => 3,
-            _ if 2 * apart <= limit => 2,
-            _ => 1,
-        }
+        nearness(apart, limit)
     }
 }
 

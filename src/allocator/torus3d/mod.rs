@@ -8,12 +8,15 @@
 //! every anchor of the next larger box that it meets.
 
 mod names;
+mod tied;
 
 pub use names::table;
 
+use tied::Tied;
+
 use super::{Allocator, Census, Refusal, Request};
 use crate::machine::Machine;
-use crate::placement::decide::Decider;
+use crate::placement::decide::{Decider, Pick};
 use crate::placement::segments::{self, place};
 use crate::placement::torus::cells_of;
 use crate::placement::{Cells, Layout, rank};
@@ -40,13 +43,21 @@ pub struct Placements {
     sizes: Vec<u32>,
     fit: Fit,
     segment: Option<u32>,
+    /// What decides instead of Slurm's rule.
+    tied: Option<Tied>,
     free: Vec<Cells>,
     census: Census,
 }
 
 impl Placements {
-    /// The rule on `grid`, whose cells `layout` has as its only torus.
-    fn new(grid: &Grid, layout: Layout, fit: Fit, segment: Option<u32>) -> Self {
+    /// The rule on `grid`, whose cells `layout` has as its only torus; Slurm's, if there is no other.
+    fn new(
+        grid: &Grid,
+        layout: Layout,
+        fit: Fit,
+        segment: Option<u32>,
+        tied: Option<Tied>,
+    ) -> Self {
         let mut sizes: Vec<u32> = layout
             .toruses()
             .iter()
@@ -63,7 +74,16 @@ impl Placements {
             nodes[cell as usize] = NodeId(node as u32);
         }
         let (decider, free) = (Decider::new(&layout), layout.all());
-        Self { layout, decider, cells, nodes, sizes, fit, segment, free, census: Census::default() }
+        let census = Census::default();
+        Self { layout, decider, cells, nodes, sizes, fit, segment, tied, free, census }
+    }
+
+    /// The places of a job.
+    fn picks(&mut self, asked: &segments::Request, request: Request) -> Option<Vec<Pick>> {
+        match &mut self.tied {
+            Some(tied) => tied.decide(asked.size, request.times).map(|pick| vec![pick]),
+            None => place(&mut self.decider, &self.layout, &self.free, asked, None).ok(),
+        }
     }
 
     /// The request as the rule sees it; `None` if no placement will ever do.
@@ -96,8 +116,7 @@ impl Allocator for Placements {
         if asked.size as usize > machine.free_count() {
             return Err(Refusal::TooFewFree);
         }
-        let picks = place(&mut self.decider, &self.layout, &self.free, &asked, None)
-            .map_err(|_| Refusal::Fragmented)?;
+        let picks = self.picks(&asked, request).ok_or(Refusal::Fragmented)?;
         let mut job = self.layout.none();
         for pick in &picks {
             let placement = &self.layout.toruses()[pick.torus].placements()[pick.placement];
@@ -109,6 +128,9 @@ impl Allocator for Placements {
         // There are no holes: nodes of the layout are cells.
         let order = rank::order(&self.layout, &job);
         chosen.extend(order.into_iter().map(|(_, cell)| self.nodes[cell as usize]));
+        if let (Some(tied), [pick], Some(&first)) = (&mut self.tied, &picks[..], chosen.first()) {
+            tied.start(first, pick, asked.size, request.times);
+        }
         self.census.blocks = picks.len() as u32;
         self.census.busy_list += picks.len() as u32;
         Ok(())
@@ -123,6 +145,9 @@ impl Allocator for Placements {
     }
 
     fn released(&mut self, _machine: &Machine, nodes: &[NodeId]) {
+        if let (Some(tied), Some(&first)) = (&mut self.tied, nodes.first()) {
+            tied.finish(first);
+        }
         if let Some(free) = self.free.first_mut() {
             nodes.iter().for_each(|node| free.insert(self.cells[node.index()]));
         }
@@ -147,6 +172,7 @@ impl Allocator for Placements {
 
     fn reset(&mut self) {
         self.free = self.layout.all();
+        self.tied = self.tied.take().map(Tied::again);
         self.census = Census::default();
     }
 }

@@ -1,9 +1,14 @@
+use std::fmt;
+use std::str::FromStr;
+
+use super::tied::{Frequencies, Tied};
 use super::{Fit, Placements};
 use crate::allocator::options::grid_of;
 use crate::allocator::{Allocator, AllocatorOptions};
 use crate::naming::{Entry, Table, kind};
-use crate::placement::Layout;
 use crate::placement::menu::{Anchors, Menu};
+use crate::placement::ties::{Handles, HandlesError, Rivals};
+use crate::placement::{Layout, Torus};
 use crate::topology::Topology;
 
 /// What `slurm-torus3d` and `placements` can be told.
@@ -16,6 +21,54 @@ pub struct PlacementOptions {
     anchors: Anchors,
     fit: Fit,
     segment: Option<u32>,
+    /// The terms that decide instead of Slurm's rule.
+    tie: Tie,
+    shapes: Shapes,
+    slack: f64,
+    frequencies: Frequencies,
+}
+
+/// The weights that decide; none for Slurm's rule.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Tie(Option<Handles>);
+
+const SLURM: &str = "slurm";
+
+impl FromStr for Tie {
+    type Err = HandlesError;
+
+    fn from_str(text: &str) -> Result<Self, HandlesError> {
+        if text == SLURM { Ok(Self(None)) } else { text.parse().map(|handles| Self(Some(handles))) }
+    }
+}
+
+impl fmt::Display for Tie {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            None => f.write_str(SLURM),
+            Some(handles) => handles.fmt(f),
+        }
+    }
+}
+
+/// Which boxes of a size compete by their terms.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Shapes {
+    All,
+    First,
+}
+
+impl PlacementOptions {
+    /// The terms at work on this torus, if they decide.
+    fn tied(&self, torus: &Torus, wrapped: [bool; 3]) -> Option<Tied> {
+        let rivals = match (self.shapes, self.slack) {
+            (Shapes::First, _) => Rivals::First,
+            (Shapes::All, 0.0) => Rivals::All,
+            (Shapes::All, slack) => Rivals::Compact(slack),
+        };
+        let torus = || torus.clone();
+        self.tie.0.map(|handles| Tied::new(torus(), wrapped, handles, rivals, self.frequencies))
+    }
 }
 
 impl AllocatorOptions for PlacementOptions {
@@ -26,15 +79,26 @@ impl AllocatorOptions for PlacementOptions {
         if self.torus_only && !(is_torus && grid.dimensions() == 3) {
             return Err("needs a torus in three dimensions; placements works on meshes too".into());
         }
+        if self.tie.0.is_some() && self.segment.is_some() {
+            return Err("segment is a rule of Slurm's; it does not work with tie".into());
+        }
         let torus = self.menu.torus(grid, self.anchors, self.turned)?;
+        let tied = self.tied(&torus, grid.axes().map(|axis| axis.wrapped));
         let layout = Layout::new(vec![torus]);
-        Ok(Box::new(Placements::new(grid, layout, self.fit, self.segment)))
+        Ok(Box::new(Placements::new(grid, layout, self.fit, self.segment, tied)))
     }
 
     fn reduced(&self) -> Self {
         // Only a list has orientations to be left out.
         let turned = self.turned && matches!(self.menu, Menu::List(_));
-        Self { turned, ..self.clone() }
+        let mut reduced = Self { turned, ..self.clone() };
+        if reduced.tie.0.is_none() {
+            (reduced.shapes, reduced.frequencies) = (Shapes::All, Frequencies::Seen);
+        }
+        if reduced.tie.0.is_none() || reduced.shapes == Shapes::First {
+            reduced.slack = 0.0;
+        }
+        reduced
     }
 }
 
@@ -47,6 +111,10 @@ pub fn table() -> Table<PlacementOptions> {
         anchors: Anchors::Aligned,
         fit,
         segment: None,
+        tie: Tie(None),
+        shapes: Shapes::All,
+        slack: 0.0,
+        frequencies: Frequencies::Seen,
     };
     let with_parameters = |entry: Entry<PlacementOptions>| {
         entry
@@ -80,6 +148,30 @@ pub fn table() -> Table<PlacementOptions> {
                 kind::integer(1..=1_000_000).or("none"),
                 "processors of each part of a larger job whose size is a multiple; a part is a box",
                 |o| &mut o.segment,
+            )
+            .param(
+                "tie",
+                kind::typed("slurm|LF,EQ,NF,WF,EF,DL"),
+                "weights that decide instead of Slurm's rule, those left out being 0: worth of larger and of equal boxes lost, contact with busy neighbours and with walls, neighbours that end together, delay of larger boxes by estimates",
+                |o| &mut o.tie,
+            )
+            .param(
+                "shapes",
+                kind::one_of(&[("all", Shapes::All), ("first", Shapes::First)]),
+                "with tie: boxes of all shapes and orientations compete, or those of the first that fits",
+                |o| &mut o.shapes,
+            )
+            .param(
+                "slack",
+kind::number(0.0..=100.0),
+                "with tie, above 0: only boxes compete whose pairwise distances are at most 1 + slack times the least",
+                |o| &mut o.slack,
+            )
+            .param(
+                "freq",
+                kind::one_of(&[("seen", Frequencies::Seen), ("one", Frequencies::One)]),
+                "with tie: larger boxes are worth their size times how often it started so far, or their size",
+                |o| &mut o.frequencies,
             )
     };
     let slurm = Entry::new("slurm-torus3d", usual(true, Fit::Exact)).about(

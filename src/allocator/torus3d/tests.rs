@@ -1,4 +1,5 @@
 use super::*;
+use crate::allocator::Times;
 use crate::allocator::registry::AllocatorSpec;
 use crate::topology::Topology;
 
@@ -9,12 +10,17 @@ fn built(name: &str, machine: &str) -> Result<(Box<dyn Allocator>, Machine), Str
     Ok((allocator, Machine::new(topology)))
 }
 
-fn start(
+fn start(bench: &mut (Box<dyn Allocator>, Machine), size: u32) -> Result<Vec<[u16; 3]>, Refusal> {
+    start_at(bench, size, Times::default())
+}
+
+fn start_at(
     (allocator, machine): &mut (Box<dyn Allocator>, Machine),
     size: u32,
+    times: Times,
 ) -> Result<Vec<[u16; 3]>, Refusal> {
     let mut chosen = Vec::new();
-    allocator.allocate(machine, Request::of_size(size), &mut chosen)?;
+    allocator.allocate(machine, Request { times, ..Request::of_size(size) }, &mut chosen)?;
     machine.occupy(&chosen);
     let grid = machine.topology().grid().expect("a grid");
     Ok(chosen.iter().map(|&node| grid.coord(node)).collect())
@@ -34,6 +40,67 @@ fn a_torus_without_a_file_is_filled_by_the_rule() {
     assert_eq!(corners, expected);
 }
 
+fn end((allocator, machine): &mut (Box<dyn Allocator>, Machine), cells: &[[u16; 3]]) {
+    let grid = machine.topology().grid().expect("a grid").clone();
+    let nodes: Vec<NodeId> = cells.iter().map(|&at| grid.node(at)).collect();
+    machine.release(&nodes);
+    allocator.released(machine, &nodes);
+}
+
+/// Three boxes of four: one is busy for long, of the others a half each, the first for 10 s, the
+/// second for 1,000 s.
+#[test]
+fn a_job_goes_where_it_delays_larger_ones_least() {
+    let halves = |tie: &str| {
+        let name = format!("placements[menu=list:2x1x1+4x1x1{tie}]");
+        let mut bench = built(&name, "12x1").expect("works");
+        let limits = [10, 5, 1000, 5].map(|limit| Times { now: 100, limit: Some(limit) });
+        let jobs = limits.map(|times| start_at(&mut bench, 2, times).expect("fits"));
+        assert_eq!(jobs.each_ref().map(|cells| cells[0][0]), [0, 2, 4, 6]);
+        start_at(&mut bench, 4, Times { now: 100, limit: Some(1000) }).expect("fits");
+        end(&mut bench, &jobs[1]);
+        end(&mut bench, &jobs[3]);
+        bench
+    };
+    // What a new job that runs so long gets, 5 s later.
+    let begins = |tie: &str, limit: Option<u32>| {
+        let cells = start_at(&mut halves(tie), 2, Times { now: 105, limit }).expect("fits");
+        cells[0][0]
+    };
+    let delay = ",tie=0,0,0,0,0,1";
+    assert_eq!(begins("", Some(500)), 2, "Slurm's rule takes the first of equals");
+    assert_eq!(begins(delay, Some(500)), 6);
+    assert_eq!(begins(delay, Some(5)), 2);
+    // Without an estimate: the mean of the others, about 400 s.
+    assert_eq!(begins(delay, None), 6);
+    // Beside the neighbour that ends with it.
+    let together = ",tie=0,0,0,0,1";
+    assert_eq!(begins(together, Some(5)), 2);
+    assert_eq!(begins(together, Some(1000)), 6);
+    assert_eq!(begins(together, None), 2, "nobody knows with whom it ends");
+    // Another replay begins with nothing seen.
+    let mut bench = halves(delay);
+    bench.0.reset();
+    bench.1 = Machine::new(bench.1.topology().clone());
+    assert_eq!(start(&mut bench, 4).map(|cells| cells[0]), Ok([0, 0, 0]));
+}
+
+#[test]
+fn weights_take_the_place_of_slurms_rule() {
+    let name = |text: &str| text.parse::<AllocatorSpec>().map(|spec| spec.to_string());
+    assert_eq!(name("placements[tie=slurm]").as_deref(), Ok("placements"));
+    assert_eq!(name("placements[tie=1,0,0]").as_deref(), Ok("placements[tie=1]"));
+    for bad in ["placements[tie=1,2,3,4,5,6,7]", "placements[tie=much]", "placements[slack=-1]"] {
+        assert!(name(bad).is_err(), "{bad}");
+    }
+    let segments = built("slurm-torus3d[menu=list:2x2x2,segment=8,tie=1]", "torus:4x4x4").err();
+    assert!(segments.expect("refused").contains("segment"));
+    // Walls first: the corner of a mesh rather than its middle.
+    let mut mesh = built("placements[menu=list:1x1x1,tie=0,0,0,1]", "3x3").expect("works");
+    let corners: Vec<_> = (0..4).map(|_| start(&mut mesh, 1).expect("fits")[0]).collect();
+    assert_eq!(corners, [[0, 0, 0], [0, 2, 0], [2, 0, 0], [2, 2, 0]]);
+}
+
 #[test]
 fn what_is_released_is_free_again_in_the_order_of_ranks() {
     let mut bench = built("slurm-torus3d", "torus:4x4x4").expect("works");
@@ -44,11 +111,8 @@ fn what_is_released_is_free_again_in_the_order_of_ranks() {
     // Of the boxes of 8 the flat ones come first.
     assert_eq!(first[0], [0, 0, 0]);
     assert_eq!(start(&mut bench, 64), Err(Refusal::TooFewFree));
-    let (allocator, machine) = &mut bench;
-    let grid = machine.topology().grid().expect("a grid").clone();
-    let nodes: Vec<NodeId> = first.iter().map(|&at| grid.node(at)).collect();
-    machine.release(&nodes);
-    allocator.released(machine, &nodes);
+    end(&mut bench, &first);
+    let (allocator, _) = &mut bench;
     assert_eq!(allocator.census().map(|census| census.busy_list), Some(0));
     let mut cubes = built("slurm-torus3d[menu=list:2x2x2]", "torus:4x4x4").expect("works");
     assert_eq!(start(&mut cubes, 8), Ok(cube.to_vec()));

@@ -19,7 +19,7 @@ pub enum Rule {
     Ties(Handles),
 }
 
-const NONE: Handles = Handles { larger: 0, equal: 0, contact: 0, delay: 0 };
+const NONE: Handles = Handles { larger: 0, equal: 0, contact: 0, wall: 0, ends: 0, delay: 0 };
 
 impl Rule {
     /// Every rule with its name: the terms alone, and the strongest.

@@ -4,7 +4,7 @@ use super::*;
 use crate::placement::torus::Steps;
 
 /// The terms of a candidate by their definitions.
-fn terms(ties: &Ties, [placement, anchor]: [usize; 2], question: &Question<'_>) -> [i128; 4] {
+fn terms(ties: &Ties, [placement, anchor]: [usize; 2], question: &Question<'_>) -> [i128; 6] {
     let torus = ties.torus();
     let all = torus.placements();
     let cells =
@@ -47,19 +47,51 @@ fn terms(ties: &Ties, [placement, anchor]: [usize; 2], question: &Question<'_>) 
         let worth = i128::from(question.worth[anchors[0].0]);
         delay += worth * (50 * i128::from(least) + mean as i128);
     }
-    let mut contact = 0;
+    let (mut contact, mut wall, mut together) = (0, 0, 0);
     for &cell in &candidate {
         let at = torus.coord(cell);
         for axis in 0..3 {
-            for step in [1, torus.sides[axis] - 1] {
+            let last = torus.sides[axis] - 1;
+            for (step, edge) in [(1, last), (last, 0)] {
+                if at[axis] == edge && !ties.wrapped[axis] {
+                    wall += 1;
+                    continue;
+                }
                 let mut next = at;
                 next[axis] = (at[axis] + step) % torus.sides[axis];
                 let other = torus.cell(next);
-                contact += i128::from(!candidate.contains(&other) && !ties.free.contains(other));
+                if candidate.contains(&other) || ties.free.contains(other) {
+                    continue;
+                }
+                contact += 1;
+                if question.told && ties.told.contains(other) {
+                    let end = ties.ends[other as usize].max(question.now);
+                    let apart = end.abs_diff(question.now + question.estimate);
+                    let levels = [8, 4, 2, 1].into_iter();
+                    let level = levels.filter(|times| times * apart <= question.estimate).count();
+                    together += level as i128;
+                }
             }
         }
     }
-    [larger, equal, contact, delay]
+    [larger, equal, contact, wall, together, delay]
+}
+
+/// The sum of distances over all pairs of cells of a box.
+fn all_pairs(ties: &Ties, placement: usize) -> u64 {
+    let torus = ties.torus();
+    let cells: Vec<[u16; 3]> =
+        cells_of(torus.placements()[placement].mask(0)).map(|cell| torus.coord(cell)).collect();
+    let distance = |a: [u16; 3], b: [u16; 3]| -> u64 {
+        let along = |axis: usize| {
+            let apart = a[axis].abs_diff(b[axis]);
+            u64::from(if ties.wrapped[axis] { apart.min(torus.sides[axis] - apart) } else { apart })
+        };
+        (0..3).map(along).sum()
+    };
+    let pairs =
+        cells.iter().enumerate().flat_map(|(i, &a)| cells[..i].iter().map(move |&b| (a, b)));
+    pairs.map(|(a, b)| distance(a, b)).sum()
 }
 
 proptest! {
@@ -69,19 +101,25 @@ proptest! {
         boxes in proptest::collection::vec(([1u16..5, 1u16..5, 1u16..5], 1u16..5), 1..6),
         hole in proptest::option::of(0u32..27),
         events in proptest::collection::vec((any::<u16>(), 1u64..100, any::<bool>()), 0..12),
-        handles in [0i64..3, 0i64..3, 0i64..3, 0i64..3],
-        (pick, estimate) in (any::<u16>(), 1u64..100),
+        handles in [0i64..3, 0i64..3, 0i64..3, 0i64..3, 0i64..3, 0i64..3],
+        wrapped: [bool; 3],
+        rivals in prop_oneof![
+            Just(Rivals::All),
+            Just(Rivals::First),
+            (0.0..1.0f64).prop_map(Rivals::Compact),
+        ],
+        (pick, estimate, told) in (any::<u16>(), 1u64..100, any::<bool>()),
     ) {
         let mut torus = Torus::new("t".into(), sides, |cell| Some(cell) != hole).expect("small");
         for (extent, step) in boxes {
             let extent = [0, 1, 2].map(|axis| extent[axis].min(sides[axis]));
             let spacing = sides.map(|side| step.min(side));
-            let steps = Steps { spacing, seed: [0; 3], wrapped: [true; 3] };
+            let steps = Steps { spacing, seed: [0; 3], wrapped };
             torus.allow(extent, &steps).expect("little memory");
         }
         let sizes: Vec<u32> = torus.placements().iter().map(|one| one.size).collect();
         let worth: Vec<u64> = sizes.iter().map(|&size| u64::from(size) * u64::from(size % 3)).collect();
-        let mut ties = Ties::new(torus);
+        let mut ties = Ties::with_walls(torus, wrapped);
         let (mut now, mut running) = (0, Vec::new());
         let size = |pick: u16| sizes[usize::from(pick) % sizes.len()];
         for (pick, time, ends) in events {
@@ -90,7 +128,7 @@ proptest! {
                 let place = running.remove(usize::from(pick) % running.len());
                 ties.finish(place);
             } else if let Some(place) = ties.first(size(pick)) {
-                ties.start(place, now + time);
+                ties.start(place, now + time, time % 3 != 0);
                 running.push(place);
             }
         }
@@ -100,13 +138,29 @@ proptest! {
                 prop_assert_eq!(ties.latest[index][anchor], ends.max().unwrap_or(0));
             }
         }
-        let [larger, equal, contact, delay] = handles;
-        let handles = Handles { larger, equal, contact, delay };
-        let question = Question { size: size(pick), handles, worth: &worth, now, estimate };
-        let candidates: Vec<[usize; 2]> = ties.candidates(question.size).collect();
+        for (index, &spread) in ties.spread.iter().enumerate() {
+            if ties.torus().placements()[index].is_whole(0) {
+                prop_assert_eq!(spread, all_pairs(&ties, index));
+            }
+        }
+        let [larger, equal, contact, wall, ends, delay] = handles;
+        let handles = Handles { larger, equal, contact, wall, ends, delay };
+        let size = size(pick);
+        let question = Question { size, handles, rivals, worth: &worth, now, estimate, told };
+        let mut candidates: Vec<[usize; 2]> = ties.candidates(size).collect();
+        let first = candidates.first().copied();
+        let spread = |at: &[usize; 2]| ties.spread[at[0]] as f64;
+        let least = candidates.iter().map(spread).fold(f64::INFINITY, f64::min);
+        candidates.retain(|at| match rivals {
+            Rivals::All => true,
+            Rivals::First => Some(at[0]) == first.map(|first| first[0]),
+            Rivals::Compact(slack) => spread(at) <= (1.0 + slack) * least,
+        });
         let sum = |&at: &[usize; 2]| {
-            let [lf, eq, nf, dl] = terms(&ties, at, &question);
-            i128::from(larger) * lf + i128::from(equal) * eq - i128::from(contact) * nf + i128::from(delay) * dl
+            let [lf, eq, nf, wf, ef, dl] = terms(&ties, at, &question);
+            let gains = [contact, wall, ends].map(i128::from);
+            let minus = gains[0] * nf + gains[1] * wf + gains[2] * ef;
+            i128::from(larger) * lf + i128::from(equal) * eq - minus + i128::from(delay) * dl
         };
         // The first of several.
         let expected = candidates.iter().min_by_key(|at| sum(at)).copied();

@@ -11,7 +11,8 @@ use proptest::prelude::*;
 
 const BUSY: usize = 256;
 const MESHES: [&str; 6] = ["6x6", "7x5", "12x9", "3x4x5", "5x5x2", "2x70"];
-const TORI: [&str; 5] = ["torus:6x5", "torus[x]:7x4", "torus:3x70", "torus:4x3x5", "torus[z]:3x3x4"];
+const TORI: [&str; 5] =
+    ["torus:6x5", "torus[x]:7x4", "torus:3x70", "torus:4x3x5", "torus[z]:3x3x4"];
 
 /// Free neighbours of a frame, by looking at every processor.
 fn free_neighbours(machine: &Machine, base: Coord, sides: [u16; 3]) -> usize {

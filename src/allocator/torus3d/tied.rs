@@ -1,0 +1,130 @@
+//! Boxes by weighted terms instead of Slurm's rule: [`Ties`] with what a replay knows.
+
+use std::collections::HashMap;
+
+use crate::allocator::Times;
+use crate::placement::decide::Pick;
+use crate::placement::ties::{Handles, Question, Rivals, Ties};
+use crate::placement::{Placement, Torus};
+use crate::topology::NodeId;
+
+/// How often a size is taken to be asked for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Frequencies {
+    /// As often as among the jobs that started so far, in thousandths.
+    Seen,
+    /// Every size alike.
+    One,
+}
+
+/// The terms at work on one torus or mesh.
+#[derive(Clone, Debug)]
+pub struct Tied {
+    ties: Ties,
+    wrapped: [bool; 3],
+    handles: Handles,
+    rivals: Rivals,
+    frequencies: Frequencies,
+    /// By placement: what a free box of it is worth, its size times the size's frequency.
+    worth: Vec<u64>,
+    /// By size on the menu: jobs that started.
+    seen: HashMap<u32, u64>,
+    started: u64,
+    /// By the first process's node: the place of a running job.
+    places: HashMap<NodeId, [usize; 2]>,
+    /// The instant from which the terms count time, that of the first request.
+    origin: Option<i64>,
+    /// Of the jobs with an estimate that started: how many, and the sum of estimates.
+    estimates: (u64, u64),
+}
+
+impl Tied {
+    /// On an idle machine.
+    pub fn new(
+        torus: Torus,
+        wrapped: [bool; 3],
+        handles: Handles,
+        rivals: Rivals,
+        frequencies: Frequencies,
+    ) -> Self {
+        let mut tied = Self {
+            ties: Ties::with_walls(torus, wrapped),
+            wrapped,
+            handles,
+            rivals,
+            frequencies,
+            worth: Vec::new(),
+            seen: HashMap::new(),
+            started: 0,
+            places: HashMap::new(),
+            origin: None,
+            estimates: (0, 0),
+        };
+        tied.weigh();
+        tied
+    }
+
+    /// The same on an idle machine, with nothing seen.
+    pub fn again(self) -> Self {
+        let torus = self.ties.torus().clone();
+        Self::new(torus, self.wrapped, self.handles, self.rivals, self.frequencies)
+    }
+
+    /// The place for a job of a size on the menu; `None` if no box of it is free.
+    pub fn decide(&mut self, size: u32, times: Times) -> Option<Pick> {
+        let now = self.now(times);
+        let (estimate, told) = self.estimate(times);
+        let (handles, rivals) = (self.handles, self.rivals);
+        let worth = &self.worth;
+        self.ties.decide(&Question { size, handles, rivals, worth, now, estimate, told })
+    }
+
+    /// A job starts where it was decided; its first process is at this node.
+    pub fn start(&mut self, first: NodeId, pick: &Pick, size: u32, times: Times) {
+        let place = [pick.placement, pick.anchor];
+        let (estimate, told) = self.estimate(times);
+        let end = self.now(times).saturating_add(estimate);
+        self.ties.start(place, end, told);
+        self.places.insert(first, place);
+        if told {
+            self.estimates = (self.estimates.0 + 1, self.estimates.1.saturating_add(estimate));
+        }
+        self.started += 1;
+        *self.seen.entry(size).or_default() += 1;
+        self.weigh();
+    }
+
+    /// The job ends whose first process is at this node.
+    pub fn finish(&mut self, first: NodeId) {
+        if let Some(place) = self.places.remove(&first) {
+            self.ties.finish(place);
+        }
+    }
+
+    fn weigh(&mut self) {
+        let frequency = |one: &Placement| match self.frequencies {
+            Frequencies::One => 1,
+            Frequencies::Seen => {
+                let seen = self.seen.get(&one.size).copied().unwrap_or(0);
+                1000 * seen / self.started.max(1)
+            }
+        };
+        let worth = |one: &Placement| u64::from(one.size) * frequency(one);
+        self.worth = self.ties.torus().placements().iter().map(worth).collect();
+    }
+
+    /// Seconds since the first request. Nobody asks before it.
+    fn now(&mut self, times: Times) -> u64 {
+        let origin = *self.origin.get_or_insert(times.now);
+        times.now.saturating_sub(origin).max(0) as u64
+    }
+
+    /// How long a job says that it will run, and whether it does; else the mean of what others said
+    /// so far.
+    fn estimate(&self, times: Times) -> (u64, bool) {
+        match times.limit {
+            Some(limit) => (u64::from(limit.max(1)), true),
+            None => ((self.estimates.1 / self.estimates.0.max(1)).max(1), false),
+        }
+    }
+}

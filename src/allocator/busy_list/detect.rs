@@ -12,8 +12,9 @@
 
 use super::border::Admissible;
 use super::list::BusyList;
-use super::plane::Plane;
+use super::plane::{Plane, Span};
 use super::region::Region;
+use crate::allocator::contiguous::frames::Frames;
 use crate::stop::Stop;
 use crate::topology::Coord;
 
@@ -55,11 +56,39 @@ impl Detector {
     /// The lowest corner of the first of the planes that [`all`](Self::all) lists, without
     /// the subtractions after it is known.
     pub fn first(&mut self, list: &BusyList, sides: [u16; 3]) -> Option<Coord> {
+        self.first_of(list, sides, |_| true)
+    }
+
+    /// The same with a map of what is free: planes without a base are not divided at all.
+    pub fn first_on_map(
+        &mut self,
+        list: &BusyList,
+        map: &mut Frames,
+        sides: [u16; 3],
+    ) -> Option<Coord> {
+        map.find(sides);
+        if !map.has_base() {
+            return None;
+        }
+        // The upright axes are the map's outer, middle and lane dimensions.
+        let range = |span: Span| usize::from(span.low)..=usize::from(span.high);
+        let has_base =
+            |plane: &Plane| map.has_base_in(plane.x.into(), range(plane.y), range(plane.z));
+        self.first_of(list, sides, has_base)
+    }
+
+    /// The first of the border planes that `may` have a base.
+    fn first_of(
+        &mut self,
+        list: &BusyList,
+        sides: [u16; 3],
+        may: impl Fn(&Plane) -> bool,
+    ) -> Option<Coord> {
         let admissible = self.prohibit(list, sides)?;
         let base = if list.is_flat() {
-            self.first_of_segments(admissible)
+            self.first_of_segments(admissible, may)
         } else {
-            self.first_of_planes(admissible)
+            self.first_of_planes(admissible, may)
         };
         base.map(|base| list.upright(base))
     }
@@ -110,9 +139,13 @@ impl Detector {
     /// In two dimensions a plane is a segment, which never falls into more than a part
     /// below and a part above the region. The part above is final, so that the first
     /// segment is known as soon as a region leaves one.
-    fn first_of_segments(&mut self, admissible: Admissible) -> Option<Coord> {
+    fn first_of_segments(
+        &mut self,
+        admissible: Admissible,
+        may: impl Fn(&Plane) -> bool,
+    ) -> Option<Coord> {
         let Self { regions, subtractions, .. } = self;
-        'borders: for border in borders(regions, admissible) {
+        'borders: for border in borders(regions, admissible).filter(may) {
             let (x, low, mut high) = (border.x, border.z.low, border.z.high);
             for region in regions.iter() {
                 *subtractions += 1;
@@ -136,9 +169,13 @@ impl Detector {
         None
     }
 
-    fn first_of_planes(&mut self, admissible: Admissible) -> Option<Coord> {
+    fn first_of_planes(
+        &mut self,
+        admissible: Admissible,
+        may: impl Fn(&Plane) -> bool,
+    ) -> Option<Coord> {
         let Self { regions, work, next, subtractions, stop, .. } = self;
-        'borders: for border in borders(regions, admissible) {
+        'borders: for border in borders(regions, admissible).filter(may) {
             if stop.is_raised() {
                 return None;
             }

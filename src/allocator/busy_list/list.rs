@@ -21,6 +21,21 @@ pub(super) struct Entry {
     base: NodeId,
 }
 
+impl Entry {
+    /// The sub-mesh, of a mesh of two dimensions if `flat`.
+    fn unit(&self, flat: bool) -> SubMesh {
+        let Region { low, high } = self.allocated;
+        let base = upright(flat, low);
+        let end = upright(flat, high);
+        SubMesh { base, sides: [0, 1, 2].map(|axis| end[axis] + 1 - base[axis]) }
+    }
+}
+
+/// Coordinates, or sides, with the last dimension of a mesh third; its own inverse.
+fn upright(flat: bool, [x, y, z]: Coord) -> Coord {
+    if flat { [x, z, y] } else { [x, y, z] }
+}
+
 /// The allocated sub-meshes of one mesh.
 #[derive(Clone, Debug)]
 pub(in crate::allocator) struct BusyList {
@@ -47,8 +62,8 @@ impl BusyList {
     }
 
     /// Coordinates, or sides, with the last dimension of the mesh third; its own inverse.
-    pub fn upright(&self, [x, y, z]: Coord) -> Coord {
-        if self.is_flat() { [x, z, y] } else { [x, y, z] }
+    pub fn upright(&self, at: Coord) -> Coord {
+        upright(self.is_flat(), at)
     }
 
     /// Whether the mesh has two dimensions.
@@ -78,16 +93,22 @@ impl BusyList {
 
     /// Removes the entries of a job that held `nodes`, unit by unit as they were handed
     /// out. The units need no record by job: each begins with its base, and its volume
-    /// says where the next begins.
-    pub fn release(&mut self, nodes: &[NodeId]) {
+    /// says where the next begins. `left` hears of each.
+    pub fn release(&mut self, nodes: &[NodeId], mut left: impl FnMut(SubMesh)) {
         let mut next = 0;
         while let Some(base) = nodes.get(next) {
             let volume = std::mem::take(&mut self.volumes[base.index()]);
             debug_assert_ne!(volume, 0, "processor {} begins no unit", base.0);
             next += (volume as usize).max(1);
         }
-        let volumes = &self.volumes;
-        self.entries.retain(|entry| volumes[entry.base.index()] != 0);
+        let (volumes, flat) = (&self.volumes, self.is_flat());
+        self.entries.retain(|entry| {
+            let stays = volumes[entry.base.index()] != 0;
+            if !stays {
+                left(entry.unit(flat));
+            }
+            stays
+        });
     }
 
     /// Volume of the entry with this base; 0 if there is none.
@@ -131,11 +152,11 @@ mod tests {
         let mut job = Vec::new();
         units[2].append_to(&grid("4x4x4"), &mut job);
         units[0].append_to(&grid("4x4x4"), &mut job);
-        list.release(&job);
+        list.release(&job, |_| {});
         assert_eq!(keys(&list), [(1, 32)]);
         let mut rest = Vec::new();
         units[1].append_to(&grid("4x4x4"), &mut rest);
-        list.release(&rest);
+        list.release(&rest, |_| {});
         assert_eq!(list.len(), 0);
         assert!(list.volumes.iter().all(|&volume| volume == 0));
     }

@@ -4,9 +4,10 @@
 use super::detect::{Detector, lowest};
 use super::list::BusyList;
 use crate::allocator::Engine;
+use crate::allocator::contiguous::frames::Frames;
 use crate::allocator::submesh::{SubMesh, distinct, permutations};
 use crate::stop::{Stop, Stopped};
-use crate::topology::{Coord, Grid, NodeId};
+use crate::topology::{Axis, Coord, Grid, NodeId};
 
 /// A busy list that finds places for frames and enters them.
 #[derive(Clone, Debug)]
@@ -15,6 +16,8 @@ pub(in crate::allocator) struct Placer {
     detector: Detector,
     turning: bool,
     engine: Engine,
+    /// What is free, where the search may look it up.
+    map: Option<Frames>,
 }
 
 impl Placer {
@@ -23,7 +26,23 @@ impl Placer {
     /// once; the literal one lists all planes, uses the first, and tries equal orientations
     /// again.
     pub fn new(grid: &Grid, turning: bool, engine: Engine) -> Self {
-        Self { list: BusyList::new(grid), detector: Detector::default(), turning, engine }
+        let (list, detector) = (BusyList::new(grid), Detector::default());
+        Self { list, detector, turning, engine, map: None }
+    }
+
+    /// The same with a map of what is free beside the list, for strategies that search for many
+    /// shapes in turn: a shape without a place costs a look at the map. Places are the same; of the fast
+    /// engine only, for the literal one stays as it was printed.
+    pub fn with_map(self) -> Self {
+        let axes: Vec<Axis> = (0..self.grid().dimensions())
+            .map(|axis| Axis { extent: self.grid().axes()[axis].extent, wrapped: false })
+            .collect();
+        let map = Grid::new(&axes).filter(|_| self.engine == Engine::Fast).map(|mesh| {
+            let mut map = Frames::new(&mesh);
+            map.clear();
+            map
+        });
+        Self { map, ..self }
     }
 
     /// The mesh.
@@ -44,13 +63,16 @@ impl Placer {
                 permutations(sides, dimensions).find_map(|turned| self.find(turned))
             }
         }?;
-        self.list.insert(unit);
+        self.enter(unit);
         Some(unit)
     }
 
     fn find(&mut self, sides: [u16; 3]) -> Option<SubMesh> {
         let base: Coord = match self.engine {
-            Engine::Fast => self.detector.first(&self.list, sides)?,
+            Engine::Fast => match &mut self.map {
+                Some(map) => self.detector.first_on_map(&self.list, map, sides)?,
+                None => self.detector.first(&self.list, sides)?,
+            },
             Engine::Literal => {
                 let plane = self.detector.all(&self.list, sides).first()?;
                 self.list.upright(lowest(plane))
@@ -75,11 +97,19 @@ impl Placer {
     /// Enters a sub-mesh that is busy already.
     pub fn enter(&mut self, unit: SubMesh) {
         self.list.insert(unit);
+        if let Some(map) = &mut self.map {
+            map.take(&unit);
+        }
     }
 
     /// Removes what was placed for a job that held `nodes`, as they were handed out.
     pub fn release(&mut self, nodes: &[NodeId]) {
-        self.list.release(nodes);
+        let map = &mut self.map;
+        self.list.release(nodes, |unit| {
+            if let Some(map) = map {
+                map.give(&unit);
+            }
+        });
     }
 
     /// Sub-meshes in the list.
@@ -103,5 +133,8 @@ impl Placer {
     pub fn reset(&mut self) {
         self.list.clear();
         self.detector.reset();
+        if let Some(map) = &mut self.map {
+            map.clear();
+        }
     }
 }

@@ -75,6 +75,16 @@ pub fn clear(row: &mut [u64], start: usize, length: usize) {
     masks(start, length).for_each(|(word, mask)| row[word] &= !mask);
 }
 
+/// Sets `length` bits from `start` on.
+pub fn set(row: &mut [u64], start: usize, length: usize) {
+    masks(start, length).for_each(|(word, mask)| row[word] |= mask);
+}
+
+/// Whether any of `length` bits from `start` on is set.
+pub fn any_of(row: &[u64], start: usize, length: usize) -> bool {
+    masks(start, length).any(|(word, mask)| row[word] & mask != 0)
+}
+
 /// `to = a & b`, word by word.
 #[inline]
 pub fn and(to: &mut [u64], a: &[u64], b: &[u64]) {
@@ -156,7 +166,12 @@ mod tests {
             let mut cleared = row.clone();
             clear(&mut cleared, start, length);
             let rest: Vec<_> = set.iter().copied().filter(|i| !range.contains(i)).collect();
-            prop_assert_eq!(ones(&cleared).collect::<Vec<_>>(), rest);
+            prop_assert_eq!(ones(&cleared).collect::<Vec<_>>(), rest.clone());
+            prop_assert_eq!(any_of(&row, start, length), flags[range.clone()].contains(&true));
+            super::set(&mut cleared, start, length);
+            let mut filled: Vec<_> = rest.into_iter().chain(range).collect();
+            filled.sort_unstable();
+            prop_assert_eq!(ones(&cleared).collect::<Vec<_>>(), filled);
             let moved: Vec<_> = (0..row.len()).map(|i| down(&row, i, start)).collect();
             let expected: Vec<_> = set.iter().filter_map(|i| i.checked_sub(start)).collect();
             prop_assert_eq!(ones(&moved).collect::<Vec<_>>(), expected);

@@ -11,6 +11,8 @@ mod crowd;
 
 pub use crowd::Crowd;
 
+use std::ops::RangeInclusive;
+
 use super::bits;
 use super::scan::Scan;
 use crate::allocator::submesh::SubMesh;
@@ -65,19 +67,35 @@ impl Frames {
         self.operations += self.free.len() as u64;
     }
 
+    /// Counts all processors as free until the next [`read`](Self::read).
+    pub fn clear(&mut self) {
+        let lanes = self.grid.extent(self.order[2]);
+        self.free.chunks_exact_mut(self.words).for_each(|row| bits::set(row, 0, lanes));
+    }
+
     /// Counts the processors of a sub-mesh as busy until the next [`read`](Self::read).
     pub fn take(&mut self, taken: &SubMesh) {
+        self.change(taken, bits::clear);
+    }
+
+    /// Counts the processors of a sub-mesh as free until the next [`read`](Self::read).
+    pub fn give(&mut self, given: &SubMesh) {
+        self.change(given, bits::set);
+    }
+
+    /// Changes the free bits of a sub-mesh, `length` of a row from a `start` on at a time.
+    fn change(&mut self, unit: &SubMesh, bits: fn(&mut [u64], usize, usize)) {
         let [outer, middle, lane] = self.order.map(|axis| {
-            let start = usize::from(taken.base[axis]);
-            (start, usize::from(taken.sides[axis]), self.grid.extent(axis))
+            let start = usize::from(unit.base[axis]);
+            (start, usize::from(unit.sides[axis]), self.grid.extent(axis))
         });
         let before_edge = lane.1.min(lane.2 - lane.0);
         for i in 0..outer.1 {
             for j in 0..middle.1 {
                 let row = (outer.0 + i) % outer.2 * middle.2 + (middle.0 + j) % middle.2;
                 let row = &mut self.free[row * self.words..][..self.words];
-                bits::clear(row, lane.0, before_edge);
-                bits::clear(row, 0, lane.1 - before_edge);
+                bits(row, lane.0, before_edge);
+                bits(row, 0, lane.1 - before_edge);
             }
         }
     }
@@ -191,6 +209,25 @@ impl Frames {
     /// The longest runs of bases in a row of bits: first and length, ascending.
     pub fn base_runs(&self, row: usize) -> impl Iterator<Item = (usize, usize)> + '_ {
         bits::runs(&self.bases[row * self.words..][..self.words])
+    }
+
+    /// Whether there is a base.
+    pub fn has_base(&self) -> bool {
+        self.bases.iter().any(|&word| word != 0)
+    }
+
+    /// Whether there is a base at this outer position, one of these middle and one of these lane
+    /// positions.
+    pub fn has_base_in(
+        &self,
+        outer: usize,
+        middle: RangeInclusive<usize>,
+        lane: RangeInclusive<usize>,
+    ) -> bool {
+        let first = outer * self.grid.extent(self.order[1]);
+        let length = lane.end() + 1 - lane.start();
+        let mut rows = middle.map(|at| &self.bases[(first + at) * self.words..][..self.words]);
+        rows.any(|row| bits::any_of(row, *lane.start(), length))
     }
 
     /// How many bases there are.

@@ -8,6 +8,9 @@
 //! nothing is lost; larger pages lose what the last of them has over, and give more
 //! contiguity for it. Dimensions that wrap are treated as if they did not.
 //!
+//! Which pages a job gets is the strategy's; in which order they are then handed to the job's
+//! processes is its [`Walk`]. With surplus processors these are the last of the walk.
+//!
 //! Cost per decision: the pages taken and one look at the summary of the free list.
 
 use super::mbs::ordered_set::OrderedSet;
@@ -45,13 +48,30 @@ pub struct Paging {
     /// Processors of the largest page, and what divides those of every page.
     largest: u64,
     divisor: u64,
+    walk: Walk,
+    /// The pages of a decision, in the order of allocation.
+    taken: Vec<usize>,
     census: Census,
 }
 
+/// The order in which a job walks its pages: the ranks of its processes follow it, row-major
+/// inside a page.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Walk {
+    /// In the order of allocation.
+    FirstTaken,
+    /// Against the order of allocation: a list built by putting every new page in front.
+    LastTaken,
+}
+
+/// Every walk with its name.
+const WALKS: [(&str, Walk); 2] =
+    [("first-taken", Walk::FirstTaken), ("last-taken", Walk::LastTaken)];
+
 impl Paging {
     /// An allocator for `grid` with pages of side 2^`size`, `size` at most [`MAX_SIZE`],
-    /// numbered along `index`.
-    pub fn new(grid: &Grid, index: Curve, size: u32) -> Self {
+    /// numbered along `index`, a job's walked by `walk`.
+    pub fn new(grid: &Grid, index: Curve, size: u32, walk: Walk) -> Self {
         let side = 1u16 << size.min(MAX_SIZE);
         let pages = page_grid(grid, side);
         let (mut nodes, mut starts) = (Vec::with_capacity(grid.processors()), vec![0]);
@@ -70,7 +90,8 @@ impl Paging {
         let sizes = || starts.windows(2).map(|ends| u64::from(ends[1] - ends[0]));
         let largest = sizes().max().unwrap_or(1);
         let divisor = sizes().fold(0, greatest_common_divisor).max(1);
-        Self { nodes, starts, page_of, free, largest, divisor, census: Census::default() }
+        let (taken, census) = (Vec::new(), Census::default());
+        Self { nodes, starts, page_of, free, largest, divisor, walk, taken, census }
     }
 
     /// The processors of a page.
@@ -102,16 +123,23 @@ impl Allocator for Paging {
         if size > machine.free_count() {
             return Err(Refusal::TooFewFree);
         }
-        let before = self.free.len();
-        let (nodes, starts) = (&self.nodes, &self.starts);
-        self.free.pop_while(|page| {
-            let wanted = chosen.len() < size;
+        let Self { nodes, starts, free, taken, .. } = self;
+        let of = |page: usize| starts[page] as usize..starts[page + 1] as usize;
+        let mut held = 0;
+        taken.clear();
+        free.pop_while(|page| {
+            let wanted = held < size;
             if wanted {
-                chosen.extend_from_slice(&nodes[starts[page] as usize..starts[page + 1] as usize]);
+                taken.push(page);
+                held += of(page).len();
             }
             wanted
         });
-        let taken = (before - self.free.len()) as u32;
+        if self.walk == Walk::LastTaken {
+            taken.reverse();
+        }
+        taken.iter().for_each(|&page| chosen.extend_from_slice(&nodes[of(page)]));
+        let taken = taken.len() as u32;
         self.census.blocks = taken;
         self.census.busy_list += taken;
         self.census.operations += u64::from(taken);
@@ -167,17 +195,20 @@ pub struct PagingOptions {
     pub index: Curve,
     /// log2 of a page's side, at most [`MAX_SIZE`].
     pub size: u32,
+    /// The order in which a job walks its pages.
+    pub walk: Walk,
 }
 
 impl AllocatorOptions for PagingOptions {
     fn build(&self, topology: &Topology, _seed: u64) -> Result<Box<dyn Allocator>, String> {
-        Ok(Box::new(Paging::new(grid_of(topology)?, self.index, self.size)))
+        Ok(Box::new(Paging::new(grid_of(topology)?, self.index, self.size, self.walk)))
     }
 }
 
 /// `paging`.
 pub fn table() -> Table<PagingOptions> {
-    let paging = Entry::new("paging", PagingOptions { index: Curve::RowMajor, size: 0 })
+    let options = PagingOptions { index: Curve::RowMajor, size: 0, walk: Walk::FirstTaken };
+    let paging = Entry::new("paging", options)
         .about("Pages of side 2^size in the order of an index; O(pages taken) per decision.")
         .source("Lo et al. 1997, section 3.2")
         .param(
@@ -191,6 +222,13 @@ pub fn table() -> Table<PagingOptions> {
             kind::integer(0..=MAX_SIZE),
             "log2 of the page side in processors; from 1 on processors are lost",
             |o| &mut o.size,
+        )
+        .param(
+            "walk",
+            kind::one_of(&WALKS),
+            "a job's pages in the order in which they were taken, or against it: with messages, the order of \
+             ranks",
+            |o| &mut o.walk,
         );
     Table::new("allocator", [paging])
 }

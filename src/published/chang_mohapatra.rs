@@ -27,6 +27,7 @@
 mod claims;
 mod points;
 
+use super::exchange::{pairs, with_swaps};
 use super::{Check, Selection, Suite, VerifyError};
 use claims::Claims;
 use points::{Points, System};
@@ -48,7 +49,26 @@ fn verify(
     progress: &mut dyn FnMut(&str),
 ) -> Result<Vec<Check>, VerifyError> {
     let jobs = JOBS[usize::from(selection.full)];
-    let mut suite = Claims::new(Points::new(jobs, selection.stop.clone()));
+    let points = Points::new(jobs, selection.stop.clone());
+    let (checks, mut points) = claims(points, selection, progress)?;
+    // What is said with two of the strategies exchanged, from the same points.
+    let strategies = points.strategies();
+    with_swaps(checks, pairs(&strategies), |pair| {
+        points.exchanged = Some(pair);
+        let taken = std::mem::replace(&mut points, Points::new(jobs, selection.stop.clone()));
+        let (checks, given_back) = claims(taken, selection, &mut |_| {})?;
+        points = given_back;
+        Ok(checks)
+    })
+}
+
+/// All claims, from these points.
+fn claims(
+    points: Points,
+    selection: &Selection,
+    progress: &mut dyn FnMut(&str),
+) -> Result<(Vec<Check>, Points), VerifyError> {
+    let mut suite = Claims::new(points);
     if selection.includes(System::Mesh { square: false }.machine()) {
         suite.meshes()?;
         progress("32x32: First Fit, Frame Sliding, 2D buddy");
@@ -59,5 +79,5 @@ fn verify(
         }
         progress("hypercube:8: buddy against limits");
     }
-    Ok(suite.into_checks())
+    Ok(suite.into_parts())
 }

@@ -23,6 +23,7 @@ pub mod bounds;
 pub mod chang_mohapatra;
 mod check;
 mod claim;
+mod exchange;
 pub mod johnson;
 pub mod lo;
 pub mod lo_messages;

@@ -6,7 +6,8 @@ mod row;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use super::{Check, Ours, Selection, Swap, Verdict, VerifyError};
+use super::exchange::{pairs, with_swaps};
+use super::{Check, Selection, Verdict, VerifyError};
 use crate::experiment::Watch;
 use crate::experiment::shaken::CONFIDENCE;
 use crate::experiment::stream::{Estimates, Metric, estimate_unless};
@@ -169,28 +170,17 @@ impl<'a> Runs<'a> {
     /// The checks with what each comes to when two strategies are exchanged, if it then changes.
     fn swapped(
         &self,
-        mut checks: Vec<Check>,
+        checks: Vec<Check>,
         judge: impl Fn(&Self, [&'a str; 2]) -> Result<Vec<Check>, VerifyError>,
     ) -> Result<Vec<Check>, VerifyError> {
         let strategies: BTreeSet<&'a str> = self.estimates.keys().map(|key| key.strategy).collect();
+        let strategies: Vec<&'a str> = strategies.into_iter().collect();
         // Another engine of a strategy is no other strategy.
         let plain = |name: &'a str| name.replace("[engine=literal]", "");
-        for &a in &strategies {
-            for &b in strategies.range(a..).filter(|b| plain(b) != plain(a)) {
-                let exchanged = judge(&Self { exchanged: Some([a, b]), ..self.clone() }, [a, b])?;
-                for (check, swapped) in checks.iter_mut().zip(exchanged) {
-                    let (Ours::Judged(own), Ours::Judged(ours)) = (&check.ours, &swapped.ours)
-                    else {
-                        continue;
-                    };
-                    if own != ours {
-                        let with = format!("{a} and {b} exchanged");
-                        check.swaps.push(Swap { with, ours: *ours, margin: swapped.margin });
-                    }
-                }
-            }
-        }
-        Ok(checks)
+        let exchanges = pairs(&strategies).filter(|[a, b]| plain(a) != plain(b));
+        with_swaps(checks, exchanges, |pair| {
+            judge(&Self { exchanged: Some(pair), ..self.clone() }, pair)
+        })
     }
 
     /// The same points without a group of their replications.

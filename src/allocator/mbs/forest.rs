@@ -35,6 +35,12 @@ pub enum ListOrder {
     ByNumber,
 }
 
+impl ListOrder {
+    /// Every order with its name.
+    pub const ALL: [(&'static str, Self); 2] =
+        [("row-major", ListOrder::RowMajor), ("by-number", ListOrder::ByNumber)];
+}
+
 /// A block of a [`Forest`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct BlockId(u32);

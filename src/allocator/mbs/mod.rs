@@ -159,14 +159,15 @@ pub struct MbsOptions {
     pub order: ListOrder,
     /// When a larger block is split.
     pub splitting: Splitting,
+    /// Whether it is for three dimensions only.
+    pub needs_3d: bool,
 }
 
 impl AllocatorOptions for MbsOptions {
     fn build(&self, topology: &Topology, _seed: u64) -> Result<Box<dyn Allocator>, String> {
-        let (grid, Self { division, order, splitting }) = (grid_of(topology)?, *self);
+        let (grid, Self { division, order, splitting, .. }) = (grid_of(topology)?, *self);
         // In two dimensions the cubes of SST would be the squares of MBS.
-        let cubes = division == Division::Corners && order == ListOrder::ByNumber;
-        if cubes && grid.dimensions() == 2 {
+        if self.needs_3d && grid.dimensions() == 2 {
             return Err("needs three dimensions; in two use mbs".to_string());
         }
         Ok(Box::new(Mbs::new(grid, division, order, splitting)))
@@ -179,11 +180,13 @@ pub fn table() -> Table<MbsOptions> {
         division,
         order: ListOrder::ByNumber,
         splitting: Splitting::OnDemand,
+        needs_3d: division == Division::Corners,
     };
     let classic = MbsOptions {
         division: Division::Corners,
         order: ListOrder::RowMajor,
         splitting: Splitting::Ahead,
+        needs_3d: false,
     };
     let classic = Entry::new("mbs", classic)
         .aliases(&["multiple-buddy"])
@@ -194,6 +197,12 @@ pub fn table() -> Table<MbsOptions> {
             kind::one_of(&Splitting::ALL),
             "split larger blocks before the first of a class is taken, or when none is left",
             |o| &mut o.splitting,
+        )
+        .param(
+            "order",
+            kind::one_of(&ListOrder::ALL),
+            "free blocks of a class by y and then x of their bases, or by x and then y (in 3D by z first or last)",
+            |o| &mut o.order,
         );
     let granular = Entry::new("granular-mbs", of_sst(Division::Halves))
         .about("MBS with blocks that double along one dimension at a time; O(n).")

@@ -193,6 +193,7 @@ fn variants() -> Vec<(Division, ListOrder, Splitting)> {
     vec![
         (Division::Corners, ListOrder::RowMajor, Splitting::Ahead),
         (Division::Corners, ListOrder::RowMajor, Splitting::OnDemand),
+        (Division::Corners, ListOrder::ByNumber, Splitting::Ahead),
         (Division::Corners, ListOrder::ByNumber, Splitting::OnDemand),
         (Division::Halves, ListOrder::ByNumber, Splitting::OnDemand),
     ]

@@ -14,8 +14,12 @@ struct Bench {
 
 impl Bench {
     fn new(machine: &str, index: Curve, size: u32) -> Self {
+        Self::walked(machine, index, size, Walk::FirstTaken)
+    }
+
+    fn walked(machine: &str, index: Curve, size: u32, walk: Walk) -> Self {
         let topology: Topology = machine.parse().expect("a machine");
-        let paging = Paging::new(topology.grid().expect("a grid"), index, size);
+        let paging = Paging::new(topology.grid().expect("a grid"), index, size, walk);
         Self { machine: Machine::new(topology), paging }
     }
 
@@ -75,6 +79,18 @@ fn pages_are_taken_whole() {
     assert_eq!(bench.paging.census().expect("units").busy_list, 0);
 }
 
+/// The pages of V-PAG1 from the last taken to the first, each row-major.
+#[test]
+fn pages_are_walked_against_the_order_of_allocation() {
+    let mut bench = Bench::walked("4x4", Curve::RowMajor, 1, Walk::LastTaken);
+    let nodes = bench.start(9);
+    let coords = bench.coords(&nodes);
+    assert_eq!([coords[0], coords[4], coords[8]], [[0, 2, 0], [2, 0, 0], [0, 0, 0]]);
+    assert_eq!(coords[..4], [[0, 2, 0], [1, 2, 0], [0, 3, 0], [1, 3, 0]]);
+    bench.end(&nodes);
+    assert_eq!(bench.start(9), nodes);
+}
+
 #[test]
 fn border_pages_count_what_they_hold() {
     // Pages of 4 x 4, 2 x 4 (right), 4 x 1 (top) and 2 x 1 (corner).
@@ -120,6 +136,10 @@ fn names_have_one_canonical_form() {
         canonical("paging[size=2,index=snake]").as_deref(),
         Ok("paging[index=snake,size=2]")
     );
+    assert_eq!(
+        canonical("paging[walk=last-taken,size=2]").as_deref(),
+        Ok("paging[size=2,walk=last-taken]")
+    );
     assert!(canonical("paging[size=16]").expect_err("too large").contains("from 0 to 15"));
     assert!(canonical("paging[size=-1]").is_err());
     assert!(canonical("paging[index=hilbert]").expect_err("not one").contains("shuffled-snake"));
@@ -135,9 +155,10 @@ proptest! {
         machine in proptest::sample::select(vec!["8x8", "7x5", "torus:9x6", "4x3x5", "6x6x6", "1x70"]),
         index in proptest::sample::select(INDEXES.map(|(_, index)| index).to_vec()),
         size in 0u32..5,
+        walk in proptest::sample::select(WALKS.map(|(_, walk)| walk).to_vec()),
         history in proptest::collection::vec((0.0..1.0f64, any::<bool>()), 1..40),
     ) {
-        let mut bench = Bench::new(machine, index, size);
+        let mut bench = Bench::walked(machine, index, size, walk);
         let page = |page: usize| (page, bench.paging.nodes[bench.paging.page(page)].to_vec());
         let mut free: Vec<Page> = (0..bench.paging.free.len()).map(page).collect();
         let processors = |pages: &[Page]| pages.iter().map(|(_, nodes)| nodes.len()).sum::<usize>();
@@ -159,7 +180,9 @@ proptest! {
                 pages.push(free.remove(0));
             }
             let nodes = bench.start(wanted as u32);
-            let expected: Vec<_> = pages.iter().flat_map(|(_, nodes)| nodes.clone()).collect();
+            let mut walked = pages.clone();
+            if walk == Walk::LastTaken { walked.reverse(); }
+            let expected: Vec<_> = walked.into_iter().flat_map(|(_, nodes)| nodes).collect();
             prop_assert_eq!(&nodes, &expected);
             if size == 0 { prop_assert_eq!(nodes.len(), wanted); }
             held.push((pages, nodes));
@@ -175,7 +198,7 @@ proptest! {
     #[test]
     fn pages_tile_the_machine(x in 1u16..20, y in 1u16..20, size in 0u32..5) {
         let grid = Grid::mesh2(x, y).expect("small");
-        let paging = Paging::new(&grid, Curve::Snake, size);
+        let paging = Paging::new(&grid, Curve::Snake, size, Walk::FirstTaken);
         let mut nodes = paging.nodes.clone();
         nodes.sort();
         prop_assert!(nodes.into_iter().eq((0..grid.processors() as u32).map(NodeId)));

@@ -11,6 +11,7 @@ mod isolation;
 mod outcome;
 mod slices;
 mod stage;
+mod totals;
 mod trace;
 
 use std::error::Error;
@@ -31,6 +32,7 @@ pub use isolation::{Isolation, TOLERANCE, isolate};
 pub use outcome::{Contended, ContendedJob, Contention};
 use slices::{SliceError, Slices};
 pub use stage::{LONGEST, Stage, TraceError};
+pub use totals::{Sums, Totals};
 pub use trace::{JobContention, TraceRun, contended_id, link_use, run_trace};
 
 /// What jobs send, and the network they send it on.
@@ -81,7 +83,7 @@ impl Messages {
             demand,
             quotas,
             ended: Vec::new(),
-            total: JobTraffic::default(),
+            totals: Totals::default(),
             by_job: None,
             refused: None,
             holding: RunTimes::default(),
@@ -99,7 +101,7 @@ pub struct Communication {
     demand: Demand,
     quotas: Option<Arc<[u64]>>,
     ended: Vec<JobTraffic>,
-    total: JobTraffic,
+    totals: Totals,
     by_job: Option<Vec<JobTraffic>>,
     refused: Option<PacketError>,
     /// Jobs that send nothing.
@@ -129,8 +131,8 @@ impl Communication {
     }
 
     /// Sums over all jobs that have ended.
-    pub fn total(&self) -> &JobTraffic {
-        &self.total
+    pub fn totals(&self) -> &Totals {
+        &self.totals
     }
 
     /// What every job's packets came to; empty unless recorded.
@@ -178,10 +180,7 @@ impl Service for Communication {
         let Some(cycle) = cycle.or(held.filter(|&end| end == until)) else { return Ok(None) };
         self.holding.advance(cycle, completed)?;
         for ended in &self.ended {
-            self.total.packets += ended.packets;
-            self.total.latency += ended.latency;
-            self.total.blocked += ended.blocked;
-            self.total.hops += ended.hops;
+            self.totals.add(ended);
             if let Some(by_job) = &mut self.by_job {
                 by_job[ended.job as usize] = *ended;
             }

@@ -55,6 +55,13 @@ fn sending(run: &TraceRun, of: fn(&JobContention) -> f64) -> Option<f64> {
     mean(run, |job| (job.packets > 0).then(|| of(job)))
 }
 
+/// Mean over packets: a job counts by how many it sends.
+fn over_packets(run: &TraceRun, of: fn(&JobContention) -> f64) -> Option<f64> {
+    let packets: u64 = run.jobs.iter().map(|job| job.packets).sum();
+    let sum: f64 = run.jobs.iter().map(|job| of(job) * job.packets as f64).sum();
+    (packets > 0).then(|| sum / packets as f64)
+}
+
 fn count(run: &TraceRun, counts: fn(&JobContention) -> bool) -> u64 {
     run.jobs.iter().filter(|job| counts(job)).count() as u64
 }
@@ -73,8 +80,11 @@ measures! {
         mean_placement_factor: Option<f64> [""] "mean over the sending jobs of time alone on the job's processors over time alone in the most compact box; null if none sends" = mean(run, JobContention::placement_factor);
         mean_contention_factor: Option<f64> [""] "mean over the sending jobs of time among the others over time alone on the same processors; null if none sends" = mean(run, JobContention::contention_factor);
         mean_latency: Option<f64> ["cycles"] "mean over the sending jobs of the mean latency of their packets; null if none sends" = sending(run, |job| job.latency);
-        mean_blocked: Option<f64> ["cycles"] "mean over the sending jobs of the mean waits of their packets' headers; null if none sends" = sending(run, |job| job.blocked);
+        mean_blocking: Option<f64> ["cycles"] "mean over the sending jobs of the mean waits of their packets' headers; null if none sends" = sending(run, |job| job.blocked);
         mean_hops: Option<f64> ["links"] "mean over the sending jobs of the mean links of their packets' paths; null if none sends" = sending(run, |job| job.hops);
+        latency: Option<f64> ["cycles"] "from when a packet is first in its sender's queue until its last flit arrives, mean over the row's packets; null without any" = over_packets(run, |job| job.latency);
+        blocking: Option<f64> ["cycles"] "waits of a packet's header on its way, mean over the row's packets; null without any" = over_packets(run, |job| job.blocked);
+        hops: Option<f64> ["links"] "links of a packet's path, mean over the row's packets; null without any" = over_packets(run, |job| job.hops);
         mean_distance: Option<f64> ["hops"] "mean over the sending jobs of the mean hop distance over the pairs of a job's processors; null if none sends" = sending(run, JobContention::distance);
         mean_sending_pairwise_l1: Option<f64> ["hops"] "mean over the sending jobs of the sum of these distances; null if none sends" = sending(run, |job| job.placement.pairwise_l1 as f64);
         mean_sending_dispersal: Option<f64> [""] "mean over the sending jobs of the share of the smallest enclosing box that is not the job's; null if none sends" = sending(run, |job| job.placement.dispersal);
@@ -137,7 +147,7 @@ impl Table for ContendedJob<'_> {
             Column::new("contention_factor", "", "time among the others over time alone on the same processors; null if it sends nothing", |of: &Self| of.job.contention_factor()),
             Column::new("wait_cycles", "cycles", "from arrival to start", |of: &Self| of.job.wait),
             Column::new("latency", "cycles", "from when a packet is first in its sender's queue until its last flit arrives, mean over the row's packets; null without any", move |of: &Self| sent(of.job, of.job.latency)),
-            Column::new("blocked", "cycles", "waits of a packet's header on its way, mean over the row's packets; null without any", move |of: &Self| sent(of.job, of.job.blocked)),
+            Column::new("blocking", "cycles", "waits of a packet's header on its way, mean over the row's packets; null without any", move |of: &Self| sent(of.job, of.job.blocked)),
             Column::new("hops", "links", "links of a packet's path, mean over the row's packets; null without any", move |of: &Self| sent(of.job, of.job.hops)),
         ];
         columns.extend(Placement::columns(|of: &Self| (&of.job.placement, of.job.size)));

@@ -9,8 +9,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::experiment::contention::{Sums, Totals};
 use crate::metrics::{SystemMetrics, SystemRecorder};
-use crate::network::traffic::JobTraffic;
 use crate::workload::stochastic::Stream;
 
 /// A replication that has run.
@@ -22,7 +22,7 @@ pub(super) struct Replication<'a> {
     pub system: SystemMetrics,
     /// If jobs live by their messages: all of these, and the sum of the jobs' weighted
     /// dispersals.
-    pub messages: Option<(JobTraffic, f64)>,
+    pub messages: Option<(Totals, f64)>,
 }
 
 impl Replication<'_> {
@@ -67,13 +67,17 @@ impl Replication<'_> {
     }
 
     /// The mean over packets; NaN without messages.
-    fn of_packets(&self, sum: fn(&JobTraffic) -> u64) -> f64 {
-        let messages = self.messages.as_ref();
-        messages.map_or(f64::NAN, |(all, _)| sum(all) as f64 / all.packets.max(1) as f64)
+    fn of_packets(&self, sums: fn(&Totals) -> Sums) -> f64 {
+        self.messages.as_ref().map_or(f64::NAN, |(all, _)| all.over_packets(sums(all)))
+    }
+
+    /// The mean over the jobs that send of their own means; NaN without messages.
+    fn of_senders(&self, sums: fn(&Totals) -> Sums) -> f64 {
+        self.messages.as_ref().map_or(f64::NAN, |(all, _)| all.over_jobs(sums(all)))
     }
 
     /// The mean over jobs of what messages come to; NaN without.
-    fn of_messages(&self, sum: fn(&(JobTraffic, f64)) -> f64) -> f64 {
+    fn of_messages(&self, sum: fn(&(Totals, f64)) -> f64) -> f64 {
         self.messages.as_ref().map_or(f64::NAN, |messages| sum(messages) / self.jobs())
     }
 }
@@ -137,8 +141,11 @@ metrics! {
     Folded: "folded_percent" ["%"] "jobs that ran on fewer processors than they asked for; null if the strategy folds none", "Folded jobs (%)", |r| r.system.folded_percent.unwrap_or(f64::NAN);
     LostEfficiency: "lost_efficiency_percent" ["%"] "processor-time that folded jobs took and would not have taken on the processors they asked for, of that of all jobs; null if the strategy folds none", "Efficiency lost by folding (% of what was used)", |r| r.system.lost_efficiency_percent.unwrap_or(f64::NAN);
     Latency: "latency" ["cycles"] "from when a packet is first in its sender's queue until its last flit arrives, mean over the row's packets; null without any", "Mean packet latency (cycles)", |r| r.of_packets(|all| all.latency);
-    Blocking: "blocking" ["cycles"] "waits of a packet's header on its way, mean over the row's packets; null without any", "Mean packet blocking time (cycles)", |r| r.of_packets(|all| all.blocked);
+    Blocking: "blocking" ["cycles"] "waits of a packet's header on its way, mean over the row's packets; null without any", "Mean packet blocking time (cycles)", |r| r.of_packets(|all| all.blocking);
     Hops: "hops" ["links"] "links of a packet's path, mean over the row's packets; null without any", "Mean path length (links)", |r| r.of_packets(|all| all.hops);
+    MeanLatency: "mean_latency" ["cycles"] "mean over the sending jobs of the mean latency of their packets; null if none sends", "Mean latency of jobs (cycles)", |r| r.of_senders(|all| all.latency);
+    MeanBlocking: "mean_blocking" ["cycles"] "mean over the sending jobs of the mean waits of their packets' headers; null if none sends", "Mean blocking time of jobs (cycles)", |r| r.of_senders(|all| all.blocking);
+    MeanHops: "mean_hops" ["links"] "mean over the sending jobs of the mean links of their packets' paths; null if none sends", "Mean path length of jobs (links)", |r| r.of_senders(|all| all.hops);
     Packets: "packets_per_job" ["packets"] "mean packets of a job", "Packets of a job (packets)", |r| r.of_messages(|(all, _)| all.packets as f64);
     WeightedDispersal: "mean_weighted_dispersal" ["processors"] "mean of dispersal times the job's processors, those lost to internal fragmentation included; null if not measured", "Weighted dispersal (processors)", |r| r.of_messages(|(_, weighted)| *weighted);
 }

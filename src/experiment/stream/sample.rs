@@ -72,7 +72,7 @@ pub fn sample(
             let mut network =
                 messages.on(&point.topology, own_seed, None)?.stopped_by(stop.clone());
             let overhead = run(point, scene, allocator.as_mut(), &mut network, &mut observers)?;
-            (overhead, None, Some((*network.total(), observers.1.weighted)))
+            (overhead, None, Some((*network.totals(), observers.1.weighted)))
         }
     };
     let recorder = &observers.0.0;

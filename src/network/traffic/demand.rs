@@ -29,7 +29,8 @@ impl Preset {
             (Self::Lo, Kind::OneToAll { .. }) => Self::LO_ONE_TO_ALL,
             (Self::Lo, Kind::NBody) => Self::LO_N_BODY,
             (Self::Lo, Kind::Fft2d { .. }) => Self::LO_FFT_2D,
-            (Self::Lo, Kind::Multigrid { .. }) => Self::LO_MULTIGRID,
+            // Its levels decide how long an iteration is.
+            (Self::Lo, Kind::Multigrid { .. }) => program.iteration(Self::LO_MULTIGRID_PROCESSES),
             (Self::Lo, Kind::NearestNeighbour { .. }) => Self::LO_NEAREST_NEIGHBOUR,
             (Self::Lo, Kind::Random { .. }) => Self::LO_RANDOM,
             (Self::Lo, kind) if kind.is_drawn() => Self::LO_RANDOM,

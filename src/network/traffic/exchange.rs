@@ -2,16 +2,18 @@
 //!
 //! Rank r has the coordinates (r mod g_x, (r / g_x) mod g_y, r / (g_x g_y)).
 
-use super::pattern::Cycle;
+use super::pattern::{Active, Cycle, Grid, Steps};
 
-/// Steps in each of which processes send along one axis. Ranks off the grid send nothing.
+/// Steps in each of which processes send along one axis or several. Ranks off the grid send nothing.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Exchange {
     sides: [u32; 3],
     moves: Vec<Move>,
+    /// By step, the end of its moves.
+    ends: Vec<usize>,
 }
 
-/// A step along an axis.
+/// A packet along an axis.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Move {
     axis: usize,
@@ -19,25 +21,44 @@ struct Move {
     by: u32,
     up: bool,
     wraps: bool,
+    /// Whether all processes take part, not only those of the level.
+    all: bool,
 }
 
 impl Exchange {
     /// The levels of a multigrid on the first 2^m of `n` processes, m = floor(log2 n).
-    pub fn multigrid(n: u32, cycle: Cycle) -> Self {
+    pub fn multigrid(n: u32, grid: Grid, cycle: Cycle, steps: Steps, active: Active) -> Self {
         let m = n.ilog2();
-        let sides = [2, 1, 0].map(|more| 1 << ((m + more) / 3));
+        let Grid { dimensions, wrap } = grid;
+        let sides = [0, 1, 2].map(|axis| match u32::from(dimensions) {
+            of if axis < of => 1 << ((m + of - 1 - axis) / of),
+            _ => 1,
+        });
         let mut moves = Vec::new();
         for by in (0..).map(|level| 1 << level).take_while(|&by| by < sides[0]) {
             for axis in (0..3).filter(|&axis| by < sides[axis]) {
-                moves.extend([true, false].map(|up| Move { axis, by, up, wraps: true }));
+                let all = active == Active::All;
+                moves.extend([true, false].map(|up| Move { axis, by, up, wraps: wrap, all }));
             }
         }
-        if cycle == Cycle::V {
-            moves.extend_from_within(..);
-            let half = moves.len() / 2;
-            moves[half..].reverse();
+        match cycle {
+            Cycle::Descent => {}
+            Cycle::Ascent => moves.reverse(),
+            Cycle::V => {
+                moves.extend_from_within(..);
+                let half = moves.len() / 2;
+                moves[half..].reverse();
+            }
         }
-        Self { sides, moves }
+        let together = |a: &Move, b: &Move| match steps {
+            Steps::Direction => false,
+            Steps::Level => a.by == b.by,
+        };
+        let ends = moves.chunk_by(together).scan(0, |end, step| {
+            *end += step.len();
+            Some(*end)
+        });
+        Self { sides, ends: ends.collect(), moves }
     }
 
     /// The neighbours of each of `n` processes.
@@ -46,29 +67,47 @@ impl Exchange {
         let axes = (0..3).filter(|&axis| sides[axis] > 1);
         // On an axis of two both directions lead to the one neighbour there is.
         let moves = axes.flat_map(|axis| {
-            [true, false].map(|up| Move { axis, by: 1, up, wraps: wrap && sides[axis] > 2 })
+            let wraps = wrap && sides[axis] > 2;
+            [true, false].map(|up| Move { axis, by: 1, up, wraps, all: true })
         });
-        Self { sides, moves: moves.collect() }
+        let moves: Vec<Move> = moves.collect();
+        Self { sides, ends: (1..=moves.len()).collect(), moves }
     }
 
     /// Number of steps.
     pub fn steps(&self) -> u32 {
-        self.moves.len() as u32
+        self.ends.len() as u32
     }
 
     /// Appends the ranks that send in a step.
     pub fn senders(&self, step: u32, senders: &mut Vec<u32>) {
         let ranks = 0..self.sides.iter().product();
-        senders.extend(ranks.filter(|&rank| self.target(step, rank).is_some()));
+        senders.extend(ranks.filter(|&rank| self.target(step, rank, 0).is_some()));
     }
 
-    /// The receiver of a rank's packet, if it sends one.
-    pub fn target(&self, step: u32, rank: u32) -> Option<u32> {
-        let Move { axis, by, up, wraps } = self.moves[step as usize];
+    /// Packets of a rank in a step.
+    pub fn count(&self, step: u32, rank: u32) -> u64 {
+        self.targets(step, rank).count() as u64
+    }
+
+    /// The receiver of a rank's packet number `k` of a step, if it sends so many.
+    pub fn target(&self, step: u32, rank: u32, k: u64) -> Option<u32> {
+        self.targets(step, rank).nth(k as usize)
+    }
+
+    fn targets(&self, step: u32, rank: u32) -> impl Iterator<Item = u32> {
+        let step = step as usize;
+        let first = if step == 0 { 0 } else { self.ends[step - 1] };
+        self.moves[first..self.ends[step]].iter().filter_map(move |&by| self.moved(by, rank))
+    }
+
+    /// Where a move leads from a rank, if anywhere.
+    fn moved(&self, along: Move, rank: u32) -> Option<u32> {
+        let Move { axis, by, up, wraps, all } = along;
         let [x, y, z] = self.sides;
         let mut at = [rank % x, rank / x % y, rank / (x * y)];
         // The coarser the level, the fewer processes have a point of it.
-        let takes_part = (0..3).all(|b| at[b].is_multiple_of(by.min(self.sides[b])));
+        let takes_part = all || (0..3).all(|b| at[b].is_multiple_of(by.min(self.sides[b])));
         if at[2] >= z || !takes_part {
             return None;
         }
@@ -106,19 +145,25 @@ fn balanced(n: u32, dimensions: u8) -> [u32; 3] {
 mod tests {
     use super::*;
 
+    /// As in the preset of Lo et al.
+    fn multigrid(n: u32, cycle: Cycle) -> Exchange {
+        let grid = Grid { dimensions: 3, wrap: true };
+        Exchange::multigrid(n, grid, cycle, Steps::Direction, Active::Level)
+    }
+
     /// Coordinates of sender and receiver.
     fn pairs(exchange: &Exchange, step: u32) -> Vec<([u32; 3], [u32; 3])> {
         let [x, y, _] = exchange.sides;
         let at = |rank: u32| [rank % x, rank / x % y, rank / (x * y)];
         let mut senders = Vec::new();
         exchange.senders(step, &mut senders);
-        let target = |rank| exchange.target(step, rank).expect("a sender");
+        let target = |rank| exchange.target(step, rank, 0).expect("a sender");
         senders.into_iter().map(|rank| (at(rank), at(target(rank)))).collect()
     }
 
     #[test]
     fn the_levels_of_a_multigrid() {
-        let exchange = Exchange::multigrid(64, Cycle::Descent);
+        let exchange = multigrid(64, Cycle::Descent);
         assert_eq!((exchange.sides, exchange.steps()), ([4, 4, 4], 12));
         let steps: Vec<_> = (0..12).map(|step| pairs(&exchange, step)).collect();
         assert_eq!(steps.iter().map(Vec::len).sum::<usize>(), 432);
@@ -131,12 +176,12 @@ mod tests {
 
     #[test]
     fn the_longer_axes_of_a_multigrid_come_first() {
-        let sides = |n| Exchange::multigrid(n, Cycle::Descent).sides;
+        let sides = |n| multigrid(n, Cycle::Descent).sides;
         let known = [(2, [2, 1, 1]), (4, [2, 2, 1]), (8, [2, 2, 2]), (256, [8, 8, 4])];
         assert!(known.iter().all(|&(n, expected)| sides(n) == expected));
         assert_eq!(sides(255), sides(128));
         // Stride 4 is on x and y only: 8 x 8 x 4 has 2 x 2 x 1 points there.
-        let exchange = Exchange::multigrid(256, Cycle::Descent);
+        let exchange = multigrid(256, Cycle::Descent);
         assert_eq!(exchange.steps(), 16);
         let at: Vec<_> = pairs(&exchange, 13).into_iter().map(|(from, _)| from).collect();
         assert_eq!(at, [[0, 0, 0], [4, 0, 0], [0, 4, 0], [4, 4, 0]]);
@@ -144,12 +189,42 @@ mod tests {
 
     #[test]
     fn a_v_cycle_returns_by_the_steps_it_came() {
-        let (down, v) =
-            (Exchange::multigrid(64, Cycle::Descent), Exchange::multigrid(64, Cycle::V));
+        let (down, v) = (multigrid(64, Cycle::Descent), multigrid(64, Cycle::V));
         assert_eq!(v.steps(), 2 * down.steps());
         for step in 0..12 {
             assert_eq!(pairs(&v, step), pairs(&down, step));
             assert_eq!(pairs(&v, 23 - step), pairs(&down, step));
+        }
+        let up = multigrid(64, Cycle::Ascent);
+        assert!((0..12).all(|step| pairs(&up, step) == pairs(&down, 11 - step)));
+    }
+
+    /// A level at a time: the packets of its six steps, whoever is active and wherever the grid ends.
+    #[test]
+    fn a_level_holds_the_packets_of_its_steps() {
+        for (dimensions, wrap, active, packets) in [
+            (3, true, Active::Level, 432),
+            (3, true, Active::All, 64 * 6 * 2),
+            (3, false, Active::Level, 3 * 2 * (3 * 16 + 4)),
+            (2, true, Active::Level, 4 * (64 + 16 + 4)),
+            (1, false, Active::All, 2 * (63 + 62 + 60 + 56 + 48 + 32)),
+        ] {
+            let of = |steps| {
+                let grid = Grid { dimensions, wrap };
+                Exchange::multigrid(64, grid, Cycle::Descent, steps, active)
+            };
+            let (whole, parts) = (of(Steps::Level), of(Steps::Direction));
+            let all = |exchange: &Exchange, rank: u32| -> Vec<u32> {
+                (0..exchange.steps())
+                    .flat_map(|step| exchange.targets(step, rank).collect::<Vec<_>>())
+                    .collect()
+            };
+            assert_eq!(whole.steps(), 6 / u32::from(dimensions));
+            assert!((0..64).all(|rank| all(&whole, rank) == all(&parts, rank)));
+            let sent: u64 = (0..whole.steps())
+                .map(|step| (0..64).map(|rank| whole.count(step, rank)).sum::<u64>())
+                .sum();
+            assert_eq!(sent, packets, "{dimensions} {wrap} {active:?}");
         }
     }
 

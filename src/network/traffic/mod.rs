@@ -100,8 +100,8 @@ pub use engine::{Traffic, TrafficError, TrafficOptions};
 pub use files::TableError;
 pub use mapping::Mapping;
 pub use pattern::{
-    Barrier, Cycle, Kind, Order, Pattern, Root, Sends, Source, Stream, Strides, Targets, Values,
-    descriptions,
+    Active, Barrier, Cycle, Grid, Kind, Order, Pattern, Root, Sends, Source, Steps, Stream,
+    Strides, Targets, Values, descriptions,
 };
 pub use preset::Preset;
 pub use program::Program;

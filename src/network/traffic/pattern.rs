@@ -48,12 +48,18 @@ pub enum Kind {
         /// In which order.
         strides: Strides,
     },
-    /// A periodic grid of 2^a x 2^b x 2^c processes, a >= b >= c >= a - 1. For strides t = 1, 2,
+    /// A grid of 2^a x 2^b x 2^c processes, a >= b >= c >= a - 1. For strides t = 1, 2,
     /// 4, ... below the grid's sides: for every axis longer than t a step of +t and one of
     /// -t, sent by the processes whose every coordinate is a multiple of t (or 0).
     Multigrid {
-        /// Whether it comes back up.
+        /// The grid: three dimensions that wrap unless told otherwise.
+        grid: Grid,
+        /// The way through the levels.
         cycle: Cycle,
+        /// What is sent without waiting.
+        steps: Steps,
+        /// Who sends.
+        active: Active,
     },
     /// A grid of processes with sides as equal as can be, the longest first: for every axis a
     /// step of +1 and one of -1.
@@ -126,8 +132,37 @@ pub enum Strides {
 pub enum Cycle {
     /// From stride 1 to the largest.
     Descent,
+    /// From the largest to stride 1, by the same steps in the opposite order.
+    Ascent,
     /// The same, and back again by the same steps in the opposite order.
     V,
+}
+
+/// The grid of processes of a multigrid.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Grid {
+    /// Dimensions, 1 to 3.
+    pub dimensions: u8,
+    /// Whether it is periodic.
+    pub wrap: bool,
+}
+
+/// The steps of a multigrid.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Steps {
+    /// One for every direction of every axis.
+    Direction,
+    /// One for every level: a process sends to all its neighbours.
+    Level,
+}
+
+/// The processes that send at a level of a multigrid.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Active {
+    /// Those that hold a point of the level.
+    Level,
+    /// All.
+    All,
 }
 
 /// The senders of random traffic.
@@ -157,9 +192,10 @@ pub enum Sends {
     /// When the tail of the one before has left its sender.
     Pipelined,
     /// All at once, up to the next barrier, in the order of the job's sequence: step by step;
-    /// in a step the first packet of every sender in order of rank, then the second, and so on
-    /// (unless the order is [lexicographic](Order::Lexicographic)). They wait in their senders'
-    /// queues.
+    /// in a step the first packet of every sender in order of rank, then the second, and so on.
+    /// All-to-all in the [same order](Order::Same) goes by receivers: every rank to 0, every rank to
+    /// 1, and so on; in [lexicographic](Order::Lexicographic) order by senders. They wait in their
+    /// senders' queues, and a quota cuts the last round.
     AtOnce,
 }
 

@@ -25,8 +25,8 @@ impl Preset {
     pub const LO_N_BODY: u64 = 81 * (40 + 1);
     /// Lo's mean quota of the 2D FFT, packets: an iteration of 8 x 8 processes.
     pub const LO_FFT_2D: u64 = 64 * 6;
-    /// Lo's mean quota of multigrid, packets: an iteration of 64 processes.
-    pub const LO_MULTIGRID: u64 = 432;
+    /// Lo's mean quota of multigrid is an iteration of so many processes.
+    pub const LO_MULTIGRID_PROCESSES: u32 = 64;
     /// Mean quota of nearest neighbours under the preset `lo`, packets: an iteration of 9 x 9
     /// processes (the paper has no such pattern).
     pub const LO_NEAREST_NEIGHBOUR: u64 = 2 * 2 * 9 * 8;

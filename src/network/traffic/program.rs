@@ -119,7 +119,9 @@ impl Program {
             }
             (Kind::NBody, _) => Rule::Ring { n },
             (&Kind::Fft2d { strides }, _) => Rule::Butterfly { bits: n.ilog2(), strides },
-            (&Kind::Multigrid { cycle }, _) => Rule::Exchange(Exchange::multigrid(n, cycle)),
+            (&Kind::Multigrid { grid, cycle, steps, active }, _) => {
+                Rule::Exchange(Exchange::multigrid(n, grid, cycle, steps, active))
+            }
             (&Kind::NearestNeighbour { dimensions, wrap }, _) => {
                 Rule::Exchange(Exchange::neighbours(n, dimensions, wrap))
             }

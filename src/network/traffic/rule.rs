@@ -66,9 +66,32 @@ impl Rule {
             Rule::OneToAll { n, root, .. } => u64::from(if rank == *root { n - 1 } else { 0 }),
             Rule::Ring { .. } => 1,
             Rule::Butterfly { bits, .. } => u64::from(rank < 1 << bits),
-            Rule::Exchange(exchange) => u64::from(exchange.target(step, rank).is_some()),
+            Rule::Exchange(exchange) => exchange.count(step, rank),
             Rule::Listed(table) => table.count(step, rank),
             Rule::Drawn(drawn) => drawn.count(rank),
+        }
+    }
+
+    /// Rounds into which the sequence of the job divides a rank's packets of a step, so that all
+    /// packets of a round are sent before those of the next.
+    #[inline]
+    pub fn rounds(&self, step: u32, rank: u32) -> u64 {
+        match self {
+            // A round for each receiver.
+            Rule::AllToAll { n, order: Order::Same } => u64::from(*n),
+            _ => self.count(step, rank),
+        }
+    }
+
+    /// The number of the packet that a rank sends in a round, if it sends one.
+    #[inline]
+    pub fn in_round(&self, rank: u32, round: u64) -> Option<u64> {
+        match self {
+            Rule::AllToAll { order: Order::Same, .. } => {
+                let own = u64::from(rank);
+                (round != own).then(|| round - u64::from(round > own))
+            }
+            _ => Some(round),
         }
     }
 
@@ -89,7 +112,7 @@ impl Rule {
                 Strides::Ascending => rank ^ 1 << step,
                 Strides::Descending => rank ^ 1 << (*bits - 1 - step),
             },
-            Rule::Exchange(exchange) => exchange.target(step, rank).unwrap_or(rank),
+            Rule::Exchange(exchange) => exchange.target(step, rank, k).unwrap_or(rank),
             Rule::Listed(table) => table.target(step, rank, k),
             Rule::Drawn(drawn) => drawn.target(rank),
         }

@@ -4,7 +4,8 @@ use super::rule::Rule;
 use super::stretch::Stretch;
 
 /// A place in the sequence of a stretch's packets: step by step; in a step in rounds, each with
-/// one packet of every sender that has packets left, in order of rank; or, if the rule goes
+/// one packet of every sender that has packets left, in order of rank, and where all send to the
+/// same receivers in the same order, one [receiver](Rule::in_round) to a round; or, if the rule goes
 /// [one by one](Rule::one_by_one), one sender after the other.
 #[derive(Clone, Debug)]
 pub struct Sequence {
@@ -14,7 +15,7 @@ pub struct Sequence {
     live: Vec<u32>,
     /// Which of them is next.
     at: usize,
-    /// Number of its next packet.
+    /// The round, or one by one the number of its next packet.
     round: u64,
 }
 
@@ -36,7 +37,7 @@ impl Sequence {
     pub fn next(&mut self, rule: &mut Rule) -> Option<(u32, u32)> {
         loop {
             if let Some(&rank) = self.live.get(self.at) {
-                let k = self.round;
+                let mut k = self.round;
                 if rule.one_by_one() {
                     if k == rule.count(self.step, rank) {
                         (self.at, self.round) = (self.at + 1, 0);
@@ -45,13 +46,17 @@ impl Sequence {
                     self.round += 1;
                 } else {
                     self.at += 1;
+                    match rule.in_round(rank, self.round) {
+                        Some(packet) => k = packet,
+                        None => continue,
+                    }
                 }
                 return Some((rank, rule.target(self.step, rank, k)));
             }
             // One by one, all senders of the step have had their turn.
             if !rule.one_by_one() {
                 (self.at, self.round) = (0, self.round + 1);
-                self.live.retain(|&rank| rule.count(self.step, rank) > self.round);
+                self.live.retain(|&rank| rule.rounds(self.step, rank) > self.round);
                 if !self.live.is_empty() {
                     continue;
                 }

@@ -52,8 +52,9 @@ impl Claims {
         Self { points, checks: Vec::new() }
     }
 
-    pub fn into_checks(self) -> Vec<Check> {
-        self.checks
+    /// The checks so far, and the points that they were made from.
+    pub fn into_parts(self) -> (Vec<Check>, Points) {
+        (self.checks, self.points)
     }
 
     fn judge(&mut self, said: &Said<'_>, ours: Estimate) -> Result<(), VerifyError> {
@@ -398,7 +399,7 @@ mod tests {
         let mut suite = Claims::new(Points::new(1_500, Stop::new()));
         suite.meshes().expect("they run");
         suite.cube(System::Cube { normal: false }).expect("it runs");
-        let checks = suite.into_checks();
+        let (checks, _) = suite.into_parts();
         for check in &checks {
             assert_eq!(check.surprise(), None, "{}: {:?}", check.what, check.ours);
         }

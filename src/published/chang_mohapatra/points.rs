@@ -1,6 +1,6 @@
 //! The simulated systems, and their points.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::experiment::Watch;
 use crate::experiment::stream::{Counting, Estimates, Life, Metric, Point, estimate_unless};
@@ -68,6 +68,8 @@ pub struct Points {
     pub jobs: u32,
     pub stop: Stop,
     pub known: BTreeMap<(System, Load, String), Estimates>,
+    /// Strategies that take each other's place where both were run.
+    pub exchanged: Option<[String; 2]>,
 }
 
 fn defect(error: impl std::fmt::Display) -> VerifyError {
@@ -77,7 +79,24 @@ fn defect(error: impl std::fmt::Display) -> VerifyError {
 impl Points {
     /// Points of replications of so many jobs.
     pub fn new(jobs: u32, stop: Stop) -> Self {
-        Self { jobs, stop, known: BTreeMap::new() }
+        Self { jobs, stop, known: BTreeMap::new(), exchanged: None }
+    }
+
+    /// The strategies of all points so far.
+    pub fn strategies(&self) -> Vec<String> {
+        let names: BTreeSet<&String> = self.known.keys().map(|(_, _, name)| name).collect();
+        names.into_iter().cloned().collect()
+    }
+
+    /// The strategy whose numbers stand for those of this one.
+    fn standing_for<'a>(&'a self, strategy: &'a str, system: System, load: Load) -> &'a str {
+        let other = self.exchanged.as_ref().and_then(|[a, b]| match strategy {
+            strategy if strategy == a => Some(b),
+            strategy if strategy == b => Some(a),
+            _ => None,
+        });
+        let ran = |other: &&String| self.known.contains_key(&(system, load, (*other).clone()));
+        other.filter(ran).map_or(strategy, String::as_str)
     }
 
     pub fn at(
@@ -86,9 +105,9 @@ impl Points {
         load: Load,
         strategy: &str,
     ) -> Result<&Estimates, VerifyError> {
-        let key = (system, load, strategy.to_string());
+        let key = (system, load, self.standing_for(strategy, system, load).to_string());
         if !self.known.contains_key(&key) {
-            let point = point(system, load, strategy, self.jobs)?;
+            let point = point(system, load, &key.2, self.jobs)?;
             let rule = StopRule::exactly(REPLICATIONS);
             let watch = Watch::new(&self.stop);
             let watched = &[Metric::Turnaround];

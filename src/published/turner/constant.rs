@@ -4,6 +4,7 @@ use super::{AFL, FL, defect, printed};
 use crate::allocator::registry::AllocatorSpec;
 use crate::metrics::SystemRecorder;
 use crate::published::claim::claim;
+use crate::published::exchange::with_swaps;
 use crate::published::{Check, Tolerance, VerifyError};
 use crate::scheduler::registry::SchedulerSpec;
 use crate::simulation::{RunTimes, Scene, simulate};
@@ -67,10 +68,15 @@ const JOBS: u32 = 2000;
 
 /// The checks of the figure.
 pub fn checks() -> Result<Vec<Check>, VerifyError> {
+    with_swaps(of([FL, AFL])?, [[FL, AFL]], |_| of([AFL, FL]))
+}
+
+/// The checks with these strategies as the free list and the auxiliary one.
+fn of([fl, afl]: [&str; 2]) -> Result<Vec<Check>, VerifyError> {
     let mut checks = Vec::new();
     let note = "the thesis says 10 dimensions; its numbers are those of 6 and constant times";
     for (name, allocator, utilization, knee) in
-        [("FL", FL, "50", "2.0"), ("AFL", AFL, "100", "4.0")]
+        [("FL", fl, "50", "2.0"), ("AFL", afl, "100", "4.0")]
     {
         let saturated = run(allocator, f64::INFINITY, JOBS)?;
         for (what, text, ours) in [

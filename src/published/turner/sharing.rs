@@ -10,6 +10,7 @@ use crate::cluster::elmer;
 use crate::cluster::kernel::Kernel;
 use crate::cluster::pair::{Pair, Placement, Turnarounds};
 use crate::published::claim::claim;
+use crate::published::exchange::{pairs, with_swaps};
 use crate::published::{Check, Tolerance, VerifyError};
 
 /// The machine, as the checks name it.
@@ -17,17 +18,71 @@ pub const MACHINE: &str = "six workstations";
 
 /// The checks of both chapters.
 pub fn checks() -> Result<Vec<Check>, VerifyError> {
-    let mut checks = programs()?;
+    let programs = pairs(&PROGRAMS);
+    let exchanges = programs.chain([KERNELS, JOBS]);
+    with_swaps(of(View(None))?, exchanges, |pair| of(View(Some(pair))))
+}
+
+/// The checks, as a view has them.
+fn of(view: View) -> Result<Vec<Check>, VerifyError> {
+    let mut checks = programs(view)?;
     checks.extend(elmer()?);
-    checks.extend(beside_ep()?);
-    checks.extend(same_barrier_host()?);
-    checks.extend(other_barrier_host()?);
-    checks.extend(own_barrier_host()?);
+    checks.extend(beside_ep(view)?);
+    checks.extend(same_barrier_host(view)?);
+    checks.extend(other_barrier_host(view)?);
+    checks.extend(own_barrier_host(view)?);
     Ok(checks)
 }
 
-fn barrier(version: usize) -> Application {
-    Application::Barrier(Barrier::VERSIONS[version - 1])
+const PROGRAMS: [&str; 4] = ["Barrier 1", "Barrier 2", "Barrier 3", "EP"];
+const KERNELS: [&str; 2] = ["the preemptive kernel", "the one that is not"];
+const JOBS: [&str; 2] = ["the high job", "the low job"];
+
+/// The experiments as they are, or with two programs, the two kernels or the two jobs of a pair
+/// exchanged.
+#[derive(Clone, Copy)]
+struct View(Option<[&'static str; 2]>);
+
+impl View {
+    /// What stands for this.
+    fn of(self, name: &'static str) -> &'static str {
+        match self.0 {
+            Some([a, b]) if name == a => b,
+            Some([a, b]) if name == b => a,
+            _ => name,
+        }
+    }
+
+    fn program(self, number: usize) -> Application {
+        let name = self.of(PROGRAMS[number]);
+        match Barrier::VERSIONS.iter().zip(PROGRAMS).find(|(_, known)| *known == name) {
+            Some((version, _)) => Application::Barrier(*version),
+            None => Application::Ep,
+        }
+    }
+
+    fn barrier(self, version: usize) -> Application {
+        self.program(version - 1)
+    }
+
+    fn ep(self) -> Application {
+        self.program(PROGRAMS.len() - 1)
+    }
+
+    fn kernel(self, kernel: Kernel) -> Kernel {
+        let exchanged = self.of(KERNELS[0]) != KERNELS[0];
+        match kernel {
+            Kernel::Preemptive if exchanged => SIMPLE,
+            Kernel::NonPreemptive { .. } if exchanged => PREEMPTIVE,
+            kernel => kernel,
+        }
+    }
+
+    /// The times of both jobs, or of each in the place of the other's.
+    fn turned(self, of: Turnarounds) -> Turnarounds {
+        let exchanged = self.of(JOBS[0]) != JOBS[0];
+        if exchanged { Turnarounds { high: of.low, low: of.high } } else { of }
+    }
 }
 
 /// Seconds of a program alone.
@@ -49,13 +104,13 @@ fn printed(
 }
 
 /// Section 5.2: the programs alone.
-fn programs() -> Result<Vec<Check>, VerifyError> {
-    let [first, second, third] = [1, 2, 3].map(barrier);
+fn programs(view: View) -> Result<Vec<Check>, VerifyError> {
+    let [first, second, third] = [1, 2, 3].map(|version| view.barrier(version));
     let fitted = "a constant of the program was chosen to meet it";
     let mut checks = vec![
         printed("Fig. 5.3", "Barrier 2 on 5 hosts, s", "37.7", alone(second, 5), 0.01, fitted)?,
         printed("section 5.2.2", "Barrier 1 on 6 hosts, s", "31.4", alone(first, 6), 0.01, "")?,
-        printed("Fig. 5.3", "EP on 5 hosts, s", "33.9", alone(Application::Ep, 5), 0.01, fitted)?,
+        printed("Fig. 5.3", "EP on 5 hosts, s", "33.9", alone(view.ep(), 5), 0.01, fitted)?,
     ];
     let speedup = |application, hosts| alone(application, 1) / alone(application, hosts);
     for (figure, what, bound, ours, tolerance) in [
@@ -84,7 +139,7 @@ fn programs() -> Result<Vec<Check>, VerifyError> {
             "Fig. 5.4",
             "speed-up on 6 hosts: Barrier 1 over EP (close)",
             "1",
-            speedup(first, 6) / speedup(Application::Ep, 6),
+            speedup(first, 6) / speedup(view.ep(), 6),
             Tolerance::Relative(0.1),
         ),
     ] {
@@ -126,25 +181,27 @@ impl Outcome {
 }
 
 fn run(
+    view: View,
     high: Application,
     low: Application,
     placement: Placement,
     hosts: u32,
     kernel: Kernel,
 ) -> Result<Outcome, VerifyError> {
-    let pair = Pair { high, low, placement, hosts, kernel };
-    Ok(Outcome { shared: pair.shared()?, apart: pair.apart() })
+    let pair = Pair { high, low, placement, hosts, kernel: view.kernel(kernel) };
+    Ok(Outcome { shared: view.turned(pair.shared()?), apart: view.turned(pair.apart()) })
 }
 
 /// All of the pairs on all of these numbers of hosts.
 fn run_all(
+    view: View,
     pairs: &[(Application, Application)],
     placement: Placement,
     hosts: std::ops::RangeInclusive<u32>,
     kernel: Kernel,
 ) -> Result<Vec<Outcome>, VerifyError> {
     let all = pairs.iter().flat_map(|&(high, low)| hosts.clone().map(move |n| (high, low, n)));
-    all.map(|(high, low, n)| run(high, low, placement, n, kernel)).collect()
+    all.map(|(high, low, n)| run(view, high, low, placement, n, kernel)).collect()
 }
 
 fn most(outcomes: &[Outcome], value: fn(Outcome) -> f64) -> f64 {
@@ -185,13 +242,13 @@ const SIMPLE: Kernel = Kernel::NON_PREEMPTIVE;
 const EQUAL: Tolerance = Tolerance::Absolute(1e-6);
 
 /// E1: Barrier above EP.
-fn beside_ep() -> Result<Vec<Check>, VerifyError> {
+fn beside_ep(view: View) -> Result<Vec<Check>, VerifyError> {
     let figure = "Figs 6.13-6.15";
-    let pairs = [1, 2, 3].map(|version| (barrier(version), Application::Ep));
+    let pairs = [1, 2, 3].map(|version| (view.barrier(version), view.ep()));
     let few = 1..=2;
     let some = 2..=6;
     let many = 4..=6;
-    let outcomes = |hosts, kernel| run_all(&pairs, Placement::Same, hosts, kernel);
+    let outcomes = |hosts, kernel| run_all(view, &pairs, Placement::Same, hosts, kernel);
     let preemptive = outcomes(1..=6, PREEMPTIVE)?;
     let simple = outcomes(some.clone(), SIMPLE)?;
     let mut checks = vec![
@@ -237,7 +294,7 @@ fn beside_ep() -> Result<Vec<Check>, VerifyError> {
         )?,
     ];
     let penalty = |pair, hosts| {
-        let outcomes = run_all(&[pair], Placement::Same, hosts, SIMPLE)?;
+        let outcomes = run_all(view, &[pair], Placement::Same, hosts, SIMPLE)?;
         Ok::<f64, VerifyError>(most(&outcomes, Outcome::high))
     };
     let mut fall = f64::INFINITY;
@@ -259,14 +316,14 @@ fn beside_ep() -> Result<Vec<Check>, VerifyError> {
 }
 
 /// Barrier above Barrier, as the thesis pairs them in E2 and E3.
-fn barriers() -> [(Application, Application); 3] {
-    [(2, 2), (2, 3), (3, 3)].map(|(high, low)| (barrier(high), barrier(low)))
+fn barriers(view: View) -> [(Application, Application); 3] {
+    [(2, 2), (2, 3), (3, 3)].map(|(high, low)| (view.barrier(high), view.barrier(low)))
 }
 
 /// E2: both barrier processes on one host.
-fn same_barrier_host() -> Result<Vec<Check>, VerifyError> {
+fn same_barrier_host(view: View) -> Result<Vec<Check>, VerifyError> {
     let figure = "Figs 6.17-6.19";
-    let outcomes = |hosts, kernel| run_all(&barriers(), Placement::Same, hosts, kernel);
+    let outcomes = |hosts, kernel| run_all(view, &barriers(view), Placement::Same, hosts, kernel);
     let preemptive = outcomes(1..=6, PREEMPTIVE)?;
     Ok(vec![
         on(
@@ -305,10 +362,10 @@ fn same_barrier_host() -> Result<Vec<Check>, VerifyError> {
 }
 
 /// E3: the barrier processes on different hosts.
-fn other_barrier_host() -> Result<Vec<Check>, VerifyError> {
+fn other_barrier_host(view: View) -> Result<Vec<Check>, VerifyError> {
     let figure = "Figs 6.21-6.22";
-    let pairs = [(2, 3), (1, 3)].map(|(high, low)| (barrier(high), barrier(low)));
-    let outcomes = |placement, hosts, kernel| run_all(&pairs, placement, hosts, kernel);
+    let pairs = [(2, 3), (1, 3)].map(|(high, low)| (view.barrier(high), view.barrier(low)));
+    let outcomes = |placement, hosts, kernel| run_all(view, &pairs, placement, hosts, kernel);
     let preemptive = outcomes(Placement::Opposite, 2..=6, PREEMPTIVE)?;
     let same = outcomes(Placement::Same, 3..=6, SIMPLE)?;
     let opposite = outcomes(Placement::Opposite, 3..=6, SIMPLE)?;
@@ -351,9 +408,9 @@ fn other_barrier_host() -> Result<Vec<Check>, VerifyError> {
 }
 
 /// E4 and E5: the high job's barrier process has its host to itself.
-fn own_barrier_host() -> Result<Vec<Check>, VerifyError> {
-    let pair = [(barrier(1), barrier(3))];
-    let outcomes = |placement, hosts, kernel| run_all(&pair, placement, hosts, kernel);
+fn own_barrier_host(view: View) -> Result<Vec<Check>, VerifyError> {
+    let pair = [(view.barrier(1), view.barrier(3))];
+    let outcomes = |placement, hosts, kernel| run_all(view, &pair, placement, hosts, kernel);
     let mut checks = Vec::new();
     for (name, figure, placement, from) in
         [("E4", "Fig. 6.24", Placement::Overlapping, 2), ("E5", "Fig. 6.26", Placement::Subset, 1)]

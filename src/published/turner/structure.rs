@@ -4,6 +4,7 @@ use super::{AFL, FL, defect, printed};
 use crate::allocator::Request;
 use crate::allocator::hypercube::mesh::Mesh;
 use crate::allocator::registry::AllocatorSpec;
+use crate::published::exchange::with_swaps;
 use crate::published::{Check, Tolerance, VerifyError};
 use crate::topology::Topology;
 
@@ -14,6 +15,11 @@ const EXACT: Tolerance = Tolerance::Absolute(0.0);
 
 /// The checks of both chapters.
 pub fn checks() -> Result<Vec<Check>, VerifyError> {
+    with_swaps(of([FL, AFL])?, [[FL, AFL]], |_| of([AFL, FL]))
+}
+
+/// The checks with these strategies as the free list and the auxiliary one.
+fn of([fl, afl]: [&str; 2]) -> Result<Vec<Check>, VerifyError> {
     let ten = "hypercube:10";
     let machine: Topology = ten.parse().map_err(defect)?;
     let request = Request::shaped(600, Some([20, 30, 1]));
@@ -28,8 +34,8 @@ pub fn checks() -> Result<Vec<Check>, VerifyError> {
         cubes
     };
     let mut checks = vec![
-        printed("section 3.1", ten, "20x30 mesh: processors held, FL", "1024", held(FL)?, EXACT)?,
-        printed("section 3.1", ten, "20x30 mesh: processors held, AFL", "600", held(AFL)?, EXACT)?,
+        printed("section 3.1", ten, "20x30 mesh: processors held, FL", "1024", held(fl)?, EXACT)?,
+        printed("section 3.1", ten, "20x30 mesh: processors held, AFL", "600", held(afl)?, EXACT)?,
     ];
     let cubes = left(20, 30);
     let nodes: usize = cubes.iter().map(|cube| cube.processors()).sum();

@@ -11,6 +11,7 @@ use crate::experiment::Watch;
 use crate::experiment::stream::{Estimates, Life, Metric, Point, estimate_unless};
 use crate::metrics::estimate::{Estimate, StopRule};
 use crate::published::claim::claim;
+use crate::published::exchange::with_swaps;
 use crate::published::{Check, Selection, Tolerance, VerifyError};
 use crate::scheduler::registry::SchedulerSpec;
 use crate::stop::Stop;
@@ -81,6 +82,8 @@ struct Points {
     jobs: u32,
     known: BTreeMap<(Sizes, Load, &'static str), Estimates>,
     stop: Stop,
+    /// Whether the two lists take each other's place.
+    exchanged: bool,
 }
 
 impl Points {
@@ -91,6 +94,11 @@ impl Points {
         load: Load,
         strategy: &'static str,
     ) -> Result<&Estimates, VerifyError> {
+        let strategy = match (self.exchanged, strategy) {
+            (true, FL) => AFL,
+            (true, AFL) => FL,
+            (_, strategy) => strategy,
+        };
         let key = (sizes, load, strategy);
         if !self.known.contains_key(&key) {
             let topology: crate::topology::Topology = MACHINE.parse().map_err(defect)?;
@@ -172,26 +180,20 @@ pub fn checks(
     selection: &Selection,
     progress: &mut dyn FnMut(&str),
 ) -> Result<Vec<Check>, VerifyError> {
-    let mut suite = Claims {
-        points: Points {
-            jobs: JOBS[usize::from(selection.full)],
-            known: BTreeMap::new(),
-            stop: selection.stop.clone(),
-        },
-        checks: Vec::new(),
+    let points = Points {
+        jobs: JOBS[usize::from(selection.full)],
+        known: BTreeMap::new(),
+        stop: selection.stop.clone(),
+        exchanged: false,
     };
-    suite.closed_form()?;
-    progress("closed form of the free list's saturation load");
-    suite.uniform()?;
-    progress("uniform sides");
-    suite.mixed()?;
-    progress("small and large jobs: auxiliary list against free list");
-    suite.shares()?;
-    suite.limits()?;
-    suite.small_sides()?;
-    suite.below_saturation()?;
-    progress("small and large jobs: trends");
-    Ok(suite.checks)
+    let mut suite = Claims { points, checks: Vec::new() };
+    suite.all(progress)?;
+    let checks = std::mem::take(&mut suite.checks);
+    with_swaps(checks, [[FL, AFL]], |_| {
+        suite.points.exchanged = true;
+        suite.all(&mut |_| {})?;
+        Ok(std::mem::take(&mut suite.checks))
+    })
 }
 
 struct Claims {
@@ -203,6 +205,21 @@ struct Claims {
 const STRATEGIES: [(&str, &str); 2] = [("FL", FL), ("AFL", AFL)];
 
 impl Claims {
+    fn all(&mut self, progress: &mut dyn FnMut(&str)) -> Result<(), VerifyError> {
+        self.closed_form()?;
+        progress("closed form of the free list's saturation load");
+        self.uniform()?;
+        progress("uniform sides");
+        self.mixed()?;
+        progress("small and large jobs: auxiliary list against free list");
+        self.shares()?;
+        self.limits()?;
+        self.small_sides()?;
+        self.below_saturation()?;
+        progress("small and large jobs: trends");
+        Ok(())
+    }
+
     fn claim(
         &mut self,
         figure: &str,
@@ -425,7 +442,12 @@ mod tests {
     #[test]
     fn no_claim_that_is_judged_is_false() {
         let mut suite = Claims {
-            points: Points { jobs: 1000, known: BTreeMap::new(), stop: Stop::new() },
+            points: Points {
+                jobs: 1000,
+                known: BTreeMap::new(),
+                stop: Stop::new(),
+                exchanged: false,
+            },
             checks: Vec::new(),
         };
         suite.closed_form().expect("they run");

@@ -17,7 +17,10 @@ const TARGETS: [(&str, Targets); 2] =
     [("ascending", Targets::Ascending), ("cyclic", Targets::Cyclic)];
 const STRIDES: [(&str, Strides); 2] =
     [("descending", Strides::Descending), ("ascending", Strides::Ascending)];
-const CYCLES: [(&str, Cycle); 2] = [("descent", Cycle::Descent), ("v", Cycle::V)];
+const CYCLES: [(&str, Cycle); 3] =
+    [("descent", Cycle::Descent), ("ascent", Cycle::Ascent), ("v", Cycle::V)];
+const STEPS: [(&str, Steps); 2] = [("direction", Steps::Direction), ("level", Steps::Level)];
+const ACTIVE: [(&str, Active); 2] = [("level", Active::Level), ("all", Active::All)];
 const DIMENSIONS: [(&str, u8); 3] = [("1", 1), ("2", 2), ("3", 3)];
 const SOURCES: [(&str, Source); 2] = [("drawn", Source::Drawn), ("each", Source::Each)];
 const VALUES: [(&str, Values); 2] = [("packets", Values::Packets), ("weights", Values::Weights)];
@@ -76,6 +79,21 @@ fn entries(preset: Preset) -> Vec<Entry<Pattern>> {
             }
         };
     }
+    /// A field of a multigrid's grid.
+    macro_rules! of_grid {
+        ($field:ident) => {
+            |pattern: &mut Pattern| match &mut pattern.kind {
+                Kind::Multigrid { grid, .. } => Some(&mut grid.$field),
+                _ => None,
+            }
+        };
+    }
+    let multigrid = Kind::Multigrid {
+        grid: Grid { dimensions: 3, wrap: true },
+        cycle: Cycle::Descent,
+        steps: Steps::Direction,
+        active: Active::Level,
+    };
     let order = if lo { Order::Same } else { Order::Lexicographic };
     let targets = if lo { Targets::Ascending } else { Targets::Cyclic };
     let file = "the CSV file to read";
@@ -127,17 +145,36 @@ fn entries(preset: Preset) -> Vec<Entry<Pattern>> {
                 "largest or smallest stride first",
                 of!(Fft2d, strides),
             ),
-        entry("multigrid", Kind::Multigrid { cycle: Cycle::Descent })
+        entry("multigrid", multigrid)
             .about(
-                "Neighbours on a periodic 3D grid of processes, at strides 1, 2, 4, ... Processes \
-                 over the largest power of two stay idle.",
+                "Neighbours on a grid of processes, at strides 1, 2, 4, ... Processes over the \
+                 largest power of two stay idle.",
             )
             .source(LO)
             .case(
                 "cycle",
                 kind::one_of(&CYCLES),
-                "strides ascending, or ascending and back",
+                "strides ascending, descending, or ascending and back",
                 of!(Multigrid, cycle),
+            )
+            .case(
+                "dimensions",
+                kind::one_of(&DIMENSIONS),
+                "dimensions of the grid of processes",
+                of_grid!(dimensions),
+            )
+            .case("wrap", kind::yes_no(), "whether the grid is periodic", of_grid!(wrap))
+            .case(
+                "steps",
+                kind::one_of(&STEPS),
+                "a step for every direction of every axis, or one for a level",
+                of!(Multigrid, steps),
+            )
+            .case(
+                "active",
+                kind::one_of(&ACTIVE),
+                "who sends at a level: those that hold a point of it, or all",
+                of!(Multigrid, active),
             ),
         entry("nearest-neighbour", Kind::NearestNeighbour { dimensions: 2, wrap: false })
             .aliases(&["nearest-neighbor"])

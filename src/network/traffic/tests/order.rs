@@ -32,12 +32,30 @@ fn of(pattern: &str, n: u32) -> Vec<Vec<(u32, u32)>> {
 
 #[test]
 fn all_to_all() {
-    let same = vec![(0, 1), (1, 0), (2, 0), (0, 2), (1, 2), (2, 1)];
+    let same = vec![(1, 0), (2, 0), (0, 1), (2, 1), (0, 2), (1, 2)];
     assert_eq!(of("all-to-all", 3), [same]);
     let shifted = vec![(0, 1), (1, 2), (2, 0), (0, 2), (1, 0), (2, 1)];
     assert_eq!(of("all-to-all[order=shifted]", 3), [shifted]);
     let lexicographic = vec![(0, 1), (0, 2), (1, 0), (1, 2), (2, 0), (2, 1)];
     assert_eq!(of("all-to-all[preset=bani-mohammad]", 3), [lexicographic]);
+}
+
+/// Every rank to 0, every rank to 1, and so on, and the quota cuts the last round: on a line the
+/// links crossed tell which packets were sent.
+#[test]
+fn at_once_a_quota_cuts_the_last_round() {
+    let rounds = |n: u32| {
+        (0..n).flat_map(move |dst| (0..n).filter(move |&src| src != dst).map(move |src| (src, dst)))
+    };
+    assert!(of("all-to-all", 7)[0].iter().copied().eq(rounds(7)));
+    for quota in [1, 4, 9, 29, 30, 31, 47] {
+        let mut traffic = traffic("6x1", Settings::LO);
+        let demand = demand("all-to-all[sends=at-once]", Quota::fixed(quota));
+        traffic.start(0, &nodes(0..6), &demand).expect("legal");
+        let sent = rounds(6).cycle().take(quota as usize);
+        let links: u32 = sent.map(|(src, dst)| src.abs_diff(dst)).sum();
+        assert_eq!(finish(&mut traffic)[0].hops, u64::from(links), "{quota}");
+    }
 }
 
 #[test]
@@ -141,7 +159,8 @@ fn iterations_have_the_lengths_of_the_paper() {
         ("one-to-all", 81, Preset::LO_ONE_TO_ALL),
         ("n-body", 81, Preset::LO_N_BODY),
         ("fft-2d", 64, Preset::LO_FFT_2D),
-        ("multigrid", 64, Preset::LO_MULTIGRID),
+        ("multigrid", 64, 432),
+        ("multigrid[cycle=v]", 64, 864),
         ("nearest-neighbour", 81, Preset::LO_NEAREST_NEIGHBOUR),
         ("random[source=each]", 81, Preset::LO_RANDOM),
     ];

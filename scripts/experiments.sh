@@ -46,40 +46,6 @@ fragmentation() {
     done
 }
 
-busy_lists() {
-    local four=turning-busy-list,turning-first-fit,busy-list,first-fit
-    local two=turning-busy-list,busy-list
-    local meshes=8x8x8,10x10x10,12x12x12
-    local pareto='pareto[k=15,q=4241,alpha=1]'
-    local sides load top
-    echo '# Busy lists, heavy tails (Bani-Mohammad, chapters 3 and 5)'
-    while read -r sides load top; do
-        printf '\n## Exponential service, %s sides (Figs. 3.8 to 3.11)\n' "$sides"
-        stream "bani-3-$sides" 'turnaround utilization' --mesh 8x8x8 --sides "$sides" --load "$load" --alloc $four
-        printf '\n### Length of the busy list (Figs. 3.12 to 3.15)\n'
-        stream "bani-3-$sides-m" busy-list --mesh $meshes --sides "$sides" --load "$load" --alloc $two
-        printf '\n### Against the size of the machine (Figs. 3.16 to 3.23)\n'
-        stream "bani-3-$sides-size" 'turnaround operations' --mesh $meshes --sides "$sides" --load "$top" --alloc $four
-    done << 'RUNS'
-uniform 1,2.2,3.4,4.6,5.8 5.8
-exponential 1..12.2:1.6 12.2
-RUNS
-    while read -r sides load top; do
-        printf '\n## Heavy tails, %s sides (Figs. 5.3 to 5.6)\n' "$sides"
-        stream "bani-5-$sides" 'turnaround utilization' --mesh 8x8x8 --sides "$sides" --service "$pareto" \
-            --sched fcfs,ssd --load "$load" --precision 0.1 --alloc $four
-        printf '\n### Length of the busy list (Figs. 5.7 to 5.10)\n'
-        stream "bani-5-$sides-m" busy-list --mesh 8x8x8,12x12x12 --sides "$sides" --service "$pareto" \
-            --sched fcfs,ssd --load "$load" --precision 0.1 --alloc $two
-        printf '\n### Against the size of the machine (Figs. 5.11 to 5.24)\n'
-        stream "bani-5-$sides-size" 'turnaround operations' --mesh $meshes --sides "$sides" --service "$pareto" \
-            --sched ssd --load "$top" --precision 0.1 --alloc $four
-    done << 'RUNS'
-uniform 0.005..0.045:0.01,0.075,0.105 0.045
-exponential 0.015..0.105:0.03,0.205 0.205
-RUNS
-}
-
 messages() {
     local pattern sides load top name
     local four=gabl,mbs,paging,first-fit

@@ -40,7 +40,7 @@ impl HeatMap {
 }
 
 /// Room for the colour bar and its labels.
-const BAR_ROOM: f64 = 150.0;
+pub(super) const BAR_ROOM: f64 = 150.0;
 const BAR_WIDTH: f64 = 22.0;
 /// How far cells reach under their neighbours.
 const SEAM: f64 = 0.5;
@@ -148,7 +148,8 @@ impl HeatMap {
     }
 }
 
-fn draw_bar<DB: DrawingBackend>(
+/// The colour bar right of a panel.
+pub(super) fn draw_bar<DB: DrawingBackend>(
     canvas: &Canvas<DB>,
     panel: &Panel,
     colours: Scale,

@@ -13,6 +13,7 @@
 //! | [`Lines`] | named lines, linear or logarithmic, with error bars |
 //! | [`Scatter`] | points of two measures, a panel for each pair |
 //! | [`HeatMap`] | a matrix of values with a colour bar |
+//! | [`LinkMaps`] | the use of a machine's links, direction by direction, on one scale |
 //! | [`MachineMap`] | who holds which processors of a machine |
 //! | [`Convergence`] | how searches got better, by evaluations |
 //! | [`Surface`] | small maps of what a search found, one per scan radius |
@@ -42,6 +43,7 @@ mod header;
 mod heat_map;
 mod improvement;
 mod lines;
+mod link_maps;
 mod load;
 mod machine;
 mod name;
@@ -70,6 +72,7 @@ pub use gallery::gallery;
 pub use heat_map::HeatMap;
 pub use improvement::{Improvement, Order};
 pub use lines::{Line, Lines, Point};
+pub use link_maps::{LinkMap, LinkMaps};
 pub use load::{Load, Of, Span};
 pub use machine::MachineMap;
 pub use name::Stems;

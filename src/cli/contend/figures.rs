@@ -5,9 +5,11 @@ use std::path::{Path, PathBuf};
 
 use super::tables::varied;
 use crate::experiment::RunKey;
-use crate::experiment::contention::{Contended, Contention, Correlations, PAIRS, settings};
+use crate::experiment::contention::{
+    Contended, Contention, Correlations, LinkUse, PAIRS, mean_use, settings,
+};
 use crate::metrics::correlation::FEWEST;
-use crate::plot::{Comparison, HeatMap, Scatter, ScatterPanel, Stems, save};
+use crate::plot::{Comparison, LinkMap, LinkMaps, Scatter, ScatterPanel, Stems, save};
 
 /// Draws a comparison of every setting, the points of every row of correlations, and a map of every run
 /// on a 2D machine; the paths of the files. Names and subtitles tell machines and seeds apart if there are several.
@@ -39,7 +41,7 @@ pub fn write(plots: &Path, outcomes: &[Contended]) -> anyhow::Result<Vec<PathBuf
     for outcome in outcomes {
         let key = &outcome.key;
         let (seed, strategy) = (seed_of(key), key.strategy());
-        let Some(figure) = heat_map(outcome, seed.as_deref()) else { continue };
+        let Some(figure) = link_maps(outcome, seed.as_deref()) else { continue };
         let mut parts = vec!["links", key.trace.as_str()];
         parts.extend(machines.then_some(key.topology.as_str()));
         parts.extend([&key.scheduler, &strategy].map(String::as_str));
@@ -115,14 +117,33 @@ fn scatter(of: &Correlations<'_>, pattern: &str, seed: Option<&str>) -> Scatter 
     }
 }
 
+/// The directions of a 2D machine, as [`LinkUse`] has them, and where they lead on the map.
+const DIRECTIONS: [&str; 4] = ["-x (to the left)", "+x (to the right)", "-y (down)", "+y (up)"];
+
 /// Use of links by place, on 2D machines.
-fn heat_map(outcome: &Contended, seed: Option<&str>) -> Option<HeatMap> {
+fn link_maps(outcome: &Contended, seed: Option<&str>) -> Option<LinkMaps> {
     let grid = outcome.trace.topology.grid().filter(|grid| grid.dimensions() == 2)?;
     let (width, length) = (grid.extent(0) as u16, grid.extent(1) as u16);
-    let at = |x, y| 100.0 * outcome.result.link_use[grid.node([x, y, 0]).index()];
+    let map = |name: &str, of: &dyn Fn(&LinkUse) -> Option<f64>| LinkMap {
+        name: name.to_string(),
+        values: (0..length)
+            .map(|y| {
+                let links = |x| &outcome.result.link_use[grid.node([x, y, 0]).index()];
+                (0..width).map(|x| of(links(x)).map(|share| 100.0 * share)).collect()
+            })
+            .collect(),
+    };
+    let mut maps = vec![map("mean of the links that there are", &mean_use)];
+    for (direction, name) in DIRECTIONS.iter().enumerate() {
+        maps.push(map(name, &|links| links.get(direction).copied().flatten()));
+    }
+    let edges = match grid.axes()[..2].iter().all(|axis| axis.wrapped) {
+        true => "",
+        false => "; the mean is of four inside, three at an edge, two in a corner (grey: no link)",
+    };
     let (key, pattern) = (&outcome.key, &outcome.pattern);
     let strategy = key.strategy();
-    Some(HeatMap {
+    Some(LinkMaps {
         title: "Use of the links".to_string(),
         subtitle: vec![
             line(&[
@@ -132,13 +153,10 @@ fn heat_map(outcome: &Contended, seed: Option<&str>) -> Option<HeatMap> {
                 Some(&strategy),
                 seed,
             ]),
-            format!("{pattern}; mean over the links that leave a processor"),
+            format!("{pattern}; links that leave a processor{edges}"),
         ],
-        x_title: "x".to_string(),
-        y_title: "y".to_string(),
         value_title: "time reserved (%)".to_string(),
-        columns: (0..width).map(|x| x.to_string()).collect(),
-        rows: (0..length).map(|y| y.to_string()).collect(),
-        values: (0..length).map(|y| (0..width).map(|x| Some(at(x, y))).collect()).collect(),
+        sides: (width.into(), length.into()),
+        maps,
     })
 }

@@ -33,7 +33,7 @@ pub use outcome::{Contended, ContendedJob, Contention};
 use slices::{SliceError, Slices};
 pub use stage::{LONGEST, Stage, TraceError};
 pub use totals::{Sums, Totals};
-pub use trace::{JobContention, TraceRun, contended_id, link_use, run_trace};
+pub use trace::{JobContention, LinkUse, TraceRun, contended_id, link_use, mean_use, run_trace};
 
 /// What jobs send, and the network they send it on.
 #[derive(Clone, Debug)]

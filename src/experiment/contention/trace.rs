@@ -16,8 +16,6 @@
 //! has nobody to send to holds its processors for its target, so that in isolation the load
 //! would be that of the trace.
 
-use std::collections::BTreeSet;
-
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -99,8 +97,8 @@ pub struct TraceRun {
     pub jobs: Vec<JobContention>,
     /// The system over time.
     pub system: SystemMetrics,
-    /// By processor, how long its outgoing links were reserved; see [`link_use`].
-    pub link_use: Vec<f64>,
+    /// How long the links were reserved; see [`link_use`].
+    pub link_use: Vec<LinkUse>,
 }
 
 /// Runs isolated jobs together. `seed` is that of the allocator and of what jobs draw: that
@@ -170,22 +168,33 @@ pub fn run_trace(
     })
 }
 
-/// By processor, the share of the time for which its outgoing links were reserved, mean over
-/// these links. The two virtual channels of a torus' link are added up: they share its flits,
-/// but may be reserved at the same time, so that a share can be above 1.
-pub fn link_use(network: &Network, processors: usize) -> Vec<f64> {
+/// The shares of the time for which the links that leave a processor were reserved, by direction: on a
+/// grid -x, +x, -y, +y and so on, on a hypercube bit by bit. `None` where no link leads: a corner of
+/// a 2D mesh has two of four, an edge three.
+pub type LinkUse = Vec<Option<f64>>;
+
+/// The use of the links by processor. The two virtual channels of a torus' link are added up: they
+/// share its flits, but may be reserved at the same time, so that a share can be above 1.
+pub fn link_use(network: &Network, processors: usize) -> Vec<LinkUse> {
     let cycles = network.now().max(1) as f64;
-    let mut shares = vec![0.0; processors];
-    let mut links = vec![BTreeSet::new(); processors];
-    for usage in network.usage().filter(|usage| usage.channel.is_link()) {
-        let from = usage.channel.from.index();
-        shares[from] += usage.busy as f64 / cycles;
-        links[from].insert(match usage.channel.port {
-            Port::Axis { axis, positive, .. } => Port::Axis { axis, positive, lane: 0 },
-            port => port,
-        });
+    let mut links = vec![LinkUse::new(); processors];
+    for usage in network.usage() {
+        let direction = match usage.channel.port {
+            Port::Axis { axis, positive, .. } => 2 * usize::from(axis) + usize::from(positive),
+            Port::Bit(bit) => usize::from(bit),
+            Port::Injection | Port::Ejection => continue,
+        };
+        let of = &mut links[usage.channel.from.index()];
+        of.resize(of.len().max(direction + 1), None);
+        *of[direction].get_or_insert(0.0) += usage.busy as f64 / cycles;
     }
-    shares.iter().zip(links).map(|(share, links)| share / links.len().max(1) as f64).collect()
+    links
+}
+
+/// The mean over the links that there are; `None` without any.
+pub fn mean_use(links: &LinkUse) -> Option<f64> {
+    let there: Vec<f64> = links.iter().flatten().copied().collect();
+    (!there.is_empty()).then(|| there.iter().sum::<f64>() / there.len() as f64)
 }
 
 /// What tells a run of a trace from others: the digest of its jobs, its cell, what they send and

@@ -59,11 +59,22 @@ fn the_lanes_of_a_link_are_one_link() {
         let demand = Demand { program: Arc::new(program), quota: Quota::fixed(1), seed: 0 };
         traffic.start(0, &[NodeId(1), NodeId(2)], &demand).expect("nodes");
         traffic.advance(None, &mut Vec::new()).expect("no deadlock");
-        link_use(traffic.network(), 5).iter().sum::<f64>()
+        link_use(traffic.network(), 5)
     };
-    // One link of two to neighbours, on the mesh as on the torus.
-    assert!(share("5x1") > 0.0);
-    assert_eq!(share("5x1"), share("torus:5x1"));
+    // The only link used, and where there are others: an end of the line has one of two.
+    let (mesh, torus) = (share("5x1"), share("torus:5x1"));
+    let used = |links: &[LinkUse]| links.iter().flatten().flatten().sum::<f64>();
+    assert!(used(&mesh) > 0.0);
+    assert_eq!(used(&mesh), used(&torus));
+    let there = |links: &[LinkUse]| -> Vec<usize> {
+        links.iter().map(|of| of.iter().flatten().count()).collect()
+    };
+    assert_eq!((there(&mesh), there(&torus)), (vec![1, 2, 2, 2, 1], vec![2; 5]));
+    // From 1 to 2 or back: half of that link's share is the mean of its processor's.
+    let from = mesh.iter().position(|of| of.iter().flatten().any(|&share| share > 0.0));
+    let mean = mean_use(&mesh[from.expect("a link")]).expect("links");
+    assert_eq!(2.0 * mean, used(&mesh));
+    assert_eq!(mean_use(&Vec::new()), None);
 }
 
 /// Every allocator that works on the machine, and jobs so far apart that each is alone.

@@ -13,6 +13,7 @@ mod cli {
     pub mod dir;
     pub mod ask;
     pub mod begin;
+    pub mod compare;
     pub mod estimates;
     pub mod files;
     pub mod folding;
@@ -57,6 +58,7 @@ fn main() -> ExitCode {
         cli::resume::trials(),
         cli::shards::trials(),
         cli::show::trials(),
+        cli::compare::trials(),
         cli::listing::trials(),
         cli::synth::trials(),
         cli::import::trials(),

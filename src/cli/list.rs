@@ -3,6 +3,7 @@ use std::io::{self, Write};
 use clap::{Args, ValueEnum};
 
 use super::exit::{Exit, Failure};
+use crate::experiment::compare::Compared;
 use crate::experiment::contention::{Contended, ContendedJob, Correlations};
 use crate::experiment::estimates::Finding;
 use crate::experiment::saturated::Outcome;
@@ -270,6 +271,7 @@ fn tables() -> Vec<TableInfo> {
         TableInfo::of::<Hold>(),
         TableInfo::of::<Outcome>(),
         TableInfo::of::<Finding>(),
+        TableInfo::of::<Compared>(),
         TableInfo::of::<SearchRow>(),
         TableInfo::of::<SparedRow>(),
         TableInfo::of::<PortabilityRow<'_>>(),

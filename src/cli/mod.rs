@@ -16,6 +16,7 @@
 
 mod args;
 mod cells;
+mod compare;
 mod compatible;
 mod contend;
 mod cost;
@@ -131,6 +132,8 @@ enum Command {
     ///
     /// As a map of letters and a table; with --out as a picture as well.
     Show(show::ShowArgs),
+    /// Compare runs of the same jobs, job by job: what changed, and whether that can be told.
+    Compare(compare::CompareArgs),
     /// Look for good tie vectors.
     ///
     /// Evaluates vectors on one or several traces and ranks them: every ratio of a grid, the
@@ -220,6 +223,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Some(Command::Plan(args)) => sweep::plan(&args),
         Some(Command::Merge(args)) => sweep::merge(&args, &arguments),
         Some(Command::Show(args)) => show::run(&args, &arguments),
+        Some(Command::Compare(args)) => compare::run(&args),
         Some(Command::Search(args)) => search::run(&args, &arguments),
         Some(Command::List(args)) => list::run(&args),
         Some(Command::Stream(args)) => stream::run(&args, &arguments),

@@ -7,21 +7,19 @@
 //! differs by EF, not by where they happened to begin. Both winners are judged on the second half: the whole trace is
 //! replayed with each, and the pairwise L1 of the second half's jobs compared. What that gains is given
 //! with a 95 % interval by a paired block bootstrap over the weeks in which the jobs were submitted, or
-//! over days where the half has fewer than [`FEWEST_BLOCKS`] weeks.
+//! over days where the half has fewer than [`FEWEST_BLOCKS`](crate::metrics::bootstrap::FEWEST_BLOCKS) weeks.
 //!
 //! Beside what the log has ([`Source::Log`]) there are controls: estimates that are the run times
 //! ([`Source::Oracle`]) show what the best would bring; estimates of other jobs of the same size
 //! ([`Source::Shuffled`]) must bring nothing, and what they seem to bring is the noise of a search.
 //! A log without estimates gets modelled ones ([`Source::Modelled`]), which are shuffled, too.
 
-mod bootstrap;
 mod source;
 
 use std::sync::Arc;
 
 pub use source::Source;
 
-use self::bootstrap::Blocks;
 use super::search::strategy::{List, Local, Random, SearchStrategy};
 use super::search::{
     Archive, Candidate, Control, Objective, Part, Problem, SearchError, Space, improvement_percent,
@@ -32,14 +30,12 @@ use crate::allocator::centre::Slack;
 use crate::allocator::registry::AllocatorSpec;
 use crate::experiment::search::{Goal, Range};
 use crate::metrics::Locality;
+use crate::metrics::bootstrap::Blocks;
 use crate::scheduler::registry::SchedulerSpec;
 use crate::simulation::{ReplayError, Scene, replay};
 use crate::stop::Stopped;
 use crate::table::{Column, Table};
 use crate::workload::{Job, Workload};
-
-/// Weeks below which blocks are days.
-pub const FEWEST_BLOCKS: usize = 8;
 
 /// Classes of job size.
 const CLASSES: u64 = 10;
@@ -167,7 +163,8 @@ pub fn study(
     };
     let (a, b) = (of(with)?, of(without)?);
     let (later, a, b) = (&jobs[half..], &a[half..], &b[half..]);
-    let blocks = Blocks::new(later, a, b);
+    let sums = a.iter().zip(b).map(|(&a, &b)| [a as f64, b as f64]);
+    let blocks = Blocks::new(later.iter().map(|job| job.submit).zip(sums));
     let mean = |sums: &[u64]| sums.iter().sum::<u64>() as f64 / later.len() as f64;
     let known = jobs.iter().filter(|job| job.limit.is_some()).count();
     let used: Vec<f64> = jobs

@@ -12,6 +12,7 @@
 //! their traces.
 
 mod cell;
+pub mod compare;
 pub mod contention;
 pub mod estimates;
 pub mod grid;

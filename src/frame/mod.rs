@@ -5,12 +5,15 @@
 //! grid as results arrive: `runs`, `by_size` and, if asked for, `jobs`, joined by the column
 //! `run`, and `shaken` if the traces are.
 //!
+//! [`mod@read`] reads results back, for comparisons.
+//!
 //! Parquet files say what their columns mean and in what units, and where they come from. Files
 //! hold no wall-clock figures: the same results give the same bytes.
 
 mod build;
 mod error;
 mod files;
+pub mod read;
 mod tables;
 
 pub use build::frame;

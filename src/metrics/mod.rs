@@ -20,6 +20,7 @@
 //! field, the column of every file and format, its documentation and listing, and, if a tie
 //! vector can change it, an objective of searches. What it is computed from may need a sum more.
 
+pub mod bootstrap;
 pub mod by_size;
 pub mod correlation;
 pub mod estimate;

@@ -47,21 +47,6 @@ fn sources_say_what_they_are_to() {
 }
 
 #[test]
-fn the_interval_is_about_blocks() {
-    const WEEK: i64 = 604_800;
-    // Ten weeks, with always half of without: no doubt. Then two weeks: days.
-    let jobs: Vec<Job> = (0..100).map(|i| job(i * WEEK / 10, 1, 2, None)).collect();
-    let blocks = Blocks::new(&jobs, &[1; 100], &[2; 100]);
-    assert_eq!((blocks.len(), blocks.days, blocks.interval(100, 1)), (10, 7, [50.0, 50.0]));
-    let blocks = Blocks::new(&jobs[..20], &[1; 20], &[2; 20]);
-    assert_eq!((blocks.len(), blocks.days), (14, 1));
-    // As much better in one half of the weeks as worse in the other.
-    let with: Vec<u64> = (0..100).map(|i| if i / 10 % 2 == 0 { 90 } else { 110 }).collect();
-    let [low, high] = Blocks::new(&jobs, &with, &[100; 100]).interval(1000, 1);
-    assert!((-8.0..-4.0).contains(&low) && (4.0..8.0).contains(&high), "{low} {high}");
-}
-
-#[test]
 fn classes_have_whole_sizes() {
     let jobs: Vec<Job> =
         (0..1000).map(|i| job(0, 1, [1, 2, 2, 2, 4, 8, 9, 10, 64, 65][i % 10], None)).collect();

@@ -1,0 +1,270 @@
+//! `replay compare`: two runs of the same jobs, job by job.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+use super::args::{FormatArg, ProcessArgs};
+use super::exit::{Exit, Failure, tell};
+use super::stdout::stdout;
+use super::words::one;
+use crate::experiment::compare::{Compared, MEASURES, Pairs, RunRow};
+use crate::frame::read::{self, ReadError};
+use crate::number::{fixed, grouped};
+use crate::report::{Align, Sheet};
+use crate::shown::shown;
+
+/// Arguments of `replay compare`.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = "Examples:
+  replay compare out/before out/after
+  replay compare out:0 out:1 --by-size
+  replay compare out/before out/after --fail-if-worse wait:5
+A job has less or more of a measure than in the base; of all measures less is better. The interval of a
+change is a paired bootstrap over weeks of submission, or days where there are fewer than eight weeks.")]
+pub struct CompareArgs {
+    /// The base: a folder of results with jobs.parquet, or one of its runs, FOLDER:RUN.
+    #[arg(value_name = "FOLDER[:RUN]")]
+    base: String,
+
+    /// What is compared with it. Several runs are paired by trace, machine, scheduler, strategy,
+    /// policy, seed and copy; one run is compared with one whatever they are.
+    #[arg(value_name = "FOLDER[:RUN]")]
+    other: String,
+
+    /// What to compare.
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        default_value = "wait,turnaround,bounded_slowdown,pairwise_l1,distance"
+    )]
+    measure: Vec<String>,
+
+    /// Add rows for classes of size: 1, 2, 3 to 4, 5 to 8, ...
+    #[arg(long)]
+    by_size: bool,
+
+    /// Exit with 1 if the mean over all jobs is worse by more than so much, and the interval says worse.
+    #[arg(long, value_name = "MEASURE:PERCENT")]
+    fail_if_worse: Vec<String>,
+
+    /// Samples of the bootstrap behind the intervals.
+    #[arg(long, value_name = "N", default_value_t = 2000, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    samples: u32,
+
+    /// Seed of the bootstrap.
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+
+    /// Format on standard output.
+    #[arg(long, value_enum, default_value_t)]
+    format: FormatArg,
+
+    #[command(flatten)]
+    process: ProcessArgs,
+}
+
+/// Compares runs.
+pub fn run(args: &CompareArgs) -> Result<Exit, Failure> {
+    let measures: Vec<usize> =
+        args.measure.iter().map(|name| measure("--measure", name)).collect::<Result<_, _>>()?;
+    let limits: Vec<(usize, f64)> =
+        args.fail_if_worse.iter().map(|text| limit(text)).collect::<Result<_, _>>()?;
+    let (base, others) = (Runs::read(&args.base)?, Runs::read(&args.other)?);
+    let mut compared = Vec::new();
+    let mut failed = Vec::new();
+    for [first, second] in paired(&base, &others, args.process.quiet)? {
+        let jobs = |runs: &Runs, run: &RunRow| read::jobs(&runs.dir, run.run).map_err(bad);
+        let pairs = Pairs::new(&jobs(&base, first)?, &jobs(&others, second)?);
+        // Where both have one name, the folders tell them apart.
+        let mut names = [first.name(), second.name()];
+        if names[0] == names[1] {
+            names =
+                [(&args.base, 0), (&args.other, 1)].map(|(text, i)| format!("{text} {}", names[i]));
+        }
+        let [name, other_name] = names.each_ref().map(String::as_str);
+        if pairs.is_empty() {
+            return Err(Failure::data(anyhow::anyhow!(
+                "{name} and {other_name} have no job in common"
+            )));
+        }
+        if pairs.unpaired > 0 && !args.process.quiet {
+            tell(format_args!(
+                "{name} and {other_name}: {} jobs that only one of them has are left out",
+                grouped(pairs.unpaired as u64)
+            ));
+        }
+        let everybody = [1, i64::MAX];
+        let compare = |measure: usize, sizes: [i64; 2]| {
+            pairs.compare([name, other_name], measure, sizes, args.samples, args.seed)
+        };
+        for &measure in &measures {
+            compared.push(compare(measure, everybody));
+            if args.by_size {
+                let classes = pairs.classes().into_iter();
+                compared.extend(classes.map(|sizes| compare(measure, sizes)));
+            }
+        }
+        for &(measure, percent) in &limits {
+            let all = compare(measure, everybody);
+            if all.verdict() == "worse" && all.change > percent {
+                failed.push(format!(
+                    "{other_name}: {} is worse by {} % (95 %: {} to {}); at most {percent} % is allowed",
+                    all.measure,
+                    fixed(all.change, 2),
+                    fixed(all.interval[0], 2),
+                    fixed(all.interval[1], 2)
+                ));
+            }
+        }
+    }
+    args.format
+        .print(&compared, || vec![sheet(&compared)], &mut stdout())
+        .map_err(|e| Failure::output("standard output", e))?;
+    failed.iter().for_each(tell);
+    Ok(if failed.is_empty() { Exit::Done } else { Exit::Differs })
+}
+
+/// The runs of a folder that are meant.
+struct Runs {
+    text: String,
+    dir: PathBuf,
+    runs: Vec<RunRow>,
+}
+
+impl Runs {
+    fn read(text: &str) -> Result<Self, Failure> {
+        let (dir, number) = match text.rsplit_once(':') {
+            // A folder may have a colon in its name.
+            Some((dir, number)) if !Path::new(text).exists() => match number.parse::<i64>() {
+                Ok(number) => (dir, Some(number)),
+                Err(_) => (text, None),
+            },
+            _ => (text, None),
+        };
+        let dir = PathBuf::from(dir);
+        let mut runs = read::runs(&dir).map_err(bad)?;
+        if let Some(number) = number {
+            let last = runs.iter().map(|run| run.run).max().unwrap_or(0);
+            runs.retain(|run| run.run == number);
+            if runs.is_empty() {
+                return Err(Failure::usage_message(format!(
+                    "{text}: {} has runs 0 to {last}",
+                    dir.display()
+                )));
+            }
+        }
+        if runs.is_empty() {
+            return Err(Failure::data(anyhow::anyhow!("{text} has no runs")));
+        }
+        Ok(Self { text: text.to_string(), dir, runs })
+    }
+}
+
+/// Which runs are compared.
+fn paired<'a>(
+    base: &'a Runs,
+    others: &'a Runs,
+    quiet: bool,
+) -> Result<Vec<[&'a RunRow; 2]>, Failure> {
+    if let ([first], [second]) = (&base.runs[..], &others.runs[..]) {
+        return Ok(vec![[first, second]]);
+    }
+    let of = |other: &'a RunRow| base.runs.iter().find(|one| one.key == other.key);
+    let pairs: Vec<[&RunRow; 2]> =
+        others.runs.iter().filter_map(|other| Some([of(other)?, other])).collect();
+    if pairs.is_empty() {
+        return Err(Failure::usage_message(format!(
+            "{} ({} runs) and {} ({} runs) have no run in common; FOLDER:RUN names one",
+            base.text,
+            base.runs.len(),
+            others.text,
+            others.runs.len()
+        )));
+    }
+    let alone = base.runs.len() + others.runs.len() - 2 * pairs.len();
+    if alone > 0 && !quiet {
+        tell(format_args!("{alone} runs that only one folder has are left out"));
+    }
+    Ok(pairs)
+}
+
+fn bad(error: ReadError) -> Failure {
+    Failure::data(error)
+}
+
+fn measure(option: &str, name: &str) -> Result<usize, Failure> {
+    let all: Vec<(&'static str, usize)> = MEASURES.into_iter().zip(0..).collect();
+    one(option, name.trim(), &all)
+}
+
+fn limit(text: &str) -> Result<(usize, f64), Failure> {
+    let wrong = || {
+        Failure::usage_message(format!(
+            "--fail-if-worse \"{}\": write MEASURE:PERCENT, such as wait:5",
+            shown(text)
+        ))
+    };
+    let (name, percent) = text.rsplit_once(':').ok_or_else(wrong)?;
+    let percent: f64 = percent.trim().parse().ok().filter(|p: &f64| *p >= 0.0).ok_or_else(wrong)?;
+    Ok((measure("--fail-if-worse", name)?, percent))
+}
+
+/// For people.
+fn sheet(rows: &[Compared]) -> Sheet {
+    let names = |row: &Compared| [row.base.clone(), row.run.clone()];
+    let several = rows.windows(2).any(|pair| names(&pair[0]) != names(&pair[1]));
+    let classes = rows.iter().any(|row| row.sizes[1] < i64::MAX);
+    let mut header = Vec::new();
+    if several {
+        header.push(("run", Align::Left));
+    }
+    header.push(("measure", Align::Left));
+    if classes {
+        header.push(("processors", Align::Right));
+    }
+    header.extend([
+        ("jobs", Align::Right),
+        ("base", Align::Right),
+        ("mean", Align::Right),
+        ("change %", Align::Right),
+        ("95 %", Align::Right),
+        ("less %", Align::Right),
+        ("more %", Align::Right),
+        ("verdict", Align::Left),
+    ]);
+    let mut sheet = Sheet::new(&header);
+    let number = |value: f64, digits: usize| match value.is_finite() {
+        true => fixed(value, digits),
+        false => "-".to_string(),
+    };
+    for row in rows {
+        let mut fields = Vec::new();
+        if several {
+            fields.push(row.run.clone());
+        }
+        fields.push(row.measure.to_string());
+        if classes {
+            fields.push(match row.sizes {
+                [_, i64::MAX] => "all".to_string(),
+                [low, high] if low == high => low.to_string(),
+                [low, high] => format!("{low} to {high}"),
+            });
+        }
+        let [low, high] = row.interval;
+        let share = |count: u64| number(100.0 * count as f64 / row.jobs as f64, 1);
+        fields.extend([
+            grouped(row.jobs),
+            number(row.means[0], 2),
+            number(row.means[1], 2),
+            number(row.change, 2),
+            format!("{} to {}", number(low, 2), number(high, 2)),
+            share(row.lower),
+            share(row.higher),
+            row.verdict().to_string(),
+        ]);
+        sheet.push(fields);
+    }
+    sheet
+}

@@ -1,0 +1,264 @@
+//! Two runs of the same jobs, job by job.
+//!
+//! Jobs are paired by their number. The change of a mean is that of the sums over all pairs; its 95 %
+//! interval comes from a paired bootstrap over blocks of submission time ([`Blocks`]), since jobs near
+//! each other in time are no independent observations. Of every measure here smaller is better.
+
+use std::cmp::Ordering;
+
+use crate::metrics::bootstrap::Blocks;
+use crate::table::{Column, Table};
+
+/// What is compared: columns of the table `jobs`.
+pub const MEASURES: [&str; 5] =
+    ["wait", "turnaround", "bounded_slowdown", "pairwise_l1", "distance"];
+
+/// A run, as its table says.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RunRow {
+    /// Its number in the folder.
+    pub run: i64,
+    /// The texts of [`KEY`](Self::KEY).
+    pub key: Vec<String>,
+}
+
+impl RunRow {
+    /// What tells runs apart.
+    pub const KEY: [&'static str; 8] =
+        ["trace", "topology", "scheduler", "allocator", "tie", "policy", "seed", "copy"];
+
+    /// Its trace, machine, scheduler and strategy.
+    pub fn name(&self) -> String {
+        let named = self.key.iter().take(5).map(String::as_str).filter(|text| !text.is_empty());
+        named.collect::<Vec<_>>().join(" ")
+    }
+}
+
+/// A job of a run.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct JobRow {
+    /// Job number in the trace.
+    pub number: i64,
+    /// Submission, in seconds.
+    pub submit: i64,
+    /// Processors that it asks for.
+    pub size: i64,
+    /// Values of [`MEASURES`].
+    pub measures: [f64; MEASURES.len()],
+}
+
+/// Jobs of two runs, paired.
+#[derive(Clone, Debug, Default)]
+pub struct Pairs {
+    pairs: Vec<[JobRow; 2]>,
+    /// Jobs that only one of the runs has.
+    pub unpaired: usize,
+}
+
+impl Pairs {
+    /// Pairs jobs of equal numbers; both lists ascend by number. Several jobs of one number are paired in
+    /// their order.
+    pub fn new(one: &[JobRow], other: &[JobRow]) -> Self {
+        let (mut pairs, mut unpaired) = (Vec::with_capacity(one.len().min(other.len())), 0);
+        let (mut i, mut j) = (0, 0);
+        while i < one.len() && j < other.len() {
+            match one[i].number.cmp(&other[j].number) {
+                Ordering::Less => (i, unpaired) = (i + 1, unpaired + 1),
+                Ordering::Greater => (j, unpaired) = (j + 1, unpaired + 1),
+                Ordering::Equal => {
+                    pairs.push([one[i], other[j]]);
+                    (i, j) = (i + 1, j + 1);
+                }
+            }
+        }
+        unpaired += one.len() - i + (other.len() - j);
+        Self { pairs, unpaired }
+    }
+
+    /// How many pairs.
+    pub fn len(&self) -> usize {
+        self.pairs.len()
+    }
+
+    /// Whether there is no pair.
+    pub fn is_empty(&self) -> bool {
+        self.pairs.is_empty()
+    }
+
+    /// Classes of size that occur, each with its first and last size: 1, 2, 3 to 4, 5 to 8, ...
+    pub fn classes(&self) -> Vec<[i64; 2]> {
+        let class = |size: i64| (size.max(1) as u64).next_power_of_two().trailing_zeros();
+        let mut classes: Vec<u32> = self.pairs.iter().map(|[job, _]| class(job.size)).collect();
+        classes.sort_unstable();
+        classes.dedup();
+        let sizes = |class: u32| match class {
+            0 => [1, 1],
+            _ => [(1i64 << (class - 1)) + 1, 1i64 << class],
+        };
+        classes.into_iter().map(sizes).collect()
+    }
+
+    /// The change of a measure from the one run to the other, over jobs of some sizes.
+    pub fn compare(
+        &self,
+        names: [&str; 2],
+        measure: usize,
+        sizes: [i64; 2],
+        samples: u32,
+        seed: u64,
+    ) -> Compared {
+        let within = |[job, _]: &&[JobRow; 2]| (sizes[0]..=sizes[1]).contains(&job.size);
+        let values = self.pairs.iter().filter(within).filter_map(|pair| {
+            let [a, b] = pair.map(|job| job.measures[measure]);
+            (a.is_finite() && b.is_finite()).then_some((pair[0].submit, [a, b]))
+        });
+        let (mut jobs, mut sums, mut lower, mut higher) = (0u64, [0.0; 2], 0u64, 0u64);
+        for (_, [a, b]) in values.clone() {
+            jobs += 1;
+            sums = [sums[0] + a, sums[1] + b];
+            lower += u64::from(b < a);
+            higher += u64::from(b > a);
+        }
+        let blocks = Blocks::new(values.map(|(submit, [a, b])| (submit, [b, a])));
+        // The gains of the second run over the first; a loss is a change upwards.
+        let [least, most] = blocks.interval(samples, seed);
+        Compared {
+            base: names[0].to_string(),
+            run: names[1].to_string(),
+            measure: MEASURES[measure],
+            sizes,
+            jobs,
+            means: sums.map(|sum| sum / jobs as f64),
+            change: 100.0 * (sums[1] / sums[0] - 1.0),
+            interval: [-most, -least],
+            lower,
+            higher,
+            blocks: blocks.len(),
+            days: blocks.days,
+        }
+    }
+}
+
+/// What a measure comes to in two runs.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Compared {
+    /// The run that is compared with.
+    pub base: String,
+    /// The run that is compared.
+    pub run: String,
+    /// One of [`MEASURES`].
+    pub measure: &'static str,
+    /// First and last size of the jobs, in processors.
+    pub sizes: [i64; 2],
+    /// Pairs.
+    pub jobs: u64,
+    /// Means over them.
+    pub means: [f64; 2],
+    /// The second mean against the first, in percent.
+    pub change: f64,
+    /// Its 95 % interval.
+    pub interval: [f64; 2],
+    /// Jobs that have less in the second run, and more.
+    pub lower: u64,
+    /// See `lower`.
+    pub higher: u64,
+    /// Blocks of the bootstrap, and their length.
+    pub blocks: usize,
+    /// See `blocks`.
+    pub days: u32,
+}
+
+impl Compared {
+    /// `better` or `worse` where the interval says so, `same` where nothing differs, `~` where nothing can be
+    /// told.
+    pub fn verdict(&self) -> &'static str {
+        let [low, high] = self.interval;
+        match () {
+            () if self.lower + self.higher == 0 => "same",
+            () if high < 0.0 => "better",
+            () if low > 0.0 => "worse",
+            () => "~",
+        }
+    }
+}
+
+impl Table for Compared {
+    const NAME: &'static str = "compared";
+    const ROW: &'static str = "one row per measure and class of size of two runs";
+
+    #[rustfmt::skip]
+    fn columns() -> Vec<Column<Self>> {
+        type C = Column<Compared>;
+        let share = |count: fn(&Compared) -> u64| move |row: &Compared| 100.0 * count(row) as f64 / row.jobs as f64;
+        vec![
+            C::text("base", "run that is compared with", |row| Some(&row.base)),
+            C::text("compared_run", "run that is compared", |row| Some(&row.run)),
+            C::text("compared_measure", "column of the table jobs", |row| Some(row.measure)),
+            C::new("smallest_size", "processors", "smallest size of the jobs compared", |row| row.sizes[0]),
+            C::new("largest_size", "processors", "largest size of the jobs compared; null if all are", |row| Some(row.sizes[1]).filter(|&size| size < i64::MAX)),
+            C::new("pairs", "jobs", "jobs that both runs have, of these sizes", |row| row.jobs),
+            C::new("base_mean", "", "mean over them in the base, in the measure's unit", |row| row.means[0]),
+            C::new("compared_mean", "", "mean over them in the run that is compared", |row| row.means[1]),
+            C::new("change_percent", "%", "that mean against the base's; null if that is 0", |row| row.change),
+            C::new("change_low_percent", "%", "lower end of its 95 % interval, by a paired bootstrap over blocks of submission time", |row| row.interval[0]),
+            C::new("change_high_percent", "%", "upper end of it", |row| row.interval[1]),
+            C::new("lower_percent", "%", "jobs that have less than in the base", share(|row| row.lower)),
+            C::new("higher_percent", "%", "jobs that have more than in the base", share(|row| row.higher)),
+            C::text("change_verdict", "better or worse if the interval says so, same if no job differs, ~ if nothing can be told; of all measures less is better", |row| Some(row.verdict())),
+            C::new("bootstrap_blocks", "blocks", "blocks of submission time that the bootstrap draws", |row| row.blocks),
+            C::new("block_days", "d", "length of a block", |row| row.days),
+        ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn job(number: i64, submit: i64, size: i64, wait: f64) -> JobRow {
+        JobRow { number, submit, size, measures: [wait, 1.0, 1.0, 0.0, f64::NAN] }
+    }
+
+    #[test]
+    fn jobs_are_paired_by_number() {
+        let one: Vec<_> = [1, 2, 2, 4].map(|n| job(n, 0, 1, 1.0)).into();
+        let other: Vec<_> = [2, 2, 3, 4, 5].map(|n| job(n, 0, 1, 2.0)).into();
+        let pairs = Pairs::new(&one, &other);
+        assert_eq!((pairs.len(), pairs.unpaired), (3, 3));
+        assert!(Pairs::new(&one, &[]).is_empty());
+    }
+
+    #[test]
+    fn changes_come_with_intervals_and_verdicts() {
+        const DAY: i64 = 86_400;
+        let run = |wait: fn(i64) -> f64| -> Vec<JobRow> {
+            (0..200).map(|i| job(i, i * DAY / 4, 1 + i % 5, wait(i))).collect()
+        };
+        let base = run(|_| 100.0);
+        let compare = |other: &[JobRow], measure: usize, sizes| {
+            Pairs::new(&base, other).compare(["a", "b"], measure, sizes, 500, 1)
+        };
+        let all = [1, i64::MAX];
+        // A tenth less for everybody.
+        let less = compare(&run(|_| 90.0), 0, all);
+        assert_eq!((less.verdict(), less.jobs, less.lower), ("better", 200, 200));
+        assert!((less.change + 10.0).abs() < 1e-9, "{less:?}");
+        assert!(less.interval.iter().all(|end| (end + 10.0).abs() < 1e-9), "{less:?}");
+        assert_eq!(compare(&run(|_| 110.0), 0, all).verdict(), "worse");
+        assert_eq!(compare(&base, 0, all).verdict(), "same");
+        // In one block more, in the next less.
+        let mixed = compare(&run(|i| if i / 4 % 2 == 0 { 80.0 } else { 120.0 }), 0, all);
+        assert_eq!(mixed.verdict(), "~");
+        assert!(mixed.interval[0] < 0.0 && 0.0 < mixed.interval[1], "{mixed:?}");
+        // Only jobs of 3 and 4 processors gain.
+        let some = run(|i| if (2..4).contains(&(i % 5)) { 50.0 } else { 100.0 });
+        let pairs = Pairs::new(&base, &some);
+        assert_eq!(pairs.classes(), [[1, 1], [2, 2], [3, 4], [5, 8]]);
+        let class = |sizes| pairs.compare(["a", "b"], 0, sizes, 100, 1);
+        assert_eq!([class([3, 4]).verdict(), class([5, 8]).verdict()], ["better", "same"]);
+        assert_eq!(class([3, 4]).jobs, 80);
+        // What a job does not have is left out; a mean of 0 has no change in percent.
+        assert_eq!(compare(&base, 4, all).jobs, 0);
+        assert!(compare(&base, 3, all).change.is_nan());
+    }
+}

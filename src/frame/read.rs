@@ -1,0 +1,100 @@
+//! Results read back.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use polars::prelude::{DataFrame, ParquetReader, PolarsError, PolarsResult, SerReader};
+
+use crate::experiment::compare::{JobRow, MEASURES, RunRow};
+
+/// A table that cannot be read back.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot read {path}: {source}", path = path.display())]
+pub struct ReadError {
+    /// The file.
+    pub path: PathBuf,
+    /// Why.
+    pub source: PolarsError,
+}
+
+/// The runs of a folder of results, in the order of `runs.parquet`.
+///
+/// # Errors
+/// [`ReadError`] if the table is not there, or no such table.
+pub fn runs(dir: &Path) -> Result<Vec<RunRow>, ReadError> {
+    let path = dir.join("runs.parquet");
+    let columns = RunRow::KEY.iter().chain(&["run"]);
+    let read = || {
+        let frame = table(&path, columns.map(|name| name.to_string()).collect())?;
+        let texts: Vec<Vec<String>> =
+            RunRow::KEY.iter().map(|name| texts(&frame, name)).collect::<PolarsResult<_>>()?;
+        let numbers = integers(&frame, "run")?;
+        let row = |(i, run): (usize, i64)| RunRow {
+            run,
+            key: texts.iter().map(|column| column[i].clone()).collect(),
+        };
+        Ok(numbers.into_iter().enumerate().map(row).collect())
+    };
+    read().map_err(|source| ReadError { path: path.clone(), source })
+}
+
+/// The jobs of one run of a folder, by job number and, of equal ones, by submission.
+///
+/// # Errors
+/// [`ReadError`] if the table is not there, or no such table.
+pub fn jobs(dir: &Path, run: i64) -> Result<Vec<JobRow>, ReadError> {
+    let path = dir.join("jobs.parquet");
+    let columns = ["run", "job", "submit", "size"].into_iter().chain(MEASURES);
+    let read = || {
+        let frame = table(&path, columns.map(str::to_string).collect())?;
+        let [runs, numbers, submits, sizes] =
+            ["run", "job", "submit", "size"].map(|name| integers(&frame, name));
+        let (runs, numbers, submits, sizes) = (runs?, numbers?, submits?, sizes?);
+        let measures: Vec<Vec<f64>> =
+            MEASURES.iter().map(|name| reals(&frame, name)).collect::<PolarsResult<_>>()?;
+        let row = |i: usize| JobRow {
+            number: numbers[i],
+            submit: submits[i],
+            size: sizes[i],
+            measures: std::array::from_fn(|measure| measures[measure][i]),
+        };
+        let of_run = (0..runs.len()).filter(|&i| runs[i] == run);
+        let mut rows: Vec<JobRow> = of_run.map(row).collect();
+        rows.sort_by_key(|row| (row.number, row.submit));
+        Ok(rows)
+    };
+    read().map_err(|source| ReadError { path: path.clone(), source })
+}
+
+fn table(path: &Path, columns: Vec<String>) -> PolarsResult<DataFrame> {
+    ParquetReader::new(File::open(path)?).with_columns(Some(columns)).finish()
+}
+
+fn integers(frame: &DataFrame, name: &str) -> PolarsResult<Vec<i64>> {
+    Ok(frame.column(name)?.i64()?.iter().map(|value| value.unwrap_or(0)).collect())
+}
+
+/// Numbers of whatever kind; what is null is not a number.
+fn reals(frame: &DataFrame, name: &str) -> PolarsResult<Vec<f64>> {
+    let column = frame.column(name)?;
+    match column.f64() {
+        Ok(values) => Ok(values.iter().map(|value| value.unwrap_or(f64::NAN)).collect()),
+        Err(_) => {
+            let values = column.i64()?.iter();
+            Ok(values.map(|value| value.map_or(f64::NAN, |value| value as f64)).collect())
+        }
+    }
+}
+
+/// Text or numbers as text; null is the empty text.
+fn texts(frame: &DataFrame, name: &str) -> PolarsResult<Vec<String>> {
+    let column = frame.column(name)?;
+    let text = |value: Option<String>| value.unwrap_or_default();
+    if let Ok(values) = column.str() {
+        return Ok(values.iter().map(|value| text(value.map(str::to_string))).collect());
+    }
+    if let Ok(values) = column.u64() {
+        return Ok(values.iter().map(|value| text(value.map(|value| value.to_string()))).collect());
+    }
+    Ok(column.i64()?.iter().map(|value| text(value.map(|value| value.to_string()))).collect())
+}

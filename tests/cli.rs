@@ -13,6 +13,7 @@ mod cli {
     pub mod dir;
     pub mod ask;
     pub mod begin;
+    pub mod down;
     pub mod estimates;
     pub mod files;
     pub mod folding;
@@ -43,6 +44,7 @@ fn main() -> ExitCode {
     let trials = [
         cli::begin::trials(),
         cli::input::trials(),
+        cli::down::trials(),
         cli::names::trials(),
         cli::machine::trials(),
         cli::folding::trials(),

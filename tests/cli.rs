@@ -14,6 +14,7 @@ mod cli {
     pub mod ask;
     pub mod begin;
     pub mod compare;
+    pub mod down;
     pub mod estimates;
     pub mod files;
     pub mod folding;
@@ -44,6 +45,7 @@ fn main() -> ExitCode {
     let trials = [
         cli::begin::trials(),
         cli::input::trials(),
+        cli::down::trials(),
         cli::names::trials(),
         cli::machine::trials(),
         cli::folding::trials(),

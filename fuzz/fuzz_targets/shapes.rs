@@ -15,7 +15,7 @@ fuzz_target!(|bytes: &[u8]| {
     };
     // Jobs 1 to 9 of the sizes that the text might give them.
     for size in [1, 2, 4, 6, 12] {
-        let job = |number| Job { number, submit: 0, run: 1, estimate: 1, size, line: 1, shape: None };
+        let job = |number| Job { number, submit: 0, run: 1, estimate: 1, size, line: 1, shape: None, limit: None };
         let given = |mut job: Job| shapes.give(std::slice::from_mut(&mut job)).is_ok().then_some(job);
         let jobs: Vec<Job> = (1..10).map(job).filter_map(given).collect();
         let mut text = Vec::new();

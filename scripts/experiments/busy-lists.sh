@@ -8,12 +8,12 @@ busy_lists() {
     local sides load top mesh service
     echo '# Busy lists, heavy tails (Bani-Mohammad, chapters 3 and 5)'
     while read -r sides load top; do
-        printf '\n## Exponential service, %s sides (Figs. 3.8 to 3.11)\n' "$sides"
-        stream "bani-3-$sides" 'turnaround utilization' --mesh 8x8x8 --sides "$sides" --load "$load" --alloc $four
+        printf '\n## Exponential service, %s sides (Figs. 3.8 to 3.11, 3.16, 3.17)\n' "$sides"
+        stream "bani-3-$sides" 'turnaround utilization operations' --mesh 8x8x8 --sides "$sides" --load "$load" --alloc $four
         printf '\n### Length of the busy list (Figs. 3.12 to 3.15)\n'
         stream "bani-3-$sides-m" busy-list --mesh $meshes --sides "$sides" --load "$load" --alloc $two
-        printf '\n### What allocation costs (Figs. 3.16 to 3.21)\n'
-        for mesh in ${meshes//,/ }; do
+        printf '\n### What allocation costs on larger machines (Figs. 3.18 to 3.21)\n'
+        for mesh in 10x10x10 12x12x12; do
             stream "bani-3-$sides-cost-$mesh" operations --mesh "$mesh" --sides "$sides" --load "$load" --alloc $four
         done
         printf '\n### Against the size of the machine (Figs. 3.22, 3.23)\n'
@@ -23,14 +23,14 @@ uniform 1,2.2,3.4,4.6,5.8 5.8
 exponential 1..12.2:1.6 12.2
 RUNS
     while read -r sides load top; do
-        printf '\n## Heavy tails, %s sides (Figs. 5.3 to 5.6)\n' "$sides"
-        stream "bani-5-$sides" 'turnaround utilization' --mesh 8x8x8 --sides "$sides" --service "$pareto" \
+        printf '\n## Heavy tails, %s sides (Figs. 5.3 to 5.6, 5.11 to 5.14)\n' "$sides"
+        stream "bani-5-$sides" 'turnaround utilization operations' --mesh 8x8x8 --sides "$sides" --service "$pareto" \
             --sched fcfs,ssd --load "$load" --precision 0.1 --alloc $four
         printf '\n### Length of the busy list (Figs. 5.7 to 5.10)\n'
         stream "bani-5-$sides-m" busy-list --mesh $meshes --sides "$sides" --service "$pareto" \
             --sched fcfs,ssd --load "$load" --precision 0.1 --alloc $two
-        printf '\n### What allocation costs (Figs. 5.11 to 5.22)\n'
-        for mesh in ${meshes//,/ }; do
+        printf '\n### What allocation costs on larger machines (Figs. 5.15 to 5.22)\n'
+        for mesh in 10x10x10 12x12x12; do
             stream "bani-5-$sides-cost-$mesh" operations --mesh "$mesh" --sides "$sides" --service "$pareto" \
                 --sched fcfs,ssd --load "$load" --precision 0.1 --alloc $four
         done

@@ -104,6 +104,10 @@ fn halved(mut frame: [u16; 3]) -> Option<[u16; 3]> {
 }
 
 impl Allocator for Anca {
+    fn takes_outages(&self) -> bool {
+        true
+    }
+
     fn allocate(
         &mut self,
         machine: &Machine,

@@ -142,6 +142,10 @@ impl CurveAllocator {
 }
 
 impl Allocator for CurveAllocator {
+    fn takes_outages(&self) -> bool {
+        true
+    }
+
     fn allocate(
         &mut self,
         machine: &Machine,

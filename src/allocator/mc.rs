@@ -63,6 +63,10 @@ impl Mc {
 }
 
 impl Allocator for Mc {
+    fn takes_outages(&self) -> bool {
+        true
+    }
+
     fn allocate(
         &mut self,
         machine: &Machine,

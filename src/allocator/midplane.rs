@@ -98,6 +98,10 @@ impl Midplane {
 }
 
 impl Allocator for Midplane {
+    fn takes_outages(&self) -> bool {
+        true
+    }
+
     fn allocate(
         &mut self,
         machine: &Machine,

@@ -331,6 +331,12 @@ pub trait Allocator: Send {
         None
     }
 
+    /// Whether it goes by nothing but which processors are free, so that some may be out of service at
+    /// times: nobody's, and not free. `false` for strategies that keep books of the machine.
+    fn takes_outages(&self) -> bool {
+        false
+    }
+
     /// Forgets the machine seen so far; the next call may show another.
     fn reset(&mut self) {}
 

@@ -25,6 +25,10 @@ impl Random {
 }
 
 impl Allocator for Random {
+    fn takes_outages(&self) -> bool {
+        true
+    }
+
     fn allocate(
         &mut self,
         machine: &Machine,

@@ -78,6 +78,30 @@ pub struct GridArgs {
     #[arg(long, value_name = "RULE", help_heading = "Trace", hide_short_help = true)]
     pub deps: Option<String>,
 
+    /// Processors out of service at times: a file from,until,what.
+    ///
+    /// Times are seconds of the trace, until may be empty: to the end. what is `node 3-5,9`, `box 0 0 3 3`
+    /// (two corners, both inclusive), or `all`. Lines that begin with # are comments.
+    #[arg(long, value_name = "FILE", help_heading = "Trace", hide_short_help = true)]
+    pub down: Option<PathBuf>,
+
+    /// Jobs on processors that go out of service: drain, kill, requeue [default: drain].
+    ///
+    /// drain: they run to their end, and their processors leave then. kill: they are cut off, and have run.
+    /// requeue: they are cut off and go back to their place in the queue, to run anew.
+    #[arg(
+        long,
+        value_name = "RULE",
+        requires = "down",
+        help_heading = "Trace",
+        hide_short_help = true
+    )]
+    pub down_rule: Option<String>,
+
+    /// In tie values, processors out of service are walls to their neighbours.
+    #[arg(long, requires = "down", help_heading = "Trace", hide_short_help = true)]
+    pub down_walls: bool,
+
     /// Begin here: seconds of the trace, or a date YYYY-MM-DD.
     #[arg(
         long,

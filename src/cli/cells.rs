@@ -1,10 +1,11 @@
 //! From arguments to cells.
 
+use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
 use super::args::GridArgs;
-use super::compatible::{compatible, moves_no_log};
+use super::compatible::{amid_outages, compatible, moves_no_log};
 use super::exit::{Failure, tell};
 use super::load::load_traces;
 use super::sweep::{ListArgs, of_flags};
@@ -17,6 +18,7 @@ use crate::naming::split_list;
 use crate::number::grouped;
 use crate::scheduler::WhenFull;
 use crate::scheduler::registry::SchedulerSpec;
+use crate::simulation::{OutageError, OutageFile, Outages};
 use crate::stop::Stop;
 use crate::topology::{DefaultMachine, MAX_POINTS, Topology, default_machine};
 use crate::workload::{
@@ -56,10 +58,11 @@ impl Loaded {
     pub fn load(grid: ParameterGrid, file: Option<&Path>, quiet: bool) -> Result<Self, Failure> {
         compatible(&grid, &grid.machines)?;
         moves_no_log(&grid)?;
+        let outages = outages(&grid)?;
         let of_policy = |policy| {
             let errors = grid.file.max_errors;
             let workloads = load_traces(&grid.file.traces, policy, &grid.window, errors, quiet)?;
-            on_machines(workloads, &grid, policy, quiet)
+            on_machines(workloads, &grid, outages.as_ref(), policy, quiet)
         };
         let mut traces = Vec::new();
         for policy in &grid.policies {
@@ -69,6 +72,7 @@ impl Loaded {
             })?);
         }
         compatible(&grid, traces.iter().map(|trace| &trace.topology))?;
+        amid_outages(&grid, &traces)?;
         let plan = Plan::new(grid, &traces).map_err(Failure::usage)?;
         Ok(Self { plan, traces })
     }
@@ -115,6 +119,7 @@ where
 fn on_machines(
     workloads: Vec<Arc<Workload>>,
     grid: &ParameterGrid,
+    outages: Option<&OutageFile>,
     policy: &Policy,
     quiet: bool,
 ) -> Result<Vec<Arc<Trace>>, Failure> {
@@ -125,6 +130,7 @@ fn on_machines(
             named => named.to_vec(),
         };
         for machine in machines {
+            let outages = Arc::new(outages_on(outages, grid, &machine)?);
             let mut workload = fitted(&workload, &machine, grid, policy.oversize, quiet)?;
             let recorded = grid.schedulers.iter().filter_map(SchedulerSpec::recorded).max();
             if recorded.is_some() {
@@ -133,7 +139,7 @@ fn on_machines(
             for workload in at_loads(&workload, &machine, &grid.loads, quiet)? {
                 let machine = machine.clone();
                 let trace = Trace::new(workload, machine, policy.name, &grid.schedulers);
-                let trace = trace.following(grid.deps);
+                let trace = trace.following(grid.deps).amid(outages.clone());
                 if grid.deps != Dependencies::Ignore && !quiet {
                     let name = &trace.workload.name;
                     tell(format_args!("{name}, deps={}: {}", grid.deps.name(), trace.chains()));
@@ -146,6 +152,29 @@ fn on_machines(
         }
     }
     Ok(traces)
+}
+
+/// The windows that a grid names, not yet of a machine.
+fn outages(grid: &ParameterGrid) -> Result<Option<OutageFile>, Failure> {
+    let Some(down) = &grid.file.down else { return Ok(None) };
+    let file = File::open(&down.file).map_err(|error| {
+        Failure::usage(anyhow::Error::new(error).context(format!("cannot read {}", down.file)))
+    })?;
+    OutageFile::read(file, &down.file).map(Some).map_err(|error| match error {
+        error @ OutageError::Read { .. } => Failure::usage(error),
+        error => Failure::data(error),
+    })
+}
+
+/// The same on a machine.
+fn outages_on(
+    file: Option<&OutageFile>,
+    grid: &ParameterGrid,
+    machine: &Topology,
+) -> Result<Outages, Failure> {
+    let windows = file.map_or(Ok(Vec::new()), |file| file.on(machine)).map_err(Failure::data)?;
+    let walls = grid.file.down.as_ref().is_some_and(|down| down.walls);
+    Ok(Outages { windows, running: grid.when_down, walls })
 }
 
 /// A workload at every load, which its name then says; itself if there are no loads.

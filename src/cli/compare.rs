@@ -20,8 +20,9 @@ use crate::shown::shown;
   replay compare out/before out/after
   replay compare out:0 out:1 --by-size
   replay compare out/before out/after --fail-if-worse wait:5
-A job has less or more of a measure than in the base; of all measures less is better. The interval of a
-change is a paired bootstrap over weeks of submission, or days where there are fewer than eight weeks.")]
+
+Of all measures less is better. The interval of a change is a paired bootstrap over weeks of
+submission, or over days where there are fewer than eight weeks.")]
 pub struct CompareArgs {
     /// The base: a folder of results with jobs.parquet, or one of its runs, FOLDER:RUN.
     #[arg(value_name = "FOLDER[:RUN]")]

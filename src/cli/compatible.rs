@@ -1,10 +1,13 @@
 //! What goes together: allocators, schedulers and machines. What does not is told before any work.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
+use super::args::GridArgs;
 use super::exit::Failure;
 use crate::allocator::Request;
 use crate::allocator::registry::AllocatorSpec;
+use crate::experiment::Trace;
 use crate::experiment::grid::{ParameterGrid, idle_parameter};
 use crate::machine::Machine;
 use crate::naming::split_list;
@@ -23,6 +26,51 @@ pub fn moves_no_log(grid: &ParameterGrid) -> Result<(), Failure> {
             )))
         }
         _ => Ok(()),
+    }
+}
+
+/// A usage failure if processors are out of service at times, and a strategy knows nothing of that.
+pub fn amid_outages(grid: &ParameterGrid, traces: &[Arc<Trace>]) -> Result<(), Failure> {
+    let Some(trace) = traces.iter().find(|trace| !trace.outages().is_empty()) else {
+        return Ok(());
+    };
+    let machine = &trace.topology;
+    let undefined = |why: String| Err(Failure::usage_message(format!("--down: {why}")));
+    if machine.cluster().is_some() {
+        return undefined(format!("on {machine}, whose hosts jobs share, outages are not defined"));
+    }
+    for scheduler in &grid.schedulers {
+        if scheduler.recorded().is_some() {
+            return undefined(format!(
+                "scheduler {scheduler} repeats the starts of a log, outages and all"
+            ));
+        }
+        if scheduler.build(1).promises_places() {
+            return undefined(format!(
+                "scheduler {scheduler} promises places, which outages would take away; guard=count works"
+            ));
+        }
+    }
+    let mut entries = HashSet::new();
+    let first = (0..grid.strategies.len()).filter(|&i| entries.insert(grid.strategies.entry(i)));
+    for index in first {
+        let strategy = grid.strategies.get(index).map_err(Failure::usage)?;
+        let built = strategy.build(machine, 0).map_err(Failure::usage)?;
+        if !built.takes_outages() {
+            return undefined(format!(
+                "allocator {strategy} keeps books of its own, in which nobody but jobs takes processors; \
+                 those that go by what is free work, such as mc1x1, mm, curves, random and first-fit"
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// A usage failure for commands that know nothing of outages.
+pub fn never_down(grid: &GridArgs) -> Result<(), Failure> {
+    match grid.down {
+        None => Ok(()),
+        Some(_) => Err(Failure::usage_message("--down: is for run, sweep and plan")),
     }
 }
 

@@ -107,6 +107,7 @@ pub fn run(args: &ContendArgs, command: &[OsString]) -> Result<Exit, Failure> {
             "--quota: here a job's quota follows from its run time x --scale",
         ));
     }
+    super::compatible::never_down(&args.grid)?;
     let messages = args.messages.of(&args.pattern)?;
     let pattern = args.messages.name(&messages);
     let loaded =

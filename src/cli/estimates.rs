@@ -4,6 +4,7 @@ use clap::Args;
 
 use super::args::{FormatArg, GridArgs, ProcessArgs};
 use super::cells::{Loaded, seeds};
+use super::compatible::never_down;
 use super::exit::{Exit, Failure, tell};
 use super::interrupt::interruption;
 use super::search::{failure, listed_slacks};
@@ -61,6 +62,7 @@ pub fn run(args: &EstimatesArgs) -> Result<Exit, Failure> {
         samples: args.samples,
         seed,
     };
+    never_down(&args.grid)?;
     let grid = GridArgs { alloc: vec!["mc1x1".to_string()], ..args.grid.clone() };
     let loaded = Loaded::resolve(&grid, None, Measure::default(), quiet)?;
     let stop = interruption(quiet);

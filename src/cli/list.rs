@@ -12,6 +12,7 @@ use crate::experiment::shaken::ShakenRow;
 use crate::experiment::snapshot::Hold;
 use crate::experiment::stream::{Estimates, Point, SizeOf};
 use crate::experiment::{OfRun, RunResult};
+use crate::metrics::system::OutageMetrics;
 use crate::metrics::{JobMeasures, SizeRow};
 use crate::naming::Description;
 use crate::network::Usage;
@@ -268,6 +269,7 @@ fn tables() -> Vec<TableInfo> {
         TableInfo::of::<OfRun<'_, SizeRow>>(),
         TableInfo::of::<OfRun<'_, JobMeasures>>(),
         TableInfo::of::<ShakenRow>(),
+        TableInfo::of::<OfRun<'_, OutageMetrics>>(),
         TableInfo::of::<Hold>(),
         TableInfo::of::<Outcome>(),
         TableInfo::of::<Finding>(),

@@ -49,7 +49,7 @@ impl<'a> Runs<'a> {
             ties: args.ties,
             format: session.format(),
             tables: None,
-            columns: RunResult::printed(),
+            columns: printed(loaded),
             results: Vec::new(),
             estimates: loaded.plan.grid.shake.map(|_| Estimates::new(&loaded.plan)),
             shaken: Vec::new(),
@@ -145,22 +145,34 @@ impl Results for Runs<'_> {
     }
 }
 
+/// The columns on standard output: those of outages only where there are any.
+fn printed(loaded: &Loaded) -> Vec<Column<RunResult>> {
+    let mut columns = RunResult::printed();
+    if loaded.traces.iter().any(|trace| !trace.outages().is_empty()) {
+        columns.extend(RunResult::of_outages());
+    }
+    columns
+}
+
 /// What decides the numbers of a grid.
 pub fn configuration(loaded: &Loaded, ties: bool) -> Configuration {
-    let traces = loaded.traces.iter().map(|trace| TraceRecord {
-        name: trace.workload.name.clone(),
-        source: trace.workload.source.display().to_string(),
-        digest: trace.workload.digest.clone(),
-        topology: trace.topology.to_string(),
-        jobs: trace.workload.jobs.len(),
-        cleaning: trace.workload.report.clone(),
-    });
+    let traces =
+        loaded.traces.iter().zip(&loaded.plan.traces).map(|(trace, planned)| TraceRecord {
+            outages: planned.outages_digest.clone(),
+            name: trace.workload.name.clone(),
+            source: trace.workload.source.display().to_string(),
+            digest: trace.workload.digest.clone(),
+            topology: trace.topology.to_string(),
+            jobs: trace.workload.jobs.len(),
+            cleaning: trace.workload.report.clone(),
+        });
     let grid = &loaded.plan.grid;
     Configuration {
         traces: traces.collect(),
         schedulers: grid.schedulers.iter().map(ToString::to_string).collect(),
         allocators: loaded.allocators().iter().map(ToString::to_string).collect(),
         seeds: grid.seeds.clone(),
+        down: grid.file.down.clone(),
         window: WindowRecord::of(&grid.file.window),
         shake: grid.shake,
         policy: grid.file.policies.join(","),

@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use super::args::{FormatArg, GridArgs, OutputArgs};
 use super::cells::Loaded;
+use super::compatible::never_down;
 use super::exit::{Exit, Failure};
 use super::interrupt::interruption;
 use super::kind::Kind;
@@ -66,6 +67,7 @@ pub fn adapted(command: clap::Command) -> clap::Command {
 pub fn run(args: &ShowArgs, command: &[OsString]) -> Result<Exit, Failure> {
     let mut session = Session::begin(Kind::Show, &args.output, command)?;
     let quiet = args.output.process.quiet;
+    never_down(&args.grid)?;
     let mut grid = args.grid.clone();
     if grid.alloc.is_empty() {
         grid.alloc = vec!["mc1x1".to_string()];

@@ -4,7 +4,7 @@ use super::RunKey;
 use crate::allocator::registry::AllocatorSpec;
 use crate::metrics::{ScheduleMetrics, Series};
 use crate::scheduler::registry::SchedulerSpec;
-use crate::simulation::{Overfull, Timeline, TimelineError};
+use crate::simulation::{Outages, Overfull, Timeline, TimelineError};
 use crate::stop::Stop;
 use crate::topology::Topology;
 use crate::workload::{Chains, Dependencies, Job, Shake, Workload};
@@ -26,6 +26,8 @@ pub struct Trace {
     /// Which jobs follow others, and how the log's dependencies are taken.
     chains: Chains,
     dependencies: Dependencies,
+    /// When processors are out of service.
+    outages: Arc<Outages>,
     schedules: Vec<(SchedulerSpec, Known)>,
 }
 
@@ -88,6 +90,7 @@ impl Trace {
             copies: Mutex::default(),
             chains: Chains::default(),
             dependencies: Dependencies::Ignore,
+            outages: Arc::default(),
             schedules,
         }
     }
@@ -100,11 +103,36 @@ impl Trace {
         }
         let chains = self.workload.links.chains(&self.workload.jobs, dependencies);
         let name = format!("[deps={}]", dependencies.name());
-        let policy = match self.policy.ends_with(&name) {
+        Self { chains, dependencies, ..self }.noting(&name)
+    }
+
+    /// The same trace on a machine of which processors are out of service at times, which its policy then
+    /// names.
+    pub fn amid(self, outages: Arc<Outages>) -> Self {
+        if outages.is_empty() {
+            return self;
+        }
+        let name = format!("[down={}]", outages.running.name());
+        Self { outages, ..self }.noting(&name)
+    }
+
+    /// With a policy that says this, once.
+    fn noting(self, what: &str) -> Self {
+        let policy = match self.policy.contains(what) {
             true => self.policy,
-            false => self.policy + &name,
+            false => self.policy + what,
         };
-        Self { chains, dependencies, policy, ..self }
+        Self { policy, ..self }
+    }
+
+    /// When processors of its machine are out of service.
+    pub fn outages(&self) -> &Outages {
+        &self.outages
+    }
+
+    /// Whether some of its cells repeat what the log did.
+    pub fn is_recorded(&self) -> bool {
+        self.schedules.iter().any(|(spec, _)| spec.recorded().is_some())
     }
 
     /// How its dependencies are taken.
@@ -142,7 +170,7 @@ impl Trace {
         let schedulers: Vec<_> = self.schedules.iter().map(|(spec, _)| spec.clone()).collect();
         let (shaken, machine) = (Arc::new(shaken), self.topology.clone());
         let made = Self::new(shaken, machine, self.policy.clone(), &schedulers);
-        let made = made.following(self.dependencies);
+        let made = made.following(self.dependencies).amid(self.outages.clone());
         let made = Arc::new(Self { copy, ..made });
         copies.latest = Some(made.clone());
         copies.known.retain(|(.., trace)| trace.strong_count() > 0);
@@ -162,7 +190,8 @@ impl Trace {
     }
 
     /// The schedule under a scheduler, computed at the first call, unless or until `stop` is
-    /// raised.
+    /// raised. It knows of no [outages](Self::outages): amid these there is no schedule that no allocator
+    /// influences.
     ///
     /// # Errors
     /// [`TimelineError`] if a job is larger than the machine, or if stopped.

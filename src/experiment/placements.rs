@@ -1,3 +1,5 @@
+use std::collections::HashMap;
+
 use super::{Cell, Measure, Pace, Watch};
 use crate::allocator::Census;
 use crate::allocator::reduced::Reduction;
@@ -6,6 +8,9 @@ use crate::metrics::{Locality, TieStatistics};
 use crate::simulation::Observer;
 use crate::topology::{NodeId, Topology};
 use crate::workload::{Job, JobId};
+
+/// The place of a job that has not started.
+const NOWHERE: u32 = u32::MAX;
 
 /// Measures every allocation of a run, whichever of the two loops makes it.
 pub struct Placements<'a> {
@@ -21,12 +26,14 @@ pub struct Placements<'a> {
     /// What all placements come to.
     pub means: PlacementMeans,
     each: Vec<JobMeasures>,
-    /// By job, where it is in `each`; empty if they are not kept.
+    /// By job, where it is in `each`, or [`NOWHERE`]; empty if they are not kept.
     place: Vec<u32>,
     /// Arrival by job, where that is not its submission.
     arrivals: Option<Vec<i64>>,
     /// Points of the job that starts next, if they are fewer than it asks for.
     reduced: Option<u32>,
+    /// Points of jobs that run on fewer than they ask for.
+    served: HashMap<JobId, u32>,
 }
 
 impl<'a> Placements<'a> {
@@ -43,9 +50,10 @@ impl<'a> Placements<'a> {
             ties: TieStatistics::default(),
             means: PlacementMeans::default(),
             each: Vec::with_capacity(if measure.jobs { jobs.len() } else { 0 }),
-            place: vec![0; if measure.jobs { jobs.len() } else { 0 }],
+            place: vec![NOWHERE; if measure.jobs { jobs.len() } else { 0 }],
             arrivals: None,
             reduced: None,
+            served: HashMap::new(),
         }
     }
 
@@ -62,7 +70,9 @@ impl<'a> Placements<'a> {
         }
         let &Job { number, submit, run, size, .. } = &self.jobs[id.index()];
         // Of a folded job, those that it has.
-        let points = self.reduced.take().unwrap_or_else(|| self.topology.points(size));
+        let reduced = self.reduced.take();
+        self.served.extend(reduced.map(|points| (id, points)));
+        let points = reduced.unwrap_or_else(|| self.topology.points(size));
         if !self.measure.placements && !self.measure.jobs {
             self.pairwise[id.index()] = self.locality.between(nodes, points);
             return;
@@ -72,8 +82,7 @@ impl<'a> Placements<'a> {
         self.pairwise[id.index()] = placement.pairwise_l1;
         self.means.record(&placement);
         if self.measure.jobs {
-            self.place[id.index()] = self.each.len() as u32;
-            self.each.push(JobMeasures {
+            let measures = JobMeasures {
                 number,
                 submit,
                 arrival: self.arrivals.as_ref().map_or(submit, |times| times[id.index()]),
@@ -86,7 +95,15 @@ impl<'a> Placements<'a> {
                 held: nodes.len() as u32 * per_point,
                 placement,
                 tied,
-            });
+            };
+            // A job that was cut off starts again.
+            match self.each.get_mut(self.place[id.index()] as usize) {
+                Some(before) => *before = measures,
+                None => {
+                    self.place[id.index()] = self.each.len() as u32;
+                    self.each.push(measures);
+                }
+            }
         }
     }
 
@@ -110,6 +127,15 @@ impl Observer for Placements<'_> {
 
     fn started(&mut self, id: JobId, now: i64, nodes: &[NodeId], _: Option<Census>) {
         self.placed(id, now, nodes, None);
+    }
+
+    fn cut_off(&mut self, id: JobId, _now: i64, nodes: &[NodeId], again: bool) {
+        let size = self.jobs[id.index()].size;
+        let points = self.served.remove(&id).unwrap_or_else(|| self.topology.points(size));
+        // Where it starts again counts, not where it was.
+        if again && (self.measure.placements || self.measure.jobs) {
+            self.means.forget(&self.locality.placement(nodes, points));
+        }
     }
 
     fn completed(&mut self, id: JobId, now: i64) {

@@ -2,6 +2,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::metrics::system::OutageMetrics;
 use crate::metrics::{JobMeasures, RunMetrics, Series, SizeRow};
 use crate::table::{Column, Table};
 
@@ -116,9 +117,21 @@ impl RunResult {
         self.by_size.iter().map(|row| OfRun { run: self, row })
     }
 
+    /// What of it is a row for its outages, if there are any.
+    pub fn outage_row(&self) -> Option<OfRun<'_, OutageMetrics>> {
+        self.metrics.outages.as_ref().map(|row| OfRun { run: self, row })
+    }
+
     /// What of it is a row for each job.
     pub fn job_rows(&self) -> impl Iterator<Item = OfRun<'_, JobMeasures>> {
         self.jobs.iter().map(|row| OfRun { run: self, row })
+    }
+
+    /// What outages come to: a table of its own, and on standard output where there are any.
+    pub fn of_outages() -> impl Iterator<Item = Column<Self>> {
+        OutageMetrics::columns()
+            .into_iter()
+            .map(|c| c.of(|run: &Self| run.metrics.outages.as_ref()))
     }
 
     /// Wall-clock times. They differ from run to run, and so are in no table of a file.
@@ -178,6 +191,22 @@ impl Table for RunResult {
         columns.extend(jobs.map(|jobs| metrics.remove(jobs)));
         columns.extend([topology, processors, scheduler, allocator, tie, policy, seed, copy]);
         columns.extend(metrics);
+        columns
+    }
+}
+
+impl Table for OfRun<'_, OutageMetrics> {
+    const NAME: &'static str = "outages";
+    const ROW: &'static str =
+        "one row per run with processors out of service at times: what that comes to";
+
+    fn columns() -> Vec<Column<Self>> {
+        let [trace, topology, scheduler, allocator, tie, _, _, copy] =
+            RunKey::columns(|of: &Self| &of.run.key);
+        let mut columns = vec![run_column(|of: &Self| of.run.run)];
+        columns.extend([trace, topology, scheduler, allocator, tie, copy]);
+        columns
+            .extend(OutageMetrics::columns().into_iter().map(|c| c.of(|of: &Self| Some(of.row))));
         columns
     }
 }

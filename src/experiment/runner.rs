@@ -10,11 +10,12 @@ use crate::allocator::Allocator;
 use crate::cluster;
 use crate::metrics::by_size::{SizeRow, by_size};
 use crate::metrics::run::{RunMetrics, ScheduleMetrics};
-use crate::metrics::system::{self, SystemMetrics};
+use crate::metrics::system::{self, OutageMetrics, SystemMetrics};
 use crate::metrics::{Series, Shared, SystemRecorder};
 use crate::naming::NameError;
 use crate::simulation::{
-    CoupledError, Decision, ReplayError, Scene, Timeline, TimelineError, replay, simulate_after,
+    CoupledError, Course, Decision, ReplayError, Scene, Timeline, TimelineError, replay,
+    simulate_amid,
 };
 use crate::stop::Stopped;
 use crate::workload::Job;
@@ -119,7 +120,8 @@ fn measured(
     let topology = &cell.trace.topology;
     let mut allocator = cell.allocator.build(topology, cell.seed)?;
     allocator.stopped_by(watch.stop);
-    let coupled = !allocator.keeps_schedule() || allocator.census().is_some();
+    let amid = !cell.trace.outages().is_empty();
+    let coupled = amid || !allocator.keeps_schedule() || allocator.census().is_some();
     let play = if coupled { coupled_run } else { replayed };
     let Played {
         placements,
@@ -127,13 +129,15 @@ fn measured(
         series,
         by_size,
         system,
+        outages,
         unplaced,
         seconds,
         allocator_seconds,
     } = play(cell, measure, watch, allocator.as_mut())?;
     let total = placements.pairwise.iter().sum();
     let counted = (placements.ties.decisions > 0).then_some(placements.ties);
-    let mut metrics = RunMetrics::new(&schedule, total, &placements.means, counted, system);
+    let metrics = RunMetrics::new(&schedule, total, &placements.means, counted, system);
+    let mut metrics = RunMetrics { outages, ..metrics };
     if unplaced > 0 {
         // Means of distances are over the jobs that had any.
         let placed = (schedule.jobs - unplaced).max(1);
@@ -159,6 +163,7 @@ struct Played<'a> {
     series: Arc<Series>,
     by_size: Vec<SizeRow>,
     system: Option<SystemMetrics>,
+    outages: Option<OutageMetrics>,
     /// Jobs that ran without processors.
     unplaced: u64,
     seconds: f64,
@@ -195,6 +200,7 @@ fn replayed<'a>(
         schedule: schedule.metrics,
         series: schedule.series,
         system: None,
+        outages: None,
         allocator_seconds: None,
     })
 }
@@ -234,8 +240,9 @@ fn coupled_run<'a>(
     let scene = Scene { jobs: cell.trace.jobs(), topology, timed: true, stop: watch.stop };
     let mut service = cluster::service(topology, allocator, 1.0);
     let scheduler = scheduler.as_mut();
+    let course = Course { follows, outages: cell.trace.outages() };
     let overhead =
-        simulate_after(scene, follows, scheduler, allocator, service.as_mut(), &mut observers)?;
+        simulate_amid(scene, course, scheduler, allocator, service.as_mut(), &mut observers)?;
     let seconds = begin.elapsed().as_secs_f64();
     let (mut recorder, placements) = observers;
     let moved = (!follows.is_empty()).then(|| arrived(jobs, recorder.arrivals()));
@@ -259,10 +266,13 @@ fn coupled_run<'a>(
     let origin = jobs.iter().map(|job| job.submit).min().unwrap_or(0);
     let shared = Shared::of(topology, service.as_ref());
     let computed = shared.map(|shared| shared.computed);
+    let schedule = ScheduleMetrics::served(jobs, &served, starts, topology, computed);
+    let amid = !course.outages.is_empty();
     Ok(Played {
         by_size: by_size(&by_asked, starts, &placements.pairwise),
         placements,
-        schedule: Arc::new(ScheduleMetrics::served(jobs, &served, starts, topology, computed)),
+        outages: amid.then(|| recorder.outages(origin, topology.capacity(), schedule.utilization)),
+        schedule: Arc::new(schedule),
         series: Arc::new(Series::new(&served, starts)),
         system: Some(recorder.metrics_where(
             shared,

@@ -9,7 +9,7 @@ use crate::allocator::Census;
 use crate::allocator::reduced::Reduction;
 use crate::cluster;
 use crate::metrics::{JobMeasures, Locality};
-use crate::simulation::{Decision, Observer, Scene, replay_while, simulate_after};
+use crate::simulation::{Course, Decision, Observer, Scene, replay_while, simulate_amid};
 use crate::stop::Stop;
 use crate::table::{Column, Table};
 use crate::topology::NodeId;
@@ -121,9 +121,10 @@ pub fn snapshot(cell: &Cell, when: When, stop: &Stop) -> Result<Option<Snapshot>
             // Nobody has come before it is told.
             camera.arrivals.fill(i64::MAX);
         }
-        let (follows, scheduler) = (&cell.trace.chains().follows, scheduler.as_mut());
+        let course = Course { follows: &cell.trace.chains().follows, ..Course::default() };
+        let scheduler = scheduler.as_mut();
         let (allocator, service) = (allocator.as_mut(), service.as_mut());
-        simulate_after(scene, follows, scheduler, allocator, service, &mut camera)?;
+        simulate_amid(scene, course, scheduler, allocator, service, &mut camera)?;
     } else {
         let schedule = cell.trace.schedule(&cell.scheduler, stop)?;
         camera.starts.copy_from_slice(schedule.timeline.starts());

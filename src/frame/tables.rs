@@ -5,6 +5,7 @@ use super::FrameError;
 use super::files::{Files, write};
 use crate::experiment::shaken::ShakenRow;
 use crate::experiment::{OfRun, RunResult};
+use crate::metrics::system::OutageMetrics;
 use crate::metrics::{JobMeasures, SizeRow};
 
 /// Rows of the table of job sizes that are held back to fill a Parquet row group.
@@ -19,6 +20,8 @@ pub struct Tables {
     runs: Files,
     by_size: Files,
     jobs: Option<Files>,
+    /// From the first run that has any.
+    outages: Option<Files>,
     place: PathBuf,
     metadata: Vec<(String, String)>,
     held: Vec<RunResult>,
@@ -44,6 +47,7 @@ impl Tables {
             jobs: with_jobs.then(jobs).transpose()?,
             runs: Files::create::<RunResult>(dir, metadata, true)?,
             by_size: Files::create::<OfRun<'_, SizeRow>>(dir, metadata, true)?,
+            outages: None,
             place: dir.to_path_buf(),
             metadata: metadata.to_vec(),
             held: Vec::new(),
@@ -68,13 +72,23 @@ impl Tables {
         self.runs.append(&self.held)?;
         let sizes: Vec<_> = self.held.iter().flat_map(RunResult::size_rows).collect();
         self.by_size.append(&sizes)?;
+        let outages: Vec<_> = self.held.iter().filter_map(RunResult::outage_row).collect();
+        if !outages.is_empty() {
+            let files = match self.outages.take() {
+                Some(files) => files,
+                None => {
+                    Files::create::<OfRun<'_, OutageMetrics>>(&self.place, &self.metadata, true)?
+                }
+            };
+            self.outages.insert(files).append(&outages)?;
+        }
         self.held.clear();
         self.held_rows = 0;
         Ok(())
     }
 
     /// Completes the files and gives them their names. Returns their paths: runs, job
-    /// sizes, jobs, and if there are any what runs come to over `shaken` copies.
+    /// sizes, jobs, and if there are any outages and what runs come to over `shaken` copies.
     ///
     /// # Errors
     /// [`FrameError`] if a file cannot be written or renamed.
@@ -84,6 +98,9 @@ impl Tables {
         paths.extend(self.by_size.finish()?);
         if let Some(jobs) = self.jobs {
             paths.extend(jobs.finish()?);
+        }
+        if let Some(outages) = self.outages {
+            paths.extend(outages.finish()?);
         }
         if !shaken.is_empty() {
             paths.extend(write(&self.place, shaken, &self.metadata)?);

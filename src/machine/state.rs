@@ -10,6 +10,19 @@ pub struct Machine {
     row_of: Vec<u32>,
     row_versions: Vec<u64>,
     version: u64,
+    down: Down,
+}
+
+/// The processors that are out of service.
+#[derive(Clone, Debug, Default)]
+struct Down {
+    /// By processor; empty as long as none ever was.
+    is_down: Vec<bool>,
+    count: usize,
+    /// How often that changed.
+    version: u64,
+    /// Whether they are walls to their neighbours.
+    walls: bool,
 }
 
 impl Machine {
@@ -25,6 +38,7 @@ impl Machine {
             row_of: (0..processors).map(|node| (node / row_length) as u32).collect(),
             row_versions: vec![1; processors / row_length],
             version: 1,
+            down: Down::default(),
             topology,
         }
     }
@@ -90,6 +104,72 @@ impl Machine {
         }
     }
 
+    /// Takes free processors out of service: they are neither free nor anybody's.
+    ///
+    /// # Panics
+    /// If one of them is not free.
+    pub fn withdraw(&mut self, nodes: &[NodeId]) {
+        if nodes.is_empty() {
+            return;
+        }
+        self.occupy(nodes);
+        self.down.is_down.resize(self.free.len(), false);
+        nodes.iter().for_each(|node| self.down.is_down[node.index()] = true);
+        self.down.count += nodes.len();
+        self.down.version += 1;
+    }
+
+    /// Puts processors back into service, free.
+    ///
+    /// # Panics
+    /// If one of them is in service.
+    pub fn restore(&mut self, nodes: &[NodeId]) {
+        if nodes.is_empty() {
+            return;
+        }
+        for node in nodes {
+            let is_down = self.is_down(*node);
+            assert!(is_down, "processor {} is in service", node.0);
+            self.down.is_down[node.index()] = false;
+        }
+        self.release(nodes);
+        self.down.count -= nodes.len();
+        self.down.version += 1;
+    }
+
+    /// Whether a processor is out of service.
+    #[inline]
+    pub fn is_down(&self, node: NodeId) -> bool {
+        self.down.is_down.get(node.index()).copied().unwrap_or(false)
+    }
+
+    /// Number of processors out of service.
+    #[inline]
+    pub fn down_count(&self) -> usize {
+        self.down.count
+    }
+
+    /// How often processors have gone out of service or come back.
+    #[inline]
+    pub fn down_version(&self) -> u64 {
+        self.down.version
+    }
+
+    /// Lets processors out of service be walls to their neighbours, in tie values, or nothing, as at
+    /// first.
+    pub fn wall_off(&mut self, walls: bool) {
+        self.down.walls = walls;
+    }
+
+    /// Walls that a processor has because of neighbours that are out of service.
+    pub fn walls_by_down(&self, node: NodeId) -> u32 {
+        let mut walls = 0;
+        if self.down.walls && self.down.count > 0 {
+            self.topology.for_neighbours(node, |near| walls += u32::from(self.is_down(near)));
+        }
+        walls
+    }
+
     /// By row, the version at which it last changed; versions only grow.
     pub(super) fn row_versions(&self) -> &[u64] {
         &self.row_versions
@@ -114,6 +194,22 @@ mod tests {
         assert!(!machine.is_free(NodeId(7)));
         machine.release(&nodes);
         assert_eq!(machine.free_nodes().count(), 16);
+    }
+
+    #[test]
+    fn what_is_out_of_service_is_neither_free_nor_lost() {
+        let mut machine = Machine::new("4x4".parse().expect("a mesh"));
+        machine.withdraw(&[NodeId(5)]);
+        assert_eq!((machine.free_count(), machine.down_count()), (15, 1));
+        assert!(machine.is_down(NodeId(5)) && !machine.is_free(NodeId(5)));
+        // Its neighbours have a wall only if it is to be one.
+        assert_eq!(machine.walls_by_down(NodeId(1)), 0);
+        machine.wall_off(true);
+        let walls = [0, 1, 4, 5, 6, 9, 10].map(|node| machine.walls_by_down(NodeId(node)));
+        assert_eq!(walls, [0, 1, 1, 0, 1, 1, 0]);
+        machine.restore(&[NodeId(5)]);
+        assert_eq!((machine.free_count(), machine.down_count()), (16, 0));
+        assert!(machine.is_free(NodeId(5)) && machine.walls_by_down(NodeId(1)) == 0);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Placement;
-use super::system::SystemMetrics;
+use super::system::{OutageMetrics, SystemMetrics};
 use super::ties::TieStatistics;
 use crate::table::{Column, measures};
 use crate::topology::Topology;
@@ -113,6 +113,9 @@ measures! {
         schedule: ScheduleMetrics = run.schedule.clone();
         /// Fragmentation, refusals and units; `None` if the strategy neither refuses nor hands out units.
         system: Option<SystemMetrics> = run.system;
+        /// What outages come to; `None` if no processor was to be out of service.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        outages: Option<OutageMetrics> = None;
     }
 }
 
@@ -231,6 +234,16 @@ impl PlacementMeans {
         self.weighted_dispersal += placement.weighted_dispersal;
         self.components += u64::from(placement.components);
         self.contiguous += u64::from(placement.components == 1);
+    }
+
+    /// Takes back one that did not count.
+    pub fn forget(&mut self, placement: &Placement) {
+        self.jobs -= 1;
+        self.diameter -= u64::from(placement.diameter);
+        self.dispersal -= placement.dispersal;
+        self.weighted_dispersal -= placement.weighted_dispersal;
+        self.components -= u64::from(placement.components);
+        self.contiguous -= u64::from(placement.components == 1);
     }
 
     /// Takes in the allocations of another replay.

@@ -35,6 +35,12 @@ pub struct SystemRecorder {
     stretch: f64,
     /// Processor-time that folded jobs took and would not have taken unfolded.
     lost: f64,
+    /// Processors out of service, over time.
+    down: i128,
+    killed: u64,
+    requeued: u64,
+    /// Processor-time of runs that were cut off.
+    cut_off: i128,
 }
 
 impl SystemRecorder {
@@ -58,6 +64,10 @@ impl SystemRecorder {
             folded_jobs: 0,
             stretch: 0.0,
             lost: 0.0,
+            down: 0,
+            killed: 0,
+            requeued: 0,
+            cut_off: 0,
         }
     }
 
@@ -65,6 +75,8 @@ impl SystemRecorder {
     /// was asked for the processor-time that `asked` has found.
     pub fn in_processors(&mut self, per_point: u32, asked: i128) {
         self.held *= i128::from(per_point);
+        self.down *= i128::from(per_point);
+        self.cut_off *= i128::from(per_point);
         self.requested = asked;
     }
 
@@ -104,6 +116,14 @@ impl SystemRecorder {
         SystemMetrics::of(&Simulated { recorder, finish_time, span, capacity, overhead, shared })
     }
 
+    /// What outages come to, on a machine of `processors` of which jobs used the share `utilization`
+    /// between `origin` and the last completion.
+    pub fn outages(&self, origin: i64, processors: usize, utilization: f64) -> OutageMetrics {
+        let finish = self.ends.iter().copied().max().unwrap_or(origin);
+        let installed = (finish - origin).max(1) as f64 * processors as f64;
+        OutageMetrics::of(&Installed { recorder: self, installed, used: utilization * installed })
+    }
+
     fn mean_stretch(&self) -> f64 {
         match self.folded_jobs {
             0 => 1.0,
@@ -128,6 +148,7 @@ impl Observer for SystemRecorder {
         let span = i128::from(to - from);
         self.held += i128::from(state.held) * span;
         self.requested += i128::from(state.requested) * span;
+        self.down += i128::from(state.down) * span;
         self.busy_list += i128::from(state.census.map_or(0, |census| census.busy_list)) * span;
         self.fragmented += i128::from(state.fragmented) * span;
     }
@@ -154,6 +175,14 @@ impl Observer for SystemRecorder {
         self.in_blocks += 1;
         self.in_one_block += u64::from(census.blocks == 1);
         self.searches = census.searches;
+    }
+
+    fn cut_off(&mut self, job: JobId, now: i64, nodes: &[NodeId], again: bool) {
+        self.cut_off += i128::from(now - self.starts[job.index()]) * nodes.len() as i128;
+        match again {
+            true => self.requeued += 1,
+            false => self.killed += 1,
+        }
     }
 
     fn completed(&mut self, job: JobId, now: i64) {
@@ -260,6 +289,30 @@ measures! {
         /// processors are the useful ones. Where jobs share processors, the share that they
         /// computed: a job that waits for a processor which others use holds it all the same.
         utilization: f64 = system.useful() / system.capacity;
+    }
+}
+
+/// A machine of which processors are out of service at times.
+struct Installed<'a> {
+    recorder: &'a SystemRecorder,
+    /// Processor-time of all processors.
+    installed: f64,
+    /// That which jobs used.
+    used: f64,
+}
+
+measures! {
+    /// What outages come to, of a run in which there are any.
+    #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+    pub struct OutageMetrics, from machine: &Installed<'_> {
+        up_utilization: f64 ["", rising] "as utilization, of the processors in service: not of those out of service; one that is to be, but that a job still holds, is in service" = match machine.installed - machine.recorder.down as f64 {
+            up if up > 0.0 => machine.used / up,
+            _ => 0.0,
+        };
+        down_percent: f64 ["%"] "processor-time out of service, of that of the machine" = 100.0 * machine.recorder.down as f64 / machine.installed;
+        killed_jobs: u64 ["jobs"] "jobs cut off by an outage for good: their run is what they had run" = machine.recorder.killed;
+        requeued_jobs: u64 ["jobs"] "times that a job was cut off by an outage and went back to the queue, to run anew; its start is the last one" = machine.recorder.requeued;
+        cut_off_percent: f64 ["%"] "processor-time of runs that were cut off, of that of the machine; utilization counts it of jobs that are killed, and not of those that run anew" = 100.0 * machine.recorder.cut_off as f64 / machine.installed;
     }
 }
 

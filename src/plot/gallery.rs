@@ -4,6 +4,7 @@ use rayon::prelude::*;
 
 use super::name::{Stems, machine, setting};
 use super::number::grouped;
+use super::recorded::{RECORDED, waits_by_class};
 use super::shaken::{Improvements, over_copies, overall};
 use super::waits::{AtLoad, waits_by_load};
 use super::{
@@ -34,6 +35,7 @@ fn named(parts: Vec<String>, figure: impl Figure + Send + Sync + 'static) -> Nam
 /// * for every trace, machine and scheduler with at least two strategies, these, and if the
 ///   schedule depends on them a comparison by several measures;
 /// * for every trace that runs at three loads or more, machine and scheduler, the wait against the load;
+/// * for every trace, machine and strategy under the scheduler `recorded` and others, mean waits by size;
 /// * all tie counts in one figure;
 /// * for every trace, machine and scheduler, the load.
 ///
@@ -52,6 +54,7 @@ pub fn gallery(dir: &Path, results: &[RunResult]) -> Result<Vec<PathBuf>, PlotEr
     let mut pictures = album.improvements();
     pictures.extend(album.settings());
     pictures.extend(album.waits());
+    pictures.extend(album.recorded());
     pictures.extend(album.ties());
     let mut stems = Stems::default();
     let stemmed: Vec<(String, Picture)> = pictures
@@ -226,6 +229,24 @@ impl<'a> Album<'a> {
             }
         }
         pictures
+    }
+
+    /// What logs did beside what policies make of their jobs.
+    fn recorded(&self) -> Vec<Named> {
+        let is_recorded = |run: &RunResult| run.key.scheduler.starts_with(RECORDED);
+        let of_log = |log: &RunResult| {
+            let same = |run: &&RunResult| {
+                let scheduler = log.key.scheduler.clone();
+                RunKey { scheduler, ..run.key.clone() } == log.key
+            };
+            let beside: Vec<&RunResult> = self.results.iter().copied().filter(same).collect();
+            let key = &log.key;
+            let subtitle = vec![key.trace.clone(), machine(&key.topology), key.strategy()];
+            let parts = ["waits-by-size", &key.trace, &key.topology, &key.strategy()];
+            let parts = parts.map(str::to_string).to_vec();
+            (beside.len() > 1).then(|| named(parts, waits_by_class(subtitle, &beside)))
+        };
+        self.results.iter().filter(|run| is_recorded(run)).filter_map(|run| of_log(run)).collect()
     }
 
     /// Strategies of one setting in order of first appearance, each the mean over its seeds, and over

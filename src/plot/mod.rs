@@ -50,6 +50,7 @@ mod name;
 mod number;
 mod panel;
 mod raster;
+mod recorded;
 mod rows;
 mod save;
 mod scale;

@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 use serde::Serialize;
 
 use crate::experiment::RunKey;
-use crate::experiment::grid::WindowFile;
+use crate::experiment::grid::{DownFile, WindowFile};
 use crate::files::{FORMAT, FileRecord, PROGRAM};
 use crate::workload::{CleaningReport, PolicyRow, Shake};
 
@@ -107,6 +107,9 @@ pub struct Configuration {
     pub allocators: Vec<String>,
     /// Seeds.
     pub seeds: Vec<u64>,
+    /// When processors were out of service.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub down: Option<DownFile>,
     /// Part of the traces that was replayed.
     pub window: WindowRecord,
     /// Shaken copies that were run as well.
@@ -154,6 +157,9 @@ pub struct TraceRecord {
     pub jobs: usize,
     /// What cleaning and window did.
     pub cleaning: CleaningReport,
+    /// Digest of when processors of the machine were out of service.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outages: Option<String>,
 }
 
 /// What the manifest of the main job says beside that of other commands.

@@ -15,6 +15,11 @@ pub fn summary<'a>(results: impl IntoIterator<Item = &'a RunResult> + Clone) -> 
         Shown::column("tied_percent", "tied %", 1).optional(),
         Shown::column("mean_tied", "mean tied", 1).optional(),
         Shown::percent("utilization", "util %", 2),
+        Shown::text("up util %", |run: &RunResult| {
+            run.metrics.outages.map(|outages| fixed(100.0 * outages.up_utilization, 2))
+        })
+        .right()
+        .optional(),
         Shown::column("mean_wait", "wait s", 0),
         Shown::column("mean_turnaround", "turnaround s", 0),
         Shown::column("mean_bounded_slowdown", "slowdown", 2),

@@ -17,13 +17,15 @@ pub fn dimension(processors: u32) -> usize {
 }
 
 impl ByDimension {
-    /// A job joins the end of its queue.
+    /// A job joins its queue at its turn: the end, unless it comes back.
     pub fn push(&mut self, job: QueuedJob) {
         let dimension = dimension(job.size);
         if self.queues.len() <= dimension {
             self.queues.resize_with(dimension + 1, VecDeque::new);
         }
-        self.queues[dimension].push_back(job);
+        let queue = &mut self.queues[dimension];
+        let at = queue.partition_point(|other| other.turn < job.turn);
+        queue.insert(at, job);
         self.waiting += 1;
     }
 

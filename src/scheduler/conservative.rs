@@ -2,7 +2,7 @@ use std::collections::HashMap;
 
 use super::options::order;
 use super::profile::Profile;
-use super::{QueueOrder, QueuedJob, Scheduler, SchedulerOptions, System};
+use super::{Outage, QueueOrder, QueuedJob, Scheduler, SchedulerOptions, System};
 use crate::naming::{Entry, Table};
 use crate::workload::JobId;
 
@@ -98,6 +98,13 @@ impl Conservative {
 }
 
 impl Scheduler for Conservative {
+    /// Outages hold their processors like jobs whose start and end are known.
+    fn expect(&mut self, outages: &[Outage], _processors: u32) {
+        for &Outage { from, until, processors } in outages {
+            self.profile.take(from, until, processors);
+        }
+    }
+
     fn arrive(&mut self, job: QueuedJob, now: i64) {
         // The reservation is made in the schedule as it stands now.
         self.compress(now);

@@ -1,6 +1,9 @@
+mod forecast;
+
+use self::forecast::Forecast;
 use super::options::order;
 use super::queue::{Bounds, Place, Queue};
-use super::{Promises, QueueOrder, QueuedJob, Scheduler, SchedulerOptions, System};
+use super::{Outage, Promises, QueueOrder, QueuedJob, Scheduler, SchedulerOptions, System};
 use crate::naming::{Entry, Table, kind};
 use crate::workload::JobId;
 
@@ -45,6 +48,13 @@ use crate::workload::JobId;
 /// copy of the machine. A later job starts if it ends by then, or if it leaves that place free;
 /// one that would take of it is passed over until a job completes. Where allocators never
 /// refuse, both guards are the same.
+///
+/// # Processors out of service
+///
+/// Outages are jobs that hold so many processors from a known start to a known end. A job then fits now
+/// if its processors are free, and as many remain for its whole estimate beside these and the running
+/// jobs; the shadow time is the first instant from which the head fits for its whole estimate; and a
+/// later job starts that fits now and ends by then, or leaves the head what it needs.
 #[derive(Clone, Debug, Default)]
 pub struct Easy {
     queue: Queue,
@@ -58,6 +68,9 @@ pub struct Easy {
     named: Option<Named>,
     /// The head that has missed its reservation.
     missed: Option<JobId>,
+    /// What will be out of service, of how many processors.
+    outages: Vec<Outage>,
+    processors: u32,
 }
 
 /// What keeps later jobs from delaying the head of the queue for ever.
@@ -154,6 +167,42 @@ impl Easy {
         shadow.map(|shadow| (shadow, free - head.takes))
     }
 
+    /// As [`next`](Scheduler::next), where processors are out of service at times.
+    fn next_amid(&mut self, system: System<'_>) -> Option<JobId> {
+        let System { now, free, running, .. } = system;
+        let (place, &head) = self.queue.head()?;
+        let forecast = Forecast::new(&system, self.processors, &self.outages);
+        let fits = |job: &QueuedJob| job.size <= free && forecast.fits(job, now);
+        let named = |place, job, is_head, late| {
+            Some(Named { place, job, is_head, spares: false, late, free, beside: 0 })
+        };
+        if !head.refused && fits(&head.job) {
+            let promised = self.promised.filter(|(job, _)| *job == head.job.id);
+            let late = promised.map(|(_, at)| now.saturating_sub(at));
+            self.named = named(place, head.job, true, late);
+            return Some(head.job.id);
+        }
+        if free == 0 || running.any_due_at(now) {
+            return None;
+        }
+        let head = head.job;
+        let missed = self.missed == Some(head.id);
+        let shadow = match missed {
+            true => running.last_estimated_end()?,
+            false => forecast.earliest(&head)?,
+        };
+        let in_time = shadow.saturating_sub(now);
+        let spares = |job: &QueuedJob| {
+            job.estimate <= in_time || !missed && forecast.fits_beside(&head, shadow, job, now)
+        };
+        let may = |job: &QueuedJob| job.id != head.id && fits(job) && spares(job);
+        let found = self.queue.first_that(may).map(|(place, waiting)| (place, waiting.job));
+        self.promise(head.id, shadow);
+        let (place, job) = found?;
+        self.named = named(place, job, false, None);
+        Some(job.id)
+    }
+
     /// The job named last was placed.
     fn settle(&mut self) {
         if let Some(named) = self.named.take() {
@@ -178,8 +227,21 @@ impl Scheduler for Easy {
         self.queue.retry();
     }
 
+    fn expect(&mut self, outages: &[Outage], processors: u32) {
+        self.outages = outages.to_vec();
+        self.processors = processors;
+    }
+
+    fn changed(&mut self, _now: i64) {
+        self.settle();
+        self.queue.retry();
+    }
+
     fn next(&mut self, system: System<'_>) -> Option<JobId> {
         self.settle();
+        if !self.outages.is_empty() {
+            return self.next_amid(system);
+        }
         let System { now, free, round, running } = system;
         let (place, &head) = self.queue.head()?;
         if head.job.size <= free && !head.refused {

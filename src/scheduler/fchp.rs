@@ -27,6 +27,11 @@ impl Scheduler for Fchp {
         self.queue.complete(job, now);
     }
 
+    fn changed(&mut self, now: i64) {
+        self.tries += usize::from(self.queue.waiting() > self.tries);
+        self.queue.changed(now);
+    }
+
     fn next(&mut self, system: System<'_>) -> Option<JobId> {
         let named = if self.tries > 0 { self.queue.next(system) } else { None };
         // Behind a try that fails nobody else has one.
@@ -74,8 +79,9 @@ mod tests {
     use super::*;
     use crate::scheduler::RunningJobs;
 
-    fn job(id: u32, size: u32) -> QueuedJob {
-        QueuedJob { id: JobId(id), size, takes: size, estimate: 1 }
+    /// The job of this number and size that comes so late.
+    fn job(id: u32, turn: u32) -> QueuedJob {
+        QueuedJob { id: JobId(id), size: id, takes: id, estimate: 1, turn: turn.into() }
     }
 
     /// Jobs named until nobody is, on so many free processors.
@@ -95,10 +101,10 @@ mod tests {
         (1..=3).for_each(|i| fchp.arrive(job(i, i), 0));
         // All came to a queue of jobs that could start.
         assert_eq!(started(&mut fchp, 6), [1, 2, 3]);
-        fchp.arrive(job(6, 6), 0);
+        fchp.arrive(job(6, 4), 0);
         assert!(started(&mut fchp, 0).is_empty());
         // Somebody waits: no try, however small the job.
-        (1..=2).for_each(|i| fchp.arrive(job(i, i), 0));
+        (1..=2).for_each(|i| fchp.arrive(job(i, 4 + i), 0));
         assert!(started(&mut fchp, 6).is_empty());
         fchp.complete(JobId(3), 1);
         assert_eq!(started(&mut fchp, 9), [6]);

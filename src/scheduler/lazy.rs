@@ -60,6 +60,10 @@ impl Scheduler for Lazy {
         self.blocked.fill(None);
     }
 
+    fn changed(&mut self, _now: i64) {
+        self.blocked.fill(None);
+    }
+
     fn next(&mut self, system: System<'_>) -> Option<JobId> {
         let may_start = |&dimension: &usize| {
             let head = self.queues.head(dimension);
@@ -134,7 +138,7 @@ mod tests {
     use crate::scheduler::RunningJobs;
 
     fn job(id: u32, size: u32) -> QueuedJob {
-        QueuedJob { id: JobId(id), size, takes: size, estimate: 1 }
+        QueuedJob { id: JobId(id), size, takes: size, estimate: 1, turn: id.into() }
     }
 
     fn next(lazy: &mut Lazy, free: u32) -> Option<u32> {

@@ -82,7 +82,23 @@ pub struct QueuedJob {
     pub takes: u32,
     /// Estimated run time in seconds.
     pub estimate: i64,
+    /// Its place in the order of arrival, which it keeps if it comes back after it was cut off.
+    pub turn: u64,
 }
+
+/// Processors out of service for a time, by number.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Outage {
+    /// First second.
+    pub from: i64,
+    /// End; [`FOREVER`] if there is none.
+    pub until: i64,
+    /// Processors.
+    pub processors: u32,
+}
+
+/// An instant that no trace comes to, with room for sums beyond it.
+pub const FOREVER: i64 = i64::MAX / 4;
 
 /// What a scheduler sees of the system when it is asked.
 #[derive(Clone, Copy, Debug)]
@@ -110,8 +126,19 @@ pub struct Promises {
 
 /// A scheduling discipline with its queue.
 pub trait Scheduler: Send {
-    /// A job joins the queue. Equal arrival times come in file order.
+    /// A job joins the queue. Equal arrival times come in file order; one that was cut off comes again.
     fn arrive(&mut self, job: QueuedJob, now: i64);
+
+    /// Before the first arrival: when how many of all `processors` will be out of service, in order of
+    /// time and without overlap.
+    fn expect(&mut self, outages: &[Outage], processors: u32) {
+        let _ = (outages, processors);
+    }
+
+    /// Processors have left the machine or come back: who was refused may be asked for again.
+    fn changed(&mut self, now: i64) {
+        let _ = now;
+    }
 
     /// A running job has completed.
     fn complete(&mut self, job: JobId, now: i64) {

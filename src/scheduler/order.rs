@@ -49,7 +49,7 @@ impl QueueOrder {
 
     /// Where a newly arrived job belongs in `queue`, which is in this order.
     pub fn position<T>(self, queue: &[T], of: impl Fn(&T) -> &QueuedJob, job: &QueuedJob) -> usize {
-        let rank = self.rank(job);
-        queue.partition_point(|other| self.rank(of(other)) <= rank)
+        let place = |job: &QueuedJob| (self.rank(job), job.turn);
+        queue.partition_point(|other| place(of(other)) <= place(job))
     }
 }

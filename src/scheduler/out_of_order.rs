@@ -43,6 +43,11 @@ impl Scheduler for OutOfOrder {
         self.queue.retry();
     }
 
+    fn changed(&mut self, _now: i64) {
+        self.settle();
+        self.queue.retry();
+    }
+
     fn next(&mut self, system: System<'_>) -> Option<JobId> {
         self.settle();
         let bounds = Bounds { size: system.free, estimate: i64::MAX, beside: 0 };

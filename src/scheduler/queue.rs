@@ -56,7 +56,6 @@ pub struct Queue {
     order: QueueOrder,
     list: Vec<Waiting>,
     index: Index,
-    arrivals: u64,
     any_refused: bool,
 }
 
@@ -76,8 +75,7 @@ impl Queue {
 
     /// A job arrives.
     pub fn arrive(&mut self, job: QueuedJob) {
-        self.arrivals += 1;
-        let rank = (self.order.rank(&job), self.arrivals);
+        let rank = (self.order.rank(&job), job.turn);
         let at = self.list.partition_point(|other| other.rank < rank);
         self.list.insert(at, Waiting { job, rank, refused: false });
         // Indexing anew costs as much as the index is long.
@@ -99,6 +97,30 @@ impl Queue {
         let listed = at.map(|at| (Place::Listed(at), &self.list[at]));
         let indexed = self.index.first(bounds);
         earlier(listed, indexed.map(|(slot, waiting)| (Place::Indexed(slot), waiting)))
+    }
+
+    /// The first job, in queue order, of those that were not refused since the last completion, that
+    /// `admits`: a look at every one.
+    pub fn first_that(
+        &self,
+        mut admits: impl FnMut(&QueuedJob) -> bool,
+    ) -> Option<(Place, &Waiting)> {
+        let mut listed = self.list.iter().enumerate().peekable();
+        let mut indexed = self.index.iter().peekable();
+        loop {
+            let (at, from) = (listed.peek().copied(), indexed.peek().copied());
+            let (place, waiting) = earlier(
+                at.map(|(at, waiting)| (Place::Listed(at), waiting)),
+                from.map(|(slot, waiting)| (Place::Indexed(slot), waiting)),
+            )?;
+            if !waiting.refused && admits(&waiting.job) {
+                return Some((place, waiting));
+            }
+            match place {
+                Place::Listed(_) => drop(listed.next()),
+                Place::Indexed(_) => drop(indexed.next()),
+            }
+        }
     }
 
     /// The job leaves.

@@ -71,6 +71,10 @@ impl Scheduler for Scan {
         self.blocked = None;
     }
 
+    fn changed(&mut self, _now: i64) {
+        self.blocked = None;
+    }
+
     fn next(&mut self, system: System<'_>) -> Option<JobId> {
         if self.queues.waiting() == 0 {
             return None;
@@ -149,7 +153,7 @@ mod tests {
     use crate::scheduler::RunningJobs;
 
     fn job(id: u32, size: u32) -> QueuedJob {
-        QueuedJob { id: JobId(id), size, takes: size, estimate: 1 }
+        QueuedJob { id: JobId(id), size, takes: size, estimate: 1, turn: id.into() }
     }
 
     fn next(scan: &mut Scan, free: u32) -> Option<u32> {

@@ -12,7 +12,6 @@ pub struct Strict {
     order: QueueOrder,
     /// By rank, equals in order of arrival.
     queue: BTreeMap<(i128, u64), QueuedJob>,
-    arrivals: u64,
     /// The job named last.
     named: Option<((i128, u64), QueuedJob)>,
     /// The job the allocator could not place since the last completion.
@@ -28,11 +27,14 @@ impl Strict {
 
 impl Scheduler for Strict {
     fn arrive(&mut self, job: QueuedJob, _now: i64) {
-        self.arrivals += 1;
-        self.queue.insert((self.order.rank(&job), self.arrivals), job);
+        self.queue.insert((self.order.rank(&job), job.turn), job);
     }
 
     fn complete(&mut self, _job: JobId, _now: i64) {
+        self.blocked = None;
+    }
+
+    fn changed(&mut self, _now: i64) {
         self.blocked = None;
     }
 

@@ -1,20 +1,24 @@
+mod down;
+mod error;
 mod reserved;
 mod sharing;
 
 use std::collections::HashMap;
-use std::error::Error;
 use std::time::{Duration, Instant};
 
+use self::down::Down;
+pub use self::error::CoupledError;
 use self::reserved::Reserved;
 use self::sharing::Sharing;
 use super::Service;
 use super::arrivals::Arrivals;
 use super::observer::{Observer, State};
+use super::outages::Outages;
 use crate::allocator::reduced::Reduction;
 use crate::allocator::{Allocator, Refusal, Request, Times};
 use crate::machine::Machine;
 use crate::scheduler::{Promises, QueuedJob, Running, RunningJobs, Scheduler, System};
-use crate::stop::{Stop, Stopped};
+use crate::stop::Stop;
 use crate::topology::{NodeId, Topology};
 use crate::workload::{Follows, Job, JobId};
 
@@ -47,64 +51,6 @@ pub struct Overhead {
     pub time: Duration,
 }
 
-/// A simulation that cannot go on.
-#[derive(Debug, thiserror::Error)]
-pub enum CoupledError {
-    /// The discipline needs an allocator that keeps its schedule.
-    #[error("this scheduler cannot work with an allocator that refuses jobs or rounds up")]
-    Scheduler,
-    /// The discipline asks what would be, and the allocator has no copies to be asked.
-    #[error(
-        "this scheduler asks for places on a copy of the machine, which the allocator cannot tell"
-    )]
-    NoCopies,
-    /// The allocator folds jobs, and the service has no measure of what they then do.
-    #[error("jobs that live as long as their messages take cannot be folded")]
-    Folded,
-    /// The job can never be placed.
-    #[error(
-        "job {number}{} needs {size} processors and cannot be placed on the empty machine ({processors} \
-         processors): {}",
-        match line { 0 => String::new(), line => format!(" (line {line})") },
-        match refusal {
-            // Enough for what it asks for, not for what the strategy makes of it.
-            Refusal::TooFewFree if *size as usize <= *processors => "its size or shape has no place".to_string(),
-            refusal => refusal.to_string(),
-        }
-    )]
-    NeverFits {
-        /// Job number.
-        number: i64,
-        /// Line in the trace; 0 if it comes from none.
-        line: u32,
-        /// Processors it needs.
-        size: u32,
-        /// Processors of the machine.
-        processors: usize,
-        /// What the allocator says.
-        refusal: Refusal,
-    },
-    /// The scheduler broke its contract.
-    #[error("the scheduler left {0} jobs waiting for ever")]
-    Starved(usize),
-    /// The service cannot go on.
-    #[error(transparent)]
-    Service(Box<dyn Error + Send + Sync>),
-    /// Somebody wants no more of it.
-    #[error(transparent)]
-    Stopped(#[from] Stopped),
-}
-
-impl CoupledError {
-    /// Whoever noticed it, a stop is one.
-    fn of_service(cause: Box<dyn Error + Send + Sync>) -> Self {
-        match cause.downcast::<Stopped>() {
-            Ok(stopped) => Self::Stopped(*stopped),
-            Err(cause) => Self::Service(cause),
-        }
-    }
-}
-
 /// Runs the jobs through scheduler, allocator and service in one event loop, in the order
 /// of events of [`simulation`](crate::simulation). The loop allocates no memory per
 /// decision once its buffers have grown.
@@ -118,16 +64,33 @@ pub fn simulate(
     service: &mut dyn Service,
     observer: &mut dyn Observer,
 ) -> Result<Overhead, CoupledError> {
-    simulate_after(scene, &[], scheduler, allocator, service, observer)
+    simulate_amid(scene, Course::default(), scheduler, allocator, service, observer)
 }
 
-/// The same for jobs of which some follow others: `follows` says it by job, without cycles, or is empty.
+/// What jobs wait for beside processors.
+#[derive(Clone, Copy, Debug)]
+pub struct Course<'a> {
+    /// By job, what it follows, without cycles; or empty.
+    pub follows: &'a [Option<Follows>],
+    /// When processors are out of service.
+    pub outages: &'a Outages,
+}
+
+impl Default for Course<'_> {
+    fn default() -> Self {
+        static NONE: Outages = Outages::NONE;
+        Self { follows: &[], outages: &NONE }
+    }
+}
+
+/// The same for jobs of which some follow others, on a machine of which processors may be out of service
+/// at times.
 ///
 /// # Errors
 /// [`CoupledError`].
-pub fn simulate_after(
+pub fn simulate_amid(
     scene: Scene<'_>,
-    follows: &[Option<Follows>],
+    course: Course<'_>,
     scheduler: &mut dyn Scheduler,
     allocator: &mut dyn Allocator,
     service: &mut dyn Service,
@@ -142,6 +105,21 @@ pub fn simulate_after(
     }
     if allocator.folds() && !service.takes_folded() {
         return Err(CoupledError::Folded);
+    }
+    let Course { follows, outages } = course;
+    if !outages.is_empty() {
+        let shared = allocator.hosts().is_some();
+        let undefined = match () {
+            () if places => Some("a place that is promised"),
+            () if !allocator.takes_outages() || shared => {
+                Some("an allocator with books of its own")
+            }
+            () => None,
+        };
+        if let Some(what) = undefined {
+            return Err(CoupledError::NoOutages(what));
+        }
+        scheduler.expect(&outages.steps(), scene.topology.slots() as u32);
     }
     allocator.reset();
     let mut system = Coupled {
@@ -159,9 +137,11 @@ pub fn simulate_after(
         refusals: (allocator.refused_sizes().is_none() && allocator.hosts().is_none())
             .then(HashMap::new),
         reserved: None,
+        down: Down::new(outages, scene.topology.slots()),
+        turns: vec![0; scene.jobs.len()],
         overhead: Overhead::default(),
     };
-    let processors = system.machine.processors();
+    system.machine.wall_off(outages.walls);
     for id in (0..).map(JobId).take(scene.jobs.len()) {
         scene.stop.check()?;
         if !allocator.can_serve(system.request(id)) {
@@ -170,19 +150,22 @@ pub fn simulate_after(
     }
     let mut arrivals = Arrivals::new(scene.jobs, follows);
     let mut completed = Vec::new();
-    let mut round = 0;
+    let (mut round, mut arrived, mut left) = (0, 0, scene.jobs.len());
+    let begin = arrivals.next_time().unwrap_or(i64::MIN);
     let mut last = i64::MIN;
     loop {
         let next_arrival = arrivals.next_time();
         // What was due already waits for a completion: only the future is an instant of its own.
         let due = scheduler.due(last);
-        let until = next_arrival.into_iter().chain(due).min();
+        // What leaves or returns when all is over is of no interest.
+        let change = system.down.next_time().filter(|_| left > 0);
+        let until = next_arrival.into_iter().chain(due).chain(change).min();
         completed.clear();
         let completion = service
             .advance(until.unwrap_or(i64::MAX), &mut completed)
             .map_err(CoupledError::of_service)?;
         let Some(now) = completion.or(until) else { break };
-        if last != i64::MIN && now > last {
+        if last >= begin && last != i64::MIN && now > last {
             observer.passed(last, now, &system.state(scheduler.waiting(), allocator));
         }
         last = now;
@@ -195,15 +178,20 @@ pub fn simulate_after(
             arrivals.completed(id, now);
             observer.completed(id, now);
         }
+        left -= completed.len();
+        if change.is_some_and(|change| change <= now) {
+            for id in system.change(now, scheduler, allocator, service, observer)? {
+                arrivals.completed(id, now);
+                observer.completed(id, now);
+                left -= 1;
+            }
+        }
         while let Some((id, arrival)) = arrivals.arrived(now) {
             scene.stop.check()?;
             observer.arrived(id, arrival);
-            let job = &scene.jobs[id.index()];
-            let request = system.request(id);
-            allocator.queued(request);
-            let size = allocator.least(request);
-            let takes = allocator.largest_allocation(request).min(processors as u64) as u32;
-            scheduler.arrive(QueuedJob { id, size, takes, estimate: job.estimate }, now);
+            arrived += 1;
+            system.turns[id.index()] = arrived;
+            system.queue(id, now, scheduler, allocator);
         }
         round += 1;
         loop {
@@ -247,6 +235,7 @@ pub fn simulate_after(
             system.overhead.promises = scheduler.promises();
             Ok(system.overhead)
         }
+        waiting if system.machine.down_count() > 0 => Err(CoupledError::Down(waiting)),
         waiting => Err(CoupledError::Starved(waiting)),
     }
 }
@@ -275,6 +264,9 @@ struct Coupled<'a> {
     /// The place that the head of the queue waits for. It holds until a job completes: whoever starts
     /// leaves it free, or gives it back in time.
     reserved: Option<Reserved>,
+    down: Down<'a>,
+    /// By job: its place in the order of arrival.
+    turns: Vec<u64>,
     overhead: Overhead,
 }
 
@@ -292,9 +284,37 @@ impl Coupled<'_> {
         Request::shaped(size, shape)
     }
 
+    /// A job joins the queue.
+    fn queue(
+        &self,
+        id: JobId,
+        now: i64,
+        scheduler: &mut dyn Scheduler,
+        allocator: &mut dyn Allocator,
+    ) {
+        let request = self.request(id);
+        allocator.queued(request);
+        let size = allocator.least(request);
+        let processors = self.machine.processors() as u64;
+        let takes = allocator.largest_allocation(request).min(processors) as u32;
+        let (estimate, turn) = (self.scene.jobs[id.index()].estimate, self.turns[id.index()]);
+        scheduler.arrive(QueuedJob { id, size, takes, estimate, turn }, now);
+    }
+
+    /// What was known of the machine as it was is known no more.
+    fn known_no_more(&mut self) {
+        self.reserved = None;
+        if let Some(known) = &mut self.refusals {
+            known.clear();
+        }
+        self.fragmented = false;
+    }
+
     fn state(&self, waiting: usize, allocator: &dyn Allocator) -> State {
+        let down = self.machine.down_count();
         State {
-            held: (self.machine.processors() - self.machine.free_count()) as u32,
+            held: (self.machine.processors() - self.machine.free_count() - down) as u32,
+            down: down as u32,
             requested: self.requested,
             waiting: waiting as u32,
             fragmented: self.fragmented,
@@ -399,16 +419,14 @@ impl Coupled<'_> {
     }
 
     fn complete(&mut self, id: JobId, allocator: &mut dyn Allocator) {
-        self.reserved = None;
-        if let Some(known) = &mut self.refusals {
-            known.clear();
-        }
+        self.known_no_more();
         let slot = self.slots[id.index()] as usize;
         let nodes = &self.held[slot];
         self.machine.release(nodes);
         let begin = self.scene.timed.then(Instant::now);
         allocator.released(&self.machine, nodes);
         self.overhead.time += begin.map_or(Duration::ZERO, |begin| begin.elapsed());
+        self.down.drain(&mut self.machine, nodes);
         if let Some(sharing) = &mut self.sharing {
             let freed = std::mem::take(&mut self.held[slot]);
             sharing.promote(&mut self.machine, &freed, &mut self.held);
@@ -418,7 +436,6 @@ impl Coupled<'_> {
         self.requested -= self.reduced.remove(&id).unwrap_or(asked.size);
         allocator.left(asked);
         self.spare.push(slot);
-        self.fragmented = false;
     }
 
     /// Notes a refusal; an error if the machine is empty and can never be better.

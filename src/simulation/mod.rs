@@ -4,7 +4,8 @@
 //!
 //! Events of one instant happen in this order:
 //!
-//! 1. all completions due now, by job;
+//! 1. all completions due now, by job; then processors that come back into service, and those that leave
+//!    it ([`outages`]);
 //! 2. all arrivals, in file order;
 //! 3. a *round*: the scheduler is asked again and again until it starts nothing more.
 //!
@@ -23,7 +24,7 @@
 //!
 //! A job with a predecessor ([`Follows`](crate::workload::Follows)) arrives when that has ended *in this
 //! replay*, and its wait counts from there. The timeline still depends on no allocator
-//! ([`Timeline::compute_after`], [`simulate_after`]). Among arrivals of one instant the order is that of the file.
+//! ([`Timeline::compute_after`], [`simulate_amid`]). Among arrivals of one instant the order is that of the file.
 //!
 //! # What the log did
 //!
@@ -40,13 +41,15 @@
 mod arrivals;
 mod coupled;
 mod observer;
+pub mod outages;
 mod recorded;
 mod replay;
 mod service;
 mod timeline;
 
-pub use coupled::{CoupledError, Overhead, Scene, simulate, simulate_after};
+pub use coupled::{CoupledError, Course, Overhead, Scene, simulate, simulate_amid};
 pub use observer::{Observer, State};
+pub use outages::{OutageError, OutageFile, Outages, WhenDown};
 pub use recorded::Overfull;
 pub use replay::{Decision, ReplayError, replay, replay_while};
 pub use service::{RunTimes, Service};

@@ -10,6 +10,8 @@ use crate::workload::JobId;
 pub struct State {
     /// Processors held by jobs.
     pub held: u32,
+    /// Processors out of service. One that is to be, but that a job still holds, is held.
+    pub down: u32,
     /// Processors that the running jobs asked for.
     pub requested: u32,
     /// Jobs waiting.
@@ -48,6 +50,12 @@ pub trait Observer {
         let _ = (job, now, nodes, census);
     }
 
+    /// A job is cut off, since some of its processors go out of service: it starts
+    /// [again](Observer::started) later if `again`, else it has [completed](Observer::completed).
+    fn cut_off(&mut self, job: JobId, now: i64, nodes: &[NodeId], again: bool) {
+        let _ = (job, now, nodes, again);
+    }
+
     /// A job gave its processors back.
     fn completed(&mut self, job: JobId, now: i64) {
         let _ = (job, now);
@@ -79,6 +87,11 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
     fn started(&mut self, job: JobId, now: i64, nodes: &[NodeId], census: Option<Census>) {
         self.0.started(job, now, nodes, census);
         self.1.started(job, now, nodes, census);
+    }
+
+    fn cut_off(&mut self, job: JobId, now: i64, nodes: &[NodeId], again: bool) {
+        self.0.cut_off(job, now, nodes, again);
+        self.1.cut_off(job, now, nodes, again);
     }
 
     fn completed(&mut self, job: JobId, now: i64) {

@@ -26,6 +26,12 @@ pub trait Service {
         completed: &mut Vec<JobId>,
     ) -> Result<Option<i64>, Box<dyn Error + Send + Sync>>;
 
+    /// A running job ends now, whatever it has done; `false` if the service cannot do that.
+    fn cut_off(&mut self, id: JobId) -> bool {
+        let _ = id;
+        false
+    }
+
     /// Whether a job may have fewer processes than it asks for, and then runs longer.
     fn takes_folded(&self) -> bool {
         true
@@ -60,6 +66,11 @@ impl RunTimes {
 impl Service for RunTimes {
     fn start(&mut self, id: JobId, job: &Job, _nodes: &[NodeId], now: i64) {
         self.ends.push(Reverse((now + job.run, id)));
+    }
+
+    fn cut_off(&mut self, id: JobId) -> bool {
+        self.ends.retain(|&Reverse((_, running))| running != id);
+        true
     }
 
     fn advance(

@@ -88,6 +88,7 @@ impl Timeline {
         let mut running = RunningJobs::default();
         let mut completions: BinaryHeap<Reverse<(i64, JobId)>> = BinaryHeap::new();
         let mut arrivals = Arrivals::new(jobs, follows);
+        let mut arrived = 0;
         timeline.arrivals = (!follows.is_empty()).then(|| vec![i64::MIN; jobs.len()]);
         let mut free = processors;
         let mut round = 0;
@@ -120,7 +121,9 @@ impl Timeline {
                     times[id.index()] = arrival;
                 }
                 let Job { size, estimate, .. } = jobs[id.index()];
-                scheduler.arrive(QueuedJob { id, size, takes: size, estimate }, now);
+                arrived += 1;
+                let job = QueuedJob { id, size, takes: size, estimate, turn: arrived };
+                scheduler.arrive(job, now);
             }
             round += 1;
             while let Some(id) = scheduler.next(System { now, free, round, running: &running }) {

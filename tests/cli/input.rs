@@ -10,6 +10,7 @@ use super::dir::{Dir, Outcome, TINY, shipped_trace};
 trials!(
     jobs_follow_others,
     dependencies_that_cannot_be,
+    cells_of_a_log_know_its_waits,
     a_missing_trace,
     a_name_nearly_right,
     an_empty_file,
@@ -399,6 +400,29 @@ fn jobs_follow_others() {
         |deps: &str| dir.replay(&format!("plan --trace f.swf {deps} --list -q")).code(0).stdout;
     assert_ne!(ids(""), ids("--deps honour"));
     assert_eq!(ids(""), ids("--deps ignore"));
+}
+
+/// Two logs whose jobs differ in nothing but how long they waited.
+fn cells_of_a_log_know_its_waits() {
+    let log = |wait| format!("; MaxProcs: 4\n1 0 0 5 2 -1 -1 2 9\n2 1 {wait} 5 2 -1 -1 2 9\n");
+    let dir = Dir::new().file("a.swf", log(0)).file("b.swf", log(7));
+    let id = |trace: &str, schedulers: &str, which: usize| {
+        let command =
+            format!("plan --trace {trace}.swf --sched {schedulers} --alloc random --list -q");
+        dir.replay(&command).code(0).fields(&["cell"])[which].clone()
+    };
+    assert_ne!(id("a", "recorded", 0), id("b", "recorded", 0));
+    // For whoever decides himself they are the same, also beside the log.
+    assert_eq!(id("a", "fcfs", 0), id("b", "fcfs", 0));
+    assert_eq!(id("a", "recorded,fcfs", 1), id("b", "fcfs", 0));
+    // A sweep does not take the results of the one for those of the other.
+    dir.replay("sweep --trace a.swf --sched recorded --alloc random --out o -q").code(0);
+    let dir = dir.file("a.swf", log(7));
+    dir.replay("sweep --trace a.swf --sched recorded --alloc random --out o -q").code(0);
+    let runs = String::from_utf8(dir.read("o/runs.csv")).expect("text");
+    let row: Vec<&str> = runs.lines().nth(1).expect("a run").split(',').collect();
+    let column = runs.split(',').position(|name| name == "max_wait").expect("a column");
+    assert_eq!(row[column], "7");
 }
 
 fn dependencies_that_cannot_be() {

@@ -103,6 +103,15 @@ pub fn agrees(
     Ok(())
 }
 
+/// A machine with free processors out of service, one in `share`, which may be walls; and these.
+pub fn partly_down(mut machine: Machine, share: u32, walls: bool) -> (Machine, Vec<NodeId>) {
+    machine.wall_off(walls);
+    let down: Vec<NodeId> =
+        machine.free_nodes().filter(|node| node.0.is_multiple_of(share)).collect();
+    machine.withdraw(&down);
+    (machine, down)
+}
+
 /// Nothing but the set: two candidates are one if they hold the same processors.
 fn sorted(mut nodes: Vec<NodeId>) -> Vec<NodeId> {
     nodes.sort();

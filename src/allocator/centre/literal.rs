@@ -8,7 +8,7 @@
 use super::ends::Ends;
 use super::options::{CentreOptions, Metric, ShellOrder};
 use super::slack::Slack;
-use super::tie::TieVector;
+use super::tie::{TieVector, walls_of};
 use crate::allocator::Times;
 use crate::machine::Machine;
 use crate::stop::{Stop, Stopped};
@@ -223,11 +223,11 @@ impl CentreRule {
             let d = distance(node);
             let weight = max_shell - d + 1;
             if member[node.index()] {
-                let walls = self.options.wall.weight(grid.walls(grid.coord(node)));
+                let walls = self.options.wall.weight(walls_of(machine, grid, node));
                 value -= i64::from(vector.wall) * i64::from(walls) * weight;
             } else if machine.is_free(node) && d <= max_shell {
                 value += i64::from(vector.available) * weight;
-            } else if !machine.is_free(node) && d == outermost + 1 {
+            } else if !machine.is_free(node) && !machine.is_down(node) && d == outermost + 1 {
                 let level = self.ends.as_ref().map_or(0, |(ends, new)| ends.level(node, *new));
                 value -= i64::from(vector.border) * weight;
                 value -= i64::from(vector.ends) * weight * i64::from(level);

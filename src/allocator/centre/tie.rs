@@ -2,6 +2,8 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::slack::SlackRule;
+use crate::machine::Machine;
+use crate::topology::{Grid, NodeId};
 
 /// The tie-breaking vector (SR, AF, WF, BF) of Johnson, Bunde, Leung (section II), and a fifth
 /// entry of ours, EF, 0 in theirs.
@@ -18,7 +20,8 @@ use super::slack::SlackRule;
 /// ```
 ///
 /// and 0 for every candidate if SR = 0. Busy processors inside the candidate's shells
-/// and positions off the mesh count nowhere.
+/// and positions off the mesh count nowhere, and neither do processors out of service, but that
+/// their neighbours may [have a wall](Machine::wall_off).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct TieVector {
     /// SR: shells examined beyond the outermost one used.
@@ -168,6 +171,15 @@ impl FromStr for TieRule {
             vector => vector.parse().map(TieRule::Vector),
         }
     }
+}
+
+/// The most walls that count, of those per wall: a corner in three dimensions has so many.
+pub(super) const MOST_WALLS: u32 = 3;
+
+/// The walls that a processor touches: those of the machine, and those that neighbours out of service
+/// are, where they are any.
+pub(super) fn walls_of(machine: &Machine, grid: &Grid, node: NodeId) -> u32 {
+    (grid.walls(grid.coord(node)) + machine.walls_by_down(node)).min(MOST_WALLS)
 }
 
 /// How a processor's walls count in the tie value.

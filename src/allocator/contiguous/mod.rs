@@ -91,6 +91,10 @@ impl<C: Choice> Contiguous<C> {
 }
 
 impl<C: Choice + Clone + 'static> Allocator for Contiguous<C> {
+    fn takes_outages(&self) -> bool {
+        true
+    }
+
     fn allocate(
         &mut self,
         machine: &Machine,

@@ -168,6 +168,10 @@ impl Fold {
 }
 
 impl Allocator for Reduced {
+    fn takes_outages(&self) -> bool {
+        self.inner.takes_outages()
+    }
+
     fn allocate(
         &mut self,
         machine: &Machine,

@@ -7,6 +7,7 @@ use crate::allocator::centre::{Slack, SlackRule, TieVector};
 use crate::allocator::registry::AllocatorSpec;
 use crate::cli::args::GridArgs;
 use crate::cli::cells::{Loaded, seeds};
+use crate::cli::compatible::never_down;
 use crate::cli::exit::Failure;
 use crate::cli::interrupt::attend;
 use crate::cli::words::one;
@@ -67,6 +68,7 @@ impl SearchTask {
     /// before a trace is read is. Every trace is measured without tie-breaking.
     pub fn resolve(args: &SearchArgs, watch: Watch<'_>) -> Result<Self, Failure> {
         check_combination(args)?;
+        never_down(&args.grid)?;
         let shake = args.shake.checked()?;
         let objective: Objective = args.objective.parse().map_err(Failure::usage)?;
         let constraints = args

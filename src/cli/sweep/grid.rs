@@ -10,7 +10,8 @@ use crate::cli::args::GridArgs;
 use crate::cli::cells::{Loaded, trace_names};
 use crate::cli::exit::Failure;
 use crate::experiment::grid::{
-    AllocatorEntry, GridError, GridFile, ParameterGrid, TieRanges, Ties, Values, WindowFile,
+    AllocatorEntry, DownFile, GridError, GridFile, ParameterGrid, TieRanges, Ties, Values,
+    WindowFile,
 };
 use crate::lines;
 use crate::naming::{StrategyName, split_list};
@@ -63,6 +64,11 @@ pub fn of_flags(
         policies: listed(std::slice::from_ref(&grid.policy)),
         seeds: grid.seed.iter().map(ToString::to_string).collect(),
         deps: grid.deps.clone(),
+        down: grid.down.as_ref().map(|file| DownFile {
+            file: file.display().to_string(),
+            rule: grid.down_rule.clone(),
+            walls: grid.down_walls,
+        }),
         oversize: grid.oversize.map(|rule| rule.word().to_string()),
         max_errors: grid.max_errors,
         ties: lists.ties,
@@ -99,6 +105,7 @@ fn of_flag(error: GridError) -> Failure {
         "policies" => "--policy",
         "seeds" => "--seed",
         "deps" => "--deps",
+        "down.rule" => "--down-rule",
         "window.from" => "--from",
         "window.days" => "--days",
         "shake.copies" => "--shake",

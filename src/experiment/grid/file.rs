@@ -30,6 +30,9 @@ pub struct GridFile {
     /// What is done with dependencies of jobs: `ignore`, `honour`, `shift` or `force`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub deps: Option<String>,
+    /// When processors are out of service.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub down: Option<DownFile>,
     /// Malformed lines to skip per trace.
     pub max_errors: usize,
     /// Count tied decisions.
@@ -47,6 +50,20 @@ pub struct GridFile {
     pub shake: Option<Shake>,
     /// Allocators with their parameters.
     pub allocator: Vec<AllocatorEntry>,
+}
+
+/// When processors are out of service, as a grid file says it.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DownFile {
+    /// The file with the windows.
+    pub file: String,
+    /// What happens to jobs in their way: `drain`, `kill` or `requeue`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rule: Option<String>,
+    /// Whether processors out of service are walls to their neighbours, in tie values.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub walls: bool,
 }
 
 /// A window of a trace as a grid file says it.
@@ -102,6 +119,7 @@ impl Default for GridFile {
             seeds: Values::default(),
             oversize: None,
             deps: None,
+            down: None,
             max_errors: 0,
             ties: false,
             // As the main job does for its result files.

@@ -8,6 +8,7 @@
 //! seeds = "0..9"                  # default: 0
 //! oversize = "drop"               # jobs larger than the machine; default: the policy's rule
 //! deps = "honour"                 # jobs that follow others; default: ignore
+//! down = { file = "down.csv", rule = "drain", walls = false }  # processors out of service; default: none
 //! max-errors = 0                  # malformed lines to skip per trace
 //! ties = false                    # count tied decisions (several times the cost)
 //! placements = true               # measure diameter, dispersal, components
@@ -42,7 +43,7 @@ mod values;
 mod tests;
 
 pub use error::{GridError, Place};
-pub use file::{AllocatorEntry, GridFile, WindowFile};
+pub use file::{AllocatorEntry, DownFile, GridFile, WindowFile};
 pub use strategies::{MOST_COMBINATIONS, Strategies, idle_parameter};
 pub use tie::{TieRanges, Ties};
 pub use values::{ValueError, Values};
@@ -54,6 +55,7 @@ use error::{PathError, Step};
 
 use super::Measure;
 use crate::scheduler::registry::SchedulerSpec;
+use crate::simulation::WhenDown;
 use crate::topology::Topology;
 use crate::workload::{Dependencies, Oversize, Policy, Shake, Window};
 
@@ -78,6 +80,8 @@ pub struct ParameterGrid {
     pub window: Window,
     /// What is done with dependencies of jobs.
     pub deps: Dependencies,
+    /// What happens to jobs on processors that go out of service.
+    pub when_down: WhenDown,
     /// Shaken copies to run beside every trace.
     pub shake: Option<Shake>,
     /// What to measure.
@@ -135,6 +139,10 @@ impl ParameterGrid {
         }
         let deps = file.deps.as_deref().map_or(Ok(Dependencies::default()), str::parse);
         let deps = deps.map_err(|e| GridError::at(&key("deps"), e))?;
+        let rule = file.down.as_ref().and_then(|down| down.rule.as_deref());
+        let when_down = rule.map_or(Ok(WhenDown::default()), str::parse);
+        let when_down =
+            when_down.map_err(|e| GridError::at(&[Step::Key("down"), Step::Key("rule")], e))?;
         let seeds = once(file.seeds.integers().map_err(|e| GridError::at(&key("seeds"), e))?);
         let window = window(&file.window)?;
         let loads = file.loads.texts().map_err(|e| GridError::at(&key("loads"), e))?;
@@ -166,6 +174,7 @@ impl ParameterGrid {
             seeds,
             window,
             deps,
+            when_down,
             shake,
             measure,
         })

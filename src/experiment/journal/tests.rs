@@ -16,6 +16,8 @@ fn id(number: u64) -> CellId {
         ties: false,
         placements: false,
         shaken: None,
+        recorded: None,
+        outages: None,
     };
     configuration.id()
 }

@@ -1,5 +1,5 @@
 use crate::experiment::journal::CellId;
-use crate::workload::{Follows, Job, Shake};
+use crate::workload::{Follows, Job, Shake, Waits};
 
 /// The format of ids: raised when the same cell would give other numbers than before.
 const FORMAT: u32 = 2;
@@ -25,18 +25,27 @@ pub struct CellConfiguration<'a> {
     /// How the jobs are shaken, and the number of the copy; `None` for the jobs as they are. The
     /// number of copies does not count.
     pub shaken: Option<(Shake, u32)>,
+    /// What else the cell repeats of the log: a digest.
+    pub recorded: Option<&'a str>,
+    /// When processors are out of service: a digest.
+    pub outages: Option<&'a str>,
 }
 
 impl CellConfiguration<'_> {
     /// The id.
     pub fn id(&self) -> CellId {
         // One field per line: every text is a canonical name or a digest, none has breaks.
-        let Self { jobs, topology, scheduler, strategy, seed, ties, placements, shaken } = self;
+        let Self { jobs, topology, scheduler, strategy, seed, ties, placements, .. } = self;
         let mut text = format!(
             "replay cell {FORMAT}\n{jobs}\n{topology}\n{scheduler}\n{strategy}\n{seed}\n{ties}\n{placements}\n"
         );
-        if let Some((Shake { width, seed, .. }, copy)) = shaken {
+        if let Some((Shake { width, seed, .. }, copy)) = self.shaken {
             text.push_str(&format!("shaken {width} {seed} {copy}\n"));
+        }
+        for (what, digest) in [("recorded", self.recorded), ("down", self.outages)] {
+            if let Some(digest) = digest {
+                text.push_str(&format!("{what} {digest}\n"));
+            }
         }
         CellId::of(&text)
     }
@@ -50,7 +59,23 @@ pub fn chains_digest(jobs: &[Job], follows: &[Option<Follows>]) -> String {
             text.push_str(&format!("\n{job} {} {earliest} {lag}", before.0));
         }
     }
+    text_digest(&text)
+}
+
+/// BLAKE3 digest (hexadecimal) of a text.
+pub fn text_digest(text: &str) -> String {
     blake3::hash(text.as_bytes()).to_hex().to_string()
+}
+
+/// BLAKE3 digest (hexadecimal) of when jobs started, as their log says: what the scheduler `recorded`
+/// goes by beside the jobs.
+pub fn starts_digest(jobs: &[Job], waits: &Waits) -> String {
+    let mut hasher = blake3::Hasher::new();
+    for job in jobs {
+        // No time of a log is the smallest number.
+        hasher.update(&waits.start(job).unwrap_or(i64::MIN).to_le_bytes());
+    }
+    hasher.finalize().to_hex().to_string()
 }
 
 /// BLAKE3 digest (hexadecimal) of jobs as schedulers and allocators see them, with their

@@ -3,7 +3,9 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::configuration::{CellConfiguration, chains_digest, jobs_digest};
+use super::configuration::{
+    CellConfiguration, chains_digest, jobs_digest, starts_digest, text_digest,
+};
 use crate::allocator::registry::AllocatorSpec;
 use crate::experiment::grid::{GridError, GridFile, ParameterGrid};
 use crate::experiment::journal::CellId;
@@ -70,6 +72,12 @@ pub struct PlannedTrace {
     pub digest: String,
     /// BLAKE3 digest of the jobs as they are replayed.
     pub jobs_digest: String,
+    /// BLAKE3 digest of when they started, if cells go by that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub starts_digest: Option<String>,
+    /// BLAKE3 digest of when processors are out of service, if some are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outages_digest: Option<String>,
     /// Jobs replayed.
     pub jobs: usize,
     /// Machine.
@@ -118,6 +126,11 @@ impl PlannedTrace {
                 [] => jobs_digest(&workload.jobs),
                 follows => chains_digest(&workload.jobs, follows),
             },
+            starts_digest: trace
+                .is_recorded()
+                .then(|| starts_digest(&workload.jobs, &workload.waits)),
+            outages_digest: (!trace.outages().is_empty())
+                .then(|| text_digest(&trace.outages().identity())),
             jobs: workload.jobs.len(),
             topology: trace.topology.to_string(),
             policy: trace.policy.clone(),
@@ -281,6 +294,11 @@ impl Plan {
             ties: self.grid.measure.ties,
             placements: self.grid.measure.placements,
             shaken: self.grid.shake.filter(|_| copy > 0).map(|shake| (shake, copy as u32)),
+            recorded: match self.grid.schedulers[scheduler].recorded() {
+                Some(_) => trace.starts_digest.as_deref(),
+                None => None,
+            },
+            outages: trace.outages_digest.as_deref(),
         };
         Ok(configuration.id())
     }

@@ -27,6 +27,12 @@ impl Index {
         self.len
     }
 
+    /// The jobs in queue order with their slots.
+    pub fn iter(&self) -> impl Iterator<Item = (usize, &Waiting)> {
+        let slots = self.slots.iter().enumerate();
+        slots.filter_map(|(slot, waiting)| Some((slot, waiting.as_ref()?)))
+    }
+
     /// The first job and its slot.
     pub fn head(&self) -> Option<(usize, &Waiting)> {
         self.slots.get(self.head)?.as_ref().map(|waiting| (self.head, waiting))

@@ -42,7 +42,7 @@ proptest! {
                 Event::Arrivals(count) => for (id, &(size, more, estimate)) in
                     ids.by_ref().zip(jobs.iter().cycle()).take(count)
                 {
-                    let job = QueuedJob { id: JobId(id), size, takes: size + more, estimate };
+                    let job = QueuedJob { id: JobId(id), size, takes: size + more, estimate, turn: id.into() };
                     let at = order.position(&plain, |(other, _)| other, &job);
                     plain.insert(at, (job, false));
                     queue.arrive(job);

@@ -402,3 +402,4 @@ fn what_was_refused_is_not_asked_again_on_the_same_machine() {
 }
 
 mod guard;
+mod outages;

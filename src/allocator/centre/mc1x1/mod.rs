@@ -131,7 +131,7 @@ impl<C: Count> Mc1x1<C> {
         if let Some(only) = self.scores.only(admitted) {
             return Some(only);
         }
-        tie.update(machine);
+        tie.update(machine, &self.grid);
         if TieTerms::<C>::is_narrow(&self.free, machine.processors()) {
             self.least_tie::<u16>(machine, size, times, admitted)
         } else {
@@ -154,6 +154,7 @@ impl<C: Count> Mc1x1<C> {
         // Processor numbers are in candidate order, so that the least of these is the winner.
         let mut best: Option<(i64, u64, NodeId)> = None;
         let free_count = machine.free_count() as u32;
+        let any_down = machine.down_count() > 0;
         unsettled.clear();
         for chunk in scores.chunks(admitted) {
             let mut wanted = [false; LANES];
@@ -164,6 +165,15 @@ impl<C: Count> Mc1x1<C> {
                 let beats =
                     |best: Option<_>, value| best.is_none_or(|best| (value, score, centre) < best);
                 let mut value = tie.value(&terms, i, size, free_count);
+                if any_down {
+                    let (outside, mut down) = (terms.outside(i), 0);
+                    if outside.busy > 0 {
+                        on_shell(grid, centre, outside.shell, |node| {
+                            down += u32::from(machine.is_down(node));
+                        });
+                    }
+                    value = value.less(-tie.down_term(down));
+                }
                 if let Some(ends) = ends {
                     let outside = terms.outside(i);
                     let most = tie.ends_term(HIGHEST_LEVEL * outside.busy).max(0);
@@ -211,6 +221,10 @@ impl<C: Count> Mc1x1<C> {
 }
 
 impl<C: Count> Allocator for Mc1x1<C> {
+    fn takes_outages(&self) -> bool {
+        true
+    }
+
     fn allocate(
         &mut self,
         machine: &Machine,

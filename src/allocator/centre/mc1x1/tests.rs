@@ -1,5 +1,5 @@
 use super::*;
-use crate::allocator::centre::cases::{agrees, grids, machine, options, wide_grids};
+use crate::allocator::centre::cases::{agrees, grids, machine, options, partly_down, wide_grids};
 use proptest::prelude::*;
 
 proptest! {
@@ -17,6 +17,25 @@ proptest! {
         agrees(&mut Mc1x1::new(&grid, options), &Mc1x1::rule(options), &grid, machine.clone(), &shares)?;
         let mut wide = Mc1x1::<u32>::counting(&grid, options);
         agrees(&mut wide, &Mc1x1::rule(options), &grid, machine, &shares)?;
+    }
+
+    /// With processors out of service, which may be walls to their neighbours, and later back again.
+    #[test]
+    fn agrees_with_the_definition_beside_what_is_down(
+        grid in grids(),
+        options in options(),
+        busy in 0.0..0.8f64,
+        seed: u64,
+        share in 2u32..6,
+        walls: bool,
+        shares in proptest::collection::vec(0.0..1.0f64, 3),
+    ) {
+        let (mut machine, down) = partly_down(machine(&grid, busy, seed), share, walls);
+        let mut mc1x1 = Mc1x1::new(&grid, options);
+        agrees(&mut mc1x1, &Mc1x1::rule(options), &grid, machine.clone(), &shares)?;
+        mc1x1.reset();
+        machine.restore(&down[down.len() / 2..]);
+        agrees(&mut mc1x1, &Mc1x1::rule(options), &grid, machine, &shares)?;
     }
 
     /// Whatever vectors the processor has, the centre is that of the portable code.

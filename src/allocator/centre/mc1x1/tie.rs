@@ -19,7 +19,7 @@ use super::lane::Lane;
 use super::ring::Ring;
 use super::scores::Chunk;
 use crate::allocator::centre::options::CentreOptions;
-use crate::allocator::centre::tie::TieVector;
+use crate::allocator::centre::tie::{MOST_WALLS, TieVector, WallRule, walls_of};
 use crate::machine::{BoxCounts, Count, LANES, Machine};
 use crate::topology::{Grid, NodeId};
 
@@ -31,6 +31,9 @@ pub struct TieTerms<C> {
     /// weights in a box are the sum of these counts.
     walls: Vec<BoxCounts<C>>,
     weights: Vec<u8>,
+    /// For walls that come and go with the processors out of service.
+    rule: WallRule,
+    down_seen: u64,
     /// Room for the processors taken of a last shell.
     taken: Vec<NodeId>,
 }
@@ -50,7 +53,7 @@ pub struct Terms<L> {
     /// Positions in ring L + 1 that are not free.
     busy: [L; LANES],
     /// By level of wall weight.
-    walls: [WallTerms<L>; 3],
+    walls: [WallTerms<L>; MOST_WALLS as usize],
 }
 
 /// Wall weights: sum over r < L, in complete shells, and in the last shell.
@@ -123,16 +126,35 @@ impl<C: Count> TieTerms<C> {
     pub fn new(grid: &Grid, vector: TieVector, options: CentreOptions) -> Self {
         let weight = |c| options.wall.weight(grid.walls(c)) as u8;
         let weights: Vec<u8> = grid.coords().into_iter().map(weight).collect();
+        let walls = Self::walls(grid, &weights, vector);
+        Self { vector, walls, weights, rule: options.wall, down_seen: 0, taken: Vec::new() }
+    }
+
+    fn walls(grid: &Grid, weights: &[u8], vector: TieVector) -> Vec<BoxCounts<C>> {
         let heaviest =
             if vector.wall == 0 { 0 } else { weights.iter().copied().max().unwrap_or(0) };
-        let walls = (0..heaviest)
+        (0..heaviest)
             .map(|level| BoxCounts::of_subset(grid, weights.iter().map(|&w| w > level).collect()))
-            .collect();
-        Self { vector, walls, weights, taken: Vec::new() }
+            .collect()
+    }
+
+    /// Walls come and go with the processors out of service, which is rare.
+    #[cold]
+    fn weigh_anew(&mut self, machine: &Machine, grid: &Grid) {
+        self.down_seen = machine.down_version();
+        let weight = |node| self.rule.weight(walls_of(machine, grid, node)) as u8;
+        let weights: Vec<u8> = machine.topology().nodes().map(weight).collect();
+        if weights != self.weights {
+            self.walls = Self::walls(grid, &weights, self.vector);
+            self.weights = weights;
+        }
     }
 
     #[inline(always)]
-    pub fn update(&mut self, machine: &Machine) {
+    pub fn update(&mut self, machine: &Machine, grid: &Grid) {
+        if machine.down_version() != self.down_seen {
+            self.weigh_anew(machine, grid);
+        }
         for walls in &mut self.walls {
             walls.update(machine);
         }
@@ -140,6 +162,8 @@ impl<C: Count> TieTerms<C> {
 
     pub fn reset(&mut self) {
         self.walls.iter_mut().for_each(BoxCounts::reset);
+        // Another machine has other processors out of service.
+        self.down_seen = u64::MAX;
     }
 
     /// Whether all sums on a machine of `processors` fit 16 bits. They always fit 32.
@@ -171,7 +195,7 @@ impl<C: Count> TieTerms<C> {
             seen: [zero; LANES],
             nearby: [zero; LANES],
             busy: [zero; LANES],
-            walls: [WallTerms::default(); 3],
+            walls: [WallTerms::default(); MOST_WALLS as usize],
         };
         // Beyond the machine nothing changes: `value` adds what is left of the scan radius.
         for radius in 0..=counts.max_radius() + 1 {
@@ -243,6 +267,12 @@ impl<C: Count> TieTerms<C> {
         let value = value - i64::from(wall) * i64::from(inside) - weight * i64::from(complete);
         let (a, b) = (value - weight * i64::from(least), value - weight * i64::from(most));
         if a == b { Value::Exact(a) } else { Value::AtLeast(a.min(b), Rest { value, last, need }) }
+    }
+
+    /// What processors out of service in the ring outside give back: they are nobody's.
+    #[inline(always)]
+    pub fn down_term(&self, down: u32) -> i64 {
+        i64::from(self.vector.border) * i64::from(self.vector.scan_radius) * i64::from(down)
     }
 
     /// What the sum of the levels in the ring outside takes from a tie value.

@@ -152,6 +152,10 @@ impl Pairwise {
 }
 
 impl Allocator for Pairwise {
+    fn takes_outages(&self) -> bool {
+        true
+    }
+
     fn allocate(
         &mut self,
         machine: &Machine,

@@ -1,6 +1,6 @@
 use super::*;
 use crate::allocator::Request;
-use crate::allocator::centre::cases::{agrees, grids, machine, options};
+use crate::allocator::centre::cases::{agrees, grids, machine, options, partly_down};
 use crate::topology::{Axis, Coord};
 use proptest::prelude::*;
 
@@ -23,6 +23,27 @@ proptest! {
             (Pairwise::gen_alg(&grid, options), Pairwise::gen_alg_rule(options))
         };
         agrees(&mut fast, &rule, &grid, machine(&grid, busy, seed), &shares)?;
+    }
+
+    /// With processors out of service, which may be walls to their neighbours.
+    #[test]
+    fn agrees_with_the_definition_beside_what_is_down(
+        grid in grids(),
+        product: bool,
+        options in options(),
+        busy in 0.0..0.8f64,
+        seed: u64,
+        share in 2u32..6,
+        walls: bool,
+        shares in proptest::collection::vec(0.0..1.0f64, 3),
+    ) {
+        let (mut fast, rule) = if product {
+            (Pairwise::mm(&grid, options), Pairwise::mm_rule(options))
+        } else {
+            (Pairwise::gen_alg(&grid, options), Pairwise::gen_alg_rule(options))
+        };
+        let (machine, _) = partly_down(machine(&grid, busy, seed), share, walls);
+        agrees(&mut fast, &rule, &grid, machine, &shares)?;
     }
 
     /// Gen-Alg is a (2 - 2/k)-approximation of the least sum of pairwise distances (Krumke et al. 1997), on

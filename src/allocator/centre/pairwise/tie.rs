@@ -1,4 +1,4 @@
-use crate::allocator::centre::tie::{TieVector, WallRule};
+use crate::allocator::centre::tie::{TieVector, WallRule, walls_of};
 use crate::machine::Machine;
 use crate::topology::{Coord, Grid, NodeId};
 
@@ -7,7 +7,8 @@ use crate::topology::{Coord, Grid, NodeId};
 #[derive(Debug)]
 pub struct TieValues {
     vector: TieVector,
-    /// By processor: what it counts as a wall processor.
+    rule: WallRule,
+    /// By processor: what it counts as a wall processor when all are in service.
     walls: Vec<u8>,
 }
 
@@ -15,7 +16,7 @@ impl TieValues {
     /// Tie values of one vector and wall rule.
     pub fn new(grid: &Grid, vector: TieVector, rule: WallRule) -> Self {
         let weight = |&coord: &Coord| rule.weight(grid.walls(coord)) as u8;
-        Self { vector, walls: grid.coords().iter().map(weight).collect() }
+        Self { vector, rule, walls: grid.coords().iter().map(weight).collect() }
     }
 
     /// The tie value of the processors `chosen` around `centre`, the outermost of them in
@@ -39,15 +40,19 @@ impl TieValues {
         for node in chosen {
             let weight = weight(coords[node.index()]);
             nearby -= weight;
-            touching += weight * i64::from(self.walls[node.index()]);
+            let walls = match machine.down_count() {
+                0 => u32::from(self.walls[node.index()]),
+                _ => self.rule.weight(walls_of(machine, grid, *node)),
+            };
+            touching += weight * i64::from(walls);
         }
         let mut outside = 0;
         if available != 0 || border != 0 {
-            for (&coord, &free) in coords.iter().zip(machine.free_map()) {
+            for ((&coord, &free), node) in coords.iter().zip(machine.free_map()).zip(0..) {
                 let weight = weight(coord);
                 if free {
                     nearby += weight.max(0);
-                } else if weight == i64::from(scan_radius) {
+                } else if weight == i64::from(scan_radius) && !machine.is_down(NodeId(node)) {
                     outside += weight;
                 }
             }

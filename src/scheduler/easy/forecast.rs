@@ -1,0 +1,100 @@
+//! Processors that will be left for waiting jobs, where some are out of service at times.
+
+use crate::scheduler::{Outage, QueuedJob, System};
+
+/// Processors that neither running jobs, by their estimates, nor outages hold: a step function of time,
+/// from now on.
+#[derive(Debug)]
+pub struct Forecast {
+    /// From when on how many; the first begins now.
+    steps: Vec<(i64, i64)>,
+}
+
+impl Forecast {
+    /// What is known at the instant of `system`, on a machine of `processors`.
+    pub fn new(system: &System<'_>, processors: u32, outages: &[Outage]) -> Self {
+        let now = system.now;
+        let mut left = i64::from(processors);
+        let mut changes: Vec<(i64, i64)> = Vec::new();
+        for job in system.running.iter().filter(|job| job.estimated_end > now) {
+            left -= i64::from(job.size);
+            changes.push((job.estimated_end, job.size.into()));
+        }
+        for &Outage { from, until, processors } in outages.iter().filter(|one| one.until > now) {
+            match from <= now {
+                true => left -= i64::from(processors),
+                false => changes.push((from, -i64::from(processors))),
+            }
+            changes.push((until, processors.into()));
+        }
+        changes.sort_unstable();
+        let mut steps = vec![(now, left)];
+        for (at, by) in changes {
+            left += by;
+            match steps.last_mut() {
+                Some(last) if last.0 == at => last.1 = left,
+                _ => steps.push((at, left)),
+            }
+        }
+        Self { steps }
+    }
+
+    /// The fewest from one instant until another.
+    fn least(&self, from: i64, until: i64) -> i64 {
+        let first = self.steps.partition_point(|step| step.0 <= from).saturating_sub(1);
+        let during = self.steps[first..].iter().take_while(|step| step.0 < until.max(from + 1));
+        during.map(|step| step.1).min().unwrap_or(i64::MAX)
+    }
+
+    /// Whether a job that starts then has its processors for its whole estimate.
+    pub fn fits(&self, job: &QueuedJob, at: i64) -> bool {
+        self.least(at, at.saturating_add(job.estimate)) >= job.takes.into()
+    }
+
+    /// The first instant at which a job fits; `None` if it never does.
+    pub fn earliest(&self, job: &QueuedJob) -> Option<i64> {
+        self.steps.iter().map(|step| step.0).find(|&at| self.fits(job, at))
+    }
+
+    /// Whether `head`, which fits at `shadow`, does so beside a job that starts now.
+    pub fn fits_beside(&self, head: &QueuedJob, shadow: i64, job: &QueuedJob, now: i64) -> bool {
+        let both =
+            shadow.saturating_add(head.estimate.max(1)).min(now.saturating_add(job.estimate));
+        both <= shadow || self.least(shadow, both) >= i64::from(head.takes) + i64::from(job.takes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scheduler::{FOREVER, Running, RunningJobs};
+    use crate::workload::JobId;
+
+    #[test]
+    fn outages_hold_processors_like_jobs() {
+        let mut running = RunningJobs::default();
+        running.insert(Running { estimated_end: 100, id: JobId(0), size: 4 });
+        let outage = |from, until, processors| Outage { from, until, processors };
+        let outages = [outage(0, 20, 2), outage(50, 60, 16), outage(200, FOREVER, 8)];
+        let system = System { now: 10, free: 10, round: 0, running: &running };
+        let forecast = Forecast::new(&system, 16, &outages);
+        let expected = [(10, 10), (20, 12), (50, -4), (60, 12), (100, 16), (200, 8), (FOREVER, 16)];
+        assert_eq!(forecast.steps, expected);
+        let job =
+            |takes, estimate| QueuedJob { id: JobId(1), size: takes, takes, estimate, turn: 0 };
+        for (job, earliest) in [
+            (job(10, 40), Some(10)),
+            (job(10, 41), Some(60)),
+            (job(12, 30), Some(20)),
+            (job(16, 100), Some(100)),
+            (job(16, 101), Some(FOREVER)),
+            (job(17, 1), None),
+        ] {
+            assert_eq!(forecast.earliest(&job), earliest, "{job:?}");
+        }
+        // The head waits for 60; a job of 2 runs beside it, one of 3 does not.
+        assert!(forecast.fits_beside(&job(10, 41), 60, &job(2, 100), 10));
+        assert!(!forecast.fits_beside(&job(10, 41), 60, &job(3, 100), 10));
+        assert!(forecast.fits_beside(&job(10, 41), 60, &job(3, 50), 10));
+    }
+}

@@ -1,0 +1,119 @@
+//! Processors that leave the machine and come back.
+
+use super::{Coupled, CoupledError};
+use crate::allocator::Allocator;
+use crate::machine::Machine;
+use crate::scheduler::Scheduler;
+use crate::simulation::outages::{Outages, WhenDown};
+use crate::simulation::{Observer, Service};
+use crate::topology::NodeId;
+use crate::workload::JobId;
+
+/// Which windows are open, and which of their processors are out.
+#[derive(Debug)]
+pub struct Down<'a> {
+    outages: &'a Outages,
+    /// When windows end (`false`) and begin, in this order at one instant, by window.
+    changes: Vec<(i64, bool, usize)>,
+    next: usize,
+    /// By processor: windows that cover it.
+    covered: Vec<u32>,
+    /// Room for the processors that change.
+    moved: Vec<NodeId>,
+}
+
+impl<'a> Down<'a> {
+    pub fn new(outages: &'a Outages, processors: usize) -> Self {
+        let mut changes = Vec::with_capacity(2 * outages.windows.len());
+        for (at, window) in outages.windows.iter().enumerate() {
+            changes.push((window.from, true, at));
+            changes.extend(window.until.map(|until| (until, false, at)));
+        }
+        changes.sort_unstable();
+        let covered = if outages.is_empty() { Vec::new() } else { vec![0; processors] };
+        Self { outages, changes, next: 0, covered, moved: Vec::new() }
+    }
+
+    /// When the next window begins or ends.
+    pub fn next_time(&self) -> Option<i64> {
+        self.changes.get(self.next).map(|change| change.0)
+    }
+
+    /// A job has given back `nodes`: those leave that are to be out of service.
+    pub fn drain(&mut self, machine: &mut Machine, nodes: &[NodeId]) {
+        if self.outages.is_empty() {
+            return;
+        }
+        self.moved.clear();
+        self.moved.extend(nodes.iter().filter(|node| self.covered[node.index()] > 0));
+        machine.withdraw(&self.moved);
+    }
+
+    /// Opens and closes windows: returns first, then departures of what is free.
+    fn change(&mut self, now: i64, machine: &mut Machine) {
+        while let Some(&(at, begins, window)) = self.changes.get(self.next)
+            && at <= now
+        {
+            self.next += 1;
+            self.moved.clear();
+            for &node in &self.outages.windows[window].nodes {
+                let covered = &mut self.covered[node.index()];
+                match begins {
+                    true => *covered += 1,
+                    false => *covered -= 1,
+                }
+                let changes = match begins {
+                    true => machine.is_free(node),
+                    false => *covered == 0 && machine.is_down(node),
+                };
+                if changes {
+                    self.moved.push(node);
+                }
+            }
+            match begins {
+                true => machine.withdraw(&self.moved),
+                false => machine.restore(&self.moved),
+            }
+        }
+    }
+}
+
+impl Coupled<'_> {
+    /// Lets windows begin and end that are due. Returns the number of jobs that are over by that.
+    pub fn change(
+        &mut self,
+        now: i64,
+        scheduler: &mut dyn Scheduler,
+        allocator: &mut dyn Allocator,
+        service: &mut dyn Service,
+        observer: &mut dyn Observer,
+    ) -> Result<Vec<JobId>, CoupledError> {
+        self.down.change(now, &mut self.machine);
+        self.known_no_more();
+        scheduler.changed(now);
+        let rule = self.down.outages.running;
+        let mut over = Vec::new();
+        if rule == WhenDown::Drain {
+            return Ok(over);
+        }
+        let covered = |node: &NodeId| self.down.covered[node.index()] > 0;
+        let nodes = |id: JobId| self.held[self.slots[id.index()] as usize].as_slice();
+        let hit = self.running.iter().map(|job| job.id).filter(|&id| nodes(id).iter().any(covered));
+        let mut hit: Vec<JobId> = hit.collect();
+        hit.sort_unstable();
+        for id in hit {
+            if !service.cut_off(id) {
+                return Err(CoupledError::NoOutages("jobs that are not over by themselves"));
+            }
+            let again = rule == WhenDown::Requeue;
+            observer.cut_off(id, now, &self.held[self.slots[id.index()] as usize], again);
+            self.complete(id, allocator);
+            scheduler.complete(id, now);
+            match again {
+                true => self.queue(id, now, scheduler, allocator),
+                false => over.push(id),
+            }
+        }
+        Ok(over)
+    }
+}

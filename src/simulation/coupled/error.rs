@@ -1,0 +1,70 @@
+//! What ends a coupled simulation before its time.
+
+use std::error::Error;
+
+use crate::allocator::Refusal;
+use crate::stop::Stopped;
+
+/// A simulation that cannot go on.
+#[derive(Debug, thiserror::Error)]
+pub enum CoupledError {
+    /// The discipline needs an allocator that keeps its schedule.
+    #[error("this scheduler cannot work with an allocator that refuses jobs or rounds up")]
+    Scheduler,
+    /// The discipline asks what would be, and the allocator has no copies to be asked.
+    #[error(
+        "this scheduler asks for places on a copy of the machine, which the allocator cannot tell"
+    )]
+    NoCopies,
+    /// The allocator folds jobs, and the service has no measure of what they then do.
+    #[error("jobs that live as long as their messages take cannot be folded")]
+    Folded,
+    /// The job can never be placed.
+    #[error(
+        "job {number}{} needs {size} processors and cannot be placed on the empty machine ({processors} \
+         processors): {}",
+        match line { 0 => String::new(), line => format!(" (line {line})") },
+        match refusal {
+            // Enough for what it asks for, not for what the strategy makes of it.
+            Refusal::TooFewFree if *size as usize <= *processors => "its size or shape has no place".to_string(),
+            refusal => refusal.to_string(),
+        }
+    )]
+    NeverFits {
+        /// Job number.
+        number: i64,
+        /// Line in the trace; 0 if it comes from none.
+        line: u32,
+        /// Processors it needs.
+        size: u32,
+        /// Processors of the machine.
+        processors: usize,
+        /// What the allocator says.
+        refusal: Refusal,
+    },
+    /// The scheduler broke its contract.
+    #[error("the scheduler left {0} jobs waiting for ever")]
+    Starved(usize),
+    /// So much is out of service to the end that jobs never start.
+    #[error("{0} jobs wait for ever: too many processors are out of service to the end")]
+    Down(usize),
+    /// Not defined where processors are out of service at times.
+    #[error("where processors are out of service at times, {0} cannot be simulated")]
+    NoOutages(&'static str),
+    /// The service cannot go on.
+    #[error(transparent)]
+    Service(Box<dyn Error + Send + Sync>),
+    /// Somebody wants no more of it.
+    #[error(transparent)]
+    Stopped(#[from] Stopped),
+}
+
+impl CoupledError {
+    /// Whoever noticed it, a stop is one.
+    pub(super) fn of_service(cause: Box<dyn Error + Send + Sync>) -> Self {
+        match cause.downcast::<Stopped>() {
+            Ok(stopped) => Self::Stopped(*stopped),
+            Err(cause) => Self::Service(cause),
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! Processors out of service at times.
+
+use super::*;
+use crate::simulation::WhenDown;
+use crate::simulation::outages::Window;
+
+fn window(from: i64, until: Option<i64>, nodes: std::ops::Range<u32>) -> Window {
+    Window { from, until, nodes: nodes.map(NodeId).collect() }
+}
+
+/// What became of each job: all its starts with its processors, and its end.
+#[derive(Default)]
+struct Watcher {
+    starts: Vec<Vec<(i64, Vec<NodeId>)>>,
+    ends: Vec<i64>,
+    cut: Vec<(JobId, i64, bool)>,
+    /// Spans with held and down processors.
+    spans: Vec<(i64, i64, u32, u32)>,
+}
+
+impl Observer for Watcher {
+    fn passed(&mut self, from: i64, to: i64, state: &State) {
+        self.spans.push((from, to, state.held, state.down));
+    }
+
+    fn started(&mut self, job: JobId, now: i64, nodes: &[NodeId], _: Option<Census>) {
+        self.starts[job.index()].push((now, nodes.to_vec()));
+    }
+
+    fn cut_off(&mut self, job: JobId, now: i64, _: &[NodeId], again: bool) {
+        self.cut.push((job, now, again));
+    }
+
+    fn completed(&mut self, job: JobId, now: i64) {
+        self.ends[job.index()] = now;
+    }
+}
+
+fn amid(
+    jobs: &[Job],
+    outages: &Outages,
+    scheduler: &str,
+    allocator: &str,
+) -> Result<Watcher, CoupledError> {
+    let topology: Topology = "4x4".parse().expect("a machine");
+    let allocator: AllocatorSpec = allocator.parse().expect("a strategy");
+    let mut allocator = allocator.build(&topology, 1).expect("it works there");
+    let scheduler: SchedulerSpec = scheduler.parse().expect("a scheduler");
+    let mut scheduler = scheduler.build(16);
+    let scene = Scene { jobs, topology: &topology, timed: false, stop: &Stop::new() };
+    let course = Course { follows: &[], outages };
+    let mut watcher = Watcher {
+        starts: vec![Vec::new(); jobs.len()],
+        ends: vec![i64::MIN; jobs.len()],
+        ..Watcher::default()
+    };
+    let service = &mut RunTimes::default();
+    simulate_amid(scene, course, scheduler.as_mut(), allocator.as_mut(), service, &mut watcher)?;
+    Ok(watcher)
+}
+
+/// Job 0 has the whole machine from 0 to 100, job 1 wants it, job 2 wants three quarters. A quarter is to
+/// be out of service from 50 to 200.
+#[test]
+fn a_quarter_of_the_machine_leaves() {
+    let jobs = [job(0, 100, 100, 16), job(10, 10, 10, 16), job(20, 10, 10, 12)];
+    let at =
+        |rule| Outages { windows: vec![window(50, Some(200), 0..4)], running: rule, walls: false };
+    for (rule, scheduler, starts, ends) in [
+        (WhenDown::Drain, "fcfs", [0, 200, 210], [100, 210, 220]),
+        // Backfilled: the head has its processors at 200.
+        (WhenDown::Drain, "easy", [0, 200, 100], [100, 210, 110]),
+        (WhenDown::Drain, "conservative", [0, 200, 100], [100, 210, 110]),
+        (WhenDown::Drain, "out-of-order", [0, 200, 100], [100, 210, 110]),
+        (WhenDown::Kill, "fcfs", [0, 200, 210], [50, 210, 220]),
+        (WhenDown::Kill, "easy", [0, 200, 50], [50, 210, 60]),
+        // It goes back before those that came later, and runs anew.
+        (WhenDown::Requeue, "fcfs", [200, 300, 310], [300, 310, 320]),
+        // It is the head again, for which 200 is the first instant.
+        (WhenDown::Requeue, "easy", [200, 300, 50], [300, 310, 60]),
+    ] {
+        for allocator in ["random", "mc1x1[tie=2,13,20,6]", "mm", "hilbert-best-fit"] {
+            // Job 0 would not start by estimates beside a window that is known.
+            let blind = [job(0, 100, 40, 16), jobs[1], jobs[2]];
+            let jobs = if scheduler == "fcfs" { &jobs } else { &blind };
+            let run = amid(jobs, &at(rule), scheduler, allocator).expect("it runs");
+            let last: Vec<i64> = run.starts.iter().map(|all| all[all.len() - 1].0).collect();
+            let name = format!("{rule:?} {scheduler} {allocator}");
+            assert_eq!((last, run.ends), (starts.to_vec(), ends.to_vec()), "{name}");
+            let cut = match rule {
+                WhenDown::Drain => vec![],
+                rule => vec![(JobId(0), 50, rule == WhenDown::Requeue)],
+            };
+            assert_eq!(run.cut, cut, "{name}");
+        }
+    }
+    let drained = amid(&jobs, &at(WhenDown::Drain), "fcfs", "random").expect("it runs");
+    let spans: Vec<_> = drained.spans.iter().filter(|span| span.1 > 50).copied().collect();
+    let expected = [(50, 100, 16, 0), (100, 200, 0, 4), (200, 210, 16, 0), (210, 220, 12, 0)];
+    assert_eq!(spans, expected);
+}
+
+/// A window that a scheduler by estimates knows of holds jobs back; the others start, and drain.
+#[test]
+fn a_window_to_come() {
+    let jobs = [job(0, 100, 100, 16), job(0, 40, 40, 8)];
+    let outages = Outages { windows: vec![window(50, Some(60), 0..16)], ..Outages::NONE };
+    for (scheduler, starts) in [("fcfs", [0, 100]), ("easy", [60, 0]), ("conservative", [60, 0])] {
+        let run = amid(&jobs, &outages, scheduler, "random").expect("it runs");
+        let first: Vec<i64> = run.starts.iter().map(|all| all[0].0).collect();
+        assert_eq!(first, starts, "{scheduler}");
+    }
+}
+
+#[test]
+fn what_cannot_be_is_told() {
+    let jobs = [job(0, 10, 10, 4), job(20, 10, 10, 16)];
+    let forever = Outages { windows: vec![window(5, None, 0..1)], ..Outages::NONE };
+    for scheduler in ["fcfs", "easy", "conservative", "largest"] {
+        let error = amid(&jobs, &forever, scheduler, "random").err().expect("too large for ever");
+        assert!(matches!(error, CoupledError::Down(1)), "{scheduler}: {error}");
+    }
+    for allocator in ["mbs", "gabl", "buddy", "paging", "busy-list"] {
+        let error = amid(&jobs, &forever, "fcfs", allocator).err().expect("books");
+        assert!(matches!(error, CoupledError::NoOutages(_)), "{allocator}: {error}");
+    }
+    // Nobody minds what happens after the last job.
+    let late = Outages { windows: vec![window(1000, None, 0..16)], ..Outages::NONE };
+    let run = amid(&jobs, &late, "fcfs", "random").expect("it runs");
+    assert_eq!(run.spans.last().map(|span| span.1), Some(30));
+}
+
+proptest! {
+    /// Whatever leaves and returns: every job runs to its end on processors that were up when it
+    /// started, no two share one, and none is held and out.
+    #[test]
+    fn jobs_have_processors_that_are_up(
+        jobs in jobs(16),
+        windows in proptest::collection::vec((0i64..60, 1i64..40, 0u32..16, 1u32..16), 1..5),
+        rule in proptest::sample::select(WhenDown::ALL.map(|(_, rule)| rule).to_vec()),
+        scheduler in proptest::sample::select(
+            vec!["fcfs", "easy", "easy[order=largest]", "conservative", "out-of-order", "scan", "lazy", "shortest"]
+        ),
+        allocator in proptest::sample::select(
+            vec!["random", "mc1x1[tie=2,1,1,1]", "mc", "snake-first-fit", "first-fit", "anca", "gen-alg"]
+        ),
+    ) {
+        // What may refuse does not go with reservations of numbers.
+        prop_assume!(scheduler != "conservative" || !["first-fit", "anca"].contains(&allocator));
+        let windows = windows.into_iter().map(|(from, length, first, count)| {
+            window(from, Some(from + length), first..(first + count).min(16))
+        });
+        let outages = Outages { windows: windows.collect(), running: rule, walls: true };
+        let run = amid(&jobs, &outages, scheduler, allocator);
+        let run = run.map_err(|error| TestCaseError::fail(error.to_string()))?;
+        let cut = |id: JobId, at: i64| run.cut.iter().any(|&(job, when, _)| (job, when) == (id, at));
+        let mut spans: Vec<(NodeId, i64, i64)> = Vec::new();
+        for (id, job) in (0..).map(JobId).zip(&jobs) {
+            let starts = &run.starts[id.index()];
+            for (i, (start, nodes)) in starts.iter().enumerate() {
+                prop_assert!(*start >= job.submit && nodes.len() >= job.size as usize);
+                let last = i + 1 == starts.len();
+                let cut_at = run.cut.iter().filter(|one| one.0 == id && one.1 > *start).map(|one| one.1).min();
+                let end = cut_at.unwrap_or(start + job.run);
+                if last {
+                    prop_assert_eq!(run.ends[id.index()], end);
+                    prop_assert!(end == start + job.run || cut(id, end) && rule == WhenDown::Kill);
+                } else {
+                    prop_assert!(rule == WhenDown::Requeue && cut(id, end));
+                }
+                for &node in nodes {
+                    let covers = |at: i64| outages.windows.iter().any(|window| {
+                        window.nodes.contains(&node) && window.from <= at && window.until.is_some_and(|until| at < until)
+                    });
+                    prop_assert!(!covers(*start), "job {} starts on {}", id.0, node.0);
+                    if rule != WhenDown::Drain && end > *start {
+                        prop_assert!(!covers(end - 1));
+                    }
+                    spans.push((node, *start, end));
+                }
+            }
+        }
+        spans.sort_unstable();
+        prop_assert!(spans.windows(2).all(|pair| pair[0].0 != pair[1].0 || pair[0].2 <= pair[1].1));
+        for &(_, _, held, down) in &run.spans {
+            prop_assert!(held + down <= 16);
+        }
+    }
+
+    /// Windows that nobody meets change nothing, for schedulers that know them and others.
+    #[test]
+    fn without_windows_nothing_changes(
+        jobs in jobs(16),
+        scheduler in proptest::sample::select(vec!["fcfs", "easy", "conservative", "out-of-order"]),
+        allocator in proptest::sample::select(vec!["random", "mc1x1[tie=2,1,1,1]", "gen-alg"]),
+    ) {
+        let none = amid(&jobs, &Outages::NONE, scheduler, allocator).expect("it runs");
+        let far = Outages { windows: vec![window(1 << 40, Some(1 << 41), 0..9)], ..Outages::NONE };
+        let far = amid(&jobs, &far, scheduler, allocator).expect("it runs");
+        prop_assert_eq!(none.starts, far.starts);
+        prop_assert_eq!(none.ends, far.ends);
+    }
+}

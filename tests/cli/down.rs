@@ -1,0 +1,150 @@
+//! Processors out of service at times.
+
+use super::dir::Dir;
+
+trials!(
+    a_file_of_windows,
+    jobs_in_their_way,
+    tables_of_outages,
+    no_file_no_change,
+    what_is_wrong_has_line_and_field,
+    what_knows_nothing_of_it,
+);
+
+const JOBS: &str = "; MaxProcs: 16\n1 0 -1 100 16 -1 -1 16 100\n2 10 -1 10 16 -1 -1 16 10\n\
+                    3 20 -1 10 12 -1 -1 12 10\n";
+const DOWN: &str = "# a quarter\nfrom,until,what\n50,200,box 0 0 0 3\n";
+
+fn dir() -> Dir {
+    Dir::new().file("j.swf", JOBS).file("down.csv", DOWN)
+}
+
+fn a_file_of_windows() {
+    let dir = dir().file("all.csv", "from,until,what\n0,200,all\n300,,node 0-15\n");
+    let run = |options: &str, names: &[&str]| {
+        let command =
+            format!("--trace j.swf --alloc mc1x1 --tie 2,13,20,6 {options} --format json -q");
+        dir.replay(&command).code(0).fields(names)
+    };
+    let names = ["makespan", "utilization", "up_utilization", "down_percent", "policy"];
+    // 1,880 processor-seconds in 220 s of 16, of which 4 are out for 100 s after job 1 has left.
+    let expected = format!(
+        "220 {} {} {} johnson[down=drain]",
+        1880.0 / 3520.0,
+        1880.0 / 3120.0,
+        40000.0 / 3520.0
+    );
+    assert_eq!(run("--down down.csv", &names), [expected]);
+    // Nothing is lost of the machine that stands still before the first job starts.
+    assert_eq!(run("--down all.csv --jobs 1", &names[..1]), ["300"]);
+    dir.replay("--trace j.swf --down down.csv").code(0).prints("up util %");
+    let ever = dir.file("ever.csv", "from,until,what\n50,,node 3\n0,5,all\n");
+    let run = ever.replay("--trace j.swf --sched fcfs --alloc random --down ever.csv -q");
+    run.code(1).says("jobs wait for ever: too many processors are out of service");
+}
+
+fn jobs_in_their_way() {
+    let dir = dir();
+    let run = |rule: &str| {
+        let command = format!(
+            "--trace j.swf --alloc random --down down.csv --down-rule {rule} --format json -q"
+        );
+        dir.replay(&command).code(0).fields(&[
+            "makespan",
+            "killed_jobs",
+            "requeued_jobs",
+            "cut_off_percent",
+        ])
+    };
+    assert_eq!(run("drain"), ["220 0 0 0.0"]);
+    assert_eq!(run("kill"), [format!("220 1 0 {}", 100.0 * 800.0 / 3520.0)]);
+    assert_eq!(run("requeue"), [format!("320 0 1 {}", 100.0 * 800.0 / 5120.0)]);
+    let words = ["--down-rule: \"drian\" is none of drain, kill, requeue; did you mean \"drain\"?"];
+    dir.replay("--trace j.swf --down down.csv --down-rule drian").fails(2, 1, &words);
+    dir.replay("--trace j.swf --down-rule kill").code(2).says("--down");
+}
+
+fn tables_of_outages() {
+    let dir = dir();
+    let options = "--trace j.swf --alloc random --down down.csv --down-rule kill";
+    dir.replay(&format!("{options} --out run -q --no-plots")).code(0);
+    let table = String::from_utf8(dir.read("run/outages.csv")).expect("text");
+    assert!(
+        table.starts_with("run,trace,topology,scheduler,allocator,tie,copy,up_utilization,"),
+        "{table}"
+    );
+    assert!(table.lines().nth(1).is_some_and(|row| row.contains("random,,0,")), "{table}");
+    let manifest = String::from_utf8(dir.read("run/manifest.json")).expect("text");
+    assert!(
+        manifest.contains("\"rule\": \"kill\"") && manifest.contains("\"outages\": \""),
+        "{manifest}"
+    );
+    // A grid in a file says the same, and goes on from its journal.
+    let grid = dir.replay(&format!("sweep {options} --print-config")).code(0);
+    let dir = dir.file("g.toml", grid.stdout);
+    dir.replay("sweep g.toml --out swept -q").code(0);
+    assert_eq!(dir.read("swept/outages.csv"), dir.read("run/outages.csv"));
+    // Other windows are other cells.
+    let ids = |dir: &Dir| dir.replay("plan g.toml --list -q").code(0).stdout;
+    let before = ids(&dir);
+    let dir = dir.file("down.csv", DOWN.replace("200", "201"));
+    assert_ne!(ids(&dir), before);
+}
+
+fn no_file_no_change() {
+    let dir = dir().file("none.csv", "# nothing\nfrom,until,what\n").file("empty.csv", "");
+    let run = |options: &str, out: &str| {
+        let command =
+            format!("--trace j.swf --alloc mc1x1,mbs --sched easy {options} --out {out} -q");
+        dir.replay(&command).code(0);
+        let tables = ["runs.csv", "by_size.csv"].map(|name| dir.read(&format!("{out}/{name}")));
+        (
+            tables,
+            dir.files(out)
+                .iter()
+                .filter(|name| !name.starts_with("manifest"))
+                .cloned()
+                .collect::<Vec<_>>(),
+        )
+    };
+    let plain = run("", "plain");
+    assert!(plain.1.iter().all(|name| !name.contains("outages")));
+    assert_eq!(run("--down none.csv", "none"), plain);
+    assert_eq!(run("--down empty.csv", "empty"), plain);
+    let ids = |options: &str| {
+        dir.replay(&format!("plan --trace j.swf {options} --list -q")).code(0).stdout
+    };
+    assert_eq!(ids("--down none.csv"), ids(""));
+}
+
+fn what_is_wrong_has_line_and_field() {
+    // The sample of the specification: its fourth window ends where it begins.
+    let sample = "# down windows\nfrom,until,what\n3600,7200,box 0 0 0 3 3 0\n5000,6000,node 17\n\
+                  10000,,node 3-5\n20000,20000,node 1\n40000,50000,all\n";
+    let dir = dir().file("sample.csv", sample).file("far.csv", "from,until,what\n1,2,node 99\n");
+    let words = ["sample.csv:6: field until: 20000 is not after 20000"];
+    dir.replay("--trace j.swf --down sample.csv -q").fails(3, 1, &words);
+    let words = ["far.csv:2: field what: there is no node 99: 4x4 has 0 to 15"];
+    dir.replay("--trace j.swf --down far.csv -q").fails(3, 1, &words);
+    dir.replay("--trace j.swf --down nowhere.csv -q").fails(2, 1, &["cannot read nowhere.csv"]);
+}
+
+fn what_knows_nothing_of_it() {
+    let dir = dir().file("all.csv", "from,until,what\n5,9,all\n");
+    for (options, why) in [
+        ("--down down.csv --alloc mbs", "allocator mbs keeps books of its own"),
+        ("--down down.csv --alloc mc1x1 --tie auto", "keeps books of its own"),
+        ("--down down.csv --alloc first-fit --sched easy[guard=place]", "guard=count works"),
+        ("--down all.csv --alloc elmer --mesh cluster:16x2", "whose hosts jobs share"),
+    ] {
+        let run = dir.replay(&format!("--trace j.swf -q {options}"));
+        run.fails(2, 1, &["--down: ", why]);
+    }
+    let log = dir.file("log.swf", "; MaxProcs: 16\n1 0 0 100 16\n");
+    let run = log.replay("--trace log.swf --sched recorded --alloc random --down down.csv -q");
+    run.fails(2, 1, &["--down: scheduler recorded repeats the starts of a log"]);
+    for command in ["show --at 9", "search", "contend", "estimates"] {
+        let run = log.replay(&format!("{command} --trace log.swf --down down.csv -q"));
+        run.fails(2, 1, &["--down: is for run, sweep and plan"]);
+    }
+}

@@ -205,7 +205,7 @@ impl Table for Compared {
             C::new("lower_percent", "%", "jobs that have less than in the base", share(|row| row.lower)),
             C::new("higher_percent", "%", "jobs that have more than in the base", share(|row| row.higher)),
             C::text("change_verdict", "better or worse if the interval says so, same if no job differs, ~ if nothing can be told; of all measures less is better", |row| Some(row.verdict())),
-            C::new("bootstrap_blocks", "blocks", "blocks of submission time that the bootstrap draws", |row| row.blocks),
+            C::new("bootstrap_blocks", "", "blocks of the bootstrap", |row| row.blocks),
             C::new("block_days", "d", "length of a block", |row| row.days),
         ]
     }

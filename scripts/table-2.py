@@ -1,0 +1,169 @@
+#!/usr/bin/env python3
+"""Writes the page on Table 2 of Lo et al. from the streams that scripts/experiments.sh has run.
+
+Usage: table-2.py FOLDER
+
+FOLDER holds table-2-PATTERN.csv, as `replay stream --format csv` prints them. The printed values are those of
+src/published/lo_messages.csv. Needs nothing but Python 3.
+"""
+
+import csv
+import math
+import re
+import sys
+from pathlib import Path
+
+STRATEGIES = ["random", "mbs", "paging", "paging[size=1]", "paging[size=2]", "paging[size=3]", "first-fit"]
+PATTERNS = {
+    "all-to-all": ("all-to-all", "all-to-all-at-once"),
+    "one-to-all": ("one-to-all", "one-to-all"),
+    "n-body": ("n-body", "n-body"),
+    "fft-2d": ("fft-2d", "fft-2d"),
+    "multigrid": ("multigrid", "multigrid"),
+}
+# What is printed, and the columns that are held against it: the old reading and the new one.
+MEASURES = [
+    ("finish time", "finish_time", "finish_time", "finish_time"),
+    ("blocking", "blocking", "blocking", "mean_blocking"),
+    ("latency", "latency", "latency", "mean_latency"),
+    ("dispersal", "weighted_dispersal", "mean_weighted_dispersal", "mean_weighted_dispersal"),
+]
+
+
+def walked(strategy):
+    """A strategy that walks its pages against the order of allocation, if it has pages."""
+    if strategy == "paging":
+        return "paging[walk=last-taken]"
+    return strategy[:-1] + ",walk=last-taken]" if strategy.startswith("paging") else strategy
+
+
+def printed_values():
+    """By pattern, strategy and metric, as the suite has them."""
+    table = Path(__file__).parent.parent / "src/published/lo_messages.csv"
+    values = {}
+    with table.open() as file:
+        for row in csv.DictReader(file):
+            if row["relation"] == "value":
+                strategy = re.sub(r",?walk=last-taken", "", row["strategy"]).replace("[]", "")
+                metric = row["metric"].removeprefix("mean_")
+                values[row["pattern"].split("[")[0], strategy, metric] = float(row["printed"])
+    return values
+
+
+def streams(folder, name):
+    """By allocator, a row of numbers."""
+    with (folder / f"table-2-{name}.csv").open() as file:
+        return {row["allocator"]: row for row in csv.DictReader(file)}
+
+
+def ratio(row, column, printed):
+    return float(row[column]) / printed if printed else None
+
+
+def shown(value):
+    return "" if value is None else f"{value:.3f}"
+
+
+def line(cells):
+    print("| " + " | ".join(cells) + " |")
+
+
+def head(words, numbers):
+    line(words)
+    print("|" + "---|" * (len(words) - numbers) + "---:|" * numbers)
+
+
+def error(ratios):
+    """Mean |ln| of ours over printed, in percent."""
+    logs = [abs(math.log(value)) for value in ratios if value]
+    return f"{100 * sum(logs) / len(logs):.1f} %" if logs else ""
+
+
+def before_and_after(folder, printed):
+    for pattern, (old_name, new_name) in PATTERNS.items():
+        print(f"\n### {pattern}\n")
+        new = streams(folder, new_name)
+        # Without numbers of its own the old reading is in the tables of other readings.
+        old = streams(folder, old_name) if (folder / f"table-2-{old_name}.csv").exists() else None
+        print(f"{new['random']['replications']} replications, the same jobs for all.\n")
+        words = [f"{title} {when}" for title, *_ in MEASURES for when in ("before", "now")]
+        head(["strategy", *words], len(words))
+        columns = [[] for _ in words]
+        for strategy in STRATEGIES:
+            cells = []
+            for _, metric, before, now in MEASURES:
+                value = printed[pattern, strategy, metric]
+                cells.append(ratio(old[strategy], before, value) if old else None)
+                cells.append(ratio(new[walked(strategy)], now, value))
+            for column, cell in zip(columns, cells):
+                column.append(cell)
+            line([f"`{strategy}`", *map(shown, cells)])
+        line(["mean error", *map(error, columns)])
+
+
+def pages(folder, printed):
+    rows = streams(folder, "n-body")
+    head(["strategy", "finish time", "walked from the last", "blocking", "walked from the last"], 4)
+    for strategy in STRATEGIES[2:6]:
+        cells = []
+        for metric, column in (("finish_time", "finish_time"), ("blocking", "mean_blocking")):
+            value = printed["n-body", strategy, metric]
+            cells += [ratio(rows[name], column, value) for name in (strategy, walked(strategy))]
+        line([f"`{strategy}`", *map(shown, cells)])
+
+
+def blocks(folder, printed):
+    names = ["mbs", "mbs[splitting=on-demand]", "mbs[order=by-number]"]
+    words = [f"{measure} {name}" for measure in ("finish", "dispersal") for name in ("`mbs`", "on demand", "by number")]
+    head(["pattern", *words], len(words))
+    for pattern, (old_name, _) in PATTERNS.items():
+        if not (folder / f"table-2-{old_name}.csv").exists():
+            continue
+        rows = streams(folder, old_name)
+        if any(name not in rows for name in names):
+            continue
+        cells = []
+        for metric, column in (("finish_time", "finish_time"), ("weighted_dispersal", "mean_weighted_dispersal")):
+            cells += [ratio(rows[name], column, printed[pattern, "mbs", metric]) for name in names]
+        line([pattern, *map(shown, cells)])
+
+
+def score(rows, printed, strategies, kind):
+    """Mean error of finish time, blocking and latency over strategies, in percent."""
+    measures = [("finish_time", "finish_time"), ("blocking", "mean_blocking"), ("latency", "mean_latency")]
+    logs = [
+        [abs(math.log(ratio(rows[name], column, printed[kind, name, metric]))) for name in strategies]
+        for metric, column in measures
+    ]
+    return [100 * sum(of) / len(of) for of in logs]
+
+
+def multigrid(folder, printed):
+    """Patterns by their mean error on four strategies, the best first."""
+    chosen_on = ["random", "paging", "paging[size=2]", "first-fit"]
+    patterns = {"multigrid": streams(folder, "multigrid")}
+    with (folder / "table-2-multigrid-search.csv").open() as file:
+        for row in csv.DictReader(file):
+            patterns.setdefault(row["pattern"], {})[row["allocator"]] = row
+    scores = {name: score(rows, printed, chosen_on, "multigrid") for name, rows in patterns.items()}
+    head(["pattern", "replications", "finish time", "blocking", "latency", "all three"], 5)
+    for name in sorted(scores, key=lambda name: sum(scores[name])):
+        errors = scores[name]
+        runs = patterns[name]["random"]["replications"]
+        line([f"`{name}`", runs, *(f"{error:.1f} %" for error in [*errors, sum(errors) / 3])])
+
+
+def main():
+    folder, printed = Path(sys.argv[1]), printed_values()
+    parts = {"before-and-after": before_and_after, "pages": pages, "blocks": blocks, "multigrid": multigrid}
+    for text in sys.stdin:
+        # A line with the name of a table in braces is the place of the table.
+        place = re.fullmatch(r"\{([a-z-]+)\}\n?", text)
+        if place:
+            parts[place[1]](folder, printed)
+        else:
+            print(text, end="")
+
+
+if __name__ == "__main__":
+    main()

@@ -26,6 +26,7 @@ mod cli {
     pub mod network;
     pub mod out;
     pub mod place;
+    pub mod placed;
     pub mod python;
     pub mod resume;
     pub mod search;
@@ -45,6 +46,7 @@ fn main() -> ExitCode {
         cli::begin::trials(),
         cli::input::trials(),
         cli::down::trials(),
+        cli::placed::trials(),
         cli::names::trials(),
         cli::machine::trials(),
         cli::folding::trials(),

@@ -491,6 +491,25 @@ What the table and the sections below say:
 A policy's waits are thus no forecast of a site's. They compare policies, on a load that a site had.
 TXT
     cat "$work/recorded-sections"
+    local placed=(--trace wagap-2013 --policy cerit --mesh '4x11*80' --sched recorded --alloc recorded)
+    printf '\n## wagap-2013, places and all\n\n'
+    if ! "$replay" "${placed[@]}" --no-jobs --no-plots --out "$work/placed" --format md > "$work/table" 2> "$work/error"; then
+        echo "Not run: $(tail -n 1 "$work/error")"
+        return
+    fi
+    printf '`replay %s`\n\n' "${placed[*]}"
+    grep -E 'recorded placements' "$work/error" | sed 's/^/> /; s/$/  /'
+    cat << 'TXT'
+
+Field 19 of this log names the node of every processor. Repeated on a machine of 44 points (in the order of the nodes'
+numbers, for lack of anything better: where they stand the log does not say), no node ever has more processors in use
+than the most that the line above tells: the two sizes are those of the two kinds of nodes, and the placements of the
+log contradict each other nowhere. Other allocators are not beside it: they give a job whole points, and jobs of this
+log share nodes.
+
+TXT
+    # Without the last column, how long it took.
+    sed -E 's/ [^|]*\|$//' "$work/table"
 }
 
 # One row about a log: its waits, those of EASY, and how much of the log's passed while as many processors as the

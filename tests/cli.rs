@@ -27,6 +27,7 @@ mod cli {
     pub mod network;
     pub mod out;
     pub mod place;
+    pub mod placed;
     pub mod python;
     pub mod resume;
     pub mod search;
@@ -46,6 +47,7 @@ fn main() -> ExitCode {
         cli::begin::trials(),
         cli::input::trials(),
         cli::down::trials(),
+        cli::placed::trials(),
         cli::names::trials(),
         cli::machine::trials(),
         cli::folding::trials(),

@@ -107,6 +107,7 @@ pub mod midplane;
 mod options;
 pub mod paging;
 pub mod random;
+pub mod recorded;
 pub mod reduced;
 pub mod registry;
 mod spec;

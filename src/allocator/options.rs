@@ -23,6 +23,11 @@ pub trait AllocatorOptions: Value {
         self.clone()
     }
 
+    /// Whether it repeats the placements of a log.
+    fn recorded(&self) -> bool {
+        false
+    }
+
     /// How ties are broken, if they are by a vector.
     fn tie_breaking(&mut self) -> Option<&mut TieBreaking> {
         None

@@ -93,6 +93,11 @@ impl AllocatorSpec {
         })
     }
 
+    /// Whether its placements are those that a log tells.
+    pub fn recorded(&self) -> bool {
+        self.0.recorded()
+    }
+
     /// Whether the strategy breaks ties by a vector.
     pub fn takes_tie(&self) -> bool {
         self.0.tie_breaking().is_some()
@@ -156,6 +161,7 @@ trait Chosen: Send + Sync {
     fn has(&self, key: &str) -> bool;
     fn value(&self, key: &str, text: &str) -> Result<ParameterValue, NameError>;
     fn tie_breaking(&self) -> Option<TieBreaking>;
+    fn recorded(&self) -> bool;
     fn with(
         &self,
         values: &mut dyn Iterator<Item = &ParameterValue>,
@@ -203,6 +209,10 @@ impl<O: AllocatorOptions> Chosen for Typed<O> {
 
     fn tie_breaking(&self) -> Option<TieBreaking> {
         self.options.clone().tie_breaking().copied()
+    }
+
+    fn recorded(&self) -> bool {
+        self.options.recorded()
     }
 
     fn with(

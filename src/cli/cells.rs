@@ -13,16 +13,17 @@ use crate::allocator::Request;
 use crate::allocator::registry::AllocatorSpec;
 use crate::experiment::grid::{ParameterGrid, Values};
 use crate::experiment::sweep::Plan;
-use crate::experiment::{Cell, Measure, Trace};
+use crate::experiment::{Cell, Measure, Places, Trace};
 use crate::naming::split_list;
 use crate::number::grouped;
 use crate::scheduler::WhenFull;
 use crate::scheduler::registry::SchedulerSpec;
 use crate::simulation::{OutageError, OutageFile, Outages};
 use crate::stop::Stop;
+use crate::swf::ReadOptions;
 use crate::topology::{DefaultMachine, MAX_POINTS, Topology, default_machine};
 use crate::workload::{
-    Dependencies, Job, Oversize, Policy, Shake, Workload, scale_load, scaled_name,
+    Dependencies, Job, Oversize, PlacedNodes, Policy, Shake, Workload, scale_load, scaled_name,
 };
 
 /// A grid whose traces are loaded: its cells can run.
@@ -140,11 +141,17 @@ fn on_machines(
                 let machine = machine.clone();
                 let trace = Trace::new(workload, machine, policy.name, &grid.schedulers);
                 let trace = trace.following(grid.deps).amid(outages.clone());
+                let (some, all) = repeats_places(grid)?;
+                let trace = match some {
+                    true => placed(trace, grid.file.max_errors, quiet)?,
+                    false => trace,
+                };
                 if grid.deps != Dependencies::Ignore && !quiet {
                     let name = &trace.workload.name;
                     tell(format_args!("{name}, deps={}: {}", grid.deps.name(), trace.chains()));
                 }
-                if let Some(rule) = recorded {
+                // Where jobs share points, nobody takes these whole.
+                if let Some(rule) = recorded.filter(|_| !all) {
                     tell_conflicts(&trace, rule, quiet)?;
                 }
                 traces.push(Arc::new(trace));
@@ -152,6 +159,45 @@ fn on_machines(
         }
     }
     Ok(traces)
+}
+
+/// Whether some strategy of a grid repeats the placements of its logs, and whether all do.
+fn repeats_places(grid: &ParameterGrid) -> Result<(bool, bool), Failure> {
+    let (mut some, mut all) = (false, true);
+    for index in 0..grid.strategies.len() {
+        let recorded = grid.strategies.get(index).map_err(Failure::usage)?.recorded();
+        (some, all) = (some || recorded, all && recorded);
+    }
+    Ok((some, all))
+}
+
+/// A trace with the places of its jobs, and what is odd about these.
+fn placed(trace: Trace, max_errors: usize, quiet: bool) -> Result<Trace, Failure> {
+    let source = trace.workload.source.clone();
+    let nodes = PlacedNodes::load(&source, ReadOptions { max_errors });
+    let nodes = nodes.map_err(Failure::data)?;
+    let places = Places::on(nodes, &trace.topology).map_err(|problem| {
+        Failure::usage_message(format!("allocator recorded: {}: {problem}", source.display()))
+    })?;
+    let trace = trace.placed(Some(Arc::new(places)));
+    let stop = Stop::new();
+    let (timeline, overfull) = trace.recorded_in_processors(&stop).map_err(Failure::data)?;
+    let conflicts = trace.replay_placed(&timeline, &stop, |_, _| {}).map_err(Failure::data)?;
+    if conflicts.nowhere == timeline.events().len() as u64 / 2 {
+        let why = anyhow::anyhow!(
+            "{}: of none of its jobs anything tells where it ran",
+            source.display()
+        );
+        return Err(Failure::data(why));
+    }
+    if !quiet {
+        let (name, machine) = (&trace.workload.name, &trace.topology);
+        tell(format_args!("{name} on {machine}, recorded placements: {conflicts}"));
+        if overfull.jobs > 0 {
+            tell(format_args!("{name} on {machine}, recorded: {overfull}; they run without any"));
+        }
+    }
+    Ok(trace)
 }
 
 /// The windows that a grid names, not yet of a machine.

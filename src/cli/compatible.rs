@@ -119,6 +119,12 @@ pub fn works(
     let built = allocator
         .build(machine, 0)
         .map_err(|e| Failure::usage_message(format!("{e} (machine {machine})")))?;
+    if allocator.recorded() && scheduler.recorded().is_none() {
+        return Err(Failure::usage_message(format!(
+            "allocator {allocator} repeats the placements of a log, which are free when the log started its \
+             jobs: it goes with scheduler recorded, not with {scheduler}"
+        )));
+    }
     if built.folds() && machine.per_point() > 1 {
         return Err(Failure::usage_message(format!(
             "allocator {allocator} folds jobs to fewer processors; on {machine}, where a job has whole \

@@ -17,6 +17,7 @@ use super::output::configuration;
 use super::results::{Results, Tally};
 use super::session::Session;
 use super::stdout::stdout;
+use crate::allocator::registry::AllocatorSpec;
 use crate::experiment::snapshot::{Hold, Snapshot, When, snapshot};
 use crate::experiment::{Cell, CellProblem, Measure};
 use crate::frame::{self, FrameError};
@@ -73,6 +74,11 @@ pub fn run(args: &ShowArgs, command: &[OsString]) -> Result<Exit, Failure> {
         grid.alloc = vec!["mc1x1".to_string()];
     }
     let loaded = Loaded::resolve(&grid, None, Measure::default(), quiet)?;
+    if loaded.allocators().iter().any(AllocatorSpec::recorded) {
+        return Err(Failure::usage_message(
+            "show draws processors that jobs do not share; allocator recorded is for run and sweep",
+        ));
+    }
     let cells = loaded.cells();
     let [cell] = &cells[..] else {
         return Err(Failure::usage_message(format!(

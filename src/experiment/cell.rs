@@ -4,10 +4,12 @@ use super::RunKey;
 use crate::allocator::registry::AllocatorSpec;
 use crate::metrics::{ScheduleMetrics, Series};
 use crate::scheduler::registry::SchedulerSpec;
-use crate::simulation::{Outages, Overfull, Timeline, TimelineError};
-use crate::stop::Stop;
-use crate::topology::Topology;
-use crate::workload::{Chains, Dependencies, Job, Shake, Workload};
+use crate::simulation::{
+    Conflicts, Outages, Overfull, Scene, Timeline, TimelineError, replay_placed,
+};
+use crate::stop::{Stop, Stopped};
+use crate::topology::{NodeId, Topology};
+use crate::workload::{Chains, Dependencies, Job, JobId, PlacedNodes, Shake, Workload};
 
 /// A workload on one machine, with the timeline of each scheduler that cells ask for.
 #[derive(Debug)]
@@ -28,6 +30,8 @@ pub struct Trace {
     dependencies: Dependencies,
     /// When processors are out of service.
     outages: Arc<Outages>,
+    /// Where its jobs ran, as the log says.
+    places: Option<Arc<Places>>,
     schedules: Vec<(SchedulerSpec, Known)>,
 }
 
@@ -37,6 +41,44 @@ struct Copies {
     known: Vec<(Shake, u32, Weak<Trace>)>,
     /// Cells of one copy follow each other: it stays between two of them.
     latest: Option<Arc<Trace>>,
+}
+
+/// Where the jobs of a log ran, on a machine.
+#[derive(Clone, Debug)]
+pub struct Places {
+    /// What the log says.
+    pub nodes: PlacedNodes,
+    /// The point of each node.
+    pub points: Vec<NodeId>,
+}
+
+impl Places {
+    /// Puts the nodes of a log on a machine: on the points whose numbers they have, if all have one, else in
+    /// order along the scan order.
+    ///
+    /// # Errors
+    /// In words, if there are more nodes than points.
+    pub fn on(nodes: PlacedNodes, machine: &Topology) -> Result<Self, String> {
+        let (count, points) = (nodes.names().len(), machine.processors());
+        if count > points {
+            return Err(format!("the log names {count} nodes, {machine} has {points} points"));
+        }
+        let in_order = || (0..count as u32).collect();
+        let points = nodes.points(points).unwrap_or_else(in_order);
+        Ok(Self { nodes, points: points.into_iter().map(NodeId).collect() })
+    }
+
+    /// What tells the places of these jobs from others, as text.
+    pub fn identity(&self, jobs: &[Job]) -> String {
+        let mut text = String::new();
+        for job in jobs {
+            for &node in self.nodes.of(job).unwrap_or_default() {
+                text += &format!(" {}", self.points[node as usize].0);
+            }
+            text.push('\n');
+        }
+        text
+    }
 }
 
 /// A schedule once it is computed.
@@ -91,6 +133,7 @@ impl Trace {
             chains: Chains::default(),
             dependencies: Dependencies::Ignore,
             outages: Arc::default(),
+            places: None,
             schedules,
         }
     }
@@ -114,6 +157,21 @@ impl Trace {
         }
         let name = format!("[down={}]", outages.running.name());
         Self { outages, ..self }.noting(&name)
+    }
+
+    /// The same trace with the places of its jobs.
+    pub fn placed(self, places: Option<Arc<Places>>) -> Self {
+        Self { places, ..self }
+    }
+
+    /// The same for another trace of this log.
+    pub fn shared_places(&self) -> Option<Arc<Places>> {
+        self.places.clone()
+    }
+
+    /// Where its jobs ran, as the log says, if that was asked for.
+    pub fn places(&self) -> Option<&Places> {
+        self.places.as_deref()
     }
 
     /// With a policy that says this, once.
@@ -171,6 +229,7 @@ impl Trace {
         let (shaken, machine) = (Arc::new(shaken), self.topology.clone());
         let made = Self::new(shaken, machine, self.policy.clone(), &schedulers);
         let made = made.following(self.dependencies).amid(self.outages.clone());
+        let made = made.placed(self.shared_places());
         let made = Arc::new(Self { copy, ..made });
         copies.latest = Some(made.clone());
         copies.known.retain(|(.., trace)| trace.strong_count() > 0);
@@ -187,6 +246,36 @@ impl Trace {
         let (jobs, waits) = (self.jobs(), &self.workload.waits);
         let points = self.topology.processors() as u32;
         Timeline::recorded(jobs, points, |job| waits.start(job), stop)
+    }
+
+    /// The same where jobs may share points: counted in processors.
+    ///
+    /// # Errors
+    /// As [`recorded`](Self::recorded).
+    pub fn recorded_in_processors(
+        &self,
+        stop: &Stop,
+    ) -> Result<(Timeline, Overfull), TimelineError> {
+        let (jobs, waits) = (&self.workload.jobs, &self.workload.waits);
+        Timeline::recorded(jobs, self.topology.capacity() as u32, |job| waits.start(job), stop)
+    }
+
+    /// The log with its places: `observe` sees each job with its points. Without [places](Self::places)
+    /// nobody knows where they are.
+    ///
+    /// # Errors
+    /// As [`recorded`](Self::recorded).
+    pub fn replay_placed(
+        &self,
+        timeline: &Timeline,
+        stop: &Stop,
+        observe: impl FnMut(JobId, &[NodeId]),
+    ) -> Result<Conflicts, Stopped> {
+        let (jobs, topology) = (&self.workload.jobs, &self.topology);
+        let scene = Scene { jobs, topology, timed: false, stop };
+        let of = |job: &Job| self.places().and_then(|places| places.nodes.of(job));
+        let points = self.places().map_or(&[][..], |places| &places.points);
+        replay_placed(timeline, scene, of, points, observe)
     }
 
     /// The schedule under a scheduler, computed at the first call, unless or until `stop` is

@@ -29,7 +29,7 @@ pub mod stream;
 pub mod sweep;
 mod watch;
 
-pub use cell::{Cell, Trace};
+pub use cell::{Cell, Places, Trace};
 pub use result::{OfRun, RunKey, RunResult, run_column};
 pub use runner::{CellError, CellProblem, Measure, run_cell, run_cells};
 pub use watch::{Forecast, Pace, SAMPLE, Watch};

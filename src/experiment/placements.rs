@@ -107,6 +107,16 @@ impl<'a> Placements<'a> {
         }
     }
 
+    /// A job ran on these points, each once.
+    pub fn placed_on(&mut self, id: JobId, start: i64, points: &[NodeId]) {
+        self.reduced = Some(points.len() as u32);
+        self.placed(id, start, points, None);
+        if let Some(measures) = self.each.last_mut().filter(|_| self.measure.jobs) {
+            // It shares them: it holds what it asks for.
+            (measures.served_size, measures.held) = (measures.size, measures.size);
+        }
+    }
+
     /// The jobs that were to be kept, in order of submission.
     pub fn into_jobs(mut self) -> Vec<JobMeasures> {
         self.each.sort_by_key(|job| (job.submit, job.number));

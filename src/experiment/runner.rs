@@ -14,11 +14,10 @@ use crate::metrics::system::{self, OutageMetrics, SystemMetrics};
 use crate::metrics::{Series, Shared, SystemRecorder};
 use crate::naming::NameError;
 use crate::simulation::{
-    CoupledError, Course, Decision, ReplayError, Scene, Timeline, TimelineError, replay,
-    simulate_amid,
+    CoupledError, Course, Decision, ReplayError, Scene, TimelineError, replay, simulate_amid,
 };
 use crate::stop::Stopped;
-use crate::workload::Job;
+use crate::workload::{Job, JobId};
 
 /// What to measure beyond the pairwise L1 distance.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -57,6 +56,9 @@ pub enum CellProblem {
     /// The strategy does not work on the machine.
     #[error(transparent)]
     Allocator(#[from] NameError),
+    /// The log does not tell where its jobs ran.
+    #[error("nothing tells where the jobs ran")]
+    Nowhere,
     /// The allocator refused.
     #[error(transparent)]
     Replay(ReplayError),
@@ -122,7 +124,11 @@ fn measured(
     allocator.stopped_by(watch.stop);
     let amid = !cell.trace.outages().is_empty();
     let coupled = amid || !allocator.keeps_schedule() || allocator.census().is_some();
-    let play = if coupled { coupled_run } else { replayed };
+    let play = match coupled {
+        _ if cell.allocator.recorded() => repeated,
+        true => coupled_run,
+        false => replayed,
+    };
     let Played {
         placements,
         schedule,
@@ -192,7 +198,8 @@ fn replayed<'a>(
         seconds: begin.elapsed().as_secs_f64(),
         by_size: by_placed_size(
             schedule.arrived(&workload.jobs),
-            &schedule.timeline,
+            starts,
+            schedule.timeline.unplaced(),
             &placements.pairwise,
         ),
         placements,
@@ -205,11 +212,53 @@ fn replayed<'a>(
     })
 }
 
+/// Repeats a log, places and all.
+fn repeated<'a>(
+    cell: &'a Cell,
+    measure: Measure,
+    watch: Watch<'a>,
+    _allocator: &mut dyn Allocator,
+) -> Result<Played<'a>, CellProblem> {
+    let Trace { workload, topology, .. } = cell.trace.as_ref();
+    if cell.trace.places().is_none() || cell.scheduler.recorded().is_none() {
+        return Err(CellProblem::Nowhere);
+    }
+    let (timeline, _) = cell.trace.recorded_in_processors(watch.stop)?;
+    let mut placements = Placements::new(cell, measure, watch);
+    let begin = Instant::now();
+    let mut placed = vec![false; workload.jobs.len()];
+    cell.trace.replay_placed(&timeline, watch.stop, |id, points| {
+        placed[id.index()] = true;
+        placements.placed_on(id, timeline.starts()[id.index()], points);
+    })?;
+    let without: Vec<JobId> =
+        (0..).map(JobId).zip(&placed).filter(|(_, placed)| !**placed).map(|(id, _)| id).collect();
+    let (jobs, starts) = (&workload.jobs, timeline.starts());
+    // Points are shared: nobody has them whole.
+    let schedule = ScheduleMetrics::new(jobs, starts, topology.capacity());
+    Ok(Played {
+        seconds: begin.elapsed().as_secs_f64(),
+        by_size: by_placed_size(jobs, starts, &without, &placements.pairwise),
+        placements,
+        unplaced: without.len() as u64,
+        schedule: Arc::new(schedule),
+        series: Arc::new(Series::new(jobs, starts)),
+        system: None,
+        outages: None,
+        allocator_seconds: None,
+    })
+}
+
 /// By size: waits of all jobs, distances of those that had processors.
-fn by_placed_size(jobs: &[Job], timeline: &Timeline, pairwise: &[u64]) -> Vec<SizeRow> {
-    let mut rows = by_size(jobs, timeline.starts(), pairwise);
+fn by_placed_size(
+    jobs: &[Job],
+    starts: &[i64],
+    unplaced: &[JobId],
+    pairwise: &[u64],
+) -> Vec<SizeRow> {
+    let mut rows = by_size(jobs, starts, pairwise);
     let mut without: HashMap<u32, u64> = HashMap::new();
-    for id in timeline.unplaced() {
+    for id in unplaced {
         *without.entry(jobs[id.index()].size).or_default() += 1;
     }
     for row in &mut rows {

@@ -86,6 +86,13 @@ impl<'a> Values<'a> {
     }
 }
 
+/// Whether a text is the slots of a host: numbers and ranges with commas between them, or as PBS writes
+/// it a number of each, `0*12`.
+fn are_slots(text: &str) -> bool {
+    let parts = text.split([',', '-', '*']);
+    parts.into_iter().all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
 impl Log for Torque {
     fn line(&mut self, line: Line<'_>, sink: &mut Sink<'_>) -> Result<(), Stop> {
         let number = line.number;
@@ -144,7 +151,10 @@ impl Log for Torque {
         // The same host stands for every slot, mostly one after the other.
         let mut hosts: Vec<&str> = Vec::new();
         for item in values.hosts.split('+').filter(|item| !item.is_empty()) {
-            let host = item.split_once('/').map_or(item, |(host, _)| host);
+            let (host, slots) = item.split_once('/').unwrap_or((item, "0"));
+            if host.is_empty() || !are_slots(slots) {
+                return Err(fault(line, Reason::NotANodeList, "exec_host", item).into());
+            }
             if hosts.last() != Some(&host) {
                 hosts.push(host);
             }

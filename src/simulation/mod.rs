@@ -29,7 +29,8 @@
 //! # What the log did
 //!
 //! [`Timeline::recorded`] is the schedule that a log tells itself, by its waits. Where it had more
-//! processors busy than the machine has, jobs run without any, and are counted.
+//! processors busy than the machine has, jobs run without any, and are counted. [`replay_placed`] is the
+//! log with its places, where it tells these.
 //!
 //! # Coupled simulation
 //!
@@ -42,6 +43,7 @@ mod arrivals;
 mod coupled;
 mod observer;
 pub mod outages;
+mod placed;
 mod recorded;
 mod replay;
 mod service;
@@ -50,6 +52,7 @@ mod timeline;
 pub use coupled::{CoupledError, Course, Overhead, Scene, simulate, simulate_amid};
 pub use observer::{Observer, State};
 pub use outages::{OutageError, OutageFile, Outages, WhenDown};
+pub use placed::{Conflicts, replay_placed};
 pub use recorded::Overfull;
 pub use replay::{Decision, ReplayError, replay, replay_while};
 pub use service::{RunTimes, Service};

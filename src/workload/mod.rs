@@ -26,6 +26,7 @@ mod locate;
 pub mod lublin;
 mod manifest;
 mod oversize;
+mod placed;
 mod policy;
 mod presets;
 mod report;
@@ -49,6 +50,7 @@ pub use load::Workload;
 pub use locate::{NotFound, SearchPath, TRACES_VARIABLE};
 pub use manifest::{KnownTrace, Manifest, ManifestError};
 pub use oversize::fit_to_machine;
+pub use placed::{PlacedError, PlacedNodes};
 pub use policy::{
     EstimateRule, Oversize, Policy, PolicyRow, Repair, Rounding, SizeSource, UnknownOversize,
 };

@@ -230,6 +230,7 @@ impl Sampler {
         let (machine, policy) = (trace.topology.clone(), trace.policy.clone());
         let schedulers = std::slice::from_ref(scheduler);
         let trace = Trace::new(Arc::new(workload), machine, policy, schedulers);
+        let trace = trace.placed(self.cell.trace.shared_places());
         let trace = Arc::new(trace.following(dependencies));
         let (scheduler, allocator) = (scheduler.clone(), allocator.clone());
         let cell = Cell { trace, scheduler, allocator, seed: *seed };

@@ -17,6 +17,7 @@ fn id(number: u64) -> CellId {
         placements: false,
         shaken: None,
         recorded: None,
+        places: None,
         outages: None,
     };
     configuration.id()

@@ -27,6 +27,8 @@ pub struct CellConfiguration<'a> {
     pub shaken: Option<(Shake, u32)>,
     /// What else the cell repeats of the log: a digest.
     pub recorded: Option<&'a str>,
+    /// Where the log placed jobs, if the cell repeats that: a digest.
+    pub places: Option<&'a str>,
     /// When processors are out of service: a digest.
     pub outages: Option<&'a str>,
 }
@@ -42,7 +44,9 @@ impl CellConfiguration<'_> {
         if let Some((Shake { width, seed, .. }, copy)) = self.shaken {
             text.push_str(&format!("shaken {width} {seed} {copy}\n"));
         }
-        for (what, digest) in [("recorded", self.recorded), ("down", self.outages)] {
+        let digests =
+            [("recorded", self.recorded), ("places", self.places), ("down", self.outages)];
+        for (what, digest) in digests {
             if let Some(digest) = digest {
                 text.push_str(&format!("{what} {digest}\n"));
             }

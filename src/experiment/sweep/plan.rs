@@ -75,6 +75,9 @@ pub struct PlannedTrace {
     /// BLAKE3 digest of when they started, if cells go by that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub starts_digest: Option<String>,
+    /// BLAKE3 digest of where they ran, if cells go by that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub places_digest: Option<String>,
     /// BLAKE3 digest of when processors are out of service, if some are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outages_digest: Option<String>,
@@ -129,6 +132,9 @@ impl PlannedTrace {
             starts_digest: trace
                 .is_recorded()
                 .then(|| starts_digest(&workload.jobs, &workload.waits)),
+            places_digest: trace
+                .places()
+                .map(|places| text_digest(&places.identity(&workload.jobs))),
             outages_digest: (!trace.outages().is_empty())
                 .then(|| text_digest(&trace.outages().identity())),
             jobs: workload.jobs.len(),
@@ -297,6 +303,10 @@ impl Plan {
             recorded: match self.grid.schedulers[scheduler].recorded() {
                 Some(_) => trace.starts_digest.as_deref(),
                 None => None,
+            },
+            places: match self.grid.strategies.get(strategy)?.recorded() {
+                true => trace.places_digest.as_deref(),
+                false => None,
             },
             outages: trace.outages_digest.as_deref(),
         };

@@ -1,0 +1,28 @@
+//! Any bytes as a file of placements: no panic, an error with its line; and every job has nodes that
+//! have names.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use replay::workload::{Job, PlacedNodes};
+
+fuzz_target!(|bytes: &[u8]| {
+    // A line may name a million nodes, as it should; here that would only be slow.
+    let long = bytes.windows(3).any(|digits| digits.iter().all(u8::is_ascii_digit));
+    if long || bytes.iter().filter(|&&byte| byte == b'[').count() > 4 {
+        return;
+    }
+    let placed = match PlacedNodes::of_file(bytes, "fuzz.csv") {
+        Ok(placed) => placed,
+        Err(error) => return assert!(error.to_string().contains("fuzz.csv")),
+    };
+    for number in 0..10 {
+        let job = Job { number, submit: 0, run: 1, estimate: 1, size: 1, line: 1, shape: None, limit: None };
+        if let Some(nodes) = placed.of(&job) {
+            assert!(!nodes.is_empty());
+            assert!(nodes.iter().all(|&node| (node as usize) < placed.names().len()));
+        }
+    }
+    if let Some(points) = placed.points(16) {
+        assert!(points.iter().all(|&point| point < 16) && points.len() == placed.names().len());
+    }
+});

@@ -1,0 +1,99 @@
+//! The placements of a log.
+
+use super::dir::Dir;
+
+trials!(
+    a_log_with_places,
+    lists_in_field_19,
+    conflicts_are_told,
+    what_is_missing_is_told,
+    cells_know_their_places,
+);
+
+/// Three jobs, each at once: 4 processors, 2 and 2.
+const LOG: &str =
+    "; MaxProcs: 16\n1 0 0 100 4 -1 -1 4 100\n2 10 5 100 2 -1 -1 2 100\n3 20 0 10 2 -1 -1 2 10\n";
+const BOTH: &str = "--sched recorded --alloc recorded --mesh 4x4";
+
+fn dir(nodes: &str) -> Dir {
+    Dir::new().file("j.swf", LOG).file("j.nodes.csv", format!("job,nodes\n{nodes}"))
+}
+
+fn a_log_with_places() {
+    // Points by number: a row, two neighbours, and two corners.
+    let dir = dir("1,0-3\n2,\"4,5\"\n3,\"12,15\"\n");
+    let run = dir.replay(&format!("--trace j.swf {BOTH} --format json")).code(0);
+    let run = run.says(
+        "j on 4x4, recorded placements: 0 jobs on processors that others held; most at once \
+                        on a point: 1 on 8",
+    );
+    // (1 + 2 + 3 + 1 + 2 + 1) + 1 + 3 hops; a wait of 5 s.
+    let expected = ["14 4.666666666666667 1.6666666666666667 recorded recorded"];
+    let names = ["total_pairwise_l1", "mean_pairwise_l1", "mean_wait", "scheduler", "allocator"];
+    assert_eq!(run.fields(&names), expected);
+    // Names lie along the scan order; the same, packed.
+    let names = "job,nodes\n1,n[07-10]\n2,\"n11,n12\"\n3,\"n13,n16\"\n";
+    let dir = dir.file("j.nodes.csv", names);
+    let run = dir.replay(&format!("--trace j.swf {BOTH} --format json -q")).code(0);
+    // The last two nodes of eight are neighbours there.
+    assert_eq!(run.fields(&["total_pairwise_l1"]), ["12"]);
+    dir.replay(&format!("--trace j.swf {BOTH} --out o -q")).code(0);
+    dir.replay(&format!("plan --trace j.swf {BOTH}")).code(0);
+}
+
+fn lists_in_field_19() {
+    let log = "1 0 0 9 3 -1 -1 3 9 -1 1 1 1 -1 -1 -1 1 1 {7,7,1200} q 1:ppn=2\n\
+               2 1 0 9 1 -1 -1 1 9 -1 1 1 1 -1 -1 -1 1 1 {1200} q 1\n";
+    let dir = Dir::new().file("c.swf", log);
+    let options = "--trace c.swf --policy cerit --sched recorded --alloc recorded --format json";
+    let run = dir.replay(&format!("{options} --mesh 1x2*2")).code(0);
+    let told = "0 jobs on processors that others held; most at once on a point: 2 on 2";
+    assert_eq!(run.says(told).fields(&["total_pairwise_l1"]), ["1"]);
+    // One processor a point is too few, and more nodes than points do not fit.
+    let told = "2 jobs on processors that others held (2 processors; first jobs 1, 2)";
+    dir.replay(&format!("{options} --mesh 2x2")).code(0).says(told);
+    let words = ["allocator recorded: c.swf: the log names 2 nodes, 1x1*4 has 1 points"];
+    dir.replay(&format!("{options} --mesh 1x1*4 -q")).fails(2, 1, &words);
+}
+
+fn conflicts_are_told() {
+    let dir = dir("1,0-3\n2,\"3,4\"\n");
+    let told = "1 jobs on processors that others held (1 processors; first jobs 2); 1 jobs of which nothing \
+                tells where they ran; most at once on a point: 1 on 4, 2 on 1";
+    let run = dir.replay(&format!("--trace j.swf {BOTH} --format json")).code(0).says(told);
+    // Over the two whose places are known.
+    assert_eq!(run.fields(&["jobs", "mean_pairwise_l1"]), ["3 7.0"]);
+}
+
+fn what_is_missing_is_told() {
+    let dir = Dir::new().file("j.swf", LOG);
+    let words = ["j.swf: nothing tells where its jobs ran: there is no j.nodes.csv, and field 19"];
+    dir.replay(&format!("--trace j.swf {BOTH} -q")).fails(3, 1, &words);
+    let words = ["allocator recorded repeats the placements of a log", "not with fcfs"];
+    dir.replay("--trace j.swf --mesh 4x4 --alloc recorded -q").fails(2, 1, &words);
+    for (nodes, words) in [
+        ("1,0-3\n2,n[1-\n", ["j.nodes.csv:3: field nodes: \"n[1-\" is no list of nodes"]),
+        ("1,0-3\nx,4\n", ["j.nodes.csv:3: field job: \"x\" is no number"]),
+        ("1\n", ["j.nodes.csv:2: field nodes: is missing"]),
+        ("1,0\n1,2\n", ["j.nodes.csv:3: field job: job 1 has nodes already"]),
+        ("9,0-3\n", ["j.swf: of none of its jobs anything tells where it ran"]),
+    ] {
+        let dir = Dir::new().file("j.swf", LOG).file("j.nodes.csv", format!("job,nodes\n{nodes}"));
+        dir.replay(&format!("--trace j.swf {BOTH} -q")).fails(3, 1, &words);
+    }
+    let dir = Dir::new().file("j.swf", LOG).file("j.nodes.csv", "job;nodes\n");
+    let words = ["j.nodes.csv:1: field job: the header is \"job;nodes\""];
+    dir.replay(&format!("--trace j.swf {BOTH} -q")).fails(3, 1, &words);
+    dir.replay(&format!("show --at 9 --trace j.swf {BOTH} -q")).code(3);
+}
+
+fn cells_know_their_places() {
+    let id = |nodes: &str, which: usize| {
+        let command =
+            "plan --trace j.swf --sched recorded --mesh 4x4 --alloc recorded,random --list -q";
+        dir(nodes).replay(command).code(0).fields(&["cell"])[which].clone()
+    };
+    let (one, other) = ("1,0-3\n2,\"4,5\"\n3,6-7\n", "1,0-3\n2,\"4,5\"\n3,8-9\n");
+    assert_ne!(id(one, 0), id(other, 0));
+    assert_eq!(id(one, 1), id(other, 1));
+}

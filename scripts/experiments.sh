@@ -227,8 +227,8 @@ last row is the mean of |ln(ours / printed)|.
 In all-to-all the mean errors fall from 12.4 to 2.8 % (finish time), from 21 to 6 % (blocking) and from 16 to 6 % (latency):
 the strategies that scatter jobs finish within 3.3 % of print. First Fit, which was right, now takes 11 % too long.
 In the FFT and n-body blocking comes from 10 and 31 % off print to 6 and 9 %. One-to-all hardly changes. Multigrid
-gets worse: its pattern was chosen under means over packets, and is still open. `replay verify lo-messages` still
-judges by the older readings.
+gets worse: its pattern was chosen under means over packets, and is still open. `replay verify lo-messages` judges by
+the three.
 
 ## n-body: the order of the pages
 

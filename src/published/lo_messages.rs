@@ -5,6 +5,15 @@
 //! preset `lo`: what the report leaves open was settled by calibration against this very
 //! table, so that agreement supports the model but does not prove it.
 //!
+//! # Three readings that are none of the preset's
+//!
+//! They were stated before they were run, and hold (`results/experiments/table-2.md`):
+//!
+//! * Latency and blocking are means over jobs of each job's mean, not over packets. Both are shown.
+//! * In all-to-all the messages of an iteration are in the queues at once (`sends=at-once`): every rank to
+//!   rank 0, every rank to rank 1, and so on; the quota cuts the last round.
+//! * A job walks its pages against the order of allocation (`walk=last-taken`), row-major inside each.
+//!
 //! # Tolerances
 //!
 //! Finish times within 8 % (all-to-all, and n-body of Paging(0) and Paging(2): 20 %; FFT of
@@ -30,9 +39,18 @@ pub const SUITE: Suite = Suite {
 
 const TABLE: &str = include_str!("lo_messages.csv");
 
-const PATTERNS: [&str; 5] = ["all-to-all", "one-to-all", "n-body", "fft-2d", "multigrid"];
-const STRATEGIES: [&str; 7] =
-    ["random", "mbs", "paging", "paging[size=1]", "paging[size=2]", "paging[size=3]", "first-fit"];
+const ALL_TO_ALL: &str = "all-to-all[sends=at-once]";
+const PATTERNS: [&str; 5] = [ALL_TO_ALL, "one-to-all", "n-body", "fft-2d", "multigrid"];
+const PAGING_0: &str = "paging[walk=last-taken]";
+const STRATEGIES: [&str; 7] = [
+    "random",
+    "mbs",
+    PAGING_0,
+    "paging[size=1,walk=last-taken]",
+    "paging[size=2,walk=last-taken]",
+    "paging[size=3,walk=last-taken]",
+    "first-fit",
+];
 
 fn verify(
     selection: &Selection,
@@ -118,22 +136,17 @@ impl Claims<'_> {
             let what = "First Fit slower than MBS, %";
             checks.push(self.claim(what, "37", ours, Tolerance::Absolute(13.7))?);
         }
-        if self.pattern == "all-to-all" {
-            let others = finish.iter().filter(|(name, _)| *name != "paging").map(|(_, v)| *v);
-            let ours = of("paging") / others.fold(f64::INFINITY, f64::min);
+        if self.pattern == ALL_TO_ALL {
+            let others = finish.iter().filter(|(name, _)| *name != PAGING_0).map(|(_, v)| *v);
+            let ours = of(PAGING_0) / others.fold(f64::INFINITY, f64::min);
             let what = "finish time of Paging(0) over the best other";
-            let check = self.claim(what, "1", ours, Tolerance::Below)?;
-            checks.push(check.known(
-                1.042,
-                "hangs on what all-to-all sends in which order, which is open: no reading tried has \
-                 both the printed finish times and the printed blocking (results/experiments/table-2.md)",
-            ));
+            checks.push(self.claim(what, "1", ours, Tolerance::Below)?);
         }
         let what = "MBS slower than the best, %";
         let ours = 100.0 * (of("mbs") / best - 1.0);
         checks.push(self.claim(what, "20", ours, Tolerance::AtMost(0.0))?);
-        let blocking = self.means(Metric::Blocking)?;
-        let own = self.mean("first-fit", Metric::Blocking)?;
+        let blocking = self.means(Metric::MeanBlocking)?;
+        let own = self.mean("first-fit", Metric::MeanBlocking)?;
         let rank = 1 + blocking.iter().filter(|(_, other)| *other < own).count();
         let what = "rank of First Fit by blocking, 1 the lowest";
         checks.push(self.claim(what, "3", rank as f64, Tolerance::AtMost(0.0))?);
@@ -179,7 +192,8 @@ mod tests {
     fn every_published_row_can_be_read_and_names_something_we_run() {
         let rows = streams::rows(TABLE).expect("the table is sound");
         // Four measures of each in Table 2, and Fig. 9 normalised to First Fit.
-        assert_eq!(rows.len(), PATTERNS.len() * (5 * STRATEGIES.len() - 1));
+        // Latency and blocking over jobs and over packets.
+        assert_eq!(rows.len(), PATTERNS.len() * (7 * STRATEGIES.len() - 1));
         streams::tests::are_sound(&rows);
     }
 }

@@ -16,8 +16,7 @@
 //!
 //! # Tolerances
 //!
-//! Finish times within 8 % (all-to-all, and n-body of Paging(0) and Paging(2): 20 %; FFT of
-//! Paging(0): 12 %), latencies within 20 %, dispersal within 8 %. Blocking is shown beside the printed
+//! Finish times within 8 %, latencies within 20 %, dispersal within 8 %. Blocking is shown beside the printed
 //! values and not judged. Rows known to be beyond are declared with what is thought of the reason. The
 //! sides are uniform from 2 to 16, where the report prints 2 to 8 in its appendix: with those the dispersal of Random would be
 //! half of what its own table prints. Ten replications like the report's; unless in full, of n-body

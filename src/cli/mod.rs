@@ -79,10 +79,9 @@ const LONG_VERSION: &str = concat!(
     args_conflicts_with_subcommands = true,
     subcommand_negates_reqs = true,
     max_term_width = 100,
-    after_help = "Examples:
+    after_help = "Examples (without --trace a synthetic trace is replayed, which comes with the project):
   replay --trace KTH-SP2.swf --alloc mc1x1 --tie 2,13,20,6
-  replay verify johnson --trace KTH-SP2
-Without --trace the synthetic trace that comes with the project is replayed.",
+  replay verify johnson --trace KTH-SP2",
     after_long_help = "Examples:
   replay --trace KTH-SP2.swf --alloc mc1x1 --tie 2,13,20,6
       One run; one line of results.
@@ -97,6 +96,8 @@ Without --trace the synthetic trace that comes with the project is replayed.",
       Ten thousand cells, resumable: after an interruption the same command goes on.
   replay verify johnson --trace KTH-SP2
       Published numbers beside ours.
+
+Without --trace the synthetic trace that comes with the project is replayed.
 
 Exit codes: 0 done; 1 done, but a published number differs or some cells failed; 2 usage or
 configuration; 3 bad input data; 130 interrupted, what was done is written.

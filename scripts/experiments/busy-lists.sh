@@ -6,7 +6,13 @@ busy_lists() {
     local meshes=8x8x8,10x10x10,12x12x12
     local pareto='pareto[k=15,q=4241,alpha=1]'
     local sides load top mesh service
-    echo '# Busy lists, heavy tails (Bani-Mohammad, chapters 3 and 5)'
+    cat << 'TXT'
+# Busy lists, heavy tails (Bani-Mohammad, chapters 3 and 5)
+
+Elementary operations are those of the engines as they run: words of up to 64 processors for First Fit, subtractions of boxes
+for busy lists. They are of different kinds, and neither is what the thesis timed; `engine=literal` counts those of the printed
+loops, and `replay verify bani-mohammad` holds the printed ratios against them.
+TXT
     while read -r sides load top; do
         printf '\n## Exponential service, %s sides (Figs. 3.8 to 3.11, 3.16, 3.17)\n' "$sides"
         stream "bani-3-$sides" 'turnaround utilization operations' --mesh 8x8x8 --sides "$sides" --load "$load" --alloc $four

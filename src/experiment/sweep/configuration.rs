@@ -83,8 +83,7 @@ pub fn starts_digest(jobs: &[Job], waits: &Waits) -> String {
 }
 
 /// BLAKE3 digest (hexadecimal) of jobs as schedulers and allocators see them, with their
-/// side lengths if they have shapes. It stands
-/// for the trace's text, cleaning policy, window and fit to the machine together: a
+/// side lengths if they have shapes and what their users said of their run times. It stands for the trace's text, cleaning policy, window and fit to the machine together: a
 /// comment in the trace changes nothing, a mended cleaning rule does.
 pub fn jobs_digest(jobs: &[Job]) -> String {
     let mut hasher = blake3::Hasher::new();
@@ -98,6 +97,12 @@ pub fn jobs_digest(jobs: &[Job]) -> String {
         // A job without a shape among others has sides of nothing.
         for side in jobs.iter().flat_map(|job| job.shape.unwrap_or_default()) {
             hasher.update(&side.to_le_bytes());
+        }
+    }
+    // Some allocators go by what users said, where cleaning has changed what schedulers go by.
+    if jobs.iter().any(|job| job.limit.map(i64::from) != Some(job.estimate)) {
+        for job in jobs {
+            hasher.update(&job.limit.map_or(-1, i64::from).to_le_bytes());
         }
     }
     hasher.finalize().to_hex().to_string()

@@ -111,3 +111,23 @@ fn a_sweep_goes_on_where_it_stopped() {
     assert_eq!(pending(&plan, Shard::WHOLE, &journal, false), Ok(Vec::new()));
     assert_eq!(pending(&plan, Shard::WHOLE, &journal, true), Ok(vec![5]));
 }
+
+/// Strategies that go by what users said must not be taken for done on another log's jobs.
+#[test]
+fn what_users_said_tells_jobs_apart() {
+    let job = |limit| crate::workload::Job {
+        number: 1,
+        submit: 0,
+        run: 50,
+        estimate: 50,
+        size: 3,
+        line: 1,
+        shape: None,
+        limit,
+    };
+    let digest = |limit| super::configuration::jobs_digest(&[job(limit)]);
+    let all = [None, Some(50), Some(40), Some(30)].map(digest);
+    for (i, one) in all.iter().enumerate() {
+        assert!(all[..i].iter().all(|other| other != one), "{i}");
+    }
+}

@@ -191,6 +191,7 @@ table_2() {
     local paging='paging,paging[size=1],paging[size=2],paging[size=3]'
     local walked='paging[walk=last-taken],paging[size=1,walk=last-taken],paging[size=2,walk=last-taken],paging[size=3,walk=last-taken]'
     local blocks='mbs,mbs[splitting=on-demand],mbs[order=by-number]'
+    readings all-to-all all-to-all 3 "random,mbs,$paging,first-fit"
     readings all-to-all-at-once 'all-to-all[sends=at-once]' 3 "mbs,$walked,first-fit,random"
     local pattern
     for pattern in one-to-all n-body fft-2d multigrid; do

@@ -30,7 +30,7 @@ pub struct Held {
 pub const HELD: [(&str, Held); 11] = [
     ("johnson", Held::new([67, 0, 27, 179, 98])),
     ("lo", Held::new([41, 1, 0, 153, 55])),
-    ("lo-messages", Held::new([130, 14, 0, 835, 270])),
+    ("lo-messages", Held::new([130, 14, 0, 835, 268])),
     ("bani-mohammad", Held::new([105, 6, 3, 442, 211])),
     ("bani-mohammad-messages", Held::new([190, 14, 0, 777, 333])),
     ("turner", Held::new([129, 5, 11, 207, 99])),

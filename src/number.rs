@@ -1,4 +1,4 @@
-//! Numbers as people read them: thousands separated by commas.
+//! Numbers as people read them, thousands separated by commas, and as strict formats write them.
 
 /// An integer: `28,489`.
 pub fn grouped(value: impl Into<i128>) -> String {
@@ -39,6 +39,12 @@ fn separated(digits: &str) -> String {
         text.push(digit);
     }
     text
+}
+
+/// Digits alone, as a number.
+pub fn digits(text: &str) -> Option<i64> {
+    let good = (1..=18).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
+    if good { text.parse().ok() } else { None }
 }
 
 #[cfg(test)]

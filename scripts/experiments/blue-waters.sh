@@ -84,7 +84,7 @@ TXT
     "$replay" "${command[@]}" --no-jobs --no-plots --quiet --out "$work/bw-all" > /dev/null
     printf '`replay %s`\n' "${command[*]}"
     cp "$work/bw-all/runs.csv" "$out/blue-waters.csv"
-    cp "$work/bw-all/by_size.csv" "$out/blue-waters-by-size.csv"
+    awk 'NR == 1 || index($0, "[load=0.8]")' "$work/bw-all/by_size.csv" > "$out/blue-waters-by-size.csv"
     for load in 0.5 0.8; do
         for scheduler in fcfs easy; do
             printf '\n### Load %s, %s\n' "$load" "$scheduler"

@@ -11,7 +11,8 @@ use super::entry::{Entry, Line, UNKNOWN, dropped, status};
 use super::row::{Cell, Columns, Row};
 use super::source::Source;
 use super::value::{Zone, date, seconds, whole};
-use super::{Fault, Log, Reason, Sink, Stop, nodes};
+use super::{Fault, Log, Reason, Sink, Stop};
+use crate::workload::nodes;
 
 /// Sides of Mira along A, B, C, D, E, in nodes.
 const MIRA: [u64; 5] = [8, 12, 16, 16, 2];

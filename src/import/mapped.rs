@@ -5,7 +5,8 @@ use super::map::{Clock, ColumnMap, Span, Unit};
 use super::row::{Cell, Columns, Row};
 use super::source::Source;
 use super::value::{date, hours, number, seconds, whole};
-use super::{Fault, Log, Reason, Sink, Stop, nodes};
+use super::{Fault, Log, Reason, Sink, Stop};
+use crate::workload::nodes;
 
 /// Places of the columns that a map names.
 struct Places {

@@ -30,7 +30,6 @@ mod entry;
 mod error;
 mod map;
 mod mapped;
-pub mod nodes;
 mod report;
 mod rfold;
 mod row;

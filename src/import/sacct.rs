@@ -8,7 +8,8 @@ use super::entry::{Entry, Line, UNKNOWN, dropped, status};
 use super::row::{Cell, Columns, Row};
 use super::source::{Source, Submit, Unit};
 use super::value::{Zone, date, digits, slurm_duration};
-use super::{Fault, Log, Reason, Sink, Stop, nodes};
+use super::{Fault, Log, Reason, Sink, Stop};
+use crate::workload::nodes;
 
 /// What stands where nothing is known.
 const NOTHING: [&str; 4] = ["", "Unknown", "None", "N/A"];

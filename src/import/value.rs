@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+pub(super) use crate::number::digits;
 use crate::workload::days_since_1970;
 
 /// Seconds from UTC to the clock of a log.
@@ -29,12 +30,6 @@ impl fmt::Display for Zone {
             }
         }
     }
-}
-
-/// Digits alone, as a number.
-pub(super) fn digits(text: &str) -> Option<i64> {
-    let good = (1..=18).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
-    if good { text.parse().ok() } else { None }
 }
 
 /// A number, with a sign and a fraction if need be; no `inf`, no `nan`.

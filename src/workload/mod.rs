@@ -25,6 +25,7 @@ mod load;
 mod locate;
 pub mod lublin;
 mod manifest;
+pub mod nodes;
 mod oversize;
 mod placed;
 mod policy;

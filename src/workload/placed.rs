@@ -1,7 +1,7 @@
 //! Where the jobs of a log ran, as it says itself.
 //!
 //! Two sources are known: a file beside the trace, `x.nodes.csv[.gz]`, as imports write it
-//! (`job,nodes`, jobs by number, nodes in the grammar of [`import::nodes`](crate::import::nodes)); and
+//! (`job,nodes`, jobs by number, nodes in the grammar of [`nodes`](super::nodes)); and
 //! field 19 of a record as CERIT writes it, `{id,id,..}`, the node of every processor.
 
 use std::collections::{BTreeSet, HashMap};
@@ -11,8 +11,8 @@ use std::path::Path;
 
 use super::extra::Extra;
 use super::job::Job;
+use super::nodes::{count, names};
 use super::stochastic::nodes_path;
-use crate::import::nodes::{count, names};
 use crate::lines::{LineError, Lines};
 use crate::shown::shown;
 use crate::swf::{self, Decoder, ReadOptions, Reader, Record};

@@ -20,7 +20,7 @@ pub struct BadList(pub usize);
 /// [`BadList`], also for more than 2^32 nodes.
 ///
 /// ```
-/// use replay::import::nodes::count;
+/// use replay::workload::nodes::count;
 ///
 /// assert_eq!(count("n[001-004,007],m1"), Ok(6));
 /// assert_eq!(count("rack[1-2]n[0-3]"), Ok(8));
@@ -57,7 +57,7 @@ pub fn count(list: &str) -> Result<u64, BadList> {
 /// [`BadList`], as [`count`], and for more than `most` nodes.
 ///
 /// ```
-/// use replay::import::nodes::names;
+/// use replay::workload::nodes::names;
 ///
 /// assert_eq!(names("n[009-010],m1", 9).unwrap(), ["n009", "n010", "m1"]);
 /// assert_eq!(names("r[1-2]n[1-2]", 9).unwrap(), ["r1n1", "r1n2", "r2n1", "r2n2"]);
@@ -139,7 +139,7 @@ fn for_groups(item: &str, mut see: impl FnMut(&str)) {
 
 /// First and last number of a part, and the width of its digits.
 fn part_of(part: &str) -> Option<(u64, u64, usize)> {
-    let number = |text: &str| super::value::digits(text).map(|number| number as u64);
+    let number = |text: &str| crate::number::digits(text).map(|number| number as u64);
     match part.split_once('-') {
         None => number(part).map(|one| (one, one, part.len())),
         Some((from, to)) => {

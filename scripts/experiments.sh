@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Makes results/experiments/: fragmentation against load, busy lists and heavy tails, messages,
 # GABL against MBS, other readings of Table 2, every allocator on real traces, what machines did beside
-# what policies would have, contention on the network, a hypercube as it was, size reduction on real
+# what policies would have, contention on the network and on shaken traces, a hypercube as it was, size reduction on real
 # traces and in its paper, Turner's hypercube workloads, workstations that jobs share, and rules of
 # placement on 3D tori, what EASY promises where allocators refuse, estimates in the tie-breaking of MC1x1,
 # and the price of contiguity on Blue Waters.
@@ -9,7 +9,7 @@
 #   scripts/experiments.sh [PROGRAM] [SECTION...]
 #
 # PROGRAM: the replay binary [target/release/replay]. SECTION: fragmentation, busy-lists,
-# messages, gabl-mbs, table-2, traces, recorded, contention, hypercube, size-reduction, chang-mohapatra,
+# messages, gabl-mbs, table-2, traces, recorded, contention, contention-shaken, hypercube, size-reduction, chang-mohapatra,
 # turner, workstations, torus-placements, easy-guard, estimates-in-ties, blue-waters [all]. Traces are looked for as the program does; a
 # trace that is not here is left out, and the page says so.
 set -euo pipefail
@@ -1187,7 +1187,7 @@ for page in scripts/experiments/*.sh; do
     . "$page"
 done
 
-every=(fragmentation busy-lists messages gabl-mbs table-2 traces recorded contention hypercube size-reduction
+every=(fragmentation busy-lists messages gabl-mbs table-2 traces recorded contention contention-shaken hypercube size-reduction
     chang-mohapatra turner workstations torus-placements easy-guard estimates-in-ties blue-waters)
 sections=("$@")
 [ $# -gt 0 ] || sections=("${every[@]}")

@@ -13,6 +13,8 @@ cd "$(dirname "$0")/.."
 replay=${1:-target/release/replay}
 
 verified=0
+drawn=$(mktemp -d)
+trap 'rm -rf "$drawn"' EXIT
 # beside NAME ARGUMENTS...: published numbers beside ours.
 beside() {
     local name=$1
@@ -21,22 +23,34 @@ beside() {
         echo "# Published numbers beside ours"
         echo
         echo "Made by \`scripts/results.sh\` with $("$replay" -V), commit $(git rev-parse --short=12 HEAD 2> /dev/null || echo unknown):"
-        echo "\`replay $*\`. The same at full precision: $name.csv."
+        echo "\`replay ${*//"$drawn"/DIR}\`. The same at full precision: $name.csv."
         echo
         "$replay" "$@" --write "results/$name.csv" || verified=$?
     } > "results/$name.md.part"
     mv "results/$name.md.part" "results/$name.md"
 }
 if [ "${2:-}" = full ]; then
-    beside verify-full verify turner chang-mohapatra --full --format md
+    beside verify-full verify turner chang-mohapatra lo-messages --full --format md
     exit "$verified"
 fi
-beside verify verify --shake 20 --format md
+beside verify verify --shake 20 --format md --plots "$drawn"
+# Each figure and table of the papers whose numbers were printed, with ours beside them.
+rm -rf results/published
+mkdir -p results/published
+cp "$drawn"/*.{png,csv} results/published/
+{
+    printf '# Printed numbers and ours, drawn\n\nMade by `scripts/results.sh`: `replay verify --shake 20 --plots DIR`.\n'
+    printf 'A figure for each figure or table of a paper; claims in words and bounds are in [the table](../verify.md) only.\n'
+    for figure in results/published/*.png; do
+        name=$(basename "$figure" .png)
+        printf '\n## %s\n\n![](%s.png)\n' "${name//--/, }" "$name"
+    done
+} > results/published/README.md
 
 # The paper's figures from its own log: Figs. 4, 9, 10, 16 and 18 in kind; from a later version of another
 # Figs. 11 to 14.
 gallery=$(mktemp -d)
-trap 'rm -rf "$gallery"' EXIT
+trap 'rm -rf "$gallery" "$drawn"' EXIT
 "$replay" --trace KTH-SP2 --sched fcfs,easy \
     --alloc mc1x1,mm,gen-alg,hilbert-best-fit,snake-best-fit,random \
     --tie none --tie 2,13,20,6 --ties --no-jobs --out "$gallery" > /dev/null

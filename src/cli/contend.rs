@@ -10,7 +10,7 @@ use std::sync::Arc;
 use clap::Args;
 use serde::Serialize;
 
-use super::args::{GridArgs, OutputArgs};
+use super::args::{GridArgs, OutputArgs, ShakeArgs};
 use super::cells::{Loaded, parse_list};
 use super::compatible::{sends, working};
 use super::cost::Cost;
@@ -27,6 +27,7 @@ use crate::experiment::contention::{
     Contended, Isolation, Messages, Stage, TOLERANCE, TraceError, TraceRun, contended_id, isolate,
     run_trace,
 };
+use crate::experiment::shaken::{Estimates, ShakenRow};
 use crate::experiment::{Cell, Measure, RunKey, Trace, Watch};
 use crate::frame::FrameError;
 use crate::number::grouped;
@@ -58,13 +59,16 @@ pub struct ContendArgs {
     scale: f64,
 
     #[command(flatten)]
+    shake: ShakeArgs,
+
+    #[command(flatten)]
     output: OutputArgs,
 }
 
 const ABOUT_OUT: &str = "Write tables (Parquet, CSV), plots and a manifest into this folder.
 
-contend has a row for each run, contend_jobs for each of their jobs, and correlations says how \
-distances, dispersal and stretch go together. What the columns mean, and in which units, says \
+contend has a row for each run, contend_jobs for each of their jobs, correlations says how \
+distances, dispersal and stretch go together, and shaken what runs come to over shaken copies. What the columns mean, and in which units, says \
 replay list columns.";
 
 const ALLOCATORS: &str = "mc1x1,hilbert-best-fit,mbs,gabl,paging,first-fit,random";
@@ -110,8 +114,8 @@ pub fn run(args: &ContendArgs, command: &[OsString]) -> Result<Exit, Failure> {
     super::compatible::never_down(&args.grid)?;
     let messages = args.messages.of(&args.pattern)?;
     let pattern = args.messages.name(&messages);
-    let loaded =
-        Loaded::resolve(&with_allocators(&args.grid, quiet)?, None, Measure::default(), quiet)?;
+    let grid = with_allocators(&args.grid, quiet)?;
+    let loaded = Loaded::resolve(&grid, args.shake.shake(), Measure::default(), quiet)?;
     if let Some(rule) = args.grid.deps.as_deref().filter(|rule| *rule != "ignore") {
         return Err(Failure::usage_message(format!(
             "--deps {rule}: is for replays of traces (run, sweep, search)"
@@ -131,9 +135,10 @@ pub fn run(args: &ContendArgs, command: &[OsString]) -> Result<Exit, Failure> {
     let cells = loaded.cells();
     let jobs_of = |trace: &Arc<Trace>| trace.workload.jobs.len() as u64;
     let (digest, plan) = (messages.digest(), &loaded.plan);
+    let shake = plan.grid.shake.as_ref();
     let ids = cells.iter().enumerate().map(|(run, cell)| {
         let [trace, ..] = plan.places(run as u32);
-        contended_id(&plan.traces[trace].jobs_digest, cell, &digest, args.scale)
+        contended_id(&plan.traces[trace].jobs_digest, cell, shake, &digest, args.scale)
     });
     let mut contended = Resumed::begin(&mut session, ids.collect())?;
     // Jobs are measured alone where they are to run; what draws nothing is the same for all seeds.
@@ -180,7 +185,9 @@ pub fn run(args: &ContendArgs, command: &[OsString]) -> Result<Exit, Failure> {
         let (cell, pattern) = (&cells[place], pattern.clone());
         Contended::new(place as u32, cell.key(), cell.trace.clone(), pattern, run)
     });
-    session.publish(&mut Contention { args, loaded: &loaded, runs: runs.collect() }, &tally)
+    let runs: Vec<Contended> = runs.collect();
+    let shaken = over_copies(&loaded, &runs)?;
+    session.publish(&mut Contention { args, loaded: &loaded, runs, shaken }, &tally)
 }
 
 /// What the command came to.
@@ -188,6 +195,8 @@ struct Contention<'a> {
     args: &'a ContendArgs,
     loaded: &'a Loaded,
     runs: Vec<Contended>,
+    /// What they come to over shaken copies of the traces.
+    shaken: Vec<ShakenRow>,
 }
 
 impl Results for Contention<'_> {
@@ -198,7 +207,7 @@ impl Results for Contention<'_> {
     }
 
     fn sheets(&self) -> Vec<Sheet> {
-        tables::sheets(&self.runs)
+        tables::sheets(&self.runs, &self.shaken)
     }
 
     fn configuration(&self) -> impl Serialize {
@@ -210,12 +219,25 @@ impl Results for Contention<'_> {
         dir: &Path,
         metadata: &[(String, String)],
     ) -> Result<Vec<PathBuf>, FrameError> {
-        tables::write(dir, &self.runs, metadata)
+        tables::write(dir, &self.runs, &self.shaken, metadata)
     }
 
     fn figures(&self, plots: &Path) -> anyhow::Result<Vec<PathBuf>> {
-        figures::write(plots, &self.runs)
+        figures::write(plots, &self.runs, &self.shaken)
     }
+}
+
+/// What runs come to over the shaken copies of their traces; nothing if these are not shaken.
+fn over_copies(loaded: &Loaded, runs: &[Contended]) -> Result<Vec<ShakenRow>, Failure> {
+    let plan = &loaded.plan;
+    if plan.grid.shake.is_none() {
+        return Ok(Vec::new());
+    }
+    let mut estimates = Estimates::new(plan, crate::experiment::contention::Contention::columns());
+    for run in runs {
+        estimates.take(plan, run.run, &run.means);
+    }
+    estimates.rows(plan).map_err(Failure::usage)
 }
 
 /// What all measurements share.
@@ -244,7 +266,8 @@ impl Bench<'_> {
     ) -> Result<Vec<Measured>, TraceError> {
         let measure = |&(trace, seed): &(&Arc<Trace>, u64)| {
             let isolation = isolate(self.stage(trace), scale, seed)?;
-            if !self.quiet {
+            // Copies differ by seconds: what is said of the trace holds of them.
+            if !self.quiet && trace.copy == 0 {
                 self.progress.say(&account(trace, &isolation));
             }
             Ok(Measured { trace: trace.clone(), seed, isolation })
@@ -258,8 +281,11 @@ impl Bench<'_> {
         let stage = self.stage(trace);
         let run = run_trace(stage, isolation, &cell.scheduler, &cell.allocator, cell.seed);
         let key = cell.key();
-        let RunKey { trace, topology, scheduler, seed, .. } = &key;
-        let name = format!("{trace} {topology} {scheduler} {} seed {seed}", key.strategy());
+        let RunKey { trace, topology, scheduler, seed, copy, .. } = &key;
+        let mut name = format!("{trace} {topology} {scheduler} {} seed {seed}", key.strategy());
+        if *copy > 0 {
+            name += &format!(" copy {copy}");
+        }
         match run {
             Ok(run) => {
                 self.progress.cell_done();
@@ -326,7 +352,7 @@ fn with_allocators(typed: &GridArgs, quiet: bool) -> Result<GridArgs, Failure> {
 
 /// What decides the numbers.
 fn configuration(args: &ContendArgs, loaded: &Loaded) -> serde_json::Value {
-    let Configuration { schedulers, allocators, seeds, policy, window, .. } =
+    let Configuration { schedulers, allocators, seeds, policy, window, shake, .. } =
         super::output::configuration(loaded, false);
     let traces = loaded.traces.iter().map(|trace| {
         serde_json::json!({
@@ -349,6 +375,7 @@ fn configuration(args: &ContendArgs, loaded: &Loaded) -> serde_json::Value {
         "seeds": seeds,
         "policy": policy,
         "window": window,
+        "shake": shake,
         "pattern": args.pattern,
         "messages": messages,
         "scale": args.scale,

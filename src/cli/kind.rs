@@ -61,6 +61,8 @@ impl Kind {
                 "contend_jobs.csv",
                 "correlations.parquet",
                 "correlations.csv",
+                "shaken.parquet",
+                "shaken.csv",
             ],
         }
     }

@@ -13,8 +13,9 @@ use super::stdout::{is_unread, stdout};
 use crate::experiment::RunResult;
 use crate::experiment::shaken::{Estimates, ShakenRow};
 use crate::frame::{FrameError, Tables};
+use crate::metrics::RunMetrics;
 use crate::report::manifest::{Configuration, RunDetails, RunRecord, TraceRecord, WindowRecord};
-use crate::report::{Sheet, shaken_summary, summary};
+use crate::report::{RUN_FIGURES, Sheet, shaken_summary, summary};
 use crate::table::{Column, write_csv, write_json_line};
 
 /// The runs of a grid.
@@ -29,7 +30,7 @@ pub struct Runs<'a> {
     /// Without their jobs: what the summary and the plots need.
     results: Vec<RunResult>,
     /// If the traces are shaken.
-    estimates: Option<Estimates>,
+    estimates: Option<Estimates<RunMetrics>>,
     /// What the cells come to over shaken copies, once all are done.
     shaken: Vec<ShakenRow>,
     csv_header_written: bool,
@@ -51,7 +52,7 @@ impl<'a> Runs<'a> {
             tables: None,
             columns: printed(loaded),
             results: Vec::new(),
-            estimates: loaded.plan.grid.shake.map(|_| Estimates::new(&loaded.plan)),
+            estimates: loaded.plan.grid.shake.map(|_| Estimates::of_runs(&loaded.plan)),
             shaken: Vec::new(),
             csv_header_written: false,
             unread: false,
@@ -121,7 +122,7 @@ impl Results for Runs<'_> {
 
     fn sheets(&self) -> Vec<Sheet> {
         let unshaken = self.results.iter().filter(|result| result.is_unshaken());
-        let sheets = [summary(unshaken), shaken_summary(&self.shaken)];
+        let sheets = [summary(unshaken), shaken_summary(&self.shaken, RUN_FIGURES)];
         sheets.into_iter().filter(|sheet| !sheet.is_empty()).collect()
     }
 

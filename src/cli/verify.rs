@@ -1,5 +1,7 @@
 //! `replay verify`: the published numbers beside ours, with a verdict on each.
 
+mod figures;
+
 use std::path::PathBuf;
 
 use clap::Args;
@@ -50,6 +52,11 @@ pub struct VerifyArgs {
     #[arg(long, value_name = "FILE")]
     write: Option<PathBuf>,
 
+    /// Draw the printed numbers with ours beside them into this folder: a figure for each figure or table
+    /// of a suite, as SVG, PNG and CSV.
+    #[arg(long, value_name = "DIR", conflicts_with = "audit")]
+    plots: Option<PathBuf>,
+
     /// Format of the checks on standard output.
     #[arg(long, value_enum, default_value_t)]
     format: FormatArg,
@@ -93,6 +100,7 @@ pub fn run(args: &VerifyArgs) -> Result<Exit, Failure> {
         stop: interruption(quiet),
     };
     let (mut checks, mut audits) = (Vec::new(), Vec::new());
+    let mut of_suites = Vec::new();
     let mut unfinished = None;
     for suite in suites {
         let mut progress = |line: &str| {
@@ -103,6 +111,7 @@ pub fn run(args: &VerifyArgs) -> Result<Exit, Failure> {
         match (suite.verify)(&selection, &mut progress) {
             Ok(of_suite) => {
                 audits.push(Audit::new(&suite, &of_suite));
+                of_suites.push((suite.name, checks.len()..checks.len() + of_suite.len()));
                 checks.extend(of_suite);
             }
             // Numbers of a part of its runs would not be those of the suite.
@@ -126,6 +135,11 @@ pub fn run(args: &VerifyArgs) -> Result<Exit, Failure> {
         write_csv(&Check::columns(), &checks, true, &mut file)
             .and_then(|()| file.finish())
             .map_err(|e| unwritten(path, e))?;
+    }
+    if let Some(dir) = &args.plots {
+        let of_suites: Vec<_> =
+            of_suites.into_iter().map(|(suite, range)| (suite, &checks[range])).collect();
+        figures::write(dir, &of_suites).map_err(|e| Failure::output(dir.display(), e))?;
     }
     let printed = match args.audit {
         true => {

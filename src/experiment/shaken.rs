@@ -20,9 +20,10 @@ use crate::table::{Column, Table};
 pub const CONFIDENCE: f64 = 0.95;
 
 /// Sums over the copies of the traces of a plan, a few numbers for each cell and metric.
+/// `Metrics` is what a cell comes to.
 #[derive(Debug)]
-pub struct Estimates {
-    columns: Vec<Column<RunMetrics>>,
+pub struct Estimates<Metrics> {
+    columns: Vec<Column<Metrics>>,
     /// By cell without its copy.
     cells: Vec<Cell>,
     /// By cell that others are compared with: the copy that it has last come to, and its values.
@@ -48,10 +49,16 @@ struct Sums {
     differs: bool,
 }
 
-impl Estimates {
-    /// Nothing yet of this plan.
-    pub fn new(plan: &Plan) -> Self {
-        let columns: Vec<_> = RunMetrics::groups().into_iter().flat_map(|(_, of)| of).collect();
+impl Estimates<RunMetrics> {
+    /// Nothing yet of the replays of a plan.
+    pub fn of_runs(plan: &Plan) -> Self {
+        Self::new(plan, RunMetrics::groups().into_iter().flat_map(|(_, of)| of))
+    }
+}
+
+impl<Metrics> Estimates<Metrics> {
+    /// Nothing yet of this plan, whose cells come to what `columns` say.
+    pub fn new(plan: &Plan, columns: impl IntoIterator<Item = Column<Metrics>>) -> Self {
         // How many jobs there are is no outcome.
         let columns: Vec<_> = columns.into_iter().filter(|column| column.name != "jobs").collect();
         let first_of = |run: u32| plan.places(run)[1] == 0;
@@ -68,7 +75,7 @@ impl Estimates {
 
     /// Takes in the metrics of cell `run` of the plan. Those that a cell is compared with come
     /// before it.
-    pub fn take(&mut self, plan: &Plan, run: u32, metrics: &RunMetrics) {
+    pub fn take(&mut self, plan: &Plan, run: u32, metrics: &Metrics) {
         let [_, copy, ..] = plan.places(run);
         let place = plan.cell_without_copy(run);
         let values: Vec<Option<f64>> =
@@ -132,7 +139,7 @@ pub struct ShakenRow {
     pub run: u32,
     /// What ran.
     pub key: RunKey,
-    /// Name of the metric, a column of the runs.
+    /// Name of the metric, a column of the table of runs.
     pub metric: &'static str,
     /// Its unit.
     pub unit: &'static str,
@@ -215,7 +222,7 @@ impl Table for ShakenRow {
         let mut columns = vec![run_column(|row: &Self| row.run)];
         columns.extend([trace, topology, scheduler, allocator, tie, policy, seed]);
         columns.extend([
-            C::text("metric", "the metric, a column of the runs", |row| Some(row.metric)),
+            C::text("metric", "the metric, a column of the runs (replay contend: of contend)", |row| Some(row.metric)),
             C::text("unit", "its unit, and that of the columns that follow", |row| Some(row.unit)),
             C::new("unshaken", "as the metric", "the metric on the trace itself; null if that failed", |row| row.unshaken),
             C::new("copies", "", "shaken copies that ran", |row| row.mean.count),

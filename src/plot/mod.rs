@@ -33,6 +33,7 @@
 //! plotting library, which has no second logarithmic axis beside bars and no control over
 //! where labels meet. Sizes and colours are all in `style`. The font is inside the binary.
 
+mod beside;
 mod canvas;
 mod comparison;
 mod convergence;
@@ -64,6 +65,7 @@ mod table;
 mod ties;
 mod waits;
 
+pub use beside::{Beside, BesideRow};
 pub use canvas::{Align, Canvas, Text};
 pub use comparison::Comparison;
 pub use convergence::{Climb, Convergence};

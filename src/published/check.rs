@@ -157,6 +157,17 @@ impl Check {
         }
     }
 
+    /// Whether a number was printed that ours could be the same as: no claim in words, no bound.
+    pub fn is_number(&self) -> bool {
+        !self.is_claim && self.tolerance.is_two_sided()
+    }
+
+    /// How far ours may be from the published number, in its unit; `None` if it is not judged, or by a
+    /// bound on one side.
+    pub fn reach(&self) -> Option<f64> {
+        self.is_judged().then(|| self.tolerance.reach(self.published)).flatten()
+    }
+
     /// The same, shown but not judged.
     pub fn not_judged(self, why: &str) -> Self {
         match self.ours {
@@ -217,7 +228,7 @@ impl Check {
 
     /// Digits after the decimal point to show of ours: a bound says nothing of its digits.
     fn decimals_shown(&self) -> usize {
-        if self.tolerance.is_two_sided() && !self.is_claim { self.decimals() } else { 3 }
+        if self.is_number() { self.decimals() } else { 3 }
     }
 
     /// The verdict.
@@ -230,7 +241,7 @@ impl Check {
         let printed = |value: f64| format!("{value:.*}", self.decimals());
         let Self { tolerance, published, margin, .. } = *self;
         let is_wide = tolerance.reach(published).is_some_and(|reach| margin > reach);
-        let printed_value = tolerance.is_two_sided() && !self.is_claim;
+        let printed_value = self.is_number();
         let is_within = tolerance.admits(published, ours, 0.0) && !is_wide;
         if printed_value && printed(ours) == printed(published) && !is_wide {
             Verdict::Same

@@ -15,4 +15,4 @@ pub mod sweep;
 pub use format::{Align, Sheet, Shown};
 pub use runs::summary;
 pub use search::{portability_summary, search_summary};
-pub use shaken::shaken_summary;
+pub use shaken::{CONTENTION_FIGURES, RUN_FIGURES, shaken_summary};

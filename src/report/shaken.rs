@@ -3,12 +3,24 @@ use crate::experiment::shaken::{Apart, ShakenRow};
 use crate::number::{fixed, grouped};
 
 /// What is shown of a run over shaken copies: metric, title, factor, decimals.
-const METRICS: [(&str, &str, f64, usize); 5] = [
+pub type ShakenFigure = (&'static str, &'static str, f64, usize);
+
+/// Of a replay.
+pub const RUN_FIGURES: &[ShakenFigure] = &[
     ("mean_pairwise_l1", "pairwise L1", 1.0, 3),
     ("utilization", "util %", 100.0, 2),
     ("mean_wait", "wait s", 1.0, 1),
     ("mean_turnaround", "turnaround s", 1.0, 1),
     ("mean_bounded_slowdown", "slowdown", 1.0, 3),
+];
+
+/// Of jobs on a network.
+pub const CONTENTION_FIGURES: &[ShakenFigure] = &[
+    ("mean_stretch", "stretch", 1.0, 4),
+    ("mean_placement_factor", "placement", 1.0, 4),
+    ("mean_contention_factor", "contention", 1.0, 4),
+    ("mean_latency", "latency", 1.0, 2),
+    ("mean_turnaround_cycles", "turnaround", 1.0, 0),
 ];
 
 /// The metrics of one run.
@@ -23,7 +35,7 @@ impl<'a> Run<'a> {
 /// The table of means over shaken copies for people: each with half the width of its interval, and
 /// how it differs from the run it is compared with, if it does: behind `~` if they cannot be told
 /// apart.
-pub fn shaken_summary(rows: &[ShakenRow]) -> Sheet {
+pub fn shaken_summary(rows: &[ShakenRow], figures: &[ShakenFigure]) -> Sheet {
     let runs: Vec<Run<'_>> = rows.chunk_by(|a, b| a.run == b.run).map(Run).collect();
     let key = |run: &Run<'_>| run.0[0].key.clone();
     let mut shown = vec![
@@ -37,7 +49,7 @@ pub fn shaken_summary(rows: &[ShakenRow]) -> Sheet {
         Shown::text("allocator", move |run| Some(key(run).allocator)),
         Shown::text("tie", move |run| key(run).tie),
     ];
-    for (name, title, factor, decimals) in METRICS {
+    for &(name, title, factor, decimals) in figures {
         let value = move |value: f64| fixed(factor * value, decimals);
         shown.push(
             Shown::text(title, move |run: &Run<'_>| {

@@ -130,6 +130,12 @@ impl Shake {
         shaken
     }
 
+    /// What tells copy `copy` from others of the same jobs, as text.
+    pub fn identity(&self, copy: u32) -> String {
+        let Self { width, seed, .. } = self;
+        format!("shaken {width} {seed} {copy}\n")
+    }
+
     /// Seed and number are the cipher's key, so no two copies share a number.
     fn stream(&self, copy: u32) -> ChaCha8Rng {
         let mut key = [0; 32];

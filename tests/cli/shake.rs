@@ -14,6 +14,7 @@ trials!(
     threads_change_no_byte,
     a_search_ranks_by_the_mean_over_copies,
     a_found_vector_is_tested_on_other_copies,
+    contention_has_intervals,
     bad_input_is_explained,
 );
 
@@ -211,6 +212,45 @@ fn a_found_vector_is_tested_on_other_copies() {
     run.demand(jobs.max().is_some_and(|jobs| jobs <= 150), "jobs of one copy");
 }
 
+fn contention_has_intervals() {
+    let dir = Dir::with_trace();
+    let contend = "contend --jobs 60 --scale 0.1 --alloc mc1x1,random -q";
+    let run = dir.replay(&format!("{contend} --shake 3 --shake-width 60 --out out")).code(0);
+    run.demand(run.stdout.contains("to the first") && run.stdout.contains(" ± "), "intervals");
+    let (runs, shaken) = (rows(&dir, "out/contend.csv"), rows(&dir, "out/shaken.csv"));
+    assert_eq!(runs.len(), 2 * 4);
+    let stretch = |strategy: &str, copy: usize| -> f64 {
+        let of = |run: &&std::collections::HashMap<String, String>| {
+            run["allocator"] == strategy && run["copy"] == copy.to_string()
+        };
+        runs.iter().find(of).expect("a run")["mean_stretch"].parse().expect("a number")
+    };
+    for strategy in ["mc1x1", "random"] {
+        let of = |row: &&std::collections::HashMap<String, String>| {
+            row["allocator"] == strategy && row["metric"] == "mean_stretch"
+        };
+        let row = shaken.iter().find(of).expect("a row");
+        let number = |name: &str| -> f64 { row[name].parse().expect("a number") };
+        let copies = [1, 2, 3].map(|copy| stretch(strategy, copy));
+        let mean = copies.iter().sum::<f64>() / 3.0;
+        assert!((number("mean") - mean).abs() < 1e-9 && number("copies") == 3.0);
+        assert_eq!(number("unshaken"), stretch(strategy, 0));
+        let deviation = (copies.iter().map(|one| (one - mean).powi(2)).sum::<f64>() / 2.0).sqrt();
+        assert!(deviation > 0.0 && (number("deviation") - deviation).abs() < 1e-9);
+    }
+    let first = shaken.iter().find(|row| row["metric"] == "mean_stretch").expect("a row");
+    assert_eq!(first["paired_difference"], "");
+    // A run of the trace itself is what it is without copies.
+    let plain = dir.replay(&format!("{contend} --out plain")).code(0);
+    plain.demand(!plain.stdout.contains(" ± "), "no intervals");
+    let plain = rows(&dir, "plain/contend.csv");
+    assert!(plain.iter().zip(&runs).all(|(one, other)| one == other), "unshaken runs");
+    // More copies leave the first as they are.
+    dir.replay(&format!("{contend} --shake 4 --shake-width 60 --out out")).code(0);
+    assert_eq!(rows(&dir, "out/contend.csv")[..8], runs[..8]);
+    dir.replay(&format!("{contend} --shake 1")).fails(2, 1, &["--shake", "2 to 1000"]);
+}
+
 fn bad_input_is_explained() {
     let dir = Dir::with_trace();
     for (flags, words) in [
@@ -229,9 +269,9 @@ fn bad_input_is_explained() {
         dir.replay(&format!("search {flags}")).code(2).says(words);
         dir.replay(&format!("sweep {flags} --out out")).code(2).says(words);
         dir.replay(&format!("verify johnson {flags}")).code(2).says(words);
+        dir.replay(&format!("contend {flags}")).code(2).says(words);
     }
     dir.replay("verify lo --shake 5").code(2).says("the suite johnson");
-    dir.replay("contend --shake 5").code(2).says("--shake");
     let grid = "[shake]\ncopies = 1\n";
     let dir = dir.file("grid.toml", grid).file("other.toml", "shake = { copies = 3, wide = 2 }\n");
     dir.replay("sweep grid.toml --out out")

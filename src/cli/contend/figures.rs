@@ -8,12 +8,17 @@ use crate::experiment::RunKey;
 use crate::experiment::contention::{
     Contended, Contention, Correlations, LinkUse, PAIRS, mean_use, settings,
 };
+use crate::experiment::shaken::ShakenRow;
 use crate::metrics::correlation::FEWEST;
 use crate::plot::{Comparison, LinkMap, LinkMaps, Scatter, ScatterPanel, Stems, save};
 
 /// Draws a comparison of every setting, the points of every row of correlations, and a map of every run
-/// on a 2D machine; the paths of the files. Names and subtitles tell machines and seeds apart if there are several.
-pub fn write(plots: &Path, outcomes: &[Contended]) -> anyhow::Result<Vec<PathBuf>> {
+/// of a trace as it is on a 2D machine; the paths of the files. Names and subtitles tell machines and seeds apart if there are several.
+pub fn write(
+    plots: &Path,
+    outcomes: &[Contended],
+    shaken: &[ShakenRow],
+) -> anyhow::Result<Vec<PathBuf>> {
     let (machines, seeds) = varied(outcomes.iter().map(|outcome| &outcome.key));
     let seed_of = |key: &RunKey| seeds.then(|| format!("seed {}", key.seed));
     let mut stems = Stems::default();
@@ -23,7 +28,7 @@ pub fn write(plots: &Path, outcomes: &[Contended]) -> anyhow::Result<Vec<PathBuf
         let seed = seed_of(key);
         let mut parts = vec!["contention", &key.trace, &key.topology, &key.scheduler];
         parts.extend(seed.as_deref());
-        let figure = comparison(&group, seed.as_deref());
+        let figure = comparison(&group, seed.as_deref(), shaken);
         files.extend(save(plots, &stems.give(&parts), &figure)?);
     }
     // Fewer points have no correlation.
@@ -38,7 +43,7 @@ pub fn write(plots: &Path, outcomes: &[Contended]) -> anyhow::Result<Vec<PathBuf
         let figure = scatter(&one, &outcomes[0].pattern, seed.as_deref());
         files.extend(save(plots, &stems.give(&parts), &figure)?);
     }
-    for outcome in outcomes {
+    for outcome in outcomes.iter().filter(|outcome| outcome.is_unshaken()) {
         let key = &outcome.key;
         let (seed, strategy) = (seed_of(key), key.strategy());
         let Some(figure) = link_maps(outcome, seed.as_deref()) else { continue };
@@ -56,29 +61,64 @@ fn line(parts: &[Option<&str>]) -> String {
     parts.iter().flatten().copied().collect::<Vec<_>>().join(", ")
 }
 
-fn comparison(group: &[&Contended], seed: Option<&str>) -> Comparison {
-    let mut sorted = group.to_vec();
-    // Those that have no stretch come last.
-    let stretch = |run: &Contended| run.means.mean_stretch.unwrap_or(f64::INFINITY);
-    sorted.sort_by(|a, b| stretch(a).total_cmp(&stretch(b)));
-    let (key, pattern) = (&group[0].key, &group[0].pattern);
-    let values = |means: &Contention| {
-        let dispersal = means.mean_sending_dispersal.map(|share| 100.0 * share);
-        let factors = [means.mean_placement_factor, means.mean_contention_factor];
-        vec![means.mean_stretch, factors[0], factors[1], means.mean_distance, dispersal]
+/// What strategies are compared by: title, metric, factor.
+const COMPARED: [(&str, &str, f64); 5] = [
+    ("Stretch", "mean_stretch", 1.0),
+    ("Placement", "mean_placement_factor", 1.0),
+    ("Contention", "mean_contention_factor", 1.0),
+    ("Distance (hops)", "mean_distance", 1.0),
+    ("Dispersal (%)", "mean_sending_dispersal", 100.0),
+];
+
+/// Means over shaken copies, with their intervals, where there are any.
+fn comparison(group: &[&Contended], seed: Option<&str>, shaken: &[ShakenRow]) -> Comparison {
+    let columns = Contention::columns();
+    let value = |run: &Contended, metric: &str, factor: f64| match shaken {
+        [] => {
+            let column = columns.iter().find(|column| column.name == metric)?;
+            Some((factor * column.value(&run.means).number()?, None))
+        }
+        rows => {
+            let row = rows.iter().find(|row| row.run == run.run && row.metric == metric)?;
+            Some((factor * row.mean.mean, Some(factor * row.mean.half_width)))
+        }
     };
+    type Bars = Vec<Option<(f64, Option<f64>)>>;
+    let of_run = |run: &&Contended| {
+        let bars: Bars = COMPARED.iter().map(|&(_, metric, by)| value(run, metric, by)).collect();
+        (run.key.strategy(), bars)
+    };
+    let mut strategies: Vec<(String, Bars)> = group.iter().map(of_run).collect();
+    // Those that have no stretch come last.
+    let stretch = |bars: &Bars| bars[0].map_or(f64::INFINITY, |(stretch, _)| stretch);
+    strategies.sort_by(|(_, a), (_, b)| stretch(a).total_cmp(&stretch(b)));
+    let half_widths = |(_, bars): &(String, Bars)| {
+        bars.iter().map(|bar| bar.and_then(|(_, half_width)| half_width)).collect()
+    };
+    let (key, pattern) = (&group[0].key, &group[0].pattern);
+    let copies = shaken.iter().find(|row| row.run == group[0].run).map(|row| row.mean.count);
+    let mut subtitle = vec![
+        line(&[Some(&key.trace), Some(&key.topology), Some(&key.scheduler), seed]),
+        format!("{pattern}; stretch is placement times contention"),
+        "placement: alone where it was over alone in the box".to_string(),
+        "contention: among others over alone where it was".to_string(),
+    ];
+    subtitle.extend(
+        copies.map(|n| format!("means over {n} shaken copies of the trace, 95 % intervals")),
+    );
     Comparison {
-        half_widths: Vec::new(),
-        subtitle: vec![
-            line(&[Some(&key.trace), Some(&key.topology), Some(&key.scheduler), seed]),
-            format!("{pattern}; stretch is placement times contention"),
-            "placement: alone where it was over alone in the box".to_string(),
-            "contention: among others over alone where it was".to_string(),
-        ],
-        measures: ["Stretch", "Placement", "Contention", "Distance (hops)", "Dispersal (%)"]
-            .map(str::to_string)
-            .to_vec(),
-        strategies: sorted.iter().map(|run| (run.key.strategy(), values(&run.means))).collect(),
+        half_widths: match shaken {
+            [] => Vec::new(),
+            _ => strategies.iter().map(half_widths).collect(),
+        },
+        subtitle,
+        measures: COMPARED.iter().map(|(title, ..)| title.to_string()).collect(),
+        strategies: strategies
+            .into_iter()
+            .map(|(name, bars)| {
+                (name, bars.into_iter().map(|bar| bar.map(|(value, _)| value)).collect())
+            })
+            .collect(),
     }
 }
 

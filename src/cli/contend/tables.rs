@@ -4,24 +4,34 @@ use std::path::{Path, PathBuf};
 
 use crate::experiment::RunKey;
 use crate::experiment::contention::{Contended, Correlations, PAIRS};
+use crate::experiment::shaken::ShakenRow;
 use crate::frame::{FrameError, write as write_table};
-use crate::report::{Sheet, Shown};
+use crate::report::{CONTENTION_FIGURES, Sheet, Shown, shaken_summary};
 
-/// The runs for people, and how their measures go together.
-pub fn sheets(runs: &[Contended]) -> Vec<Sheet> {
-    vec![sheet(runs), correlations(&Correlations::of(runs))]
+/// The runs of traces as they are for people, how their measures go together, and what all comes to over
+/// shaken copies.
+pub fn sheets(runs: &[Contended], shaken: &[ShakenRow]) -> Vec<Sheet> {
+    let mut sheets = vec![sheet(runs), correlations(&Correlations::of(runs))];
+    if !shaken.is_empty() {
+        sheets.push(shaken_summary(shaken, CONTENTION_FIGURES));
+    }
+    sheets
 }
 
-/// Writes the tables of runs, jobs and correlations; their paths.
+/// Writes the tables of runs, jobs, correlations and, if there are any, shaken copies; their paths.
 pub fn write(
     dir: &Path,
     runs: &[Contended],
+    shaken: &[ShakenRow],
     metadata: &[(String, String)],
 ) -> Result<Vec<PathBuf>, FrameError> {
     let jobs: Vec<_> = runs.iter().flat_map(Contended::job_rows).collect();
     let mut files = write_table(dir, runs, metadata)?;
     files.extend(write_table(dir, &jobs, metadata)?);
     files.extend(write_table(dir, &Correlations::of(runs), metadata)?);
+    if !shaken.is_empty() {
+        files.extend(write_table(dir, shaken, metadata)?);
+    }
     Ok(files)
 }
 
@@ -47,7 +57,7 @@ fn sheet(runs: &[Contended]) -> Sheet {
         Shown::column("mean_turnaround_cycles", "turnaround", 0),
         Shown::percent("utilization", "util %", 2),
     ]);
-    Sheet::of(runs, shown)
+    Sheet::of(runs.iter().filter(|run| run.is_unshaken()), shown)
 }
 
 /// Correlations for people.

@@ -30,7 +30,7 @@ pub fn write(
         .map_err(|e| Failure::output("the configuration", e))?;
     let mut tables = Tables::create(place, &metadata(&text), false)
         .map_err(|e| Failure::output("results", e))?;
-    let mut estimates = plan.grid.shake.map(|_| Estimates::new(plan));
+    let mut estimates = plan.grid.shake.map(|_| Estimates::of_runs(plan));
     let (mut failed, mut replay_seconds) = (Vec::new(), 0.0);
     for run in 0..plan.len() {
         match outcome(plan, journals, run)? {

@@ -182,9 +182,10 @@ pub struct Correlations<'a> {
 }
 
 impl<'a> Correlations<'a> {
-    /// Those of every run, over the jobs that send packets, then those over allocators.
+    /// Those of every run of a trace as it is, over the jobs that send packets, then those over
+    /// allocators.
     pub fn of(runs: &'a [Contended]) -> Vec<Self> {
-        let jobs = runs.iter().map(|run| Self {
+        let jobs = runs.iter().filter(|run| run.is_unshaken()).map(|run| Self {
             key: &run.key,
             over_jobs: true,
             points: Point::of_jobs(&run.result),
@@ -222,14 +223,15 @@ impl Table for Correlations<'_> {
     }
 }
 
-/// Runs by trace, policy, machine, scheduler and seed, in order of first appearance.
+/// Runs of traces as they are, by trace, policy, machine, scheduler and seed, in order of first
+/// appearance.
 pub fn settings(runs: &[Contended]) -> Vec<Vec<&Contended>> {
     let same = |a: &RunKey, b: &RunKey| {
         (&a.trace, &a.policy, &a.topology, &a.scheduler, a.seed)
             == (&b.trace, &b.policy, &b.topology, &b.scheduler, b.seed)
     };
     let mut groups: Vec<Vec<&Contended>> = Vec::new();
-    for run in runs {
+    for run in runs.iter().filter(|run| run.is_unshaken()) {
         match groups.iter_mut().find(|group| same(&group[0].key, &run.key)) {
             Some(group) => group.push(run),
             None => groups.push(vec![run]),

@@ -38,6 +38,11 @@ impl Contended {
         Self { run, key, trace, pattern, result, means }
     }
 
+    /// Whether it is of a trace as it is.
+    pub fn is_unshaken(&self) -> bool {
+        self.key.copy == 0
+    }
+
     /// A row for each job.
     pub fn job_rows(&self) -> impl Iterator<Item = ContendedJob<'_>> {
         self.result.jobs.iter().map(|job| ContendedJob { run: self.run, job })
@@ -100,7 +105,7 @@ impl Table for Contended {
     const ROW: &'static str = "one row per run of a trace on a network";
 
     fn columns() -> Vec<Column<Self>> {
-        let [trace, topology, scheduler, allocator, tie, policy, seed, _] =
+        let [trace, topology, scheduler, allocator, tie, policy, seed, copy] =
             RunKey::columns(|run: &Self| &run.key);
         let pattern = Column::text(
             "pattern",
@@ -108,7 +113,7 @@ impl Table for Contended {
             |run: &Self| Some(&run.pattern),
         );
         let mut columns = vec![run_column(|run: &Self| run.run)];
-        columns.extend([trace, topology, scheduler, allocator, tie, policy, seed, pattern]);
+        columns.extend([trace, topology, scheduler, allocator, tie, policy, seed, copy, pattern]);
         let means = Contention::columns().into_iter();
         columns.extend(means.map(|column| column.of(|run: &Self| Some(&run.means))));
         columns.extend(correlations::of_distances(|run: &Self| Point::of_jobs(&run.result)));

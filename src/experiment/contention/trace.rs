@@ -31,7 +31,7 @@ use crate::network::{Network, Port};
 use crate::scheduler::registry::SchedulerSpec;
 use crate::simulation::{Observer, Scene, simulate};
 use crate::topology::NodeId;
-use crate::workload::{Job, JobId};
+use crate::workload::{Job, JobId, Shake};
 
 /// One job among the others.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
@@ -198,13 +198,24 @@ pub fn mean_use(links: &LinkUse) -> Option<f64> {
 }
 
 /// What tells a run of a trace from others: the digest of its jobs, its cell, what they send and
-/// the cycles to a second. `messages` is their [digest](super::Messages::digest).
-pub fn contended_id(jobs: &str, cell: &Cell, messages: &str, scale: f64) -> CellId {
+/// the cycles to a second. `messages` is their [digest](super::Messages::digest), `shake` how copies of
+/// the trace are shaken.
+pub fn contended_id(
+    jobs: &str,
+    cell: &Cell,
+    shake: Option<&Shake>,
+    messages: &str,
+    scale: f64,
+) -> CellId {
     let Cell { trace, scheduler, allocator, seed } = cell;
     let (topology, strategy) = (&trace.topology, allocator.identity());
-    CellId::of(&format!(
+    let mut text = format!(
         "replay contend 2\n{jobs}\n{topology}\n{scheduler}\n{strategy}\n{seed}\n{messages}\n{scale:?}\n"
-    ))
+    );
+    if let Some(shake) = shake.filter(|_| trace.copy > 0) {
+        text += &shake.identity(trace.copy);
+    }
+    CellId::of(&text)
 }
 
 /// Notes where jobs are.

@@ -58,7 +58,7 @@ fn numbers_and_places_of_cells_are_one() {
 #[test]
 fn estimates_are_those_of_the_results() {
     let (plan, results) = run(GRID);
-    let mut estimates = Estimates::new(&plan);
+    let mut estimates = Estimates::of_runs(&plan);
     results.iter().for_each(|result| estimates.take(&plan, result.run, &result.metrics));
     let rows = estimates.rows(&plan).expect("rows");
     let value = |[copy, scheduler, strategy, seed]: [usize; 4]| {
@@ -94,7 +94,7 @@ fn one_strategy_is_compared_by_scheduler() {
     let grid =
         "schedulers = ['fcfs', 'easy']\nshake = { copies = 3, width = 60 }\nallocator = ['random']";
     let (plan, results) = run(grid);
-    let mut estimates = Estimates::new(&plan);
+    let mut estimates = Estimates::of_runs(&plan);
     results.iter().for_each(|result| estimates.take(&plan, result.run, &result.metrics));
     let rows = estimates.rows(&plan).expect("rows");
     let with = |run| {

@@ -41,8 +41,8 @@ impl CellConfiguration<'_> {
         let mut text = format!(
             "replay cell {FORMAT}\n{jobs}\n{topology}\n{scheduler}\n{strategy}\n{seed}\n{ties}\n{placements}\n"
         );
-        if let Some((Shake { width, seed, .. }, copy)) = self.shaken {
-            text.push_str(&format!("shaken {width} {seed} {copy}\n"));
+        if let Some((shake, copy)) = self.shaken {
+            text.push_str(&shake.identity(copy));
         }
         let digests =
             [("recorded", self.recorded), ("places", self.places), ("down", self.outages)];

@@ -29,6 +29,7 @@ mod cli {
     pub mod place;
     pub mod placed;
     pub mod python;
+    pub mod report;
     pub mod resume;
     pub mod search;
     pub mod shake;
@@ -53,6 +54,7 @@ fn main() -> ExitCode {
         cli::folding::trials(),
         cli::streams::trials(),
         cli::search::trials(),
+        cli::report::trials(),
         cli::shake::trials(),
         cli::ask::trials(),
         cli::grid::trials(),

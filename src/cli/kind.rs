@@ -13,6 +13,10 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// All of them.
+    pub const ALL: [Kind; 6] =
+        [Kind::Run, Kind::Sweep, Kind::Search, Kind::Stream, Kind::Contend, Kind::Show];
+
     pub const fn name(self) -> &'static str {
         match self {
             Kind::Run => "run",

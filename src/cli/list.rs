@@ -258,7 +258,7 @@ fn suites() -> Entries {
 }
 
 /// Every table that is written or printed.
-fn tables() -> Vec<TableInfo> {
+pub(super) fn tables() -> Vec<TableInfo> {
     vec![
         TableInfo::of::<RunResult>(),
         TableInfo {

@@ -33,6 +33,7 @@ mod network;
 mod output;
 mod place;
 mod progress;
+mod report;
 mod results;
 mod resumed;
 mod run;
@@ -135,6 +136,11 @@ enum Command {
     Show(show::ShowArgs),
     /// Compare runs of the same jobs, job by job: what changed, and whether that can be told.
     Compare(compare::CompareArgs),
+    /// Make one self-contained page of HTML of folders of results.
+    ///
+    /// What ran, what cleaning did, who comes first and whether that can be told, tables that can be sorted, figures, and
+    /// published numbers beside ours.
+    Report(report::ReportArgs),
     /// Look for good tie vectors.
     ///
     /// Evaluates vectors on one or several traces and ranks them: every ratio of a grid, the
@@ -225,6 +231,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Some(Command::Merge(args)) => sweep::merge(&args, &arguments),
         Some(Command::Show(args)) => show::run(&args, &arguments),
         Some(Command::Compare(args)) => compare::run(&args),
+        Some(Command::Report(args)) => report::run(&args),
         Some(Command::Search(args)) => search::run(&args, &arguments),
         Some(Command::List(args)) => list::run(&args),
         Some(Command::Stream(args)) => stream::run(&args, &arguments),

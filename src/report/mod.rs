@@ -7,6 +7,7 @@
 mod format;
 pub mod machine;
 pub mod manifest;
+pub mod page;
 mod runs;
 mod search;
 mod shaken;

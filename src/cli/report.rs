@@ -1,0 +1,77 @@
+//! `replay report`: folders of results as one page.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+use super::exit::{Exit, Failure, tell};
+use super::kind::Kind;
+use super::list;
+use crate::number::grouped;
+use crate::report::page::{Csv, Folder, FolderError, is_published, page};
+
+/// Arguments of `replay report`.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = "Examples:
+  replay report out/kth
+  replay report out/before out/after --write compared.html
+  replay verify johnson --write checks.csv
+  replay report out/kth checks.csv
+
+The page needs no network and no script to be read; with scripts its tables can be sorted, by mouse
+or keyboard. It has what the folders hold: nothing is run again.")]
+pub struct ReportArgs {
+    /// Folders that --out has written, and files that verify --write has.
+    #[arg(value_name = "DIR|FILE.csv", required = true)]
+    of: Vec<PathBuf>,
+
+    /// The page.
+    #[arg(long, value_name = "FILE", default_value = "report.html")]
+    write: PathBuf,
+
+    /// Say nothing but errors.
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+/// Writes the page.
+pub fn run(args: &ReportArgs) -> Result<Exit, Failure> {
+    let (mut folders, mut published) = (Vec::new(), Vec::new());
+    for path in &args.of {
+        match path.is_dir() {
+            true => folders.push(Folder::read(path, tables).map_err(bad)?),
+            false => published.push((path.display().to_string(), checks(path)?)),
+        }
+    }
+    let page = page(&folders, &published, &list::tables());
+    crate::files::write(&args.write, page.as_bytes())
+        .map_err(|e| Failure::output(args.write.display(), e))?;
+    if !args.quiet {
+        let kilobytes = grouped(page.len().div_ceil(1000) as u64);
+        tell(format_args!("{}: {kilobytes} kB", args.write.display()));
+    }
+    Ok(Exit::Done)
+}
+
+/// The tables of a kind of command; none of one that this version does not know.
+fn tables(kind: &str) -> &'static [&'static str] {
+    Kind::ALL.iter().find(|one| one.name() == kind).map_or(&[], |one| one.tables())
+}
+
+fn checks(path: &Path) -> Result<Csv, Failure> {
+    let csv = Csv::read(path).map_err(bad)?;
+    match is_published(&csv) && !csv.rows.is_empty() {
+        true => Ok(csv),
+        false => Err(Failure::data(anyhow::anyhow!(
+            "{}: neither a folder of results nor checks that verify --write has written",
+            path.display()
+        ))),
+    }
+}
+
+fn bad(error: FolderError) -> Failure {
+    match error {
+        error @ FolderError::Read { .. } => Failure::usage(error),
+        error => Failure::data(error),
+    }
+}

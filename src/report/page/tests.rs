@@ -1,0 +1,105 @@
+use super::html::{rounded, shown};
+use super::{Csv, Folder, MOST_ROWS, page};
+
+fn csv(text: &str) -> Csv {
+    let mut rows = text.lines().map(|line| line.split('|').map(str::to_string).collect());
+    Csv { header: rows.next().unwrap_or_default(), rows: rows.collect() }
+}
+
+fn folder(kind: &str, tables: &[(&str, &str)]) -> Folder {
+    Folder {
+        name: "out/<one>".to_string(),
+        kind: kind.to_string(),
+        manifest: serde_json::json!({
+            "program": "replay", "kind": kind, "version": "1", "commit": "c",
+            "command": ["replay", "--alloc", "mc1x1[a b]"],
+            "configuration": {"traces": [{"name": "T", "topology": "4x4", "jobs": 1234,
+                "cleaning": {"read": 1300, "changed": 5, "drops": {"size-not-positive": 66}}}]},
+        }),
+        tables: tables.iter().map(|(name, text)| (name.to_string(), csv(text))).collect(),
+        figures: vec![("a--b".to_string(), "<svg fill=\"#123\">50%</svg>".to_string())],
+    }
+}
+
+const RUNS: &str = "run|trace|topology|scheduler|allocator|tie|policy|seed|copy|mean_pairwise_l1
+0|T|4x4|fcfs|mc1x1||p|0|0|200.0
+1|T|4x4|fcfs|mc1x1|2,1,1,1|p|0|0|190.0
+2|T|4x4|easy|mc1x1||p|0|0|100.0
+3|T|4x4|easy|mc1x1|2,1,1,1|p|0|0|110.0";
+
+#[test]
+fn the_first_of_each_setting_is_named() {
+    let page = page(&[folder("run", &[("runs", RUNS)])], &[], &[]);
+    for said in [
+        "T, 4x4, fcfs, p: jobs are closest together under mc1x1 (2,1,1,1): mean pairwise L1 190.0 hops, \
+         5.000 % less than under mc1x1 (200.0)",
+        "T, 4x4, easy, p: jobs are closest together under mc1x1: mean pairwise L1 100.0 hops, 9.091 % less",
+        "one course of events without an interval",
+        "T on 4x4: 1,234 jobs kept of 1,300 records, 5 changed, 66 dropped (size-not-positive)",
+        "replay --alloc &#39;mc1x1[a b]&#39;".replace("&#39;", "'").as_str(),
+    ] {
+        assert!(page.contains(said), "{said}\n{page}");
+    }
+}
+
+#[test]
+fn intervals_over_copies_say_who_is_told_apart() {
+    let shaken = |half: &str| {
+        format!(
+            "run|metric|mean|half_width|copies\n0|mean_pairwise_l1|201|{half}|5\n1|mean_pairwise_l1|191|{half}|5"
+        )
+    };
+    let runs: String = RUNS.lines().take(3).map(|line| format!("{line}\n")).collect();
+    let with = |half: &str| {
+        let shaken = shaken(half);
+        page(&[folder("run", &[("runs", &runs), ("shaken", &shaken)])], &[], &[])
+    };
+    let apart = with("4");
+    assert!(
+        apart.contains("191.0 ± 4.000") && apart.contains("intervals do not overlap"),
+        "{apart}"
+    );
+    assert!(apart.contains("means over 5 shaken copies"));
+    assert!(with("6").contains("not told apart"));
+}
+
+#[test]
+fn nothing_in_a_name_or_a_figure_becomes_markup() {
+    let page = page(&[folder("show", &[])], &[], &[]);
+    assert!(page.contains("out/&lt;one&gt;") && !page.contains("out/<one>"));
+    assert!(page.contains("%3Csvg fill='%23123'%3E50%25%3C/svg%3E") && !page.contains("<svg"));
+    // No address but those inside the page.
+    let mut links = page.match_indices("href=\"").chain(page.match_indices("src=\""));
+    assert!(links.all(|(at, _)| {
+        let rest = page[at..].split_once('"').expect("a quote").1;
+        rest.starts_with('#') || rest.starts_with("data:")
+    }));
+}
+
+#[test]
+fn long_tables_are_cut_and_say_so() {
+    let mut text = "run|trace\n".to_string();
+    (0..MOST_ROWS + 5).for_each(|run| text += &format!("{run}|T\n"));
+    let page = page(&[folder("run", &[("by_size", text.trim_end())])], &[], &[]);
+    assert_eq!(page.matches("<tr>").count(), 1 + MOST_ROWS);
+    assert!(page.contains("The first 300 of 305 rows; by_size.csv has all."));
+    assert!(page.contains("The same in all rows: trace T."));
+}
+
+#[test]
+fn verdicts_of_published_numbers_are_counted() {
+    let checks =
+        csv("figure|published|ours|verdict\na|1|1|same\nb|1|2|not judged: why\nc|1|1|same");
+    let page = page(&[], &[("checks.csv".to_string(), checks)], &[]);
+    assert!(page.contains("Of 3 published numbers: 2 same, 1 not judged."), "{page}");
+}
+
+#[test]
+fn numbers_have_four_digits_and_keep_the_rest() {
+    let short = ["564.8654321", "0.0305", "28489", "1e-7", "-0.5", "word", "", "0.0"].map(shown);
+    assert_eq!(short, ["564.9", "0.03050", "28,489", "0.00000010", "-0.5000", "word", "", "0"]);
+    assert_eq!(rounded(12345.6), "12,346");
+    let runs = "run|a\n0|564.8654321\n1|2.5";
+    let page = page(&[folder("run", &[("runs", runs)])], &[], &[]);
+    assert!(page.contains("<td class=\"number\" data-value=\"564.8654321\">564.9</td>"));
+}

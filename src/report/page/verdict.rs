@@ -1,0 +1,234 @@
+use std::collections::BTreeMap;
+
+use super::folder::{Csv, Folder};
+use super::html::rounded;
+use crate::number::grouped;
+
+/// How the strategies of a table are ranked: by the least of a column.
+struct Rule {
+    kinds: &'static [&'static str],
+    table: &'static str,
+    /// Rows that are alike in these are compared.
+    group: &'static [&'static str],
+    metric: &'static str,
+    /// Half the width of its interval, if the table has one.
+    margin: Option<&'static str>,
+    /// What it is to come first.
+    praise: &'static str,
+    /// The metric and its unit.
+    words: (&'static str, &'static str),
+}
+
+const RULES: [Rule; 3] = [
+    Rule {
+        kinds: &["run", "sweep"],
+        table: "runs",
+        group: &["trace", "topology", "scheduler", "policy"],
+        metric: "mean_pairwise_l1",
+        margin: None,
+        praise: "jobs are closest together under",
+        words: ("mean pairwise L1", "hops"),
+    },
+    Rule {
+        kinds: &["contend"],
+        table: "contend",
+        group: &["trace", "topology", "scheduler", "policy", "pattern"],
+        metric: "mean_stretch",
+        margin: None,
+        praise: "messages slow jobs least under",
+        words: ("mean stretch", ""),
+    },
+    Rule {
+        kinds: &["stream"],
+        table: "stream",
+        group: &["topology", "sides", "service", "pattern", "flits", "load", "scheduler"],
+        metric: "turnaround_time",
+        margin: Some("turnaround_time_pm"),
+        praise: "turnaround is shortest under",
+        words: ("mean turnaround", ""),
+    },
+];
+
+/// Groups that get a sentence each.
+const MOST: usize = 6;
+
+/// What a folder comes to, a sentence for each trace, machine and scheduler.
+pub fn sentences(folder: &Folder) -> Vec<String> {
+    if folder.kind == "search" {
+        return folder.table("search").and_then(searched).into_iter().collect();
+    }
+    let Some(rule) = RULES.iter().find(|rule| rule.kinds.contains(&folder.kind.as_str())) else {
+        return Vec::new();
+    };
+    let Some(csv) = folder.table(rule.table) else { return Vec::new() };
+    let shaken =
+        folder.table("shaken").map(|csv| over_copies(csv, rule.metric)).unwrap_or_default();
+    let groups = groups(csv, rule, &shaken);
+    let more = groups.len().saturating_sub(MOST);
+    let mut said: Vec<String> =
+        groups.into_iter().rev().take(MOST).filter_map(|of| of.sentence(rule)).collect();
+    said.reverse();
+    if more > 0 {
+        said.insert(0, format!("The last {MOST} of {} settings; the table has all.", more + MOST));
+    }
+    said
+}
+
+/// By number of the run: mean over shaken copies, half the width of its interval, copies.
+type OverCopies = BTreeMap<String, (f64, f64, String)>;
+
+fn over_copies(csv: &Csv, metric: &str) -> OverCopies {
+    let place = |name: &str| csv.column(name);
+    let (Some(run), Some(name), Some(mean), Some(half), Some(copies)) =
+        (place("run"), place("metric"), place("mean"), place("half_width"), place("copies"))
+    else {
+        return OverCopies::new();
+    };
+    let rows = csv.rows.iter().filter(|row| row[name] == metric);
+    let value = |row: &Vec<String>| {
+        let numbers = (row[mean].parse().ok()?, row[half].parse().ok()?);
+        Some((row[run].clone(), (numbers.0, numbers.1, row[copies].clone())))
+    };
+    rows.filter_map(value).collect()
+}
+
+/// A strategy of a group.
+struct Ranked {
+    name: String,
+    value: f64,
+    /// Half the width of its interval, if it has one.
+    margin: Option<f64>,
+}
+
+/// Strategies that are compared.
+struct Group {
+    setting: Vec<String>,
+    copies: Option<String>,
+    ranked: Vec<Ranked>,
+}
+
+fn groups(csv: &Csv, rule: &Rule, shaken: &OverCopies) -> Vec<Group> {
+    let Some(metric) = csv.column(rule.metric) else { return Vec::new() };
+    let columns: Vec<usize> = rule.group.iter().filter_map(|name| csv.column(name)).collect();
+    let of = |row: &[String], name: &str| csv.column(name).map_or("", |at| &row[at]).to_string();
+    let margin = rule.margin.and_then(|name| csv.column(name));
+    // Strategy by strategy the values of all seeds.
+    type Seen = (String, Vec<f64>, Option<f64>);
+    let mut groups: Vec<(Vec<String>, Option<String>, Vec<Seen>)> = Vec::new();
+    for row in csv.rows.iter().filter(|row| ["", "0"].contains(&of(row, "copy").as_str())) {
+        let setting: Vec<String> = columns.iter().map(|&at| row[at].clone()).collect();
+        let name = match of(row, "tie").as_str() {
+            "" => of(row, "allocator"),
+            tie => format!("{} ({tie})", of(row, "allocator")),
+        };
+        let over = shaken.get(&of(row, "run"));
+        let value = over.map(|over| over.0).or_else(|| row[metric].parse().ok());
+        let Some(value) = value.filter(|value| value.is_finite()) else { continue };
+        let half = over.map(|over| over.1).or_else(|| row[margin?].parse().ok());
+        let copies = over.map(|over| over.2.clone());
+        let at = groups.iter().position(|(of, ..)| *of == setting).unwrap_or(groups.len());
+        if at == groups.len() {
+            groups.push((setting, copies, Vec::new()));
+        }
+        let strategies = &mut groups[at].2;
+        match strategies.iter_mut().find(|(of, ..)| *of == name) {
+            // The interval of one seed is not that of several.
+            Some((_, values, margin)) => {
+                values.push(value);
+                *margin = None;
+            }
+            None => strategies.push((name, vec![value], half)),
+        }
+    }
+    let ranked = |(setting, copies, strategies): (_, _, Vec<Seen>)| {
+        let mut ranked: Vec<Ranked> = strategies
+            .into_iter()
+            .map(|(name, values, margin)| {
+                let value = values.iter().sum::<f64>() / values.len() as f64;
+                Ranked { name, value, margin }
+            })
+            .collect();
+        ranked.sort_by(|a, b| a.value.total_cmp(&b.value));
+        Group { setting, copies, ranked }
+    };
+    groups.into_iter().map(ranked).collect()
+}
+
+impl Group {
+    /// Who comes first, by how much, and whether that can be told; nothing if there is one strategy.
+    fn sentence(&self, rule: &Rule) -> Option<String> {
+        let [first, second, ..] = &self.ranked[..] else { return None };
+        let (metric, unit) = rule.words;
+        let number = |one: &Ranked| {
+            let margin = one.margin.map_or(String::new(), |half| format!(" ± {}", rounded(half)));
+            format!("{}{margin}", rounded(one.value))
+        };
+        let setting: Vec<&str> =
+            self.setting.iter().map(String::as_str).filter(|part| !part.is_empty()).collect();
+        let unit = if unit.is_empty() { String::new() } else { format!(" {unit}") };
+        let less = match second.value {
+            0.0 => String::new(),
+            of => format!(
+                ", {} % less than under {}",
+                rounded(100.0 * (1.0 - first.value / of)),
+                second.name
+            ),
+        };
+        let told = match (first.margin, second.margin) {
+            _ if first.value == second.value => "; the two are the same".to_string(),
+            (Some(one), Some(other)) if first.value + one >= second.value - other => {
+                "; their 95 % intervals overlap, so the two are not told apart by these".to_string()
+            }
+            (Some(_), Some(_)) => "; their 95 % intervals do not overlap".to_string(),
+            _ => "; one course of events without an interval (--shake N gives one)".to_string(),
+        };
+        let over = self.copies.as_ref();
+        let over = over.map_or(String::new(), |n| format!(" (means over {n} shaken copies)"));
+        Some(format!(
+            "{}: {} {}: {metric} {}{unit}{less} ({}){told}{over}.",
+            setting.join(", "),
+            rule.praise,
+            first.name,
+            number(first),
+            number(second),
+        ))
+    }
+}
+
+/// The best vector of a search.
+fn searched(csv: &Csv) -> Option<String> {
+    let at = |name: &str| csv.column(name);
+    let (rank, tie, gain) = (at("rank")?, at("tie")?, at("improvement_percent")?);
+    let best = csv.rows.iter().find(|row| row[rank] == "1")?;
+    let on = at("searched").map_or("", |column| &best[column]);
+    let number = |text: &str| text.parse::<f64>().map_or(text.to_string(), rounded);
+    let test = at("test_improvement_percent").map(|column| best[column].as_str()).unwrap_or("");
+    let judged = match test {
+        "" => "found and judged on the same jobs".to_string(),
+        test => format!("{} % on jobs that it was not searched on", number(test)),
+    };
+    Some(format!(
+        "{on}: of {} vectors in the table ({}) comes first, {} % better than without one; {judged}.",
+        grouped(csv.rows.len() as u64),
+        best[tie],
+        number(&best[gain]),
+    ))
+}
+
+/// How many checks have which verdict.
+pub fn published(csv: &Csv) -> String {
+    let Some(verdict) = csv.column("verdict") else { return String::new() };
+    let mut counts: Vec<(&str, usize)> = Vec::new();
+    for row in &csv.rows {
+        // What follows the colon is the reason.
+        let word = row[verdict].split(':').next().unwrap_or_default();
+        match counts.iter_mut().find(|(one, _)| *one == word) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((word, 1)),
+        }
+    }
+    counts.sort_by_key(|&(_, count)| std::cmp::Reverse(count));
+    let said: Vec<String> =
+        counts.iter().map(|(word, count)| format!("{} {word}", grouped(*count as u64))).collect();
+    format!("Of {} published numbers: {}.", grouped(csv.rows.len() as u64), said.join(", "))
+}

@@ -1,0 +1,51 @@
+//! `replay report`: folders of results as one page.
+
+use super::dir::Dir;
+
+trials!(a_page_holds_all_that_ran, what_is_no_result_is_refused);
+
+fn a_page_holds_all_that_ran() {
+    let dir = Dir::with_trace();
+    dir.replay("--jobs 200 --alloc mc1x1,random --sched fcfs,easy --out out -q").code(0);
+    dir.replay("stream --mesh 8x8 --load 1,4 --jobs 50 --alloc mbs,paging --min-replications 3 --max-replications 3 --out streams -q")
+        .code(0);
+    dir.replay("verify scheduling --write checks.csv -q").code(0);
+    let run = dir.replay("report out streams checks.csv --write page.html").code(0);
+    run.says("page.html: ");
+    let page = String::from_utf8(dir.read("page.html")).expect("UTF-8");
+    for said in [
+        "lublin-10x10 on 10x10: 200 jobs kept of 5,000 records",
+        "jobs are closest together under mc1x1",
+        "turnaround is shortest under",
+        "published numbers:",
+        "mean pairwise l1 (hops)",
+    ] {
+        assert!(page.contains(said), "{said}");
+    }
+    // Every figure of both folders, and nothing from elsewhere.
+    let svg =
+        |folder: &str| dir.files(folder).into_iter().filter(|name| name.ends_with(".svg")).count();
+    let figures = svg("out/plots") + svg("streams/plots");
+    assert!(figures > 3 && page.matches("<figure>").count() == figures);
+    assert!(
+        !page.contains("src=\"http") && !page.contains("href=\"http") && page.len() < 3_000_000
+    );
+    // The same folders, the same page.
+    dir.replay("report out streams checks.csv --write again.html -q").code(0).says_nothing();
+    assert_eq!(dir.read("again.html"), dir.read("page.html"));
+}
+
+fn what_is_no_result_is_refused() {
+    let dir = Dir::new()
+        .file("other.csv", "a,b\n1,2\n")
+        .file("folder/manifest.json", "{\"program\": \"other\"}")
+        .file("broken/manifest.json", "{")
+        .file("empty/readme", "");
+    dir.replay("report").code(2).says("DIR|FILE.csv");
+    dir.replay("report absent").code(3).says("absent: ");
+    dir.replay("report other.csv").code(3).says("other.csv: neither a folder of results");
+    dir.replay("report folder").code(3).says("manifest.json: not a manifest of replay");
+    dir.replay("report broken").code(3).says("broken/manifest.json: EOF");
+    dir.replay("report empty").code(2).says("cannot read empty/manifest.json");
+    assert!(!dir.files("").contains(&"report.html".to_string()));
+}

@@ -9,7 +9,7 @@ use clap::Args;
 use super::exit::{Exit, Failure, tell};
 use super::stdout::stdout;
 use crate::files::{self, Whole};
-use crate::import::{ColumnMap, Import, ImportError, Outputs, Source, import};
+use crate::import::{ColumnMap, Import, ImportError, Outputs, Report, Source, import, import_file};
 use crate::lines;
 use crate::swf;
 use crate::workload::stochastic::{nodes_path, shapes_path};
@@ -17,12 +17,12 @@ use crate::workload::stochastic::{nodes_path, shapes_path};
 /// Arguments of `replay import`.
 #[derive(Clone, Debug, Args)]
 pub struct ImportArgs {
-    /// Kind of log: sacct, cobalt, torque, dirlab, rfold or csv, with settings such as
-    /// sacct[submit=eligible] (replay list sources).
+    /// Kind of log: sacct, cobalt, torque, dirlab, rfold, csv, fdata, pm100 or parquet, with settings
+    /// such as sacct[submit=eligible] (replay list sources).
     #[arg(value_name = "SOURCE[..]")]
     source: Source,
 
-    /// The log, plain or gzip'ed; - is standard input. It is read once, in flat memory.
+    /// The log, plain or gzip'ed, or Parquet; - is standard input. It is read once, in flat memory.
     #[arg(value_name = "FILE")]
     file: PathBuf,
 
@@ -31,13 +31,14 @@ pub struct ImportArgs {
     #[arg(long, value_name = "FILE")]
     write: Option<PathBuf>,
 
-    /// Which column is what, in TOML; for csv.
+    /// Which column is what, in TOML; for csv and parquet.
     ///
-    /// separator = ","; time = "iso", "unix", "unix-ms" or "seconds"; zone = "UTC" or "+01:00"; and
+    /// separator = ","; time = "iso", "unix", "unix-ms" or "seconds"; zone = "UTC", "+01:00" or
+    /// "Europe/Prague"; and
     /// under [columns] the names of the columns id, submit, start or wait, end or run, size, estimate,
     /// status, user, group, queue, nodes. A span may have a unit: run = { column = "min", unit =
     /// "minutes" }, else hours, HH:MM:SS or seconds; status = { column = "s", ok = ["done"], failed =
-    /// [..], cancelled = [..] }.
+    /// [..], cancelled = [..] }, or slurm = true for Slurm's words.
     #[arg(long, value_name = "FILE")]
     map: Option<PathBuf>,
 
@@ -54,6 +55,29 @@ pub struct ImportArgs {
     quiet: bool,
 }
 
+/// Where a log comes from.
+enum Input {
+    /// A file that can be read in any order.
+    File(File),
+    /// Anything else.
+    Stream(Box<dyn Read>),
+}
+
+impl Input {
+    fn open(path: &Path) -> io::Result<Input> {
+        let file = File::open(path)?;
+        let is_file = file.metadata()?.is_file();
+        Ok(if is_file { Input::File(file) } else { Input::Stream(Box::new(file)) })
+    }
+
+    fn import(self, how: &Import, outputs: Outputs<'_>) -> Result<Report, ImportError> {
+        match self {
+            Input::File(file) => import_file(file, how, outputs),
+            Input::Stream(stream) => import(stream, how, outputs),
+        }
+    }
+}
+
 /// Imports a log.
 pub fn run(args: &ImportArgs) -> Result<Exit, Failure> {
     let map = args.map.as_deref().map(read_map).transpose()?;
@@ -66,12 +90,11 @@ pub fn run(args: &ImportArgs) -> Result<Exit, Failure> {
         let message = format!("--write {}: that is the log", path.display());
         return Err(Failure::usage_message(message));
     }
-    let input: Box<dyn Read> = if from_input {
-        Box::new(io::stdin().lock())
-    } else {
-        Box::new(File::open(&args.file).map_err(|e| {
+    let input = match from_input {
+        true => Input::Stream(Box::new(io::stdin().lock())),
+        false => Input::open(&args.file).map_err(|e| {
             Failure::usage(anyhow::Error::new(e).context(format!("cannot read {name}")))
-        })?)
+        })?,
     };
     let mut how = Import::new(args.source.clone(), if from_input { "stdin" } else { &name });
     (how.map, how.max_errors, how.processors) = (map, args.max_errors, args.processors);
@@ -79,13 +102,13 @@ pub fn run(args: &ImportArgs) -> Result<Exit, Failure> {
         None => {
             let mut out = BufWriter::new(stdout());
             let outputs = Outputs { swf: &mut out, nodes: None, shapes: None };
-            import(input, &how, outputs).map_err(|e| failure(e, "standard output"))?
+            input.import(&how, outputs).map_err(|e| failure(e, "standard output"))?
         }
         // A device or a pipe has nothing beside it.
         Some(path) if fs::metadata(path).is_ok_and(|meta| !meta.is_file()) => {
             let mut swf = Whole::create(path).map_err(|e| Failure::output(path.display(), e))?;
             let outputs = Outputs { swf: &mut swf, nodes: None, shapes: None };
-            let report = import(input, &how, outputs).map_err(|e| failure(e, path.display()))?;
+            let report = input.import(&how, outputs).map_err(|e| failure(e, path.display()))?;
             swf.finish().map_err(|e| Failure::output(path.display(), e))?;
             report
         }
@@ -102,18 +125,13 @@ pub fn run(args: &ImportArgs) -> Result<Exit, Failure> {
 }
 
 /// Imports into a file, with what belongs beside it.
-fn to_file(
-    input: Box<dyn Read>,
-    how: &Import,
-    path: &Path,
-    quiet: bool,
-) -> Result<crate::import::Report, Failure> {
+fn to_file(input: Input, how: &Import, path: &Path, quiet: bool) -> Result<Report, Failure> {
     let begin = |path: &Path| Whole::create(path).map_err(|e| Failure::output(path.display(), e));
     let beside = [nodes_path(path), shapes_path(path)];
     let mut swf = begin(path)?;
     let [mut nodes, mut shapes] = [begin(&beside[0])?, begin(&beside[1])?];
     let outputs = Outputs { swf: &mut swf, nodes: Some(&mut nodes), shapes: Some(&mut shapes) };
-    let report = import(input, how, outputs).map_err(|e| failure(e, path.display()))?;
+    let report = input.import(how, outputs).map_err(|e| failure(e, path.display()))?;
     // A trace and its side files belong together; a side file of another trace does not.
     let whole = report.shapes == report.jobs;
     for ((path, file), is_used) in beside.iter().zip([nodes, shapes]).zip([report.nodes > 0, whole])

@@ -28,8 +28,11 @@ mod cobalt;
 mod dirlab;
 mod entry;
 mod error;
+mod layouts;
 mod map;
 mod mapped;
+#[cfg(feature = "frame")]
+mod parquet;
 mod report;
 mod rfold;
 mod row;
@@ -41,14 +44,16 @@ mod spill;
 mod tests;
 mod torque;
 mod value;
+mod zone;
 
 pub use error::{Fault, ImportError, LineFault, Reason};
 pub use map::ColumnMap;
-pub use report::{Class, Count, Report};
+pub use report::{Class, Count, Place, Report};
 pub use source::{Kind, Source, Submit, Unit, descriptions};
-pub use value::Zone;
+pub use zone::Zone;
 
 use std::borrow::Cow;
+use std::fs::File;
 use std::io::{BufReader, Read, Write};
 use std::path::PathBuf;
 
@@ -66,7 +71,7 @@ const BUFFER: usize = 1 << 18;
 pub struct Import {
     /// What it is.
     pub source: Source,
-    /// Columns of a table of one's own, for [`Kind::Csv`].
+    /// Columns of a table of one's own, for [`Kind::Csv`] and [`Kind::Parquet`].
     pub map: Option<ColumnMap>,
     /// Its name in messages.
     pub file: String,
@@ -127,7 +132,8 @@ impl From<std::io::Error> for Stop {
     }
 }
 
-/// Reads a log, gzip'ed or plain, and writes a trace.
+/// Reads a log, gzip'ed or plain, and writes a trace. Of a table in Parquet a copy is put to
+/// [`Import::scratch`] first, as it has its list of contents at its end; see [`import_file`].
 ///
 /// # Errors
 /// [`ImportError`]: unreadable input, a header without a column that is needed, a malformed line
@@ -147,8 +153,18 @@ impl From<std::io::Error> for Stop {
 /// assert!(text.ends_with("    1        0      5     60    4     -1    -1    4     -1    -1  1  -1  -1  -1 -1 -1 -1 -1\n"), "{text}");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn import(input: impl Read, how: &Import, outputs: Outputs<'_>) -> Result<Report, ImportError> {
+pub fn import(
+    mut input: impl Read,
+    how: &Import,
+    outputs: Outputs<'_>,
+) -> Result<Report, ImportError> {
     let file = || how.file.clone();
+    if how.source.kind.is_parquet() {
+        let mut copy = spill::nameless(&how.scratch).map_err(ImportError::Output)?;
+        let copied = std::io::copy(&mut input, &mut copy);
+        copied.map_err(|source| swf::Error::Io { file: file(), source })?;
+        return import_file(copy, how, outputs);
+    }
     let decoder = Decoder::new(input);
     let decoder = decoder.map_err(|source| swf::Error::Io { file: file(), source })?;
     let mut lines = Lines::new(BufReader::with_capacity(BUFFER, decoder));
@@ -198,12 +214,47 @@ pub fn import(input: impl Read, how: &Import, outputs: Outputs<'_>) -> Result<Re
     sink.finish(lines.number(), outputs.swf)
 }
 
-/// The reader of a source.
+/// [`import`] of a file that can be read in any order: a table in Parquet is read in place.
+///
+/// # Errors
+/// As [`import`].
+pub fn import_file(file: File, how: &Import, outputs: Outputs<'_>) -> Result<Report, ImportError> {
+    if !how.source.kind.is_parquet() {
+        return import(file, how, outputs);
+    }
+    let map = map(how)?;
+    #[cfg(feature = "frame")]
+    return parquet::read(file, how, &map, outputs);
+    #[cfg(not(feature = "frame"))]
+    Err(ImportError::NoParquet {
+        file: how.file.clone(),
+        what: format!("{} needs a build with the feature frame: {map:?}", how.source),
+    })
+}
+
+/// The map of a table, the user's or its own.
+fn map(how: &Import) -> Result<ColumnMap, ImportError> {
+    let source = &how.source;
+    let own = layouts::layout(source.kind, source.zone).transpose()?;
+    let wants = matches!(source.kind, Kind::Csv | Kind::Parquet);
+    match (own, &how.map) {
+        (Some(own), None) => Ok(own),
+        (None, Some(map)) if wants => Ok(map.clone()),
+        (None, None) => Err(ImportError::Map(format!(
+            "{source} needs --map FILE, which says which column is what"
+        ))),
+        (_, Some(_)) => {
+            let what = format!("{source} knows its columns: a map is for csv and parquet");
+            Err(ImportError::Map(what))
+        }
+    }
+}
+
+/// The reader of a source of text.
 fn reader(how: &Import) -> Result<Box<dyn Log>, ImportError> {
     let source = how.source.clone();
     if how.map.is_some() && source.kind != Kind::Csv {
-        let what = format!("{source} knows its columns: a map is for csv");
-        return Err(ImportError::Map(what));
+        map(how)?;
     }
     Ok(match source.kind {
         Kind::Sacct => Box::new(sacct::Sacct::new(source)),
@@ -211,12 +262,8 @@ fn reader(how: &Import) -> Result<Box<dyn Log>, ImportError> {
         Kind::Torque => Box::new(torque::Torque::new(source)),
         Kind::Dirlab => Box::new(dirlab::Dirlab::new(source)),
         Kind::Rfold => Box::new(rfold::Rfold::new(source)),
-        Kind::Csv => {
-            let Some(map) = how.map.clone() else {
-                let what = "csv needs --map FILE, which says which column is what".to_string();
-                return Err(ImportError::Map(what));
-            };
-            Box::new(mapped::Mapped::new(source, map))
+        Kind::Csv | Kind::Fdata | Kind::Pm100 | Kind::Parquet => {
+            Box::new(mapped::Mapped::new(source, map(how)?))
         }
     })
 }

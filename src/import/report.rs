@@ -30,6 +30,25 @@ impl fmt::Display for Class {
     }
 }
 
+/// What a log consists of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Place {
+    /// Lines of text.
+    #[default]
+    Line,
+    /// Rows of a table.
+    Row,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Place::Line => "line",
+            Place::Row => "row",
+        })
+    }
+}
+
 /// So many, and the line of the first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Count {
@@ -44,7 +63,9 @@ pub struct Count {
 pub struct Report {
     /// The log as the user named it.
     pub file: String,
-    /// Lines read, blank ones and the header among them.
+    /// Whether it has lines or rows.
+    pub unit: Place,
+    /// Lines read, blank ones and the header among them; or rows.
     pub lines: u64,
     /// Jobs written.
     pub jobs: u64,
@@ -94,16 +115,16 @@ impl fmt::Display for Report {
         let (lines, jobs) = (grouped(self.lines), grouped(self.jobs));
         write!(
             f,
-            "{}: {lines} lines, {jobs} jobs kept; {dropped} dropped; {passed} that are no job; \
+            "{}: {lines} {}s, {jobs} jobs kept; {dropped} dropped; {passed} that are no job; \
              {malformed} malformed",
-            self.file
+            self.file, self.unit
         )?;
         let malformed =
             self.malformed.iter().map(|(why, count)| (Class::Malformed, why.to_string(), *count));
         let counts =
             self.counts.iter().map(|((class, what), count)| (*class, (*what).to_string(), *count));
         for (class, what, Count { count, first }) in counts.chain(malformed) {
-            write!(f, "\n  {class:<9} {what}: {}, first in line {first}", grouped(count))?;
+            write!(f, "\n  {class:<9} {what}: {}, first in {} {first}", grouped(count), self.unit)?;
         }
         Ok(())
     }

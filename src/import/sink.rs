@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use super::entry::{Entry, UNKNOWN, dropped};
 use super::spill::{FIELDS, Spill};
-use super::{Class, Fault, Import, ImportError, LineFault, Report, plain};
+use super::{Class, Fault, Import, ImportError, LineFault, Place, Report, plain};
 use crate::swf::{Header, Record, Writer, header_fields};
 use crate::workload::stochastic::write_shape;
 
@@ -52,6 +52,8 @@ pub(super) struct Sink<'a> {
     last: i64,
     report: Report,
     first_fault: Option<LineFault>,
+    /// Seconds in what estimates are told in.
+    per_estimate: i64,
 }
 
 impl<'a> Sink<'a> {
@@ -67,7 +69,8 @@ impl<'a> Sink<'a> {
         };
         begin(&mut nodes, "job,nodes")?;
         begin(&mut shapes, crate::workload::stochastic::SHAPES_HEADER)?;
-        let report = Report { file: how.file.clone(), ..Report::default() };
+        let unit = if how.source.kind.is_parquet() { Place::Row } else { Place::Line };
+        let report = Report { file: how.file.clone(), unit, ..Report::default() };
         let spill = Spill::new(&how.scratch);
         let (users, groups, queues) = Default::default();
         let (first, last) = (i64::MAX, i64::MIN);
@@ -84,6 +87,7 @@ impl<'a> Sink<'a> {
             last,
             report,
             first_fault,
+            per_estimate: 1,
         })
     }
 
@@ -128,6 +132,12 @@ impl<'a> Sink<'a> {
         self.report.add(Class::Noted, what, line, 1);
     }
 
+    /// Estimates of so many jobs were told in a unit of so many seconds.
+    pub fn estimates(&mut self, line: u64, what: &'static str, jobs: u64, seconds: i64) {
+        self.report.add(Class::Noted, what, line, jobs);
+        self.per_estimate = seconds;
+    }
+
     /// So many of what is no job.
     pub fn passed(&mut self, line: u64, what: &'static str, count: u64) {
         self.report.add(Class::Passed, what, line, count);
@@ -139,7 +149,9 @@ impl<'a> Sink<'a> {
         let file = self.how.file.clone();
         let limit = self.how.max_errors;
         if limit == 0 || self.first_fault.is_none() {
-            let found = LineFault { file: file.clone(), line, fault, text: text.to_string() };
+            let unit = self.report.unit;
+            let text = text.to_string();
+            let found = LineFault { file: file.clone(), unit, line, fault, text };
             if limit == 0 {
                 return Err(ImportError::Line(Box::new(found)));
             }
@@ -187,14 +199,14 @@ impl<'a> Sink<'a> {
         fields.extend(named.iter().map(|(key, value)| (*key, value.as_str())));
         let header = header_fields(&fields).map_err(ImportError::Output)?;
         let mut writer = Writer::new(out);
-        let (spill, first) = (self.spill, self.first);
+        let (spill, first, per_estimate) = (self.spill, self.first, self.per_estimate);
         let mut number = 0;
         writer
             .write_header(&Header::parse(header.as_bytes()))
             .and_then(|()| {
                 spill.read(|fields| {
                     number += 1;
-                    writer.write_record(&record(number, first, fields))
+                    writer.write_record(&record(number, first, per_estimate, fields))
                 })
             })
             .and_then(|()| writer.into_inner().flush())
@@ -204,8 +216,10 @@ impl<'a> Sink<'a> {
 }
 
 /// The record of a job.
-fn record(number: i64, first: i64, fields: [i64; FIELDS]) -> Record {
+fn record(number: i64, first: i64, per_estimate: i64, fields: [i64; FIELDS]) -> Record {
     let [submit, wait, run, size, requested, estimate, status, user, group, queue] = fields;
+    // None is longer than 2^50.
+    let estimate = if estimate > 0 { estimate * per_estimate } else { estimate };
     Record {
         job_number: number,
         submit_time: (submit - first) as f64,

@@ -152,10 +152,7 @@ fn mistakes_have_a_place() {
         (SACCT.replace("n[5-6],m1", "n[6-5],m1"), "NodeList \"n[6-5],m1\": not a list of nodes"),
         (SACCT.replace("|90|90|1|", "|9O|90|x|"), "AllocNodes \"x\": not a number"),
         (SACCT.replace("|UNLIMITED||2|", "|SOME||2|"), "Timelimit \"SOME\": not a duration"),
-        (
-            SACCT.replace("JobID", "Job"),
-            "log:1: the header has no column \"JobID\" (is it \"Job\"?)",
-        ),
+        (SACCT.replace("JobID", "Job"), "log:1: there is no column \"JobID\" (is it \"Job\"?)"),
         (
             SACCT.replace("End|Elapsed", "Fin|Lapse"),
             "none of the columns End, ElapsedRaw and Elapsed",

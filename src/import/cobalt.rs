@@ -10,7 +10,7 @@ use std::fmt::Write;
 use super::entry::{Entry, Line, UNKNOWN, dropped, status};
 use super::row::{Cell, Columns, Row};
 use super::source::Source;
-use super::value::{seconds, whole};
+use super::value::{bare, seconds, whole};
 use super::zone::{Moment, Zone, in_order};
 use super::{Fault, Log, Reason, Sink, Stop};
 use crate::workload::nodes;
@@ -185,8 +185,8 @@ impl Log for Cobalt {
         if let Some(note) = times.note {
             sink.noted(number, note);
         }
-        let id = row.text(places.id);
-        if id == self.before {
+        let id = bare(row.text(places.id));
+        if id == self.before && !self.source.join {
             sink.noted(number, "another run of the job before");
         }
         self.before.clear();
@@ -194,6 +194,7 @@ impl Log for Cobalt {
         sink.job(
             number,
             &Entry {
+                id,
                 submit: queued,
                 wait,
                 run,
@@ -213,6 +214,10 @@ impl Log for Cobalt {
             },
         )?;
         Ok(())
+    }
+
+    fn begin(&mut self) {
+        self.places = None;
     }
 
     fn is_begun(&self) -> bool {

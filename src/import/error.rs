@@ -86,7 +86,7 @@ impl fmt::Display for LineFault {
         let LineFault { file, line, fault: Fault { reason, field, at, text }, .. } = self;
         match self.unit {
             Place::Line => {
-                write!(f, "{file}:{line}:{}: {field} \"{}\": {reason}\n", at + 1, shown(text))?;
+                writeln!(f, "{file}:{line}:{}: {field} \"{}\": {reason}", at + 1, shown(text))?;
                 f.write_str(&snippet(*line, self.text.as_bytes(), *at, text.len()))
             }
             Place::Row => {

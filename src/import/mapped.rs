@@ -5,7 +5,7 @@ use super::map::{Clock, ColumnMap, Span, Status, Unit};
 use super::row::{Cell, Columns, Row};
 use super::sacct;
 use super::source::Source;
-use super::value::{hours, number, seconds, whole};
+use super::value::{bare, hours, number, seconds, whole};
 use super::zone::{Moment, Zone, in_order};
 use super::{Fault, Log, Reason, Sink, Stop};
 use crate::workload::nodes;
@@ -38,16 +38,6 @@ struct Places {
     nodes: Option<usize>,
 }
 
-/// What tells minutes from seconds in limits that may be either: how many jobs had one, how many of
-/// them came to their end, how many of those did so within the limit as minutes.
-#[derive(Default)]
-struct Limits {
-    first: u64,
-    jobs: u64,
-    completed: u64,
-    within: u64,
-}
-
 /// Makes jobs of rows.
 pub(super) struct Jobs {
     source: Source,
@@ -55,7 +45,6 @@ pub(super) struct Jobs {
     zone: Zone,
     places: Places,
     before: String,
-    limits: Limits,
 }
 
 impl Jobs {
@@ -97,8 +86,10 @@ impl Jobs {
             nodes: perhaps(&fields.nodes)?,
         };
         let (source, status, zone) = (source.clone(), fields.status.clone(), map.zone());
-        let (before, limits) = Default::default();
-        Ok(Jobs { source, status, zone, places, before, limits })
+        if source.join && places.id.is_none() {
+            return Err(Stop::Header("join=yes needs the column id in the map".to_string()));
+        }
+        Ok(Jobs { source, status, zone, places, before: String::new() })
     }
 
     /// The columns that are read.
@@ -207,14 +198,16 @@ impl Jobs {
             known = status::CANCELLED;
             sink.noted(number, "never started");
         }
-        if let Some(id) = places.id.map(|at| row.text(at)) {
-            if id == self.before {
+        let id = bare(row.perhaps(places.id));
+        if places.id.is_some() {
+            if id == self.before && !self.source.join {
                 sink.noted(number, "the same job again");
             }
             self.before.clear();
             self.before.push_str(id);
         }
         let entry = Entry {
+            id,
             submit,
             wait: wait.unwrap_or(UNKNOWN),
             run,
@@ -229,33 +222,10 @@ impl Jobs {
         };
         let kept = sink.job(number, &entry)?;
         if let (Some((_, Unit::Either)), Some(limit), true) = (places.estimate, estimate, kept) {
-            let limits = &mut self.limits;
-            limits.first = if limits.jobs == 0 { number } else { limits.first };
-            limits.jobs += 1;
-            let completed = known == status::COMPLETED;
-            limits.completed += u64::from(completed);
-            limits.within += u64::from(completed && run <= limit.saturating_mul(60));
+            let within = run <= limit.saturating_mul(60);
+            sink.limit(number, known == status::COMPLETED, within);
         }
         Ok(())
-    }
-
-    /// There are no more rows.
-    pub fn end(&self, sink: &mut Sink<'_>) {
-        let &Limits { first, jobs, completed, within } = &self.limits;
-        if jobs == 0 {
-            return;
-        }
-        // 95 % of those that came to their end did so in time.
-        if within * 20 >= completed * 19 {
-            sink.estimates(first, "limit taken as minutes", jobs, 60);
-        } else {
-            sink.estimates(
-                first,
-                "limit taken as seconds: too many ran past it as minutes",
-                jobs,
-                1,
-            );
-        }
     }
 }
 
@@ -315,10 +285,8 @@ impl Log for Mapped {
         jobs.row(self.columns.row(line, separator, &mut self.cells)?, sink)
     }
 
-    fn end(&mut self, sink: &mut Sink<'_>) {
-        if let Some(jobs) = &self.jobs {
-            jobs.end(sink);
-        }
+    fn begin(&mut self) {
+        self.jobs = None;
     }
 
     fn is_begun(&self) -> bool {

@@ -245,11 +245,11 @@ impl Log for Sacct {
             _ => None,
         };
         let (status, over, known) = state(first_word(row.text(places.state)));
-        if !over || (started.is_some() && ended.is_none() && places.end.is_some()) {
-            if !self.source.running || started.is_none() || elapsed.is_none() {
-                sink.dropped(number, dropped::UNFINISHED);
-                return Ok(());
-            }
+        let unfinished = !over || (started.is_some() && ended.is_none() && places.end.is_some());
+        let is_known = self.source.running && started.is_some() && elapsed.is_some();
+        if unfinished && !is_known {
+            sink.dropped(number, dropped::UNFINISHED);
+            return Ok(());
         }
         let size = match started {
             Some(_) => size(row, &places.ran)?,
@@ -341,6 +341,10 @@ impl Log for Sacct {
             sink.noted(number, "never started");
         }
         Ok(())
+    }
+
+    fn begin(&mut self) {
+        self.places = None;
     }
 
     fn is_begun(&self) -> bool {

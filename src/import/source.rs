@@ -79,6 +79,8 @@ pub struct Source {
     pub running: bool,
     /// Whether sizes with a fraction are rounded up, not dropped.
     pub round_up: bool,
+    /// Whether all rows with one id are one job.
+    pub join: bool,
 }
 
 static TABLE: LazyLock<Table<Source>> = LazyLock::new(|| {
@@ -89,6 +91,7 @@ static TABLE: LazyLock<Table<Source>> = LazyLock::new(|| {
         zone: Zone::default(),
         running: false,
         round_up: false,
+        join: false,
     };
     let sized = |entry: Entry<Source>| {
         entry
@@ -112,6 +115,11 @@ static TABLE: LazyLock<Table<Source>> = LazyLock::new(|| {
     let rounded = |entry: Entry<Source>| {
         let about = "round sizes with a fraction up; such jobs are dropped else";
         entry.param("round-up", kind::yes_no(), about, |source| &mut source.round_up)
+    };
+    let joined = |entry: Entry<Source>| {
+        let about = "make one job of all rows with one id, from the first start to the last end; all jobs \
+                     are then kept in memory";
+        entry.param("join", kind::yes_no(), about, |source| &mut source.join)
     };
     let sacct = Entry::new("sacct", of(Kind::Sacct))
         .about(
@@ -161,14 +169,14 @@ static TABLE: LazyLock<Table<Source>> = LazyLock::new(|| {
         "source",
         [
             sacct,
-            rounded(zoned(cobalt)),
+            joined(rounded(zoned(cobalt))),
             sized(torque),
             rounded(dirlab),
             rounded(rfold),
-            rounded(csv),
+            joined(rounded(csv)),
             zoned(fdata),
             zoned(pm100),
-            rounded(parquet),
+            joined(rounded(parquet)),
         ],
     )
 });

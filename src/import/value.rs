@@ -22,6 +22,14 @@ pub(super) fn whole(text: &str) -> Option<i64> {
     (number.fract() == 0.0).then_some(number as i64)
 }
 
+/// A name that may be a number written `512.0`, without the fraction.
+pub(super) fn bare(text: &str) -> &str {
+    match text.split_once('.') {
+        Some((whole, rest)) if rest.bytes().all(|byte| byte == b'0') => whole,
+        _ => text,
+    }
+}
+
 /// Whole seconds nearest to a number.
 pub(super) fn seconds(text: &str) -> Option<i64> {
     digits(text)
@@ -216,6 +224,10 @@ mod tests {
         assert_eq!(
             (whole("-3"), whole("nan"), whole(""), whole("1e3")),
             (Some(-3), None, None, Some(1000))
+        );
+        assert_eq!(
+            (bare("40.000"), bare("40"), bare("a.b"), bare("4.05")),
+            ("40", "40", "a.b", "4.05")
         );
         assert_eq!((seconds("18431.92"), seconds("0.5")), (Some(18432), Some(1)));
         assert!(is_american("03/18/2017 00:00:00") && !is_american("18/03/2017 00:00:00"));

@@ -8,6 +8,7 @@ trials!(
     a_table_by_its_map,
     a_table_in_parquet,
     from_input_to_output,
+    a_log_in_several_files,
     malformed_lines_are_counted,
     what_cannot_be_imported,
     nothing_is_written_over,
@@ -109,6 +110,28 @@ fn from_input_to_output() {
     run.demand(run.stdout == expected, "the same trace");
     let run = dir.replay_on(expected.as_bytes(), "--trace - --mesh 4x4 --alloc random -q").code(0);
     run.prints("stdin");
+}
+
+fn a_log_in_several_files() {
+    let more = SACCT.replace("\n1|", "\n3|").replace("\n1.0|", "\n3.0|").replace("\n2|", "\n4|");
+    let dir = Dir::new()
+        .file("a.txt", SACCT)
+        .file("b.txt", &more)
+        .file("c.txt", more.replace("2026-03-01T08:01:00", "soon"));
+    let run = dir.replay("import sacct a.txt b.txt --write ab.swf").code(0);
+    let run = run.says("a.txt and 1 more: 8 lines, 4 jobs kept");
+    run.says("no job    step of a job: 2, first in line 3 of a.txt");
+    let piped = dir.replay_on(more.as_bytes(), "import sacct a.txt - -q").code(0);
+    assert_eq!(piped.stdout.as_bytes(), dir.read("ab.swf"));
+    dir.replay("import sacct a.txt c.txt --write ac.swf").fails(
+        3,
+        3,
+        &["c.txt:4:7: Submit \"soon\""],
+    );
+    dir.replay("import sacct a.txt no.txt -q").fails(2, 1, &["cannot read no.txt"]);
+    dir.replay("import sacct - a.txt -").fails(2, 1, &["read once only"]);
+    dir.replay("import sacct a.txt b.txt --write b.txt").fails(2, 1, &["that is the log"]);
+    dir.replay("import sacct").refused(&["FILE"]);
 }
 
 fn malformed_lines_are_counted() {

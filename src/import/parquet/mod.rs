@@ -31,7 +31,7 @@ use super::entry::Line;
 use super::map::ColumnMap;
 use super::mapped::{Jobs, Typed};
 use super::row::{Cell, Columns};
-use super::{Import, ImportError, Outputs, Report, Sink, Stop};
+use super::{ImportError, Sink, Source, Stop};
 
 /// Rows that are decoded at once.
 const BATCH: usize = 1 << 15;
@@ -39,24 +39,24 @@ const BATCH: usize = 1 << 15;
 /// The bytes that a file in Parquet begins and ends with.
 const MAGIC: [u8; 4] = *b"PAR1";
 
-/// Reads a table and writes a trace.
+/// Reads a table, a file of the log.
 pub(super) fn read(
     mut file: impl Read + Seek,
-    how: &Import,
+    source: &Source,
     map: &ColumnMap,
-    outputs: Outputs<'_>,
-) -> Result<Report, ImportError> {
-    let wrong = |what: String| ImportError::NoParquet { file: how.file.clone(), what };
+    sink: &mut Sink<'_>,
+) -> Result<(), ImportError> {
+    let name = sink.file();
+    let wrong = |what: String| ImportError::NoParquet { file: name.clone(), what };
     let (metadata, schema) = head(&mut file).map_err(wrong)?;
     let columns = Columns::named(schema.iter_names().map(|name| name.to_string()));
     let typed = |at: usize| schema.get_at_index(at).map_or(Typed::No, |(_, field)| typed(field));
-    let jobs = Jobs::new(&how.source, map, &columns, typed);
+    let jobs = Jobs::new(source, map, &columns, typed);
     let mut jobs = jobs.map_err(|stop| match stop {
         Stop::Header(what) => wrong(what),
         Stop::Fault(fault) => wrong(fault.reason.to_string()),
         Stop::Output(source) => ImportError::Output(source),
     })?;
-    let mut sink = Sink::new(how, outputs.nodes, outputs.shapes)?;
     let wanted: Vec<(usize, Field)> = jobs
         .columns()
         .into_iter()
@@ -102,7 +102,7 @@ pub(super) fn read(
                 }
                 let whole = Line { number, text: &line };
                 let taken = columns.checked(whole, &cells).map_err(Stop::from);
-                match taken.and_then(|row| jobs.row(row, &mut sink)) {
+                match taken.and_then(|row| jobs.row(row, sink)) {
                     Ok(()) => {}
                     Err(Stop::Fault(fault)) => sink.malformed(number, &line, fault)?,
                     Err(Stop::Header(what)) => return Err(wrong(what)),
@@ -112,8 +112,8 @@ pub(super) fn read(
             start = rows.end;
         }
     }
-    jobs.end(&mut sink);
-    sink.finish(number, outputs.swf)
+    sink.lines(number);
+    Ok(())
 }
 
 /// What the end of the file says: its columns, and where they are.

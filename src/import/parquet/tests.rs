@@ -15,7 +15,7 @@ use polars_parquet::write::{
 use proptest::prelude::*;
 
 use super::*;
-use crate::import::{Class, import, import_file};
+use crate::import::{Class, Import, Input, Outputs, Report, import, import_all};
 use crate::swf::{Reader, Record};
 
 type Table = Vec<(&'static str, Box<dyn Array>)>;
@@ -332,7 +332,8 @@ fn a_file_in_place() {
     file.write_all(&bytes).expect("a disk");
     let mut swf = Vec::new();
     let outputs = Outputs { swf: &mut swf, nodes: None, shapes: None };
-    let report = import_file(file, &how("pm100", None), outputs).expect("a table");
+    let inputs = [("t.parquet".to_string(), Ok(Input::File(file)))];
+    let report = import_all(inputs, &how("pm100", None), outputs).expect("a table");
     assert_eq!(report.jobs, 3);
     let mut streamed = Vec::new();
     let outputs = Outputs { swf: &mut streamed, nodes: None, shapes: None };

@@ -47,6 +47,20 @@ fn unwrapped(grid: &Grid) -> Grid {
 }
 
 impl Allocator for AsMb {
+    fn takes_outages(&self) -> bool {
+        self.scan.takes_outages() && self.mbs.takes_outages()
+    }
+
+    fn withdrawn(&mut self, machine: &Machine, nodes: &[NodeId]) {
+        self.scan.withdrawn(machine, nodes);
+        self.mbs.withdrawn(machine, nodes);
+    }
+
+    fn restored(&mut self, machine: &Machine, nodes: &[NodeId]) {
+        self.scan.restored(machine, nodes);
+        self.mbs.restored(machine, nodes);
+    }
+
     fn allocate(
         &mut self,
         machine: &Machine,

@@ -48,6 +48,18 @@ fn class(request: Request) -> usize {
 }
 
 impl Allocator for Buddy {
+    fn takes_outages(&self) -> bool {
+        true
+    }
+
+    fn withdrawn(&mut self, _machine: &Machine, nodes: &[NodeId]) {
+        self.records.carve_each(nodes);
+    }
+
+    fn restored(&mut self, _machine: &Machine, nodes: &[NodeId]) {
+        self.records.release(nodes);
+    }
+
     fn allocate(
         &mut self,
         machine: &Machine,

@@ -105,6 +105,8 @@ pub mod mbs;
 pub mod mc;
 pub mod midplane;
 mod options;
+#[cfg(test)]
+mod out_of_service;
 pub mod paging;
 pub mod random;
 pub mod recorded;
@@ -332,10 +334,21 @@ pub trait Allocator: Send {
         None
     }
 
-    /// Whether it goes by nothing but which processors are free, so that some may be out of service at
-    /// times: nobody's, and not free. `false` for strategies that keep books of the machine.
+    /// Whether some processors may be out of service at times: nobody's, and not free. So it is for
+    /// strategies that go by nothing but which processors are free, and for those whose books follow
+    /// [`withdrawn`](Allocator::withdrawn) and [`restored`](Allocator::restored).
     fn takes_outages(&self) -> bool {
         false
+    }
+
+    /// Free processors have left the `machine`, out of service.
+    fn withdrawn(&mut self, machine: &Machine, nodes: &[NodeId]) {
+        let _ = (machine, nodes);
+    }
+
+    /// They have returned, free.
+    fn restored(&mut self, machine: &Machine, nodes: &[NodeId]) {
+        let _ = (machine, nodes);
     }
 
     /// Forgets the machine seen so far; the next call may show another.

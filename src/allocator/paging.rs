@@ -45,6 +45,10 @@ pub struct Paging {
     /// Page of each processor.
     page_of: Vec<u32>,
     free: OrderedSet,
+    /// By page, its processors that are out of service: with any it is nobody's.
+    down: Vec<u32>,
+    /// Free processors of pages that are not.
+    open: usize,
     /// Processors of the largest page, and what divides those of every page.
     largest: u64,
     divisor: u64,
@@ -91,7 +95,8 @@ impl Paging {
         let largest = sizes().max().unwrap_or(1);
         let divisor = sizes().fold(0, greatest_common_divisor).max(1);
         let (taken, census) = (Vec::new(), Census::default());
-        Self { nodes, starts, page_of, free, largest, divisor, walk, taken, census }
+        let (down, open) = (vec![0; starts.len() - 1], nodes.len());
+        Self { nodes, starts, page_of, free, down, open, largest, divisor, walk, taken, census }
     }
 
     /// The processors of a page.
@@ -119,9 +124,13 @@ impl Allocator for Paging {
         chosen: &mut Vec<NodeId>,
     ) -> Result<(), Refusal> {
         let size = request.size as usize;
-        // Pages are free or busy as a whole: free processors are those of free pages.
+        // Pages are free or busy as a whole: free processors are those of free pages, but for those
+        // beside processors that are out of service.
         if size > machine.free_count() {
             return Err(Refusal::TooFewFree);
+        }
+        if size > self.open {
+            return Err(Refusal::Fragmented);
         }
         let Self { nodes, starts, free, taken, .. } = self;
         let of = |page: usize| starts[page] as usize..starts[page + 1] as usize;
@@ -139,6 +148,7 @@ impl Allocator for Paging {
             taken.reverse();
         }
         taken.iter().for_each(|&page| chosen.extend_from_slice(&nodes[of(page)]));
+        self.open -= held;
         let taken = taken.len() as u32;
         self.census.blocks = taken;
         self.census.busy_list += taken;
@@ -159,8 +169,36 @@ impl Allocator for Paging {
             let page = self.page_of[node.index()] as usize;
             self.free.insert(page);
             next += self.page(page).len();
+            self.open += self.page(page).len();
             self.census.busy_list -= 1;
             self.census.operations += 1;
+        }
+    }
+
+    fn takes_outages(&self) -> bool {
+        true
+    }
+
+    /// A page leaves with the first of its processors: it is whole, or nobody's.
+    fn withdrawn(&mut self, _machine: &Machine, nodes: &[NodeId]) {
+        for node in nodes {
+            let page = self.page_of[node.index()] as usize;
+            self.down[page] += 1;
+            if self.down[page] == 1 {
+                self.free.remove(page);
+                self.open -= self.page(page).len();
+            }
+        }
+    }
+
+    fn restored(&mut self, _machine: &Machine, nodes: &[NodeId]) {
+        for node in nodes {
+            let page = self.page_of[node.index()] as usize;
+            self.down[page] -= 1;
+            if self.down[page] == 0 {
+                self.free.insert(page);
+                self.open += self.page(page).len();
+            }
         }
     }
 
@@ -184,6 +222,8 @@ impl Allocator for Paging {
 
     fn reset(&mut self) {
         self.free.fill();
+        self.down.fill(0);
+        self.open = self.nodes.len();
         self.census = Census::default();
     }
 }

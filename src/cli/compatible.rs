@@ -58,8 +58,8 @@ pub fn amid_outages(grid: &ParameterGrid, traces: &[Arc<Trace>]) -> Result<(), F
         let built = strategy.build(machine, 0).map_err(Failure::usage)?;
         if !built.takes_outages() {
             return undefined(format!(
-                "allocator {strategy} keeps books of its own, in which nobody but jobs takes processors; \
-                 those that go by what is free work, such as mc1x1, mm, curves, random and first-fit"
+                "allocator {strategy} keeps books in which processors out of service have no place; mc1x1, mm, \
+                 curves, random, first-fit, paging, mbs, gabl and others work"
             ));
         }
     }
@@ -70,7 +70,7 @@ pub fn amid_outages(grid: &ParameterGrid, traces: &[Arc<Trace>]) -> Result<(), F
 pub fn never_down(grid: &GridArgs) -> Result<(), Failure> {
     match grid.down {
         None => Ok(()),
-        Some(_) => Err(Failure::usage_message("--down: is for run, sweep and plan")),
+        Some(_) => Err(Failure::usage_message("--down: is for run, sweep, plan and show")),
     }
 }
 

@@ -1,7 +1,7 @@
 //! `replay import`: logs of other kinds into traces.
 
 use std::fs::{self, File};
-use std::io::{self, BufWriter, Read};
+use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -9,7 +9,7 @@ use clap::Args;
 use super::exit::{Exit, Failure, tell};
 use super::stdout::stdout;
 use crate::files::{self, Whole};
-use crate::import::{ColumnMap, Import, ImportError, Outputs, Source, import};
+use crate::import::{ColumnMap, Import, ImportError, Input, Outputs, Report, Source, import_all};
 use crate::lines;
 use crate::swf;
 use crate::workload::stochastic::{nodes_path, shapes_path};
@@ -17,27 +17,29 @@ use crate::workload::stochastic::{nodes_path, shapes_path};
 /// Arguments of `replay import`.
 #[derive(Clone, Debug, Args)]
 pub struct ImportArgs {
-    /// Kind of log: sacct, cobalt, torque, dirlab, rfold or csv, with settings such as
-    /// sacct[submit=eligible] (replay list sources).
+    /// Kind of log: sacct, cobalt, torque, dirlab, rfold, csv, fdata, pm100 or parquet, with settings
+    /// such as sacct[submit=eligible] (replay list sources).
     #[arg(value_name = "SOURCE[..]")]
     source: Source,
 
-    /// The log, plain or gzip'ed; - is standard input. It is read once, in flat memory.
-    #[arg(value_name = "FILE")]
-    file: PathBuf,
+    /// The log, in one file or several, plain or gzip'ed, or Parquet; - is standard input. It is read
+    /// once, in flat memory.
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
 
     /// Trace to write [default: standard output]. The nodes of jobs, where the log names them, go
     /// to FILE.nodes.csv (for FILE.swf) beside it, shapes to FILE.shapes.csv.
     #[arg(long, value_name = "FILE")]
     write: Option<PathBuf>,
 
-    /// Which column is what, in TOML; for csv.
+    /// Which column is what, in TOML; for csv and parquet.
     ///
-    /// separator = ","; time = "iso", "unix", "unix-ms" or "seconds"; zone = "UTC" or "+01:00"; and
+    /// separator = ","; time = "iso", "unix", "unix-ms" or "seconds"; zone = "UTC", "+01:00" or
+    /// "Europe/Prague"; and
     /// under [columns] the names of the columns id, submit, start or wait, end or run, size, estimate,
     /// status, user, group, queue, nodes. A span may have a unit: run = { column = "min", unit =
     /// "minutes" }, else hours, HH:MM:SS or seconds; status = { column = "s", ok = ["done"], failed =
-    /// [..], cancelled = [..] }.
+    /// [..], cancelled = [..] }, or slurm = true for Slurm's words.
     #[arg(long, value_name = "FILE")]
     map: Option<PathBuf>,
 
@@ -54,45 +56,70 @@ pub struct ImportArgs {
     quiet: bool,
 }
 
+/// The files of the log, each opened when its turn has come.
+fn inputs(files: &[PathBuf]) -> impl Iterator<Item = (String, io::Result<Input<'static>>)> {
+    files.iter().map(|path| match is_input(path) {
+        true => ("stdin".to_string(), Ok(Input::Stream(Box::new(io::stdin().lock())))),
+        false => (path.display().to_string(), open(path)),
+    })
+}
+
+/// Whether standard input is meant.
+fn is_input(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+fn open(path: &Path) -> io::Result<Input<'static>> {
+    let file = File::open(path)?;
+    let is_file = file.metadata()?.is_file();
+    Ok(if is_file { Input::File(file) } else { Input::Stream(Box::new(file)) })
+}
+
 /// Imports a log.
 pub fn run(args: &ImportArgs) -> Result<Exit, Failure> {
     let map = args.map.as_deref().map(read_map).transpose()?;
-    let name = args.file.display().to_string();
-    let from_input = name == "-";
-    let read = if from_input { Path::new("/dev/stdin") } else { &args.file };
-    if let Some(path) = &args.write
-        && files::same_file(path, read)
-    {
-        let message = format!("--write {}: that is the log", path.display());
-        return Err(Failure::usage_message(message));
+    if args.files.iter().filter(|path| is_input(path)).count() > 1 {
+        return Err(Failure::usage_message("standard input, -, can be read once only"));
     }
-    let input: Box<dyn Read> = if from_input {
-        Box::new(io::stdin().lock())
-    } else {
-        Box::new(File::open(&args.file).map_err(|e| {
-            Failure::usage(anyhow::Error::new(e).context(format!("cannot read {name}")))
-        })?)
-    };
-    let mut how = Import::new(args.source.clone(), if from_input { "stdin" } else { &name });
+    for file in &args.files {
+        let read = if is_input(file) { Path::new("/dev/stdin") } else { file };
+        if let Some(path) = &args.write
+            && files::same_file(path, read)
+        {
+            let message = format!("--write {}: that is the log", path.display());
+            return Err(Failure::usage_message(message));
+        }
+        // Nothing is begun that a name cannot end.
+        if !is_input(file) {
+            fs::metadata(file).map_err(|e| {
+                let what = format!("cannot read {}", file.display());
+                Failure::usage(anyhow::Error::new(e).context(what))
+            })?;
+        }
+    }
+    let name = args.files.first().map_or(String::new(), |file| file.display().to_string());
+    let mut how = Import::new(args.source.clone(), name);
     (how.map, how.max_errors, how.processors) = (map, args.max_errors, args.processors);
     let report = match &args.write {
         None => {
             let mut out = BufWriter::new(stdout());
             let outputs = Outputs { swf: &mut out, nodes: None, shapes: None };
-            import(input, &how, outputs).map_err(|e| failure(e, "standard output"))?
+            import_all(inputs(&args.files), &how, outputs)
+                .map_err(|e| failure(e, "standard output"))?
         }
         // A device or a pipe has nothing beside it.
         Some(path) if fs::metadata(path).is_ok_and(|meta| !meta.is_file()) => {
             let mut swf = Whole::create(path).map_err(|e| Failure::output(path.display(), e))?;
             let outputs = Outputs { swf: &mut swf, nodes: None, shapes: None };
-            let report = import(input, &how, outputs).map_err(|e| failure(e, path.display()))?;
+            let report = import_all(inputs(&args.files), &how, outputs)
+                .map_err(|e| failure(e, path.display()))?;
             swf.finish().map_err(|e| Failure::output(path.display(), e))?;
             report
         }
         Some(path) => {
             let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
             how.scratch = folder.unwrap_or(Path::new(".")).to_path_buf();
-            to_file(input, &how, path, args.quiet)?
+            to_file(&args.files, &how, path, args.quiet)?
         }
     };
     if !args.quiet {
@@ -102,18 +129,13 @@ pub fn run(args: &ImportArgs) -> Result<Exit, Failure> {
 }
 
 /// Imports into a file, with what belongs beside it.
-fn to_file(
-    input: Box<dyn Read>,
-    how: &Import,
-    path: &Path,
-    quiet: bool,
-) -> Result<crate::import::Report, Failure> {
+fn to_file(files: &[PathBuf], how: &Import, path: &Path, quiet: bool) -> Result<Report, Failure> {
     let begin = |path: &Path| Whole::create(path).map_err(|e| Failure::output(path.display(), e));
     let beside = [nodes_path(path), shapes_path(path)];
     let mut swf = begin(path)?;
     let [mut nodes, mut shapes] = [begin(&beside[0])?, begin(&beside[1])?];
     let outputs = Outputs { swf: &mut swf, nodes: Some(&mut nodes), shapes: Some(&mut shapes) };
-    let report = import(input, how, outputs).map_err(|e| failure(e, path.display()))?;
+    let report = import_all(inputs(files), how, outputs).map_err(|e| failure(e, path.display()))?;
     // A trace and its side files belong together; a side file of another trace does not.
     let whole = report.shapes == report.jobs;
     for ((path, file), is_used) in beside.iter().zip([nodes, shapes]).zip([report.nodes > 0, whole])

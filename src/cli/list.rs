@@ -3,6 +3,7 @@ use std::io::{self, Write};
 use clap::{Args, ValueEnum};
 
 use super::exit::{Exit, Failure};
+use crate::experiment::against::AgainstRow;
 use crate::experiment::compare::Compared;
 use crate::experiment::contention::{Contended, ContendedJob, Correlations};
 use crate::experiment::estimates::Finding;
@@ -269,6 +270,7 @@ pub(super) fn tables() -> Vec<TableInfo> {
         TableInfo::of::<OfRun<'_, SizeRow>>(),
         TableInfo::of::<OfRun<'_, JobMeasures>>(),
         TableInfo::of::<ShakenRow>(),
+        TableInfo::of::<AgainstRow>(),
         TableInfo::of::<OfRun<'_, OutageMetrics>>(),
         TableInfo::of::<Hold>(),
         TableInfo::of::<Outcome>(),

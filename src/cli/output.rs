@@ -6,16 +6,17 @@ use serde::Serialize;
 
 use super::args::{FormatArg, RunArgs};
 use super::cells::Loaded;
-use super::exit::Failure;
+use super::exit::{Failure, tell};
 use super::results::{Results, metadata};
 use super::session::Session;
 use super::stdout::{is_unread, stdout};
 use crate::experiment::RunResult;
+use crate::experiment::against::{self, Against, AgainstRow, CAVEAT};
 use crate::experiment::shaken::{Estimates, ShakenRow};
 use crate::frame::{FrameError, Tables};
 use crate::metrics::RunMetrics;
 use crate::report::manifest::{Configuration, RunDetails, RunRecord, TraceRecord, WindowRecord};
-use crate::report::{RUN_FIGURES, Sheet, shaken_summary, summary};
+use crate::report::{RUN_FIGURES, Sheet, against_summary, shaken_summary, summary};
 use crate::table::{Column, write_csv, write_json_line};
 
 /// The runs of a grid.
@@ -33,6 +34,9 @@ pub struct Runs<'a> {
     estimates: Option<Estimates<RunMetrics>>,
     /// What the cells come to over shaken copies, once all are done.
     shaken: Vec<ShakenRow>,
+    /// How runs differ from what the log did, once all are done.
+    against: Vec<AgainstRow>,
+    quiet: bool,
     csv_header_written: bool,
     /// The reader of standard output has closed the pipe.
     unread: bool,
@@ -54,6 +58,8 @@ impl<'a> Runs<'a> {
             results: Vec::new(),
             estimates: loaded.plan.grid.shake.map(|_| Estimates::of_runs(&loaded.plan)),
             shaken: Vec::new(),
+            against: Vec::new(),
+            quiet: args.output.process.quiet,
             csv_header_written: false,
             unread: false,
         };
@@ -100,10 +106,26 @@ impl<'a> Runs<'a> {
         Ok(())
     }
 
-    /// Sums up the shaken copies; no result comes after this.
+    /// Sums up the shaken copies, and sets runs against the log; no result comes after this.
     pub fn sum_up(&mut self) -> Result<(), Failure> {
         if let Some(estimates) = &self.estimates {
             self.shaken = estimates.rows(&self.loaded.plan).map_err(Failure::usage)?;
+        }
+        let plan = &self.loaded.plan;
+        let Some(log) = Against::new(plan).map_err(Failure::usage)? else { return Ok(()) };
+        for result in &self.results {
+            let Some(with) = log.of(plan, result.run) else { continue };
+            // One that failed has nothing to be compared with.
+            let Some(with) = self.results.iter().find(|other| other.run == with) else { continue };
+            let rows = against::rows(result, with);
+            if let Some(tables) = &mut self.tables {
+                tables.write_against(rows.clone()).map_err(|e| Failure::output("results", e))?;
+            }
+            // Of the sizes only the files tell.
+            self.against.extend(rows.into_iter().filter(|row| row.size.is_none()));
+        }
+        if !self.against.is_empty() && !self.quiet {
+            tell(CAVEAT);
         }
         Ok(())
     }
@@ -122,7 +144,9 @@ impl Results for Runs<'_> {
 
     fn sheets(&self) -> Vec<Sheet> {
         let unshaken = self.results.iter().filter(|result| result.is_unshaken());
-        let sheets = [summary(unshaken), shaken_summary(&self.shaken, RUN_FIGURES)];
+        let against = self.against.iter().filter(|row| row.key.copy == 0);
+        let against = against_summary(&against.cloned().collect::<Vec<_>>());
+        let sheets = [summary(unshaken), against, shaken_summary(&self.shaken, RUN_FIGURES)];
         sheets.into_iter().filter(|sheet| !sheet.is_empty()).collect()
     }
 

@@ -9,7 +9,6 @@ use serde::Serialize;
 
 use super::args::{FormatArg, GridArgs, OutputArgs};
 use super::cells::Loaded;
-use super::compatible::never_down;
 use super::exit::{Exit, Failure};
 use super::interrupt::interruption;
 use super::kind::Kind;
@@ -25,12 +24,14 @@ use crate::number::grouped;
 use crate::plot::{MachineMap, save};
 use crate::report::machine::{Sheets, holders, machine_map, symbol};
 use crate::report::{Sheet, Shown};
+use crate::topology::NodeId;
 
 /// Arguments of `replay show`.
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "Examples:
   replay show --trace KTH-SP2 --job 5000
-  replay show --trace KTH-SP2 --tie 2,13,20,6 --at 2000000 --out out/show")]
+  replay show --trace KTH-SP2 --tie 2,13,20,6 --at 2000000 --out out/show
+  replay show --trace KTH-SP2 --at 100000 --down down.csv")]
 pub struct ShowArgs {
     #[command(flatten)]
     pub grid: GridArgs,
@@ -68,7 +69,6 @@ pub fn adapted(command: clap::Command) -> clap::Command {
 pub fn run(args: &ShowArgs, command: &[OsString]) -> Result<Exit, Failure> {
     let mut session = Session::begin(Kind::Show, &args.output, command)?;
     let quiet = args.output.process.quiet;
-    never_down(&args.grid)?;
     let mut grid = args.grid.clone();
     if grid.alloc.is_empty() {
         grid.alloc = vec!["mc1x1".to_string()];
@@ -135,10 +135,14 @@ impl Picture<'_> {
         let what = if points { "points" } else { "processors" };
         let plural = |count: u64| if count == 1 { "" } else { "s" };
         let (jobs, waiting) = (taken.holds.len() as u64, taken.waiting);
+        let down = match taken.down.len() as u64 {
+            0 => String::new(),
+            down => format!(", {} out of service", grouped(down)),
+        };
         [
             format!("{} on {}, {}, {}", key.trace, key.topology, key.scheduler, key.strategy()),
             format!(
-                "at {} s: {} job{} on {} of {} {what}, {} job{} waiting",
+                "at {} s: {} job{} on {} of {} {what}{down}, {} job{} waiting",
                 grouped(taken.at),
                 grouped(jobs),
                 plural(jobs),
@@ -212,14 +216,23 @@ impl Results for Picture<'_> {
     fn figures(&self, plots: &Path) -> anyhow::Result<Vec<PathBuf>> {
         let Some(taken) = &self.taken else { return Ok(Vec::new()) };
         let topology = &self.cell.trace.topology;
+        let sheets = Sheets::of(topology);
         let [title, doing] = self.words(taken);
         let asked = taken.asked.map(|place| taken.holds[place].job.number);
         let asked = asked.map(|number| format!("job {number} in black has just started"));
         let figure = MachineMap {
             title,
             subtitle: [Some(doing), asked].into_iter().flatten().collect(),
-            sides: Sheets::of(topology).sides,
-            holders: holders(taken, topology.processors()),
+            sides: sheets.sides,
+            holders: sheets.laid_out(&holders(taken, topology.processors())),
+            down: match taken.down.is_empty() {
+                true => Vec::new(),
+                false => {
+                    let is_down = |node| taken.down.binary_search(&NodeId(node)).is_ok();
+                    let down = (0..topology.processors() as u32).map(is_down);
+                    sheets.laid_out(&down.collect::<Vec<_>>())
+                }
+            },
             jobs: taken.holds.iter().map(|hold| hold.job.number).collect(),
             asked: taken.asked,
         };

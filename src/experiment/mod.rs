@@ -11,6 +11,7 @@
 //! [`search`] looks for good tie vectors. [`shaken`] says what runs come to over shaken copies of
 //! their traces.
 
+pub mod against;
 mod cell;
 pub mod compare;
 pub mod contention;

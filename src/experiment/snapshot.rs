@@ -1,6 +1,6 @@
 //! Who holds which processors at one instant of a run.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
 
 use super::Cell;
@@ -35,6 +35,8 @@ pub struct Snapshot {
     pub waiting: u64,
     /// Which of `holds` was asked for.
     pub asked: Option<usize>,
+    /// Processors out of service, in ascending order.
+    pub down: Vec<NodeId>,
 }
 
 /// A job with its processors.
@@ -76,7 +78,7 @@ impl Table for Hold {
         columns.push(Column::new(
             "nodes",
             "",
-            "the job's processors by number in the order of allocation, ranges such as 4,7-9; x counts fastest, then y",
+            "the job's processors by number in the order of allocation, ranges such as 4,7-9; on a mesh or torus z counts fastest, then y, then x",
             |hold: &Self| hold.ranges(),
         ));
         columns
@@ -113,7 +115,8 @@ pub fn snapshot(cell: &Cell, when: When, stop: &Stop) -> Result<Option<Snapshot>
         reduced: HashMap::new(),
     };
     let topology = &cell.trace.topology;
-    if !allocator.keeps_schedule() || allocator.census().is_some() {
+    let outages = cell.trace.outages();
+    if !allocator.keeps_schedule() || allocator.census().is_some() || !outages.is_empty() {
         let mut scheduler = cell.scheduler.build(topology.slots() as u32);
         let mut service = cluster::service(topology, allocator.as_mut(), 1.0);
         let scene = Scene { jobs: cell.trace.jobs(), topology, timed: false, stop };
@@ -121,7 +124,7 @@ pub fn snapshot(cell: &Cell, when: When, stop: &Stop) -> Result<Option<Snapshot>
             // Nobody has come before it is told.
             camera.arrivals.fill(i64::MAX);
         }
-        let course = Course { follows: &cell.trace.chains().follows, ..Course::default() };
+        let course = Course { follows: &cell.trace.chains().follows, outages };
         let scheduler = scheduler.as_mut();
         let (allocator, service) = (allocator.as_mut(), service.as_mut());
         simulate_amid(scene, course, scheduler, allocator, service, &mut camera)?;
@@ -225,7 +228,15 @@ impl Camera {
         }
         let waits = |(arrival, start): &(&i64, &i64)| **arrival <= at && **start > at;
         let waiting = self.arrivals.iter().zip(&self.starts).filter(waits).count() as u64;
-        Some(Snapshot { at, holds, waiting, asked })
+        // A busy processor leaves when its job gives it back.
+        let busy: HashSet<NodeId> = self
+            .held
+            .values()
+            .filter(|held| held.start <= at && held.end > at)
+            .flat_map(|held| held.nodes.iter().copied())
+            .collect();
+        let down = cell.trace.outages().down_at(at).into_iter().filter(|node| !busy.contains(node));
+        Some(Snapshot { at, holds, waiting, asked, down: down.collect() })
     }
 }
 
@@ -247,6 +258,14 @@ impl Observer for Camera {
         self.hold(id, now, i64::MAX, nodes);
         if self.asked == Some(id.index()) {
             (self.at, self.taken) = (Some(now), true);
+        }
+    }
+
+    fn cut_off(&mut self, id: JobId, now: i64, _: &[NodeId], again: bool) {
+        self.completed(id, now);
+        if again && !self.taken && self.at.is_none_or(|at| now <= at) {
+            // It waits once more.
+            self.starts[id.index()] = i64::MAX;
         }
     }
 

@@ -3,6 +3,7 @@ use std::path::{Path, PathBuf};
 
 use super::FrameError;
 use super::files::{Files, write};
+use crate::experiment::against::AgainstRow;
 use crate::experiment::shaken::ShakenRow;
 use crate::experiment::{OfRun, RunResult};
 use crate::metrics::system::OutageMetrics;
@@ -26,6 +27,9 @@ pub struct Tables {
     metadata: Vec<(String, String)>,
     held: Vec<RunResult>,
     held_rows: usize,
+    /// From the first run that is set against one that repeats the log.
+    against: Option<Files>,
+    held_against: Vec<AgainstRow>,
 }
 
 impl Tables {
@@ -52,6 +56,8 @@ impl Tables {
             metadata: metadata.to_vec(),
             held: Vec::new(),
             held_rows: 0,
+            against: None,
+            held_against: Vec::new(),
         })
     }
 
@@ -66,6 +72,28 @@ impl Tables {
         self.held_rows += 1 + result.by_size.len();
         self.held.push(without_jobs(result));
         if self.held_rows >= HELD_ROWS { self.flush() } else { Ok(()) }
+    }
+
+    /// Takes in how a run differs from what the log did.
+    ///
+    /// # Errors
+    /// [`FrameError`] if a file cannot be written.
+    pub fn write_against(&mut self, rows: Vec<AgainstRow>) -> Result<(), FrameError> {
+        self.held_against.extend(rows);
+        if self.held_against.len() >= HELD_ROWS { self.flush_against() } else { Ok(()) }
+    }
+
+    fn flush_against(&mut self) -> Result<(), FrameError> {
+        if self.held_against.is_empty() {
+            return Ok(());
+        }
+        let files = match self.against.take() {
+            Some(files) => files,
+            None => Files::create::<AgainstRow>(&self.place, &self.metadata, true)?,
+        };
+        self.against.insert(files).append(&self.held_against)?;
+        self.held_against.clear();
+        Ok(())
     }
 
     fn flush(&mut self) -> Result<(), FrameError> {
@@ -88,12 +116,13 @@ impl Tables {
     }
 
     /// Completes the files and gives them their names. Returns their paths: runs, job
-    /// sizes, jobs, and if there are any outages and what runs come to over `shaken` copies.
+    /// sizes, jobs, and if there are any outages, what runs are against the log, and what runs come to over `shaken` copies.
     ///
     /// # Errors
     /// [`FrameError`] if a file cannot be written or renamed.
     pub fn finish(mut self, shaken: &[ShakenRow]) -> Result<Vec<PathBuf>, FrameError> {
         self.flush()?;
+        self.flush_against()?;
         let mut paths = self.runs.finish()?;
         paths.extend(self.by_size.finish()?);
         if let Some(jobs) = self.jobs {
@@ -101,6 +130,9 @@ impl Tables {
         }
         if let Some(outages) = self.outages {
             paths.extend(outages.finish()?);
+        }
+        if let Some(against) = self.against {
+            paths.extend(against.finish()?);
         }
         if !shaken.is_empty() {
             paths.extend(write(&self.place, shaken, &self.metadata)?);

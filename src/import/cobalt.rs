@@ -10,7 +10,8 @@ use std::fmt::Write;
 use super::entry::{Entry, Line, UNKNOWN, dropped, status};
 use super::row::{Cell, Columns, Row};
 use super::source::Source;
-use super::value::{Zone, date, seconds, whole};
+use super::value::{bare, seconds, whole};
+use super::zone::{Moment, Zone, in_order};
 use super::{Fault, Log, Reason, Sink, Stop};
 use crate::workload::nodes;
 
@@ -81,9 +82,11 @@ fn perhaps(row: Row<'_>, index: Option<usize>) -> Result<i64, Fault> {
 }
 
 /// A point in time that must be there.
-fn time(row: Row<'_>, index: usize, zone: Zone) -> Result<i64, Fault> {
-    let reason = if row.text(index).is_empty() { Reason::Empty } else { Reason::NotATime };
-    row.read(index, reason, |text| date(text, zone))
+fn time(row: Row<'_>, index: usize, zone: Zone) -> Result<Moment, Fault> {
+    match row.text(index) {
+        "" => Err(row.fault(index, Reason::Empty)),
+        _ => row.date(index, zone),
+    }
 }
 
 /// What a `LOCATION` says.
@@ -149,6 +152,9 @@ impl Log for Cobalt {
         let estimate = perhaps(row, places.limit)?;
         let exit = places.exit.filter(|&exit| !row.text(exit).is_empty());
         let exit = exit.map(|exit| row.read(exit, Reason::NotANumber, whole)).transpose()?;
+        let times = in_order(queued, Some(start), Some(end));
+        let queued = times.submit;
+        let (start, end) = (times.start.unwrap_or(queued), times.end.unwrap_or(queued));
         let (wait, run) = (start - queued, end - start);
         if wait < 0 || run < 0 {
             sink.dropped(number, if wait < 0 { dropped::WAIT } else { dropped::RUN });
@@ -176,8 +182,11 @@ impl Log for Cobalt {
                 }
             }
         }
-        let id = row.text(places.id);
-        if id == self.before {
+        if let Some(note) = times.note {
+            sink.noted(number, note);
+        }
+        let id = bare(row.text(places.id));
+        if id == self.before && !self.source.join {
             sink.noted(number, "another run of the job before");
         }
         self.before.clear();
@@ -185,6 +194,7 @@ impl Log for Cobalt {
         sink.job(
             number,
             &Entry {
+                id,
                 submit: queued,
                 wait,
                 run,
@@ -204,6 +214,10 @@ impl Log for Cobalt {
             },
         )?;
         Ok(())
+    }
+
+    fn begin(&mut self) {
+        self.places = None;
     }
 
     fn is_begun(&self) -> bool {

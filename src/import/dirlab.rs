@@ -64,6 +64,10 @@ impl Log for Dirlab {
         Ok(())
     }
 
+    fn begin(&mut self) {
+        self.places = None;
+    }
+
     fn is_begun(&self) -> bool {
         self.places.is_some()
     }

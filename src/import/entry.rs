@@ -27,6 +27,8 @@ pub(super) const UNKNOWN: i64 = -1;
 /// A job. Times are seconds; submission counts from 1970, or from wherever the log does.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Entry<'a> {
+    /// What the log calls it, where rows can be joined by that; empty else.
+    pub id: &'a str,
     /// Submission.
     pub submit: i64,
     /// Start less submission, or [`UNKNOWN`].
@@ -56,6 +58,7 @@ pub(super) struct Entry<'a> {
 impl Entry<'_> {
     /// A job of which nothing is known.
     pub const NONE: Entry<'static> = Entry {
+        id: "",
         submit: 0,
         wait: UNKNOWN,
         run: 0,

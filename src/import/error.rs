@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io;
 
-use super::Report;
+use super::{Place, Report};
 use crate::shown::shown;
 use crate::swf;
 use crate::swf::snippet::snippet;
@@ -23,6 +23,8 @@ pub enum Reason {
     NotANumber,
     /// No point in time.
     NotATime,
+    /// A time that its clock skipped.
+    Skipped,
     /// No span of time.
     NotADuration,
     /// No list of nodes.
@@ -42,6 +44,7 @@ impl fmt::Display for Reason {
             Reason::Empty => "nothing where something is needed",
             Reason::NotANumber => "not a number",
             Reason::NotATime => "not a time",
+            Reason::Skipped => "a time that the clocks of its zone skipped",
             Reason::NotADuration => "not a duration",
             Reason::NotANodeList => "not a list of nodes",
             Reason::NotAJob => "not a job's name",
@@ -65,20 +68,32 @@ pub struct Fault {
 
 /// A malformed line: where it is, what is wrong, and the line.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "{file}:{line}:{}: {} \"{}\": {}\n{}",
-    .fault.at + 1, .fault.field, shown(&.fault.text), .fault.reason,
-    snippet(*.line, .text.as_bytes(), .fault.at, .fault.text.len())
-)]
 pub struct LineFault {
     /// The log as the user named it.
     pub file: String,
-    /// Number of the line, from 1.
+    /// Whether it has lines or rows.
+    pub unit: Place,
+    /// Number of the line or row, from 1.
     pub line: u64,
     /// What is wrong.
     pub fault: Fault,
     /// The line.
     pub text: String,
+}
+
+impl fmt::Display for LineFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let LineFault { file, line, fault: Fault { reason, field, at, text }, .. } = self;
+        match self.unit {
+            Place::Line => {
+                writeln!(f, "{file}:{line}:{}: {field} \"{}\": {reason}", at + 1, shown(text))?;
+                f.write_str(&snippet(*line, self.text.as_bytes(), *at, text.len()))
+            }
+            Place::Row => {
+                write!(f, "{file}: row {line}, column {field} \"{}\": {reason}", shown(text))
+            }
+        }
+    }
 }
 
 /// Why an import stopped.
@@ -108,15 +123,19 @@ pub enum ImportError {
         /// What is wrong.
         what: String,
     },
-    /// The file is Parquet, which is not read.
-    #[error(
-        "{file}: this is Parquet; import reads text. To convert it: python3 -c \"import pandas, sys; \
-         pandas.read_parquet(sys.argv[1]).to_csv(sys.argv[2], index=False)\" FILE FILE.csv; then: \
-         replay import csv FILE.csv --map MAP.toml"
-    )]
+    /// The log is Parquet, and another kind is asked for.
+    #[error("{file}: this is Parquet: replay import fdata, pm100, or parquet with --map MAP.toml")]
     Parquet {
         /// The log.
         file: String,
+    },
+    /// The log is no Parquet that can be read, or lacks a column.
+    #[error("{file}: {what}")]
+    NoParquet {
+        /// The log.
+        file: String,
+        /// What is wrong.
+        what: String,
     },
     /// A malformed line, and none may be skipped.
     #[error(transparent)]

@@ -3,20 +3,20 @@
 //! ```toml
 //! separator = ","
 //! time = "iso"                 # iso, unix, unix-ms, seconds
-//! zone = "UTC"
+//! zone = "UTC"                 # +01:00, Europe/Prague
 //! [columns]
 //! submit = "when"
 //! start = "began"              # or wait
 //! end = "ended"                # or run
 //! size = "hosts"
 //! estimate = { column = "limit_min", unit = "minutes" }
-//! status = { column = "result", ok = ["ok"], failed = ["fail"], cancelled = [] }
+//! status = { column = "result", ok = ["ok"], failed = ["fail"], cancelled = [] }   # or slurm = true
 //! ```
 
 use serde::Deserialize;
 
 use super::ImportError;
-use super::value::Zone;
+use super::zone::Zone;
 use crate::naming::nearest;
 
 /// How a table writes points in time.
@@ -50,6 +50,9 @@ pub(super) enum Unit {
     /// `HH:MM:SS`.
     #[serde(rename = "HH:MM:SS")]
     Clock,
+    /// Minutes if nearly all jobs that came to their end kept to it as minutes, else seconds. Of limits.
+    #[serde(rename = "minutes or seconds")]
+    Either,
 }
 
 /// A column, by name; of a span, with its unit.
@@ -96,6 +99,9 @@ pub(super) struct Status {
     pub failed: Vec<String>,
     #[serde(default)]
     pub cancelled: Vec<String>,
+    /// The words are those of Slurm.
+    #[serde(default)]
+    pub slurm: bool,
 }
 
 /// What may be told of a job.
@@ -155,14 +161,18 @@ impl ColumnMap {
             ))
         })?;
         let wrong = |what: &str| ImportError::Map(format!("{file}: {what}"));
-        let Fields { end, run, start, .. } = &map.columns;
+        let Fields { end, run, start, wait, .. } = &map.columns;
+        let either = |span: &Option<Span>| span.as_ref().is_some_and(|s| s.unit() == Unit::Either);
+        if either(run) || either(wait) {
+            return Err(wrong("minutes or seconds: that is told of estimates only"));
+        }
         if run.is_none() && (end.is_none() || start.is_none()) {
             return Err(wrong("columns needs run, or start and end"));
         }
         if !map.separator.is_ascii() || map.separator == '"' {
             return Err(wrong("separator is one ASCII character, and no quote"));
         }
-        map.zone.parse::<Zone>().map_err(wrong)?;
+        map.zone.parse::<Zone>().map_err(|what| wrong(&format!("zone: {what}")))?;
         Ok(map)
     }
 

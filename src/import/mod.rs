@@ -4,13 +4,14 @@
 //! Torque, or a table; [`import`] turns any of them into SWF in one pass:
 //!
 //! ```text
-//! log --Lines--> line --(a file per kind)--> Entry --Sink--> spill, x.nodes.csv, x.shapes.csv
-//!                  \--> dropped, noted, malformed: counted by reason    \--> x.swf
+//! files --Lines--> line --(a file per kind)--> Entry --Sink--> spill, x.nodes.csv, x.shapes.csv
+//!   \--parquet--> row ----/  \--> dropped, noted, malformed: counted by reason  \--> x.swf
 //! ```
 //!
 //! Memory does not grow with the log, but with the names of users, groups and queues in it, and
 //! with the deleted jobs of Torque: finished jobs wait packed, on the disk if they are many, until the
-//! first submission and the names for the header are known.
+//! first submission and the names for the header are known. With [`Source::join`] it holds all jobs. Of a
+//! table in Parquet one group of rows is held, packed.
 //!
 //! Every line is a job, or is counted: as dropped (a job that cannot be replayed), as passed over (no
 //! job: a step, an event), or as malformed. Counts come with the number of the first such line. A
@@ -22,14 +23,18 @@
 //! # How to add one
 //!
 //! Write its file, a type with `Log`; add a [`Kind`], its entry to the table in `source.rs`, and a line to
-//! `reader` here.
+//! `reader` here. A table whose columns are known needs no more than its map in `layouts.rs`.
 
 mod cobalt;
 mod dirlab;
 mod entry;
 mod error;
+mod joined;
+mod layouts;
 mod map;
 mod mapped;
+#[cfg(feature = "frame")]
+mod parquet;
 mod report;
 mod rfold;
 mod row;
@@ -41,15 +46,17 @@ mod spill;
 mod tests;
 mod torque;
 mod value;
+mod zone;
 
 pub use error::{Fault, ImportError, LineFault, Reason};
 pub use map::ColumnMap;
-pub use report::{Class, Count, Report};
+pub use report::{Class, Count, Place, Report};
 pub use source::{Kind, Source, Submit, Unit, descriptions};
-pub use value::Zone;
+pub use zone::Zone;
 
 use std::borrow::Cow;
-use std::io::{BufReader, Read, Write};
+use std::fs::File;
+use std::io::{self, BufReader, Read, Write};
 use std::path::PathBuf;
 
 use crate::lines::{LineError, Lines};
@@ -66,9 +73,9 @@ const BUFFER: usize = 1 << 18;
 pub struct Import {
     /// What it is.
     pub source: Source,
-    /// Columns of a table of one's own, for [`Kind::Csv`].
+    /// Columns of a table of one's own, for [`Kind::Csv`] and [`Kind::Parquet`].
     pub map: Option<ColumnMap>,
-    /// Its name in messages.
+    /// Its name in messages, if it is in one piece.
     pub file: String,
     /// Malformed lines that are skipped and counted; 0 = the first is an error.
     pub max_errors: usize,
@@ -93,6 +100,9 @@ pub struct Outputs<'a> {
 trait Log {
     /// Takes a line: hands jobs and counts to `sink`.
     fn line(&mut self, line: Line<'_>, sink: &mut Sink<'_>) -> Result<(), Stop>;
+
+    /// Another file begins, with a header of its own if the kind has one.
+    fn begin(&mut self) {}
 
     /// The log is at its end.
     fn end(&mut self, sink: &mut Sink<'_>) {
@@ -127,7 +137,16 @@ impl From<std::io::Error> for Stop {
     }
 }
 
-/// Reads a log, gzip'ed or plain, and writes a trace.
+/// What a log is read from.
+pub enum Input<'a> {
+    /// A file that can be read in any order: a table in Parquet is read where it is.
+    File(File),
+    /// Anything else, gzip'ed or plain. Of a table in Parquet a copy is put to [`Import::scratch`]
+    /// first, as it has its list of contents at its end.
+    Stream(Box<dyn Read + 'a>),
+}
+
+/// Reads a log in one piece and writes a trace: [`import_all`] of what [`Import::file`] names.
 ///
 /// # Errors
 /// [`ImportError`]: unreadable input, a header without a column that is needed, a malformed line
@@ -148,12 +167,72 @@ impl From<std::io::Error> for Stop {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn import(input: impl Read, how: &Import, outputs: Outputs<'_>) -> Result<Report, ImportError> {
-    let file = || how.file.clone();
+    import_all([(how.file.clone(), Ok(Input::Stream(Box::new(input))))], how, outputs)
+}
+
+/// Reads a log in several files, one after the other, each with its name in messages, and writes one
+/// trace. Jobs are numbered through, names mean the same in all.
+///
+/// # Errors
+/// As [`import`].
+pub fn import_all<'a>(
+    inputs: impl IntoIterator<Item = (String, io::Result<Input<'a>>)>,
+    how: &Import,
+    outputs: Outputs<'_>,
+) -> Result<Report, ImportError> {
+    let mut sink = Sink::new(how, outputs.nodes, outputs.shapes)?;
+    let mut log = reader(how)?;
+    for (name, input) in inputs {
+        sink.begin(&name);
+        let unreadable = |source| swf::Error::Io { file: name.clone(), source };
+        let input = input.map_err(unreadable)?;
+        if !how.source.kind.is_parquet() {
+            log.begin();
+            let input: Box<dyn Read> = match input {
+                Input::File(file) => Box::new(file),
+                Input::Stream(stream) => stream,
+            };
+            lines(input, &name, log.as_mut(), &mut sink)?;
+            continue;
+        }
+        let file = match input {
+            Input::File(file) => file,
+            Input::Stream(mut stream) => {
+                let mut copy = spill::nameless(&how.scratch).map_err(ImportError::Output)?;
+                io::copy(&mut stream, &mut copy).map_err(unreadable)?;
+                copy
+            }
+        };
+        table(file, how, &mut sink)?;
+    }
+    log.end(&mut sink);
+    sink.finish(outputs.swf)
+}
+
+/// Reads a file in Parquet.
+#[cfg(feature = "frame")]
+fn table(file: File, how: &Import, sink: &mut Sink<'_>) -> Result<(), ImportError> {
+    parquet::read(file, &how.source, &map(how)?, sink)
+}
+
+/// Says that nobody reads Parquet here.
+#[cfg(not(feature = "frame"))]
+fn table(_: File, how: &Import, sink: &mut Sink<'_>) -> Result<(), ImportError> {
+    let what = format!("{} needs a build with the feature frame", how.source);
+    Err(ImportError::NoParquet { file: sink.file(), what })
+}
+
+/// Reads a file of text.
+fn lines(
+    input: Box<dyn Read + '_>,
+    name: &str,
+    log: &mut dyn Log,
+    sink: &mut Sink<'_>,
+) -> Result<(), ImportError> {
+    let file = || name.to_string();
     let decoder = Decoder::new(input);
     let decoder = decoder.map_err(|source| swf::Error::Io { file: file(), source })?;
     let mut lines = Lines::new(BufReader::with_capacity(BUFFER, decoder));
-    let mut sink = Sink::new(how, outputs.nodes, outputs.shapes)?;
-    let mut log = reader(how)?;
     loop {
         let number = lines.number() + 1;
         let taken = lines.next(|bytes| {
@@ -169,7 +248,7 @@ pub fn import(input: impl Read, how: &Import, outputs: Outputs<'_>) -> Result<Re
             if text.trim().is_empty() {
                 return Ok(());
             }
-            log.line(Line { number, text }, &mut sink).or_else(|stop| match stop {
+            log.line(Line { number, text }, sink).or_else(|stop| match stop {
                 Stop::Fault(fault) => sink.malformed(number, text, fault),
                 Stop::Header(what) => Err(ImportError::Header { file: file(), line: number, what }),
                 Stop::Output(source) => Err(ImportError::Output(source)),
@@ -194,16 +273,33 @@ pub fn import(input: impl Read, how: &Import, outputs: Outputs<'_>) -> Result<Re
         let what = "there is no header line".to_string();
         return Err(ImportError::Header { file: file(), line: lines.number().max(1), what });
     }
-    log.end(&mut sink);
-    sink.finish(lines.number(), outputs.swf)
+    sink.lines(lines.number());
+    Ok(())
 }
 
-/// The reader of a source.
+/// The map of a table, the user's or its own.
+fn map(how: &Import) -> Result<ColumnMap, ImportError> {
+    let source = &how.source;
+    let own = layouts::layout(source.kind, source.zone).transpose()?;
+    let wants = matches!(source.kind, Kind::Csv | Kind::Parquet);
+    match (own, &how.map) {
+        (Some(own), None) => Ok(own),
+        (None, Some(map)) if wants => Ok(map.clone()),
+        (None, None) => Err(ImportError::Map(format!(
+            "{source} needs --map FILE, which says which column is what"
+        ))),
+        (_, Some(_)) => {
+            let what = format!("{source} knows its columns: a map is for csv and parquet");
+            Err(ImportError::Map(what))
+        }
+    }
+}
+
+/// The reader of a source of text.
 fn reader(how: &Import) -> Result<Box<dyn Log>, ImportError> {
     let source = how.source.clone();
     if how.map.is_some() && source.kind != Kind::Csv {
-        let what = format!("{source} knows its columns: a map is for csv");
-        return Err(ImportError::Map(what));
+        map(how)?;
     }
     Ok(match source.kind {
         Kind::Sacct => Box::new(sacct::Sacct::new(source)),
@@ -211,12 +307,8 @@ fn reader(how: &Import) -> Result<Box<dyn Log>, ImportError> {
         Kind::Torque => Box::new(torque::Torque::new(source)),
         Kind::Dirlab => Box::new(dirlab::Dirlab::new(source)),
         Kind::Rfold => Box::new(rfold::Rfold::new(source)),
-        Kind::Csv => {
-            let Some(map) = how.map.clone() else {
-                let what = "csv needs --map FILE, which says which column is what".to_string();
-                return Err(ImportError::Map(what));
-            };
-            Box::new(mapped::Mapped::new(source, map))
+        Kind::Csv | Kind::Fdata | Kind::Pm100 | Kind::Parquet => {
+            Box::new(mapped::Mapped::new(source, map(how)?))
         }
     })
 }

@@ -30,6 +30,25 @@ impl fmt::Display for Class {
     }
 }
 
+/// What a log consists of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Place {
+    /// Lines of text.
+    #[default]
+    Line,
+    /// Rows of a table.
+    Row,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Place::Line => "line",
+            Place::Row => "row",
+        })
+    }
+}
+
 /// So many, and the line of the first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Count {
@@ -37,14 +56,18 @@ pub struct Count {
     pub count: u64,
     /// Line of the first, from 1.
     pub first: u64,
+    /// The file that it is in, among [`Report::files`].
+    pub file: usize,
 }
 
 /// What an import did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// The log as the user named it.
-    pub file: String,
-    /// Lines read, blank ones and the header among them.
+    /// The files of the log as the user named them.
+    pub files: Vec<String>,
+    /// Whether it has lines or rows.
+    pub unit: Place,
+    /// Lines read, blank ones and the header among them; or rows.
     pub lines: u64,
     /// Jobs written.
     pub jobs: u64,
@@ -59,15 +82,27 @@ pub struct Report {
 }
 
 impl Report {
-    /// Counts `count` more, which stand in line `line`.
-    pub(super) fn add(&mut self, class: Class, what: &'static str, line: u64, count: u64) {
-        let entry = self.counts.entry((class, what)).or_insert(Count { count: 0, first: line });
-        entry.count += count;
+    /// Counts `count` more, which stand in line `line` of file `file`.
+    pub(super) fn add(
+        &mut self,
+        class: Class,
+        what: &'static str,
+        (file, line): (usize, u64),
+        count: u64,
+    ) {
+        let none = Count { count: 0, first: line, file };
+        self.counts.entry((class, what)).or_insert(none).count += count;
+    }
+
+    /// Place of the file that is read.
+    pub(super) fn file(&self) -> usize {
+        self.files.len().saturating_sub(1)
     }
 
     /// Counts a malformed line.
     pub(super) fn add_malformed(&mut self, reason: Reason, line: u64) {
-        self.malformed.entry(reason).or_insert(Count { count: 0, first: line }).count += 1;
+        let none = Count { count: 0, first: line, file: self.file() };
+        self.malformed.entry(reason).or_insert(none).count += 1;
     }
 
     /// How many of a class.
@@ -94,16 +129,24 @@ impl fmt::Display for Report {
         let (lines, jobs) = (grouped(self.lines), grouped(self.jobs));
         write!(
             f,
-            "{}: {lines} lines, {jobs} jobs kept; {dropped} dropped; {passed} that are no job; \
+            "{}{}: {lines} {}s, {jobs} jobs kept; {dropped} dropped; {passed} that are no job; \
              {malformed} malformed",
-            self.file
+            self.files.first().map_or("", String::as_str),
+            match self.files.len() {
+                0 | 1 => String::new(),
+                files => format!(" and {} more", grouped(files as u64 - 1)),
+            },
+            self.unit
         )?;
         let malformed =
             self.malformed.iter().map(|(why, count)| (Class::Malformed, why.to_string(), *count));
         let counts =
             self.counts.iter().map(|((class, what), count)| (*class, (*what).to_string(), *count));
-        for (class, what, Count { count, first }) in counts.chain(malformed) {
-            write!(f, "\n  {class:<9} {what}: {}, first in line {first}", grouped(count))?;
+        for (class, what, Count { count, first, file }) in counts.chain(malformed) {
+            write!(f, "\n  {class:<9} {what}: {}, first in {} {first}", grouped(count), self.unit)?;
+            if let (Some(name), true) = (self.files.get(file), self.files.len() > 1) {
+                write!(f, " of {name}")?;
+            }
         }
         Ok(())
     }

@@ -70,6 +70,10 @@ impl Log for Rfold {
         Ok(())
     }
 
+    fn begin(&mut self) {
+        self.places = None;
+    }
+
     fn is_begun(&self) -> bool {
         self.places.is_some()
     }

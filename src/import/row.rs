@@ -1,14 +1,16 @@
 //! Tables of text: a header that names columns, and rows.
 
 use super::entry::Line;
+use super::value::date;
+use super::zone::{Moment, Zone};
 use super::{Fault, Reason, Stop};
 use crate::naming::nearest;
 
 /// A field of a line, as bytes of it, without its quotes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Cell {
-    start: usize,
-    end: usize,
+    pub start: usize,
+    pub end: usize,
 }
 
 /// Splits a line at `separator`. A field in double quotes may hold the separator; a doubled quote in
@@ -50,6 +52,10 @@ pub(super) fn split(text: &str, separator: u8, cells: &mut Vec<Cell>) -> Result<
 }
 
 impl Cell {
+    /// Nothing.
+    #[cfg(feature = "frame")]
+    pub const EMPTY: Cell = Cell { start: 0, end: 0 };
+
     /// The fields of a line in which a quote is a character like another.
     pub fn unquoted(text: &str, separator: u8, cells: &mut Vec<Cell>) {
         cells.clear();
@@ -99,6 +105,12 @@ impl Columns {
         Ok((columns, places))
     }
 
+    /// Of a table that has no first line.
+    #[cfg(feature = "frame")]
+    pub fn named(names: impl Iterator<Item = String>) -> Columns {
+        Columns { names: names.collect() }
+    }
+
     /// Number of columns.
     pub fn len(&self) -> usize {
         self.names.len()
@@ -128,7 +140,7 @@ impl Columns {
         self.find(name).ok_or_else(|| {
             let near = nearest(name, self.names.iter().map(String::as_str));
             let near = near.map_or(String::new(), |near| format!(" (is it \"{near}\"?)"));
-            Stop::Header(format!("the header has no column \"{name}\"{near}"))
+            Stop::Header(format!("there is no column \"{name}\"{near}"))
         })
     }
 
@@ -181,6 +193,11 @@ impl<'a> Row<'a> {
         let at = self.cells.get(index).map_or(0, |cell| cell.start);
         let text = self.text(index).to_string();
         Fault { reason, field: self.columns.name(index).to_string(), at, text }
+    }
+
+    /// A field as a point in time: a date in `zone`, where it names none.
+    pub fn date(self, index: usize, zone: Zone) -> Result<Moment, Fault> {
+        date(self.text(index), zone).map_err(|reason| self.fault(index, reason))
     }
 
     /// A field as something that its text can be read as.

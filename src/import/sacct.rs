@@ -7,7 +7,8 @@
 use super::entry::{Entry, Line, UNKNOWN, dropped, status};
 use super::row::{Cell, Columns, Row};
 use super::source::{Source, Submit, Unit};
-use super::value::{Zone, date, digits, slurm_duration};
+use super::value::{digits, slurm_duration};
+use super::zone::{Moment, Zone, in_order};
 use super::{Fault, Log, Reason, Sink, Stop};
 use crate::workload::nodes;
 
@@ -146,14 +147,14 @@ fn cut<'a>(
 }
 
 /// A point in time, if there is one.
-fn time(row: Row<'_>, index: usize, zone: Zone) -> Result<Option<i64>, Fault> {
+fn time(row: Row<'_>, index: usize, zone: Zone) -> Result<Option<Moment>, Fault> {
     let text = row.text(index);
     if NOTHING.contains(&text) {
         return Ok(None);
     }
-    match digits(text).or_else(|| date(text, zone)) {
-        Some(time) => Ok(Some(time)),
-        None => Err(row.fault(index, Reason::NotATime)),
+    match digits(text) {
+        Some(time) => Ok(Some(Moment::at(time))),
+        None => row.date(index, zone).map(Some),
     }
 }
 
@@ -171,9 +172,14 @@ fn size(row: Row<'_>, places: &[usize]) -> Result<i64, Fault> {
     Ok(0)
 }
 
+/// `CANCELLED` of `CANCELLED by 2017`; wide columns are cut to `CANCELLED+`.
+pub(super) fn first_word(text: &str) -> &str {
+    text.split_whitespace().next().unwrap_or_default().trim_end_matches('+')
+}
+
 /// Slurm's states, by their first word: the status, whether the job is at its end, and whether
 /// the word is known.
-fn state(word: &str) -> (i64, bool, bool) {
+pub(super) fn state(word: &str) -> (i64, bool, bool) {
     match word {
         "COMPLETED" => (status::COMPLETED, true, true),
         "FAILED" | "NODE_FAIL" | "BOOT_FAIL" | "OUT_OF_MEMORY" | "DEADLINE" | "TIMEOUT" => {
@@ -228,7 +234,7 @@ impl Log for Sacct {
         let submitted = time(row, submit, zone)?;
         let submitted = submitted.ok_or_else(|| row.fault(submit, Reason::Empty))?;
         let started = time(row, start, zone)?;
-        let mut ended = places.end.map(|end| time(row, end, zone)).transpose()?.flatten();
+        let ended = places.end.map(|end| time(row, end, zone)).transpose()?.flatten();
         let elapsed = match (places.elapsed_raw, places.elapsed) {
             (Some(raw), _) if !NOTHING.contains(&row.text(raw)) => {
                 Some(row.read(raw, Reason::NotANumber, digits)?)
@@ -238,21 +244,21 @@ impl Log for Sacct {
             }
             _ => None,
         };
-        let word = row.text(places.state).split_whitespace().next().unwrap_or_default();
-        // Wide columns are cut: CANCELLED+.
-        let (status, over, known) = state(word.trim_end_matches('+'));
-        if !over || (started.is_some() && ended.is_none() && places.end.is_some()) {
-            if !self.source.running || started.is_none() || elapsed.is_none() {
-                sink.dropped(number, dropped::UNFINISHED);
-                return Ok(());
-            }
-            ended = None;
+        let (status, over, known) = state(first_word(row.text(places.state)));
+        let unfinished = !over || (started.is_some() && ended.is_none() && places.end.is_some());
+        let is_known = self.source.running && started.is_some() && elapsed.is_some();
+        if unfinished && !is_known {
+            sink.dropped(number, dropped::UNFINISHED);
+            return Ok(());
         }
         let size = match started {
             Some(_) => size(row, &places.ran)?,
             None => size(row, &places.asked)?,
         };
         let eligible = places.eligible.map(|at| time(row, at, zone)).transpose()?.flatten();
+        let times = in_order(submitted, started, ended.filter(|_| over));
+        let (submitted, started, ended) = (times.submit, times.start, times.end);
+        let eligible = eligible.map(|eligible| eligible.earlier);
         let later = eligible.filter(|&eligible| eligible > submitted);
         let from = later.unwrap_or(submitted);
         let (wait, run) = match started {
@@ -311,6 +317,9 @@ impl Log for Sacct {
         if !kept {
             return Ok(());
         }
+        if let Some(note) = times.note {
+            sink.noted(number, note);
+        }
         if unlike {
             sink.noted(number, "list of nodes unlike their number");
         }
@@ -332,6 +341,10 @@ impl Log for Sacct {
             sink.noted(number, "never started");
         }
         Ok(())
+    }
+
+    fn begin(&mut self) {
+        self.places = None;
     }
 
     fn is_begun(&self) -> bool {

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::LazyLock;
 
 use super::ColumnMap;
-use super::value::Zone;
+use super::zone::Zone;
 use crate::naming::{Description, Entry, NameError, Table, kind};
 
 /// A kind of log.
@@ -20,18 +20,29 @@ pub enum Kind {
     Dirlab,
     /// CSV of RFold.
     Rfold,
-    /// Any table, by a [`ColumnMap`].
+    /// Any table of text, by a [`ColumnMap`].
     Csv,
+    /// F-DATA: jobs of Fugaku, Parquet.
+    Fdata,
+    /// PM100: jobs of Marconi100, Parquet.
+    Pm100,
+    /// Any table as Parquet, by a [`ColumnMap`].
+    Parquet,
 }
 
 impl Kind {
     /// Whether its times say when, not only how long after the first job.
     pub(super) fn has_dates(self, map: Option<&ColumnMap>) -> bool {
         match self {
-            Kind::Sacct | Kind::Cobalt | Kind::Torque => true,
+            Kind::Sacct | Kind::Cobalt | Kind::Torque | Kind::Fdata | Kind::Pm100 => true,
             Kind::Dirlab | Kind::Rfold => false,
-            Kind::Csv => map.is_some_and(ColumnMap::has_dates),
+            Kind::Csv | Kind::Parquet => map.is_some_and(ColumnMap::has_dates),
         }
+    }
+
+    /// Whether it is a file in Parquet, which has rows and no lines.
+    pub fn is_parquet(self) -> bool {
+        matches!(self, Kind::Fdata | Kind::Pm100 | Kind::Parquet)
     }
 }
 
@@ -68,6 +79,8 @@ pub struct Source {
     pub running: bool,
     /// Whether sizes with a fraction are rounded up, not dropped.
     pub round_up: bool,
+    /// Whether all rows with one id are one job.
+    pub join: bool,
 }
 
 static TABLE: LazyLock<Table<Source>> = LazyLock::new(|| {
@@ -78,6 +91,7 @@ static TABLE: LazyLock<Table<Source>> = LazyLock::new(|| {
         zone: Zone::default(),
         running: false,
         round_up: false,
+        join: false,
     };
     let sized = |entry: Entry<Source>| {
         entry
@@ -95,12 +109,17 @@ static TABLE: LazyLock<Table<Source>> = LazyLock::new(|| {
             )
     };
     let zoned = |entry: Entry<Source>| {
-        let zone = kind::told("UTC|+HH:MM|-HH:MM");
+        let zone = kind::told("UTC|+HH:MM|-HH:MM|Europe/Prague|..");
         entry.param("zone", zone, "zone of times that name none", |source| &mut source.zone)
     };
     let rounded = |entry: Entry<Source>| {
         let about = "round sizes with a fraction up; such jobs are dropped else";
         entry.param("round-up", kind::yes_no(), about, |source| &mut source.round_up)
+    };
+    let joined = |entry: Entry<Source>| {
+        let about = "make one job of all rows with one id, from the first start to the last end; all jobs \
+                     are then kept in memory";
+        entry.param("join", kind::yes_no(), about, |source| &mut source.join)
     };
     let sacct = Entry::new("sacct", of(Kind::Sacct))
         .about(
@@ -133,15 +152,31 @@ static TABLE: LazyLock<Table<Source>> = LazyLock::new(|| {
         .source("github.com/shuoshuc/RFold");
     let csv = Entry::new("csv", of(Kind::Csv))
         .about("Any table of text; --map says which column is what.");
+    let fdata = Entry::new("fdata", of(Kind::Fdata))
+        .about("Parquet of F-DATA, jobs of Fugaku: sizes in nodes, adt, sdt and edt.")
+        .source("F-DATA, a workload dataset of Fugaku (Antici et al., 2024)");
+    let pm100 = Entry::new("pm100", of(Kind::Pm100))
+        .about(
+            "Parquet of PM100, jobs of Marconi100, with their nodes. Time limits are minutes, unless too \
+             many jobs that came to their end ran longer: then seconds.",
+        )
+        .source("PM100, a job power consumption dataset (Antici et al., 2023)");
+    let parquet = Entry::new("parquet", of(Kind::Parquet)).about(
+        "Any table in Parquet; --map says which column is what. Columns of dates and of spans are what \
+         they are, whatever the map says of text and numbers.",
+    );
     Table::new(
         "source",
         [
             sacct,
-            rounded(zoned(cobalt)),
+            joined(rounded(zoned(cobalt))),
             sized(torque),
             rounded(dirlab),
             rounded(rfold),
-            rounded(csv),
+            joined(rounded(csv)),
+            zoned(fdata),
+            zoned(pm100),
+            joined(rounded(parquet)),
         ],
     )
 });

@@ -86,7 +86,7 @@ fn unpacked(packed: &mut impl Read) -> io::Result<i64> {
 }
 
 /// A file that nobody else can find, and that goes with its last user.
-fn nameless(dir: &Path) -> io::Result<File> {
+pub(super) fn nameless(dir: &Path) -> io::Result<File> {
     let mut attempt = 0;
     loop {
         let path = dir.join(format!(".replay-import-{}-{attempt}", process::id()));

@@ -152,10 +152,7 @@ fn mistakes_have_a_place() {
         (SACCT.replace("n[5-6],m1", "n[6-5],m1"), "NodeList \"n[6-5],m1\": not a list of nodes"),
         (SACCT.replace("|90|90|1|", "|9O|90|x|"), "AllocNodes \"x\": not a number"),
         (SACCT.replace("|UNLIMITED||2|", "|SOME||2|"), "Timelimit \"SOME\": not a duration"),
-        (
-            SACCT.replace("JobID", "Job"),
-            "log:1: the header has no column \"JobID\" (is it \"Job\"?)",
-        ),
+        (SACCT.replace("JobID", "Job"), "log:1: there is no column \"JobID\" (is it \"Job\"?)"),
         (
             SACCT.replace("End|Elapsed", "Fin|Lapse"),
             "none of the columns End, ElapsedRaw and Elapsed",
@@ -254,8 +251,10 @@ fn torque_events() {
     );
     assert_eq!(made.nodes, "job,nodes\n1,\"26,27,28\"\n2,\"26\"\n3,\"8,9\"\n");
     assert_eq!(made.report.count("event that ends no job"), 2);
-    let gone =
-        ((Class::Passed, "job deleted or aborted that did not end"), Count { count: 2, first: 5 });
+    let gone = (
+        (Class::Passed, "job deleted or aborted that did not end"),
+        Count { count: 2, first: 5, file: 0 },
+    );
     assert_eq!(made.report.counts.get(&gone.0), Some(&gone.1));
     let eligible = super::tests::made("torque[submit=eligible]", TORQUE);
     assert_eq!(jobs(&eligible)[0], [200, 222, 2445, 3, 172_800, 5]);
@@ -325,6 +324,95 @@ fn a_table_of_ones_own() {
     assert!(missing.contains("no column \"host\" (is it \"hosts\"?)"), "{missing}");
     let nothing = run(&how("csv", None), log.as_bytes()).err().map(|error| error.to_string());
     assert!(nothing.unwrap_or_default().contains("csv needs --map"));
+}
+
+/// Rows of one id in two files, and in two runs: from the first start to the last end.
+#[test]
+fn rows_of_one_job_are_joined() {
+    let one = COBALT.replace("41.00000,2015-01-01 00:11:40", "41.00000,2015-01-01 00:10:40");
+    let header = COBALT.lines().next().unwrap_or_default();
+    let other = format!(
+        "{header}\nz,40,2015-01-01 00:00:00,2015-01-01 02:00:00,2015-01-01 02:30:00,47,short,,1024,1024,MIR-048C0-77BF1-1024,0\n"
+    );
+    let import = |source: &str| {
+        let (mut swf, mut nodes) = (Vec::new(), Vec::new());
+        let outputs = Outputs { swf: &mut swf, nodes: Some(&mut nodes), shapes: None };
+        let input =
+            |text: &str| Ok(Input::Stream(Box::new(std::io::Cursor::new(text.to_string()))));
+        let inputs = [("a.csv".to_string(), input(&one)), ("b.csv".to_string(), input(&other))];
+        let report = import_all(inputs, &how(source, None), outputs);
+        let report = report.unwrap_or_else(|error| panic!("{error}"));
+        let records = Reader::new(swf.as_slice(), "made.swf").records().collect::<Vec<_>>();
+        let records: Vec<Record> = records.into_iter().map(|r| r.expect("a record").1).collect();
+        let (header, nodes) = (String::new(), String::from_utf8(nodes).expect("text"));
+        Made { header, records, nodes, shapes: String::new(), report }
+    };
+    let joined = import("cobalt[join=yes]");
+    // 40: from 1:06:41 in one file to 2:30 in the other. 41: both rows ran at the same time.
+    assert_eq!(
+        jobs(&joined),
+        [
+            [0, 4001, 4999, 1024, 21_600, 1],
+            [640, 1673, 2981, 1024, 7200, 1],
+            [700, 1613, 2981, 129, -1, 1],
+            [700, 1613, 2981, 512, -1, 1]
+        ]
+    );
+    let shown = joined.report.to_string();
+    for words in [
+        "a.csv and 1 more: 8 lines, 4 jobs kept",
+        "noted     row joined with an earlier one of its job: 2, first in line 4 of a.csv",
+        "noted     rows of one job on different nodes, those of the first kept: 1, first in line 2 of b.csv",
+    ] {
+        assert!(shown.contains(words), "{words} not in\n{shown}");
+    }
+    assert!(
+        joined.nodes.starts_with("job,nodes\n1,\"A0-3 B4-7 C8-11 D8-11 E0-1\"\n"),
+        "{}",
+        joined.nodes
+    );
+    assert_eq!(import("cobalt").records.len(), 6);
+    let none = run(
+        &how("csv[join=yes]", Some(&MAP.replace("id = 'job'\n", ""))),
+        b"job;when;began;ended;who;hosts;limit;result\n",
+    );
+    let none = none.err().map(|error| error.to_string()).unwrap_or_default();
+    assert!(none.contains("join=yes needs the column id"), "{none}");
+}
+
+/// What a job comes to does not hang on the order of its rows.
+#[test]
+fn joined_rows_in_any_order() {
+    let map =
+        "time = 'unix'\n[columns]\nid = 'i'\nsubmit = 's'\nstart = 'b'\nend = 'e'\nsize = 'n'\n";
+    let rows = ["7,100,110,160,4", "7,100,200,230,2", "7,90,,95,8"];
+    for order in [[0, 1, 2], [2, 1, 0], [1, 0, 2]] {
+        let rows: Vec<&str> = order.iter().map(|&at| rows[at]).collect();
+        let log = format!("i,s,b,e,n\n{}\n8,300,300,310,1\n", rows.join("\n"));
+        let made =
+            run(&how("csv[join=yes]", Some(map)), log.as_bytes()).unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(jobs(&made)[0][..4], [0, 20, 120, 8], "{order:?}");
+        assert_eq!(made.records.len(), 2);
+    }
+}
+
+/// A job that is deleted in one file and ends in the next is no deleted job.
+#[test]
+fn events_in_several_files() {
+    let lines: Vec<&str> = TORQUE.split_inclusive('\n').collect();
+    let halves = [lines[..6].concat(), lines[6..].concat()];
+    let mut swf = Vec::new();
+    let outputs = Outputs { swf: &mut swf, nodes: None, shapes: None };
+    let name = |at: usize| format!("2017031{at}");
+    let inputs = halves
+        .iter()
+        .enumerate()
+        .map(|(at, half)| (name(at), Ok(Input::Stream(Box::new(half.as_bytes())))));
+    let report = import_all(inputs, &how("torque", None), outputs).expect("a log");
+    assert_eq!((report.jobs, report.lines), (3, 8));
+    let shown = report.to_string();
+    let words = "job deleted or aborted that did not end: 2, first in line 5 of 20170310";
+    assert!(shown.contains(words), "{shown}");
 }
 
 /// Twice the same bytes, packed or not, and what is read back is what was imported.

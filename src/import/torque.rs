@@ -20,8 +20,8 @@ use super::{Fault, Log, Reason, Sink, Stop};
 /// The log.
 pub(super) struct Torque {
     source: Source,
-    /// Deleted or aborted jobs that have not ended yet, each as a hash, with its line.
-    gone: HashMap<u64, u64>,
+    /// Deleted or aborted jobs that have not ended yet, each as a hash, with its file and line.
+    gone: HashMap<u64, (usize, u64)>,
     list: String,
 }
 
@@ -111,7 +111,7 @@ impl Log for Torque {
         match kind {
             "E" => {}
             "D" | "A" => {
-                self.gone.entry(key).or_insert(number);
+                self.gone.entry(key).or_insert(sink.place(number));
                 return Ok(());
             }
             _ => {
@@ -219,7 +219,7 @@ impl Log for Torque {
         let first = self.gone.values().min().copied().unwrap_or_default();
         if !self.gone.is_empty() {
             let what = "job deleted or aborted that did not end";
-            sink.passed(first, what, self.gone.len() as u64);
+            sink.passed_at(first, what, self.gone.len() as u64);
         }
     }
 }

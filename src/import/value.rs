@@ -1,36 +1,9 @@
 //! Numbers, times and spans of time as logs write them.
 
-use std::fmt;
-use std::str::FromStr;
-
+use super::Reason;
+use super::zone::{Moment, Zone, offset};
 pub(super) use crate::number::digits;
 use crate::workload::days_since_1970;
-
-/// Seconds from UTC to the clock of a log.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Zone(i64);
-
-impl FromStr for Zone {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Zone, &'static str> {
-        let named = matches!(text, "UTC" | "utc" | "Z" | "z");
-        let offset = if named { Some(0) } else { offset(text) };
-        offset.map(Zone).ok_or("a zone is UTC, or hours and minutes from it such as +01:00")
-    }
-}
-
-impl fmt::Display for Zone {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            0 => f.write_str("UTC"),
-            seconds => {
-                let (sign, minutes) = (if seconds < 0 { '-' } else { '+' }, seconds.abs() / 60);
-                write!(f, "{sign}{:02}:{:02}", minutes / 60, minutes % 60)
-            }
-        }
-    }
-}
 
 /// A number, with a sign and a fraction if need be; no `inf`, no `nan`.
 pub(super) fn number(text: &str) -> Option<f64> {
@@ -49,6 +22,14 @@ pub(super) fn whole(text: &str) -> Option<i64> {
     (number.fract() == 0.0).then_some(number as i64)
 }
 
+/// A name that may be a number written `512.0`, without the fraction.
+pub(super) fn bare(text: &str) -> &str {
+    match text.split_once('.') {
+        Some((whole, rest)) if rest.bytes().all(|byte| byte == b'0') => whole,
+        _ => text,
+    }
+}
+
 /// Whole seconds nearest to a number.
 pub(super) fn seconds(text: &str) -> Option<i64> {
     digits(text)
@@ -56,31 +37,23 @@ pub(super) fn seconds(text: &str) -> Option<i64> {
         .or_else(|| number(text).map(|number| number.round() as i64))
 }
 
-/// `+01:00`, `-0530`, `+02`, as seconds.
-fn offset(text: &str) -> Option<i64> {
-    let sign = match text.as_bytes().first()? {
-        b'+' => 1,
-        b'-' => -1,
-        _ => return None,
-    };
-    let rest = &text[1..];
-    let (hours, minutes) = match rest.split_once(':') {
-        Some(parts) => parts,
-        None if rest.len() == 4 && rest.is_ascii() => rest.split_at(2),
-        None => (rest, "00"),
-    };
-    let (hours, minutes) = (pair(hours)?, pair(minutes)?);
-    (hours < 24 && minutes < 60).then_some(sign * (3600 * hours + 60 * minutes))
-}
-
 /// Two digits.
-fn pair(text: &str) -> Option<i64> {
+pub(super) fn pair(text: &str) -> Option<i64> {
     digits(text).filter(|_| text.len() == 2)
 }
 
 /// `2026-03-01T08:00:00`, with a blank for the T, a fraction of a second (cut off), and an offset
-/// from UTC if they are there; else in `zone`. Seconds since 1970.
-pub(super) fn date(text: &str, zone: Zone) -> Option<i64> {
+/// from UTC if they are there; else in `zone`.
+pub(super) fn date(text: &str, zone: Zone) -> Result<Moment, Reason> {
+    let (local, offset) = local(text).ok_or(Reason::NotATime)?;
+    match offset {
+        Some(offset) => Ok(Moment::at(local - offset)),
+        None => zone.moment(local).ok_or(Reason::Skipped),
+    }
+}
+
+/// Seconds since 1970 on the clock of the date, and how far that is from UTC if it says so.
+fn local(text: &str) -> Option<(i64, Option<i64>)> {
     let (date, rest) = text.split_at_checked(10)?;
     let day = day(date, '-', [0, 5, 8])?;
     let rest = rest.strip_prefix(['T', ' '])?;
@@ -90,12 +63,12 @@ pub(super) fn date(text: &str, zone: Zone) -> Option<i64> {
         Some(fraction) => fraction.trim_start_matches(|c: char| c.is_ascii_digit()),
         None => rest,
     };
-    let zone = match rest.trim_start() {
-        "" => zone.0,
-        "Z" | "z" | "UTC" => 0,
-        rest => offset(rest)?,
+    let offset = match rest.trim_start() {
+        "" => None,
+        "Z" | "z" | "UTC" => Some(0),
+        rest => Some(offset(rest)?),
     };
-    Some(day * 86_400 + clock - zone)
+    Some((day * 86_400 + clock, offset))
 }
 
 /// Days since 1970 of a date whose parts stand at these places of its ten bytes: year, month, day.
@@ -114,6 +87,21 @@ fn day(text: &str, separator: char, [year, month, day]: [usize; 3]) -> Option<i6
     };
     let good = (1..=days).contains(&day) && year > 0;
     good.then(|| days_since_1970(year as u32, month as u32, day as u32))
+}
+
+/// Year, month and day of a day since 1970, however far away.
+#[cfg(feature = "frame")]
+pub(super) fn civil(day: i64) -> (i64, i64, i64) {
+    // Years begin in March here, so that a leap day is the last of its year. 400 of them have
+    // 146,097 days.
+    let day = day.saturating_add(719_468);
+    let (era, of_era) = (day.div_euclid(146_097), day.rem_euclid(146_097));
+    let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year + year / 4 - year / 100);
+    let month = (5 * of_year + 2) / 153;
+    let date = of_year - (153 * month + 2) / 5 + 1;
+    let (month, later) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
+    (400 * era + year + later, month, date)
 }
 
 /// `MM/DD/YYYY HH:MM:SS`, as Torque writes it; only whether it is one.
@@ -168,14 +156,14 @@ mod tests {
 
     #[test]
     fn dates() {
-        let utc = |text| date(text, Zone::default());
+        let utc = |text| date(text, Zone::default()).ok().map(|moment| moment.earlier);
         assert_eq!(utc("1970-01-01T00:00:00"), Some(0));
         assert_eq!(utc("2026-03-01T08:00:05"), Some(1_772_352_005));
         assert_eq!(utc("2015-01-01 01:06:41.000000"), Some(1_420_074_401));
         assert_eq!(utc("2025-05-01T00:18:03+00:00"), utc("2025-05-01T02:18:03+0200"));
         assert_eq!(utc("2000-02-29T00:00:00Z"), Some(951_782_400));
         let zone = "+01:30".parse().expect("a zone");
-        assert_eq!(date("1970-01-01 01:30:00", zone), Some(0));
+        assert_eq!(date("1970-01-01 01:30:00", zone), Ok(Moment::at(0)));
         for text in [
             "",
             "Unknown",
@@ -191,14 +179,18 @@ mod tests {
         }
     }
 
+    #[cfg(feature = "frame")]
     #[test]
-    fn zones() {
-        for text in ["UTC", "+01:00", "-05:30"] {
-            assert_eq!(text.parse::<Zone>().expect("a zone").to_string(), text);
+    fn days_there_and_back() {
+        for (year, month, last) in (1890..2110).flat_map(|year| (1..13).map(move |m| (year, m, 28)))
+        {
+            for date in 1..=last {
+                let days = days_since_1970(year, month, date);
+                assert_eq!(civil(days), (i64::from(year), i64::from(month), i64::from(date)));
+            }
         }
-        for text in ["", "+1:00", "+24:00", "Europe/Prague", "+0a:00"] {
-            assert!(text.parse::<Zone>().is_err(), "{text}");
-        }
+        assert_eq!(civil(days_since_1970(2000, 2, 29)), (2000, 2, 29));
+        assert_eq!((civil(-719_529), civil(-1)), ((-1, 12, 31), (1969, 12, 31)));
     }
 
     #[test]
@@ -232,6 +224,10 @@ mod tests {
         assert_eq!(
             (whole("-3"), whole("nan"), whole(""), whole("1e3")),
             (Some(-3), None, None, Some(1000))
+        );
+        assert_eq!(
+            (bare("40.000"), bare("40"), bare("a.b"), bare("4.05")),
+            ("40", "40", "a.b", "4.05")
         );
         assert_eq!((seconds("18431.92"), seconds("0.5")), (Some(18432), Some(1)));
         assert!(is_american("03/18/2017 00:00:00") && !is_american("18/03/2017 00:00:00"));

@@ -13,12 +13,14 @@ pub struct MachineMap {
     pub subtitle: Vec<String>,
     /// Columns, rows, slices.
     pub sides: [usize; 3],
-    /// By processor, x fastest, then y, then z: which of the jobs holds it.
+    /// By place on the page, x fastest, then y, then z: which of the jobs holds the processor there.
     pub holders: Vec<Option<usize>>,
     /// Numbers of the jobs.
     pub jobs: Vec<i64>,
     /// The job that is set off.
     pub asked: Option<usize>,
+    /// The same, whether it is out of service; none if nobody is.
+    pub down: Vec<bool>,
 }
 
 /// Between slices.
@@ -98,7 +100,9 @@ impl Figure for MachineMap {
             let place = [node % columns, node / columns % rows, node / columns / rows];
             let job = holder.and_then(|place| self.jobs.get(place));
             let mut row = place.map(|side| side.to_string()).to_vec();
-            row.push(job.map(i64::to_string).unwrap_or_default());
+            let down = self.down.get(node) == Some(&true);
+            let nobody = if down { "out of service" } else { "" };
+            row.push(job.map_or(nobody.to_string(), i64::to_string));
             table.row(&row);
         }
         table
@@ -121,8 +125,11 @@ impl MachineMap {
         canvas.rectangle((left, bottom), (left + width, bottom - height), GRID)?;
         for y in 0..rows {
             for x in 0..columns {
-                let holder = self.holders.get((z * rows + y) * columns + x).copied().flatten();
-                let colour = holder.map_or(WHITE, |place| self.colour(place));
+                let at = (z * rows + y) * columns + x;
+                let holder = self.holders.get(at).copied().flatten();
+                // What is out of service is no more than the ground.
+                let free = if self.down.get(at) == Some(&true) { MUTED } else { WHITE };
+                let colour = holder.map_or(free, |place| self.colour(place));
                 let (x, y) = (left + x as f64 * cell, bottom - y as f64 * cell);
                 let corner = (x + cell - hair, y - cell + hair);
                 canvas.rectangle((x + hair, y - hair), corner, colour)?;

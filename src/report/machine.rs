@@ -8,12 +8,15 @@ use crate::topology::Topology;
 pub struct Sheets {
     /// Columns, rows, slices; their product is the number of processors.
     pub sides: [usize; 3],
+    /// Whether processors are numbered by columns, as on a grid, or by rows.
+    by_columns: bool,
 }
 
 impl Sheets {
     /// A grid as it is, a slice for each z; a hypercube unfolded, the lower half of a processor's bits
     /// along x, the upper along y; hosts of a cluster in one row.
     pub fn of(topology: &Topology) -> Self {
+        let by_columns = matches!(topology, Topology::Grid(_));
         let sides = match topology {
             Topology::Grid(grid) => [0, 1, 2].map(|axis| grid.extent(axis)),
             Topology::Hypercube(cube) => {
@@ -22,12 +25,24 @@ impl Sheets {
             }
             Topology::Cluster(_) => [topology.processors(), 1, 1],
         };
-        Self { sides }
+        Self { sides, by_columns }
     }
 
     /// The processor in a column, row and slice.
     pub fn processor(self, [x, y, z]: [usize; 3]) -> usize {
-        (z * self.sides[1] + y) * self.sides[0] + x
+        let [columns, rows, slices] = self.sides;
+        match self.by_columns {
+            true => (x * rows + y) * slices + z,
+            false => (z * rows + y) * columns + x,
+        }
+    }
+
+    /// Values by processor as they lie on the page: column by column of a row, row by row, slice by slice.
+    pub fn laid_out<T: Clone>(self, values: &[T]) -> Vec<T> {
+        let [columns, rows, slices] = self.sides;
+        let places = (0..slices)
+            .flat_map(|z| (0..rows).flat_map(move |y| (0..columns).map(move |x| [x, y, z])));
+        places.filter_map(|place| values.get(self.processor(place)).cloned()).collect()
     }
 }
 
@@ -55,13 +70,19 @@ pub fn holders(snapshot: &Snapshot, processors: usize) -> Vec<Option<usize>> {
     holders
 }
 
-/// The machine as lines of text: a letter for each processor, `.` if it is free, `#` if it is the
-/// asked job's. Rows from the largest y down, as on paper; slices of three dimensions one under the
+/// The machine as lines of text: a letter for each processor, `.` if it is free, `-` if it is out of
+/// service, `#` if it is the asked job's. Rows from the largest y down, as on paper; slices of three dimensions one under the
 /// other.
 pub fn machine_map(topology: &Topology, snapshot: &Snapshot) -> Vec<String> {
     let sheets = Sheets::of(topology);
     let [columns, rows, slices] = sheets.sides;
     let holders = holders(snapshot, columns * rows * slices);
+    let mut free = vec!['.'; holders.len()];
+    for node in &snapshot.down {
+        if let Some(free) = free.get_mut(node.index()) {
+            *free = '-';
+        }
+    }
     let label = (rows.max(1) - 1).to_string().len();
     let mut lines = Vec::new();
     for z in 0..slices {
@@ -70,8 +91,8 @@ pub fn machine_map(topology: &Topology, snapshot: &Snapshot) -> Vec<String> {
         }
         for y in (0..rows).rev() {
             let cell = |x| {
-                let holder = holders[sheets.processor([x, y, z])];
-                holder.map_or('.', |place| symbol(snapshot, place))
+                let at = sheets.processor([x, y, z]);
+                holders[at].map_or(free[at], |place| symbol(snapshot, place))
             };
             let row: Vec<String> = (0..columns).map(|x| cell(x).to_string()).collect();
             lines.push(format!("{y:>label$}  {}", row.join(" ")));
@@ -89,19 +110,32 @@ pub fn machine_map(topology: &Topology, snapshot: &Snapshot) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::topology::NodeId;
 
     #[test]
     fn processors_lie_where_their_numbers_say() {
         let sheets = |machine: &str| Sheets::of(&machine.parse().expect("a machine"));
         assert_eq!(sheets("4x3").sides, [4, 3, 1]);
-        assert_eq!(sheets("torus:4x3x2").processor([1, 2, 1]), 21);
         assert_eq!(sheets("hypercube:5").sides, [8, 4, 1]);
+        for machine in ["4x3", "torus:4x3x2", "2x5x3"] {
+            let topology: Topology = machine.parse().expect("a machine");
+            let grid = topology.grid().expect("a grid");
+            for at in grid.coords() {
+                let place = Sheets::of(&topology).processor(at.map(usize::from));
+                assert_eq!(place, grid.node(at).index(), "{machine} {at:?}");
+            }
+        }
+        assert_eq!(sheets("2x3").laid_out(&[0, 1, 2, 3, 4, 5]), [0, 3, 1, 4, 2, 5]);
         assert_eq!(sheets("hypercube:5").processor([3, 2, 0]), 0b10_011);
     }
 
     #[test]
     fn a_map_has_a_letter_for_each_processor() {
-        let empty = Snapshot { at: 0, holds: Vec::new(), waiting: 0, asked: None };
+        let (holds, down) = (Vec::new(), vec![NodeId(3), NodeId(7)]);
+        let some_out = Snapshot { at: 0, holds, waiting: 0, asked: None, down };
+        let empty = Snapshot { down: Vec::new(), ..some_out.clone() };
+        let mesh = "7x2".parse().expect("a mesh");
+        assert_eq!(machine_map(&mesh, &some_out)[..2], ["1  . - . - . . .", "0  . . . . . . ."]);
         let map = |machine: &str| machine_map(&machine.parse().expect("a machine"), &empty);
         assert_eq!(map("7x2"), ["1  . . . . . . .", "0  . . . . . . .", "   0         5"]);
         let slices = map("2x2x2");

@@ -4,6 +4,7 @@
 //! precision. A [`Sheet`] for people rounds and leaves out; what of a row it shows is a list of
 //! [`Shown`].
 
+mod against;
 mod format;
 pub mod machine;
 pub mod manifest;
@@ -13,6 +14,7 @@ mod search;
 mod shaken;
 pub mod sweep;
 
+pub use against::against_summary;
 pub use format::{Align, Sheet, Shown};
 pub use runs::summary;
 pub use search::{portability_summary, search_summary};

@@ -426,7 +426,7 @@ impl Coupled<'_> {
         let begin = self.scene.timed.then(Instant::now);
         allocator.released(&self.machine, nodes);
         self.overhead.time += begin.map_or(Duration::ZERO, |begin| begin.elapsed());
-        self.down.drain(&mut self.machine, nodes);
+        self.down.drain(&mut self.machine, nodes, allocator);
         if let Some(sharing) = &mut self.sharing {
             let freed = std::mem::take(&mut self.held[slot]);
             sharing.promote(&mut self.machine, &freed, &mut self.held);

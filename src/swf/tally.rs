@@ -21,12 +21,15 @@ const KEPT: usize = 1000;
 pub struct ErrorTally {
     errors: Vec<RecordError>,
     by_reason: BTreeMap<Reason, usize>,
+    /// Line of the first.
+    first: BTreeMap<Reason, u64>,
 }
 
 impl ErrorTally {
     /// Counts an error; keeps it if it is among the first of those that the reader may skip.
     pub(super) fn add(&mut self, error: RecordError, limit: usize) {
         *self.by_reason.entry(error.reason).or_default() += 1;
+        self.first.entry(error.reason).or_insert(error.line);
         if self.errors.len() < limit.min(KEPT) {
             self.errors.push(error);
         }
@@ -45,6 +48,11 @@ impl ErrorTally {
     /// Bad lines by reason.
     pub fn by_reason(&self) -> &BTreeMap<Reason, usize> {
         &self.by_reason
+    }
+
+    /// By reason, the number of the first bad line, from 1.
+    pub fn first_lines(&self) -> &BTreeMap<Reason, u64> {
+        &self.first
     }
 }
 

@@ -127,6 +127,8 @@ impl Workload {
             .iter()
             .map(|(reason, &count)| (reason.to_string(), count as u64))
             .collect();
+        let first = tally.first_lines().iter().map(|(reason, &line)| (reason.to_string(), line));
+        report.first_malformed = first.collect();
         if report.read == 0 {
             return Err(LoadError::NoRecords { file, tally: Box::new(tally) });
         }

@@ -133,6 +133,9 @@ pub struct CleaningReport {
     pub changes: BTreeMap<Change, u64>,
     /// Lines that were no records and were skipped, by reason (collecting mode).
     pub malformed: BTreeMap<String, u64>,
+    /// By reason, the number of the first such line, from 1.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub first_malformed: BTreeMap<String, u64>,
     /// What records held after field 18.
     #[serde(skip_serializing_if = "ExtraFields::is_empty")]
     pub extra: ExtraFields,
@@ -167,7 +170,12 @@ impl fmt::Display for CleaningReport {
         write!(f, "{} changed{}", grouped(self.changed), by_reason(&self.changes))?;
         if !self.malformed.is_empty() {
             let lines: u64 = self.malformed.values().sum();
-            write!(f, "; {} bad lines skipped{}", grouped(lines), by_reason(&self.malformed))?;
+            let reason = |(reason, &count): (&String, &u64)| {
+                let first = self.first_malformed.get(reason).copied().unwrap_or_default();
+                format!("{reason} {}, first in line {first}", grouped(count))
+            };
+            let reasons: Vec<String> = self.malformed.iter().map(reason).collect();
+            write!(f, "; {} bad lines skipped ({})", grouped(lines), reasons.join("; "))?;
         }
         if !self.extra.is_empty() {
             write!(f, "; {}", self.extra)?;

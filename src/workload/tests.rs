@@ -159,7 +159,7 @@ fn loading_sorts_hashes_and_reports() {
     assert_eq!(
         workload.report.to_string(),
         "t: 4 records, 3 jobs kept; 1 dropped (size not positive 1); 3 changed (estimate set from run time 3); \
-         1 bad lines skipped (not a number 1); 1 outside the window (0 before, 1 after)"
+         1 bad lines skipped (not a number 1, first in line 3); 1 outside the window (0 before, 1 after)"
     );
     let json = serde_json::to_value(&workload.report).unwrap();
     assert_eq!(json["drops"]["size-unknown"], 1);

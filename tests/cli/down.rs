@@ -8,6 +8,7 @@ trials!(
     tables_of_outages,
     no_file_no_change,
     what_is_wrong_has_line_and_field,
+    who_is_out_is_shown,
     what_knows_nothing_of_it,
 );
 
@@ -129,11 +130,57 @@ fn what_is_wrong_has_line_and_field() {
     dir.replay("--trace j.swf --down nowhere.csv -q").fails(2, 1, &["cannot read nowhere.csv"]);
 }
 
+/// A row is out from 50 to 200; the job on it is the whole machine's, until 100.
+fn who_is_out_is_shown() {
+    let swf = "; MaxProcs: 16\n1 0 -1 100 16\n2 110 -1 50 4\n";
+    let dir =
+        Dir::new().file("a.swf", swf).file("row.csv", "from,until,what\n50,200,box 0 0 3 0\n");
+    let at = |at: i64, more: &str| {
+        let shown =
+            dir.replay(&format!("show --trace a.swf --at {at} --down row.csv -q {more}")).code(0);
+        let map = shown.stdout.lines().skip(3).take(4).flat_map(|line| line.chars().skip(3));
+        let map: String = map.filter(|c| !c.is_whitespace()).collect();
+        (shown.stdout.lines().nth(1).unwrap_or_default().to_string(), map)
+    };
+    for alloc in ["", "--alloc mbs"] {
+        assert_eq!(
+            at(60, alloc),
+            ("at 60 s: 1 job on 16 of 16 processors, 0 jobs waiting".to_string(), "A".repeat(16))
+        );
+        let (words, map) = at(105, alloc);
+        assert_eq!(
+            words,
+            "at 105 s: 0 jobs on 0 of 16 processors, 4 out of service, 0 jobs waiting"
+        );
+        assert_eq!(map, ".".repeat(12) + "----");
+        let (words, map) = at(120, alloc);
+        assert!(
+            words.starts_with("at 120 s: 1 job on 4 of 16 processors, 4 out of service"),
+            "{words}"
+        );
+        assert!(map.ends_with("----") && map.matches('A').count() == 4, "{map}");
+        assert_eq!(at(200, alloc).1, ".".repeat(16));
+    }
+    // Cut off, it is gone; queued again, it waits.
+    let (words, map) = at(50, "--down-rule kill");
+    assert_eq!(
+        (words.as_str(), map),
+        (
+            "at 50 s: 0 jobs on 0 of 16 processors, 4 out of service, 0 jobs waiting",
+            ".".repeat(12) + "----"
+        )
+    );
+    let (words, _) = at(60, "--down-rule requeue");
+    assert_eq!(words, "at 60 s: 0 jobs on 0 of 16 processors, 4 out of service, 1 job waiting");
+    dir.replay("show --trace a.swf --at 120 --down row.csv --out o -q").code(0);
+    let map = String::from_utf8(dir.read("o/plots/machine.csv")).expect("text");
+    assert_eq!(map.matches("out of service").count(), 4, "{map}");
+}
+
 fn what_knows_nothing_of_it() {
     let dir = dir().file("all.csv", "from,until,what\n5,9,all\n");
     for (options, why) in [
-        ("--down down.csv --alloc mbs", "allocator mbs keeps books of its own"),
-        ("--down down.csv --alloc mc1x1 --tie auto", "keeps books of its own"),
+        ("--down down.csv --alloc mc1x1 --tie auto", "processors out of service have no place"),
         ("--down down.csv --alloc first-fit --sched easy[guard=place]", "guard=count works"),
         ("--down all.csv --alloc elmer --mesh cluster:16x2", "whose hosts jobs share"),
     ] {
@@ -143,8 +190,8 @@ fn what_knows_nothing_of_it() {
     let log = dir.file("log.swf", "; MaxProcs: 16\n1 0 0 100 16\n");
     let run = log.replay("--trace log.swf --sched recorded --alloc random --down down.csv -q");
     run.fails(2, 1, &["--down: scheduler recorded repeats the starts of a log"]);
-    for command in ["show --at 9", "search", "contend", "estimates"] {
+    for command in ["search", "contend", "estimates"] {
         let run = log.replay(&format!("{command} --trace log.swf --down down.csv -q"));
-        run.fails(2, 1, &["--down: is for run, sweep and plan"]);
+        run.fails(2, 1, &["--down: is for run, sweep, plan and show"]);
     }
 }

@@ -6,7 +6,9 @@ trials!(
     a_log_becomes_a_trace,
     shapes_come_along,
     a_table_by_its_map,
+    a_table_in_parquet,
     from_input_to_output,
+    a_log_in_several_files,
     malformed_lines_are_counted,
     what_cannot_be_imported,
     nothing_is_written_over,
@@ -58,7 +60,47 @@ fn a_table_by_its_map() {
     let wrong = dir.file("wrong.toml", map.replace("run", "rum"));
     let words = ["wrong.toml:4: unknown field `rum`", "did you mean \"run\"?"];
     wrong.replay("import csv t.csv --map wrong.toml").fails(2, 1, &words);
-    wrong.replay("import dirlab t.csv --map map.toml").fails(2, 1, &["a map is for csv"]);
+    wrong.replay("import dirlab t.csv --map map.toml").fails(
+        2,
+        1,
+        &["a map is for csv and parquet"],
+    );
+}
+
+/// The jobs of a run are a table like any other: imported, they are a log of what was simulated.
+fn a_table_in_parquet() {
+    let map = "time = 'seconds'\n[columns]\nid = 'job'\nsubmit = 'submit'\nstart = 'start'\nrun = 'run_time'\nsize = 'size'\n";
+    let dir = Dir::new().file("map.toml", map).file("text.parquet", "a,b\n1,2\n");
+    dir.replay("--jobs 300 --sched easy --alloc random --out out -q").code(0);
+    let run =
+        dir.replay("import parquet out/jobs.parquet --map map.toml --write a.swf --processors 100");
+    run.code(0).says("out/jobs.parquet: 300 rows, 300 jobs kept; 0 dropped");
+    let figures = |args: &str| {
+        let run = dir.replay(args).code(0);
+        run.fields(&["jobs", "mean_wait", "makespan", "utilization"])
+    };
+    let expected = figures("--jobs 300 --sched easy --alloc random --format json -q");
+    let again = figures("--trace a.swf --sched recorded --alloc random --format json -q");
+    assert_eq!(again, expected, "what is repeated");
+    // From standard input by a copy, to the same bytes.
+    let bytes = dir.read("out/jobs.parquet");
+    let piped =
+        dir.replay_on(&bytes, "import parquet - --map map.toml --processors 100 -q").code(0);
+    assert_eq!(piped.stdout.as_bytes(), dir.read("a.swf"));
+    dir.replay("import parquet out/jobs.parquet").fails(2, 1, &["parquet needs --map FILE"]);
+    dir.replay("import pm100 out/jobs.parquet").fails(
+        3,
+        1,
+        &["out/jobs.parquet: there is no column \"job_id\" (is it \"job"],
+    );
+    dir.replay("import fdata text.parquet").fails(3, 1, &["text.parquet: this is no Parquet"]);
+    let mut cut = bytes.clone();
+    cut.truncate(bytes.len() - 9);
+    let dir = dir.file("cut.parquet", cut).file("wrong.toml", map.replace("'size'", "'wait'"));
+    let words = ["cut.parquet: damaged, or of a kind that is not read"];
+    dir.replay("import parquet cut.parquet --map map.toml").fails(3, 1, &words);
+    let run = dir.replay("import parquet out/jobs.parquet --map wrong.toml").code(0);
+    run.says("dropped   size not positive").says("first in row ");
 }
 
 fn from_input_to_output() {
@@ -68,6 +110,28 @@ fn from_input_to_output() {
     run.demand(run.stdout == expected, "the same trace");
     let run = dir.replay_on(expected.as_bytes(), "--trace - --mesh 4x4 --alloc random -q").code(0);
     run.prints("stdin");
+}
+
+fn a_log_in_several_files() {
+    let more = SACCT.replace("\n1|", "\n3|").replace("\n1.0|", "\n3.0|").replace("\n2|", "\n4|");
+    let dir = Dir::new()
+        .file("a.txt", SACCT)
+        .file("b.txt", &more)
+        .file("c.txt", more.replace("2026-03-01T08:01:00", "soon"));
+    let run = dir.replay("import sacct a.txt b.txt --write ab.swf").code(0);
+    let run = run.says("a.txt and 1 more: 8 lines, 4 jobs kept");
+    run.says("no job    step of a job: 2, first in line 3 of a.txt");
+    let piped = dir.replay_on(more.as_bytes(), "import sacct a.txt - -q").code(0);
+    assert_eq!(piped.stdout.as_bytes(), dir.read("ab.swf"));
+    dir.replay("import sacct a.txt c.txt --write ac.swf").fails(
+        3,
+        3,
+        &["c.txt:4:7: Submit \"soon\""],
+    );
+    dir.replay("import sacct a.txt no.txt -q").fails(2, 1, &["cannot read no.txt"]);
+    dir.replay("import sacct - a.txt -").fails(2, 1, &["read once only"]);
+    dir.replay("import sacct a.txt b.txt --write b.txt").fails(2, 1, &["that is the log"]);
+    dir.replay("import sacct").refused(&["FILE"]);
 }
 
 fn malformed_lines_are_counted() {
@@ -90,13 +154,9 @@ fn what_cannot_be_imported() {
     dir.replay("import sact log.txt").refused(&["did you mean \"sacct\"?"]);
     dir.replay("import sacct[sise=cores] log.txt").refused(&["did you mean \"size\"?"]);
     dir.replay("import sacct no.txt").fails(2, 1, &["cannot read no.txt"]);
-    dir.replay("import sacct p.parquet").fails(3, 1, &["this is Parquet", "read_parquet"]);
+    dir.replay("import sacct p.parquet").fails(3, 1, &["this is Parquet", "import fdata"]);
     dir.replay("import sacct empty").fails(3, 1, &["empty:1: there is no header line"]);
-    dir.replay("import sacct head.txt").fails(
-        3,
-        1,
-        &["head.txt:1: the header has no column \"Submit\""],
-    );
+    dir.replay("import sacct head.txt").fails(3, 1, &["head.txt:1: there is no column \"Submit\""]);
     dir.replay("import sacct late.txt").code(3).says("no job in the log");
     dir.replay("import torque log.txt").code(3).says("log.txt:1:1: date \"JobID");
     dir.replay("import cobalt log.txt").code(3).says("no column \"COBALT_JOBID\"");

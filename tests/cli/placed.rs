@@ -6,6 +6,7 @@ trials!(
     a_log_with_places,
     lists_in_field_19,
     conflicts_are_told,
+    runs_beside_the_log,
     what_is_missing_is_told,
     cells_know_their_places,
 );
@@ -54,6 +55,57 @@ fn lists_in_field_19() {
     dir.replay(&format!("{options} --mesh 2x2")).code(0).says(told);
     let words = ["allocator recorded: c.swf: the log names 2 nodes, 1x1*4 has 1 points"];
     dir.replay(&format!("{options} --mesh 1x1*4 -q")).fails(2, 1, &words);
+}
+
+/// In files and on standard output every run is set against the one that repeats the log.
+fn runs_beside_the_log() {
+    let dir = dir("1,0-3\n2,\"4,5\"\n3,\"12,15\"\n");
+    let grid = "--trace j.swf --mesh 4x4 --sched recorded,fcfs --alloc mc1x1,random --no-plots";
+    let run = dir.replay(&format!("{grid} --out o")).code(0);
+    let run =
+        run.says("recorded waits contain holds, limits, priorities, outages and reservations");
+    // FCFS lets nobody wait: all of the log's wait is gone.
+    run.prints("against the log").prints("-100.0 %");
+    let table = String::from_utf8(dir.read("o/against_log.csv")).expect("text");
+    let rows: Vec<Vec<&str>> = table.lines().map(|line| line.split(',').collect()).collect();
+    let place = |name: &str| rows[0].iter().position(|own| *own == name).expect(name);
+    let of = |run: &str, size: &str, metric: &str| {
+        let row = rows.iter().find(|row| {
+            row[0] == run && row[place("of_size")] == size && row[place("metric")] == metric
+        });
+        let row = row.expect("a row");
+        ["log_run", "log_value", "run_value", "to_log_percent"]
+            .map(|name| row[place(name)])
+            .join(" ")
+    };
+    assert_eq!(of("2", "", "mean_wait"), "0 1.6666666666666667 0.0 -100.0");
+    assert_eq!(of("3", "2", "mean_wait"), "1 2.5 0.0 -100.0");
+    assert_eq!(of("3", "4", "mean_wait"), "1 0.0 0.0 ");
+    assert!(rows.iter().skip(1).all(|row| ["2", "3"].contains(&row[0])), "{table}");
+    // A sweep and shards of it say the same.
+    let sweep = "sweep --trace j.swf --mesh 4x4 --sched recorded,fcfs --alloc mc1x1,random -q";
+    dir.replay(&format!("{sweep} --out s")).code(0);
+    assert_eq!(dir.read("s/against_log.csv"), dir.read("o/against_log.csv"));
+    // Where placements are repeated too, they are the measure.
+    let both = dir
+        .replay(
+            "--trace j.swf --sched recorded --alloc recorded,mc1x1 --mesh 4x4 --out p --no-plots -q",
+        )
+        .code(0);
+    both.prints("against the log");
+    let table = String::from_utf8(dir.read("p/against_log.csv")).expect("text");
+    assert!(
+        table.lines().skip(1).all(|line| line.starts_with("1,j,4x4,recorded,mc1x1,")),
+        "{table}"
+    );
+    // Without the log there is nothing.
+    let alone = dir
+        .replay("--trace j.swf --mesh 4x4 --sched fcfs --alloc random --out q --no-plots")
+        .code(0);
+    assert!(
+        !alone.stdout.contains("against the log")
+            && !dir.files("q").iter().any(|name| name.contains("against"))
+    );
 }
 
 fn conflicts_are_told() {

@@ -82,6 +82,18 @@ impl BusyListAllocator {
 }
 
 impl Allocator for BusyListAllocator {
+    fn takes_outages(&self) -> bool {
+        true
+    }
+
+    fn withdrawn(&mut self, _machine: &Machine, nodes: &[NodeId]) {
+        self.placer.enter_each(nodes);
+    }
+
+    fn restored(&mut self, _machine: &Machine, nodes: &[NodeId]) {
+        self.placer.release(nodes);
+    }
+
     fn allocate(
         &mut self,
         machine: &Machine,

@@ -102,6 +102,14 @@ impl Placer {
         }
     }
 
+    /// Enters processors that have left the machine, each for itself; [`release`](Self::release) takes
+    /// them out again.
+    pub fn enter_each(&mut self, nodes: &[NodeId]) {
+        for &node in nodes {
+            self.enter(SubMesh { base: self.grid().coord(node), sides: [1; 3] });
+        }
+    }
+
     /// Removes what was placed for a job that held `nodes`, as they were handed out.
     pub fn release(&mut self, nodes: &[NodeId]) {
         let map = &mut self.map;

@@ -26,7 +26,7 @@
 use super::chains::Chains;
 use super::coalesce::Coalescer;
 use super::cube::Cube;
-use super::cubic::{Subcubes, mesh_of};
+use super::cubic::{Subcubes, mesh_of, points};
 use super::lists::CubeLists;
 use super::mesh::Mesh;
 use super::sides::{Sides, SidesRule};
@@ -134,6 +134,21 @@ impl<S: Subcubes> Auxiliary<S> {
         Some((cube, owner))
     }
 
+    /// A free processor is nobody's from now on. What it leaves of a cube in the auxiliary list stays
+    /// there; it comes back without owner.
+    fn lose(&mut self, node: Cube) {
+        let listed = (0..=self.n).find_map(|k| self.lists.of(k).find(|cube| cube.includes(node)));
+        let Some(mut cube) = listed else { return self.subcubes.lose(node) };
+        self.lists.remove(cube);
+        let Some(owner) = self.owned.remove(cube.base) else { return };
+        while cube.dimension() > 0 {
+            let (low, high) = cube.split();
+            let (inside, outside) = if low.includes(node) { (low, high) } else { (high, low) };
+            self.add(outside, owner);
+            cube = inside;
+        }
+    }
+
     /// Notes who lent the subcube of a job.
     fn lend(&mut self, host: Cube, owner: u32) {
         if self.release != Release::Literal {
@@ -155,6 +170,18 @@ impl<S: Subcubes> Auxiliary<S> {
 }
 
 impl<S: Subcubes> Allocator for Auxiliary<S> {
+    fn takes_outages(&self) -> bool {
+        true
+    }
+
+    fn withdrawn(&mut self, _machine: &Machine, nodes: &[NodeId]) {
+        points(nodes).for_each(|node| self.lose(node));
+    }
+
+    fn restored(&mut self, _machine: &Machine, nodes: &[NodeId]) {
+        points(nodes).for_each(|node| self.subcubes.give(node));
+    }
+
     fn allocate(
         &mut self,
         machine: &Machine,

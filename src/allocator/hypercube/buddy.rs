@@ -35,6 +35,10 @@ impl Subcubes for Buddy {
         self.tree.mark(cube, true);
     }
 
+    fn lose(&mut self, cube: Cube) {
+        self.tree.mark(cube, false);
+    }
+
     fn clear(&mut self) {
         *self = Self::new(self.n);
     }

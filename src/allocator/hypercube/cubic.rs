@@ -20,8 +20,16 @@ pub trait Subcubes: Send {
     /// Takes back any subcube of which no processor is free.
     fn give(&mut self, cube: Cube);
 
+    /// Takes any free subcube, seen or not: it is nobody's until it is given back.
+    fn lose(&mut self, cube: Cube);
+
     /// Begins anew: the whole hypercube is free.
     fn clear(&mut self);
+}
+
+/// The subcubes of single processors.
+pub fn points(nodes: &[NodeId]) -> impl Iterator<Item = Cube> + '_ {
+    nodes.iter().map(|node| Cube { stars: 0, base: node.0 })
 }
 
 impl Subcubes for Box<dyn Subcubes> {
@@ -31,6 +39,10 @@ impl Subcubes for Box<dyn Subcubes> {
 
     fn give(&mut self, cube: Cube) {
         (**self).give(cube);
+    }
+
+    fn lose(&mut self, cube: Cube) {
+        (**self).lose(cube);
     }
 
     fn clear(&mut self) {
@@ -87,6 +99,18 @@ pub fn mesh_of(sides: &mut Sides, n: u32, request: Request, free: usize) -> Resu
 }
 
 impl<S: Subcubes> Allocator for Cubic<S> {
+    fn takes_outages(&self) -> bool {
+        true
+    }
+
+    fn withdrawn(&mut self, _machine: &Machine, nodes: &[NodeId]) {
+        points(nodes).for_each(|node| self.subcubes.lose(node));
+    }
+
+    fn restored(&mut self, _machine: &Machine, nodes: &[NodeId]) {
+        points(nodes).for_each(|node| self.subcubes.give(node));
+    }
+
     fn allocate(
         &mut self,
         machine: &Machine,

@@ -138,6 +138,10 @@ impl Subcubes for FreeList {
         self.none_from = self.n + 1;
     }
 
+    fn lose(&mut self, cube: Cube) {
+        self.carve(cube);
+    }
+
     fn clear(&mut self) {
         let whole = Cube::whole(self.n);
         self.lists.clear();

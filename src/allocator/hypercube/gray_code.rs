@@ -59,6 +59,10 @@ impl Subcubes for GrayCode {
         self.tree.mark(cube, true);
     }
 
+    fn lose(&mut self, cube: Cube) {
+        self.tree.mark(cube, false);
+    }
+
     fn clear(&mut self) {
         *self = Self::new(self.n);
     }

@@ -105,6 +105,11 @@ impl Subcubes for MaximalSet {
         self.forget();
     }
 
+    fn lose(&mut self, cube: Cube) {
+        self.free.remove(cube);
+        self.forget();
+    }
+
     fn clear(&mut self) {
         self.free.set_to(Cube::whole(self.n));
         self.forget();

@@ -114,6 +114,10 @@ impl Subcubes for MultipleGrayCode {
         self.none_from = self.n + 1;
     }
 
+    fn lose(&mut self, cube: Cube) {
+        self.free.remove(cube);
+    }
+
     fn clear(&mut self) {
         self.free.set_to(Cube::whole(self.n));
         self.none_from = self.n + 1;

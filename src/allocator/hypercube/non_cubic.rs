@@ -15,7 +15,7 @@
 //! search of O(3^n / 64) at most where that finds none.
 
 use super::cube::Cube;
-use super::cubic::Subcubes;
+use super::cubic::{Subcubes, points};
 use super::free_list::FreeList;
 use crate::allocator::{Allocator, Census, Refusal, Request};
 use crate::machine::Machine;
@@ -87,6 +87,18 @@ fn rounded(size: u32, ones: u32) -> u32 {
 }
 
 impl Allocator for NonCubic {
+    fn takes_outages(&self) -> bool {
+        true
+    }
+
+    fn withdrawn(&mut self, _machine: &Machine, nodes: &[NodeId]) {
+        points(nodes).for_each(|node| self.list.lose(node));
+    }
+
+    fn restored(&mut self, _machine: &Machine, nodes: &[NodeId]) {
+        points(nodes).for_each(|node| self.list.give(node));
+    }
+
     fn allocate(
         &mut self,
         machine: &Machine,

@@ -166,6 +166,11 @@ impl Forest {
         self.blocks[block.0 as usize].area
     }
 
+    /// The block of one processor.
+    pub fn cell(&self, node: NodeId) -> SubMesh {
+        SubMesh { base: self.grid.coord(node), sides: [1; 3] }
+    }
+
     /// The processor at the base of a block.
     #[inline]
     pub fn base(&self, block: BlockId) -> NodeId {

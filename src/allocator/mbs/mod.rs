@@ -98,6 +98,18 @@ impl Mbs {
 }
 
 impl Allocator for Mbs {
+    fn takes_outages(&self) -> bool {
+        true
+    }
+
+    fn withdrawn(&mut self, _machine: &Machine, nodes: &[NodeId]) {
+        self.records.carve_each(nodes);
+    }
+
+    fn restored(&mut self, _machine: &Machine, nodes: &[NodeId]) {
+        self.records.release(nodes);
+    }
+
     fn allocate(
         &mut self,
         machine: &Machine,

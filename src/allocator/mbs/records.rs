@@ -89,6 +89,13 @@ impl Records {
         }
     }
 
+    /// Takes single processors, which must be free, until [`release`](Self::release) gives them back.
+    pub fn carve_each(&mut self, nodes: &[NodeId]) {
+        for &node in nodes {
+            self.carve(self.forest.cell(node));
+        }
+    }
+
     fn carve_from(&mut self, block: BlockId, area: &SubMesh) {
         let here = self.forest.area(block);
         if !here.overlaps(area) {

@@ -172,6 +172,14 @@ impl Allocator for Reduced {
         self.inner.takes_outages()
     }
 
+    fn withdrawn(&mut self, machine: &Machine, nodes: &[NodeId]) {
+        self.inner.withdrawn(machine, nodes);
+    }
+
+    fn restored(&mut self, machine: &Machine, nodes: &[NodeId]) {
+        self.inner.restored(machine, nodes);
+    }
+
     fn allocate(
         &mut self,
         machine: &Machine,

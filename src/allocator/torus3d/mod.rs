@@ -158,6 +158,23 @@ impl Allocator for Placements {
         self.census.busy_list = self.census.busy_list.saturating_sub(parts);
     }
 
+    /// Weighted terms keep books of their own, of jobs and their ends.
+    fn takes_outages(&self) -> bool {
+        self.tied.is_none()
+    }
+
+    fn withdrawn(&mut self, _machine: &Machine, nodes: &[NodeId]) {
+        if let Some(free) = self.free.first_mut() {
+            nodes.iter().for_each(|node| free.remove(self.cells[node.index()]));
+        }
+    }
+
+    fn restored(&mut self, _machine: &Machine, nodes: &[NodeId]) {
+        if let Some(free) = self.free.first_mut() {
+            nodes.iter().for_each(|node| free.insert(self.cells[node.index()]));
+        }
+    }
+
     fn census(&self) -> Option<Census> {
         Some(self.census)
     }

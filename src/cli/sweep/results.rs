@@ -8,6 +8,7 @@ use crate::cli::results::metadata;
 use crate::cli::session::Session;
 use crate::cli::stdout::stdout;
 use crate::experiment::RunResult;
+use crate::experiment::against::{self, Against};
 use crate::experiment::journal::{Journal, Outcome};
 use crate::experiment::shaken::Estimates;
 use crate::experiment::sweep::{Build, Plan};
@@ -31,6 +32,9 @@ pub fn write(
     let mut tables = Tables::create(place, &metadata(&text), false)
         .map_err(|e| Failure::output("results", e))?;
     let mut estimates = plan.grid.shake.map(|_| Estimates::of_runs(plan));
+    let log = Against::new(plan).map_err(Failure::usage)?;
+    // The one that repeats the log of the cells before.
+    let mut latest: Option<RunResult> = None;
     let (mut failed, mut replay_seconds) = (Vec::new(), 0.0);
     for run in 0..plan.len() {
         match outcome(plan, journals, run)? {
@@ -46,6 +50,18 @@ pub fn write(
                 replay_seconds += result.seconds;
                 if let Some(estimates) = &mut estimates {
                     estimates.take(plan, run, &result.metrics);
+                }
+                if let Some(with) = log.and_then(|log| log.of(plan, run)) {
+                    if latest.as_ref().is_none_or(|latest| latest.run != with) {
+                        latest = match outcome(plan, journals, with)? {
+                            Outcome::Done(log) => Some(RunResult { run: with, ..*log }),
+                            Outcome::Failed(_) => None,
+                        };
+                    }
+                    if let Some(latest) = &latest {
+                        let rows = against::rows(&result, latest);
+                        tables.write_against(rows).map_err(|e| Failure::output("results", e))?;
+                    }
                 }
                 tables.write(&result).map_err(|e| Failure::output("results", e))?;
             }

@@ -40,17 +40,23 @@ impl<'a> Down<'a> {
     }
 
     /// A job has given back `nodes`: those leave that are to be out of service.
-    pub fn drain(&mut self, machine: &mut Machine, nodes: &[NodeId]) {
+    pub fn drain(
+        &mut self,
+        machine: &mut Machine,
+        nodes: &[NodeId],
+        allocator: &mut dyn Allocator,
+    ) {
         if self.outages.is_empty() {
             return;
         }
         self.moved.clear();
         self.moved.extend(nodes.iter().filter(|node| self.covered[node.index()] > 0));
         machine.withdraw(&self.moved);
+        allocator.withdrawn(machine, &self.moved);
     }
 
     /// Opens and closes windows: returns first, then departures of what is free.
-    fn change(&mut self, now: i64, machine: &mut Machine) {
+    fn change(&mut self, now: i64, machine: &mut Machine, allocator: &mut dyn Allocator) {
         while let Some(&(at, begins, window)) = self.changes.get(self.next)
             && at <= now
         {
@@ -71,8 +77,14 @@ impl<'a> Down<'a> {
                 }
             }
             match begins {
-                true => machine.withdraw(&self.moved),
-                false => machine.restore(&self.moved),
+                true => {
+                    machine.withdraw(&self.moved);
+                    allocator.withdrawn(machine, &self.moved);
+                }
+                false => {
+                    machine.restore(&self.moved);
+                    allocator.restored(machine, &self.moved);
+                }
             }
         }
     }
@@ -88,7 +100,7 @@ impl Coupled<'_> {
         service: &mut dyn Service,
         observer: &mut dyn Observer,
     ) -> Result<Vec<JobId>, CoupledError> {
-        self.down.change(now, &mut self.machine);
+        self.down.change(now, &mut self.machine, allocator);
         self.known_no_more();
         scheduler.changed(now);
         let rule = self.down.outages.running;

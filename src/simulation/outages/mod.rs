@@ -14,8 +14,9 @@
 //! ([`Outages::steps`]); the others see what is free. Processors out of service are neither free nor
 //! neighbours that count in a tie value; they are walls there if the user says so.
 //!
-//! Only allocators that go by nothing but which processors are free [can work](crate::allocator::Allocator::takes_outages)
-//! beside this: the others keep books of the machine, in which nobody but jobs takes processors.
+//! Not every allocator [can work](crate::allocator::Allocator::takes_outages) beside this. Those that go by
+//! which processors are free can; those that keep books of the machine are told what leaves and what
+//! returns, and say so if their books have a place for it.
 
 mod file;
 
@@ -106,6 +107,17 @@ impl Outages {
         self.windows.is_empty()
     }
 
+    /// The processors that are to be out of service at an instant, in ascending order.
+    pub fn down_at(&self, now: i64) -> Vec<NodeId> {
+        let open =
+            |window: &&Window| window.from <= now && window.until.is_none_or(|until| now < until);
+        let open = self.windows.iter().filter(open);
+        let mut nodes: Vec<NodeId> = open.flat_map(|window| window.nodes.iter().copied()).collect();
+        nodes.sort_unstable();
+        nodes.dedup();
+        nodes
+    }
+
     /// How many processors are covered by at least one window, when: in order of time, without overlap.
     pub fn steps(&self) -> Vec<Outage> {
         let mut changes: BTreeMap<i64, Vec<(bool, NodeId)>> = BTreeMap::new();
@@ -191,6 +203,8 @@ mod tests {
                 let expected = (0..6).filter(|&node| is_covered(node)).count() as u32;
                 let at = steps.iter().find(|step| step.from <= now && now < step.until);
                 prop_assert_eq!(at.map_or(0, |step| step.processors), expected, "at {}", now);
+                let down = outages.down_at(now);
+                prop_assert!(down.iter().map(|node| node.0).eq((0..6).filter(|&node| is_covered(node))));
             }
         }
     }

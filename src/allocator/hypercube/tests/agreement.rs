@@ -44,6 +44,14 @@ fn pick(share: f64, count: usize) -> usize {
     (share * count as f64) as usize
 }
 
+/// Now and then a processor that nobody has, to be out of service until it is given back.
+fn lost(n: u32, held: &[Cube], share: f64, place: f64) -> Option<Cube> {
+    let free = |node: &u32| !held.iter().any(|cube| cube.contains(*node));
+    let free: Vec<u32> = (0..1 << n).filter(free).collect();
+    let node = (share > 0.8).then(|| free.get(pick(place, free.len())).copied()).flatten();
+    node.map(|base| Cube { stars: 0, base })
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
@@ -63,6 +71,10 @@ proptest! {
                     }
                     fast.give(cube);
                     plain.give(cube);
+                } else if let Some(node) = lost(n, &held, share, place) {
+                    fast.lose(node);
+                    plain.lose(node);
+                    held.push(node);
                 } else {
                     let k = pick(share * share, n as usize + 1) as u32;
                     let cube = fast.take(k);
@@ -84,6 +96,10 @@ proptest! {
                 let cube = held.swap_remove(pick(place, held.len()));
                 fast.give(cube);
                 plain.give(cube);
+            } else if let Some(node) = lost(n, &held, share, place) {
+                fast.lose(node);
+                plain.lose(node);
+                held.push(node);
             } else {
                 let k = pick(share * share, n as usize + 1) as u32;
                 let cube = fast.take(k);

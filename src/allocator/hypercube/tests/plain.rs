@@ -128,6 +128,10 @@ impl Subcubes for Ordered {
         self.free.set(cube, true);
     }
 
+    fn lose(&mut self, cube: Cube) {
+        self.free.set(cube, false);
+    }
+
     fn clear(&mut self) {
         self.free = Free::new(self.n);
     }
@@ -216,6 +220,10 @@ impl Subcubes for FreeList {
         }
     }
 
+    fn lose(&mut self, cube: Cube) {
+        self.carve(cube);
+    }
+
     fn clear(&mut self) {
         *self = Self::new(self.n);
     }
@@ -260,6 +268,10 @@ impl Subcubes for MaximalSet {
 
     fn give(&mut self, cube: Cube) {
         self.free.set(cube, true);
+    }
+
+    fn lose(&mut self, cube: Cube) {
+        self.free.set(cube, false);
     }
 
     fn clear(&mut self) {

@@ -1,0 +1,32 @@
+//! Any bytes as a table in Parquet: jobs, or an error that names the file. The first byte chooses the
+//! kind. Needs the feature `parquet`, which compiles polars.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use replay::import::{Class, ColumnMap, Import, Outputs, import};
+use replay::swf::Reader;
+
+const MAP: &str = "time = 'unix'\n[columns]\nid = 'id'\nsubmit = 's'\nrun = 'r'\nsize = 'n'\nnodes = 'l'\n";
+
+fuzz_target!(|bytes: &[u8]| {
+    let Some((&first, table)) = bytes.split_first() else { return };
+    let source = ["parquet", "pm100", "fdata"][usize::from(first) % 3];
+    let Ok(parsed) = source.parse() else { unreachable!("{source} is a source") };
+    let mut how = Import::new(parsed, "fuzz.parquet");
+    how.max_errors = 4;
+    if source == "parquet" {
+        let Ok(map) = ColumnMap::parse(MAP, "map") else { unreachable!("it is a map") };
+        how.map = Some(map);
+    }
+    let (mut swf, mut nodes) = (Vec::new(), Vec::new());
+    let outputs = Outputs { swf: &mut swf, nodes: Some(&mut nodes), shapes: None };
+    match import(table, &how, outputs) {
+        Ok(report) => {
+            assert!(report.of(Class::Malformed) <= 4);
+            let mut reader = Reader::new(swf.as_slice(), "made.swf");
+            let records = reader.records().filter(|record| record.is_ok()).count();
+            assert_eq!(records as u64, report.jobs);
+        }
+        Err(error) => assert!(error.to_string().starts_with("fuzz.parquet")),
+    }
+});

@@ -1,0 +1,47 @@
+//! Published tables whose columns are known, as maps that a user could have written.
+
+use super::map::ColumnMap;
+use super::zone::Zone;
+use super::{ImportError, Kind};
+
+/// Jobs of Fugaku.
+const FDATA: &str = r#"
+[columns]
+id = "jid"
+submit = "adt"
+start = "sdt"
+end = "edt"
+size = "nnumr"
+estimate = "elpl"
+user = "usr"
+[columns.status]
+column = "exit state"
+ok = ["completed", "COMPLETED"]
+failed = ["failed", "FAILED"]
+cancelled = ["cancelled", "canceled", "CANCELLED"]
+"#;
+
+/// Jobs of Marconi100.
+const PM100: &str = r#"
+[columns]
+id = "job_id"
+submit = "submit_time"
+start = "start_time"
+end = "end_time"
+size = "num_nodes_alloc"
+estimate = { column = "time_limit", unit = "minutes or seconds" }
+status = { column = "job_state", slurm = true }
+user = "user_id"
+queue = "partition"
+nodes = "nodes"
+"#;
+
+/// The map of a kind that has one.
+pub(super) fn layout(kind: Kind, zone: Zone) -> Option<Result<ColumnMap, ImportError>> {
+    let text = match kind {
+        Kind::Fdata => FDATA,
+        Kind::Pm100 => PM100,
+        _ => return None,
+    };
+    Some(ColumnMap::parse(&format!("zone = \"{zone}\"\n{text}"), "its map"))
+}

@@ -9,7 +9,7 @@
 //! start = "began"              # or wait
 //! end = "ended"                # or run
 //! size = "hosts"
-//! estimate = { column = "limit_min", unit = "minutes" }
+//! estimate = { column = "limit_min", unit = "minutes" }   # or "minutes or seconds"
 //! status = { column = "result", ok = ["ok"], failed = ["fail"], cancelled = [] }   # or slurm = true
 //! ```
 

@@ -28,6 +28,7 @@ mod cli {
     pub mod out;
     pub mod place;
     pub mod placed;
+    pub mod placements;
     pub mod python;
     pub mod resume;
     pub mod search;
@@ -48,6 +49,7 @@ fn main() -> ExitCode {
         cli::input::trials(),
         cli::down::trials(),
         cli::placed::trials(),
+        cli::placements::trials(),
         cli::names::trials(),
         cli::machine::trials(),
         cli::folding::trials(),

@@ -35,6 +35,7 @@ impl Kind {
                 "shaken.parquet",
                 "shaken.csv",
                 "jobs.parquet",
+                "placements.parquet",
             ],
             Kind::Sweep => &[
                 "runs.parquet",
@@ -43,6 +44,7 @@ impl Kind {
                 "by_size.csv",
                 "shaken.parquet",
                 "shaken.csv",
+                "placements.parquet",
             ],
             Kind::Search => &[
                 "search.parquet",

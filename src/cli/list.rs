@@ -13,7 +13,7 @@ use crate::experiment::snapshot::Hold;
 use crate::experiment::stream::{Estimates, Point, SizeOf};
 use crate::experiment::{OfRun, RunResult};
 use crate::metrics::system::OutageMetrics;
-use crate::metrics::{JobMeasures, SizeRow};
+use crate::metrics::{Allocation, JobMeasures, SizeRow};
 use crate::naming::Description;
 use crate::network::Usage;
 use crate::network::packets::PacketResult;
@@ -268,6 +268,7 @@ fn tables() -> Vec<TableInfo> {
         },
         TableInfo::of::<OfRun<'_, SizeRow>>(),
         TableInfo::of::<OfRun<'_, JobMeasures>>(),
+        TableInfo::of::<OfRun<'_, Allocation>>(),
         TableInfo::of::<ShakenRow>(),
         TableInfo::of::<OfRun<'_, OutageMetrics>>(),
         TableInfo::of::<Hold>(),

@@ -219,7 +219,7 @@ impl Results for Picture<'_> {
             title,
             subtitle: [Some(doing), asked].into_iter().flatten().collect(),
             sides: Sheets::of(topology).sides,
-            holders: holders(taken, topology.processors()),
+            holders: holders(taken, Sheets::of(topology)),
             jobs: taken.holds.iter().map(|hold| hold.job.number).collect(),
             asked: taken.asked,
         };

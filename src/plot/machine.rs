@@ -13,7 +13,7 @@ pub struct MachineMap {
     pub subtitle: Vec<String>,
     /// Columns, rows, slices.
     pub sides: [usize; 3],
-    /// By processor, x fastest, then y, then z: which of the jobs holds it.
+    /// As processors lie on the page, x fastest, then y, then z: which of the jobs holds it.
     pub holders: Vec<Option<usize>>,
     /// Numbers of the jobs.
     pub jobs: Vec<i64>,

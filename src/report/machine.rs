@@ -8,6 +8,8 @@ use crate::topology::Topology;
 pub struct Sheets {
     /// Columns, rows, slices; their product is the number of processors.
     pub sides: [usize; 3],
+    /// By how much the number of a processor grows to the next column, row, slice.
+    steps: [usize; 3],
 }
 
 impl Sheets {
@@ -15,19 +17,30 @@ impl Sheets {
     /// along x, the upper along y; hosts of a cluster in one row.
     pub fn of(topology: &Topology) -> Self {
         let sides = match topology {
-            Topology::Grid(grid) => [0, 1, 2].map(|axis| grid.extent(axis)),
+            Topology::Grid(grid) => {
+                let sides = [0, 1, 2].map(|axis| grid.extent(axis));
+                // Scan order: x slowest.
+                return Self { sides, steps: [sides[1] * sides[2], sides[2], 1] };
+            }
             Topology::Hypercube(cube) => {
                 let across = u32::from(cube.dimensions()).div_ceil(2);
                 [1 << across, 1 << (u32::from(cube.dimensions()) - across), 1]
             }
             Topology::Cluster(_) => [topology.processors(), 1, 1],
         };
-        Self { sides }
+        Self { sides, steps: [1, sides[0], sides[0] * sides[1]] }
     }
 
     /// The processor in a column, row and slice.
     pub fn processor(self, [x, y, z]: [usize; 3]) -> usize {
-        (z * self.sides[1] + y) * self.sides[0] + x
+        x * self.steps[0] + y * self.steps[1] + z * self.steps[2]
+    }
+
+    /// All processors as they lie on the page: columns count fastest, then rows, then slices.
+    pub fn processors(self) -> impl Iterator<Item = usize> {
+        let [columns, rows, slices] = self.sides;
+        let places = 0..columns * rows * slices;
+        places.map(move |i| self.processor([i % columns, i / columns % rows, i / columns / rows]))
     }
 }
 
@@ -42,9 +55,9 @@ pub fn symbol(snapshot: &Snapshot, place: usize) -> char {
     }
 }
 
-/// By processor, which of the snapshot's jobs holds it; on a machine of so many.
-pub fn holders(snapshot: &Snapshot, processors: usize) -> Vec<Option<usize>> {
-    let mut holders = vec![None; processors];
+/// Which of the snapshot's jobs holds each processor, [as they lie](Sheets::processors).
+pub fn holders(snapshot: &Snapshot, sheets: Sheets) -> Vec<Option<usize>> {
+    let mut holders = vec![None; sheets.sides.iter().product()];
     for (place, hold) in snapshot.holds.iter().enumerate() {
         for node in &hold.nodes {
             if let Some(holder) = holders.get_mut(node.index()) {
@@ -52,7 +65,7 @@ pub fn holders(snapshot: &Snapshot, processors: usize) -> Vec<Option<usize>> {
             }
         }
     }
-    holders
+    sheets.processors().map(|processor| holders[processor]).collect()
 }
 
 /// The machine as lines of text: a letter for each processor, `.` if it is free, `#` if it is the
@@ -61,7 +74,7 @@ pub fn holders(snapshot: &Snapshot, processors: usize) -> Vec<Option<usize>> {
 pub fn machine_map(topology: &Topology, snapshot: &Snapshot) -> Vec<String> {
     let sheets = Sheets::of(topology);
     let [columns, rows, slices] = sheets.sides;
-    let holders = holders(snapshot, columns * rows * slices);
+    let holders = holders(snapshot, sheets);
     let label = (rows.max(1) - 1).to_string().len();
     let mut lines = Vec::new();
     for z in 0..slices {
@@ -69,8 +82,8 @@ pub fn machine_map(topology: &Topology, snapshot: &Snapshot) -> Vec<String> {
             lines.push(format!("z = {z}"));
         }
         for y in (0..rows).rev() {
-            let cell = |x| {
-                let holder = holders[sheets.processor([x, y, z])];
+            let cell = |x: usize| {
+                let holder = holders[(z * rows + y) * columns + x];
                 holder.map_or('.', |place| symbol(snapshot, place))
             };
             let row: Vec<String> = (0..columns).map(|x| cell(x).to_string()).collect();
@@ -94,7 +107,7 @@ mod tests {
     fn processors_lie_where_their_numbers_say() {
         let sheets = |machine: &str| Sheets::of(&machine.parse().expect("a machine"));
         assert_eq!(sheets("4x3").sides, [4, 3, 1]);
-        assert_eq!(sheets("torus:4x3x2").processor([1, 2, 1]), 21);
+        assert_eq!(sheets("torus:4x3x2").processor([1, 2, 1]), 11);
         assert_eq!(sheets("hypercube:5").sides, [8, 4, 1]);
         assert_eq!(sheets("hypercube:5").processor([3, 2, 0]), 0b10_011);
     }

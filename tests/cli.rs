@@ -16,6 +16,7 @@ mod cli {
     pub mod compare;
     pub mod down;
     pub mod estimates;
+    pub mod explain;
     pub mod files;
     pub mod folding;
     pub mod grid;
@@ -64,6 +65,7 @@ fn main() -> ExitCode {
         cli::resume::trials(),
         cli::shards::trials(),
         cli::show::trials(),
+        cli::explain::trials(),
         cli::compare::trials(),
         cli::listing::trials(),
         cli::synth::trials(),

@@ -10,6 +10,7 @@ pub enum Kind {
     Stream,
     Contend,
     Show,
+    Explain,
 }
 
 impl Kind {
@@ -21,6 +22,7 @@ impl Kind {
             Kind::Stream => "stream",
             Kind::Contend => "contend",
             Kind::Show => "show",
+            Kind::Explain => "explain",
         }
     }
 
@@ -56,6 +58,7 @@ impl Kind {
             ],
             Kind::Stream => &["stream.parquet", "stream.csv"],
             Kind::Show => &["held.parquet", "held.csv"],
+            Kind::Explain => &["steps.parquet", "steps.csv"],
             Kind::Contend => &[
                 "contend.parquet",
                 "contend.csv",

@@ -6,6 +6,7 @@ use super::exit::{Exit, Failure};
 use crate::experiment::compare::Compared;
 use crate::experiment::contention::{Contended, ContendedJob, Correlations};
 use crate::experiment::estimates::Finding;
+use crate::experiment::explained::steps::Step;
 use crate::experiment::saturated::Outcome;
 use crate::experiment::search::{PortabilityRow, SearchRow, SparedRow};
 use crate::experiment::shaken::ShakenRow;
@@ -272,6 +273,7 @@ fn tables() -> Vec<TableInfo> {
         TableInfo::of::<ShakenRow>(),
         TableInfo::of::<OfRun<'_, OutageMetrics>>(),
         TableInfo::of::<Hold>(),
+        TableInfo::of::<Step>(),
         TableInfo::of::<Outcome>(),
         TableInfo::of::<Finding>(),
         TableInfo::of::<Compared>(),

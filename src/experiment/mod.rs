@@ -8,13 +8,14 @@
 //!
 //! [`grid`] reads grids from files; [`sweep`] runs what is too long for one sitting, with a
 //! [`journal`] of what is done.
-//! [`search`] looks for good tie vectors. [`shaken`] says what runs come to over shaken copies of
+//! [`explained`] says how one decision came about. [`search`] looks for good tie vectors. [`shaken`] says what runs come to over shaken copies of
 //! their traces.
 
 mod cell;
 pub mod compare;
 pub mod contention;
 pub mod estimates;
+pub mod explained;
 pub mod grid;
 pub mod journal;
 mod placements;

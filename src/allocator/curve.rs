@@ -235,6 +235,10 @@ pub struct CurveOptions {
 }
 
 impl AllocatorOptions for CurveOptions {
+    fn curve(&self) -> Option<Curve> {
+        Some(self.curve)
+    }
+
     fn build(&self, topology: &Topology, _seed: u64) -> Result<Box<dyn Allocator>, String> {
         let Self { curve, fit } = *self;
         Ok(Box::new(match topology.grid() {

@@ -57,7 +57,14 @@ impl Kind {
                 "portability.csv",
             ],
             Kind::Stream => &["stream.parquet", "stream.csv"],
-            Kind::Show => &["held.parquet", "held.csv"],
+            Kind::Show => &[
+                "held.parquet",
+                "held.csv",
+                "placements.parquet",
+                "placements.csv",
+                "fragmentation.parquet",
+                "fragmentation.csv",
+            ],
             Kind::Explain => &["steps.parquet", "steps.csv"],
             Kind::Contend => &[
                 "contend.parquet",

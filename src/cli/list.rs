@@ -7,6 +7,7 @@ use crate::experiment::compare::Compared;
 use crate::experiment::contention::{Contended, ContendedJob, Correlations};
 use crate::experiment::estimates::Finding;
 use crate::experiment::explained::steps::Step;
+use crate::experiment::fragmentation::FreeSpace;
 use crate::experiment::saturated::Outcome;
 use crate::experiment::search::{PortabilityRow, SearchRow, SparedRow};
 use crate::experiment::shaken::ShakenRow;
@@ -274,6 +275,7 @@ fn tables() -> Vec<TableInfo> {
         TableInfo::of::<OfRun<'_, OutageMetrics>>(),
         TableInfo::of::<Hold>(),
         TableInfo::of::<Step>(),
+        TableInfo::of::<FreeSpace>(),
         TableInfo::of::<Outcome>(),
         TableInfo::of::<Finding>(),
         TableInfo::of::<Compared>(),

@@ -7,6 +7,7 @@
 mod format;
 pub mod machine;
 pub mod manifest;
+pub mod perfetto;
 mod runs;
 mod search;
 mod shaken;

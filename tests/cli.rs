@@ -16,6 +16,7 @@ mod cli {
     pub mod compare;
     pub mod down;
     pub mod estimates;
+    pub mod explain;
     pub mod files;
     pub mod folding;
     pub mod grid;
@@ -28,6 +29,7 @@ mod cli {
     pub mod out;
     pub mod place;
     pub mod placed;
+    pub mod placements;
     pub mod python;
     pub mod report;
     pub mod resume;
@@ -49,6 +51,7 @@ fn main() -> ExitCode {
         cli::input::trials(),
         cli::down::trials(),
         cli::placed::trials(),
+        cli::placements::trials(),
         cli::names::trials(),
         cli::machine::trials(),
         cli::folding::trials(),
@@ -64,6 +67,7 @@ fn main() -> ExitCode {
         cli::resume::trials(),
         cli::shards::trials(),
         cli::show::trials(),
+        cli::explain::trials(),
         cli::compare::trials(),
         cli::listing::trials(),
         cli::synth::trials(),

@@ -12,6 +12,7 @@
 
 use super::contiguous::frames::Frames;
 use super::contiguous::scan::Scan;
+use super::notes::{self, Notes};
 use super::options::{AllocatorOptions, grid_of};
 use super::submesh::{ROTATE, ShapeRule, Shapes, Shaping, SubMesh, turned, volume};
 use super::{Allocator, Census, Refusal, Request};
@@ -35,6 +36,7 @@ pub struct Anca {
     /// By the first processor of a job, its number of sub-meshes.
     units: Vec<u32>,
     census: Census,
+    notes: Notes,
 }
 
 /// What ANCA can be told.
@@ -72,6 +74,7 @@ impl Anca {
             found: Vec::new(),
             units: vec![0; grid.processors()],
             census: Census::default(),
+            notes: Notes::default(),
         }
     }
 
@@ -121,7 +124,13 @@ impl Allocator for Anca {
             return Err(Refusal::TooFewFree);
         }
         for cut in 0..=self.cuts {
-            if self.find_all(machine, frame, 1 << cut) {
+            let all = self.find_all(machine, frame, 1 << cut);
+            self.notes.say(|| {
+                let wanted = notes::sides(self.frames.grid(), frame);
+                let found = self.found.len();
+                format!("{} of {wanted}: {found} found", notes::count(1 << cut, "frame"))
+            });
+            if all {
                 for place in &self.found {
                     place.append_to(self.frames.grid(), chosen);
                 }
@@ -159,6 +168,10 @@ impl Allocator for Anca {
 
     fn keeps_schedule(&self) -> bool {
         false
+    }
+
+    fn tells(&mut self, notes: &Notes) {
+        self.notes = notes.clone();
     }
 
     fn reset(&mut self) {

@@ -13,6 +13,7 @@
 
 use super::contiguous::adaptive_scan::{AdaptiveScan, adaptive_scan};
 use super::mbs::Mbs;
+use super::notes::Notes;
 use super::options::{AllocatorOptions, grid_of};
 use super::submesh::{ShapeRule, Shaping};
 use super::{Allocator, Census, Refusal, Request};
@@ -67,6 +68,7 @@ impl Allocator for AsMb {
         request: Request,
         chosen: &mut Vec<NodeId>,
     ) -> Result<(), Refusal> {
+        // Both tell for themselves.
         match self.scan.find(machine, request) {
             // A frame may hold more than the job where no exact one fits the machine.
             Ok(frame) if frame.volume() == request.size => {
@@ -85,6 +87,11 @@ impl Allocator for AsMb {
     fn census(&self) -> Option<Census> {
         let (scan, mbs) = (self.scan.census()?, self.mbs.census()?);
         Some(Census { operations: scan.operations + mbs.operations, ..mbs })
+    }
+
+    fn tells(&mut self, notes: &Notes) {
+        self.scan.tells(notes);
+        self.mbs.tells(notes);
     }
 
     fn reset(&mut self) {

@@ -13,6 +13,7 @@
 
 use super::mbs::forest::{Division, Forest, ListOrder};
 use super::mbs::records::Records;
+use super::notes::Notes;
 use super::options::{AllocatorOptions, grid_of};
 use super::reduced::Folding;
 use super::{Allocator, Census, Refusal, Request};
@@ -26,6 +27,7 @@ use crate::topology::{Grid, NodeId, Topology};
 pub struct Buddy {
     records: Records,
     census: Census,
+    notes: Notes,
 }
 
 impl Buddy {
@@ -36,6 +38,7 @@ impl Buddy {
         fits.then(|| Self {
             records: Records::new(Forest::new(grid, Division::Corners, ListOrder::RowMajor)),
             census: Census::default(),
+            notes: Notes::default(),
         })
     }
 }
@@ -74,6 +77,10 @@ impl Allocator for Buddy {
         if self.largest_allocation(request) > machine.free_count() as u64 {
             return Err(Refusal::TooFewFree);
         }
+        self.notes.say(|| {
+            let side = 1 << class;
+            format!("it needs a square of side {side}; {}", self.records.in_words())
+        });
         let possible = self.records.free(class) > 0 || self.records.generate(class);
         if !possible || !self.records.take(class, chosen) {
             return Err(Refusal::Fragmented);
@@ -109,6 +116,10 @@ impl Allocator for Buddy {
 
     fn keeps_schedule(&self) -> bool {
         false
+    }
+
+    fn tells(&mut self, notes: &Notes) {
+        self.notes = notes.clone();
     }
 
     fn reset(&mut self) {

@@ -6,6 +6,7 @@
 //! maximal run of free processors with consecutive ranks. Cost per decision: one pass
 //! over the processors.
 
+use super::notes::{Listing, Notes};
 use super::options::{AllocatorOptions, grid_of};
 use super::{Allocator, Refusal, Request};
 use crate::machine::Machine;
@@ -61,6 +62,7 @@ pub struct CurveAllocator {
     /// Number of intervals by length, for [`Fit::SumOfSquares`].
     lengths: Vec<u32>,
     ranks: Vec<u32>,
+    notes: Notes,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -82,6 +84,7 @@ impl CurveAllocator {
             intervals: Vec::new(),
             lengths: vec![0; order.len() + 1],
             ranks: Vec::new(),
+            notes: Notes::default(),
             order,
         }
     }
@@ -118,15 +121,54 @@ impl CurveAllocator {
                 for interval in &self.intervals {
                     self.lengths[interval.length] += 1;
                 }
-                let number = |length: usize| i64::from(self.lengths[length]);
-                holds.copied().min_by_key(|interval| {
-                    let rest = interval.length - size;
-                    let gained = if rest == 0 { 0 } else { 2 * number(rest) + 1 };
-                    gained - 2 * number(interval.length) + 1
-                })
+                holds.copied().min_by_key(|interval| self.change(*interval, size))
             }
         };
         chosen.map(|interval| interval.first)
+    }
+
+    /// What using an interval that holds `size` changes of the sum of squares.
+    fn change(&self, interval: Interval, size: usize) -> i64 {
+        let number = |length: usize| i64::from(self.lengths[length]);
+        let rest = interval.length - size;
+        let gained = if rest == 0 { 0 } else { 2 * number(rest) + 1 };
+        gained - 2 * number(interval.length) + 1
+    }
+
+    /// Tells which intervals there are, and which one wins.
+    fn tell(&mut self, size: usize) {
+        let chosen = self.choose(size);
+        let with_change = self.fit == Fit::SumOfSquares;
+        let row = |interval: &Interval| {
+            let Interval { first, length } = *interval;
+            let holds = length >= size;
+            let mut row = vec![
+                format!("{first}-{}", first + length - 1),
+                length.to_string(),
+                if holds { "yes" } else { "no" }.to_string(),
+            ];
+            let change = || self.change(*interval, size).to_string();
+            row.extend(with_change.then(|| if holds { change() } else { String::new() }));
+            row.push(if chosen == Some(first) { "taken" } else { "" }.to_string());
+            row
+        };
+        let mut columns = vec!["ranks", "length", "holds the job"];
+        columns.extend(with_change.then_some("change of the sum of squares"));
+        columns.push("");
+        let about = "runs of free processors along the curve, by rank";
+        self.notes.list(|| Listing::of(about, &columns, self.intervals.iter().map(row)));
+        self.notes.say(|| match (chosen, self.fit) {
+            (None, _) => {
+                format!("no run holds {size}: of all windows of {size} free processors that follow each other the first of least span is taken")
+            }
+            (Some(first), Fit::FirstFit) => format!("the first run that holds {size} begins at rank {first}"),
+            (Some(first), Fit::BestFit) => format!("the shortest run that holds {size}, the first of equals, begins at rank {first}"),
+            (Some(first), _) => format!("the run after whose use the sum over lengths of squared numbers of runs is least, the first of equals, begins at rank {first}"),
+        });
+        let from = chosen.unwrap_or(0);
+        if chosen.is_some() {
+            self.notes.winner(self.order[from..from + size].to_vec());
+        }
     }
 
     /// No interval holds the job: of all windows of `size` consecutive free processors
@@ -142,6 +184,10 @@ impl CurveAllocator {
 }
 
 impl Allocator for CurveAllocator {
+    fn tells(&mut self, notes: &Notes) {
+        self.notes = notes.clone();
+    }
+
     fn takes_outages(&self) -> bool {
         true
     }
@@ -159,9 +205,14 @@ impl Allocator for CurveAllocator {
         if self.fit == Fit::FreeList {
             let free = self.order.iter().copied().filter(|&node| machine.is_free(node));
             chosen.extend(free.take(size));
+            self.notes
+                .say(|| "it takes the free processors of lowest rank along the curve".to_string());
             return Ok(());
         }
         self.find_intervals(machine);
+        if self.notes.are_read() {
+            self.tell(size);
+        }
         match self.choose(size) {
             Some(first) => chosen.extend_from_slice(&self.order[first..first + size]),
             None => {
@@ -184,6 +235,10 @@ pub struct CurveOptions {
 }
 
 impl AllocatorOptions for CurveOptions {
+    fn curve(&self) -> Option<Curve> {
+        Some(self.curve)
+    }
+
     fn build(&self, topology: &Topology, _seed: u64) -> Result<Box<dyn Allocator>, String> {
         let Self { curve, fit } = *self;
         Ok(Box::new(match topology.grid() {

@@ -20,6 +20,7 @@
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
+use super::notes::{self, Notes};
 use super::{Allocator, AllocatorOptions, Refusal, Request};
 use crate::machine::Machine;
 use crate::naming::{Entry, Table, kind};
@@ -85,6 +86,7 @@ pub struct Elmer {
     hosts: Vec<u32>,
     /// The others, until all are known.
     others: Vec<u32>,
+    notes: Notes,
 }
 
 impl Elmer {
@@ -99,6 +101,7 @@ impl Elmer {
             utilization: vec![0.0; cluster.hosts() as usize],
             hosts: Vec::new(),
             others: Vec::new(),
+            notes: Notes::default(),
         }
     }
 
@@ -156,6 +159,10 @@ impl Allocator for Elmer {
         }
         for level in 0..self.cluster.levels() {
             let preferred = self.list_free(machine, level);
+            self.notes.say(|| {
+                let hosts = notes::count(self.hosts.len(), "host");
+                format!("level {level}: {hosts} can be had, {preferred} of them before the others")
+            });
             if self.hosts.len() < size {
                 continue;
             }
@@ -179,6 +186,10 @@ impl Allocator for Elmer {
 
     fn keeps_schedule(&self) -> bool {
         false
+    }
+
+    fn tells(&mut self, notes: &Notes) {
+        self.notes = notes.clone();
     }
 
     fn reset(&mut self) {

@@ -8,6 +8,7 @@
 //! [`ShapeRule`]. Cost per decision: free processors times shells, a box count each.
 
 use super::centre::Cut;
+use super::notes::{self, Listing, Notes};
 use super::options::{AllocatorOptions, grid_of};
 use super::submesh::ShapeRule;
 use super::{Allocator, Refusal, Request, settled_by_count};
@@ -24,6 +25,7 @@ pub struct Mc {
     counts: BoxCounts<u32>,
     cut: Cut,
     shell: Vec<NodeId>,
+    notes: Notes,
 }
 
 /// A box: first position and length along each dimension; on a wrapped dimension it may
@@ -40,6 +42,7 @@ impl Mc {
             rule,
             cut: Cut::default(),
             shell: Vec::new(),
+            notes: Notes::default(),
         }
     }
 
@@ -75,6 +78,7 @@ impl Allocator for Mc {
     ) -> Result<(), Refusal> {
         let size = request.size;
         if settled_by_count(machine, size as usize, chosen)? {
+            self.notes.say(|| "it asks for all that are free, and takes them".to_string());
             return Ok(());
         }
         let shape = request.shape.or_else(|| self.rule.shape(size, &self.grid));
@@ -89,7 +93,30 @@ impl Allocator for Mc {
                 best = Some((score, base));
             }
         }
-        let (_, base) = best.ok_or(Refusal::Fragmented)?;
+        let (score, base) = best.ok_or(Refusal::Fragmented)?;
+        self.notes.say(|| {
+            format!(
+                "the box is {}; laid with its corner at each of {}, with rings around it until {size} are free in them",
+                notes::sides(&self.grid, shape),
+                notes::count(machine.free_count(), "free processor")
+            )
+        });
+        self.notes.list(|| {
+            let of = |base: NodeId| {
+                let laid = laid(&self.grid, self.coords[base.index()], shape);
+                (self.score(laid, size, u64::MAX).unwrap_or(u64::MAX), base, laid)
+            };
+            let mut scored: Vec<_> = machine.free_nodes().map(of).collect();
+            scored.sort_by_key(|&(score, base, _)| (score, base));
+            let row = |(score, base, laid): (u64, NodeId, Extent)| {
+                let corner = laid.map(|(first, _)| first as u16);
+                let at = notes::point(&self.grid, self.coords[base.index()]);
+                vec![at, notes::point(&self.grid, corner), score.to_string()]
+            };
+            let rows = scored.into_iter().map(row);
+            let about = format!("places of the box, the best first; a score of {score} wins");
+            Listing::of(about, &["free processor", "box at", "score"], rows)
+        });
         let winner = laid(&self.grid, self.coords[base.index()], shape);
         let distance = |laid: &Extent, p: NodeId| {
             let coord = self.coords[p.index()];
@@ -114,6 +141,10 @@ impl Allocator for Mc {
         let need = size as usize - chosen.len();
         self.cut.take_by(earlier, distance, &self.shell, need, chosen);
         Ok(())
+    }
+
+    fn tells(&mut self, notes: &Notes) {
+        self.notes = notes.clone();
     }
 
     fn reset(&mut self) {

@@ -11,6 +11,7 @@
 
 use super::contiguous::frames::Frames;
 use super::contiguous::scan::Scan;
+use super::notes::{self, Notes};
 use super::options::{AllocatorOptions, grid_of};
 use super::submesh::{ROTATE, SHAPE, Shapes, Shaping, SubMesh, turned, volume};
 use super::{Allocator, Census, Refusal, Request};
@@ -36,6 +37,7 @@ pub struct Midplane {
     units: Frames,
     free_units: Vec<bool>,
     census: Census,
+    notes: Notes,
 }
 
 impl Midplane {
@@ -61,6 +63,7 @@ impl Midplane {
             free_units: vec![false; units.processors()],
             units: Frames::new(&units),
             census: Census::default(),
+            notes: Notes::default(),
         })
     }
 
@@ -124,6 +127,11 @@ impl Allocator for Midplane {
                 self.read_units(machine);
             }
             self.units.find(sides);
+            self.notes.say(|| {
+                let grid = self.units.grid();
+                let places = notes::count(self.units.count() as usize, "place");
+                format!("{} midplanes, in midplanes: free at {places}", notes::sides(grid, sides))
+            });
             if let Some(base) = self.units.first(Scan::ColumnMajor) {
                 let [base, sides] =
                     [base, sides].map(|corner| std::array::from_fn(|i| corner[i] * self.unit[i]));
@@ -158,6 +166,10 @@ impl Allocator for Midplane {
 
     fn keeps_schedule(&self) -> bool {
         false
+    }
+
+    fn tells(&mut self, notes: &Notes) {
+        self.notes = notes.clone();
     }
 
     fn reset(&mut self) {

@@ -26,6 +26,8 @@
 //! | [`reduced`] | jobs on fewer processors than they ask for, around any strategy |
 //! | [`submesh`] | boxes of processors, shapes of jobs, turning |
 //!
+//! [`notes`] are what a strategy tells of a decision to whoever wants to understand it.
+//!
 //! # How to add one
 //!
 //! 1. Write its file: a type with [`Allocator`], and tests.
@@ -104,6 +106,7 @@ pub mod hypercube;
 pub mod mbs;
 pub mod mc;
 pub mod midplane;
+pub mod notes;
 mod options;
 #[cfg(test)]
 mod out_of_service;
@@ -118,6 +121,7 @@ pub mod torus3d;
 
 pub use options::{AllocatorOptions, Engine};
 
+use self::notes::Notes;
 use self::reduced::{Folding, Reduction};
 use crate::machine::Machine;
 use crate::stop::{Stop, Stopped};
@@ -353,6 +357,12 @@ pub trait Allocator: Send {
 
     /// Forgets the machine seen so far; the next call may show another.
     fn reset(&mut self) {}
+
+    /// Lets the strategy tell what it looks at: whoever listens to the notes hears of the decisions
+    /// that are made meanwhile. Strategies of which nothing can be told but the outcome have none.
+    fn tells(&mut self, notes: &Notes) {
+        let _ = notes;
+    }
 
     /// Lets a flag break off decisions that take long, [`Refusal::Stopped`]; the allocator is
     /// then of no further use. To be overridden by strategies of which a single decision can

@@ -1,6 +1,7 @@
 use super::Allocator;
 use super::centre::TieBreaking;
 use crate::naming::Value;
+use crate::topology::curve::Curve;
 use crate::topology::{Grid, Topology};
 
 /// What a strategy can be told, and what comes of it.
@@ -26,6 +27,11 @@ pub trait AllocatorOptions: Value {
     /// Whether it repeats the placements of a log.
     fn recorded(&self) -> bool {
         false
+    }
+
+    /// The order of processors along which it places jobs, if it is a curve of a grid.
+    fn curve(&self) -> Option<Curve> {
+        None
     }
 
     /// How ties are broken, if they are by a vector.

@@ -14,6 +14,7 @@
 //! Cost per decision: the pages taken and one look at the summary of the free list.
 
 use super::mbs::ordered_set::OrderedSet;
+use super::notes::{self, Notes};
 use super::options::{AllocatorOptions, grid_of};
 use super::reduced::Folding;
 use super::submesh::SubMesh;
@@ -56,6 +57,7 @@ pub struct Paging {
     /// The pages of a decision, in the order of allocation.
     taken: Vec<usize>,
     census: Census,
+    notes: Notes,
 }
 
 /// The order in which a job walks its pages: the ranks of its processes follow it, row-major
@@ -94,9 +96,22 @@ impl Paging {
         let sizes = || starts.windows(2).map(|ends| u64::from(ends[1] - ends[0]));
         let largest = sizes().max().unwrap_or(1);
         let divisor = sizes().fold(0, greatest_common_divisor).max(1);
-        let (taken, census) = (Vec::new(), Census::default());
+        let (taken, census, notes) = (Vec::new(), Census::default(), Notes::default());
         let (down, open) = (vec![0; starts.len() - 1], nodes.len());
-        Self { nodes, starts, page_of, free, down, open, largest, divisor, walk, taken, census }
+        Self {
+            nodes,
+            starts,
+            page_of,
+            free,
+            down,
+            open,
+            largest,
+            divisor,
+            walk,
+            taken,
+            census,
+            notes,
+        }
     }
 
     /// The processors of a page.
@@ -134,7 +149,7 @@ impl Allocator for Paging {
         }
         let Self { nodes, starts, free, taken, .. } = self;
         let of = |page: usize| starts[page] as usize..starts[page + 1] as usize;
-        let mut held = 0;
+        let (mut held, pages) = (0, free.len());
         taken.clear();
         free.pop_while(|page| {
             let wanted = held < size;
@@ -149,6 +164,14 @@ impl Allocator for Paging {
         }
         taken.iter().for_each(|&page| chosen.extend_from_slice(&nodes[of(page)]));
         self.open -= held;
+        self.notes.say(|| {
+            let numbers: Vec<String> = taken.iter().map(usize::to_string).collect();
+            format!(
+                "{} free, in the order of their index; it takes the first until they hold {size}, {held} in all: {}",
+                notes::count(pages, "page"),
+                numbers.join(", ")
+            )
+        });
         let taken = taken.len() as u32;
         self.census.blocks = taken;
         self.census.busy_list += taken;
@@ -200,6 +223,10 @@ impl Allocator for Paging {
                 self.open += self.page(page).len();
             }
         }
+    }
+
+    fn tells(&mut self, notes: &Notes) {
+        self.notes = notes.clone();
     }
 
     fn census(&self) -> Option<Census> {

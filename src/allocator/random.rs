@@ -3,6 +3,7 @@
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
+use super::notes::{Notes, count};
 use super::options::AllocatorOptions;
 use super::{Allocator, Refusal, Request};
 use crate::machine::Machine;
@@ -15,12 +16,18 @@ pub struct Random {
     seed: u64,
     rng: ChaCha8Rng,
     free: Vec<NodeId>,
+    notes: Notes,
 }
 
 impl Random {
     /// An allocator that draws from a stream of its own.
     pub fn new(seed: u64) -> Self {
-        Self { seed, rng: ChaCha8Rng::seed_from_u64(seed), free: Vec::new() }
+        Self {
+            seed,
+            rng: ChaCha8Rng::seed_from_u64(seed),
+            free: Vec::new(),
+            notes: Notes::default(),
+        }
     }
 }
 
@@ -48,7 +55,20 @@ impl Allocator for Random {
             self.free.swap(i, j as usize);
         }
         chosen.extend_from_slice(&self.free[..size]);
+        self.notes.say(|| {
+            let drawn: Vec<String> = chosen.iter().map(|node| node.0.to_string()).collect();
+            format!(
+                "drawn one after another from {}, with the stream of seed {}: {}",
+                count(machine.free_count(), "free processor"),
+                self.seed,
+                drawn.join(", ")
+            )
+        });
         Ok(())
+    }
+
+    fn tells(&mut self, notes: &Notes) {
+        self.notes = notes.clone();
     }
 
     fn reset(&mut self) {

@@ -9,6 +9,7 @@ use super::centre::{TieBreaking, TieRule};
 use super::{Allocator, AllocatorOptions};
 use crate::naming::{NameError, Setting, StrategyName, Table};
 use crate::topology::Topology;
+use crate::topology::curve::Curve;
 
 /// An allocation strategy as chosen by a user: its typed options, and the table that names
 /// them. Cheap to clone.
@@ -98,6 +99,11 @@ impl AllocatorSpec {
         self.0.recorded()
     }
 
+    /// The curve along which it places jobs, if it does.
+    pub fn curve(&self) -> Option<Curve> {
+        self.0.curve()
+    }
+
     /// Whether the strategy breaks ties by a vector.
     pub fn takes_tie(&self) -> bool {
         self.0.tie_breaking().is_some()
@@ -162,6 +168,7 @@ trait Chosen: Send + Sync {
     fn value(&self, key: &str, text: &str) -> Result<ParameterValue, NameError>;
     fn tie_breaking(&self) -> Option<TieBreaking>;
     fn recorded(&self) -> bool;
+    fn curve(&self) -> Option<Curve>;
     fn with(
         &self,
         values: &mut dyn Iterator<Item = &ParameterValue>,
@@ -213,6 +220,10 @@ impl<O: AllocatorOptions> Chosen for Typed<O> {
 
     fn recorded(&self) -> bool {
         self.options.recorded()
+    }
+
+    fn curve(&self) -> Option<Curve> {
+        self.options.curve()
     }
 
     fn with(

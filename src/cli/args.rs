@@ -228,6 +228,14 @@ pub struct RunArgs {
     #[arg(long, requires = "out", help_heading = "Output", hide_short_help = true)]
     pub no_jobs: bool,
 
+    /// Write which processors each job was given (placements.parquet).
+    ///
+    /// A row is one allocation: job, start, end, its processors as a list in the order of allocation, and
+    /// corner and sides of the box that they fill, if they fill one. A job that was cut off by an outage
+    /// and ran anew has several. Of shaken copies there are none.
+    #[arg(long, requires = "out", help_heading = "Output", hide_short_help = true)]
+    pub placements: bool,
+
     /// Where results go.
     #[command(flatten)]
     pub output: OutputArgs,

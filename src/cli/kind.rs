@@ -10,6 +10,7 @@ pub enum Kind {
     Stream,
     Contend,
     Show,
+    Explain,
 }
 
 impl Kind {
@@ -25,6 +26,7 @@ impl Kind {
             Kind::Stream => "stream",
             Kind::Contend => "contend",
             Kind::Show => "show",
+            Kind::Explain => "explain",
         }
     }
 
@@ -39,6 +41,7 @@ impl Kind {
                 "shaken.parquet",
                 "shaken.csv",
                 "jobs.parquet",
+                "placements.parquet",
             ],
             Kind::Sweep => &[
                 "runs.parquet",
@@ -47,6 +50,7 @@ impl Kind {
                 "by_size.csv",
                 "shaken.parquet",
                 "shaken.csv",
+                "placements.parquet",
             ],
             Kind::Search => &[
                 "search.parquet",
@@ -57,7 +61,15 @@ impl Kind {
                 "portability.csv",
             ],
             Kind::Stream => &["stream.parquet", "stream.csv"],
-            Kind::Show => &["held.parquet", "held.csv"],
+            Kind::Show => &[
+                "held.parquet",
+                "held.csv",
+                "placements.parquet",
+                "placements.csv",
+                "fragmentation.parquet",
+                "fragmentation.csv",
+            ],
+            Kind::Explain => &["steps.parquet", "steps.csv"],
             Kind::Contend => &[
                 "contend.parquet",
                 "contend.csv",

@@ -7,6 +7,8 @@ use crate::experiment::against::AgainstRow;
 use crate::experiment::compare::Compared;
 use crate::experiment::contention::{Contended, ContendedJob, Correlations};
 use crate::experiment::estimates::Finding;
+use crate::experiment::explained::steps::Step;
+use crate::experiment::fragmentation::FreeSpace;
 use crate::experiment::saturated::Outcome;
 use crate::experiment::search::{PortabilityRow, SearchRow, SparedRow};
 use crate::experiment::shaken::ShakenRow;
@@ -14,7 +16,7 @@ use crate::experiment::snapshot::Hold;
 use crate::experiment::stream::{Estimates, Point, SizeOf};
 use crate::experiment::{OfRun, RunResult};
 use crate::metrics::system::OutageMetrics;
-use crate::metrics::{JobMeasures, SizeRow};
+use crate::metrics::{Allocation, JobMeasures, SizeRow};
 use crate::naming::Description;
 use crate::network::Usage;
 use crate::network::packets::PacketResult;
@@ -269,10 +271,13 @@ pub(super) fn tables() -> Vec<TableInfo> {
         },
         TableInfo::of::<OfRun<'_, SizeRow>>(),
         TableInfo::of::<OfRun<'_, JobMeasures>>(),
+        TableInfo::of::<OfRun<'_, Allocation>>(),
         TableInfo::of::<ShakenRow>(),
         TableInfo::of::<AgainstRow>(),
         TableInfo::of::<OfRun<'_, OutageMetrics>>(),
         TableInfo::of::<Hold>(),
+        TableInfo::of::<Step>(),
+        TableInfo::of::<FreeSpace>(),
         TableInfo::of::<Outcome>(),
         TableInfo::of::<Finding>(),
         TableInfo::of::<Compared>(),

@@ -22,6 +22,7 @@ mod contend;
 mod cost;
 mod estimates;
 mod exit;
+mod explain;
 mod import;
 mod interrupt;
 mod journal;
@@ -134,6 +135,12 @@ enum Command {
     ///
     /// As a map of letters and a table; with --out as a picture as well.
     Show(show::ShowArgs),
+    /// Explain a decision step by step: why a job started when and where it did.
+    ///
+    /// For the scheduler: who waited, who started before it, whom it overtook and why it might. For the
+    /// allocator: what it looked at (candidates with scores and tie values, frames, runs of free
+    /// processors, blocks), why it refused, and who won.
+    Explain(explain::ExplainArgs),
     /// Compare runs of the same jobs, job by job: what changed, and whether that can be told.
     Compare(compare::CompareArgs),
     /// Make one self-contained page of HTML of folders of results.
@@ -202,6 +209,7 @@ fn definition() -> clap::Command {
         .mut_subcommand("search", search::adapted)
         .mut_subcommand("contend", contend::adapted)
         .mut_subcommand("show", show::adapted)
+        .mut_subcommand("explain", explain::adapted)
 }
 
 /// Runs the program with these arguments and returns its exit code.
@@ -230,6 +238,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Some(Command::Plan(args)) => sweep::plan(&args),
         Some(Command::Merge(args)) => sweep::merge(&args, &arguments),
         Some(Command::Show(args)) => show::run(&args, &arguments),
+        Some(Command::Explain(args)) => explain::run(&args, &arguments),
         Some(Command::Compare(args)) => compare::run(&args),
         Some(Command::Report(args)) => report::run(&args),
         Some(Command::Search(args)) => search::run(&args, &arguments),

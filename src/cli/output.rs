@@ -65,7 +65,7 @@ impl<'a> Runs<'a> {
         };
         if let Some(place) = session.stage()? {
             let origin = runs.origin().map_err(|e| Failure::output("the configuration", e))?;
-            let tables = Tables::create(place, &metadata(&origin), !args.no_jobs);
+            let tables = Tables::create(place, &metadata(&origin), loaded.plan.grid.measure);
             runs.tables = Some(tables.map_err(|e| Failure::output("results", e))?);
         }
         Ok(runs)
@@ -97,7 +97,7 @@ impl<'a> Runs<'a> {
             }
             written => written.map_err(|e| Failure::output("standard output", e))?,
         }
-        result.jobs = Vec::new();
+        (result.jobs, result.allocations) = (Vec::new(), Vec::new());
         if !result.is_unshaken() {
             // The load over time is drawn of the trace itself.
             result.series = Default::default();

@@ -25,6 +25,7 @@ pub fn run(args: &RunArgs, command: &[OsString]) -> Result<Exit, Failure> {
         ties: args.ties,
         placements: args.output.out.is_some(),
         jobs: args.output.out.is_some() && !args.no_jobs,
+        nodes: args.placements,
     };
     let loaded = Loaded::resolve(&args.grid, args.shake.shake(), measure, quiet)?;
     let Loaded { plan, traces } = &loaded;

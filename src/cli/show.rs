@@ -1,4 +1,6 @@
-//! `replay show`: who holds which processors at one instant of a run.
+//! `replay show`: who holds which processors, at one instant of a run or over a window of it.
+
+mod window;
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -7,6 +9,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use serde::Serialize;
 
+use self::window::{Drawn, Window};
 use super::args::{FormatArg, GridArgs, OutputArgs};
 use super::cells::Loaded;
 use super::exit::{Exit, Failure};
@@ -31,7 +34,10 @@ use crate::topology::NodeId;
 #[command(after_help = "Examples:
   replay show --trace KTH-SP2 --job 5000
   replay show --trace KTH-SP2 --tie 2,13,20,6 --at 2000000 --out out/show
-  replay show --trace KTH-SP2 --at 100000 --down down.csv")]
+  replay show --trace KTH-SP2 --at 100000 --down down.csv
+  replay show --sched easy --alloc hilbert-best-fit --gantt 600000..700000 --out out/gantt
+  replay show --sched easy --film 600000..700000 --out out/film
+  replay show --trace KTH-SP2 --sched easy --perfetto kth.json")]
 pub struct ShowArgs {
     #[command(flatten)]
     pub grid: GridArgs,
@@ -41,15 +47,55 @@ pub struct ShowArgs {
         long,
         value_name = "SECONDS",
         allow_hyphen_values = true,
-        conflicts_with = "job",
-        required_unless_present = "job",
+        required_unless_present_any = ["job", "gantt", "film", "perfetto"],
+        group = "what",
         help_heading = "Show"
     )]
     pub at: Option<i64>,
 
     /// When the job of this number has just been given its processors.
-    #[arg(long, value_name = "N", allow_hyphen_values = true, help_heading = "Show")]
+    #[arg(
+        long,
+        value_name = "N",
+        allow_hyphen_values = true,
+        help_heading = "Show",
+        group = "what"
+    )]
     pub job: Option<i64>,
+
+    /// Who held which processors from one second to another, as bars.
+    ///
+    /// Processors lie along the curve of the strategy, or row by row. With --out also the table
+    /// fragmentation: how many processors are free, and in how large boxes and regions.
+    #[arg(
+        long,
+        value_name = "FROM..TO",
+        allow_hyphen_values = true,
+        help_heading = "Show",
+        group = "what"
+    )]
+    pub gantt: Option<Window>,
+
+    /// The machine from one second to another as an animated SVG, with --out.
+    #[arg(
+        long,
+        value_name = "FROM..TO",
+        allow_hyphen_values = true,
+        requires = "out",
+        help_heading = "Show",
+        group = "what"
+    )]
+    pub film: Option<Window>,
+
+    /// The whole run as events for ui.perfetto.dev and other viewers of Chrome's trace format.
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with = "out",
+        help_heading = "Show",
+        group = "what"
+    )]
+    pub perfetto: Option<PathBuf>,
 
     #[command(flatten)]
     pub output: OutputArgs,
@@ -58,7 +104,8 @@ pub struct ShowArgs {
 const ABOUT_OUT: &str =
     "Write the table held (Parquet, CSV), the map and a manifest into this folder.
 
-The map is plots/machine.svg, .png and .csv: a colour for each job, which goes with its number.";
+The map is plots/machine.svg, .png and .csv: a colour for each job, which goes with its number. Of a window
+the tables are placements and fragmentation, the pictures plots/gantt or plots/film.svg, and plots/fragmentation.";
 
 /// The command with the help of the shared arguments as they are meant here.
 pub fn adapted(command: clap::Command) -> clap::Command {
@@ -89,6 +136,13 @@ pub fn run(args: &ShowArgs, command: &[OsString]) -> Result<Exit, Failure> {
     if cell.trace.topology.cluster().is_some() {
         let message = "show: jobs share the hosts of a cluster, nobody holds a processor";
         return Err(Failure::usage_message(message));
+    }
+    let drawn = [(args.gantt, Drawn::Gantt), (args.film, Drawn::Film)];
+    if let Some((window, drawn)) = drawn.into_iter().find_map(|(at, drawn)| Some((at?, drawn))) {
+        return window::draw(&mut session, &loaded, cell, drawn, window);
+    }
+    if let Some(path) = &args.perfetto {
+        return window::events(cell, path, quiet);
     }
     let when = match (args.at, args.job) {
         (Some(at), _) => When::At(at),
@@ -224,13 +278,13 @@ impl Results for Picture<'_> {
             title,
             subtitle: [Some(doing), asked].into_iter().flatten().collect(),
             sides: sheets.sides,
-            holders: sheets.laid_out(&holders(taken, topology.processors())),
+            holders: holders(taken, sheets),
             down: match taken.down.is_empty() {
                 true => Vec::new(),
                 false => {
-                    let is_down = |node| taken.down.binary_search(&NodeId(node)).is_ok();
-                    let down = (0..topology.processors() as u32).map(is_down);
-                    sheets.laid_out(&down.collect::<Vec<_>>())
+                    let is_down =
+                        |node: usize| taken.down.binary_search(&NodeId(node as u32)).is_ok();
+                    sheets.processors().map(is_down).collect()
                 }
             },
             jobs: taken.holds.iter().map(|hold| hold.job.number).collect(),

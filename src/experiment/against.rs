@@ -176,6 +176,7 @@ mod tests {
             metrics: RunMetrics::new(&schedule, 30, &PlacementMeans::default(), None, None),
             by_size: crate::metrics::by_size::by_size(&jobs, starts, &[10, 10, 10]),
             jobs: Vec::new(),
+            allocations: Vec::new(),
             series: Default::default(),
             seconds: 0.0,
             allocator_seconds: None,

@@ -8,7 +8,7 @@
 //!
 //! [`grid`] reads grids from files; [`sweep`] runs what is too long for one sitting, with a
 //! [`journal`] of what is done.
-//! [`search`] looks for good tie vectors. [`shaken`] says what runs come to over shaken copies of
+//! [`fragmentation`] says how broken up the free processors are. [`explained`] says how one decision came about. [`search`] looks for good tie vectors. [`shaken`] says what runs come to over shaken copies of
 //! their traces.
 
 pub mod against;
@@ -16,6 +16,8 @@ mod cell;
 pub mod compare;
 pub mod contention;
 pub mod estimates;
+pub mod explained;
+pub mod fragmentation;
 pub mod grid;
 pub mod journal;
 mod placements;

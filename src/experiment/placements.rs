@@ -4,7 +4,7 @@ use super::{Cell, Measure, Pace, Watch};
 use crate::allocator::Census;
 use crate::allocator::reduced::Reduction;
 use crate::metrics::run::{JobMeasures, PlacementMeans};
-use crate::metrics::{Locality, TieStatistics};
+use crate::metrics::{Allocation, Locality, TieStatistics};
 use crate::simulation::Observer;
 use crate::topology::{NodeId, Topology};
 use crate::workload::{Job, JobId};
@@ -26,6 +26,10 @@ pub struct Placements<'a> {
     /// What all placements come to.
     pub means: PlacementMeans,
     each: Vec<JobMeasures>,
+    /// Every allocation in order of starts, if they are kept.
+    pub allocations: Vec<Allocation>,
+    /// By job, its latest allocation; empty if they are not kept.
+    latest: Vec<u32>,
     /// By job, where it is in `each`, or [`NOWHERE`]; empty if they are not kept.
     place: Vec<u32>,
     /// Arrival by job, where that is not its submission.
@@ -50,6 +54,8 @@ impl<'a> Placements<'a> {
             ties: TieStatistics::default(),
             means: PlacementMeans::default(),
             each: Vec::with_capacity(if measure.jobs { jobs.len() } else { 0 }),
+            allocations: Vec::new(),
+            latest: vec![NOWHERE; if measure.nodes { jobs.len() } else { 0 }],
             place: vec![NOWHERE; if measure.jobs { jobs.len() } else { 0 }],
             arrivals: None,
             reduced: None,
@@ -69,6 +75,11 @@ impl<'a> Placements<'a> {
             self.ties.record(sets);
         }
         let &Job { number, submit, run, size, .. } = &self.jobs[id.index()];
+        if self.measure.nodes {
+            self.latest[id.index()] = self.allocations.len() as u32;
+            let times = [start, start + run];
+            self.allocations.push(Allocation::new(self.topology, number, times, nodes));
+        }
         // Of a folded job, those that it has.
         let reduced = self.reduced.take();
         self.served.extend(reduced.map(|points| (id, points)));
@@ -107,6 +118,14 @@ impl<'a> Placements<'a> {
         }
     }
 
+    /// A job gives its processors back.
+    fn ended(&mut self, id: JobId, now: i64) {
+        let latest = self.latest.get(id.index()).copied().unwrap_or(NOWHERE);
+        if let Some(allocation) = self.allocations.get_mut(latest as usize) {
+            allocation.end = now;
+        }
+    }
+
     /// A job ran on these points, each once.
     pub fn placed_on(&mut self, id: JobId, start: i64, points: &[NodeId]) {
         self.reduced = Some(points.len() as u32);
@@ -139,7 +158,8 @@ impl Observer for Placements<'_> {
         self.placed(id, now, nodes, None);
     }
 
-    fn cut_off(&mut self, id: JobId, _now: i64, nodes: &[NodeId], again: bool) {
+    fn cut_off(&mut self, id: JobId, now: i64, nodes: &[NodeId], again: bool) {
+        self.ended(id, now);
         let size = self.jobs[id.index()].size;
         let points = self.served.remove(&id).unwrap_or_else(|| self.topology.points(size));
         // Where it starts again counts, not where it was.
@@ -149,6 +169,7 @@ impl Observer for Placements<'_> {
     }
 
     fn completed(&mut self, id: JobId, now: i64) {
+        self.ended(id, now);
         if self.measure.jobs {
             let job = &mut self.each[self.place[id.index()] as usize];
             job.run = now - job.start;

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::metrics::system::OutageMetrics;
-use crate::metrics::{JobMeasures, RunMetrics, Series, SizeRow};
+use crate::metrics::{Allocation, JobMeasures, RunMetrics, Series, SizeRow};
 use crate::table::{Column, Table};
 
 /// What identifies one cell of a grid, as text that parses back.
@@ -60,7 +60,7 @@ impl RunKey {
     }
 }
 
-/// One finished cell. Its serialised form leaves out jobs and series.
+/// One finished cell. Its serialised form leaves out jobs, allocations and series.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct RunResult {
     /// Its place in the grid, from 0; also the `run` column that joins the tables.
@@ -76,6 +76,9 @@ pub struct RunResult {
     /// Every job in order of submission; empty unless asked for.
     #[serde(skip)]
     pub jobs: Vec<JobMeasures>,
+    /// Every allocation in order of starts; empty unless asked for.
+    #[serde(skip)]
+    pub allocations: Vec<Allocation>,
     /// Load over time, shared by the cells of one timeline.
     #[serde(skip)]
     pub series: Arc<Series>,
@@ -125,6 +128,11 @@ impl RunResult {
     /// What of it is a row for each job.
     pub fn job_rows(&self) -> impl Iterator<Item = OfRun<'_, JobMeasures>> {
         self.jobs.iter().map(|row| OfRun { run: self, row })
+    }
+
+    /// What of it is a row for each allocation.
+    pub fn allocation_rows(&self) -> impl Iterator<Item = OfRun<'_, Allocation>> {
+        self.allocations.iter().map(|row| OfRun { run: self, row })
     }
 
     /// What outages come to: a table of its own, and on standard output where there are any.
@@ -232,6 +240,17 @@ impl Table for OfRun<'_, JobMeasures> {
     fn columns() -> Vec<Column<Self>> {
         let mut columns = vec![run_column(|of: &Self| of.run.run)];
         columns.extend(JobMeasures::columns().into_iter().map(|c| c.of(|of: &Self| Some(of.row))));
+        columns
+    }
+}
+
+impl Table for OfRun<'_, Allocation> {
+    const NAME: &'static str = "placements";
+    const ROW: &'static str = "one row per allocation of a run, in order of their starts; a job that was cut off and ran anew has several";
+
+    fn columns() -> Vec<Column<Self>> {
+        let mut columns = vec![run_column(|of: &Self| of.run.run)];
+        columns.extend(Allocation::columns().into_iter().map(|c| c.of(|of: &Self| Some(of.row))));
         columns
     }
 }

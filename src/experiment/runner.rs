@@ -28,6 +28,8 @@ pub struct Measure {
     pub placements: bool,
     /// Keep every job's measures; implies placements.
     pub jobs: bool,
+    /// Keep every allocation's processors.
+    pub nodes: bool,
 }
 
 /// A cell that could not be run.
@@ -130,7 +132,7 @@ fn measured(
         false => replayed,
     };
     let Played {
-        placements,
+        mut placements,
         schedule,
         series,
         by_size,
@@ -155,6 +157,7 @@ fn measured(
         processors: topology.capacity(),
         metrics,
         by_size,
+        allocations: std::mem::take(&mut placements.allocations),
         jobs: placements.into_jobs(),
         series,
         seconds,

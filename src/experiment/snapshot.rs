@@ -8,6 +8,7 @@ use super::runner::CellProblem;
 use crate::allocator::Census;
 use crate::allocator::reduced::Reduction;
 use crate::cluster;
+use crate::metrics::allocations::{NODES, numbers};
 use crate::metrics::{JobMeasures, Locality};
 use crate::simulation::{Course, Decision, Observer, Scene, replay_while, simulate_amid};
 use crate::stop::Stop;
@@ -48,24 +49,6 @@ pub struct Hold {
     pub nodes: Vec<NodeId>,
 }
 
-impl Hold {
-    /// Its processors as ranges in the order of allocation, such as `4,7-9`.
-    pub fn ranges(&self) -> String {
-        let mut runs: Vec<(u32, u32)> = Vec::new();
-        for node in &self.nodes {
-            match runs.last_mut() {
-                Some((_, last)) if *last + 1 == node.0 => *last = node.0,
-                _ => runs.push((node.0, node.0)),
-            }
-        }
-        let text = |(first, last): &(u32, u32)| match first == last {
-            true => first.to_string(),
-            false => format!("{first}-{last}"),
-        };
-        runs.iter().map(text).collect::<Vec<_>>().join(",")
-    }
-}
-
 impl Table for Hold {
     const NAME: &'static str = "held";
     const ROW: &'static str =
@@ -75,12 +58,7 @@ impl Table for Hold {
         let of_job =
             JobMeasures::columns().into_iter().map(|c| c.of(|hold: &Self| Some(&hold.job)));
         let mut columns: Vec<_> = of_job.filter(|column| column.name != "tied").collect();
-        columns.push(Column::new(
-            "nodes",
-            "",
-            "the job's processors by number in the order of allocation, ranges such as 4,7-9; on a mesh or torus z counts fastest, then y, then x",
-            |hold: &Self| hold.ranges(),
-        ));
+        columns.push(Column::new("nodes", "", NODES, |hold: &Self| numbers(&hold.nodes)));
         columns
     }
 }
@@ -338,12 +316,6 @@ mod tests {
             assert_eq!(numbers(When::At(999)), (999, vec![], 0, None), "{allocator}");
             assert_eq!(take(When::Started(9)), None, "{allocator}");
         }
-        let hold = |nodes: &[u32]| {
-            let taken = snapshot(&cell(SWF, "4x4", "mc1x1"), When::At(0), &Stop::new());
-            let hold = taken.expect("it runs").expect("a picture").holds.remove(0);
-            Hold { nodes: nodes.iter().map(|&n| NodeId(n)).collect(), ..hold }
-        };
-        assert_eq!(hold(&[4, 7, 8, 9, 2]).ranges(), "4,7-9,2");
     }
 
     proptest! {

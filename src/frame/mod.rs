@@ -2,7 +2,7 @@
 //!
 //! Any table can be had as a frame ([`frame()`]) and written as Parquet and CSV ([`write()`]); what
 //! its columns are, its rows say ([`Table`](crate::table::Table)). [`Tables`] writes those of a
-//! grid as results arrive: `runs`, `by_size` and, if asked for, `jobs`, joined by the column
+//! grid as results arrive: `runs`, `by_size` and, if asked for, `jobs` and `placements`, joined by the column
 //! `run`, and `shaken` if the traces are, `against_log` if a run repeats the log.
 //!
 //! [`mod@read`] reads results back, for comparisons.

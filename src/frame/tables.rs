@@ -5,22 +5,26 @@ use super::FrameError;
 use super::files::{Files, write};
 use crate::experiment::against::AgainstRow;
 use crate::experiment::shaken::ShakenRow;
-use crate::experiment::{OfRun, RunResult};
+use crate::experiment::{Measure, OfRun, RunResult};
 use crate::metrics::system::OutageMetrics;
-use crate::metrics::{JobMeasures, SizeRow};
+use crate::metrics::{Allocation, JobMeasures, SizeRow};
 
 /// Rows of the table of job sizes that are held back to fill a Parquet row group.
 const HELD_ROWS: usize = 1 << 16;
 
+/// Processors in one Parquet row group of the table of placements, but for jobs that have more.
+const HELD_PROCESSORS: usize = 1 << 20;
+
 /// The result files of a grid, written as results arrive.
 ///
-/// Jobs go out at once, one row group per run, so that memory stays flat; the small rows
+/// Jobs and placements go out at once, row groups for each run, so that memory stays flat; the small rows
 /// of runs and sizes are held back and go out together. If the value is dropped without
 /// [`finish`](Tables::finish), nothing stays.
 pub struct Tables {
     runs: Files,
     by_size: Files,
     jobs: Option<Files>,
+    allocations: Option<Files>,
     /// From the first run that has any.
     outages: Option<Files>,
     place: PathBuf,
@@ -35,20 +39,22 @@ pub struct Tables {
 impl Tables {
     /// Creates the folder `dir` and all files in it, so that a bad path fails before any
     /// work is done. `metadata` goes into every Parquet file beside the columns'
-    /// documentation. Without `with_jobs` there is no `jobs.parquet`; one that an earlier
-    /// grid left in `dir` is not touched.
+    /// documentation. `jobs.parquet` and `placements.parquet` come with what `kept`
+    /// says that results keep; those that an earlier grid left in `dir` are not touched.
     ///
     /// # Errors
     /// [`FrameError`] if the folder or a file cannot be created.
     pub fn create(
         dir: &Path,
         metadata: &[(String, String)],
-        with_jobs: bool,
+        kept: Measure,
     ) -> Result<Self, FrameError> {
         fs::create_dir_all(dir).map_err(FrameError::io(dir))?;
         let jobs = || Files::create::<OfRun<'_, JobMeasures>>(dir, metadata, false);
+        let allocations = || Files::create::<OfRun<'_, Allocation>>(dir, metadata, false);
         Ok(Self {
-            jobs: with_jobs.then(jobs).transpose()?,
+            jobs: kept.jobs.then(jobs).transpose()?,
+            allocations: kept.nodes.then(allocations).transpose()?,
             runs: Files::create::<RunResult>(dir, metadata, true)?,
             by_size: Files::create::<OfRun<'_, SizeRow>>(dir, metadata, true)?,
             outages: None,
@@ -69,6 +75,7 @@ impl Tables {
         if let Some(jobs) = &mut self.jobs {
             jobs.append(&result.job_rows().collect::<Vec<_>>())?;
         }
+        self.write_allocations(result)?;
         self.held_rows += 1 + result.by_size.len();
         self.held.push(without_jobs(result));
         if self.held_rows >= HELD_ROWS { self.flush() } else { Ok(()) }
@@ -96,6 +103,16 @@ impl Tables {
         Ok(())
     }
 
+    /// Takes in the allocations of a result alone.
+    ///
+    /// # Errors
+    /// [`FrameError`] if a file cannot be written.
+    pub fn write_allocations(&mut self, result: &RunResult) -> Result<(), FrameError> {
+        let Some(allocations) = &mut self.allocations else { return Ok(()) };
+        let rows: Vec<_> = result.allocation_rows().collect();
+        parts(&rows).try_for_each(|rows| allocations.append(rows))
+    }
+
     fn flush(&mut self) -> Result<(), FrameError> {
         self.runs.append(&self.held)?;
         let sizes: Vec<_> = self.held.iter().flat_map(RunResult::size_rows).collect();
@@ -116,7 +133,8 @@ impl Tables {
     }
 
     /// Completes the files and gives them their names. Returns their paths: runs, job
-    /// sizes, jobs, and if there are any outages, what runs are against the log, and what runs come to over `shaken` copies.
+    /// sizes, jobs, placements, and if there are any outages, what runs are against the log, and what runs come to over
+    /// `shaken` copies.
     ///
     /// # Errors
     /// [`FrameError`] if a file cannot be written or renamed.
@@ -127,6 +145,9 @@ impl Tables {
         paths.extend(self.by_size.finish()?);
         if let Some(jobs) = self.jobs {
             paths.extend(jobs.finish()?);
+        }
+        if let Some(allocations) = self.allocations {
+            paths.extend(allocations.finish()?);
         }
         if let Some(outages) = self.outages {
             paths.extend(outages.finish()?);
@@ -141,6 +162,23 @@ impl Tables {
     }
 }
 
+/// The rows in parts of a bounded number of processors, so that their lists never lie in memory all at once.
+fn parts<'a, 'b>(
+    mut rows: &'b [OfRun<'a, Allocation>],
+) -> impl Iterator<Item = &'b [OfRun<'a, Allocation>]> {
+    std::iter::from_fn(move || {
+        let mut listed = 0;
+        let end = rows.iter().position(|of| {
+            listed += of.row.nodes.len();
+            listed > HELD_PROCESSORS
+        });
+        // Of a row with more there is a part all the same.
+        let (part, rest) = rows.split_at(end.map_or(rows.len(), |end| end.max(1)));
+        rows = rest;
+        (!part.is_empty()).then_some(part)
+    })
+}
+
 /// A copy of what the small tables need.
 fn without_jobs(result: &RunResult) -> RunResult {
     RunResult {
@@ -148,6 +186,7 @@ fn without_jobs(result: &RunResult) -> RunResult {
         metrics: result.metrics.clone(),
         by_size: result.by_size.clone(),
         jobs: Vec::new(),
+        allocations: Vec::new(),
         series: Default::default(),
         ..*result
     }

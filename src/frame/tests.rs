@@ -10,16 +10,17 @@ use crate::experiment::search::{
     Extent, Found, Origin, Portability, PortabilityCell, SearchRow, SparedRow, Tried,
 };
 use crate::experiment::stream::{Life, Metric, Point, estimate};
-use crate::experiment::{OfRun, RunKey, RunResult, Trace};
+use crate::experiment::{Measure, OfRun, RunKey, RunResult, Trace};
 use crate::metrics::estimate::StopRule;
 use crate::metrics::run::PlacementMeans;
 use crate::metrics::{
-    JobMeasures, Placement, RunMetrics, ScheduleMetrics, SizeRow, SystemRecorder, TieStatistics,
-    by_size,
+    Allocation, JobMeasures, Placement, RunMetrics, ScheduleMetrics, SizeRow, SystemRecorder,
+    TieStatistics, by_size,
 };
 use crate::published::{Check, NotRun, Ours, Tolerance};
 use crate::simulation::Overhead;
 use crate::table::Table;
+use crate::topology::NodeId;
 use crate::workload::stochastic::StochasticStream;
 use crate::workload::{Job, Policy, Window, Workload};
 
@@ -76,10 +77,22 @@ fn run(number: u32, tie: Option<&str>, sizes: &[u32]) -> RunResult {
         ),
         by_size: by_size::by_size(&jobs, &starts, &pairwise),
         jobs: measures.collect(),
+        allocations: allocations(sizes),
         series: Default::default(),
         seconds: f64::from(number),
         allocator_seconds: None,
     }
+}
+
+/// Each on the first processors of a mesh: some fill a box, some do not.
+fn allocations(sizes: &[u32]) -> Vec<Allocation> {
+    let mesh = "4x4".parse().expect("a mesh");
+    let of = |(i, &size): (i64, &u32)| {
+        let numbers = if size == 3 { vec![0, 1, 5] } else { (0..size).collect() };
+        let nodes: Vec<NodeId> = numbers.into_iter().map(NodeId).collect();
+        Allocation::new(&mesh, i, [11 * i, 11 * i + 11], &nodes)
+    };
+    (0..).zip(sizes).map(of).collect()
 }
 
 fn placement(size: u32) -> Placement {
@@ -95,7 +108,8 @@ fn placement(size: u32) -> Placement {
 
 fn write(dir: &Path, results: &[RunResult], with_jobs: bool) -> Vec<String> {
     let metadata = [("command".to_string(), "replay run".to_string())];
-    let mut tables = Tables::create(dir, &metadata, with_jobs).expect("a folder to write in");
+    let kept = Measure { jobs: with_jobs, ..Measure::default() };
+    let mut tables = Tables::create(dir, &metadata, kept).expect("a folder to write in");
     for result in results {
         tables.write(result).expect("written");
     }
@@ -164,14 +178,15 @@ fn csv_has_full_precision() {
 #[test]
 fn a_bad_path_fails_at_once() {
     let file = tempfile::NamedTempFile::new().expect("a file");
-    let problem = Tables::create(&file.path().join("below"), &[], false).err();
+    let problem = Tables::create(&file.path().join("below"), &[], Measure::default()).err();
     assert!(problem.is_some_and(|problem| problem.to_string().starts_with("cannot write")));
 }
 
 #[test]
 fn an_unfinished_file_does_not_have_the_final_name() {
     let dir = tempfile::tempdir().expect("a folder");
-    let mut tables = Tables::create(dir.path(), &[], true).expect("a folder to write in");
+    let kept = Measure { jobs: true, ..Measure::default() };
+    let mut tables = Tables::create(dir.path(), &[], kept).expect("a folder to write in");
     tables.write(&run(0, None, &[1])).expect("written");
     let part = dir.path().join("jobs.parquet.part");
     assert!(part.exists() && !dir.path().join("jobs.parquet").exists());
@@ -220,6 +235,17 @@ fn files_of_one_table_always_concatenate() {
     );
     let jobs: Vec<OfRun<'_, JobMeasures>> = runs.iter().flat_map(RunResult::job_rows).collect();
     round_trip(&jobs);
+    let allocations: Vec<_> = runs.iter().flat_map(RunResult::allocation_rows).collect();
+    round_trip(&allocations);
+    let csv = crate::table::csv(&allocations[..4]).expect("text");
+    let expected = ["0,0,0,11,0,0,0,0,1,1,1", "0,1,11,22,0-1,0,0,0,1,2,1"];
+    assert!(csv.lines().skip(1).zip(expected).all(|(line, expected)| line == expected), "{csv}");
+    let mut json = Vec::new();
+    let columns = <OfRun<'_, Allocation>>::columns();
+    crate::table::write_json_line(&columns, &allocations[4], &mut json).expect("memory");
+    let json: serde_json::Value = serde_json::from_slice(&json).expect("JSON");
+    assert_eq!((&json["nodes"], &json["base_x"]), (&[0, 1, 5].into(), &serde_json::Value::Null));
+    assert_eq!(json["nodes"].as_array().map(Vec::len), Some(3));
 
     let plain = SearchRow {
         searched: "made".to_string(),

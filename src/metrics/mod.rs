@@ -5,6 +5,7 @@
 //! | [`locality`] | how close together the processors of one job are |
 //! | [`run`] | means, percentiles, utilization, makespan, slowdown of one run |
 //! | [`by_size`] | the same means by job size, and the improvement of one run on another |
+//! | [`allocations`] | which processors jobs were given |
 //! | [`correlation`] | how two measures go together |
 //! | [`estimate`] | means over replications, with their confidence intervals |
 //! | [`ties`] | how often and how widely the best score is shared |
@@ -20,6 +21,7 @@
 //! field, the column of every file and format, its documentation and listing, and, if a tie
 //! vector can change it, an objective of searches. What it is computed from may need a sum more.
 
+pub mod allocations;
 pub mod bootstrap;
 pub mod by_size;
 pub mod correlation;
@@ -30,6 +32,7 @@ pub mod series;
 pub mod system;
 pub mod ties;
 
+pub use allocations::Allocation;
 pub use by_size::{SizeChange, SizeRow};
 pub use locality::{Locality, Placement};
 pub use run::{JobMeasures, PlacementMetrics, RunMetrics, ScheduleMetrics, TieMetrics};

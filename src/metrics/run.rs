@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Placement;
+use super::allocations::END;
 use super::system::{OutageMetrics, SystemMetrics};
 use super::ties::TieStatistics;
 use crate::table::{Column, measures};
@@ -66,7 +67,7 @@ impl JobMeasures {
             C::new("arrival", "s", "arrival, from which waits count, in trace time: the submission, but for jobs that follow others (--deps)", |job| job.arrival),
             C::new("start", "s", "start, in trace time", |job| job.start),
             C::new("run_time", "s", "time that the job held its processors", |job| job.run),
-            C::new("end", "s", "completion, in trace time", |job| job.start + job.run),
+            C::new("end", "s", END, |job| job.start + job.run),
             C::new("size", "processors", "processors that a job asks for", |job| job.size),
             C::new("served_size", "processors", "processors of the request that was served: fewer if the job was folded", |job| job.served_size),
             C::new("wait", "s", "start less submission", |job| job.wait()),

@@ -196,6 +196,18 @@ impl Ties {
         best.map(|(at, _)| pick(at))
     }
 
+    /// What [`decide`](Self::decide) compares: the candidates in order, each with the sum of its terms.
+    pub fn sums(&mut self, question: &Question<'_>) -> Vec<([usize; 2], i128)> {
+        let mut candidates: Vec<[usize; 2]> = self.candidates(question.size).collect();
+        self.keep_rivals(&mut candidates, question.rivals);
+        self.known.iter_mut().for_each(|known| known.fill(None));
+        let delays = match question.handles.delay {
+            0 => Vec::new(),
+            _ => self.delays(question),
+        };
+        candidates.into_iter().map(|at| (at, self.sum(at, question, &delays))).collect()
+    }
+
     fn keep_rivals(&self, candidates: &mut Vec<[usize; 2]>, rivals: Rivals) {
         let Some(&[first, _]) = candidates.first() else { return };
         match rivals {

@@ -13,7 +13,7 @@ pub struct MachineMap {
     pub subtitle: Vec<String>,
     /// Columns, rows, slices.
     pub sides: [usize; 3],
-    /// By place on the page, x fastest, then y, then z: which of the jobs holds the processor there.
+    /// As processors lie on the page, x fastest, then y, then z: which of the jobs holds it.
     pub holders: Vec<Option<usize>>,
     /// Numbers of the jobs.
     pub jobs: Vec<i64>,
@@ -54,12 +54,16 @@ impl MachineMap {
         if self.asked == Some(place) {
             return INK;
         }
-        // By golden angles neighbours in number are far apart; pastel, so that ink is read on them.
-        let number = self.jobs.get(place).copied().unwrap_or(0);
-        let hue = (number.rem_euclid(100_000) as f64 * 137.507_764).rem_euclid(360.0);
-        let lightness = [0.80, 0.68, 0.58][number.rem_euclid(3) as usize];
-        of_hue(hue, lightness)
+        colour_of(self.jobs.get(place).copied().unwrap_or(0))
     }
+}
+
+/// The colour of the job of a number, in every figure.
+pub(super) fn colour_of(number: i64) -> Colour {
+    // By golden angles neighbours in number are far apart; pastel, so that ink is read on them.
+    let hue = (number.rem_euclid(100_000) as f64 * 137.507_764).rem_euclid(360.0);
+    let lightness = [0.80, 0.68, 0.58][number.rem_euclid(3) as usize];
+    of_hue(hue, lightness)
 }
 
 /// A colour by hue in degrees and lightness from 0 to 1, of middling saturation.

@@ -15,6 +15,8 @@
 //! | [`HeatMap`] | a matrix of values with a colour bar |
 //! | [`LinkMaps`] | the use of a machine's links, direction by direction, on one scale |
 //! | [`MachineMap`] | who holds which processors of a machine |
+//! | [`Gantt`] | who held which processors when |
+//! | [`Film`] | the same as an animated SVG |
 //! | [`Convergence`] | how searches got better, by evaluations |
 //! | [`Surface`] | small maps of what a search found, one per scan radius |
 //!
@@ -39,7 +41,9 @@ mod comparison;
 mod convergence;
 mod error;
 mod figure;
+mod film;
 mod gallery;
+mod gantt;
 mod header;
 mod heat_map;
 mod improvement;
@@ -71,7 +75,9 @@ pub use comparison::Comparison;
 pub use convergence::{Climb, Convergence};
 pub use error::PlotError;
 pub use figure::Figure;
+pub use film::{Film, Scene};
 pub use gallery::gallery;
+pub use gantt::{Bar, Gantt};
 pub use heat_map::HeatMap;
 pub use improvement::{Improvement, Order};
 pub use lines::{Line, Lines, Point};

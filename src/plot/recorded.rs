@@ -69,6 +69,7 @@ mod tests {
             metrics: RunMetrics::new(&schedule, 0, &PlacementMeans::default(), None, None),
             by_size: vec![row(1, 4, 3600.0), row(3, 1, 7200.0), row(4, 3, 0.0), row(9, 2, 1800.0)],
             jobs: Vec::new(),
+            allocations: Vec::new(),
             series: Default::default(),
             seconds: 0.0,
             allocator_seconds: None,

@@ -2,7 +2,7 @@ use std::borrow::Cow;
 use std::io::{self, Write};
 
 use crate::number::{fixed, grouped};
-use crate::table::{Kind, Table, Value};
+use crate::table::{Table, Value, ranges};
 
 /// Which side of its column a field stands on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -156,12 +156,13 @@ impl<'a, Row: 'a> Shown<'a, Row> {
         let Some(column) = Row::columns().into_iter().find(|column| column.name == name) else {
             unreachable!("the table {} has no column {name}", Row::NAME);
         };
-        let align = if column.kind() == Kind::Text { Align::Left } else { Align::Right };
+        let align = if column.kind().is_number() { Align::Right } else { Align::Left };
         let text = move |row: &Row| match column.value(row) {
             Value::Text(text) => Some(text.into_owned()),
             Value::I64(value) => Some(grouped(value)),
             Value::U64(value) => Some(grouped(value)),
             Value::F64(value) => Some(fixed(factor * value, decimals)),
+            Value::List(values) => Some(ranges(&values)),
             Value::Null => None,
         };
         Self { align, ..Self::text(title, text) }

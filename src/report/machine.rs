@@ -1,48 +1,46 @@
 //! A machine and who holds it, as text.
 
 use crate::experiment::snapshot::Snapshot;
-use crate::topology::Topology;
+use crate::topology::{NodeId, Topology};
 
 /// How processors lie on a page: slices of rows of columns.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Sheets {
     /// Columns, rows, slices; their product is the number of processors.
     pub sides: [usize; 3],
-    /// Whether processors are numbered by columns, as on a grid, or by rows.
-    by_columns: bool,
+    /// By how much the number of a processor grows to the next column, row, slice.
+    steps: [usize; 3],
 }
 
 impl Sheets {
     /// A grid as it is, a slice for each z; a hypercube unfolded, the lower half of a processor's bits
     /// along x, the upper along y; hosts of a cluster in one row.
     pub fn of(topology: &Topology) -> Self {
-        let by_columns = matches!(topology, Topology::Grid(_));
         let sides = match topology {
-            Topology::Grid(grid) => [0, 1, 2].map(|axis| grid.extent(axis)),
+            Topology::Grid(grid) => {
+                let sides = [0, 1, 2].map(|axis| grid.extent(axis));
+                // Scan order: x slowest.
+                return Self { sides, steps: [sides[1] * sides[2], sides[2], 1] };
+            }
             Topology::Hypercube(cube) => {
                 let across = u32::from(cube.dimensions()).div_ceil(2);
                 [1 << across, 1 << (u32::from(cube.dimensions()) - across), 1]
             }
             Topology::Cluster(_) => [topology.processors(), 1, 1],
         };
-        Self { sides, by_columns }
+        Self { sides, steps: [1, sides[0], sides[0] * sides[1]] }
     }
 
     /// The processor in a column, row and slice.
     pub fn processor(self, [x, y, z]: [usize; 3]) -> usize {
-        let [columns, rows, slices] = self.sides;
-        match self.by_columns {
-            true => (x * rows + y) * slices + z,
-            false => (z * rows + y) * columns + x,
-        }
+        x * self.steps[0] + y * self.steps[1] + z * self.steps[2]
     }
 
-    /// Values by processor as they lie on the page: column by column of a row, row by row, slice by slice.
-    pub fn laid_out<T: Clone>(self, values: &[T]) -> Vec<T> {
+    /// All processors as they lie on the page: columns count fastest, then rows, then slices.
+    pub fn processors(self) -> impl Iterator<Item = usize> {
         let [columns, rows, slices] = self.sides;
-        let places = (0..slices)
-            .flat_map(|z| (0..rows).flat_map(move |y| (0..columns).map(move |x| [x, y, z])));
-        places.filter_map(|place| values.get(self.processor(place)).cloned()).collect()
+        let places = 0..columns * rows * slices;
+        places.map(move |i| self.processor([i % columns, i / columns % rows, i / columns / rows]))
     }
 }
 
@@ -57,9 +55,9 @@ pub fn symbol(snapshot: &Snapshot, place: usize) -> char {
     }
 }
 
-/// By processor, which of the snapshot's jobs holds it; on a machine of so many.
-pub fn holders(snapshot: &Snapshot, processors: usize) -> Vec<Option<usize>> {
-    let mut holders = vec![None; processors];
+/// Which of the snapshot's jobs holds each processor, [as they lie](Sheets::processors).
+pub fn holders(snapshot: &Snapshot, sheets: Sheets) -> Vec<Option<usize>> {
+    let mut holders = vec![None; sheets.sides.iter().product()];
     for (place, hold) in snapshot.holds.iter().enumerate() {
         for node in &hold.nodes {
             if let Some(holder) = holders.get_mut(node.index()) {
@@ -67,7 +65,7 @@ pub fn holders(snapshot: &Snapshot, processors: usize) -> Vec<Option<usize>> {
             }
         }
     }
-    holders
+    sheets.processors().map(|processor| holders[processor]).collect()
 }
 
 /// The machine as lines of text: a letter for each processor, `.` if it is free, `-` if it is out of
@@ -76,13 +74,8 @@ pub fn holders(snapshot: &Snapshot, processors: usize) -> Vec<Option<usize>> {
 pub fn machine_map(topology: &Topology, snapshot: &Snapshot) -> Vec<String> {
     let sheets = Sheets::of(topology);
     let [columns, rows, slices] = sheets.sides;
-    let holders = holders(snapshot, columns * rows * slices);
-    let mut free = vec!['.'; holders.len()];
-    for node in &snapshot.down {
-        if let Some(free) = free.get_mut(node.index()) {
-            *free = '-';
-        }
-    }
+    let holders = holders(snapshot, sheets);
+    let is_down = |processor: usize| snapshot.down.binary_search(&NodeId(processor as u32)).is_ok();
     let label = (rows.max(1) - 1).to_string().len();
     let mut lines = Vec::new();
     for z in 0..slices {
@@ -90,9 +83,10 @@ pub fn machine_map(topology: &Topology, snapshot: &Snapshot) -> Vec<String> {
             lines.push(format!("z = {z}"));
         }
         for y in (0..rows).rev() {
-            let cell = |x| {
-                let at = sheets.processor([x, y, z]);
-                holders[at].map_or(free[at], |place| symbol(snapshot, place))
+            let cell = |x: usize| match holders[(z * rows + y) * columns + x] {
+                Some(place) => symbol(snapshot, place),
+                None if is_down(sheets.processor([x, y, z])) => '-',
+                None => '.',
             };
             let row: Vec<String> = (0..columns).map(|x| cell(x).to_string()).collect();
             lines.push(format!("{y:>label$}  {}", row.join(" ")));
@@ -116,6 +110,7 @@ mod tests {
     fn processors_lie_where_their_numbers_say() {
         let sheets = |machine: &str| Sheets::of(&machine.parse().expect("a machine"));
         assert_eq!(sheets("4x3").sides, [4, 3, 1]);
+        assert_eq!(sheets("torus:4x3x2").processor([1, 2, 1]), 11);
         assert_eq!(sheets("hypercube:5").sides, [8, 4, 1]);
         for machine in ["4x3", "torus:4x3x2", "2x5x3"] {
             let topology: Topology = machine.parse().expect("a machine");
@@ -125,7 +120,7 @@ mod tests {
                 assert_eq!(place, grid.node(at).index(), "{machine} {at:?}");
             }
         }
-        assert_eq!(sheets("2x3").laid_out(&[0, 1, 2, 3, 4, 5]), [0, 3, 1, 4, 2, 5]);
+        assert_eq!(sheets("2x3").processors().collect::<Vec<_>>(), [0, 3, 1, 4, 2, 5]);
         assert_eq!(sheets("hypercube:5").processor([3, 2, 0]), 0b10_011);
     }
 

@@ -9,6 +9,7 @@ mod format;
 pub mod machine;
 pub mod manifest;
 pub mod page;
+pub mod perfetto;
 mod runs;
 mod search;
 mod shaken;

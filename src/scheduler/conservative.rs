@@ -2,7 +2,7 @@ use std::collections::HashMap;
 
 use super::options::order;
 use super::profile::Profile;
-use super::{Outage, QueueOrder, QueuedJob, Scheduler, SchedulerOptions, System};
+use super::{Outage, QueueOrder, QueuedJob, Reason, Scheduler, SchedulerOptions, System};
 use crate::naming::{Entry, Table};
 use crate::workload::JobId;
 
@@ -37,6 +37,8 @@ pub struct Conservative {
     asked: (u64, usize),
     /// The earliest reservation or one before it.
     earliest: i64,
+    /// The reservation of the job named last.
+    named: i64,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -58,6 +60,7 @@ impl Conservative {
             overbooked: false,
             asked: (0, 0),
             earliest: i64::MAX,
+            named: i64::MAX,
         }
     }
 
@@ -139,6 +142,7 @@ impl Scheduler for Conservative {
             return None;
         };
         let Waiting { job, reserved } = self.queue.remove(from + ahead);
+        self.named = reserved;
         let duration = Self::duration(&job);
         if reserved < now {
             // A reservation that slipped is served late: it holds its processors from now.
@@ -168,6 +172,10 @@ impl Scheduler for Conservative {
         }
         let starts = self.queue.iter().map(|waiting| waiting.reserved);
         starts.filter(|&start| start > after).min()
+    }
+
+    fn reason(&self) -> Option<Reason> {
+        Some(Reason::Reserved { at: self.named })
     }
 
     fn waiting(&self) -> usize {

@@ -3,7 +3,7 @@ mod forecast;
 use self::forecast::Forecast;
 use super::options::order;
 use super::queue::{Bounds, Place, Queue};
-use super::{Outage, Promises, QueueOrder, QueuedJob, Scheduler, SchedulerOptions, System};
+use super::{Outage, Promises, QueueOrder, QueuedJob, Reason, Scheduler, SchedulerOptions, System};
 use crate::naming::{Entry, Table, kind};
 use crate::workload::JobId;
 
@@ -102,6 +102,7 @@ struct Named {
     free: u32,
     /// Processors taken from those beside the head.
     beside: u32,
+    reason: Reason,
 }
 
 /// What the head was promised in a round.
@@ -138,13 +139,15 @@ impl Easy {
     }
 
     /// The first later job that fits now, and ends in time or leaves the head's place free.
-    fn beside_place(&mut self, free: u32, in_time: i64) -> Option<JobId> {
+    fn beside_place(&mut self, head: JobId, free: u32, now: i64, shadow: i64) -> Option<JobId> {
+        let in_time = shadow.saturating_sub(now);
         let bounds = Bounds { size: free, estimate: in_time, beside: u32::MAX };
         let (place, job) =
             self.queue.first(&bounds).map(|(place, waiting)| (place, waiting.job))?;
         let spares = job.estimate > in_time;
-        let named = Named { place, job, is_head: false, spares, late: None, free, beside: 0 };
-        self.named = Some(named);
+        let reason = Reason::Backfilled { head, shadow, extra: None };
+        let (is_head, late, beside) = (false, None, 0);
+        self.named = Some(Named { place, job, is_head, spares, late, free, beside, reason });
         Some(job.id)
     }
 
@@ -173,13 +176,14 @@ impl Easy {
         let (place, &head) = self.queue.head()?;
         let forecast = Forecast::new(&system, self.processors, &self.outages);
         let fits = |job: &QueuedJob| job.size <= free && forecast.fits(job, now);
-        let named = |place, job, is_head, late| {
-            Some(Named { place, job, is_head, spares: false, late, free, beside: 0 })
+        let named = |place, job, is_head, late, reason| {
+            Some(Named { place, job, is_head, spares: false, late, free, beside: 0, reason })
         };
         if !head.refused && fits(&head.job) {
             let promised = self.promised.filter(|(job, _)| *job == head.job.id);
             let late = promised.map(|(_, at)| now.saturating_sub(at));
-            self.named = named(place, head.job, true, late);
+            let reason = Reason::First { promised: promised.map(|(_, at)| at) };
+            self.named = named(place, head.job, true, late, reason);
             return Some(head.job.id);
         }
         if free == 0 || running.any_due_at(now) {
@@ -199,7 +203,8 @@ impl Easy {
         let found = self.queue.first_that(may).map(|(place, waiting)| (place, waiting.job));
         self.promise(head.id, shadow);
         let (place, job) = found?;
-        self.named = named(place, job, false, None);
+        let reason = Reason::Backfilled { head: head.id, shadow, extra: None };
+        self.named = named(place, job, false, None, reason);
         Some(job.id)
     }
 
@@ -248,8 +253,9 @@ impl Scheduler for Easy {
             self.guarantee = None;
             let promised = self.promised.filter(|(job, _)| *job == head.job.id);
             let late = promised.map(|(_, at)| now.saturating_sub(at));
-            let (job, is_head, spares) = (head.job, true, false);
-            self.named = Some(Named { place, job, is_head, spares, late, free, beside: 0 });
+            let reason = Reason::First { promised: promised.map(|(_, at)| at) };
+            let (job, is_head, spares, beside) = (head.job, true, false, 0);
+            self.named = Some(Named { place, job, is_head, spares, late, free, beside, reason });
             return Some(job.id);
         }
         if free == 0 || running.any_due_at(now) {
@@ -257,7 +263,7 @@ impl Scheduler for Easy {
         }
         let head = head.job;
         if let Some((_, at)) = self.found.filter(|(job, _)| *job == head.id) {
-            return self.beside_place(free, at.saturating_sub(now));
+            return self.beside_place(head.id, free, now, at);
         }
         let holds = |promise: &Guarantee| promise.round == round && promise.free == Some(free);
         let mut promise = match self.guarantee.filter(holds) {
@@ -273,10 +279,12 @@ impl Scheduler for Easy {
         let found = self.queue.first(&bounds).map(|(place, waiting)| (place, waiting.job));
         if let Some((place, job)) = found {
             let beside = if job.estimate <= in_time { 0 } else { job.takes };
+            let (shadow, extra) = (promise.shadow, Some(promise.extra));
+            let reason = Reason::Backfilled { head: head.id, shadow, extra };
             promise.extra -= beside;
             promise.free = free.checked_sub(job.takes);
             let (is_head, spares, late) = (false, false, None);
-            self.named = Some(Named { place, job, is_head, spares, late, free, beside });
+            self.named = Some(Named { place, job, is_head, spares, late, free, beside, reason });
         }
         self.guarantee = Some(promise);
         found.map(|(_, job)| job.id)
@@ -315,6 +323,10 @@ impl Scheduler for Easy {
 
     fn promises_places(&self) -> bool {
         self.guard == Guard::Place
+    }
+
+    fn reason(&self) -> Option<Reason> {
+        self.named.map(|named| named.reason)
     }
 
     fn promises(&self) -> Option<Promises> {

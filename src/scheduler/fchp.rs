@@ -1,4 +1,4 @@
-use super::{QueuedJob, Scheduler, SchedulerOptions, Strict, System};
+use super::{QueuedJob, Reason, Scheduler, SchedulerOptions, Strict, System};
 use crate::naming::{Entry, Table};
 use crate::workload::JobId;
 
@@ -42,6 +42,10 @@ impl Scheduler for Fchp {
     fn refused(&mut self, job: JobId) {
         self.queue.refused(job);
         self.tries = 0;
+    }
+
+    fn reason(&self) -> Option<Reason> {
+        self.queue.reason()
     }
 
     fn waiting(&self) -> usize {

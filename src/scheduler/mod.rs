@@ -50,6 +50,7 @@ mod out_of_order;
 pub(crate) mod plain;
 mod profile;
 mod queue;
+mod reason;
 mod recorded;
 pub mod registry;
 mod running;
@@ -63,6 +64,7 @@ pub use lazy::Lazy;
 pub use options::SchedulerOptions;
 pub use order::QueueOrder;
 pub use out_of_order::OutOfOrder;
+pub use reason::Reason;
 pub use recorded::WhenFull;
 pub use running::{Running, RunningJobs};
 pub use scan::Scan;
@@ -182,6 +184,12 @@ pub trait Scheduler: Send {
     /// Whether it [wants places](Scheduler::wants_place) at all.
     fn promises_places(&self) -> bool {
         false
+    }
+
+    /// Why the job that [`next`](Scheduler::next) has just named was; `None` if there is no more to say
+    /// than what the discipline is.
+    fn reason(&self) -> Option<Reason> {
+        None
     }
 
     /// What became of its guarantees; `None` if it gives none.

@@ -1,6 +1,6 @@
 use super::options::order;
 use super::queue::{Bounds, Place, Queue};
-use super::{QueueOrder, QueuedJob, Scheduler, SchedulerOptions, System};
+use super::{QueueOrder, QueuedJob, Reason, Scheduler, SchedulerOptions, System};
 use crate::naming::{Entry, Table};
 use crate::workload::JobId;
 
@@ -60,6 +60,10 @@ impl Scheduler for OutOfOrder {
         if let Some(place) = self.named.take() {
             self.queue.refuse(place);
         }
+    }
+
+    fn reason(&self) -> Option<Reason> {
+        Some(Reason::FirstThatFits)
     }
 
     fn waiting(&self) -> usize {

@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
 use super::options::order;
-use super::{QueueOrder, QueuedJob, Scheduler, SchedulerOptions, System};
+use super::{QueueOrder, QueuedJob, Reason, Scheduler, SchedulerOptions, System};
 use crate::naming::{Entry, Table};
 use crate::workload::JobId;
 
@@ -51,6 +51,10 @@ impl Scheduler for Strict {
     fn refused(&mut self, job: JobId) {
         self.blocked = Some(job);
         self.queue.extend(self.named.take());
+    }
+
+    fn reason(&self) -> Option<Reason> {
+        Some(Reason::First { promised: None })
     }
 
     fn waiting(&self) -> usize {

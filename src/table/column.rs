@@ -12,6 +12,15 @@ pub enum Kind {
     U64,
     /// 64-bit float.
     F64,
+    /// List of signed 64-bit integers, in an order that means something.
+    List,
+}
+
+impl Kind {
+    /// Whether its values can be compared and averaged.
+    pub fn is_number(self) -> bool {
+        matches!(self, Kind::I64 | Kind::U64 | Kind::F64)
+    }
 }
 
 /// The documentation of a column.
@@ -42,6 +51,8 @@ pub enum Get<Row> {
     U64(Reader<Row, u64>),
     /// Floats.
     F64(Reader<Row, f64>),
+    /// Lists of signed integers.
+    List(Reader<Row, Vec<i64>>),
 }
 
 /// One value of a row.
@@ -55,6 +66,8 @@ pub enum Value<'a> {
     U64(u64),
     /// A real number.
     F64(f64),
+    /// Signed integers.
+    List(Vec<i64>),
     /// Nothing.
     Null,
 }
@@ -73,7 +86,7 @@ pub struct Column<Row> {
     pub get: Get<Row>,
 }
 
-/// A type that a column can be made of: numbers and text, maybe missing. Integers become signed
+/// A type that a column can be made of: numbers, text and lists of numbers, maybe missing. Integers become signed
 /// ones; a number that is not finite is null.
 pub trait Measure: 'static {
     /// The values of a column.
@@ -103,6 +116,7 @@ readable! {
     u32 => I64 |value| Some(i64::from(value)),
     usize => I64 |value| Some(value as i64),
     String => Text |text| Some(Cow::Owned(text)),
+    Vec<i64> => List Some,
 }
 
 /// Borrowed text needs its lifetime said.
@@ -156,6 +170,7 @@ impl<Row> Column<Row> {
             Get::I64(_) => Kind::I64,
             Get::U64(_) => Kind::U64,
             Get::F64(_) => Kind::F64,
+            Get::List(_) => Kind::List,
         }
     }
 
@@ -172,6 +187,7 @@ impl<Row> Column<Row> {
             Get::I64(read) => read(row).map(Value::I64),
             Get::U64(read) => read(row).map(Value::U64),
             Get::F64(read) => read(row).map(Value::F64),
+            Get::List(read) => read(row).map(Value::List),
         }
         .unwrap_or(Value::Null)
     }
@@ -189,6 +205,7 @@ impl<Part: 'static> Column<Part> {
             Get::I64(read) => Get::I64(Box::new(move |row| read(part(row)?))),
             Get::U64(read) => Get::U64(Box::new(move |row| read(part(row)?))),
             Get::F64(read) => Get::F64(Box::new(move |row| read(part(row)?))),
+            Get::List(read) => Get::List(Box::new(move |row| read(part(row)?))),
         };
         Column { name, unit, meaning, rises, get }
     }
@@ -201,7 +218,7 @@ impl Value<'_> {
             Value::I64(value) => Some(value as f64),
             Value::U64(value) => Some(value as f64),
             Value::F64(value) => Some(value),
-            Value::Text(_) | Value::Null => None,
+            Value::Text(_) | Value::List(_) | Value::Null => None,
         }
     }
 }

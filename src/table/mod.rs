@@ -8,7 +8,8 @@
 //!
 //! A name has one meaning and one unit in all tables; a test of the program's listing sees to it.
 //! Integers are signed, so that two runs can be subtracted; only seeds and ids, which may need all
-//! 64 bits, are not.
+//! 64 bits, are not. A list of integers is a list in Parquet and JSON, and in CSV text such as
+//! `0-3,7` ([`ranges`]).
 //!
 //! ```
 //! use replay::table::{Column, Table, csv};
@@ -40,7 +41,7 @@ mod write;
 
 pub use column::{Column, ColumnInfo, Get, Kind, Measure, Value};
 pub(crate) use measures::measures;
-pub use write::{csv, write_csv, write_json_line};
+pub use write::{csv, ranges, write_csv, write_json_line};
 
 /// A row of a table, which knows the columns.
 pub trait Table: Sized {

@@ -5,7 +5,7 @@ use super::{Column, Table, Value};
 /// Writes rows as CSV (RFC 4180, with line feeds), under a line of the columns' names if `header`
 /// says so. Nulls are empty; a real number has the fewest digits that read back as the same
 /// number, and always a point or an exponent, so that readers which guess types do not take it
-/// for an integer.
+/// for an integer. A list is text as [`ranges`] makes it.
 ///
 /// # Errors
 /// Those of `out`.
@@ -24,6 +24,7 @@ pub fn write_csv<'a, Row: 'a>(
         for column in columns {
             match column.value(row) {
                 Value::Text(text) => out.write_field(text.as_bytes())?,
+                Value::List(values) => out.write_field(ranges(&values))?,
                 Value::Null => out.write_field("")?,
                 value => {
                     digits.clear();
@@ -47,6 +48,23 @@ pub fn csv<Row: Table>(rows: &[Row]) -> io::Result<String> {
     String::from_utf8(text).map_err(io::Error::other)
 }
 
+/// A list of integers as text, in its order: numbers and ascending ranges, such as `4,7-9,2`.
+pub fn ranges(values: &[i64]) -> String {
+    let mut runs: Vec<(i64, i64)> = Vec::new();
+    for &value in values {
+        match runs.last_mut() {
+            // Of negative numbers a range would not read back.
+            Some((first, last)) if *last + 1 == value && *first >= 0 => *last = value,
+            _ => runs.push((value, value)),
+        }
+    }
+    let text = |(first, last): &(i64, i64)| match first == last {
+        true => first.to_string(),
+        false => format!("{first}-{last}"),
+    };
+    runs.iter().map(text).collect::<Vec<_>>().join(",")
+}
+
 /// A value as JSON.
 fn write_json(value: &Value<'_>, out: &mut impl Write) -> io::Result<()> {
     match value {
@@ -54,6 +72,7 @@ fn write_json(value: &Value<'_>, out: &mut impl Write) -> io::Result<()> {
         Value::I64(value) => serde_json::to_writer(out, value),
         Value::U64(value) => serde_json::to_writer(out, value),
         Value::F64(value) => serde_json::to_writer(out, value),
+        Value::List(values) => serde_json::to_writer(out, values),
         Value::Null => serde_json::to_writer(out, &()),
     }
     .map_err(io::Error::from)

@@ -35,7 +35,7 @@ fn results_read_by_pandas_and_polars(python: &Path) {
     let grid = "--trace lublin,tiny.swf --jobs 300 --sched fcfs,easy --alloc mc1x1,random \
                 --tie none --tie 2,13,20,6";
     for (ties, folder) in [("", "plain"), ("--ties", "ties")] {
-        dir.replay(&format!("-q {grid} {ties} --no-plots --out {folder}")).code(0);
+        dir.replay(&format!("-q {grid} {ties} --no-plots --placements --out {folder}")).code(0);
         let read = Command::new(python)
             .arg(checkout().join("tests/python/read_results.py"))
             .arg(dir.path(folder))
@@ -45,7 +45,7 @@ fn results_read_by_pandas_and_polars(python: &Path) {
         let (stdout, stderr) = (text(&read.stdout), text(&read.stderr));
         assert!(read.status.success(), "{folder}: {stdout}{stderr}");
         // Two traces, two schedulers, three strategies; 300 jobs of one trace, two of the other.
-        assert_eq!(stdout, "runs: 12 rows\nby_size: agree\njobs: 1812 rows\n");
+        assert_eq!(stdout, "runs: 12 rows\nby_size: agree\njobs: 1812 rows\nplacements: agree\n");
     }
 }
 

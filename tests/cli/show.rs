@@ -6,6 +6,8 @@ trials!(
     the_machine_is_shown,
     what_is_shown_is_what_the_run_has,
     pictures_and_tables_are_written,
+    a_window_is_drawn,
+    slices_of_events_nest,
     what_cannot_be_shown,
 );
 
@@ -45,14 +47,7 @@ fn what_is_shown_is_what_the_run_has() {
         ));
         let again = runs.code(0).objects().into_iter().find(|job| job["job"] == 200);
         assert_eq!(again.as_ref(), Some(&of_job));
-        let text = of_job["nodes"].as_str().expect("ranges");
-        let nodes: usize = text
-            .split(',')
-            .map(|range| match range.split_once('-') {
-                None => 1,
-                Some((a, b)) => 1 + b.parse::<usize>().expect("b") - a.parse::<usize>().expect("a"),
-            })
-            .sum();
+        let nodes = of_job["nodes"].as_array().expect("a list").len();
         assert_eq!(Some(nodes as i64), of_job["size"].as_i64());
     }
 }
@@ -77,6 +72,92 @@ fn pictures_and_tables_are_written() {
     dir.replay("--jobs 9 --alloc random --out out -q").code(2).says("--force");
 }
 
+/// The bars of a window, put together, are the processor-time that its jobs held.
+fn a_window_is_drawn() {
+    let dir = Dir::with_trace();
+    let cell = "--trace lublin-10x10 --jobs 300 --sched easy --alloc hilbert-best-fit -q";
+    let window = [20_000i64, 60_000];
+    dir.replay(&format!("show {cell} --gantt 20000..60000 --out gantt")).code(0);
+    let ends = ["csv", "png", "svg"];
+    let drawn =
+        ["fragmentation", "gantt"].map(|stem| ends.map(|end| format!("plots/{stem}.{end}")));
+    let tables = [
+        "fragmentation.csv",
+        "fragmentation.parquet",
+        "manifest.json",
+        "placements.csv",
+        "placements.parquet",
+    ];
+    let tables = tables.iter().map(|name| name.to_string());
+    let all: Vec<String> = tables.chain(drawn.concat()).collect();
+    assert_eq!(dir.files("gantt"), all);
+    let shown = dir.replay(&format!("show {cell} --gantt 20000..60000 --format json")).code(0);
+    let within = |start: i64, end: i64| end.min(window[1]) - start.max(window[0]);
+    let number = |value: &serde_json::Value| value.as_i64().expect("a number");
+    let rows: Vec<[i64; 3]> = shown
+        .objects()
+        .iter()
+        .map(|row| {
+            let nodes = row["nodes"].as_array().expect("a list").len() as i64;
+            [nodes, number(&row["start"]), number(&row["end"])]
+        })
+        .collect();
+    let held: i64 = rows.iter().map(|&[nodes, start, end]| nodes * within(start, end)).sum();
+    let text = String::from_utf8(dir.read("gantt/plots/gantt.csv")).expect("text");
+    let bars = text.lines().skip(1).map(|line| {
+        let fields = line.split(',').map(|field| field.parse().expect("a number"));
+        let fields: Vec<i64> = fields.collect();
+        assert!(fields[3] + fields[4] <= 100);
+        fields[4] * within(fields[1], fields[2])
+    });
+    assert_eq!(bars.sum::<i64>(), held);
+    // Free and held make the machine, at every instant that is told.
+    let text = String::from_utf8(dir.read("gantt/fragmentation.csv")).expect("text");
+    let mut lines = text.lines();
+    let header = "at,free,largest_free_box,outside_box";
+    assert!(lines.next().is_some_and(|line| line.starts_with(header)));
+    let mut told = 0;
+    for line in lines {
+        let fields: Vec<&str> = line.split(',').collect();
+        let [at, free] =
+            [fields[0], fields[1]].map(|field| field.parse::<i64>().expect("a number"));
+        let busy = rows.iter().filter(|[_, start, end]| *start <= at && *end > at);
+        if at < window[1] {
+            told += 1;
+            assert_eq!(free + busy.map(|row| row[0]).sum::<i64>(), 100, "at {at}");
+        }
+    }
+    assert!(told > 10);
+    dir.replay(&format!("show {cell} --film 20000..60000 --out film")).code(0);
+    let film = String::from_utf8(dir.read("film/plots/film.svg")).expect("text");
+    assert!(film.starts_with("<svg") && film.ends_with("</svg>\n") && !film.contains("<script"));
+    assert_eq!(film.matches("<g visibility").count(), rows.len());
+}
+
+fn slices_of_events_nest() {
+    let dir = Dir::with_trace();
+    let written = dir.replay("show --jobs 400 --sched easy --alloc mc1x1 --perfetto run.json");
+    written.code(0).says("400 jobs in");
+    let events: serde_json::Value = serde_json::from_slice(&dir.read("run.json")).expect("JSON");
+    let mut lanes: std::collections::HashMap<[i64; 2], Vec<[i64; 2]>> = Default::default();
+    let mut jobs = 0;
+    for event in events["traceEvents"].as_array().expect("events") {
+        let number = |key: &str| event[key].as_i64().expect("a number");
+        if event["ph"] == "X" {
+            let [ts, dur] = ["ts", "dur"].map(number);
+            assert!(dur >= 0);
+            jobs += i64::from(number("pid") == 1);
+            lanes.entry(["pid", "tid"].map(number)).or_default().push([ts, ts + dur]);
+        }
+    }
+    assert_eq!(jobs, 400);
+    assert!((1..=100).contains(&lanes.keys().filter(|lane| lane[0] == 3).count()));
+    for slices in lanes.values_mut() {
+        slices.sort_unstable();
+        assert!(slices.windows(2).all(|pair| pair[0][1] <= pair[1][0]), "{slices:?}");
+    }
+}
+
 fn what_cannot_be_shown() {
     let dir = Dir::with_trace();
     let show = |rest: &str| dir.replay(&format!("show --trace lublin-10x10 --jobs 50 -q {rest}"));
@@ -86,4 +167,9 @@ fn what_cannot_be_shown() {
     show("--at 9 --alloc mm,mc1x1").fails(2, 1, &["show takes one", "2 runs"]);
     show("--at 9 --mesh cluster:100x2 --alloc elmer").fails(2, 1, &["hosts of a cluster"]);
     show("--at noon").refused(&["noon"]);
+    show("--gantt 9").refused(&["FROM..TO"]);
+    show("--gantt 9..3").refused(&["FROM must be before TO"]);
+    show("--gantt 1..2 --job 3").refused(&["--gantt", "--job"]);
+    show("--film 0..9000").refused(&["--out"]);
+    show("--gantt -900..-800").fails(2, 1, &["no job has processors between -900 s and -800 s"]);
 }

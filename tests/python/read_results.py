@@ -14,7 +14,7 @@ import polars as pl
 import pyarrow.parquet as pq
 from pandas.testing import assert_frame_equal
 
-# Columns in order, by type: t text, u unsigned, i signed, f float.
+# Columns in order, by type: t text, u unsigned, i signed, f float, l list of signed.
 TABLES = {
     "runs": """run:i trace:t jobs:i topology:t processors:i scheduler:t allocator:t tie:t policy:t seed:u copy:i
         mean_pairwise_l1:f total_pairwise_l1:i tied_decisions:i tied_percent:f mean_tied:f mean_diameter:f
@@ -30,8 +30,9 @@ TABLES = {
     "jobs": """run:i job:i submit:i arrival:i start:i run_time:i end:i size:i served_size:i wait:i turnaround:i bounded_slowdown:f
         held_size:i pairwise_l1:i distance:f diameter:i dispersal:f weighted_dispersal:f components:i
         box_x:i box_y:i box_z:i tied:i""",
+    "placements": """run:i job:i start:i end:i nodes:l base_x:i base_y:i base_z:i side_x:i side_y:i side_z:i""",
 }
-POLARS = {"t": pl.String, "u": pl.UInt64, "i": pl.Int64, "f": pl.Float64}
+POLARS = {"t": pl.String, "u": pl.UInt64, "i": pl.Int64, "f": pl.Float64, "l": pl.List(pl.Int64)}
 PANDAS = {"u": "uint64", "i": "int64", "f": "float64"}
 
 
@@ -49,7 +50,10 @@ def check_types(table, pandas, polars):
         # pandas turns integers with nulls into floats, and has two kinds of text.
         if kind in PANDAS and not pandas[name].isna().any():
             assert pandas[name].dtype == PANDAS[kind], (name, pandas[name].dtype)
-        theirs = [None if pd.isna(value) else value for value in pandas[name].tolist()]
+        if kind == "l":
+            theirs = [value.tolist() for value in pandas[name]]
+        else:
+            theirs = [None if pd.isna(value) else value for value in pandas[name].tolist()]
         assert theirs == polars[name].to_list(), name
 
 
@@ -115,6 +119,16 @@ def check_sizes(jobs, sizes):
     assert_frame_equal(ours, theirs, check_exact=False, rtol=1e-12, check_names=False)
 
 
+def check_placements(jobs, placements):
+    """Each job has as many processors as it held, and nobody else has them meanwhile."""
+    both = placements.merge(jobs[["run", "job", "start", "end", "held_size"]], on=["run", "job", "start", "end"])
+    assert len(both) == len(placements) == len(jobs)
+    assert (both["nodes"].map(len) == both["held_size"]).all()
+    spans = placements[placements["start"] < placements["end"]].explode("nodes").sort_values(["run", "nodes", "start"])
+    before = spans.groupby(["run", "nodes"])["end"].shift()
+    assert (before.isna() | (before <= spans["start"])).all()
+
+
 def main(folder):
     pandas, configurations = {}, []
     for table in TABLES:
@@ -122,7 +136,7 @@ def main(folder):
         pandas[table], polars = pd.read_parquet(path), pl.read_parquet(path)
         check_types(table, pandas[table], polars)
         configurations.append(check_metadata(table, path))
-        if table != "jobs":
+        if table not in ("jobs", "placements"):
             check_csv(folder, table, polars)
     manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
     assert all(found == manifest["configuration"] for found in configurations)
@@ -137,6 +151,8 @@ def main(folder):
     assert (counted == ((runs["allocator"] == "mc1x1") & manifest["configuration"]["ties"])).all()
     assert jobs["tied"].notna().equals(jobs["run"].map(runs.set_index("run")["tied_decisions"].notna()))
     print(f"jobs: {len(jobs)} rows")
+    check_placements(jobs, pandas["placements"])
+    print("placements: agree")
 
 
 if __name__ == "__main__":

@@ -30,6 +30,7 @@ mod region;
 pub use names::table;
 pub(in crate::allocator) use names::{ENGINE, MESH};
 
+use super::notes::{self, Notes};
 use super::submesh::{ShapeRule, Shapes, Shaping, SubMesh, volume};
 use super::{Allocator, Census, Engine, Refusal, Request};
 use crate::machine::Machine;
@@ -44,6 +45,7 @@ pub struct BusyListAllocator {
     placer: Placer,
     shapes: Shapes,
     blocks: u32,
+    notes: Notes,
 }
 
 /// What [`BusyListAllocator`] leaves open.
@@ -70,6 +72,7 @@ impl BusyListAllocator {
             placer: Placer::new(grid, options.turning, options.engine),
             shapes: Shapes::new(grid, Shaping::One(options.rule), false),
             blocks: 0,
+            notes: Notes::default(),
         }
     }
 
@@ -78,6 +81,27 @@ impl BusyListAllocator {
     pub fn holding(mut self, units: &[SubMesh]) -> Self {
         units.iter().for_each(|&unit| self.placer.enter(unit));
         self
+    }
+}
+
+/// A search by a busy list in words.
+pub(in crate::allocator) fn told(
+    grid: &Grid,
+    listed: u32,
+    sides: [u16; 3],
+    placed: Option<SubMesh>,
+) -> String {
+    let beside = notes::count(listed as usize, "busy sub-mesh");
+    let beside = beside.replace("meshs", "meshes");
+    let wanted = notes::sides(grid, sides);
+    match placed {
+        Some(unit) => {
+            format!(
+                "{wanted} is looked for beside {beside} in the list: {}",
+                notes::place(grid, unit)
+            )
+        }
+        None => format!("{wanted} is looked for beside {beside} in the list: no place"),
     }
 }
 
@@ -94,6 +118,10 @@ impl Allocator for BusyListAllocator {
         self.placer.release(nodes);
     }
 
+    fn tells(&mut self, notes: &Notes) {
+        self.notes = notes.clone();
+    }
+
     fn allocate(
         &mut self,
         machine: &Machine,
@@ -108,7 +136,10 @@ impl Allocator for BusyListAllocator {
         if volume(sides) > free as u64 {
             return Err(Refusal::TooFewFree);
         }
-        let Some(unit) = self.placer.place(sides) else {
+        let listed = self.placer.units();
+        let placed = self.placer.place(sides);
+        self.notes.say(|| told(self.placer.grid(), listed, sides, placed));
+        let Some(unit) = placed else {
             self.placer.check()?;
             return Err(Refusal::Fragmented);
         };

@@ -82,8 +82,23 @@ pub struct Candidate {
     pub score: u64,
     /// Tie value; lower is better.
     pub tie: i64,
+    /// Where its centre is.
+    pub centre: Coord,
     /// The processors, nearest first.
     pub nodes: Vec<NodeId>,
+}
+
+/// The sums of which a tie value is made, each of weights w(p) of [`TieVector`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct TieTerms {
+    /// Over free processors outside the candidate.
+    pub free: i64,
+    /// Over the candidate's own processors along walls.
+    pub walls: i64,
+    /// Over busy processors just outside.
+    pub busy: i64,
+    /// Over the same, times how near their jobs end to the new one.
+    pub ends: i64,
 }
 
 impl CentreRule {
@@ -97,7 +112,7 @@ impl CentreRule {
     }
 
     /// Calls `take` with the candidates one by one, until `stop` is raised.
-    fn visit(
+    pub(super) fn visit(
         &self,
         machine: &Machine,
         grid: &Grid,
@@ -127,7 +142,7 @@ impl CentreRule {
                 .options
                 .tie
                 .map_or(0, |vector| self.tie_value(machine, grid, vector, centre, &nodes));
-            take(Candidate { score, tie, nodes });
+            take(Candidate { score, tie, centre, nodes });
         }
         Ok(())
     }
@@ -210,30 +225,44 @@ impl CentreRule {
         centre: Coord,
         nodes: &[NodeId],
     ) -> i64 {
+        let terms = self.tie_terms(machine, grid, vector, centre, nodes);
+        let [available, wall, border, ends] = vector.factors().map(i64::from);
+        available * terms.free - wall * terms.walls - border * terms.busy - ends * terms.ends
+    }
+
+    /// What the tie value of a candidate set is made of; all 0 if SR is.
+    pub fn tie_terms(
+        &self,
+        machine: &Machine,
+        grid: &Grid,
+        vector: TieVector,
+        centre: Coord,
+        nodes: &[NodeId],
+    ) -> TieTerms {
+        let mut terms = TieTerms::default();
         if vector.scan_radius == 0 {
-            return 0;
+            return terms;
         }
         let distance = |n: NodeId| i64::from(self.metric.distance(grid, centre, grid.coord(n)));
         let outermost = nodes.iter().map(|&n| distance(n)).max().unwrap_or(0);
         let max_shell = outermost + i64::from(vector.scan_radius);
         let mut member = vec![false; machine.processors()];
         nodes.iter().for_each(|n| member[n.index()] = true);
-        let mut value = 0;
         for node in machine.topology().nodes() {
             let d = distance(node);
             let weight = max_shell - d + 1;
             if member[node.index()] {
                 let walls = self.options.wall.weight(walls_of(machine, grid, node));
-                value -= i64::from(vector.wall) * i64::from(walls) * weight;
+                terms.walls += i64::from(walls) * weight;
             } else if machine.is_free(node) && d <= max_shell {
-                value += i64::from(vector.available) * weight;
+                terms.free += weight;
             } else if !machine.is_free(node) && !machine.is_down(node) && d == outermost + 1 {
                 let level = self.ends.as_ref().map_or(0, |(ends, new)| ends.level(node, *new));
-                value -= i64::from(vector.border) * weight;
-                value -= i64::from(vector.ends) * weight * i64::from(level);
+                terms.busy += weight;
+                terms.ends += weight * i64::from(level);
             }
         }
-        value
+        terms
     }
 }
 

@@ -17,6 +17,7 @@
 //! | [`mc1x1`] | MC1x1, evaluated by box counts |
 //! | [`pairwise`] | Gen-Alg and MM, evaluated by diamonds |
 //! | [`tuned`] | MC1x1 with a tie vector that tunes itself |
+//! | `told` | a decision in words, by the definition |
 //! | `names` | names and parameters |
 
 mod carried;
@@ -30,6 +31,7 @@ mod options;
 pub mod pairwise;
 mod slack;
 mod tie;
+mod told;
 pub mod tuned;
 
 pub use carried::Cut;

@@ -22,7 +22,7 @@ use crate::topology::{Grid, NodeId};
 /// and 0 for every candidate if SR = 0. Busy processors inside the candidate's shells
 /// and positions off the mesh count nowhere, and neither do processors out of service, but that
 /// their neighbours may [have a wall](Machine::wall_off).
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct TieVector {
     /// SR: shells examined beyond the outermost one used.
     pub scan_radius: u32,

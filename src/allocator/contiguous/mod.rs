@@ -26,6 +26,7 @@ pub mod frames;
 pub mod scan;
 
 use self::frames::Frames;
+use super::notes::{self, Listing, Notes, count};
 use super::submesh::{Shapes, Shaping, SubMesh, volume};
 use super::{Allocator, Census, Refusal, Request};
 use crate::machine::Machine;
@@ -49,6 +50,7 @@ pub struct Contiguous<C> {
     frames: Frames,
     choice: C,
     census: Census,
+    notes: Notes,
 }
 
 impl<C: Choice> Contiguous<C> {
@@ -60,6 +62,7 @@ impl<C: Choice> Contiguous<C> {
             frames: Frames::new(grid),
             choice,
             census: Census::default(),
+            notes: Notes::default(),
         }
     }
 
@@ -76,13 +79,21 @@ impl<C: Choice> Contiguous<C> {
         let mut refusal = Refusal::TooFewFree;
         for &sides in self.shapes.of(request) {
             if volume(sides) > free as u64 {
+                self.notes.say(|| {
+                    let frame = notes::sides(self.frames.grid(), sides);
+                    format!("a frame of {frame} has more processors than are free")
+                });
                 continue;
             }
             if refusal == Refusal::TooFewFree {
                 refusal = Refusal::Fragmented;
                 self.frames.read(machine.free_map());
             }
-            if let Some(base) = self.choice.choose(&mut self.frames, machine, sides) {
+            let base = self.choice.choose(&mut self.frames, machine, sides);
+            if self.notes.are_read() {
+                tell(&self.notes, self.frames.grid(), machine, sides, base);
+            }
+            if let Some(base) = base {
                 return Ok(SubMesh { base, sides });
             }
         }
@@ -90,7 +101,38 @@ impl<C: Choice> Contiguous<C> {
     }
 }
 
+/// Tells where a frame has a place, and which is taken.
+fn tell(notes: &Notes, grid: &Grid, machine: &Machine, sides: [u16; 3], taken: Option<Coord>) {
+    let mut frames = Frames::new(grid);
+    frames.read(machine.free_map());
+    frames.find(sides);
+    let free = frames.count() as usize;
+    let frame = notes::sides(grid, sides);
+    notes.say(|| match (free, taken) {
+        (0, _) => format!("a frame of {frame} is free nowhere"),
+        (_, None) => format!(
+            "a frame of {frame} is free at {}, none of which it looks at",
+            count(free, "place")
+        ),
+        (_, Some(base)) => format!(
+            "a frame of {frame} is free at {}; it takes the one at {}",
+            count(free, "place"),
+            notes::point(grid, base)
+        ),
+    });
+    if free > 1 {
+        notes.list(|| {
+            let rows = frames.bases().map(|base| vec![notes::point(grid, base)]);
+            Listing::of(format!("places where {frame} is free"), &["base"], rows)
+        });
+    }
+}
+
 impl<C: Choice + Clone + 'static> Allocator for Contiguous<C> {
+    fn tells(&mut self, notes: &Notes) {
+        self.notes = notes.clone();
+    }
+
     fn takes_outages(&self) -> bool {
         true
     }

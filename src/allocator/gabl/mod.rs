@@ -24,6 +24,8 @@ pub use shrink::TieShrink;
 use std::collections::HashMap;
 
 use super::busy_list::placer::Placer;
+use super::busy_list::told;
+use super::notes::Notes;
 use super::submesh::{SubMesh, volume};
 use super::{Allocator, Census, Engine, Refusal, Request};
 use crate::machine::Machine;
@@ -45,6 +47,7 @@ pub struct Gabl {
     shapes: HashMap<u32, [u16; 3]>,
     blocks: u32,
     searches: u64,
+    notes: Notes,
 }
 
 /// What [`Gabl`] leaves open.
@@ -74,6 +77,7 @@ impl Gabl {
             shapes: HashMap::new(),
             blocks: 0,
             searches: 0,
+            notes: Notes::default(),
         }
     }
 
@@ -93,6 +97,13 @@ impl Gabl {
         Some(shape)
     }
 
+    fn place(&mut self, sides: [u16; 3]) -> Option<SubMesh> {
+        let listed = self.placer.units();
+        let placed = self.placer.place(sides);
+        self.notes.say(|| told(self.placer.grid(), listed, sides, placed));
+        placed
+    }
+
     /// Steps 3 to 7: appends sub-meshes of `job` processors in all, none with longer sides
     /// than the one before; their number. `None` if not even a single processor can be
     /// placed.
@@ -109,7 +120,7 @@ impl Gabl {
                 self.tie_shrink.shrink(&mut sides)?;
             }
             self.searches += 1;
-            match self.placer.place(sides) {
+            match self.place(sides) {
                 Some(unit) => {
                     unit.append_to(self.placer.grid(), chosen);
                     wanted -= volume(sides);
@@ -151,7 +162,7 @@ impl Allocator for Gabl {
         if job > free as u64 {
             return Err(Refusal::TooFewFree);
         }
-        self.blocks = match self.placer.place(sides) {
+        self.blocks = match self.place(sides) {
             Some(unit) => {
                 unit.append_to(self.placer.grid(), chosen);
                 1
@@ -186,6 +197,10 @@ impl Allocator for Gabl {
     fn reset(&mut self) {
         self.placer.reset();
         (self.blocks, self.searches) = (0, 0);
+    }
+
+    fn tells(&mut self, notes: &Notes) {
+        self.notes = notes.clone();
     }
 
     fn stopped_by(&mut self, stop: &Stop) {

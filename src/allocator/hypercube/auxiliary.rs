@@ -26,10 +26,11 @@
 use super::chains::Chains;
 use super::coalesce::Coalescer;
 use super::cube::Cube;
-use super::cubic::{Subcubes, mesh_of, points};
+use super::cubic::{Subcubes, mesh_of, points, subcube_in_words};
 use super::lists::CubeLists;
 use super::mesh::Mesh;
 use super::sides::{Sides, SidesRule};
+use crate::allocator::notes::Notes;
 use crate::allocator::{Allocator, Census, Refusal, Request};
 use crate::machine::Machine;
 use crate::topology::{Hypercube, NodeId};
@@ -71,6 +72,7 @@ pub struct Auxiliary<S> {
     coalescer: Coalescer,
     pieces: Vec<Cube>,
     census: Census,
+    notes: Notes,
 }
 
 /// What a job holds.
@@ -96,6 +98,7 @@ impl<S: Subcubes> Auxiliary<S> {
             coalescer: Coalescer::new(n),
             pieces: Vec::new(),
             census: Census::default(),
+            notes: Notes::default(),
         }
     }
 
@@ -191,10 +194,19 @@ impl<S: Subcubes> Allocator for Auxiliary<S> {
         let mesh = mesh_of(&mut self.sides, self.n, request, machine.free_count())?;
         let host = match self.take_left(mesh.dimension()) {
             Some((cube, owner)) => {
+                self.notes.say(|| {
+                    format!("what the job at processor {owner} leaves of its subcube has room")
+                });
+                self.notes.say(|| subcube_in_words(mesh, Some(cube), self.n));
                 self.lend(cube, owner);
                 cube
             }
-            None => self.subcubes.take(mesh.dimension()).ok_or(Refusal::Fragmented)?,
+            None => {
+                let cube = self.subcubes.take(mesh.dimension());
+                self.notes.say(|| "no job leaves enough of its subcube".to_string());
+                self.notes.say(|| subcube_in_words(mesh, cube, self.n));
+                cube.ok_or(Refusal::Fragmented)?
+            }
         };
         self.jobs[host.base as usize] = Some(Holding { host, mesh });
         let mut pieces = std::mem::take(&mut self.pieces);
@@ -254,6 +266,10 @@ impl<S: Subcubes> Allocator for Auxiliary<S> {
 
     fn keeps_schedule(&self) -> bool {
         false
+    }
+
+    fn tells(&mut self, notes: &Notes) {
+        self.notes = notes.clone();
     }
 
     fn reset(&mut self) {

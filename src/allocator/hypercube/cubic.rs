@@ -7,6 +7,7 @@
 use super::cube::Cube;
 use super::mesh::Mesh;
 use super::sides::{Sides, SidesRule};
+use crate::allocator::notes::Notes;
 use crate::allocator::{Allocator, Census, Refusal, Request};
 use crate::machine::Machine;
 use crate::topology::{Hypercube, NodeId};
@@ -59,6 +60,7 @@ pub struct Cubic<S> {
     /// By the base of a job's subcube: its stars.
     held: Vec<u32>,
     census: Census,
+    notes: Notes,
 }
 
 impl<S: Subcubes> Cubic<S> {
@@ -71,6 +73,7 @@ impl<S: Subcubes> Cubic<S> {
             subcubes,
             held: vec![0; cube.processors()],
             census: Census::default(),
+            notes: Notes::default(),
         }
     }
 
@@ -98,6 +101,16 @@ pub fn mesh_of(sides: &mut Sides, n: u32, request: Request, free: usize) -> Resu
     Ok(mesh)
 }
 
+/// What became of the search for the subcube of a mesh, in words.
+pub fn subcube_in_words(mesh: Mesh, found: Option<Cube>, n: u32) -> String {
+    let (processors, k) = (mesh.processors(), mesh.dimension());
+    let wanted = format!("its mesh of {processors} processors needs a subcube of {k} dimensions");
+    match found {
+        Some(cube) => format!("{wanted}: {} is free", cube.text(n)),
+        None => format!("{wanted}: the strategy sees none that is free"),
+    }
+}
+
 impl<S: Subcubes> Allocator for Cubic<S> {
     fn takes_outages(&self) -> bool {
         true
@@ -111,6 +124,10 @@ impl<S: Subcubes> Allocator for Cubic<S> {
         points(nodes).for_each(|node| self.subcubes.give(node));
     }
 
+    fn tells(&mut self, notes: &Notes) {
+        self.notes = notes.clone();
+    }
+
     fn allocate(
         &mut self,
         machine: &Machine,
@@ -118,7 +135,9 @@ impl<S: Subcubes> Allocator for Cubic<S> {
         chosen: &mut Vec<NodeId>,
     ) -> Result<(), Refusal> {
         let mesh = mesh_of(&mut self.sides, self.n, request, machine.free_count())?;
-        let cube = self.subcubes.take(mesh.dimension()).ok_or(Refusal::Fragmented)?;
+        let cube = self.subcubes.take(mesh.dimension());
+        self.notes.say(|| subcube_in_words(mesh, cube, self.n));
+        let cube = cube.ok_or(Refusal::Fragmented)?;
         mesh.append_to(cube, chosen);
         mesh.append_rest_to(cube, chosen);
         self.held[cube.base as usize] = cube.stars;

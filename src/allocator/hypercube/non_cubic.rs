@@ -17,6 +17,7 @@
 use super::cube::Cube;
 use super::cubic::{Subcubes, points};
 use super::free_list::FreeList;
+use crate::allocator::notes::Notes;
 use crate::allocator::{Allocator, Census, Refusal, Request};
 use crate::machine::Machine;
 use crate::topology::{Hypercube, NodeId};
@@ -35,6 +36,7 @@ pub struct NonCubic {
     /// The cubes of the job at hand.
     taken: Vec<Cube>,
     census: Census,
+    notes: Notes,
 }
 
 impl NonCubic {
@@ -50,6 +52,7 @@ impl NonCubic {
             held: vec![0; cube.processors()],
             taken: Vec::new(),
             census: Census::default(),
+            notes: Notes::default(),
         }
     }
 
@@ -115,7 +118,12 @@ impl Allocator for NonCubic {
         self.taken.clear();
         while rest != 0 {
             let k = rest.ilog2();
-            let Some(cube) = self.take(k) else {
+            let found = self.take(k);
+            self.notes.say(|| match found {
+                Some(cube) => format!("a subcube of {k} dimensions: {} is free", cube.text(self.n)),
+                None => format!("a subcube of {k} dimensions: none is seen"),
+            });
+            let Some(cube) = found else {
                 // Last come, first back, so that halves merge as they were split.
                 for cube in self.taken.drain(..).rev() {
                     self.list.give(cube);
@@ -161,6 +169,10 @@ impl Allocator for NonCubic {
 
     fn keeps_schedule(&self) -> bool {
         false
+    }
+
+    fn tells(&mut self, notes: &Notes) {
+        self.notes = notes.clone();
     }
 
     fn reset(&mut self) {

@@ -26,6 +26,7 @@ pub mod records;
 
 use self::forest::{Division, Forest, ListOrder};
 use self::records::Records;
+use super::notes::{self, Notes};
 use super::options::{AllocatorOptions, grid_of};
 use super::submesh::SubMesh;
 use super::{Allocator, Census, Refusal, Request};
@@ -60,6 +61,7 @@ pub struct Mbs {
     /// Blocks of the job that begins at this processor.
     blocks_at: Vec<u32>,
     census: Census,
+    notes: Notes,
 }
 
 impl Mbs {
@@ -70,6 +72,7 @@ impl Mbs {
             splitting,
             blocks_at: vec![0; grid.processors()],
             census: Census::default(),
+            notes: Notes::default(),
         }
     }
 
@@ -119,7 +122,8 @@ impl Allocator for Mbs {
         if request.size as usize > machine.free_count() {
             return Err(Refusal::TooFewFree);
         }
-        let records = &mut self.records;
+        self.notes.say(|| self.records.in_words());
+        let (records, notes) = (&mut self.records, &self.notes);
         let arity = records.forest().arity();
         let (mut blocks, mut missing) = (0, 0);
         for class in (0..records.forest().classes()).rev() {
@@ -128,6 +132,7 @@ impl Allocator for Mbs {
                 while records.free(class) < wanted as usize && records.generate(class) {}
             }
             missing = wanted;
+            let (before, from) = (records.free(class), chosen.len());
             while missing > 0 {
                 if records.take(class, chosen) {
                     missing -= 1;
@@ -136,6 +141,26 @@ impl Allocator for Mbs {
                 }
             }
             blocks += wanted - missing;
+            if wanted > 0 {
+                notes.say(|| {
+                    let bases: Vec<String> = chosen[from..]
+                        .chunks(records.forest().volume(class) as usize)
+                        .map(|block| block[0].0.to_string())
+                        .collect();
+                    let rest = match missing {
+                        0 => String::new(),
+                        n => format!("; the other {n} in blocks of the next size"),
+                    };
+                    format!(
+                        "{wanted} of {} wanted, {before} free before others are split: it takes {}{rest}",
+                        notes::count(records.forest().volume(class) as usize, "processor"),
+                        match bases.len() {
+                            0 => "none".to_string(),
+                            n => format!("{n}, at {}", bases.join(", ")),
+                        }
+                    )
+                });
+            }
         }
         debug_assert_eq!(chosen.len(), request.size as usize);
         if let Some(&first) = chosen.first() {
@@ -153,6 +178,10 @@ impl Allocator for Mbs {
 
     fn census(&self) -> Option<Census> {
         Some(Census { operations: self.records.operations(), ..self.census })
+    }
+
+    fn tells(&mut self, notes: &Notes) {
+        self.notes = notes.clone();
     }
 
     fn reset(&mut self) {

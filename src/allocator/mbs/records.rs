@@ -48,6 +48,19 @@ impl Records {
         self.free[class].len()
     }
 
+    /// How many blocks of which size are free, in words.
+    pub fn in_words(&self) -> String {
+        let classes = (0..self.free.len()).rev().filter(|&class| self.free(class) > 0);
+        let words = classes.map(|class| {
+            let volume = self.forest.volume(class);
+            format!("{} of {volume}", self.free(class))
+        });
+        match words.collect::<Vec<_>>() {
+            words if words.is_empty() => "no block is free".to_string(),
+            words => format!("free blocks: {}", words.join(", ")),
+        }
+    }
+
     /// The free blocks of a class in list order.
     pub fn free_blocks(&self, class: usize) -> impl Iterator<Item = SubMesh> + '_ {
         let blocks = self.free[class].iter().map(move |number| self.forest.block(class, number));

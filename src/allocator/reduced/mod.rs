@@ -46,6 +46,7 @@ pub use fold::{Folded, Folding};
 pub use speedup::Speedup;
 
 use self::limit::InSystem;
+use super::notes::{self, Notes};
 use super::{Allocator, Census, Refusal, Request};
 use crate::machine::Machine;
 use crate::stop::Stop;
@@ -99,6 +100,7 @@ pub struct Reduced {
     topology: Topology,
     refused_sizes: u64,
     in_system: InSystem,
+    notes: Notes,
 }
 
 impl Reduced {
@@ -117,6 +119,7 @@ impl Reduced {
             topology: topology.clone(),
             refused_sizes: 0,
             in_system: InSystem::default(),
+            notes: Notes::default(),
         }
     }
 
@@ -207,6 +210,10 @@ impl Allocator for Reduced {
         let mut refusal = Refusal::TooFewFree;
         loop {
             // No strategy has to know of jobs that are larger than the machine.
+            self.notes.say(|| {
+                let steps = notes::count(at.steps as usize, "step");
+                format!("asked for {} processors, {steps} of folding", at.request.size)
+            });
             let outcome = match at.request.size as usize > machine.processors() {
                 true => Err(Refusal::TooFewFree),
                 false => self.inner.allocate(machine, at.request, chosen),
@@ -288,6 +295,11 @@ impl Allocator for Reduced {
 
     fn stopped_by(&mut self, stop: &Stop) {
         self.inner.stopped_by(stop);
+    }
+
+    fn tells(&mut self, notes: &Notes) {
+        self.notes = notes.clone();
+        self.inner.tells(notes);
     }
 
     fn observe(&mut self, utilization: &[f64]) {

@@ -14,6 +14,7 @@ pub use names::table;
 
 use tied::Tied;
 
+use super::notes::{self, Listing, Notes};
 use super::{Allocator, Census, Refusal, Request};
 use crate::machine::Machine;
 use crate::placement::decide::{Decider, Pick};
@@ -47,6 +48,7 @@ pub struct Placements {
     tied: Option<Tied>,
     free: Vec<Cells>,
     census: Census,
+    notes: Notes,
 }
 
 impl Placements {
@@ -74,8 +76,8 @@ impl Placements {
             nodes[cell as usize] = NodeId(node as u32);
         }
         let (decider, free) = (Decider::new(&layout), layout.all());
-        let census = Census::default();
-        Self { layout, decider, cells, nodes, sizes, fit, segment, tied, free, census }
+        let (census, notes) = (Census::default(), Notes::default());
+        Self { layout, decider, cells, nodes, sizes, fit, segment, tied, free, census, notes }
     }
 
     /// The places of a job.
@@ -83,6 +85,52 @@ impl Placements {
         match &mut self.tied {
             Some(tied) => tied.decide(asked.size, request.times).map(|pick| vec![pick]),
             None => place(&mut self.decider, &self.layout, &self.free, asked, None).ok(),
+        }
+    }
+
+    /// Tells which boxes are free, and what they come to where terms decide.
+    fn tell(&mut self, asked: &segments::Request, request: Request) {
+        let size = asked.segment.unwrap_or(asked.size);
+        let sums = self.tied.as_mut().map(|tied| tied.sums(size, request.times));
+        let Some((torus, free)) = self.layout.toruses().first().zip(self.free.first()) else {
+            return;
+        };
+        let words = |[placement, anchor]: [usize; 2]| {
+            let placement = &torus.placements()[placement];
+            let [sides, base] = [placement.sides, placement.base(anchor)];
+            let three = |of: [u16; 3], between: &str| of.map(|side| side.to_string()).join(between);
+            vec![three(sides, " x "), format!("({})", three(base, ", "))]
+        };
+        if let Some(sums) = sums {
+            let rows = sums
+                .into_iter()
+                .map(|(at, sum)| words(at).into_iter().chain([sum.to_string()]).collect());
+            let about = format!(
+                "free boxes of {size} that compete, by the sum of their terms; the least wins, the first of equals"
+            );
+            self.notes.list(|| Listing::of(about, &["box", "at", "sum"], rows));
+            return;
+        }
+        let of_size =
+            |(_, placement): &(usize, &crate::placement::Placement)| placement.size == size;
+        let placements = torus.placements().iter().enumerate().filter(of_size);
+        let rows: Vec<_> = placements
+            .flat_map(|(i, placement)| {
+                let is_free = |&anchor: &usize| {
+                    placement.is_whole(anchor) && free.holds(placement.mask(anchor))
+                };
+                (0..placement.anchors()).filter(is_free).map(move |anchor| words([i, anchor]))
+            })
+            .collect();
+        self.notes.say(|| {
+            format!(
+                "boxes of {size} on the menu that are free: {}",
+                notes::count(rows.len(), "anchor")
+            )
+        });
+        if !rows.is_empty() {
+            let about = "free boxes in the order in which they are looked at; the first orientation wins, in it the one that takes fewest places from the next larger box";
+            self.notes.list(|| Listing::of(about, &["box", "at"], rows));
         }
     }
 
@@ -115,6 +163,9 @@ impl Allocator for Placements {
         let Some(asked) = self.asked(request.size) else { return Err(Refusal::Fragmented) };
         if asked.size as usize > machine.free_count() {
             return Err(Refusal::TooFewFree);
+        }
+        if self.notes.are_read() {
+            self.tell(&asked, request);
         }
         let picks = self.picks(&asked, request).ok_or(Refusal::Fragmented)?;
         let mut job = self.layout.none();
@@ -185,6 +236,10 @@ impl Allocator for Placements {
 
     fn keeps_schedule(&self) -> bool {
         false
+    }
+
+    fn tells(&mut self, notes: &Notes) {
+        self.notes = notes.clone();
     }
 
     fn reset(&mut self) {

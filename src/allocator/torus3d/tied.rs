@@ -79,6 +79,15 @@ impl Tied {
         self.ties.decide(&Question { size, handles, rivals, worth, now, estimate, told })
     }
 
+    /// What [`decide`](Self::decide) would compare: places, as a placement and its anchor, with their sums.
+    pub fn sums(&mut self, size: u32, times: Times) -> Vec<([usize; 2], i128)> {
+        let now = self.now(times);
+        let (estimate, told) = self.estimate(times);
+        let (handles, rivals) = (self.handles, self.rivals);
+        let worth = &self.worth;
+        self.ties.sums(&Question { size, handles, rivals, worth, now, estimate, told })
+    }
+
     /// A job starts where it was decided; its first process is at this node.
     pub fn start(&mut self, first: NodeId, pick: &Pick, size: u32, times: Times) {
         let place = [pick.placement, pick.anchor];

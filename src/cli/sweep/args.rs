@@ -93,7 +93,7 @@ pub struct ListArgs {
     pub ties: bool,
 
     /// Measure distances only: no diameter, dispersal, components.
-    #[arg(long, help_heading = "Lists")]
+    #[arg(long = "distances-only", alias = "no-placements", help_heading = "Lists")]
     pub no_placements: bool,
 }
 
@@ -112,6 +112,12 @@ pub struct SweepArgs {
         help_heading = "Output"
     )]
     pub out: Option<PathBuf>,
+
+    /// Write which processors each job was given in every cell (placements.parquet).
+    ///
+    /// The journal does not keep them: every cell is run once more when all are done. Not with --shard.
+    #[arg(long, requires = "out", conflicts_with = "shard", help_heading = "Output")]
+    pub placements: bool,
 
     /// Forget what the folder's journal has and begin anew; replace what another command left.
     #[arg(long, help_heading = "Output")]

@@ -42,7 +42,7 @@ pub fn run(args: &MergeArgs, command: &[OsString]) -> Result<Exit, Failure> {
         return Err(Failure::usage_message(message));
     }
     let session = Session::within(Kind::Sweep, Some(out), args.force, &args.process, command)?;
-    let exit = results::write(session, plan, builds, &mut journals, 0)?;
+    let exit = results::write(session, plan, builds, &mut journals, 0, None)?;
     if !args.process.quiet {
         let (cells, dirs) = (grouped(plan.len()), args.dirs.len());
         tell(format_args!("merge: {cells} cells of {dirs} folders"));

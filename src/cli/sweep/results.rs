@@ -2,40 +2,47 @@
 
 use std::io::Write;
 use std::path::PathBuf;
+use std::sync::Arc;
 
-use crate::cli::exit::{Exit, Failure};
+use crate::cli::exit::{Exit, Failure, tell};
+use crate::cli::interrupt::interruption;
+use crate::cli::progress::Progress;
 use crate::cli::results::metadata;
 use crate::cli::session::Session;
 use crate::cli::stdout::stdout;
-use crate::experiment::RunResult;
 use crate::experiment::against::{self, Against};
 use crate::experiment::journal::{Journal, Outcome};
+use crate::experiment::pool::Turn;
 use crate::experiment::shaken::Estimates;
-use crate::experiment::sweep::{Build, Plan};
+use crate::experiment::sweep::{Build, Plan, run_plan};
+use crate::experiment::{Measure, RunResult, Trace, Watch};
 use crate::frame::Tables;
 use crate::report::sweep::{SweepConfiguration, SweepDetails};
 
 /// Writes the results of a plan whose every cell is in one of `journals`, in grid order, one
 /// record at a time; then prints the files' names. The same bytes whatever the journals'
-/// order and number. `builds` ran the cells, this process `cells_run` of them.
+/// order and number. `builds` ran the cells, this process `cells_run` of them. With the traces of
+/// `placements` the cells run once more, for what no journal keeps.
 pub fn write(
     mut session: Session,
     plan: &Plan,
     builds: Vec<Build>,
     journals: &mut [Journal<RunResult>],
     cells_run: usize,
+    placements: Option<&[Arc<Trace>]>,
 ) -> Result<Exit, Failure> {
     let Some(place) = session.stage()? else { return Ok(Exit::Done) };
     let configuration = SweepConfiguration::of(plan);
     let text = serde_json::to_string(&configuration)
         .map_err(|e| Failure::output("the configuration", e))?;
-    let mut tables = Tables::create(place, &metadata(&text), false)
-        .map_err(|e| Failure::output("results", e))?;
+    let kept = Measure { nodes: placements.is_some(), ..Measure::default() };
+    let mut tables =
+        Tables::create(place, &metadata(&text), kept).map_err(|e| Failure::output("results", e))?;
     let mut estimates = plan.grid.shake.map(|_| Estimates::of_runs(plan));
     let log = Against::new(plan).map_err(Failure::usage)?;
     // The one that repeats the log of the cells before.
     let mut latest: Option<RunResult> = None;
-    let (mut failed, mut replay_seconds) = (Vec::new(), 0.0);
+    let (mut failed, mut done, mut replay_seconds) = (Vec::new(), Vec::new(), 0.0);
     for run in 0..plan.len() {
         match outcome(plan, journals, run)? {
             Outcome::Failed(why) => {
@@ -64,8 +71,16 @@ pub fn write(
                     }
                 }
                 tables.write(&result).map_err(|e| Failure::output("results", e))?;
+                done.push(run);
             }
         }
+    }
+    if let Some(traces) = placements
+        && !write_placements(plan, traces, &done, &mut tables, session.is_quiet())?
+    {
+        session.abandon();
+        tell("replay: interrupted while placements were written; the same command goes on");
+        return Ok(Exit::Interrupted);
     }
     let shaken = estimates.map(|estimates| estimates.rows(plan)).transpose();
     let shaken = shaken.map_err(Failure::usage)?.unwrap_or_default();
@@ -83,6 +98,30 @@ pub fn write(
     let printed = files.iter().try_for_each(|path| writeln!(out, "{}", path.display()));
     printed.map_err(|e| Failure::output("standard output", e))?;
     Ok(if failed.is_empty() { Exit::Done } else { Exit::Differs })
+}
+
+/// Runs cells once more for their placements; `false` if interrupted.
+fn write_placements(
+    plan: &Plan,
+    traces: &[Arc<Trace>],
+    runs: &[u32],
+    tables: &mut Tables,
+    quiet: bool,
+) -> Result<bool, Failure> {
+    let mut plan = plan.clone();
+    plan.grid.measure = Measure { nodes: true, ..Measure::default() };
+    let stop = interruption(quiet);
+    let progress = Progress::new(quiet, runs.len(), runs.iter().map(|&run| plan.jobs(run)).sum());
+    let mut written = 0;
+    let ran = run_plan(&plan, traces, runs, Turn::InOrder, Watch::new(&stop), |run, outcome| {
+        let result = outcome.map_err(Failure::data)?;
+        tables.write_allocations(&result).map_err(|e| Failure::output("results", e))?;
+        progress.advance(plan.jobs(run));
+        written += 1;
+        Ok::<_, Failure>(true)
+    });
+    progress.finish();
+    ran.map(|()| written == runs.len())
 }
 
 /// What became of a cell, whatever the order of the journals: a result counts for more than

@@ -83,7 +83,8 @@ pub fn run(args: &SweepArgs, command: &[OsString]) -> Result<Exit, Failure> {
     }
     if shard.is_whole() {
         let journals = std::slice::from_mut(&mut journal);
-        results::write(session, &plan, builds, journals, tally.finished)
+        let placements = args.placements.then_some(&traces[..]);
+        results::write(session, &plan, builds, journals, tally.finished, placements)
     } else {
         finished_shard(&plan, shard, &journal)
     }

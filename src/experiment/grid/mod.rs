@@ -163,7 +163,8 @@ impl ParameterGrid {
         file.machines = machines.iter().map(ToString::to_string).collect();
         file.schedulers = schedulers.iter().map(ToString::to_string).collect();
         file.policies = policies.iter().map(|policy| policy.name.to_string()).collect();
-        let measure = Measure { ties: file.ties, placements: file.placements, jobs: false };
+        let measure =
+            Measure { ties: file.ties, placements: file.placements, ..Measure::default() };
         Ok(Self {
             file,
             machines,

@@ -68,6 +68,7 @@ fn result(run: u32) -> RunResult {
             mean_turnaround: f64::from(run).sqrt(),
         }],
         jobs: Vec::new(),
+        allocations: Vec::new(),
         series: Default::default(),
         seconds: 0.1 + 0.2,
         allocator_seconds: None,

@@ -7,7 +7,7 @@ pub use crate::metrics::run::Needs;
 use crate::experiment::RunResult;
 use crate::metrics::{RunMetrics, SystemMetrics};
 use crate::naming::nearest;
-use crate::table::{Column, Kind, Table};
+use crate::table::{Column, Table};
 
 /// A column that can be sought or constrained.
 #[derive(Debug)]
@@ -61,8 +61,7 @@ impl Sought {
             return Ok(sought);
         }
         let system = SystemMetrics::columns().iter().any(|column| column.name == name);
-        let number =
-            |column: &Column<RunResult>| column.name == name && column.kind() != Kind::Text;
+        let number = |column: &Column<RunResult>| column.name == name && column.kind().is_number();
         Err(match nearest(&name, Self::names()) {
             _ if system => NotSought::System,
             _ if RunResult::columns().iter().any(number) => NotSought::Scheduled,

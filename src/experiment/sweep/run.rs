@@ -56,9 +56,11 @@ pub fn run_plan<E: From<NameError>>(
 ) -> Result<(), E> {
     let work = |_: usize, &run: &u32| {
         let outcome = plan.cell(traces, run).map(|cell| {
+            let measure = plan.grid.measure;
             // Of shaken copies nobody wants every job.
-            let jobs = plan.grid.measure.jobs && cell.trace.copy == 0;
-            run_cell(run, &cell, Measure { jobs, ..plan.grid.measure }, watch)
+            let itself = cell.trace.copy == 0;
+            let (jobs, nodes) = (measure.jobs && itself, measure.nodes && itself);
+            run_cell(run, &cell, Measure { jobs, nodes, ..measure }, watch)
         });
         let stopped = matches!(&outcome, Ok(Err(error)) if error.is_stopped());
         (!stopped).then_some(outcome)

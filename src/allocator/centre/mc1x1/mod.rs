@@ -21,6 +21,8 @@ mod tie;
 use crate::allocator::centre::ends::{Ends, HIGHEST_LEVEL};
 use crate::allocator::centre::literal::{CentreRule, Centres, Score};
 use crate::allocator::centre::options::{CentreOptions, Metric, ShellOrder};
+use crate::allocator::centre::told;
+use crate::allocator::notes::Notes;
 use crate::allocator::{Allocator, Refusal, Request, Times, settled_by_count};
 use crate::machine::{BoxCounts, Count, LANES, Machine};
 use crate::stop::Stop;
@@ -45,6 +47,7 @@ pub struct Mc1x1<C = u16> {
     /// centre) and what would settle it.
     unsettled: Vec<((i64, u64, NodeId), Rest)>,
     stop: Stop,
+    notes: Notes,
 }
 
 impl Mc1x1 {
@@ -86,6 +89,7 @@ impl<C: Count> Mc1x1<C> {
             ring: Ring::new(grid, options.order),
             unsettled: Vec::new(),
             stop: Stop::new(),
+            notes: Notes::default(),
         }
     }
 
@@ -233,10 +237,15 @@ impl<C: Count> Allocator for Mc1x1<C> {
     ) -> Result<(), Refusal> {
         let size = request.size as usize;
         if settled_by_count(machine, size, chosen)? {
+            self.notes.say(|| "it asks for all that are free, and takes them".to_string());
             if let Some(ends) = &mut self.ends {
                 ends.start(chosen, request.times);
             }
             return Ok(());
+        }
+        if self.notes.are_read() {
+            let rule = self.rule_now(request.times);
+            told::tell(&self.notes, &rule, machine, &self.grid, size, &self.stop)?;
         }
         if self.options.order == ShellOrder::Greedy {
             let rule = self.rule_now(request.times);
@@ -291,6 +300,10 @@ impl<C: Count> Allocator for Mc1x1<C> {
         if let Some(ends) = &mut self.ends {
             ends.end(nodes);
         }
+    }
+
+    fn tells(&mut self, notes: &Notes) {
+        self.notes = notes.clone();
     }
 
     fn stopped_by(&mut self, stop: &Stop) {

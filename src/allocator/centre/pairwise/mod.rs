@@ -26,6 +26,8 @@ mod window;
 use crate::allocator::centre::literal::{CentreRule, Centres, Score};
 use crate::allocator::centre::options::{CentreOptions, Metric, ShellOrder};
 use crate::allocator::centre::slack::Slack;
+use crate::allocator::centre::told;
+use crate::allocator::notes::Notes;
 use crate::allocator::{Allocator, Refusal, Request, settled_by_count};
 use crate::machine::Machine;
 use crate::stop::{Stop, Stopped};
@@ -47,6 +49,7 @@ pub struct Pairwise {
     survey: Survey,
     tie: Option<TieValues>,
     stop: Stop,
+    notes: Notes,
 }
 
 impl Pairwise {
@@ -85,6 +88,7 @@ impl Pairwise {
             grid: grid.clone(),
             rule,
             stop: Stop::new(),
+            notes: Notes::default(),
         }
     }
 
@@ -164,7 +168,11 @@ impl Allocator for Pairwise {
     ) -> Result<(), Refusal> {
         let size = request.size as usize;
         if settled_by_count(machine, size, chosen)? {
+            self.notes.say(|| "it asks for all that are free, and takes them".to_string());
             return Ok(());
+        }
+        if self.notes.are_read() {
+            told::tell(&self.notes, &self.rule, machine, &self.grid, size, &self.stop)?;
         }
         if self.rule.options.order == ShellOrder::Greedy {
             let winner = self.rule.choose_unless(&self.stop, machine, &self.grid, size)?;
@@ -208,6 +216,10 @@ impl Allocator for Pairwise {
         if let Some(mesh) = &mut self.mesh {
             mesh.reset();
         }
+    }
+
+    fn tells(&mut self, notes: &Notes) {
+        self.notes = notes.clone();
     }
 
     fn stopped_by(&mut self, stop: &Stop) {

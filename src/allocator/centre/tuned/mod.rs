@@ -24,6 +24,7 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::allocator::centre::mc1x1::Mc1x1;
 use crate::allocator::centre::options::CentreOptions;
+use crate::allocator::notes::{self, Notes};
 use crate::allocator::{Allocator, Refusal, Request};
 use crate::machine::Machine;
 use crate::stop::Stop;
@@ -74,6 +75,7 @@ pub struct TunedMc1x1 {
     slots_made: u32,
     distances: PairDistances,
     stop: Stop,
+    notes: Notes,
 }
 
 impl TunedMc1x1 {
@@ -97,6 +99,7 @@ impl TunedMc1x1 {
             tuning,
             seed,
             stop: Stop::new(),
+            notes: Notes::default(),
         };
         tuned.best = tuned.map.draw(&mut tuned.rng);
         tuned.engine = tuned.engine_at(tuned.best);
@@ -139,6 +142,7 @@ impl TunedMc1x1 {
         if best != self.best {
             self.best = best;
             self.engine = self.engine_at(best);
+            self.engine.tells(&self.notes);
         }
         let point = self.map.draw(&mut self.rng);
         let engine = self.engine_at(point);
@@ -163,6 +167,15 @@ impl Allocator for TunedMc1x1 {
             self.tune();
             self.since = 0;
         }
+        self.notes.say(|| {
+            let (vector, slack) = self.map.rule(self.best);
+            let since = notes::count(self.since as usize, "request");
+            let shadows = notes::count(self.shadows.len(), "shadow machine");
+            format!(
+                "by the past, on {shadows}, the vector of least expected loss is {vector} with a slack of {}; it was chosen {since} ago",
+                slack.share()
+            )
+        });
         self.engine.allocate(machine, request, chosen)?;
         let Some(first) = chosen.first() else { return Ok(()) };
         let slot = self.spare.pop().unwrap_or_else(|| {
@@ -190,9 +203,16 @@ impl Allocator for TunedMc1x1 {
     }
 
     fn reset(&mut self) {
-        let stop = self.stop.clone();
+        let (stop, notes) = (self.stop.clone(), self.notes.clone());
         *self = Self::new(&self.grid, self.options, self.tuning, self.seed);
         self.stopped_by(&stop);
+        self.tells(&notes);
+    }
+
+    /// Not of the shadows.
+    fn tells(&mut self, notes: &Notes) {
+        self.notes = notes.clone();
+        self.engine.tells(notes);
     }
 
     fn stopped_by(&mut self, stop: &Stop) {

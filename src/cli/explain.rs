@@ -1,0 +1,205 @@
+//! `replay explain`: why a job started when and where it did.
+
+use std::ffi::OsString;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use serde::Serialize;
+
+use super::args::{FormatArg, GridArgs, OutputArgs};
+use super::cells::Loaded;
+use super::exit::{Exit, Failure};
+use super::interrupt::interruption;
+use super::kind::Kind;
+use super::output::configuration;
+use super::results::{Results, Tally};
+use super::session::Session;
+use super::stdout::stdout;
+use crate::allocator::notes::Part;
+use crate::allocator::registry::AllocatorSpec;
+use crate::experiment::explained::explain;
+use crate::experiment::explained::steps::{Step, parts, steps};
+use crate::experiment::{Cell, CellProblem, Measure};
+use crate::frame::{self, FrameError};
+use crate::report::{Align, Sheet};
+
+/// Arguments of `replay explain`.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = "Examples:
+  replay explain --tie 2,13,20,6 --job 3333
+  replay explain --trace KTH-SP2 --sched easy --alloc mm --job 5000
+  replay explain --sched easy --alloc gabl --job 250 --format md")]
+pub struct ExplainArgs {
+    #[command(flatten)]
+    pub grid: GridArgs,
+
+    /// The job of this number.
+    #[arg(long, value_name = "N", allow_hyphen_values = true, help_heading = "Explain")]
+    pub job: i64,
+
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+const ABOUT_OUT: &str = "Write the table steps (Parquet, CSV) and a manifest into this folder.";
+
+/// The command with the help of the shared arguments as they are meant here.
+pub fn adapted(command: clap::Command) -> clap::Command {
+    command.mut_arg("out", |arg| arg.long_help(ABOUT_OUT))
+}
+
+/// Runs the one cell as far as the start of the job, and says how it came to it.
+pub fn run(args: &ExplainArgs, command: &[OsString]) -> Result<Exit, Failure> {
+    let mut session = Session::begin(Kind::Explain, &args.output, command)?;
+    let quiet = args.output.process.quiet;
+    let mut grid = args.grid.clone();
+    if grid.alloc.is_empty() {
+        grid.alloc = vec!["mc1x1".to_string()];
+    }
+    let loaded = Loaded::resolve(&grid, None, Measure::default(), quiet)?;
+    if loaded.allocators().iter().any(AllocatorSpec::recorded) {
+        return Err(Failure::usage_message(
+            "explain: allocator recorded puts jobs where the log says; there is nothing to explain",
+        ));
+    }
+    let cells = loaded.cells();
+    let [cell] = &cells[..] else {
+        return Err(Failure::usage_message(format!(
+            "explain takes one trace, machine, scheduler, strategy and seed; here are {} runs",
+            cells.len()
+        )));
+    };
+    let stop = interruption(quiet);
+    let mut tally = Tally::of("explanations", 1);
+    let mut told =
+        Steps { cell, loaded: &loaded, parts: Vec::new(), rows: Vec::new(), is_printed: false };
+    match explain(cell, args.job, &stop) {
+        Ok(Some(explained)) => {
+            tally.done = 1;
+            told.parts = parts(&explained, &cell.trace.topology);
+            told.rows = steps(&told.parts);
+        }
+        Ok(None) => {
+            let (number, name) = (args.job, &cell.trace.workload.name);
+            return Err(Failure::usage_message(format!(
+                "--job {number}: no job of {name} has this number and was given processors"
+            )));
+        }
+        Err(CellProblem::Stopped(_)) => {}
+        Err(problem) => return Err(Failure::data(problem)),
+    }
+    if matches!(session.format(), FormatArg::Table | FormatArg::Md) {
+        told.print(session.format()).map_err(|e| Failure::output("standard output", e))?;
+        told.is_printed = true;
+    }
+    session.publish(&mut told, &tally)
+}
+
+/// An explanation.
+struct Steps<'a> {
+    cell: &'a Cell,
+    loaded: &'a Loaded,
+    parts: Vec<(&'static str, Part)>,
+    rows: Vec<Step>,
+    is_printed: bool,
+}
+
+impl Steps<'_> {
+    /// For people: sentences under their topic, lists as tables.
+    fn print(&self, format: FormatArg) -> std::io::Result<()> {
+        let mut out = stdout();
+        let key = self.cell.key();
+        let markdown = matches!(format, FormatArg::Md);
+        let (trace, machine) = (&key.trace, &key.topology);
+        writeln!(out, "{trace} on {machine}, {}, {}:", key.scheduler, key.strategy())?;
+        let mut before = "";
+        for (topic, part) in &self.parts {
+            if *topic != before {
+                let mark = if markdown { "## " } else { "" };
+                writeln!(out, "\n{mark}{topic}\n")?;
+                before = topic;
+            }
+            match part {
+                Part::Words(words) if markdown => writeln!(out, "* {words}")?,
+                Part::Words(words) => wrapped(words, &mut out)?,
+                Part::Listing(listing) => {
+                    match markdown {
+                        true => writeln!(out, "\n{}:\n", listing.about)?,
+                        false => wrapped(&format!("{}:", listing.about), &mut out)?,
+                    }
+                    let columns: Vec<_> =
+                        listing.columns.iter().map(|&name| (name, Align::Right)).collect();
+                    let mut sheet = Sheet::new(&columns);
+                    listing.rows.iter().for_each(|row| sheet.push(row.clone()));
+                    let mut text = Vec::new();
+                    match markdown {
+                        true => sheet.write_markdown(&mut text)?,
+                        false => sheet.write_plain(&mut text)?,
+                    }
+                    let indent = if markdown { "" } else { "    " };
+                    for line in String::from_utf8_lossy(&text).lines() {
+                        writeln!(out, "{}", format!("{indent}{line}").trim_end())?;
+                    }
+                    if listing.more > 0 {
+                        writeln!(out, "{indent}and {} more", listing.more)?;
+                    }
+                    if markdown {
+                        writeln!(out)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A sentence in lines of at most 100 characters.
+fn wrapped(words: &str, out: &mut impl Write) -> std::io::Result<()> {
+    let mut line = String::from(" ");
+    for word in words.split_whitespace() {
+        if line.chars().count() + 1 + word.chars().count() > 100 && line.trim() != "" {
+            writeln!(out, "{line}")?;
+            line = String::from("   ");
+        }
+        line.push(' ');
+        line.push_str(word);
+    }
+    writeln!(out, "{line}")
+}
+
+impl Results for Steps<'_> {
+    type Row = Step;
+
+    fn rows(&self) -> &[Step] {
+        &self.rows
+    }
+
+    fn is_printed(&self) -> bool {
+        self.is_printed
+    }
+
+    fn sheets(&self) -> Vec<Sheet> {
+        Vec::new()
+    }
+
+    fn configuration(&self) -> impl Serialize {
+        configuration(self.loaded, false)
+    }
+
+    fn details(&self) -> impl Serialize {
+        serde_json::json!({"run": self.cell.key()})
+    }
+
+    fn tables(
+        &mut self,
+        dir: &Path,
+        metadata: &[(String, String)],
+    ) -> Result<Vec<PathBuf>, FrameError> {
+        frame::write(dir, &self.rows, metadata)
+    }
+
+    fn figures(&self, _plots: &Path) -> anyhow::Result<Vec<PathBuf>> {
+        Ok(Vec::new())
+    }
+}

@@ -1,0 +1,319 @@
+//! A window of a run: bars over time, a film, or a trace of events.
+
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use crate::cli::cells::Loaded;
+use crate::cli::exit::{Exit, Failure, tell};
+use crate::cli::interrupt::interruption;
+use crate::cli::output::configuration;
+use crate::cli::results::{Results, Tally};
+use crate::cli::session::Session;
+use crate::experiment::fragmentation::{FreeSpace, fragmentation};
+use crate::experiment::{Cell, Measure, OfRun, RunResult, Watch, run_cell};
+use crate::files::{self, Whole};
+use crate::frame::{self, FrameError};
+use crate::metrics::Allocation;
+use crate::number::grouped;
+use crate::plot::{Bar, Film, Gantt, Line, Lines, Point, Scene, save};
+use crate::report::machine::Sheets;
+use crate::report::{Sheet, Shown, perfetto};
+use crate::topology::Topology;
+
+/// Seconds of the trace, from one to another.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Window(pub [i64; 2]);
+
+impl std::str::FromStr for Window {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let problem = || "write FROM..TO, two seconds of the trace such as 3600..90000".to_string();
+        let (from, until) = text.split_once("..").ok_or_else(problem)?;
+        let second = |text: &str| text.trim().parse::<i64>().map_err(|_| problem());
+        let window = [second(from)?, second(until)?];
+        match window[0] < window[1] {
+            true => Ok(Self(window)),
+            false => Err("FROM must be before TO".to_string()),
+        }
+    }
+}
+
+/// How a window is drawn.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Drawn {
+    /// As bars.
+    Gantt,
+    /// As a film.
+    Film,
+}
+
+/// The most bars of a figure, and jobs of a film.
+const MOST: usize = 200_000;
+/// The most instants at which fragmentation is told.
+const INSTANTS: usize = 2_000;
+/// Seconds that a film takes.
+const DURATION: u32 = 20;
+
+/// Runs the cell and keeps who had which processors; `None` if interrupted.
+fn ran(cell: &Cell, quiet: bool) -> Result<Option<RunResult>, Failure> {
+    let stop = interruption(quiet);
+    let measure = Measure { jobs: true, nodes: true, ..Measure::default() };
+    match run_cell(0, cell, measure, Watch::new(&stop)) {
+        Ok(run) => Ok(Some(run)),
+        Err(error) if error.is_stopped() => Ok(None),
+        Err(error) => Err(Failure::data(error.cause)),
+    }
+}
+
+/// Draws a window of the cell.
+pub fn draw(
+    session: &mut Session,
+    loaded: &Loaded,
+    cell: &Cell,
+    drawn: Drawn,
+    Window(window): Window,
+) -> Result<Exit, Failure> {
+    if drawn == Drawn::Film && session.folder().is_none() {
+        let message = "--film: a film is a file, say --out DIR for it";
+        return Err(Failure::usage_message(message));
+    }
+    let mut tally = Tally::of("pictures", 1);
+    let mut part = Part { loaded, cell, drawn, window, run: None, spaces: Vec::new() };
+    if let Some(mut run) = ran(cell, session.is_quiet())? {
+        let inside = |one: &Allocation| one.start < window[1] && one.end > window[0];
+        part.spaces = fragmentation(&run, &cell.trace.topology, window, INSTANTS);
+        run.allocations.retain(inside);
+        run.jobs.clear();
+        if run.allocations.is_empty() {
+            let [from, until] = window.map(grouped);
+            let message = format!("no job has processors between {from} s and {until} s");
+            return Err(Failure::usage_message(message));
+        }
+        let bars = match drawn {
+            Drawn::Gantt => part.bars(&run).len(),
+            Drawn::Film => run.allocations.len(),
+        };
+        if bars > MOST {
+            let (bars, most) = (grouped(bars as u64), grouped(MOST as u64));
+            let message =
+                format!("the window has {bars} bars, more than {most}: take a shorter one");
+            return Err(Failure::usage_message(message));
+        }
+        part.run = Some(run);
+        tally.done = 1;
+    }
+    let run = part.run.clone();
+    let rows: Vec<_> = run.iter().flat_map(RunResult::allocation_rows).collect();
+    session.publish(&mut Rows { part, rows }, &tally)
+}
+
+/// Writes the whole run as a trace of events.
+pub fn events(cell: &Cell, path: &Path, quiet: bool) -> Result<Exit, Failure> {
+    let Some(run) = ran(cell, quiet)? else {
+        tell("replay: interrupted; nothing is written");
+        return Ok(Exit::Interrupted);
+    };
+    let failed = |error: std::io::Error| Failure::output(path.display(), error);
+    let file = Whole::create(path).map_err(failed)?;
+    let mut out = BufWriter::new(file);
+    let slices = perfetto::write(&run, &mut out).map_err(failed)?;
+    out.flush().map_err(failed)?;
+    out.into_inner().map_err(|error| failed(error.into_error()))?.finish().map_err(failed)?;
+    if !quiet {
+        let (jobs, slices) = (grouped(run.allocations.len() as u64), grouped(slices as u64));
+        tell(format_args!("{}: {jobs} jobs in {slices} slices", path.display()));
+    }
+    Ok(Exit::Done)
+}
+
+struct Part<'a> {
+    loaded: &'a Loaded,
+    cell: &'a Cell,
+    drawn: Drawn,
+    window: [i64; 2],
+    run: Option<RunResult>,
+    spaces: Vec<FreeSpace>,
+}
+
+impl Part<'_> {
+    fn title(&self) -> String {
+        let key = self.cell.key();
+        format!("{} on {}, {}, {}", key.trace, key.topology, key.scheduler, key.strategy())
+    }
+
+    /// In words, and the place of each processor in the figure's order.
+    fn order(&self) -> (String, Vec<usize>) {
+        let topology = &self.cell.trace.topology;
+        let mut places = vec![0; topology.processors()];
+        let curve = self.cell.allocator.curve().zip(topology.grid());
+        match curve {
+            Some((curve, grid)) => {
+                for (place, node) in curve.order(grid).into_iter().enumerate() {
+                    places[node.index()] = place;
+                }
+                (format!("along the {} curve", curve.name()), places)
+            }
+            None => {
+                let sheets = Sheets::of(topology);
+                for (place, processor) in sheets.processors().enumerate() {
+                    places[processor] = place;
+                }
+                let words = match topology {
+                    Topology::Grid(_) => "row by row",
+                    Topology::Hypercube(_) | Topology::Cluster(_) => "by number",
+                };
+                (words.to_string(), places)
+            }
+        }
+    }
+
+    fn bars(&self, run: &RunResult) -> Vec<Bar> {
+        let (_, places) = self.order();
+        let mut bars = Vec::new();
+        for Allocation { job, start, end, nodes, .. } in &run.allocations {
+            let mut of_job: Vec<usize> = nodes.iter().map(|node| places[node.index()]).collect();
+            of_job.sort_unstable();
+            for ranks in of_job.chunk_by(|a, b| a + 1 == *b) {
+                let (first, count) = (ranks[0], ranks.len());
+                bars.push(Bar { job: *job, start: *start, end: *end, first, count });
+            }
+        }
+        bars
+    }
+
+    fn subtitle(&self, run: &RunResult) -> String {
+        let [from, until] = self.window.map(grouped);
+        let jobs = grouped(run.allocations.len() as u64);
+        format!("{jobs} jobs from {from} s to {until} s of the trace, a colour for each")
+    }
+
+    fn film(&self, run: &RunResult) -> Film {
+        let sheets = Sheets::of(&self.cell.trace.topology);
+        let mut places = vec![0; self.cell.trace.topology.processors()];
+        for (place, processor) in sheets.processors().enumerate() {
+            places[processor] = place;
+        }
+        let scene = |one: &Allocation| Scene {
+            job: one.job,
+            start: one.start,
+            end: one.end,
+            places: one.nodes.iter().map(|node| places[node.index()]).collect(),
+        };
+        Film {
+            title: self.title(),
+            subtitle: self.subtitle(run),
+            window: self.window,
+            duration: DURATION,
+            sides: sheets.sides,
+            scenes: run.allocations.iter().map(scene).collect(),
+        }
+    }
+
+    /// Free processors over time, and what of them the largest free box and the largest region have.
+    fn free_space(&self) -> Lines {
+        let line = |name: &str, value: &dyn Fn(&FreeSpace) -> Option<u32>| {
+            let mut points = Vec::new();
+            let mut before = None;
+            for space in &self.spaces {
+                let Some(value) = value(space) else { continue };
+                let x = space.at as f64 / 3600.0;
+                // It holds until the next row.
+                points.extend(before.map(|before| Point::new(x, before)));
+                points.push(Point::new(x, f64::from(value)));
+                before = Some(f64::from(value));
+            }
+            Line { name: name.to_string(), points }
+        };
+        let boxes = |space: &FreeSpace| space.largest_box;
+        let mut lines = vec![
+            line("free", &|space| Some(space.free)),
+            line("largest connected region", &|space| Some(space.largest_region)),
+        ];
+        if self.cell.trace.topology.grid().is_some() {
+            lines.push(line("largest box", &boxes));
+        }
+        Lines {
+            title: "Free processors, and how many of them are together".to_string(),
+            subtitle: vec![self.title()],
+            x_title: "Time of the trace (h)".to_string(),
+            y_title: "Processors".to_string(),
+            log_x: false,
+            log_y: false,
+            lines,
+        }
+    }
+}
+
+/// What is drawn, with the rows that say it.
+struct Rows<'a, 'b> {
+    part: Part<'a>,
+    rows: Vec<OfRun<'b, Allocation>>,
+}
+
+impl<'b> Results for Rows<'_, 'b> {
+    type Row = OfRun<'b, Allocation>;
+
+    fn rows(&self) -> &[Self::Row] {
+        &self.rows
+    }
+
+    fn sheets(&self) -> Vec<Sheet> {
+        vec![Sheet::of(
+            &self.rows,
+            vec![
+                Shown::column("job", "job", 0),
+                Shown::column("start", "start s", 0),
+                Shown::column("end", "end s", 0),
+                Shown::column("nodes", "processors", 0),
+            ],
+        )]
+    }
+
+    fn configuration(&self) -> impl Serialize {
+        configuration(self.part.loaded, false)
+    }
+
+    fn details(&self) -> impl Serialize {
+        serde_json::json!({"run": self.part.cell.key(), "window": self.part.window})
+    }
+
+    fn tables(
+        &mut self,
+        dir: &Path,
+        metadata: &[(String, String)],
+    ) -> Result<Vec<PathBuf>, FrameError> {
+        let mut paths = frame::write(dir, &self.rows, metadata)?;
+        paths.extend(frame::write(dir, &self.part.spaces, metadata)?);
+        Ok(paths)
+    }
+
+    fn figures(&self, plots: &Path) -> anyhow::Result<Vec<PathBuf>> {
+        let Some(run) = &self.part.run else { return Ok(Vec::new()) };
+        let mut paths: Vec<PathBuf> = match self.part.drawn {
+            Drawn::Gantt => {
+                let figure = Gantt {
+                    title: self.part.title(),
+                    subtitle: vec![self.part.subtitle(run)],
+                    window: self.part.window,
+                    processors: self.part.cell.trace.topology.processors(),
+                    order: self.part.order().0,
+                    bars: self.part.bars(run),
+                };
+                save(plots, "gantt", &figure)?.into()
+            }
+            Drawn::Film => {
+                std::fs::create_dir_all(plots)?;
+                let path = plots.join("film.svg");
+                files::write(&path, self.part.film(run).svg().as_bytes())?;
+                vec![path]
+            }
+        };
+        if self.part.spaces.len() > 1 {
+            paths.extend(save(plots, "fragmentation", &self.part.free_space())?);
+        }
+        Ok(paths)
+    }
+}

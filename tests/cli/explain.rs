@@ -1,0 +1,93 @@
+//! `replay explain`: one decision, step by step.
+
+use super::dir::Dir;
+
+trials!(
+    numbers_are_those_of_the_run,
+    a_tie_adds_up,
+    strategies_tell_what_they_looked_at,
+    steps_can_be_written,
+    what_cannot_be_explained,
+);
+
+/// Pairwise L1 of the last step and of the run's own table.
+fn numbers_are_those_of_the_run() {
+    let dir = Dir::with_trace();
+    for alloc in ["mc1x1[tie=2,13,20,6]", "gabl", "hilbert-best-fit"] {
+        let cell = format!("--jobs 260 --sched easy --alloc {alloc} -q --trace lublin-10x10");
+        let told = dir.replay(&format!("explain {cell} --job 250 --format json")).code(0);
+        let last = told.objects().pop().expect("steps");
+        let shown = dir.replay(&format!("show {cell} --job 250 --format json")).code(0);
+        let job = shown.objects().into_iter().find(|job| job["job"] == 250).expect("the job");
+        let text = last["text"].as_str().expect("words").replace(',', "");
+        told.demand(
+            text.contains(&format!("pairwise L1 {}:", job["pairwise_l1"]))
+                || text.contains(&format!("pairwise L1 {} ", job["pairwise_l1"])),
+            &text,
+        );
+    }
+}
+
+fn a_tie_adds_up() {
+    let dir = Dir::with_trace();
+    let told = dir.replay("explain --tie 2,13,20,6 --job 3333 --sched easy --format json").code(0);
+    let values = |text: &str| -> Option<[i64; 4]> {
+        let of = |name: &str| {
+            let part = text.split("; ").find(|part| part.starts_with(name))?;
+            part.strip_prefix(name)?.trim().parse().ok()
+        };
+        Some([of("free ")?, of("walls ")?, of("busy ")?, of("tie value ")?])
+    };
+    let rows: Vec<[i64; 4]> =
+        told.objects().iter().filter_map(|step| values(step["text"].as_str()?)).collect();
+    told.demand(rows.len() > 1, "candidates that tie");
+    for [free, walls, busy, value] in &rows {
+        assert_eq!(13 * free - 20 * walls - 6 * busy, *value);
+    }
+    told.demand(rows.windows(2).all(|pair| pair[0][3] <= pair[1][3]), "the winner is the first");
+}
+
+fn strategies_tell_what_they_looked_at() {
+    let dir = Dir::with_trace();
+    for (alloc, words) in [
+        ("mc1x1", "the best score (sum of shell numbers) is"),
+        ("mm", "sum of pairwise distances"),
+        ("mc", "places of the box, the best first"),
+        ("hilbert-best-fit", "runs of free processors along the curve"),
+        ("random", "drawn one after another from"),
+        ("first-fit", "is free at"),
+        ("turning-busy-list", "is looked for beside"),
+        ("gabl", "is looked for beside"),
+        ("mbs", "free blocks:"),
+        ("paging", "in the order of their index"),
+        ("anca", "frame"),
+        ("rsr", "0 steps of folding"),
+    ] {
+        let told =
+            format!("explain --jobs 120 --sched fcfs --alloc {alloc} --job 100 -q --format csv");
+        dir.replay(&told).code(0).prints(words).prints("it gives");
+    }
+    let cube = "explain --jobs 120 --mesh hypercube:7 --alloc cube-buddy --job 100 -q";
+    dir.replay(cube).code(0).prints("needs a subcube of");
+    let text = dir.replay("explain --job 3333 --tie 2,13,20,6 --sched easy -q").code(0);
+    text.prints("scheduler").prints("tie value").prints("wins");
+}
+
+fn steps_can_be_written() {
+    let dir = Dir::with_trace();
+    dir.replay("explain --jobs 300 --job 250 --out out -q").code(0).says_nothing();
+    assert_eq!(dir.files("out"), ["manifest.json", "steps.csv", "steps.parquet"]);
+    dir.replay("--jobs 9 --alloc random --out out -q").code(2).says("--force");
+}
+
+fn what_cannot_be_explained() {
+    let dir = Dir::with_trace();
+    let explain = |rest: &str| dir.replay(&format!("explain --jobs 50 -q {rest}"));
+    explain("").refused(&["--job <N>"]);
+    explain("--job 999999").fails(
+        2,
+        1,
+        &["--job 999999", "no job of lublin-10x10 has this number"],
+    );
+    explain("--job 9 --alloc mm,mc1x1").fails(2, 1, &["explain takes one", "2 runs"]);
+}

@@ -1,0 +1,204 @@
+//! The table of placements: enough to compute everything else from it.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::path::Path;
+
+use polars::prelude::*;
+
+use super::dir::Dir;
+
+trials!(
+    nobody_shares_a_processor_and_numbers_follow,
+    a_job_that_is_cut_off_has_several,
+    a_point_of_two_and_a_hypercube,
+    a_sweep_has_the_same,
+    bytes_do_not_depend_on_threads,
+    without_a_folder_there_is_nowhere_to_write,
+);
+
+/// A row of the file.
+struct Row {
+    run: i64,
+    job: i64,
+    times: [i64; 2],
+    nodes: Vec<i64>,
+    filled: Option<([i64; 3], [i64; 3])>,
+}
+
+fn table(path: &Path) -> DataFrame {
+    ParquetReader::new(File::open(path).expect("the file")).finish().expect("Parquet")
+}
+
+fn integers(table: &DataFrame, name: &str) -> Vec<Option<i64>> {
+    table.column(name).expect(name).i64().expect(name).iter().collect()
+}
+
+fn rows(path: &Path) -> Vec<Row> {
+    let table = table(path);
+    let all = |name: &str| integers(&table, name).into_iter().map(|v| v.expect("a number"));
+    let nodes = table.column("nodes").expect("nodes").list().expect("lists").clone();
+    let nodes = (0..nodes.len()).map(|i| {
+        let list = nodes.get_as_series(i).expect("a list");
+        list.i64().expect("numbers").into_no_null_iter().collect::<Vec<i64>>()
+    });
+    let of_box = ["base_x", "base_y", "base_z", "side_x", "side_y", "side_z"];
+    let of_box = of_box.map(|name| integers(&table, name));
+    let times = all("start").zip(all("end"));
+    let rows = all("run").zip(all("job")).zip(times).zip(nodes).enumerate();
+    rows.map(|(i, (((run, job), (start, end)), nodes))| {
+        let [a, b, c, x, y, z] = [0, 1, 2, 3, 4, 5].map(|k| of_box[k][i]);
+        let triple = |a: Option<i64>, b: Option<i64>, c: Option<i64>| Some([a?, b?, c?]);
+        let filled = triple(a, b, c).zip(triple(x, y, z));
+        Row { run, job, times: [start, end], nodes, filled }
+    })
+    .collect()
+}
+
+/// No processor of so many has two jobs at once.
+fn nobody_shares<'a>(rows: impl Iterator<Item = &'a Row>, processors: usize) {
+    let mut held: Vec<Vec<[i64; 2]>> = vec![Vec::new(); processors];
+    for row in rows {
+        let mut distinct = row.nodes.clone();
+        distinct.sort_unstable();
+        distinct.dedup();
+        assert_eq!(distinct.len(), row.nodes.len(), "job {}", row.job);
+        for &node in &row.nodes {
+            held[node as usize].push(row.times);
+        }
+    }
+    for times in &mut held {
+        times.retain(|[start, end]| start < end);
+        times.sort_unstable();
+        assert!(times.windows(2).all(|pair| pair[0][1] <= pair[1][0]), "{times:?}");
+    }
+}
+
+fn nobody_shares_a_processor_and_numbers_follow() {
+    let allocators = [
+        "mc1x1",
+        "hilbert-best-fit",
+        "random",
+        "gabl",
+        "first-fit",
+        "mbs",
+        "paging[size=1]",
+        "turning-busy-list",
+        "rsr[t=1,inner=first-fit]",
+    ];
+    let dir = Dir::with_trace();
+    let list = allocators.join(",");
+    dir.replay(&format!(
+        "-q --jobs 600 --sched easy --alloc {list} --tie 2,13,20,6 --out out --no-plots --placements"
+    ))
+    .code(0);
+    let rows = rows(&dir.path("out/placements.parquet"));
+    let (runs, jobs) = (table(&dir.path("out/runs.parquet")), table(&dir.path("out/jobs.parquet")));
+    let of_jobs = ["run", "job", "start", "end", "served_size", "held_size"];
+    let of_jobs = of_jobs.map(|name| integers(&jobs, name));
+    let known: HashMap<(i64, i64), [i64; 4]> = (0..jobs.height())
+        .map(|i| {
+            let [run, job, rest @ ..] =
+                [0, 1, 2, 3, 4, 5].map(|k: usize| of_jobs[k][i].expect("a number"));
+            ((run, job), rest)
+        })
+        .collect();
+    assert_eq!(rows.len(), known.len(), "a row for each job");
+    let totals = integers(&runs, "total_pairwise_l1");
+    for (run, total) in (0..).zip(&totals) {
+        let of_run = || rows.iter().filter(move |row| row.run == run);
+        nobody_shares(of_run(), 100);
+        let mut sum = 0;
+        for row in of_run() {
+            let [start, end, served, held] = known[&(run, row.job)];
+            assert_eq!((row.times, row.nodes.len() as i64), ([start, end], held));
+            let place = |node: &i64| [node / 10, node % 10];
+            let places: Vec<_> = row.nodes.iter().map(place).collect();
+            let of_job = &places[..served as usize];
+            for (i, a) in of_job.iter().enumerate() {
+                let far = |b: &[i64; 2]| (a[0] - b[0]).abs() + (a[1] - b[1]).abs();
+                sum += of_job[..i].iter().map(far).sum::<i64>();
+            }
+            let Some(([x, y, z], [a, b, c])) = row.filled else {
+                assert!(!allocators[run as usize].ends_with("first-fit"));
+                continue;
+            };
+            assert_eq!((a * b, z, c), (held, 0, 1));
+            let inside = |at: &[i64; 2]| (x..x + a).contains(&at[0]) && (y..y + b).contains(&at[1]);
+            assert!(places.iter().all(inside));
+        }
+        assert_eq!(Some(sum), *total, "run {run}");
+    }
+    assert!(rows.iter().any(|row| row.filled.is_none()));
+}
+
+fn a_job_that_is_cut_off_has_several() {
+    let jobs = "; MaxProcs: 16\n1 0 -1 100 16 -1 -1 16 100\n2 10 -1 10 12 -1 -1 12 10\n";
+    let down = "from,until,what\n50,200,box 0 0 0 3\n";
+    let dir = Dir::new().file("j.swf", jobs).file("down.csv", down);
+    for (rule, expected) in [
+        ("drain", vec![(1, [0, 100]), (2, [100, 110])]),
+        ("requeue", vec![(1, [0, 50]), (1, [200, 300]), (2, [300, 310])]),
+        ("kill", vec![(1, [0, 50]), (2, [50, 60])]),
+    ] {
+        dir.replay(&format!(
+            "--trace j.swf --alloc mc1x1 --down down.csv --down-rule {rule} --out {rule} --placements -q"
+        ))
+        .code(0);
+        let rows = rows(&dir.path(&format!("{rule}/placements.parquet")));
+        nobody_shares(rows.iter(), 16);
+        let times: Vec<_> = rows.iter().map(|row| (row.job, row.times)).collect();
+        assert_eq!(times, expected, "{rule}");
+    }
+}
+
+fn a_point_of_two_and_a_hypercube() {
+    let dir = Dir::with_trace();
+    for (machine, allocator, points) in
+        [("5x5x2*2", "mc1x1", 50), ("hypercube:7", "cube-buddy", 128)]
+    {
+        dir.replay(&format!(
+            "--jobs 200 --mesh {machine} --alloc {allocator} --out {allocator} --placements -q"
+        ))
+        .code(0);
+        let rows = rows(&dir.path(&format!("{allocator}/placements.parquet")));
+        assert_eq!(rows.len(), 200);
+        nobody_shares(rows.iter(), points);
+        assert_eq!(rows.iter().any(|row| row.filled.is_some()), machine.contains('x'));
+    }
+}
+
+fn a_sweep_has_the_same() {
+    let dir = Dir::with_trace();
+    let grid = "--jobs 150 --alloc mc1x1,gabl --seed 0,1";
+    dir.replay(&format!("-q {grid} --tie 1,1,1,1 --out run --no-plots --placements")).code(0);
+    let sweep = format!("sweep -q {grid} --tie 1,1,1,1 --placements --out sweep");
+    dir.replay(&sweep).code(0).prints("placements.parquet");
+    let [run, swept] =
+        ["run", "sweep"].map(|name| table(&dir.path(name).join("placements.parquet")));
+    assert!(run.equals_missing(&swept) && run.height() == 600);
+    // Finished cells have theirs, too.
+    std::fs::remove_file(dir.path("sweep/placements.parquet")).expect("it was there");
+    dir.replay(&format!("{sweep} --threads 1")).code(0);
+    assert!(table(&dir.path("sweep/placements.parquet")).equals_missing(&run));
+    dir.replay(&format!("{sweep} --shard 1/2")).refused(&["--placements", "--shard"]);
+}
+
+fn bytes_do_not_depend_on_threads() {
+    let dir = Dir::with_trace();
+    for threads in [1, 4] {
+        dir.replay(&format!(
+            "-q --jobs 300 --alloc mm,random,mbs --seed 0..3 --out t{threads} --threads {threads} --no-plots --placements"
+        ))
+        .code(0);
+    }
+    assert!(dir.read("t1/placements.parquet") == dir.read("t4/placements.parquet"));
+}
+
+fn without_a_folder_there_is_nowhere_to_write() {
+    let dir = Dir::with_trace();
+    dir.replay("--jobs 9 --placements").refused(&["--out <DIR>"]);
+    dir.replay("sweep --jobs 9 --placements --print-config").refused(&["--out <DIR>"]);
+    dir.replay("--jobs 9 --alloc random --out plain --no-plots").code(0);
+    assert!(!dir.path("plain/placements.parquet").exists());
+}

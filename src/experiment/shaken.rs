@@ -222,7 +222,7 @@ impl Table for ShakenRow {
         let mut columns = vec![run_column(|row: &Self| row.run)];
         columns.extend([trace, topology, scheduler, allocator, tie, policy, seed]);
         columns.extend([
-            C::text("metric", "the metric, a column of the runs (replay contend: of contend)", |row| Some(row.metric)),
+            C::text("metric", "the metric, a column of the runs", |row| Some(row.metric)),
             C::text("unit", "its unit, and that of the columns that follow", |row| Some(row.unit)),
             C::new("unshaken", "as the metric", "the metric on the trace itself; null if that failed", |row| row.unshaken),
             C::new("copies", "", "shaken copies that ran", |row| row.mean.count),

@@ -285,7 +285,7 @@ pub struct OutputArgs {
 #[derive(Clone, Debug, Args)]
 pub struct ProcessArgs {
     /// Threads [default: all processors]. Results do not depend on it.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1024), help_heading = "Output")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1024), help_heading = "Output", hide_short_help = true)]
     pub threads: Option<u64>,
 
     /// Nothing on standard error but errors.

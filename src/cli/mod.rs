@@ -199,8 +199,8 @@ enum Command {
     Import(import::ImportArgs),
     /// Print a completion script for a shell.
     Completions(shell::CompletionArgs),
-    /// Print the manual page.
-    Man,
+    /// Print the manual page, or write one for each subcommand.
+    Man(shell::ManArgs),
 }
 
 /// The whole command line.
@@ -252,7 +252,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Some(Command::Synth(args)) => synth::run(&args),
         Some(Command::Import(args)) => import::run(&args),
         Some(Command::Completions(args)) => shell::completions(&args, definition()),
-        Some(Command::Man) => shell::man(definition()),
+        Some(Command::Man(args)) => shell::man(&args, definition()),
     };
     match outcome {
         Ok(exit) => exit.into(),

@@ -1,4 +1,5 @@
 use std::io::Write;
+use std::path::PathBuf;
 
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Arg, Args, Command};
@@ -7,6 +8,7 @@ use clap_complete::Shell;
 use super::exit::{Exit, Failure};
 use super::list::{Listing, names};
 use super::stdout::stdout;
+use crate::files;
 
 /// Arguments of `replay completions`.
 #[derive(Clone, Debug, Args)]
@@ -48,13 +50,50 @@ fn offered(arg: Arg) -> Arg {
     arg.value_parser(PossibleValuesParser::new(values))
 }
 
-/// Prints the manual page.
-pub fn man(command: Command) -> Result<Exit, Failure> {
+/// Arguments of `replay man`.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = "Examples:
+  replay man | man -l -
+  replay man --all share/man/man1")]
+pub struct ManArgs {
+    /// Write a page for each subcommand, and that of the program, into this folder.
+    #[arg(long, value_name = "DIR")]
+    all: Option<PathBuf>,
+}
+
+/// Prints the manual page, or writes all.
+pub fn man(args: &ManArgs, mut command: Command) -> Result<Exit, Failure> {
+    let Some(dir) = &args.all else {
+        return write(&page(command)?);
+    };
+    std::fs::create_dir_all(dir).map_err(|e| Failure::output(dir.display(), e))?;
+    // Subcommands learn what they are called in full.
+    command.build();
+    let subcommands = command.get_subcommands().filter(|sub| sub.get_name() != "help");
+    let mut pages: Vec<(String, Command)> = subcommands
+        .map(|sub| {
+            let name = format!("replay-{}", sub.get_name());
+            // Clap wants texts that live as long as the program, and it ends after this.
+            let sub = sub.clone().name(&*name.clone().leak()).version(env!("CARGO_PKG_VERSION"));
+            (name, sub)
+        })
+        .collect();
+    pages.insert(0, ("replay".to_string(), command));
+    let mut written = String::new();
+    for (name, command) in pages {
+        let path = dir.join(format!("{name}.1"));
+        let failed = |e| Failure::output(path.display(), e);
+        files::write(&path, &page(command)?).map_err(failed)?;
+        written += &format!("{}\n", path.display());
+    }
+    write(written.as_bytes())
+}
+
+/// A page in roff.
+fn page(command: Command) -> Result<Vec<u8>, Failure> {
     let mut page = Vec::new();
-    clap_mangen::Man::new(command)
-        .render(&mut page)
-        .map_err(|e| Failure::output("the manual page", e))?;
-    write(&page)
+    let rendered = clap_mangen::Man::new(command).render(&mut page);
+    rendered.map(|()| page).map_err(|e| Failure::output("the manual page", e))
 }
 
 fn write(bytes: &[u8]) -> Result<Exit, Failure> {

@@ -142,6 +142,18 @@ fn the_manual_page_renders() {
     let page = Dir::new().replay("man").code(0).says_nothing();
     let page = page.prints(".TH replay 1").prints(".SH SYNOPSIS").prints("\\-\\-oversize");
     page.demand(page.stdout.contains("Exit codes"), "the exit codes");
+    let dir = Dir::new();
+    let all = dir.replay("man --all man/man1").code(0).says_nothing();
+    let files = dir.files("man/man1");
+    all.demand(files.len() > 15 && files.contains(&"replay.1".to_string()), "a page for each");
+    assert_eq!(all.stdout.lines().count(), files.len());
+    for name in files.iter().filter(|name| *name != "replay.1") {
+        let text = String::from_utf8(dir.read(&format!("man/man1/{name}"))).expect("text");
+        assert!(text.contains(&format!(".TH {}", name.trim_end_matches(".1"))), "{name}");
+        assert!(text.contains(".SH SYNOPSIS") && text.contains(".SH DESCRIPTION"), "{name}");
+    }
+    let show = String::from_utf8(dir.read("man/man1/replay-show.1")).expect("text");
+    assert!(show.contains("\\-\\-gantt") && show.contains("\\-\\-job"));
 }
 
 /// A stack that no address space holds stands for a system that grants no thread.

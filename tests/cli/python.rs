@@ -47,6 +47,18 @@ fn results_read_by_pandas_and_polars(python: &Path) {
         // Two traces, two schedulers, three strategies; 300 jobs of one trace, two of the other.
         assert_eq!(stdout, "runs: 12 rows\nby_size: agree\njobs: 1812 rows\nplacements: agree\n");
     }
+    // The example of the book reads the same, and draws.
+    let read = Command::new(python)
+        .arg(checkout().join("examples/read_results.py"))
+        .arg(dir.path("plain"))
+        .output()
+        .expect("Python starts");
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let (stdout, stderr) = (text(&read.stdout), text(&read.stderr));
+    assert!(read.status.success(), "{stdout}{stderr}");
+    assert_eq!(stdout.lines().filter(|line| line.contains(" hops, mean wait ")).count(), 12);
+    let picture = fs::read(dir.path("plain").join("gain-by-size.png")).expect("a picture");
+    assert!(picture.starts_with(b"\x89PNG"));
 }
 
 /// The interpreter of the virtual environment, made if it is not there or is of other

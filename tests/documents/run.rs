@@ -1,0 +1,189 @@
+//! The commands of a page, run in a folder of its own.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::Arc;
+
+use libtest_mimic::{Failed, Trial};
+use replay::workload::{Manifest, SearchPath};
+
+use super::page::{self, Page};
+
+/// Where the commands of a page run.
+struct Place {
+    dir: tempfile::TempDir,
+    kth: Option<PathBuf>,
+    /// Pictures of the page, in the repository.
+    pictures: Vec<PathBuf>,
+}
+
+/// A trial for each command of the page.
+pub fn trials(root: &Path, page: &Page) -> Vec<Trial> {
+    let commands = page.commands();
+    if commands.is_empty() {
+        return Vec::new();
+    }
+    let search = SearchPath::from_env().with(root.join("../shared/traces"));
+    let kth = Manifest::embedded().ok().and_then(|m| search.resolve("KTH-SP2", &m).ok());
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let whole = page.name == "README.md";
+    assert!(!whole || commands.len() > 10, "the README has lost its commands");
+    let needed: &[&str] =
+        if whole { &["scripts", "traces", "results"] } else { &["traces", "examples"] };
+    for name in needed {
+        copy(&root.join(name), &dir.path().join(name)).expect("a copy");
+    }
+    std::fs::create_dir(dir.path().join("out")).expect("a folder");
+    let folder = root.join(&page.name);
+    let folder = folder.parent().unwrap_or(root);
+    let pictures = page.links().into_iter().filter(|link| link.contains("pictures/"));
+    let pictures = pictures.map(|link| folder.join(link)).collect();
+    let place = Arc::new(Place { dir, kth, pictures });
+    let trial = |command| trial(&page.name, command, Arc::clone(&place));
+    commands.into_iter().map(trial).collect()
+}
+
+fn trial(page: &str, command: page::Command, place: Arc<Place>) -> Trial {
+    let line = command.line.as_str();
+    let needs_kth = line.contains("KTH-SP2") || line.contains("results.sh");
+    let reason = if line == "cargo test --release" {
+        Some("it is what runs this")
+    } else if line.contains("sbatch") || line.contains("hyperqueue.sh") {
+        Some("needs a cluster")
+    } else if line.contains("try-slurm.sh") && !slurm_can_start() {
+        Some("needs root, slurm-wlm and munge")
+    } else if line.contains("--example ") && !examples().is_dir() {
+        Some("examples are not built")
+    } else if line.contains("python3") && !python_can("import polars, matplotlib") {
+        Some("needs Python with polars and matplotlib")
+    } else if line.starts_with("mdbook") {
+        Some("needs mdbook")
+    } else if needs_kth && place.kth.is_none() {
+        Some("trace KTH-SP2 absent")
+    } else {
+        None
+    };
+    let name = match reason {
+        Some(reason) => format!("{page}: {line} [{reason}]"),
+        None => format!("{page}: {line}"),
+    };
+    Trial::test(name, move || run(&command, &place)).with_ignored_flag(reason.is_some())
+}
+
+/// Where Cargo puts the examples that it builds with the tests.
+fn examples() -> PathBuf {
+    Path::new(env!("CARGO_BIN_EXE_replay")).with_file_name("examples")
+}
+
+/// Where commands are looked for: the build that is running, the Python that the tests of
+/// result files have installed, and what the machine has.
+fn path() -> String {
+    let bin = Path::new(env!("CARGO_BIN_EXE_replay")).with_file_name("");
+    let python = Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("python-venv").join("bin");
+    let path = std::env::var("PATH").unwrap_or_default();
+    format!("{}:{}:{path}", bin.display(), python.display())
+}
+
+fn python_can(program: &str) -> bool {
+    let tried = Command::new("python3").args(["-c", program]).env("PATH", path()).output();
+    tried.is_ok_and(|output| output.status.success())
+}
+
+/// Whether the daemons of Slurm are installed and may be started.
+fn slurm_can_start() -> bool {
+    let test = "test $(id -u) = 0 && PATH=$PATH:/usr/sbin type munged slurmctld slurmd sbatch";
+    let tested = Command::new("bash").args(["-c", test]).output();
+    tested.is_ok_and(|output| output.status.success())
+}
+
+fn run(command: &page::Command, place: &Place) -> Result<(), Failed> {
+    let program = env!("CARGO_BIN_EXE_replay");
+    let kth = place.kth.as_deref();
+    // The very line, but for two things that a test cannot have: the build that is
+    // running, and the network.
+    let example = format!("{}/", examples().display());
+    let mut line = command
+        .line
+        .replace("cargo run --release --example ", &example)
+        .replace("cargo run --release", "replay");
+    if line == "scripts/results.sh" {
+        line = format!("scripts/results.sh {program}");
+    } else if let (Some(name), Some(kth)) = (line.strip_prefix("scripts/fetch-traces.sh KTH"), kth)
+    {
+        let from = kth.parent().ok_or("the trace has a folder")?;
+        line = format!("scripts/fetch-traces.sh KTH{name} --from {}", from.display());
+    }
+    let mut shell = Command::new("bash");
+    let dir = place.dir.path();
+    shell.args(["-euo", "pipefail", "-c", &line]).current_dir(dir).env("PATH", path());
+    if let Some(dir) = kth.and_then(Path::parent) {
+        shell.env("REPLAY_TRACES", dir);
+    }
+    let output = shell.output()?;
+    let quiet = line.contains("--write") || line.contains("results.sh");
+    if !output.status.success() || (!quiet && output.stdout.is_empty()) {
+        return Err(explain(&output));
+    }
+    shows(&output, &command.shows)?;
+    pictures(&line, place)
+}
+
+fn explain(output: &Output) -> Failed {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    format!("{}\n{}\n{}", output.status, text(&output.stdout), text(&output.stderr)).into()
+}
+
+/// Every line shown is printed, in this order. Blanks count as one, and `...` stands for
+/// whatever follows.
+fn shows(output: &Output, shown: &[String]) -> Result<(), Failed> {
+    let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    let mut printed = stderr.lines().chain(stdout.lines()).map(words);
+    for line in shown.iter().map(|line| words(line)) {
+        let found = match line.strip_suffix("...") {
+            Some(beginning) => printed.any(|printed| printed.starts_with(beginning.trim_end())),
+            None => printed.any(|printed| printed == line),
+        };
+        if !found {
+            return Err(format!("not printed, or not here: {line}\n{stderr}{stdout}").into());
+        }
+    }
+    Ok(())
+}
+
+/// The picture `pictures/NAME/FILE` of the page is the file `plots/FILE` that the command with
+/// `--out out/NAME` drew.
+fn pictures(line: &str, place: &Place) -> Result<(), Failed> {
+    let Some((_, name)) = line.split_once("--out out/") else { return Ok(()) };
+    let name = name.split_whitespace().next().unwrap_or(name);
+    for picture in &place.pictures {
+        let folder = picture.parent().and_then(Path::file_name);
+        let (true, Some(file)) = (folder.is_some_and(|it| it == name), picture.file_name()) else {
+            continue;
+        };
+        let drawn = std::fs::read(place.dir.path().join("out").join(name).join("plots").join(file));
+        let drawn = drawn.map_err(|error| format!("{}: {error}", picture.display()))?;
+        if super::super::writes() {
+            std::fs::create_dir_all(picture.parent().unwrap_or(picture))?;
+            std::fs::write(picture, drawn)?;
+        } else if std::fs::read(picture)? != drawn {
+            return Err(format!("{} is not what the command draws", picture.display()).into());
+        }
+    }
+    Ok(())
+}
+
+fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
+    std::fs::create_dir_all(to)?;
+    for entry in std::fs::read_dir(from)? {
+        let entry = entry?;
+        let target = to.join(entry.file_name());
+        if entry.file_type()?.is_dir() {
+            copy(&entry.path(), &target)?;
+        } else {
+            std::fs::copy(entry.path(), target)?;
+        }
+    }
+    Ok(())
+}

@@ -42,6 +42,7 @@ fn the_best_is_first() {
         run.stderr.contains("38 evaluations") && run.stderr.contains("16 of equal ratio"),
         "an account",
     );
+    let run = run.says("comes first, ");
     // The main job says the same of the winner.
     let tie = run.objects()[1]["tie"].as_str().expect("a vector").to_string();
     let main = dir.replay(&format!("--jobs 200 --alloc mc1x1 --tie {tie} --format json"));

@@ -51,6 +51,7 @@ fn a_sweep_gives_what_the_main_job_gives() {
                 --tie none --tie 2,13,20,6 --tie 2,26,40,12";
     dir.replay(&format!("{grid} --out main --no-jobs --no-plots")).code(0);
     let sweep = dir.replay(&format!("sweep {grid} --out sweep")).code(0);
+    let sweep = sweep.says("jobs are closest together under ");
     for table in ["runs.csv", "by_size.csv"] {
         assert!(
             dir.read(&format!("main/{table}")) == dir.read(&format!("sweep/{table}")),

@@ -19,7 +19,7 @@ pub use task::{failure, listed_slacks};
 use super::cost::Cost;
 use super::exit::{Exit, Failure, tell};
 use super::kind::Kind;
-use super::results::Tally;
+use super::results::{Results, Tally};
 use super::session::Session;
 use crate::experiment::Watch;
 use crate::experiment::search::strategy::{
@@ -29,6 +29,7 @@ use crate::experiment::search::{
     Archive, Control, End, Found, GIVEN, Portability, Problem, Space, search, width,
 };
 use crate::number::grouped;
+use crate::report::page::{Csv, searched};
 use crate::stop::Stop;
 
 /// Evaluations of strategies that would never end, unless the user says otherwise.
@@ -107,6 +108,9 @@ pub fn run(args: &SearchArgs, command: &[OsString]) -> Result<Exit, Failure> {
         rows.as_good().iter().for_each(tell);
     }
     let exit = session.publish(&mut rows, &tally)?;
+    if !quiet {
+        searched(&Csv::of(rows.rows())).iter().for_each(tell);
+    }
     if let (Exit::Done, Some(failure)) = (exit, failure) {
         return Err(failure);
     }

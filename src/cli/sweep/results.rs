@@ -17,6 +17,7 @@ use crate::experiment::shaken::Estimates;
 use crate::experiment::sweep::{Build, Plan, run_plan};
 use crate::experiment::{Measure, RunResult, Trace, Watch};
 use crate::frame::Tables;
+use crate::report::page::{Folder, sentences};
 use crate::report::sweep::{SweepConfiguration, SweepDetails};
 
 /// Writes the results of a plan whose every cell is in one of `journals`, in grid order, one
@@ -97,6 +98,13 @@ pub fn write(
     let mut out = stdout();
     let printed = files.iter().try_for_each(|path| writeln!(out, "{}", path.display()));
     printed.map_err(|e| Failure::output("standard output", e))?;
+    if !session.is_quiet()
+        && let Some(dir) = files.first().and_then(|file| file.parent())
+    {
+        // What was just written is there.
+        let folder = Folder::read(dir, |_| session.kind().tables());
+        folder.iter().flat_map(sentences).for_each(tell);
+    }
     Ok(if failed.is_empty() { Exit::Done } else { Exit::Differs })
 }
 

@@ -2,6 +2,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::table::{Table, write_csv};
+
 /// A folder of results, read.
 #[derive(Clone, Debug)]
 pub struct Folder {
@@ -133,6 +135,17 @@ impl Csv {
             Ok(Self { header, rows: rows.collect::<Result<_, _>>()? })
         };
         read().map_err(|source| FolderError::Table { path: path.to_path_buf(), source })
+    }
+
+    /// The table of these rows.
+    pub fn of<Row: Table>(rows: &[Row]) -> Self {
+        let mut bytes = Vec::new();
+        // Nothing fails in memory.
+        let _ = write_csv(&Row::columns(), rows, true, &mut bytes);
+        let mut reader = csv::Reader::from_reader(&bytes[..]);
+        let fields = |record: &csv::StringRecord| record.iter().map(str::to_string).collect();
+        let header = reader.headers().map(fields).unwrap_or_default();
+        Self { header, rows: reader.records().flatten().map(|row| fields(&row)).collect() }
     }
 
     /// The place of a column.

@@ -11,6 +11,8 @@ mod verdict;
 use std::fmt::Write;
 
 pub use folder::{Csv, Folder, FolderError, is_published};
+pub use verdict::{searched, sentences};
+
 use html::{Described, escape, figure, table};
 
 use crate::table::TableInfo;

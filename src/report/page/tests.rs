@@ -103,3 +103,28 @@ fn numbers_have_four_digits_and_keep_the_rest() {
     let page = page(&[folder("run", &[("runs", runs)])], &[], &[]);
     assert!(page.contains("<td class=\"number\" data-value=\"564.8654321\">564.9</td>"));
 }
+
+#[test]
+fn a_search_says_what_is_best_and_what_is_like_it() {
+    let rows = "searched|rank|tie|improvement_percent|test_improvement_percent|told_from_best
+T|||0.0||
+T|1|2,1,1,1|3.5|1.25|same
+T|2|3,1,1,1|3.4|1.5|no
+T|3|4,1,1,1|2.0|0.5|yes
+U|1|9,1,1,1|1.0||";
+    let said = super::searched(&csv(rows));
+    assert_eq!(
+        said,
+        [
+            "T: of 3 vectors in the table (2,1,1,1) comes first, 3.500 % better than without one; 1.250 % on jobs \
+             that it was not searched on; over shaken copies 1 of the others cannot be told from it.",
+            "U: of 1 vectors in the table (9,1,1,1) comes first, 1.000 % better than without one; found and judged \
+             on the same jobs.",
+        ]
+    );
+    let plain: String = rows
+        .lines()
+        .map(|line| line.rsplit_once('|').expect("a column").0.to_string() + "\n")
+        .collect();
+    assert!(super::searched(&csv(plain.trim_end()))[0].ends_with("not searched on."));
+}

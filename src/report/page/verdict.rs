@@ -55,7 +55,7 @@ const MOST: usize = 6;
 /// What a folder comes to, a sentence for each trace, machine and scheduler.
 pub fn sentences(folder: &Folder) -> Vec<String> {
     if folder.kind == "search" {
-        return folder.table("search").and_then(searched).into_iter().collect();
+        return folder.table("search").map(searched).unwrap_or_default();
     }
     let Some(rule) = RULES.iter().find(|rule| rule.kinds.contains(&folder.kind.as_str())) else {
         return Vec::new();
@@ -195,24 +195,46 @@ impl Group {
     }
 }
 
-/// The best vector of a search.
-fn searched(csv: &Csv) -> Option<String> {
+/// The best vector of each search of a table.
+pub fn searched(csv: &Csv) -> Vec<String> {
     let at = |name: &str| csv.column(name);
-    let (rank, tie, gain) = (at("rank")?, at("tie")?, at("improvement_percent")?);
-    let best = csv.rows.iter().find(|row| row[rank] == "1")?;
-    let on = at("searched").map_or("", |column| &best[column]);
-    let number = |text: &str| text.parse::<f64>().map_or(text.to_string(), rounded);
-    let test = at("test_improvement_percent").map(|column| best[column].as_str()).unwrap_or("");
-    let judged = match test {
-        "" => "found and judged on the same jobs".to_string(),
-        test => format!("{} % on jobs that it was not searched on", number(test)),
+    let (Some(on), Some(rank), Some(tie), Some(gain)) =
+        (at("searched"), at("rank"), at("tie"), at("improvement_percent"))
+    else {
+        return Vec::new();
     };
-    Some(format!(
-        "{on}: of {} vectors in the table ({}) comes first, {} % better than without one; {judged}.",
-        grouped(csv.rows.len() as u64),
-        best[tie],
-        number(&best[gain]),
-    ))
+    let number = |text: &str| text.parse::<f64>().map_or(text.to_string(), rounded);
+    let best = csv.rows.iter().filter(|row| row[rank] == "1");
+    let sentence = |best: &Vec<String>| {
+        let ranked = |row: &&Vec<String>| row[on] == best[on] && !row[rank].is_empty();
+        let known = |name: &str| {
+            at(name).map(|column| best[column].as_str()).filter(|text| !text.is_empty())
+        };
+        let judged = match known("test_improvement_percent") {
+            None => "found and judged on the same jobs".to_string(),
+            Some(test) => format!("{} % on jobs that it was not searched on", number(test)),
+        };
+        let told = at("told_from_best")
+            .filter(|&told| csv.rows.iter().filter(ranked).any(|row| !row[told].is_empty()));
+        let copies = match told {
+            None => String::new(),
+            Some(told) => {
+                let alike = csv.rows.iter().filter(ranked).filter(|row| row[told] == "no").count();
+                format!(
+                    "; over shaken copies {} of the others cannot be told from it",
+                    grouped(alike as u64)
+                )
+            }
+        };
+        format!(
+            "{}: of {} vectors in the table ({}) comes first, {} % better than without one; {judged}{copies}.",
+            best[on],
+            grouped(csv.rows.iter().filter(ranked).count() as u64),
+            best[tie],
+            number(&best[gain]),
+        )
+    };
+    best.map(sentence).collect()
 }
 
 /// How many checks have which verdict.

@@ -76,6 +76,7 @@ pub fn run(args: &CompareArgs) -> Result<Exit, Failure> {
     let mut compared = Vec::new();
     let mut failed = Vec::new();
     for [first, second] in paired(&base, &others, args.process.quiet)? {
+        same_log([&base, &others], [first, second])?;
         let jobs = |runs: &Runs, run: &RunRow| read::jobs(&runs.dir, run.run).map_err(bad);
         let pairs = Pairs::new(&jobs(&base, first)?, &jobs(&others, second)?);
         // Where both have one name, the folders tell them apart.
@@ -132,6 +133,8 @@ struct Runs {
     text: String,
     dir: PathBuf,
     runs: Vec<RunRow>,
+    /// What the folder says of itself; null if that cannot be read.
+    manifest: serde_json::Value,
 }
 
 impl Runs {
@@ -159,7 +162,31 @@ impl Runs {
         if runs.is_empty() {
             return Err(Failure::data(anyhow::anyhow!("{text} has no runs")));
         }
-        Ok(Self { text: text.to_string(), dir, runs })
+        let manifest = std::fs::read(dir.join("manifest.json")).ok();
+        let manifest = manifest.and_then(|text| serde_json::from_slice(&text).ok());
+        Ok(Self { text: text.to_string(), dir, runs, manifest: manifest.unwrap_or_default() })
+    }
+
+    /// The digest of a log's text, if the manifest has it.
+    fn digest(&self, trace: &str) -> Option<&str> {
+        let mut traces = self.manifest["configuration"]["traces"].as_array()?.iter();
+        traces.find(|one| one["name"] == trace)?["digest"].as_str()
+    }
+}
+
+/// Refuses to pair jobs of different logs: equal job numbers are not equal jobs. A log by another name, as at
+/// another load, is the same; so is another version of a log by the same name.
+fn same_log(runs: [&Runs; 2], rows: [&RunRow; 2]) -> Result<(), Failure> {
+    let [(name, digest), (other, other_digest)] =
+        [0, 1].map(|i| (rows[i].trace(), runs[i].digest(rows[i].trace())));
+    match (digest, other_digest) {
+        (Some(digest), Some(other_digest)) if name != other && digest != other_digest => {
+            Err(Failure::usage_message(format!(
+                "{} is of {name} and {} of {other}: their jobs are not the same ones",
+                runs[0].text, runs[1].text
+            )))
+        }
+        _ => Ok(()),
     }
 }
 

@@ -15,8 +15,15 @@ pub enum Kind {
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Kind; 6] =
-        [Kind::Run, Kind::Sweep, Kind::Search, Kind::Stream, Kind::Contend, Kind::Show];
+    pub const ALL: [Kind; 7] = [
+        Kind::Run,
+        Kind::Sweep,
+        Kind::Search,
+        Kind::Stream,
+        Kind::Contend,
+        Kind::Show,
+        Kind::Explain,
+    ];
 
     pub const fn name(self) -> &'static str {
         match self {

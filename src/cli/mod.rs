@@ -81,9 +81,8 @@ const LONG_VERSION: &str = concat!(
     args_conflicts_with_subcommands = true,
     subcommand_negates_reqs = true,
     max_term_width = 100,
-    after_help = "Examples (without --trace a synthetic trace is replayed, which comes with the project):
-  replay --trace KTH-SP2.swf --alloc mc1x1 --tie 2,13,20,6
-  replay verify johnson --trace KTH-SP2",
+    after_help = "Example (without --trace a synthetic trace is replayed, which comes with the project):
+  replay --trace KTH-SP2.swf --alloc mc1x1 --tie 2,13,20,6",
     after_long_help = "Examples:
   replay --trace KTH-SP2.swf --alloc mc1x1 --tie 2,13,20,6
       One run; one line of results.

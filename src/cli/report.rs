@@ -1,5 +1,7 @@
 //! `replay report`: folders of results as one page.
 
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -8,7 +10,7 @@ use super::exit::{Exit, Failure, tell};
 use super::kind::Kind;
 use super::list;
 use crate::number::grouped;
-use crate::report::page::{Csv, Folder, FolderError, is_published, page};
+use crate::report::page::{Csv, DOCTYPE, Folder, FolderError, is_published, page};
 
 /// Arguments of `replay report`.
 #[derive(Clone, Debug, Args)]
@@ -36,10 +38,18 @@ pub struct ReportArgs {
 
 /// Writes the page.
 pub fn run(args: &ReportArgs) -> Result<Exit, Failure> {
+    replaces_no_data(&args.write)?;
     let (mut folders, mut published) = (Vec::new(), Vec::new());
     for path in &args.of {
         match path.is_dir() {
-            true => folders.push(Folder::read(path, tables).map_err(bad)?),
+            true => {
+                let folder = Folder::read(path, tables).map_err(bad)?;
+                if !folder.missing.is_empty() && !args.quiet {
+                    let files = folder.missing.join(", ");
+                    tell(format_args!("{}: no longer has {files}", folder.name));
+                }
+                folders.push(folder);
+            }
             false => published.push((path.display().to_string(), checks(path)?)),
         }
     }
@@ -51,6 +61,20 @@ pub fn run(args: &ReportArgs) -> Result<Exit, Failure> {
         tell(format_args!("{}: {kilobytes} kB", args.write.display()));
     }
     Ok(Exit::Done)
+}
+
+/// Refuses to write over a file that is no page: it may be what the page is made of.
+fn replaces_no_data(path: &Path) -> Result<(), Failure> {
+    let mut begin = [0; DOCTYPE.len()];
+    let read = File::open(path).and_then(|mut file| file.read_exact(&mut begin));
+    match read {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+        Ok(()) if begin == DOCTYPE.as_bytes() => Ok(()),
+        _ => Err(Failure::usage_message(format!(
+            "--write {}: is there and is no page of HTML; it is not replaced",
+            path.display()
+        ))),
+    }
 }
 
 /// The tables of a kind of command; none of one that this version does not know.

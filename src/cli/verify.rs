@@ -139,7 +139,11 @@ pub fn run(args: &VerifyArgs) -> Result<Exit, Failure> {
     if let Some(dir) = &args.plots {
         let of_suites: Vec<_> =
             of_suites.into_iter().map(|(suite, range)| (suite, &checks[range])).collect();
-        figures::write(dir, &of_suites).map_err(|e| Failure::output(dir.display(), e))?;
+        let drawn = figures::write(dir, &of_suites);
+        let drawn = drawn.map_err(|e| Failure::output(dir.display(), e))?;
+        if drawn.is_empty() && !quiet {
+            tell("--plots: these suites have no printed number to draw");
+        }
     }
     let printed = match args.audit {
         true => {
@@ -161,7 +165,11 @@ pub fn run(args: &VerifyArgs) -> Result<Exit, Failure> {
         return Ok(Exit::Interrupted);
     }
     if !checks.iter().any(Check::is_judged) && !quiet {
-        tell("replay: nothing was compared: no trace is here");
+        let absent = |check: &Check| matches!(check.verdict(), Verdict::NotRun(NotRun::Absent(_)));
+        tell(match checks.iter().any(absent) {
+            true => "replay: nothing was compared: no trace is here",
+            false => "replay: nothing was judged; the table says why",
+        });
     }
     let absent = |check: &Check| matches!(check.verdict(), Verdict::NotRun(NotRun::Absent(_)));
     let incomplete = args.complete && checks.iter().any(absent);

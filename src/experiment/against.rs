@@ -7,6 +7,7 @@
 
 use super::sweep::Plan;
 use super::{RunKey, RunResult, run_column};
+use crate::metrics::run::Needs;
 use crate::metrics::{RunMetrics, SizeRow};
 use crate::naming::NameError;
 use crate::scheduler::registry::SchedulerSpec;
@@ -91,8 +92,11 @@ pub fn rows(run: &RunResult, log: &RunResult) -> Vec<AgainstRow> {
         values,
     };
     let mut rows = Vec::new();
-    let metrics: Vec<Column<RunMetrics>> =
-        RunMetrics::groups().into_iter().flat_map(|(_, columns)| columns).collect();
+    // Distances of some jobs are nothing to set those of others against.
+    let same_jobs = placed(run) == placed(log);
+    let comparable = |needs: Needs| same_jobs || matches!(needs, Needs::Schedule | Needs::System);
+    let groups = RunMetrics::groups().into_iter().filter(|(needs, _)| comparable(*needs));
+    let metrics: Vec<Column<RunMetrics>> = groups.flat_map(|(_, columns)| columns).collect();
     // How many jobs there are is no outcome.
     for column in metrics.iter().filter(|column| column.name != "jobs") {
         let value = |of: &RunResult| column.value(&of.metrics).number();
@@ -101,7 +105,10 @@ pub fn rows(run: &RunResult, log: &RunResult) -> Vec<AgainstRow> {
         }
     }
     let of_size: Vec<Column<SizeRow>> = SizeRow::columns();
-    let means: Vec<_> = of_size.iter().filter(|column| column.name.starts_with("mean_")).collect();
+    let is_mean = |column: &&Column<SizeRow>| {
+        column.name.starts_with("mean_") && (same_jobs || column.name != "mean_pairwise_l1")
+    };
+    let means: Vec<_> = of_size.iter().filter(is_mean).collect();
     for own in &run.by_size {
         let Some(log) = log.by_size.iter().find(|log| log.size == own.size) else { continue };
         for column in &means {
@@ -115,10 +122,21 @@ pub fn rows(run: &RunResult, log: &RunResult) -> Vec<AgainstRow> {
     rows
 }
 
+/// How many jobs of a run had processors: those that the mean of distances is over. A run that repeats a log has
+/// jobs without any where the log has more processors busy than there are.
+fn placed(run: &RunResult) -> u64 {
+    let RunMetrics { total_pairwise_l1, mean_pairwise_l1, .. } = run.metrics;
+    match mean_pairwise_l1 > 0.0 {
+        true => (total_pairwise_l1 as f64 / mean_pairwise_l1).round() as u64,
+        false => run.metrics.schedule.jobs,
+    }
+}
+
 impl Table for AgainstRow {
     const NAME: &'static str = "against_log";
     const ROW: &'static str = "one row per run and metric, and per job size of it, beside a run that repeats the \
-                               log: how it differs from what the log did";
+                               log: how it differs from what the log did. Distances are left out where jobs of the log \
+                               had no processors here";
 
     #[rustfmt::skip]
     fn columns() -> Vec<Column<Self>> {
@@ -202,5 +220,17 @@ mod tests {
         let zero = run(1, &[0, 10, 20]);
         let from_nothing = super::rows(&own, &zero);
         assert!(from_nothing.iter().any(|row| row.metric == "mean_wait" && row.change().is_none()));
+    }
+
+    #[test]
+    fn distances_of_some_jobs_are_not_set_against_those_of_all() {
+        let (mut log, own) = (run(0, &[0, 40, 60]), run(5, &[0, 10, 110]));
+        let has =
+            |log: &RunResult, metric: &str| rows(&own, log).iter().any(|row| row.metric == metric);
+        assert!(has(&log, "mean_pairwise_l1") && has(&log, "mean_wait"));
+        // Two of its three jobs had processors.
+        log.metrics.mean_pairwise_l1 = 15.0;
+        assert!(!has(&log, "mean_pairwise_l1") && !has(&log, "total_pairwise_l1"));
+        assert!(has(&log, "mean_wait") && has(&log, "utilization"));
     }
 }

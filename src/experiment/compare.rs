@@ -27,6 +27,11 @@ impl RunRow {
     pub const KEY: [&'static str; 8] =
         ["trace", "topology", "scheduler", "allocator", "tie", "policy", "seed", "copy"];
 
+    /// The name of its trace.
+    pub fn trace(&self) -> &str {
+        &self.key[0]
+    }
+
     /// Its trace, machine, scheduler and strategy.
     pub fn name(&self) -> String {
         let named = self.key.iter().take(5).map(String::as_str).filter(|text| !text.is_empty());

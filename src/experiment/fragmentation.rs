@@ -2,6 +2,7 @@
 
 use super::RunResult;
 use crate::machine::Machine;
+use crate::simulation::Outages;
 use crate::table::{Column, Table};
 use crate::topology::{Grid, Topology};
 
@@ -47,37 +48,49 @@ impl Table for FreeSpace {
     }
 }
 
-/// The free processors in a window of a run that has its allocations, at most `most` instants of it,
-/// evenly spread.
+/// The free processors in a window of a run that has its allocations, from its beginning on, at most `most`
+/// instants of it, evenly spread. What is out of service is not free.
 pub fn fragmentation(
     run: &RunResult,
     topology: &Topology,
+    outages: &Outages,
     [from, until]: [i64; 2],
     most: usize,
 ) -> Vec<FreeSpace> {
-    // (time, starts?, allocation): ends first.
-    let mut changes: Vec<(i64, bool, usize)> = Vec::new();
+    // (time, starts?, allocation): ends first. Without an allocation only the instant counts.
+    let mut changes: Vec<(i64, bool, Option<usize>)> = vec![(from, false, None)];
+    for window in &outages.windows {
+        changes.extend(
+            [Some(window.from), window.until].into_iter().flatten().map(|at| (at, false, None)),
+        );
+    }
     for (i, allocation) in run.allocations.iter().enumerate() {
         if allocation.start < allocation.end && allocation.start <= until {
-            changes.push((allocation.start, true, i));
-            changes.push((allocation.end, false, i));
+            changes.push((allocation.start, true, Some(i)));
+            changes.push((allocation.end, false, Some(i)));
         }
     }
     changes.sort_unstable();
-    let instants: Vec<&[(i64, bool, usize)]> = changes.chunk_by(|a, b| a.0 == b.0).collect();
+    let instants: Vec<&[(i64, bool, Option<usize>)]> =
+        changes.chunk_by(|a, b| a.0 == b.0).collect();
     let inside = instants.iter().filter(|instant| (from..=until).contains(&instant[0].0)).count();
     let step = inside.div_ceil(most.max(1)).max(1);
     let mut machine = Machine::new(topology.clone());
     let (mut spaces, mut seen) = (Vec::new(), 0);
     for instant in instants {
         for &(_, starts, i) in instant {
+            let Some(i) = i else { continue };
             let nodes = &run.allocations[i].nodes;
             if starts { machine.occupy(nodes) } else { machine.release(nodes) }
         }
         let at = instant[0].0;
         if (from..=until).contains(&at) {
             if seen % step == 0 {
+                let mut down = outages.down_at(at);
+                down.retain(|&node| machine.is_free(node));
+                machine.occupy(&down);
                 spaces.push(FreeSpace { at, ..free_space(&machine) });
+                machine.release(&down);
             }
             seen += 1;
         }

@@ -250,6 +250,10 @@ impl Observer for Camera {
     fn completed(&mut self, id: JobId, now: i64) {
         // What ended before the instant is of no further use.
         let Some(held) = self.held.get_mut(&id.index()) else { return };
+        if held.end < i64::MAX {
+            // It ran once more, elsewhere.
+            return;
+        }
         match self.at {
             Some(at) if now > at => held.end = now,
             _ if self.asked == Some(id.index()) => held.end = now,

@@ -24,7 +24,7 @@ pub struct MachineMap {
 }
 
 /// Between slices.
-const GAP: f64 = 26.0;
+const GAP: f64 = 30.0;
 /// Left of a slice and below it, for numbers.
 const LABELS: f64 = 30.0;
 /// The largest cell and the smallest, in points.
@@ -161,7 +161,7 @@ impl MachineMap {
             canvas.text(&y.to_string(), at, look.align(Align::Right))?;
         }
         if slices > 1 {
-            let at = (left + width, bottom + 13.0);
+            let at = (left + width, bottom + 28.0);
             canvas.text(&format!("z = {z}"), at, Text::of_size(TICK).align(Align::Right))?;
         }
         Ok(())

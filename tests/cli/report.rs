@@ -47,5 +47,9 @@ fn what_is_no_result_is_refused() {
     dir.replay("report folder").code(3).says("manifest.json: not a manifest of replay");
     dir.replay("report broken").code(3).says("broken/manifest.json: EOF");
     dir.replay("report empty").code(2).says("cannot read empty/manifest.json");
+    dir.replay("report folder --write other.csv")
+        .code(2)
+        .says("other.csv: is there and is no page");
+    assert_eq!(dir.read("other.csv"), b"a,b\n1,2\n");
     assert!(!dir.files("").contains(&"report.html".to_string()));
 }

@@ -7,6 +7,7 @@ trials!(
     what_is_shown_is_what_the_run_has,
     pictures_and_tables_are_written,
     a_window_is_drawn,
+    what_is_down_is_not_free,
     slices_of_events_nest,
     what_cannot_be_shown,
 );
@@ -132,6 +133,29 @@ fn a_window_is_drawn() {
     let film = String::from_utf8(dir.read("film/plots/film.svg")).expect("text");
     assert!(film.starts_with("<svg") && film.ends_with("</svg>\n") && !film.contains("<script"));
     assert_eq!(film.matches("<g visibility").count(), rows.len());
+}
+
+fn what_is_down_is_not_free() {
+    // Job 1 has the whole machine from 0, is cut off at 50 and runs again, on what is left, from 80.
+    let dir = Dir::new()
+        .file("a.swf", "; MaxProcs: 16\n1 0 -1 100 8\n2 10 -1 20 4\n")
+        .file("down.csv", "from,until,what\n50,80,all\n80,,node 0-3\n");
+    let cell = "--trace a.swf --down down.csv --down-rule requeue -q";
+    dir.replay(&format!("show {cell} --gantt 0..200 --no-plots --out out")).code(0);
+    let text = String::from_utf8(dir.read("out/fragmentation.csv")).expect("text");
+    let mut rows = text.lines().map(|line| line.split(',').collect::<Vec<_>>());
+    let header = rows.next().expect("a header");
+    let at = |name: &str| header.iter().position(|column| *column == name).expect(name);
+    let free = |instant: &str| {
+        let mut rows = text.lines().skip(1).map(|line| line.split(',').collect::<Vec<_>>());
+        rows.find(|row| row[at("at")] == instant).map(|row| row[at("free")].to_string())
+    };
+    let free = ["0", "10", "30", "50", "80", "180"].map(free);
+    assert_eq!(free, ["8", "4", "8", "0", "4", "12"].map(|n| Some(n.to_string())), "{text}");
+    // What is asked of a job is its first stretch, not the time between two.
+    let held = dir.replay(&format!("show {cell} --job 1 --format json")).code(0);
+    let held = &held.objects()[0];
+    assert_eq!((held["start"].as_i64(), held["end"].as_i64()), (Some(0), Some(50)), "{held}");
 }
 
 fn slices_of_events_nest() {

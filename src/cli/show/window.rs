@@ -84,7 +84,8 @@ pub fn draw(
     let mut part = Part { loaded, cell, drawn, window, run: None, spaces: Vec::new() };
     if let Some(mut run) = ran(cell, session.is_quiet())? {
         let inside = |one: &Allocation| one.start < window[1] && one.end > window[0];
-        part.spaces = fragmentation(&run, &cell.trace.topology, window, INSTANTS);
+        part.spaces =
+            fragmentation(&run, &cell.trace.topology, cell.trace.outages(), window, INSTANTS);
         run.allocations.retain(inside);
         run.jobs.clear();
         if run.allocations.is_empty() {

@@ -50,7 +50,7 @@ pub fn parts(explained: &Explained, topology: &Topology) -> Vec<(&'static str, P
         let first =
             explained.story.as_ref().and_then(|story| story.refused.iter().find(|r| r.1.is_some()));
         let at = first.map_or(String::new(), |(at, _)| {
-            format!("at {} s, when it was asked first: ", grouped(*at))
+            format!("at {} s, when the strategy itself was asked first: ", grouped(*at))
         });
         parts.extend(allocator(refusal, &at).into_iter().map(|part| ("allocator", part)));
     }
@@ -138,9 +138,17 @@ fn scheduler(explained: &Explained) -> Vec<Part> {
     }
     if let Some((first, _)) = refused.first() {
         let times = count(refused.len(), "time");
+        let asked = refused.iter().filter(|(_, decision)| decision.is_some()).count();
         say(format!(
-            "the scheduler named it before, {times}, at {} s first: it did not get processors then",
-            grouped(*first)
+            "the scheduler named it before, {times}, at {} s first: it did not get processors then{}",
+            grouped(*first),
+            match refused.len() - asked {
+                0 => String::new(),
+                known => format!(
+                    "; {} of them the strategy was not asked, as it was known that it would refuse",
+                    count(known, "time")
+                ),
+            }
         ));
     }
     parts.extend(reason(explained, moment));

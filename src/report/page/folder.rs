@@ -15,6 +15,8 @@ pub struct Folder {
     pub manifest: serde_json::Value,
     /// The tables with a row for each thing that ran or was found, that of all jobs left out; the main one first.
     pub tables: Vec<(String, Csv)>,
+    /// Tables that the manifest has and the folder has not.
+    pub missing: Vec<String>,
     /// Stems of `plots/*.svg` and what they hold, by name.
     pub figures: Vec<(String, String)>,
 }
@@ -90,8 +92,17 @@ impl Folder {
                 read.push((name.trim_end_matches(".csv").to_string(), csv));
             }
         }
+        let files = manifest["files"].as_array().into_iter().flatten();
+        let missing = files
+            .filter_map(|file| file["name"].as_str())
+            .filter(|name| {
+                name.ends_with(".csv") && !name.contains('/') && !path.join(name).exists()
+            })
+            .map(str::to_string)
+            .collect();
         let name = path.display().to_string();
-        Ok(Self { name, kind, manifest, tables: read, figures: figures(&path.join("plots"))? })
+        let figures = figures(&path.join("plots"))?;
+        Ok(Self { name, kind, manifest, tables: read, missing, figures })
     }
 
     /// A table by name.

@@ -22,6 +22,8 @@ const SCRIPT: &str = include_str!("sort.js");
 
 /// A page of more bytes than this takes no further figure.
 pub const MOST_BYTES: usize = 2_900_000;
+/// What every page begins with.
+pub const DOCTYPE: &str = "<!DOCTYPE html>";
 /// Rows of a table that the page has; the file has all.
 pub const MOST_ROWS: usize = 300;
 
@@ -34,7 +36,7 @@ pub fn page(folders: &[Folder], published: &[(String, Csv)], known: &[TableInfo]
         names => format!("Results: {}", names.join(", ")),
     };
     let mut page = format!(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+        "{DOCTYPE}\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n<title>{}</title>\n<style>\n{STYLE}</style>\n\
          </head>\n<body>\n<header><h1>{0}</h1></header>\n<main>\n",
@@ -90,6 +92,10 @@ fn section(
     let _ = writeln!(page, "<section id=\"part-{number}\">\n<h2>{}</h2>", escape(&folder.name));
     for sentence in verdict::sentences(folder) {
         let _ = writeln!(page, "<p class=\"verdict\">{}</p>", escape(&sentence));
+    }
+    if !folder.missing.is_empty() {
+        let files = escape(&folder.missing.join(", "));
+        let _ = writeln!(page, "<p class=\"missing\">No longer in the folder: {files}.</p>");
     }
     *page += &ran(folder);
     for (i, (name, csv)) in folder.tables.iter().enumerate() {

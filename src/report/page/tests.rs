@@ -17,6 +17,7 @@ fn folder(kind: &str, tables: &[(&str, &str)]) -> Folder {
                 "cleaning": {"read": 1300, "changed": 5, "drops": {"size-not-positive": 66}}}]},
         }),
         tables: tables.iter().map(|(name, text)| (name.to_string(), csv(text))).collect(),
+        missing: vec!["lost.csv".to_string()],
         figures: vec![("a--b".to_string(), "<svg fill=\"#123\">50%</svg>".to_string())],
     }
 }
@@ -35,6 +36,7 @@ fn the_first_of_each_setting_is_named() {
          5.000 % less than under mc1x1 (200.0)",
         "T, 4x4, easy, p: jobs are closest together under mc1x1: mean pairwise L1 100.0 hops, 9.091 % less",
         "one course of events without an interval",
+        "No longer in the folder: lost.csv.",
         "T on 4x4: 1,234 jobs kept of 1,300 records, 5 changed, 66 dropped (size-not-positive)",
         "replay --alloc &#39;mc1x1[a b]&#39;".replace("&#39;", "'").as_str(),
     ] {

@@ -3,7 +3,7 @@
 #
 #   scripts/results.sh [PROGRAM] [full]      PROGRAM: the replay binary [target/release/replay]
 #
-# With "full" nothing but the suites whose full form takes minutes: verify-full.
+# With "full" nothing but what takes minutes: verify-full, and all-to-all of lo-messages with ten seeds.
 #
 # Traces are looked for as the program does ($REPLAY_TRACES, traces/); what needs an absent
 # trace is reported as not run. Timings are not made here but by the benches, see
@@ -30,20 +30,21 @@ beside() {
     mv "results/$name.md.part" "results/$name.md"
 }
 if [ "${2:-}" = full ]; then
-    beside verify-full verify turner chang-mohapatra lo-messages --full --format md
+    beside verify-full verify turner chang-mohapatra --full --format md
+    beside verify-all-to-all verify lo-messages --trace 'all-to-all[sends=at-once]' --full --format md
     exit "$verified"
 fi
 beside verify verify --shake 20 --format md --plots "$drawn"
 # Each figure and table of the papers whose numbers were printed, with ours beside them.
 rm -rf results/published
 mkdir -p results/published
-cp "$drawn"/*.{png,csv} results/published/
+cp "$drawn"/*.{svg,csv} results/published/
 {
     printf '# Printed numbers and ours, drawn\n\nMade by `scripts/results.sh`: `replay verify --shake 20 --plots DIR`.\n'
     printf 'A figure for each figure or table of a paper; claims in words and bounds are in [the table](../verify.md) only.\n'
-    for figure in results/published/*.png; do
-        name=$(basename "$figure" .png)
-        printf '\n## %s\n\n![](%s.png)\n' "${name//--/, }" "$name"
+    for figure in results/published/*.svg; do
+        name=$(basename "$figure" .svg)
+        printf '\n## %s\n\n![](%s.svg)\n' "${name//--/, }" "$name"
     done
 } > results/published/README.md
 

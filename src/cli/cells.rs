@@ -78,6 +78,31 @@ impl Loaded {
         Ok(Self { plan, traces })
     }
 
+    /// The one cell of a `command` that looks into a single run; under MC1x1 if no allocator is named.
+    /// `recorded` says why it cannot take the allocator of that name.
+    pub fn one(
+        args: &GridArgs,
+        command: &str,
+        recorded: &'static str,
+        quiet: bool,
+    ) -> Result<(Self, Cell), Failure> {
+        let mut grid = args.clone();
+        if grid.alloc.is_empty() {
+            grid.alloc = vec!["mc1x1".to_string()];
+        }
+        let loaded = Self::resolve(&grid, None, Measure::default(), quiet)?;
+        if loaded.allocators().iter().any(AllocatorSpec::recorded) {
+            return Err(Failure::usage_message(recorded));
+        }
+        match <[Cell; 1]>::try_from(loaded.cells()) {
+            Ok([cell]) => Ok((loaded, cell)),
+            Err(cells) => Err(Failure::usage_message(format!(
+                "{command} takes one trace, machine, scheduler, strategy and seed; here are {} runs",
+                cells.len()
+            ))),
+        }
+    }
+
     /// All cells in order.
     pub fn cells(&self) -> Vec<Cell> {
         // Every strategy was made once when the grid was resolved.

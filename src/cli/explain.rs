@@ -17,10 +17,9 @@ use super::results::{Results, Tally};
 use super::session::Session;
 use super::stdout::stdout;
 use crate::allocator::notes::Part;
-use crate::allocator::registry::AllocatorSpec;
 use crate::experiment::explained::explain;
 use crate::experiment::explained::steps::{Step, parts, steps};
-use crate::experiment::{Cell, CellProblem, Measure};
+use crate::experiment::{Cell, CellProblem};
 use crate::frame::{self, FrameError};
 use crate::report::{Align, Sheet};
 
@@ -53,23 +52,10 @@ pub fn adapted(command: clap::Command) -> clap::Command {
 pub fn run(args: &ExplainArgs, command: &[OsString]) -> Result<Exit, Failure> {
     let mut session = Session::begin(Kind::Explain, &args.output, command)?;
     let quiet = args.output.process.quiet;
-    let mut grid = args.grid.clone();
-    if grid.alloc.is_empty() {
-        grid.alloc = vec!["mc1x1".to_string()];
-    }
-    let loaded = Loaded::resolve(&grid, None, Measure::default(), quiet)?;
-    if loaded.allocators().iter().any(AllocatorSpec::recorded) {
-        return Err(Failure::usage_message(
-            "explain: allocator recorded puts jobs where the log says; there is nothing to explain",
-        ));
-    }
-    let cells = loaded.cells();
-    let [cell] = &cells[..] else {
-        return Err(Failure::usage_message(format!(
-            "explain takes one trace, machine, scheduler, strategy and seed; here are {} runs",
-            cells.len()
-        )));
-    };
+    let why =
+        "explain: allocator recorded puts jobs where the log says; there is nothing to explain";
+    let (loaded, cell) = Loaded::one(&args.grid, "explain", why, quiet)?;
+    let cell = &cell;
     let stop = interruption(quiet);
     let mut tally = Tally::of("explanations", 1);
     let mut told =

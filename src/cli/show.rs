@@ -19,9 +19,8 @@ use super::output::configuration;
 use super::results::{Results, Tally};
 use super::session::Session;
 use super::stdout::stdout;
-use crate::allocator::registry::AllocatorSpec;
 use crate::experiment::snapshot::{Hold, Snapshot, When, snapshot};
-use crate::experiment::{Cell, CellProblem, Measure};
+use crate::experiment::{Cell, CellProblem};
 use crate::frame::{self, FrameError};
 use crate::number::grouped;
 use crate::plot::{MachineMap, save};
@@ -116,23 +115,10 @@ pub fn adapted(command: clap::Command) -> clap::Command {
 pub fn run(args: &ShowArgs, command: &[OsString]) -> Result<Exit, Failure> {
     let mut session = Session::begin(Kind::Show, &args.output, command)?;
     let quiet = args.output.process.quiet;
-    let mut grid = args.grid.clone();
-    if grid.alloc.is_empty() {
-        grid.alloc = vec!["mc1x1".to_string()];
-    }
-    let loaded = Loaded::resolve(&grid, None, Measure::default(), quiet)?;
-    if loaded.allocators().iter().any(AllocatorSpec::recorded) {
-        return Err(Failure::usage_message(
-            "show draws processors that jobs do not share; allocator recorded is for run and sweep",
-        ));
-    }
-    let cells = loaded.cells();
-    let [cell] = &cells[..] else {
-        return Err(Failure::usage_message(format!(
-            "show takes one trace, machine, scheduler, strategy and seed; here are {} runs",
-            cells.len()
-        )));
-    };
+    let why =
+        "show draws processors that jobs do not share; allocator recorded is for run and sweep";
+    let (loaded, cell) = Loaded::one(&args.grid, "show", why, quiet)?;
+    let cell = &cell;
     if cell.trace.topology.cluster().is_some() {
         let message = "show: jobs share the hosts of a cluster, nobody holds a processor";
         return Err(Failure::usage_message(message));

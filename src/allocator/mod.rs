@@ -178,7 +178,7 @@ pub enum Refusal {
 
 /// What the number of free processors alone decides: with fewer than `size` nobody can
 /// serve the request, with exactly `size` everybody takes all. `true` if that settled it.
-fn settled_by_count(
+pub(crate) fn settled_by_count(
     machine: &Machine,
     size: usize,
     chosen: &mut Vec<NodeId>,

@@ -1,5 +1,5 @@
 use super::Allocator;
-use super::centre::TieBreaking;
+use super::centre::{CentreOptions, TieBreaking};
 use crate::naming::Value;
 use crate::topology::curve::Curve;
 use crate::topology::{Grid, Topology};
@@ -31,6 +31,13 @@ pub trait AllocatorOptions: Value {
 
     /// The order of processors along which it places jobs, if it is a curve of a grid.
     fn curve(&self) -> Option<Curve> {
+        None
+    }
+
+    /// What it shares with strategies that differ from it in nothing but how they break ties, where
+    /// many of them can be replayed as one.
+    fn shared(&self, topology: &Topology) -> Option<CentreOptions> {
+        let _ = topology;
         None
     }
 

@@ -5,7 +5,7 @@ use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
-use super::centre::{TieBreaking, TieRule};
+use super::centre::{CentreOptions, TieBreaking, TieRule};
 use super::{Allocator, AllocatorOptions};
 use crate::naming::{NameError, Setting, StrategyName, Table};
 use crate::topology::Topology;
@@ -94,6 +94,12 @@ impl AllocatorSpec {
         })
     }
 
+    /// What it shares with strategies that differ from it in nothing but how they break ties, where
+    /// many of them can be replayed as one.
+    pub fn shared(&self, topology: &Topology) -> Option<CentreOptions> {
+        self.0.shared(topology)
+    }
+
     /// Whether its placements are those that a log tells.
     pub fn recorded(&self) -> bool {
         self.0.recorded()
@@ -167,6 +173,7 @@ trait Chosen: Send + Sync {
     fn has(&self, key: &str) -> bool;
     fn value(&self, key: &str, text: &str) -> Result<ParameterValue, NameError>;
     fn tie_breaking(&self) -> Option<TieBreaking>;
+    fn shared(&self, topology: &Topology) -> Option<CentreOptions>;
     fn recorded(&self) -> bool;
     fn curve(&self) -> Option<Curve>;
     fn with(
@@ -216,6 +223,10 @@ impl<O: AllocatorOptions> Chosen for Typed<O> {
 
     fn tie_breaking(&self) -> Option<TieBreaking> {
         self.options.clone().tie_breaking().copied()
+    }
+
+    fn shared(&self, topology: &Topology) -> Option<CentreOptions> {
+        self.options.shared(topology)
     }
 
     fn recorded(&self) -> bool {

@@ -30,6 +30,7 @@ pub mod shaken;
 pub mod snapshot;
 pub mod stream;
 pub mod sweep;
+mod together;
 mod watch;
 
 pub use cell::{Cell, Places, Trace};

@@ -92,6 +92,15 @@ impl<C: Count> BoxCounts<C> {
         }
     }
 
+    /// Takes over the counts of another, of the same grid and subset: with a [copy](Machine::copy_from)
+    /// of its machine it goes on as that one does.
+    pub fn copy_from(&mut self, other: &Self) {
+        debug_assert_eq!(self.table.len(), other.table.len());
+        self.table.copy_from_slice(&other.table);
+        self.prefixes.copy_from_slice(&other.prefixes);
+        self.seen = other.seen;
+    }
+
     /// Forgets the machine seen last; the next update takes in the whole of its machine.
     pub fn reset(&mut self) {
         self.seen = 0;

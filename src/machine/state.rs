@@ -43,6 +43,16 @@ impl Machine {
         }
     }
 
+    /// Takes over the state of another machine of the same topology.
+    pub fn copy_from(&mut self, other: &Self) {
+        debug_assert_eq!(self.topology, other.topology);
+        self.free.copy_from_slice(&other.free);
+        self.free_count = other.free_count;
+        self.row_versions.copy_from_slice(&other.row_versions);
+        self.version = other.version;
+        self.down.clone_from(&other.down);
+    }
+
     /// The interconnect.
     pub fn topology(&self) -> &Topology {
         &self.topology

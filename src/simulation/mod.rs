@@ -41,6 +41,7 @@
 
 mod arrivals;
 mod coupled;
+mod lockstep;
 mod observer;
 pub mod outages;
 mod placed;
@@ -50,6 +51,7 @@ mod service;
 mod timeline;
 
 pub use coupled::{CoupledError, Course, Overhead, Scene, simulate, simulate_amid};
+pub use lockstep::{Placed, lockstep};
 pub use observer::{Observer, State};
 pub use outages::{OutageError, OutageFile, Outages, WhenDown};
 pub use placed::{Conflicts, replay_placed};

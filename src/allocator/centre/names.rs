@@ -94,6 +94,14 @@ impl AllocatorOptions for CentreStrategy {
         Self { breaking, tuning: TuneOptions::default(), ..*self }
     }
 
+    fn shared(&self, topology: &Topology) -> Option<CentreOptions> {
+        let grid = topology.grid()?;
+        let fits = Mc1x1::<u16>::takes(grid) || Mc1x1::<u32>::takes(grid);
+        let alike = self.rule == Rule::Mc1x1 && fits && self.order != ShellOrder::Greedy;
+        let usual = CentreOptions { wall: self.wall, order: self.order, ..Default::default() };
+        (alike && self.breaking.tie != TieRule::Auto).then_some(usual)
+    }
+
     fn tie_breaking(&mut self) -> Option<&mut TieBreaking> {
         Some(&mut self.breaking)
     }

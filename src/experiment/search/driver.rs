@@ -11,7 +11,7 @@ use crate::experiment::Watch;
 
 /// Evaluations that share one bar. It does not depend on the number of threads, so that
 /// which evaluations are stopped, and where, does not either.
-const BLOCK: usize = 64;
+static BLOCK_: std::sync::LazyLock<usize> = std::sync::LazyLock::new(|| std::env::var("BLOCK").ok().and_then(|b| b.parse().ok()).unwrap_or(64));
 /// Questions in a row that hold nothing new after which a strategy is taken to have said
 /// all it has to say.
 const PATIENCE: usize = 1000;
@@ -69,17 +69,20 @@ pub fn search(
             Err(SearchError::Stopped(_)) => return Ok(End::Halted),
             measured => measured?,
         };
-        for block in fresh.chunks(BLOCK) {
+        for block in fresh.chunks(*BLOCK_) {
             let bar = control.keep.filter(|_| share >= 1.0).and_then(|keep| archive.bar(keep));
-            let evaluate = |&candidate: &Candidate| {
-                problem.evaluate(candidate, &yardstick, bar, control.watch)
+            // What comes out does not depend on who is evaluated together.
+            let together = block.len().div_ceil(rayon::current_num_threads());
+            let evaluate = |candidates: &[Candidate]| {
+                problem.evaluate_all(candidates, &yardstick, bar, control.watch)
             };
-            let outcomes: Vec<Result<Evaluation, _>> = block.par_iter().map(evaluate).collect();
+            let outcomes: Vec<Result<Vec<Evaluation>, _>> =
+                block.par_chunks(together).map(evaluate).collect();
             let mut halted = false;
             for outcome in outcomes {
                 match outcome {
                     Err(SearchError::Stopped(_)) => halted = true,
-                    evaluation => archive.insert(evaluation?),
+                    evaluations => evaluations?.into_iter().for_each(|one| archive.insert(one)),
                 }
             }
             (control.progress)(archive);

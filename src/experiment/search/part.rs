@@ -8,11 +8,13 @@ use super::objective::Objective;
 use super::tally::{ClassSum, Tally};
 use crate::allocator::registry::AllocatorSpec;
 use crate::experiment::cell::Schedule;
+use crate::experiment::together::Together;
 use crate::experiment::{Pace, Trace, Watch};
 use crate::metrics::{Locality, ScheduleMetrics};
 use crate::scheduler::registry::SchedulerSpec;
-use crate::simulation::{Event, ReplayError, Scene, TimelineError, replay_while};
+use crate::simulation::{Event, Placed, ReplayError, Scene, TimelineError, replay_while};
 use crate::stop::Stop;
+use crate::workload::JobId;
 
 /// One trace of a search, scheduled once; every evaluation replays its timeline.
 #[derive(Clone, Debug)]
@@ -95,12 +97,54 @@ impl Part {
         self.floors[0] - self.floors[decisions]
     }
 
-    /// Replays the timeline with an allocator. A tally of fewer decisions than asked for
-    /// lost against [`Reach::most`].
+    /// Replays the timeline with allocators, each as far as its reach. A tally of fewer decisions
+    /// than asked for lost against [`Reach::most`].
     ///
     /// # Errors
-    /// [`SearchError`] if the strategy does not work on the machine or refuses a job, or if
+    /// [`SearchError`] if a strategy does not work on the machine or refuses a job, or if
     /// the watch's flag is raised.
+    pub fn measure_all(
+        &self,
+        runs: &[(AllocatorSpec, Reach)],
+        needs: Needs,
+        watch: Watch<'_>,
+    ) -> Result<Vec<Tally>, SearchError> {
+        let far = runs.iter().all(|(_, reach)| reach.decisions > 0);
+        let specs = runs.iter().map(|(spec, _)| spec);
+        let together = Together::new(specs, &self.trace.topology)
+            .filter(|_| needs == Needs::Pairwise && far);
+        match together {
+            Some(together) => self.measure_together(together, runs, watch),
+            None => runs.iter().map(|run| self.measure(&run.0, needs, run.1, watch)).collect(),
+        }
+    }
+
+    /// [`measure_all`](Self::measure_all) in lockstep, of pairwise L1 alone.
+    fn measure_together(
+        &self,
+        together: Together,
+        runs: &[(AllocatorSpec, Reach)],
+        watch: Watch<'_>,
+    ) -> Result<Vec<Tally>, SearchError> {
+        let jobs = &self.trace.workload.jobs;
+        let of = runs.iter().map(|(_, reach)| reach.of).sum();
+        let mut pace = Pace::new(watch, of);
+        let mut tallies = Tallies::new(self, runs);
+        let observe = |placed: Placed<'_>| {
+            let size = jobs[placed.job.index()].size;
+            placed.ways.iter().for_each(|_| pace.started());
+            tallies.add(self, placed.job, size, placed.pairwise_l1, placed.ways);
+        };
+        together
+            .replay(&self.schedule.timeline, self.scene(watch), observe)
+            .map_err(|cause| self.failed(cause))?;
+        Ok(tallies.done(self))
+    }
+
+    /// Replays the timeline with an allocator, as [`measure_all`](Self::measure_all).
+    ///
+    /// # Errors
+    /// As there.
     pub fn measure(
         &self,
         allocator: &AllocatorSpec,
@@ -113,12 +157,10 @@ impl Part {
         let mut allocator = allocator.build(topology, 0)?;
         allocator.stopped_by(watch.stop);
         let mut locality = Locality::new(topology);
-        let mut tally =
-            Tally { classes: vec![ClassSum::default(); self.weights.len()], ..Tally::default() };
+        let mut sum = Sum::new(self, reach);
         if reach.decisions == 0 {
-            return Ok(tally);
+            return Ok(sum.tally);
         }
-        let (mut sum, last) = (0, self.floors[reach.decisions]);
         let ties = needs >= Needs::Ties;
         let mut pace = Pace::new(watch, reach.of);
         let observe = |decision: crate::simulation::Decision<'_>| {
@@ -126,34 +168,139 @@ impl Part {
             let size = jobs[decision.job.index()].size;
             let pairwise_l1 = if needs >= Needs::Placements {
                 let placement = locality.placement(decision.nodes, topology.points(size));
-                tally.placements.record(&placement);
+                sum.tally.placements.record(&placement);
                 placement.pairwise_l1
             } else {
                 locality.pairwise_l1(decision.nodes)
             };
             if let Some(sets) = decision.tied {
-                tally.ties.record(sets);
+                sum.tally.ties.record(sets);
             }
-            let class = &mut tally.classes[size as usize];
-            class.jobs += 1;
-            class.pairwise_l1 += pairwise_l1;
-            tally.decisions += 1;
-            sum += u128::from(self.weights[size as usize]) * u128::from(pairwise_l1);
-            let least = sum + self.floors[tally.decisions] - last;
-            let lost = reach.most.is_some_and(|most| least > most);
-            if lost || tally.decisions == reach.decisions {
-                return ControlFlow::Break(());
+            match sum.add(self, size, pairwise_l1) {
+                true => ControlFlow::Continue(()),
+                false => ControlFlow::Break(()),
             }
-            ControlFlow::Continue(())
         };
-        let timeline = &self.schedule.timeline;
-        let scene = Scene { jobs: self.trace.jobs(), topology, timed: false, stop: watch.stop };
-        replay_while(timeline, scene, allocator.as_mut(), ties, observe).map_err(|cause| {
-            match cause {
-                ReplayError::Stopped(stopped) => stopped.into(),
-                cause => SearchError::Replay { part: self.name.clone(), cause },
+        let (timeline, scene) = (&self.schedule.timeline, self.scene(watch));
+        replay_while(timeline, scene, allocator.as_mut(), ties, observe)
+            .map_err(|cause| self.failed(cause))?;
+        Ok(sum.tally)
+    }
+
+    fn scene<'a>(&'a self, watch: Watch<'a>) -> Scene<'a> {
+        let topology = &self.trace.topology;
+        Scene { jobs: self.trace.jobs(), topology, timed: false, stop: watch.stop }
+    }
+
+    fn failed(&self, cause: ReplayError) -> SearchError {
+        match cause {
+            ReplayError::Stopped(stopped) => stopped.into(),
+            cause => SearchError::Replay { part: self.name.clone(), cause },
+        }
+    }
+}
+
+/// What one replay has come to so far.
+#[derive(Debug)]
+struct Sum {
+    tally: Tally,
+    weighted: u128,
+    reach: Reach,
+}
+
+impl Sum {
+    fn new(part: &Part, reach: Reach) -> Self {
+        let classes = vec![ClassSum::default(); part.weights.len()];
+        Self { tally: Tally { classes, ..Tally::default() }, weighted: 0, reach }
+    }
+
+    /// One more decision. Whether the replay is to go on: it has not lost, nor gone as far as it should.
+    #[inline]
+    fn add(&mut self, part: &Part, size: u32, pairwise_l1: u64) -> bool {
+        let Self { tally, weighted, reach } = self;
+        let class = &mut tally.classes[size as usize];
+        class.jobs += 1;
+        class.pairwise_l1 += pairwise_l1;
+        tally.decisions += 1;
+        *weighted += u128::from(part.weights[size as usize]) * u128::from(pairwise_l1);
+        let lost = reach.most.is_some_and(|most| {
+            *weighted + part.floors[tally.decisions] - part.floors[reach.decisions] > most
+        });
+        !lost && tally.decisions < reach.decisions
+    }
+}
+
+/// What the replays of many ways in lockstep have come to so far.
+struct Tallies<'a> {
+    runs: &'a [(AllocatorSpec, Reach)],
+    /// Pairwise L1 sums by job size, and of each size by way.
+    pairwise_l1: Vec<u64>,
+    /// Weighted sums by way, where one can lose.
+    weighted: Vec<u128>,
+    /// Decisions made by those that go on, and by way, if it does not.
+    made: usize,
+    ended: Vec<Option<usize>>,
+    latest: Option<JobId>,
+}
+
+impl<'a> Tallies<'a> {
+    fn new(part: &Part, runs: &'a [(AllocatorSpec, Reach)]) -> Self {
+        Self {
+            runs,
+            pairwise_l1: vec![0; part.weights.len() * runs.len()],
+            weighted: vec![0; runs.len()],
+            made: 0,
+            ended: vec![None; runs.len()],
+            latest: None,
+        }
+    }
+
+    /// The next decision, as some ways make it; those whose replay is not to go on are taken out.
+    fn add(&mut self, part: &Part, job: JobId, size: u32, pairwise_l1: u64, ways: &mut Vec<u32>) {
+        if self.latest != Some(job) {
+            (self.latest, self.made) = (Some(job), self.made + 1);
+        }
+        let Self { runs, pairwise_l1: sums, weighted, made, ended, .. } = self;
+        let sums = &mut sums[size as usize * runs.len()..][..runs.len()];
+        let more = u128::from(part.weights[size as usize]) * u128::from(pairwise_l1);
+        ways.retain(|&way| {
+            let way = way as usize;
+            sums[way] += pairwise_l1;
+            let reach = runs[way].1;
+            let lost = reach.most.is_some_and(|most| {
+                weighted[way] += more;
+                weighted[way] + part.floors[*made] - part.floors[reach.decisions] > most
+            });
+            let goes_on = !lost && *made < reach.decisions;
+            if !goes_on {
+                ended[way] = Some(*made);
             }
-        })?;
-        Ok(tally)
+            goes_on
+        });
+    }
+
+    /// What each has come to.
+    fn done(self, part: &Part) -> Vec<Tally> {
+        let jobs = &part.trace.workload.jobs;
+        let mut counted = (0, vec![0; part.weights.len()]);
+        let mut tally = |way: usize| {
+            let decisions = self.ended[way].unwrap_or(self.made);
+            if counted.0 != decisions {
+                counted = (decisions, vec![0; part.weights.len()]);
+                let started = |event: &Event| match *event {
+                    Event::Start(id) => Some(jobs[id.index()].size as usize),
+                    Event::End(_) => None,
+                };
+                let sizes = part.schedule.timeline.events().iter().filter_map(started);
+                sizes.take(decisions).for_each(|size| counted.1[size] += 1);
+            }
+            let class = |(size, &jobs): (usize, &u64)| ClassSum {
+                jobs,
+                pairwise_l1: self.pairwise_l1[size * self.runs.len() + way],
+            };
+            let classes = counted.1.iter().enumerate().map(class).collect();
+            Tally { classes, decisions, ..Tally::default() }
+        };
+        (0..self.runs.len()).map(&mut tally).collect()
     }
 }

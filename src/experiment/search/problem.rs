@@ -9,6 +9,7 @@ use super::part::{Part, Reach};
 use super::tally::{Tally, WorstClass, improvement_percent};
 use crate::allocator::registry::AllocatorSpec;
 use crate::experiment::Watch;
+use crate::stop::Stopped;
 
 /// What is searched: a strategy's tie vector and slack, for one or several traces, or shaken copies
 /// of them.
@@ -181,67 +182,114 @@ impl Problem {
         bar: Option<f64>,
         watch: Watch<'_>,
     ) -> Result<Evaluation, SearchError> {
-        let candidate = candidate.reduced();
-        let allocator = self.allocator.with_tie_breaking(candidate.tie_breaking())?;
+        let mut one = self.evaluate_all(&[candidate], yardstick, bar, watch)?;
+        one.pop().ok_or_else(|| SearchError::Stopped(Stopped))
+    }
+
+    /// [`evaluate`](Self::evaluate) for several candidates, which are replayed as one as far as they
+    /// choose the same; what comes out is the same as of each alone.
+    ///
+    /// # Errors
+    /// [`SearchError`] as in [`Part::measure_all`].
+    pub fn evaluate_all(
+        &self,
+        candidates: &[Candidate],
+        yardstick: &Yardstick,
+        bar: Option<f64>,
+        watch: Watch<'_>,
+    ) -> Result<Vec<Evaluation>, SearchError> {
         let bar = bar.filter(|_| self.objective.only_grows());
-        let mut evaluation = Evaluation {
-            candidate,
-            extent: if yardstick.share < 1.0 {
-                Extent::Prefix(yardstick.share)
-            } else {
-                Extent::Whole
-            },
-            improvement_percent: 0.0,
-            values: Vec::with_capacity(self.parts.len()),
-            improvements: Vec::new(),
-            worst: None,
-            excess_percent: 0.0,
-            decisions: 0,
-        };
-        // The most each part can still improve, the parts before it as they came out.
-        let mut improvements: Vec<f64> = (0..self.parts.len())
-            .map(|part| if bar.is_some() { self.most_improvement(part, yardstick) } else { 0.0 })
-            .collect();
+        let begun = |candidate: &Candidate| self.begin(candidate.reduced(), yardstick, bar);
+        let mut courses: Vec<Course> = candidates.iter().map(begun).collect::<Result<_, _>>()?;
         let of = yardstick.baselines.iter().map(|baseline| baseline.decisions).sum();
-        let mut copies: Option<(Tally, Tally)> = None;
         for (number, (part, baseline)) in self.parts.iter().zip(&yardstick.baselines).enumerate() {
-            let most = bar.map(|bar| {
-                let others = improvements.iter().sum::<f64>() - improvements[number];
-                self.most_sum(baseline, bar * improvements.len() as f64 - others)
-            });
-            let reach = Reach { decisions: baseline.decisions, most, of };
-            let tally = part.measure(&allocator, self.needs, reach, watch)?;
-            evaluation.decisions += tally.decisions as u64;
-            if tally.decisions < baseline.decisions {
-                evaluation.extent = Extent::Stopped;
-                evaluation.improvement_percent = bar.unwrap_or(0.0);
-                evaluation.values.clear();
-                evaluation.worst = None;
-                evaluation.excess_percent = 0.0;
-                return Ok(evaluation);
-            }
-            let value = tally.objective(&self.objective, part.schedule_metrics());
-            let before = baseline.objective(&self.objective, part.schedule_metrics());
-            evaluation.values.push(value);
-            improvements[number] = improvement_percent(self.objective.goal, before, value);
-            // What is said of job sizes is said of all copies of a trace together.
-            let (all, before) = match copies.take() {
-                None => (tally, baseline.clone()),
-                Some((mut all, mut before)) => {
-                    all.add(&tally);
-                    before.add(baseline);
-                    (all, before)
-                }
+            let open: Vec<usize> = (0..courses.len())
+                .filter(|&at| courses[at].evaluation.extent != Extent::Stopped)
+                .collect();
+            let run = |&at: &usize| {
+                let Course { allocator, improvements, .. } = &courses[at];
+                let most = bar.map(|bar| {
+                    let others = improvements.iter().sum::<f64>() - improvements[number];
+                    self.most_sum(baseline, bar * improvements.len() as f64 - others)
+                });
+                (allocator.clone(), Reach { decisions: baseline.decisions, most, of })
             };
-            match self.parts.get(number + 1).is_some_and(|next| next.follows(part)) {
-                true => copies = Some((all, before)),
-                false => self.take(&mut evaluation, number, &all, &before),
+            let runs: Vec<_> = open.iter().map(run).collect();
+            let tallies = part.measure_all(&runs, self.needs, watch)?;
+            for (at, tally) in open.into_iter().zip(tallies) {
+                self.go_on(&mut courses[at], number, tally, baseline, bar);
             }
         }
-        evaluation.improvement_percent =
-            improvements.iter().sum::<f64>() / improvements.len() as f64;
-        evaluation.improvements = improvements;
-        Ok(evaluation)
+        Ok(courses.into_iter().map(Course::end).collect())
+    }
+
+    /// Nothing of a candidate is replayed yet.
+    fn begin(
+        &self,
+        candidate: Candidate,
+        yardstick: &Yardstick,
+        bar: Option<f64>,
+    ) -> Result<Course, SearchError> {
+        let extent =
+            if yardstick.share < 1.0 { Extent::Prefix(yardstick.share) } else { Extent::Whole };
+        let most = |part| match bar {
+            Some(_) => self.most_improvement(part, yardstick),
+            None => 0.0,
+        };
+        Ok(Course {
+            allocator: self.allocator.with_tie_breaking(candidate.tie_breaking())?,
+            evaluation: Evaluation {
+                candidate,
+                extent,
+                improvement_percent: 0.0,
+                values: Vec::with_capacity(self.parts.len()),
+                improvements: Vec::new(),
+                worst: None,
+                excess_percent: 0.0,
+                decisions: 0,
+            },
+            improvements: (0..self.parts.len()).map(most).collect(),
+            copies: None,
+        })
+    }
+
+    /// Takes in what a candidate came to on a part.
+    fn go_on(
+        &self,
+        course: &mut Course,
+        number: usize,
+        tally: Tally,
+        baseline: &Tally,
+        bar: Option<f64>,
+    ) {
+        let Course { evaluation, improvements, copies, .. } = course;
+        let part = &self.parts[number];
+        evaluation.decisions += tally.decisions as u64;
+        if tally.decisions < baseline.decisions {
+            evaluation.extent = Extent::Stopped;
+            evaluation.improvement_percent = bar.unwrap_or(0.0);
+            evaluation.values.clear();
+            evaluation.worst = None;
+            evaluation.excess_percent = 0.0;
+            return;
+        }
+        let value = tally.objective(&self.objective, part.schedule_metrics());
+        let before = baseline.objective(&self.objective, part.schedule_metrics());
+        evaluation.values.push(value);
+        improvements[number] = improvement_percent(self.objective.goal, before, value);
+        // What is said of job sizes is said of all copies of a trace together.
+        let (all, before) = match copies.take() {
+            None => (tally, baseline.clone()),
+            Some((mut all, mut before)) => {
+                all.add(&tally);
+                before.add(baseline);
+                (all, before)
+            }
+        };
+        match self.parts.get(number + 1).is_some_and(|next| next.follows(part)) {
+            true => *copies = Some((all, before)),
+            false => self.take(evaluation, number, &all, &before),
+        }
     }
 
     /// Notes what job sizes and constraints of one trace came to; `number` is that of its last part.
@@ -273,6 +321,29 @@ impl Problem {
     fn most_sum(&self, baseline: &Tally, percent: f64) -> u128 {
         let sum = baseline.weighted_sum(&self.objective.weights) as f64;
         ((sum * (1.0 - percent / 100.0)) * (1.0 + 1e-12) + 1.0).max(0.0) as u128
+    }
+}
+
+/// A candidate on its way through the parts.
+struct Course {
+    allocator: AllocatorSpec,
+    evaluation: Evaluation,
+    /// By part: the most it can still improve, or what it has come to, in percent.
+    improvements: Vec<f64>,
+    /// Copies of one trace so far, and what they are measured against.
+    copies: Option<(Tally, Tally)>,
+}
+
+impl Course {
+    /// The parts are through.
+    fn end(self) -> Evaluation {
+        let Self { mut evaluation, improvements, .. } = self;
+        if evaluation.extent != Extent::Stopped {
+            evaluation.improvement_percent =
+                improvements.iter().sum::<f64>() / improvements.len() as f64;
+            evaluation.improvements = improvements;
+        }
+        evaluation
     }
 }
 

@@ -14,6 +14,7 @@
 //! processors times L / 16 vector steps, plus the tie values of those that tie.
 
 mod lane;
+mod many;
 mod ring;
 mod scores;
 mod tie;
@@ -28,6 +29,7 @@ use crate::machine::{BoxCounts, Count, LANES, Machine};
 use crate::stop::Stop;
 use crate::topology::{Grid, NodeId};
 use lane::Lane;
+pub use many::{Counts, Many, Way};
 use ring::{Ring, on_shell};
 use scores::Scores;
 use tie::{Rest, TieTerms, Value};
@@ -163,7 +165,7 @@ impl<C: Count> Mc1x1<C> {
         for chunk in scores.chunks(admitted) {
             let mut wanted = [false; LANES];
             chunk.at_most(admitted).for_each(|i| wanted[i] = true);
-            let terms = tie.terms::<L>(free, chunk, size, &wanted);
+            let terms = tie.terms::<L>(free, chunk, size, &wanted, tie.scan_radius());
             for i in (0..LANES).filter(|&i| wanted[i]) {
                 let (score, centre) = (u64::from(chunk.scores[i]), chunk.node(i));
                 let beats =
@@ -216,12 +218,24 @@ impl<C: Count> Mc1x1<C> {
 
     /// The `size` processors around a winning centre.
     fn collect(&mut self, machine: &Machine, centre: NodeId, size: u32, chosen: &mut Vec<NodeId>) {
-        let outermost = (0..=self.free.max_radius()).find(|&r| self.free.count(centre, r) >= size);
-        let outermost = outermost.unwrap_or(self.free.max_radius());
-        self.ring.gather(machine, centre, outermost, Some(chosen));
-        let need = size as usize - chosen.len();
-        self.ring.take(machine, centre, need, chosen);
+        collect(&self.free, &mut self.ring, machine, centre, size, chosen);
     }
+}
+
+/// Puts the `size` processors around a winning centre into `chosen`, which is empty.
+fn collect<C: Count>(
+    free: &BoxCounts<C>,
+    ring: &mut Ring,
+    machine: &Machine,
+    centre: NodeId,
+    size: u32,
+    chosen: &mut Vec<NodeId>,
+) {
+    let outermost = (0..=free.max_radius()).find(|&r| free.count(centre, r) >= size);
+    let outermost = outermost.unwrap_or(free.max_radius());
+    ring.gather(machine, centre, outermost, Some(chosen));
+    let need = size as usize - chosen.len();
+    ring.take(machine, centre, need, chosen);
 }
 
 impl<C: Count> Allocator for Mc1x1<C> {

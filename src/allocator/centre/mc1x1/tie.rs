@@ -40,6 +40,8 @@ pub struct TieTerms<C> {
 
 /// The counts behind the tie values of 16 neighbouring centres.
 pub struct Terms<L> {
+    /// Shells that the sums go beyond the last.
+    scan_radius: u32,
     /// Outermost shell L.
     last: [L; LANES],
     /// Free processors in complete shells.
@@ -122,6 +124,52 @@ pub struct Rest {
     need: u32,
 }
 
+impl Rest {
+    /// The value, with the wall weights of what is taken of the last shell.
+    #[inline(always)]
+    pub fn value(&self, vector: TieVector, taken: u32) -> i64 {
+        self.value - i64::from(vector.wall) * i64::from(vector.scan_radius + 1) * i64::from(taken)
+    }
+}
+
+/// What the terms of one centre come to, which the factors of a vector make a tie value of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Sums {
+    /// What AF is multiplied by: sum over r = L..=M of (cnt(r) - k).
+    available: i64,
+    /// What BF is multiplied by: SR times the positions in ring L + 1 that are not free.
+    border: i64,
+    /// What WF is multiplied by, but for the last shell: sum over r < L of wall(r), and SR + 1 times
+    /// the wall weights in complete shells.
+    wall: i64,
+    /// Between these is what the last shell adds to it.
+    last_wall: [i64; 2],
+    /// The last shell, and how many are taken of it.
+    last: u32,
+    need: u32,
+}
+
+impl Sums {
+    /// The tie value, as far as counts tell.
+    #[inline(always)]
+    pub fn value(&self, vector: TieVector) -> Value {
+        let value = i64::from(vector.available) * self.available
+            - i64::from(vector.border) * self.border
+            - i64::from(vector.wall) * self.wall;
+        let [a, b] = self.last_wall.map(|wall| value - i64::from(vector.wall) * wall);
+        if a == b {
+            Value::Exact(a)
+        } else {
+            Value::AtLeast(a.min(b), Rest { value, last: self.last, need: self.need })
+        }
+    }
+
+    /// Whether the value is settled for every vector.
+    pub fn is_settled(&self) -> bool {
+        self.last_wall[0] == self.last_wall[1]
+    }
+}
+
 impl<C: Count> TieTerms<C> {
     pub fn new(grid: &Grid, vector: TieVector, options: CentreOptions) -> Self {
         let weight = |c| options.wall.weight(grid.walls(c)) as u8;
@@ -172,8 +220,22 @@ impl<C: Count> TieTerms<C> {
         radii * (processors as u64) < u64::from(u16::MAX)
     }
 
-    /// The terms of the centres of a chunk that are `wanted`; those of the others mean
-    /// nothing.
+    /// Takes over what another has counted on its machine; both are of one grid and vector.
+    pub fn copy_from(&mut self, other: &Self) {
+        debug_assert_eq!(self.down_seen, other.down_seen);
+        for (walls, others) in self.walls.iter_mut().zip(&other.walls) {
+            walls.copy_from(others);
+        }
+    }
+
+    /// The scan radius of its vector.
+    #[inline(always)]
+    pub fn scan_radius(&self) -> u32 {
+        self.vector.scan_radius
+    }
+
+    /// The terms of the centres of a chunk that are `wanted`, for a scan radius; those of the others
+    /// mean nothing.
     #[inline(always)]
     pub fn terms<L: Lane>(
         &self,
@@ -181,14 +243,16 @@ impl<C: Count> TieTerms<C> {
         chunk: &Chunk,
         size: u32,
         wanted: &[bool; LANES],
+        scan_radius: u32,
     ) -> Terms<L> {
         let (zero, one, two) = (L::default(), L::from(1), L::from(2));
         let (row, first_lane, size) = (chunk.row, chunk.first_lane, L::clamp_from(size));
         // A lane is finished when it has seen M, and L + 1.
-        let enough = L::clamp_from(self.vector.scan_radius.max(1).saturating_add(1));
-        let reach = L::clamp_from(self.vector.scan_radius.saturating_add(1));
+        let enough = L::clamp_from(scan_radius.max(1).saturating_add(1));
+        let reach = L::clamp_from(scan_radius.saturating_add(1));
         let wanted = wanted.map(L::mask);
         let mut t = Terms {
+            scan_radius,
             last: [zero; LANES],
             inner: [zero; LANES],
             within: [zero; LANES],
@@ -243,14 +307,21 @@ impl<C: Count> TieTerms<C> {
     /// `free`, as far as counts tell.
     #[inline(always)]
     pub fn value<L: Lane>(&self, terms: &Terms<L>, i: usize, size: u32, free: u32) -> Value {
-        let TieVector { scan_radius, available, wall, border, ends: _ } = self.vector;
+        self.sums(terms, i, size, free).value(self.vector)
+    }
+
+    /// What the terms of the centre in lane `i` come to for `size` processors out of `free`,
+    /// whatever the weights of the vector are.
+    #[inline(always)]
+    pub fn sums<L: Lane>(&self, terms: &Terms<L>, i: usize, size: u32, free: u32) -> Sums {
         let lane = |lanes: &[L; LANES]| -> u32 { lanes[i].into() };
-        let unseen = (scan_radius + 1).saturating_sub(lane(&terms.seen));
-        let nearby = i64::from(lane(&terms.nearby)) + i64::from(unseen) * i64::from(free - size);
-        let value = i64::from(available) * nearby
-            - i64::from(border) * i64::from(scan_radius) * i64::from(lane(&terms.busy));
+        let reach = terms.scan_radius + 1;
+        let unseen = reach.saturating_sub(lane(&terms.seen));
+        let available =
+            i64::from(lane(&terms.nearby)) + i64::from(unseen) * i64::from(free - size);
+        let border = i64::from(terms.scan_radius) * i64::from(lane(&terms.busy));
         if self.walls.is_empty() {
-            return Value::Exact(value);
+            return Sums { available, border, ..Sums::default() };
         }
         let (inner, last) = (lane(&terms.inner), lane(&terms.last));
         let need = size - inner;
@@ -263,10 +334,16 @@ impl<C: Count> TieTerms<C> {
             least += need.saturating_sub(shell - along_wall);
             most += need.min(along_wall);
         }
-        let weight = i64::from(wall) * i64::from(scan_radius + 1);
-        let value = value - i64::from(wall) * i64::from(inside) - weight * i64::from(complete);
-        let (a, b) = (value - weight * i64::from(least), value - weight * i64::from(most));
-        if a == b { Value::Exact(a) } else { Value::AtLeast(a.min(b), Rest { value, last, need }) }
+        let reach = i64::from(reach);
+        Sums {
+            available,
+            border,
+            wall: i64::from(inside) + reach * i64::from(complete),
+            last_wall: [least, most].map(|taken: u32| reach * i64::from(taken)),
+            // Of no matter where the shell counts the same in any case.
+            last: if least == most { 0 } else { last },
+            need: if least == most { 0 } else { need },
+        }
     }
 
     /// What processors out of service in the ring outside give back: they are nobody's.
@@ -281,7 +358,7 @@ impl<C: Count> TieTerms<C> {
         i64::from(self.vector.ends) * i64::from(self.vector.scan_radius) * i64::from(levels)
     }
 
-    /// The value that counts alone did not tell: gathers the last shell and cuts it.
+    /// The value that counts alone did not tell.
     pub fn settle(
         &mut self,
         rest: &Rest,
@@ -289,11 +366,21 @@ impl<C: Count> TieTerms<C> {
         centre: NodeId,
         ring: &mut Ring,
     ) -> i64 {
+        rest.value(self.vector, self.taken(rest, machine, centre, ring))
+    }
+
+    /// The wall weights of what is taken of a last shell that is needed in part: gathers the shell
+    /// and cuts it.
+    pub fn taken(
+        &mut self,
+        rest: &Rest,
+        machine: &Machine,
+        centre: NodeId,
+        ring: &mut Ring,
+    ) -> u32 {
         self.taken.clear();
         ring.gather(machine, centre, rest.last, None);
         ring.take(machine, centre, rest.need as usize, &mut self.taken);
-        let taken: u32 = self.taken.iter().map(|n| u32::from(self.weights[n.index()])).sum();
-        let weight = i64::from(self.vector.wall) * i64::from(self.vector.scan_radius + 1);
-        rest.value - weight * i64::from(taken)
+        self.taken.iter().map(|n| u32::from(self.weights[n.index()])).sum()
     }
 }

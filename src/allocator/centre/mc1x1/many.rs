@@ -1,0 +1,308 @@
+//! MC1x1 for many tie vectors at once, as long as their machines are in one state.
+//!
+//! What the candidates of a decision come to is the same for all vectors: scores are computed once,
+//! the sums behind the tie values once for each scan radius, and a vector's tie value is then four
+//! products for each candidate that differs from the others. Shells that counts alone do not settle are cut once for all vectors.
+
+use super::lane::Lane;
+use super::ring::Ring;
+use super::scores::Scores;
+use super::tie::{Rest, Sums, TieTerms, Value};
+use crate::allocator::centre::options::{CentreOptions, ShellOrder};
+use crate::allocator::centre::slack::Slack;
+use crate::allocator::centre::tie::TieVector;
+use crate::machine::{BoxCounts, Count, LANES, Machine};
+use crate::topology::{Grid, NodeId};
+
+/// A way to choose among nearly tied candidates.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Way {
+    vector: TieVector,
+    slack: Slack,
+}
+
+/// The counts of one machine, to copy when ways part.
+#[derive(Debug)]
+pub struct Counts<C = u16> {
+    free: BoxCounts<C>,
+    tie: TieTerms<C>,
+}
+
+impl<C: Count> Counts<C> {
+    /// Takes over the counts of another machine.
+    pub fn copy_from(&mut self, other: &Self) {
+        self.free.copy_from(&other.free);
+        self.tie.copy_from(&other.tie);
+    }
+}
+
+/// A candidate of a decision, for one scan radius.
+#[derive(Clone, Copy, Debug)]
+struct Candidate {
+    score: u64,
+    centre: NodeId,
+    sums: Sums,
+    /// Its number among the candidates.
+    place: u32,
+}
+
+/// Scan radii of which ways that are decided for together have at most so many.
+const MOST_RADII: usize = 64;
+/// Of so many ways on, candidates that are equal for all of them are looked at once.
+const MANY: usize = 4;
+
+/// MC1x1 with many ways to break ties, on one grid.
+#[derive(Debug)]
+pub struct Many {
+    grid: Grid,
+    options: CentreOptions,
+    ways: Vec<Way>,
+    /// The scan radii of the ways, ascending, and by way, which is its.
+    radii: Vec<u32>,
+    radius_of: Vec<u8>,
+    /// The slack of all ways, if it is one.
+    slack: Option<Slack>,
+    scores: Scores,
+    ring: Ring,
+    /// By scan radius.
+    candidates: Vec<Vec<Candidate>>,
+    /// By candidate, the wall weights taken of the last shell, once somebody had to know.
+    taken: Vec<Option<u32>>,
+    unsettled: Vec<((i64, u64, NodeId), u32, Rest)>,
+}
+
+impl Way {
+    /// A way to break ties; `None` if vectors of this kind are not decided for together: those
+    /// with EF look at who holds what.
+    pub fn new(tie: Option<TieVector>, slack: Slack) -> Option<Self> {
+        match tie.filter(|vector| !vector.is_indifferent()) {
+            // Without tie values a worse score never wins.
+            None => Some(Self { vector: TieVector::default(), slack: Slack::NONE }),
+            Some(vector) => (vector.ends == 0).then_some(Self { vector, slack }),
+        }
+    }
+}
+
+impl Many {
+    /// For `grid`; the vector and the slack among the options do not matter. `None` if the order of
+    /// the last shell builds every candidate, or the scan radii are too many.
+    pub fn new(grid: &Grid, options: CentreOptions, ways: Vec<Way>) -> Option<Self> {
+        let mut radii: Vec<u32> = ways.iter().map(|way| way.vector.scan_radius).collect();
+        radii.sort_unstable();
+        radii.dedup();
+        if options.order == ShellOrder::Greedy || radii.len() > MOST_RADII {
+            return None;
+        }
+        let place = |way: &Way| radii.partition_point(|&radius| radius < way.vector.scan_radius);
+        let first = ways.first().map(|way| way.slack);
+        Some(Self {
+            options,
+            radius_of: ways.iter().map(|way| place(way) as u8).collect(),
+            slack: first.filter(|&slack| ways.iter().all(|way| way.slack == slack)),
+            scores: Scores::new(grid),
+            ring: Ring::new(grid, options.order),
+            candidates: vec![Vec::new(); radii.len()],
+            taken: Vec::new(),
+            unsettled: Vec::new(),
+            grid: grid.clone(),
+            radii,
+            ways,
+        })
+    }
+
+    /// Number of ways.
+    pub fn ways(&self) -> usize {
+        self.ways.len()
+    }
+
+    /// The counts of a machine of which nothing is known yet.
+    pub fn counts<C: Count>(&self) -> Counts<C> {
+        let wall = i32::from(self.ways.iter().any(|way| way.vector.wall != 0));
+        let vector = TieVector { wall, ..TieVector::default() };
+        Counts {
+            free: BoxCounts::new(&self.grid),
+            tie: TieTerms::new(&self.grid, vector, self.options),
+        }
+    }
+
+    /// The winning centre of each member, by number of its way, into `winners`; `size` is less than
+    /// the number of free processors of `machine`, whose counts these are.
+    pub fn decide<C: Count>(
+        &mut self,
+        machine: &Machine,
+        counts: &mut Counts<C>,
+        size: u32,
+        members: &[u32],
+        winners: &mut Vec<NodeId>,
+    ) {
+        #[cfg(target_arch = "x86_64")]
+        if std::is_x86_feature_detected!("avx2") {
+            // SAFETY: the only obligation of the call is that the processor has AVX2,
+            // which the line above has asked it.
+            #[allow(unsafe_code)]
+            return unsafe { self.decide_avx2(machine, counts, size, members, winners) };
+        }
+        self.decide_portable(machine, counts, size, members, winners);
+    }
+
+    /// The same code compiled for wider vectors, on integers alone.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2")]
+    fn decide_avx2<C: Count>(
+        &mut self,
+        machine: &Machine,
+        counts: &mut Counts<C>,
+        size: u32,
+        members: &[u32],
+        winners: &mut Vec<NodeId>,
+    ) {
+        self.decide_portable(machine, counts, size, members, winners);
+    }
+
+    #[inline(always)]
+    fn decide_portable<C: Count>(
+        &mut self,
+        machine: &Machine,
+        counts: &mut Counts<C>,
+        size: u32,
+        members: &[u32],
+        winners: &mut Vec<NodeId>,
+    ) {
+        winners.clear();
+        counts.free.update(machine);
+        let slacks = || members.iter().map(|&way| self.ways[way as usize].slack);
+        let widest = self.slack.or_else(|| slacks().max()).unwrap_or_default();
+        let best = self.scores.compute(&counts.free, size, |best| widest.admitted(best));
+        let admitted = widest.admitted(best);
+        if let Some(only) = self.scores.only(admitted) {
+            winners.resize(members.len(), only);
+            return;
+        }
+        let mut radii = 0u64;
+        for &way in members {
+            radii |= 1 << self.radius_of[way as usize];
+        }
+        counts.tie.update(machine, &self.grid);
+        if TieTerms::is_narrow(&counts.free, machine.processors()) {
+            self.survey::<u16, C>(machine, counts, size, admitted, radii);
+        } else {
+            self.survey::<u32, C>(machine, counts, size, admitted, radii);
+        }
+        if members.len() >= MANY {
+            self.look_once(radii);
+        }
+        for &member in members {
+            winners.push(self.winner(machine, counts, member as usize, best));
+        }
+    }
+
+    /// Fills in the candidates with scores up to `admitted`, for each of some scan radii.
+    #[inline(always)]
+    fn survey<L: Lane, C: Count>(
+        &mut self,
+        machine: &Machine,
+        counts: &Counts<C>,
+        size: u32,
+        admitted: u64,
+        radii: u64,
+    ) {
+        let free = machine.free_count() as u32;
+        let mut place = 0;
+        let wanted_radii = || (0..self.radii.len()).filter(|r| radii >> r & 1 == 1);
+        for r in wanted_radii() {
+            self.candidates[r].clear();
+        }
+        for chunk in self.scores.chunks(admitted) {
+            let mut wanted = [false; LANES];
+            chunk.at_most(admitted).for_each(|i| wanted[i] = true);
+            for r in wanted_radii() {
+                let terms =
+                    counts.tie.terms::<L>(&counts.free, chunk, size, &wanted, self.radii[r]);
+                for (place, i) in (place..).zip((0..LANES).filter(|&i| wanted[i])) {
+                    self.candidates[r].push(Candidate {
+                        score: u64::from(chunk.scores[i]),
+                        centre: chunk.node(i),
+                        sums: counts.tie.sums(&terms, i, size, free),
+                        place,
+                    });
+                }
+            }
+            place += wanted.iter().map(|&wanted| u32::from(wanted)).sum::<u32>();
+        }
+        self.taken.clear();
+        self.taken.resize(place as usize, None);
+    }
+
+    /// Of candidates that have the same tie value for every vector and the same score, the first
+    /// wins: the others go.
+    #[inline(always)]
+    fn look_once(&mut self, radii: u64) {
+        for candidates in (0..self.radii.len()).filter(|r| radii >> r & 1 == 1) {
+            let candidates = &mut self.candidates[candidates];
+            let mut kept = 0;
+            for i in 0..candidates.len() {
+                let one = candidates[i];
+                let as_good = |other: &Candidate| other.sums == one.sums && other.score == one.score;
+                if !one.sums.is_settled() || !candidates[..kept].iter().any(as_good) {
+                    candidates[kept] = one;
+                    kept += 1;
+                }
+            }
+            candidates.truncate(kept);
+        }
+    }
+
+    /// The centre of least (tie value, score) among the candidates that the way admits.
+    #[inline(always)]
+    fn winner<C: Count>(
+        &mut self,
+        machine: &Machine,
+        counts: &mut Counts<C>,
+        way: usize,
+        best_score: u64,
+    ) -> NodeId {
+        let Self { candidates, ways, radius_of, taken, unsettled, ring, .. } = self;
+        let (vector, slack) = (ways[way].vector, ways[way].slack);
+        let admitted = slack.admitted(best_score);
+        // Candidates stand in scan order, so that the least of these is the winner.
+        let mut best = (i64::MAX, u64::MAX, NodeId(u32::MAX));
+        unsettled.clear();
+        for candidate in &candidates[usize::from(radius_of[way])] {
+            if candidate.score > admitted {
+                continue;
+            }
+            let with = |value| (value, candidate.score, candidate.centre);
+            match candidate.sums.value(vector) {
+                Value::Exact(value) => best = best.min(with(value)),
+                Value::AtLeast(bound, rest) => match taken[candidate.place as usize] {
+                    Some(taken) => best = best.min(with(rest.value(vector, taken))),
+                    None if with(bound) < best => {
+                        unsettled.push((with(bound), candidate.place, rest));
+                    }
+                    None => {}
+                },
+            }
+        }
+        for &(bound, place, ref rest) in unsettled.iter() {
+            if bound < best {
+                let (_, score, centre) = bound;
+                let settled = counts.tie.taken(rest, machine, centre, ring);
+                taken[place as usize] = Some(settled);
+                best = best.min((rest.value(vector, settled), score, centre));
+            }
+        }
+        best.2
+    }
+
+    /// The `size` processors around a winning centre.
+    pub fn collect<C: Count>(
+        &mut self,
+        machine: &Machine,
+        counts: &Counts<C>,
+        centre: NodeId,
+        size: u32,
+        chosen: &mut Vec<NodeId>,
+    ) {
+        super::collect(&counts.free, &mut self.ring, machine, centre, size, chosen);
+    }
+}

@@ -1,0 +1,117 @@
+use proptest::prelude::*;
+
+use super::*;
+use crate::allocator::centre::mc1x1::{Mc1x1, Way};
+use crate::allocator::centre::{CentreOptions, ShellOrder, Slack, TieVector, WallRule};
+use crate::scheduler::registry::SchedulerSpec;
+use crate::simulation::replay;
+use crate::stop::Stop;
+use crate::topology::Topology;
+use crate::workload::Job;
+
+/// Jobs that come and go on a machine of so many processors.
+fn jobs(most: u32) -> impl Strategy<Value = Vec<Job>> {
+    let job = (1..=most, 0i64..30, 1i64..90);
+    proptest::collection::vec(job, 1..60).prop_map(|rows| {
+        let mut submit = 0;
+        let of = |(place, (size, gap, run)): (usize, (u32, i64, i64))| {
+            submit += gap;
+            let number = place as i64 + 1;
+            Job { number, submit, run, estimate: run, size, line: 0, shape: None, limit: None }
+        };
+        rows.into_iter().enumerate().map(of).collect()
+    })
+}
+
+fn vectors() -> impl Strategy<Value = Vec<(Option<TieVector>, Slack)>> {
+    let vector = (0u32..4, -2i32..5, -2i32..5, -2i32..5).prop_map(|(scan_radius, a, w, b)| {
+        TieVector { scan_radius, available: a, wall: w, border: b, ends: 0 }
+    });
+    let slack = prop_oneof![3 => Just("0"), 1 => Just("0.05"), 1 => Just("0.5")];
+    let slack = slack.prop_map(|text| text.parse().expect("a slack"));
+    proptest::collection::vec((proptest::option::weighted(0.9, vector), slack), 1..14)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    /// Each way gets, job by job, what it gets when it is alone.
+    #[test]
+    fn each_way_gets_what_it_gets_alone(
+        machine in prop_oneof![Just("5x5"), Just("4x7"), Just("torus:5x6"), Just("3x3x4"), Just("1x9")],
+        jobs in jobs(9),
+        vectors in vectors(),
+        per_wall: bool,
+        scan: bool,
+    ) {
+        let topology: Topology = machine.parse().expect("a machine");
+        let grid = topology.grid().expect("a grid");
+        let options = CentreOptions {
+            wall: if per_wall { WallRule::PerWall } else { WallRule::Once },
+            order: if scan { ShellOrder::Scan } else { ShellOrder::Carried },
+            ..CentreOptions::default()
+        };
+        let stop = Stop::new();
+        let mut fcfs = SchedulerSpec::fcfs().build(grid.processors() as u32);
+        let timeline = Timeline::compute(&jobs, grid.processors() as u32, fcfs.as_mut(), &stop)
+            .expect("a timeline");
+        let scene = Scene { jobs: &jobs, topology: &topology, timed: false, stop: &stop };
+        let alone = |&(tie, slack): &(Option<TieVector>, Slack)| {
+            let mut allocator = Mc1x1::new(grid, CentreOptions { tie, slack, ..options });
+            let mut distances = PairDistances::new(&topology);
+            let mut sums = Vec::new();
+            replay(&timeline, scene, &mut allocator, false, |decision| {
+                sums.push((decision.job, distances.sum(decision.nodes)));
+            })
+            .expect("it runs");
+            sums
+        };
+        let ways: Vec<Way> = vectors.iter()
+            .map(|&(tie, slack)| Way::new(tie, slack).expect("no EF")).collect();
+        let many = Many::new(grid, options, ways).expect("not greedy");
+        let mut together = vec![Vec::new(); vectors.len()];
+        let decided = lockstep::<u16>(&timeline, scene, many, |placed| {
+            for &way in placed.ways.iter() {
+                together[way as usize].push((placed.job, placed.pairwise_l1));
+            }
+        })
+        .expect("it runs");
+        prop_assert!(decided <= (jobs.len() * vectors.len()) as u64);
+        for (vector, sums) in vectors.iter().zip(together) {
+            prop_assert_eq!(alone(vector), sums, "{:?}", vector);
+        }
+    }
+}
+
+/// A way that is taken out is not decided for any more, and the others go on.
+#[test]
+fn who_is_taken_out_goes_no_further() {
+    let topology: Topology = "6x6".parse().expect("a mesh");
+    let job = |number| Job {
+        number,
+        submit: 10 * number,
+        run: 25,
+        estimate: 25,
+        size: 7,
+        line: 0,
+        shape: None,
+        limit: None,
+    };
+    let jobs: Vec<Job> = (0..20).map(job).collect();
+    let stop = Stop::new();
+    let mut fcfs = SchedulerSpec::fcfs().build(36);
+    let timeline = Timeline::compute(&jobs, 36, fcfs.as_mut(), &stop).expect("a timeline");
+    let scene = Scene { jobs: &jobs, topology: &topology, timed: false, stop: &stop };
+    let ways = ["2,1,0,0", "2,0,1,0", "2,0,0,1"].map(|text| {
+        Way::new(text.parse().ok(), Slack::NONE).expect("no EF")
+    });
+    let grid = topology.grid().expect("a grid");
+    let many = Many::new(grid, CentreOptions::default(), ways.to_vec()).expect("not greedy");
+    let mut seen = [0; 3];
+    let decided = lockstep::<u16>(&timeline, scene, many, |placed| {
+        placed.ways.iter().for_each(|&way| seen[way as usize] += 1);
+        placed.ways.retain(|&way| seen[way as usize] < [5, 20, 9][way as usize]);
+    });
+    assert_eq!(seen, [5, 20, 9]);
+    assert!(decided.is_ok_and(|decided| (20..=34).contains(&decided)));
+}

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use clap::error::{ContextKind, ContextValue};
 
 use crate::naming::NameError;
-use crate::shown::shown;
+use crate::shown::{printable, shown};
 use crate::stop::Stopped;
 
 /// How the program ends; see the table in [`cli`](crate::cli).
@@ -49,10 +49,10 @@ impl From<NameError> for Failure {
     }
 }
 
-/// A line on standard error. Where nobody can read it, the run goes on all the same;
-/// `eprintln!` would panic.
+/// A line on standard error, without what a terminal would act on: names of files and words of logs stand in
+/// it. Where nobody can read it, the run goes on all the same; `eprintln!` would panic.
 pub fn tell(line: impl Display) {
-    let _ = writeln!(io::stderr(), "{line}");
+    let _ = writeln!(io::stderr(), "{}", printable(&line.to_string()));
 }
 
 /// Characters of a message that a reader is shown, and of a word in it that was typed.

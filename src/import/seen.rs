@@ -66,7 +66,7 @@ impl Seen {
                 let (block, word, bit) = place(number as u64);
                 self.numbers.get(&block).is_some_and(|words| words[word] & bit != 0)
             }
-            None => self.texts.contains(&hash(id)),
+            None => !self.texts.is_empty() && self.texts.contains(&hash(id)),
         }
     }
 

@@ -1,7 +1,5 @@
 //! Bad text in messages.
 
-use std::borrow::Cow;
-
 /// Characters of a bad text that a message shows.
 const SHOWN: usize = 40;
 
@@ -17,24 +15,4 @@ pub fn shown(text: &str) -> String {
         shown.push_str("...");
     }
     shown
-}
-
-/// A message without characters that a terminal would act on, but for the ends of its lines.
-pub fn printable(message: &str) -> Cow<'_, str> {
-    let acts = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
-    match message.contains(acts) {
-        true => message.replace(acts, "\u{fffd}").into(),
-        false => message.into(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn nothing_acts_on_a_terminal() {
-        assert_eq!(printable("a\tb\nc"), "a\tb\nc");
-        assert_eq!(printable("a\u{1b}[31m\u{9b}\r"), "a\u{fffd}[31m\u{fffd}\u{fffd}");
-    }
 }

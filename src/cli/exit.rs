@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use clap::error::{ContextKind, ContextValue};
 
 use crate::naming::NameError;
-use crate::shown::{printable, shown};
+use crate::shown::shown;
 use crate::stop::Stopped;
 
 /// How the program ends; see the table in [`cli`](crate::cli).
@@ -53,6 +53,15 @@ impl From<NameError> for Failure {
 /// it. Where nobody can read it, the run goes on all the same; `eprintln!` would panic.
 pub fn tell(line: impl Display) {
     let _ = writeln!(io::stderr(), "{}", printable(&line.to_string()));
+}
+
+/// A message without characters that a terminal would act on, but for the ends of its lines.
+fn printable(message: &str) -> Cow<'_, str> {
+    let acts = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
+    match message.contains(acts) {
+        true => message.replace(acts, "\u{fffd}").into(),
+        false => message.into(),
+    }
 }
 
 /// Characters of a message that a reader is shown, and of a word in it that was typed.
@@ -153,5 +162,16 @@ impl Failure {
         }
         tell(format_args!("replay: {}", beginning(&self.message())));
         self.exit.into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_acts_on_a_terminal() {
+        assert_eq!(printable("a\tb\nc"), "a\tb\nc");
+        assert_eq!(printable("a\u{1b}[31m\u{9b}\r"), "a\u{fffd}[31m\u{fffd}\u{fffd}");
     }
 }

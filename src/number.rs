@@ -47,6 +47,11 @@ pub fn digits(text: &str) -> Option<i64> {
     if good { text.parse().ok() } else { None }
 }
 
+/// Two digits, as on a clock.
+pub fn pair(text: &str) -> Option<i64> {
+    digits(text).filter(|_| text.len() == 2)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

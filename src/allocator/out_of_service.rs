@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use super::spec::AllocatorSpec;
 use super::*;
-use crate::topology::{Coord, Grid};
+use crate::topology::{Coord, Grid, Topology};
 
 /// What a strategy must serve.
 #[derive(Clone, Copy, Debug)]
@@ -20,7 +20,8 @@ enum Serves {
     Pages,
 }
 
-const STRATEGIES: [(&str, Serves); 11] = [
+const STRATEGIES: [(&str, Serves); 12] = [
+    ("mc1x1[tie=auto,shadows=2,every=16]", Serves::All),
     ("paging", Serves::All),
     ("mbs", Serves::All),
     ("mbs[splitting=on-demand]", Serves::All),
@@ -69,136 +70,140 @@ fn plain(serves: Serves, grid: &Grid, machine: &Machine, request: Request) -> bo
     }
 }
 
+/// What happens: which kind of event, and two shares that say more.
+pub(super) type Event = (u8, f64, f64);
+
+pub(super) fn history(
+    events: std::ops::Range<usize>,
+) -> impl proptest::strategy::Strategy<Value = Vec<Event>> {
+    proptest::collection::vec((0u8..5, 0.0..1.0f64, 0.0..1.0f64), events)
+}
+
+fn pick(share: f64, of: usize) -> usize {
+    (share * of as f64) as usize
+}
+
+/// Jobs come and go, and processors leave and return; in the end no job runs, and all are back. `request` makes
+/// a request of two shares, `served` sees what came of it before anybody holds it. Nobody gets what is out of
+/// service.
+pub(super) fn drive(
+    allocator: &mut dyn Allocator,
+    machine: &mut Machine,
+    history: Vec<Event>,
+    request: impl Fn(f64, f64) -> Request,
+    mut served: impl FnMut(&Machine, Request, bool) -> Result<(), TestCaseError>,
+) -> Result<(), TestCaseError> {
+    prop_assert!(allocator.takes_outages());
+    let (mut held, mut down): (Vec<Vec<NodeId>>, Vec<NodeId>) = Default::default();
+    for (what, a, b) in history {
+        match what {
+            0 if !held.is_empty() => {
+                let nodes = held.swap_remove(pick(a, held.len()));
+                machine.release(&nodes);
+                allocator.released(machine, &nodes);
+            }
+            1 => {
+                let free: Vec<NodeId> = machine.free_nodes().collect();
+                let from = pick(a, free.len());
+                let leave = free[from..free.len().min(from + 1 + pick(b, 6))].to_vec();
+                machine.withdraw(&leave);
+                allocator.withdrawn(machine, &leave);
+                down.extend(leave);
+            }
+            2 if !down.is_empty() => {
+                let back = down.split_off(pick(a, down.len()));
+                machine.restore(&back);
+                allocator.restored(machine, &back);
+            }
+            _ => {
+                let request = request(a, b);
+                let mut chosen = Vec::new();
+                let is_served = allocator.allocate(machine, request, &mut chosen).is_ok();
+                served(machine, request, is_served)?;
+                if is_served {
+                    prop_assert!(chosen.len() >= request.size as usize);
+                    prop_assert!(chosen.iter().all(|&node| machine.is_free(node)));
+                    machine.occupy(&chosen);
+                    held.push(chosen);
+                }
+            }
+        }
+    }
+    for nodes in held {
+        machine.release(&nodes);
+        allocator.released(machine, &nodes);
+    }
+    machine.restore(&down);
+    allocator.restored(machine, &down);
+    Ok(())
+}
+
+/// A strategy by name, and its machine.
+fn bench(name: &str, machine: &str) -> (Box<dyn Allocator>, Machine) {
+    let topology: Topology = machine.parse().expect("a machine");
+    let spec: AllocatorSpec = name.parse().expect("a strategy");
+    (spec.build(&topology, 1).expect("it works there"), Machine::new(topology))
+}
+
+/// Whether a job can have the whole machine of these sides.
+fn is_whole(
+    allocator: &mut dyn Allocator,
+    machine: &Machine,
+    sides: [u16; 3],
+) -> Result<(), TestCaseError> {
+    let size = machine.processors();
+    let mut all = Vec::new();
+    let request = Request::shaped(size as u32, Some(sides));
+    prop_assert_eq!(allocator.allocate(machine, request, &mut all), Ok(()));
+    prop_assert_eq!(all.len(), size);
+    Ok(())
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
-    /// On hypercubes, and under Slurm's rule, nobody gets what is out of service, jobs share nothing, and what returns is
-    /// whole again.
+    /// On hypercubes, and with boxes of a menu, nobody gets what is out of service, jobs share nothing, and what
+    /// returns is whole again.
     #[test]
     fn subcubes_follow_what_leaves_and_returns(
         name in proptest::sample::select(vec![
             "cube-free-list", "cube-buddy", "gray-code", "multiple-gray-code", "modified-buddy", "maximal-set",
-            "non-cubic", "afl", "afl[release=owner]", "afl[release=heir]", "slurm-torus3d",
+            "non-cubic", "afl", "afl[release=owner]", "afl[release=heir]", "slurm-torus3d", "placements",
+            "placements[tie=1,1,1,1,1,1]", "slurm-torus3d[tie=2,1,3,0,1,2]",
         ]),
-        history in proptest::collection::vec((0u8..5, 0.0..1.0f64, 0.0..1.0f64), 1..60),
+        history in history(1..60),
     ) {
-        let machine = if name == "slurm-torus3d" { "torus:4x4x2" } else { "hypercube:5" };
-        let topology: crate::topology::Topology = machine.parse().expect("a machine");
-        let spec: AllocatorSpec = name.parse().expect("a strategy");
-        let mut allocator = spec.build(&topology, 1).expect("it works there");
-        prop_assert!(allocator.takes_outages());
-        let mut machine = Machine::new(topology);
-        let (mut held, mut down): (Vec<Vec<NodeId>>, Vec<NodeId>) = Default::default();
-        let pick = |share: f64, of: usize| (share * of as f64) as usize;
-        for (what, a, b) in history {
-            match what {
-                0 if !held.is_empty() => {
-                    let nodes = held.swap_remove(pick(a, held.len()));
-                    machine.release(&nodes);
-                    allocator.released(&machine, &nodes);
-                }
-                1 => {
-                    let free: Vec<NodeId> = machine.free_nodes().collect();
-                    let from = pick(a, free.len());
-                    let leave = free[from..free.len().min(from + 1 + pick(b, 4))].to_vec();
-                    machine.withdraw(&leave);
-                    allocator.withdrawn(&machine, &leave);
-                    down.extend(leave);
-                }
-                2 if !down.is_empty() => {
-                    let back = down.split_off(pick(a, down.len()));
-                    machine.restore(&back);
-                    allocator.restored(&machine, &back);
-                }
-                _ => {
-                    let sides = [1 + pick(a * a, 4) as u16, 1 + pick(b * b, 4) as u16, 1];
-                    let size = sides.iter().map(|&side| u32::from(side)).product();
-                    let mut chosen = Vec::new();
-                    let request = Request::shaped(size, Some(sides));
-                    if allocator.allocate(&machine, request, &mut chosen).is_ok() {
-                        prop_assert!(chosen.len() >= size as usize);
-                        prop_assert!(chosen.iter().all(|&node| machine.is_free(node)), "{}", name);
-                        machine.occupy(&chosen);
-                        held.push(chosen);
-                    }
-                }
-            }
-        }
-        for nodes in held {
-            machine.release(&nodes);
-            allocator.released(&machine, &nodes);
-        }
-        machine.restore(&down);
-        allocator.restored(&machine, &down);
-        let mut all = Vec::new();
-        let sides = if name == "slurm-torus3d" { [4, 4, 2] } else { [8, 4, 1] };
-        prop_assert_eq!(allocator.allocate(&machine, Request::shaped(32, Some(sides)), &mut all), Ok(()));
-        prop_assert_eq!(all.len(), 32);
+        let boxes = name.starts_with("slurm-torus3d") || name.starts_with("placements");
+        let machine = if boxes { "torus:4x4x2" } else { "hypercube:5" };
+        let (mut allocator, mut machine) = bench(name, machine);
+        let request = |a: f64, b: f64| {
+            let sides = [1 + pick(a * a, 4) as u16, 1 + pick(b * b, 4) as u16, 1];
+            Request::shaped(sides.iter().map(|&side| u32::from(side)).product(), Some(sides))
+        };
+        drive(allocator.as_mut(), &mut machine, history, request, |_, _, _| Ok(()))?;
+        is_whole(allocator.as_mut(), &machine, if boxes { [4, 4, 2] } else { [8, 4, 1] })?;
     }
 
     #[test]
     fn books_follow_what_leaves_and_returns(
         (name, serves) in proptest::sample::select(STRATEGIES.to_vec()),
         mesh in proptest::sample::select(vec!["8x8", "12x10", "7x9"]),
-        history in proptest::collection::vec((0u8..5, 0.0..1.0f64, 0.0..1.0f64), 1..60),
+        history in history(1..60),
     ) {
         // Squares with a power of two as side come on such machines only.
         let mesh = if matches!(serves, Serves::Square) { "8x8" } else { mesh };
-        let topology: crate::topology::Topology = mesh.parse().expect("a mesh");
-        let grid = topology.grid().expect("a grid").clone();
-        let spec: AllocatorSpec = name.parse().expect("a strategy");
-        let mut allocator = spec.build(&topology, 1).expect("it works there");
-        prop_assert!(allocator.takes_outages());
-        let mut machine = Machine::new(topology);
-        let (mut held, mut down): (Vec<Vec<NodeId>>, Vec<NodeId>) = Default::default();
-        let pick = |share: f64, of: usize| (share * of as f64) as usize;
-        for (what, a, b) in history {
-            match what {
-                0 if !held.is_empty() => {
-                    let nodes = held.swap_remove(pick(a, held.len()));
-                    machine.release(&nodes);
-                    allocator.released(&machine, &nodes);
-                }
-                1 => {
-                    let free: Vec<NodeId> = machine.free_nodes().collect();
-                    let from = pick(a, free.len());
-                    let leave = free[from..free.len().min(from + 1 + pick(b, 8))].to_vec();
-                    machine.withdraw(&leave);
-                    allocator.withdrawn(&machine, &leave);
-                    down.extend(leave);
-                }
-                2 if !down.is_empty() => {
-                    let back = down.split_off(pick(a, down.len()));
-                    machine.restore(&back);
-                    allocator.restored(&machine, &back);
-                }
-                _ => {
-                    let [w, h] = [a, b].map(|share| 1 + pick(share * share, 6) as u16);
-                    let shape = matches!(serves, Serves::Frame(_) | Serves::Square).then_some([w, h, 1]);
-                    let request = Request::shaped(u32::from(w) * u32::from(h), shape);
-                    let mut chosen = Vec::new();
-                    let served = allocator.allocate(&machine, request, &mut chosen).is_ok();
-                    prop_assert_eq!(served, plain(serves, &grid, &machine, request), "{} {:?}", name, request);
-                    if served {
-                        prop_assert!(chosen.len() >= request.size as usize);
-                        prop_assert!(chosen.iter().all(|&node| machine.is_free(node)));
-                        machine.occupy(&chosen);
-                        held.push(chosen);
-                    }
-                }
-            }
-        }
-        // When all have come back the machine is whole.
-        for nodes in held {
-            machine.release(&nodes);
-            allocator.released(&machine, &nodes);
-        }
-        machine.restore(&down);
-        allocator.restored(&machine, &down);
-        let [w, h] = [grid.extent(0) as u16, grid.extent(1) as u16];
-        let mut all = Vec::new();
-        let request = Request::shaped(u32::from(w) * u32::from(h), Some([w, h, 1]));
-        prop_assert_eq!(allocator.allocate(&machine, request, &mut all), Ok(()));
-        prop_assert_eq!(all.len(), machine.processors());
+        let (mut allocator, mut machine) = bench(name, mesh);
+        let grid = machine.topology().grid().expect("a grid").clone();
+        let request = |a: f64, b: f64| {
+            let [w, h] = [a, b].map(|share| 1 + pick(share * share, 6) as u16);
+            let shape = matches!(serves, Serves::Frame(_) | Serves::Square).then_some([w, h, 1]);
+            Request::shaped(u32::from(w) * u32::from(h), shape)
+        };
+        let served = |machine: &Machine, request: Request, is_served: bool| {
+            prop_assert_eq!(is_served, plain(serves, &grid, machine, request), "{} {:?}", name, request);
+            Ok(())
+        };
+        drive(allocator.as_mut(), &mut machine, history, request, served)?;
+        is_whole(allocator.as_mut(), &machine, [grid.extent(0) as u16, grid.extent(1) as u16, 1])?;
     }
 }

@@ -218,8 +218,17 @@ fn placed(trace: Trace, max_errors: usize, quiet: bool) -> Result<Trace, Failure
     if !quiet {
         let (name, machine) = (&trace.workload.name, &trace.topology);
         tell(format_args!("{name} on {machine}, recorded placements: {conflicts}"));
+        if let Some(strangers) = trace.strangers() {
+            tell(format_args!("{name}, recorded placements: {strangers}"));
+        }
         if overfull.jobs > 0 {
-            tell(format_args!("{name} on {machine}, recorded: {overfull}; they run without any"));
+            // Of a log whose jobs share nodes sizes in nodes come to more than there are.
+            tell(format_args!(
+                "{name} on {machine}, recorded: {overfull}; they run where the log says, and utilization \
+                 counts a point once for each job that holds it, so that it may be above 100 % (a policy \
+                 that counts processors and a machine with as many at each point, such as 4x11*80, count \
+                 each once)"
+            ));
         }
     }
     Ok(trace)

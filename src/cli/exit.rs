@@ -49,10 +49,19 @@ impl From<NameError> for Failure {
     }
 }
 
-/// A line on standard error. Where nobody can read it, the run goes on all the same;
-/// `eprintln!` would panic.
+/// A line on standard error, without what a terminal would act on: names of files and words of logs stand in
+/// it. Where nobody can read it, the run goes on all the same; `eprintln!` would panic.
 pub fn tell(line: impl Display) {
-    let _ = writeln!(io::stderr(), "{line}");
+    let _ = writeln!(io::stderr(), "{}", printable(&line.to_string()));
+}
+
+/// A message without characters that a terminal would act on, but for the ends of its lines.
+fn printable(message: &str) -> Cow<'_, str> {
+    let acts = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
+    match message.contains(acts) {
+        true => message.replace(acts, "\u{fffd}").into(),
+        false => message.into(),
+    }
 }
 
 /// Characters of a message that a reader is shown, and of a word in it that was typed.
@@ -153,5 +162,16 @@ impl Failure {
         }
         tell(format_args!("replay: {}", beginning(&self.message())));
         self.exit.into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_acts_on_a_terminal() {
+        assert_eq!(printable("a\tb\nc"), "a\tb\nc");
+        assert_eq!(printable("a\u{1b}[31m\u{9b}\r"), "a\u{fffd}[31m\u{fffd}\u{fffd}");
     }
 }

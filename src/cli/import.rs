@@ -81,12 +81,22 @@ pub fn run(args: &ImportArgs) -> Result<Exit, Failure> {
     if args.files.iter().filter(|path| is_input(path)).count() > 1 {
         return Err(Failure::usage_message("standard input, -, can be read once only"));
     }
-    for file in &args.files {
+    for (at, file) in args.files.iter().enumerate() {
         let read = if is_input(file) { Path::new("/dev/stdin") } else { file };
         if let Some(path) = &args.write
             && files::same_file(path, read)
         {
             let message = format!("--write {}: that is the log", path.display());
+            return Err(Failure::usage_message(message));
+        }
+        // Its jobs would all come twice.
+        let is_same = |other: &&PathBuf| !is_input(other) && files::same_file(other, read);
+        if let Some(other) = args.files[..at].iter().find(is_same) {
+            let (file, other) = (file.display(), other.display());
+            let message = match file.to_string() == other.to_string() {
+                true => format!("{file}: this file is given twice"),
+                false => format!("{file}: this is the same file as {other}"),
+            };
             return Err(Failure::usage_message(message));
         }
         // Nothing is begun that a name cannot end.

@@ -44,7 +44,8 @@ pub struct VerifyArgs {
     complete: bool,
 
     /// Print how many verdicts could fail instead of the checks: whether another strategy's number in
-    /// the place of a row's own would be noticed. Fails as well if that is not as declared.
+    /// the place of a row's own would be noticed. Fails as well if that is not as declared; rows whose log is
+    /// not here are counted as absent.
     #[arg(long, conflicts_with_all = ["full", "trace", "shake"])]
     audit: bool,
 
@@ -156,6 +157,9 @@ pub fn run(args: &VerifyArgs) -> Result<Exit, Failure> {
     let complaints = complaints(&checks, args.audit.then_some(audits.as_slice()));
     if !quiet {
         tell(summary(&checks));
+    }
+    for missing in audits.iter().filter(|_| args.audit && !quiet).filter_map(Audit::missing) {
+        tell(format_args!("replay: {missing} (--complete makes that a failure)"));
     }
     for complaint in &complaints {
         tell(format_args!("replay: {complaint}"));

@@ -9,7 +9,7 @@ use crate::simulation::{
 };
 use crate::stop::{Stop, Stopped};
 use crate::topology::{NodeId, Topology};
-use crate::workload::{Chains, Dependencies, Job, JobId, PlacedNodes, Shake, Workload};
+use crate::workload::{Chains, Dependencies, Job, JobId, PlacedNodes, Shake, Strangers, Workload};
 
 /// A workload on one machine, with the timeline of each scheduler that cells ask for.
 #[derive(Debug)]
@@ -258,6 +258,11 @@ impl Trace {
     ) -> Result<(Timeline, Overfull), TimelineError> {
         let (jobs, waits) = (&self.workload.jobs, &self.workload.waits);
         Timeline::recorded(jobs, self.topology.capacity() as u32, |job| waits.start(job), stop)
+    }
+
+    /// Placements beside the log that are of none of its jobs.
+    pub fn strangers(&self) -> Option<Strangers> {
+        self.places()?.nodes.strangers(&self.workload.jobs)
     }
 
     /// The log with its places: `observe` sees each job with its points. Without [places](Self::places)

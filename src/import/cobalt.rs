@@ -7,16 +7,14 @@
 
 use std::fmt::Write;
 
-use super::entry::{Entry, Line, UNKNOWN, dropped, status};
+use super::entry::{Entry, Line, UNKNOWN, dropped, noted, status};
 use super::row::{Cell, Columns, Row};
 use super::source::Source;
 use super::value::{bare, seconds, whole};
 use super::zone::{Moment, Zone, in_order};
 use super::{Fault, Log, Reason, Sink, Stop};
+use crate::workload::midplanes::MIRA;
 use crate::workload::nodes;
-
-/// Sides of Mira along A, B, C, D, E, in nodes.
-const MIRA: [u64; 5] = [8, 12, 16, 16, 2];
 
 struct Places {
     id: usize,
@@ -26,6 +24,7 @@ struct Places {
     used: usize,
     requested: Option<usize>,
     limit: Option<usize>,
+    runtime: Option<usize>,
     queue: Option<usize>,
     user: Option<usize>,
     project: Option<usize>,
@@ -39,14 +38,13 @@ pub(super) struct Cobalt {
     columns: Columns,
     places: Option<Places>,
     cells: Vec<Cell>,
-    before: String,
     nodes: String,
 }
 
 impl Cobalt {
     pub fn new(source: Source) -> Cobalt {
-        let (columns, before, nodes) = Default::default();
-        Cobalt { source, columns, places: None, cells: Vec::new(), before, nodes }
+        let (columns, nodes) = Default::default();
+        Cobalt { source, columns, places: None, cells: Vec::new(), nodes }
     }
 
     fn header(&mut self, line: Line<'_>) -> Result<(), Stop> {
@@ -58,34 +56,30 @@ impl Cobalt {
             start: columns.need("START_TIMESTAMP")?,
             end: columns.need("END_TIMESTAMP")?,
             used: columns.need("NODES_USED")?,
-            requested: columns.find("NODES_REQUESTED"),
-            limit: columns.find("WALLTIME_SECONDS"),
-            queue: columns.find("QUEUE_NAME"),
-            user: columns.find("USERNAME_GENID"),
-            project: columns.find("PROJECT_NAME_GENID"),
-            location: columns.find("LOCATION"),
-            exit: columns.find("EXIT_STATUS"),
+            requested: columns.find("NODES_REQUESTED")?,
+            limit: columns.find("WALLTIME_SECONDS")?,
+            runtime: columns.find("RUNTIME_SECONDS")?,
+            queue: columns.find("QUEUE_NAME")?,
+            user: columns.find("USERNAME_GENID")?,
+            project: columns.find("PROJECT_NAME_GENID")?,
+            location: columns.find("LOCATION")?,
+            exit: columns.find("EXIT_STATUS")?,
         });
         Ok(())
     }
 }
 
-/// A number above 0 that need not be there.
-fn perhaps(row: Row<'_>, index: Option<usize>) -> Result<i64, Fault> {
-    match index {
-        Some(index) if !row.text(index).is_empty() => {
-            let number = row.read(index, Reason::NotANumber, seconds)?;
-            Ok(if number > 0 { number } else { UNKNOWN })
-        }
-        _ => Ok(UNKNOWN),
-    }
+/// A number that need not be there.
+fn perhaps(row: Row<'_>, index: Option<usize>) -> Result<Option<i64>, Fault> {
+    let index = index.filter(|&index| !row.text(index).is_empty());
+    index.map(|index| row.read(index, Reason::NotANumber, seconds)).transpose()
 }
 
-/// A point in time that must be there.
-fn time(row: Row<'_>, index: usize, zone: Zone) -> Result<Moment, Fault> {
+/// A point in time that need not be there.
+fn time(row: Row<'_>, index: usize, zone: Zone) -> Result<Option<Moment>, Fault> {
     match row.text(index) {
-        "" => Err(row.fault(index, Reason::Empty)),
-        _ => row.date(index, zone),
+        "" => Ok(None),
+        _ => row.date(index, zone).map(Some),
     }
 }
 
@@ -146,24 +140,41 @@ impl Log for Cobalt {
         let number = line.number;
         let zone = self.source.zone;
         let queued = time(row, places.queued, zone)?;
+        let queued = queued.ok_or_else(|| row.fault(places.queued, Reason::Empty))?;
         let (start, end) = (time(row, places.start, zone)?, time(row, places.end, zone)?);
         let size = super::mapped::size(row, places.used, self.source.round_up)?;
-        let requested = perhaps(row, places.requested)?;
+        let requested = perhaps(row, places.requested)?.filter(|&nodes| nodes > 0);
         let estimate = perhaps(row, places.limit)?;
+        let runtime = perhaps(row, places.runtime)?;
         let exit = places.exit.filter(|&exit| !row.text(exit).is_empty());
         let exit = exit.map(|exit| row.read(exit, Reason::NotANumber, whole)).transpose()?;
-        let times = in_order(queued, Some(start), Some(end));
+        let times = in_order(queued, start, end);
         let queued = times.submit;
-        let (start, end) = (times.start.unwrap_or(queued), times.end.unwrap_or(queued));
-        let (wait, run) = (start - queued, end - start);
-        if wait < 0 || run < 0 {
+        let ran = match (times.start, times.end) {
+            (Some(start), Some(end)) => Some((start - queued, end - start)),
+            (Some(_), None) => {
+                sink.dropped(number, dropped::UNFINISHED);
+                return Ok(());
+            }
+            (None, _) => None,
+        };
+        let (wait, run) = ran.unwrap_or((UNKNOWN, 0));
+        if ran.is_some() && (wait < 0 || run < 0) {
             sink.dropped(number, if wait < 0 { dropped::WAIT } else { dropped::RUN });
             return Ok(());
         }
-        let Some(size) = size else {
-            sink.dropped(number, dropped::FRACTION);
-            return Ok(());
+        let size = match size {
+            Ok(size) => size,
+            Err(why) => {
+                sink.dropped(number, why);
+                return Ok(());
+            }
         };
+        if ran.is_none() {
+            sink.noted(number, noted::NEVER_STARTED);
+        } else if runtime.is_some_and(|runtime| runtime.abs_diff(run) > 1) {
+            sink.noted(number, noted::ELAPSED);
+        }
         self.nodes.clear();
         let text = row.perhaps(places.location);
         match location(text) {
@@ -186,11 +197,6 @@ impl Log for Cobalt {
             sink.noted(number, note);
         }
         let id = bare(row.text(places.id));
-        if id == self.before && !self.source.join {
-            sink.noted(number, "another run of the job before");
-        }
-        self.before.clear();
-        self.before.push_str(id);
         sink.job(
             number,
             &Entry {
@@ -199,9 +205,10 @@ impl Log for Cobalt {
                 wait,
                 run,
                 size,
-                requested,
+                requested: requested.unwrap_or(UNKNOWN),
                 estimate,
                 status: match exit {
+                    _ if ran.is_none() => status::CANCELLED,
                     None => UNKNOWN,
                     Some(0) => status::COMPLETED,
                     Some(_) => status::FAILED,

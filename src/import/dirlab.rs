@@ -2,7 +2,7 @@
 //! wall_time,new_status`. A job is submitted `interval` seconds after the one in the line before;
 //! when it started is not told.
 
-use super::entry::{Entry, Line, UNKNOWN, dropped, status};
+use super::entry::{Entry, Line, dropped, status};
 use super::mapped::size;
 use super::row::{Cell, Columns};
 use super::source::Source;
@@ -49,17 +49,27 @@ impl Log for Dirlab {
                 status::FAILED
             }
         };
-        let Some(size) = size else {
-            sink.dropped(line.number, dropped::FRACTION);
-            return Ok(());
+        let size = match size {
+            Ok(size) => size,
+            Err(why) => {
+                sink.dropped(line.number, why);
+                return Ok(());
+            }
         };
         if run < 0 {
             sink.dropped(line.number, dropped::RUN);
             return Ok(());
         }
-        let estimate = if limit > 0 { limit } else { UNKNOWN };
         let user = row.text(user);
-        let entry = Entry { submit: self.now, run, size, estimate, status, user, ..Entry::NONE };
+        let entry = Entry {
+            submit: self.now,
+            run,
+            size,
+            estimate: Some(limit),
+            status,
+            user,
+            ..Entry::NONE
+        };
         sink.job(line.number, &entry)?;
         Ok(())
     }

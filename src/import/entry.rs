@@ -27,7 +27,8 @@ pub(super) const UNKNOWN: i64 = -1;
 /// A job. Times are seconds; submission counts from 1970, or from wherever the log does.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Entry<'a> {
-    /// What the log calls it, where rows can be joined by that; empty else.
+    /// What the log calls it, by which rows are joined, or a job that comes again is told; empty if it has
+    /// no name.
     pub id: &'a str,
     /// Submission.
     pub submit: i64,
@@ -39,8 +40,8 @@ pub(super) struct Entry<'a> {
     pub size: i64,
     /// What was asked for, if the log tells it apart.
     pub requested: i64,
-    /// The user's estimate, or [`UNKNOWN`].
-    pub estimate: i64,
+    /// The user's estimate as the log has it; one that is not above 0 becomes unknown, and is counted.
+    pub estimate: Option<i64>,
     /// See [`status`].
     pub status: i64,
     /// Names; empty if there are none.
@@ -64,7 +65,7 @@ impl Entry<'_> {
         run: 0,
         size: 0,
         requested: UNKNOWN,
-        estimate: UNKNOWN,
+        estimate: None,
         status: UNKNOWN,
         user: "",
         group: "",
@@ -74,12 +75,25 @@ impl Entry<'_> {
     };
 }
 
+/// What is told of jobs that are kept, by more than one kind of log.
+pub(super) mod noted {
+    pub const NEVER_STARTED: &str = "never started";
+    pub const ESTIMATE: &str = "estimate of 0 or less, taken as unknown";
+    pub const WAIT: &str = "wait unlike start less submission, the wait taken";
+    pub const RUN: &str = "run time unlike end less start, the run time taken";
+    pub const ELAPSED: &str = "time elapsed unlike end less start, those taken";
+    pub const AGAIN: &str = "the same job again, kept";
+    pub const AGAIN_IN_FILE: &str = "the same job as in an earlier file, kept";
+    pub const NOT_COMPARED: &str = "more jobs than are compared for coming again";
+}
+
 /// Why a job is left out, though its line is well formed. The words of the report.
 pub(super) mod dropped {
     pub const UNFINISHED: &str = "not ended when the log was written";
     pub const NOT_STARTED: &str = "array of tasks that did not start";
     pub const WAIT: &str = "started before it was submitted";
     pub const RUN: &str = "ended before it started";
+    pub const NO_SIZE: &str = "no size";
     pub const SIZE: &str = "size not positive";
     pub const FRACTION: &str = "size with a fraction";
     pub const NO_RUN: &str = "no run time";

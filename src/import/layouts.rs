@@ -12,7 +12,7 @@ submit = "adt"
 start = "sdt"
 end = "edt"
 size = "nnumr"
-estimate = "elpl"
+estimate = { column = "elpl", unit = "minutes or seconds" }
 user = "usr"
 [columns.status]
 column = "exit state"

@@ -1,10 +1,10 @@
 //! Any table, by a [`ColumnMap`]: rows into jobs, and text into rows.
 
-use super::entry::{Entry, Line, UNKNOWN, dropped, status};
+use super::entry::{Entry, Line, UNKNOWN, dropped, noted, status};
 use super::map::{Clock, ColumnMap, Span, Status, Unit};
 use super::row::{Cell, Columns, Row};
 use super::sacct;
-use super::source::Source;
+use super::source::{Limit, Source};
 use super::value::{bare, hours, number, seconds, whole};
 use super::zone::{Moment, Zone, in_order};
 use super::{Fault, Log, Reason, Sink, Stop};
@@ -44,7 +44,8 @@ pub(super) struct Jobs {
     status: Option<Status>,
     zone: Zone,
     places: Places,
-    before: String,
+    /// Where the kind of log leaves open what limits are told in, and the user says it.
+    told: Option<&'static str>,
 }
 
 impl Jobs {
@@ -70,6 +71,12 @@ impl Jobs {
             };
             span.as_ref().map(found).transpose()
         };
+        let is_open = fields.estimate.as_ref().is_some_and(|span| span.unit() == Unit::Either);
+        let told = match source.limit {
+            Limit::Minutes if is_open => Some("limit taken as minutes"),
+            Limit::Seconds if is_open => Some("limit taken as seconds"),
+            _ => None,
+        };
         let places = Places {
             id: perhaps(&fields.id)?,
             submit: time(&fields.submit)?,
@@ -78,7 +85,11 @@ impl Jobs {
             wait: span(&fields.wait)?,
             run: span(&fields.run)?,
             size: need(&fields.size)?,
-            estimate: span(&fields.estimate)?,
+            estimate: span(&fields.estimate)?.map(|(place, unit)| match (unit, source.limit) {
+                (Unit::Either, Limit::Minutes) => (place, Unit::Minutes),
+                (Unit::Either, Limit::Seconds) => (place, Unit::Seconds),
+                _ => (place, unit),
+            }),
             status: fields.status.as_ref().map(|status| need(&status.column)).transpose()?,
             user: perhaps(&fields.user)?,
             group: perhaps(&fields.group)?,
@@ -89,7 +100,7 @@ impl Jobs {
         if source.join && places.id.is_none() {
             return Err(Stop::Header("join=yes needs the column id in the map".to_string()));
         }
-        Ok(Jobs { source, status, zone, places, before: String::new() })
+        Ok(Jobs { source, status, zone, places, told })
     }
 
     /// The columns that are read.
@@ -158,11 +169,13 @@ impl Jobs {
         };
         let times = in_order(submit, perhaps(places.start)?, perhaps(places.end)?);
         let (submit, start, end) = (times.submit, times.start, times.end);
-        let (wait, run) = (span(row, places.wait)?, span(row, places.run)?);
-        let estimate = span(row, places.estimate)?.filter(|&estimate| estimate > 0);
-        let wait = wait.or(start.map(|start| start.saturating_sub(submit)));
+        let (told_wait, told_run) = (span(row, places.wait)?, span(row, places.run)?);
+        let estimate = span(row, places.estimate)?;
+        let waited = start.map(|start| start.saturating_sub(submit));
+        let wait = told_wait.or(waited);
         let begin = start.or(wait.map(|wait| submit.saturating_add(wait)));
-        let run = run.or(begin.and_then(|begin| Some(end?.saturating_sub(begin))));
+        let ran = begin.and_then(|begin| Some(end?.saturating_sub(begin)));
+        let run = told_run.or(ran);
         let size = size(row, places.size, self.source.round_up)?;
         let list = row.perhaps(places.nodes);
         if let (Some(at), Err(_)) = (places.nodes, nodes::count(list)) {
@@ -175,44 +188,54 @@ impl Jobs {
             sink.dropped(number, dropped::UNFINISHED);
             return Ok(());
         }
-        // A job that never started has no start and yet an end.
-        let cancelled = end.is_some() || known == status::CANCELLED;
-        let idle = places.start.is_some() && begin.is_none() && cancelled;
+        // A job that never started has no start, where one could stand; an end it may have.
+        let could_tell = places.start.is_some() || places.wait.is_some();
+        let did_not_run = match run {
+            None => known != status::COMPLETED,
+            Some(run) => run == 0 && known == status::CANCELLED,
+        };
+        let idle = could_tell && begin.is_none() && did_not_run;
         let run = if idle { Some(0) } else { run };
         let Some(run) = run else {
-            sink.dropped(number, dropped::NO_RUN);
+            let still_runs = begin.is_some() && known == UNKNOWN;
+            sink.dropped(number, if still_runs { dropped::UNFINISHED } else { dropped::NO_RUN });
             return Ok(());
         };
         if run < 0 || wait.is_some_and(|wait| wait < 0) {
             sink.dropped(number, if run < 0 { dropped::RUN } else { dropped::WAIT });
             return Ok(());
         }
-        let Some(size) = size else {
-            sink.dropped(number, dropped::FRACTION);
-            return Ok(());
+        let size = match size {
+            Ok(size) => size,
+            Err(why) => {
+                sink.dropped(number, why);
+                return Ok(());
+            }
         };
         if let Some(note) = times.note {
             sink.noted(number, note);
         }
         if idle {
             known = status::CANCELLED;
-            sink.noted(number, "never started");
+            sink.noted(number, noted::NEVER_STARTED);
+        }
+        for (place, told, other, what) in
+            [(places.wait, told_wait, waited, noted::WAIT), (places.run, told_run, ran, noted::RUN)]
+        {
+            if let (Some(place), Some(told), Some(other)) = (place, told, other)
+                && told.abs_diff(other) > grain(row, place)
+            {
+                sink.noted(number, what);
+            }
         }
         let id = bare(row.perhaps(places.id));
-        if places.id.is_some() {
-            if id == self.before && !self.source.join {
-                sink.noted(number, "the same job again");
-            }
-            self.before.clear();
-            self.before.push_str(id);
-        }
         let entry = Entry {
             id,
             submit,
             wait: wait.unwrap_or(UNKNOWN),
             run,
             size,
-            estimate: estimate.unwrap_or(UNKNOWN),
+            estimate,
             status: known,
             user: row.perhaps(places.user),
             group: row.perhaps(places.group),
@@ -221,21 +244,43 @@ impl Jobs {
             ..Entry::NONE
         };
         let kept = sink.job(number, &entry)?;
-        if let (Some((_, Unit::Either)), Some(limit), true) = (places.estimate, estimate, kept) {
-            let within = run <= limit.saturating_mul(60);
-            sink.limit(number, known == status::COMPLETED, within);
+        let limit = estimate.filter(|&limit| kept && limit > 0);
+        if let (Some((_, Unit::Either)), Some(limit)) = (places.estimate, limit) {
+            sink.limit(number, limit, known == status::COMPLETED, run);
+        }
+        if let (Some(told), Some(_)) = (self.told, limit) {
+            sink.noted(number, told);
         }
         Ok(())
     }
 }
 
-/// A size: whole, or rounded up if it has a fraction and may be; `None` if it may not.
-pub(super) fn size(row: Row<'_>, index: usize, round_up: bool) -> Result<Option<i64>, Fault> {
-    if let Some(size) = whole(row.text(index)) {
-        return Ok(Some(size));
+/// A size: whole, or rounded up if it has a fraction and may be; else why the job is dropped.
+pub(super) fn size(
+    row: Row<'_>,
+    index: usize,
+    round_up: bool,
+) -> Result<Result<i64, &'static str>, Fault> {
+    let text = row.text(index);
+    if text.is_empty() {
+        return Ok(Err(dropped::NO_SIZE));
+    }
+    if let Some(size) = whole(text) {
+        return Ok(Ok(size));
     }
     let size = row.read(index, Reason::NotANumber, number)?;
-    Ok(round_up.then_some(size.ceil() as i64))
+    Ok(if round_up { Ok(size.ceil() as i64) } else { Err(dropped::FRACTION) })
+}
+
+/// Seconds by which a span may be wrong, as it is written: one of its last digit, at least a second.
+fn grain(row: Row<'_>, (index, unit): (usize, Unit)) -> u64 {
+    let digits = row.text(index).split_once('.').map_or(0, |(_, fraction)| fraction.len());
+    let unit = match unit {
+        Unit::Seconds | Unit::Either | Unit::Clock => 1,
+        Unit::Minutes => 60,
+        Unit::Hours => 3600,
+    };
+    (unit / 10u64.pow(digits.min(9) as u32)).max(1)
 }
 
 /// A span of time in seconds, or in whatever [`Unit::Either`] will turn out to be; `None` where

@@ -13,6 +13,9 @@
 //! first submission and the names for the header are known. With [`Source::join`] it holds all jobs. Of a
 //! table in Parquet one group of rows is held, packed.
 //!
+//! A job that comes again, by what the log calls it, is kept and counted: it may have been requeued, or two
+//! files overlap.
+//!
 //! Every line is a job, or is counted: as dropped (a job that cannot be replayed), as passed over (no
 //! job: a step, an event), or as malformed. Counts come with the number of the first such line. A
 //! malformed line is an error with file, line and column unless so many may be skipped, as with SWF.
@@ -39,6 +42,7 @@ mod report;
 mod rfold;
 mod row;
 mod sacct;
+mod seen;
 mod sink;
 mod source;
 mod spill;
@@ -51,7 +55,7 @@ mod zone;
 pub use error::{Fault, ImportError, LineFault, Reason};
 pub use map::ColumnMap;
 pub use report::{Class, Count, Place, Report};
-pub use source::{Kind, Source, Submit, Unit, descriptions};
+pub use source::{Kind, Limit, Source, Submit, Unit, descriptions};
 pub use zone::Zone;
 
 use std::borrow::Cow;

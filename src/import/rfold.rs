@@ -52,9 +52,12 @@ impl Log for Rfold {
             true => Some(row.read(shape, Reason::NotAShape, sides)?),
             false => None,
         };
-        let Some(size) = size else {
-            sink.dropped(line.number, dropped::FRACTION);
-            return Ok(());
+        let size = match size {
+            Ok(size) => size,
+            Err(why) => {
+                sink.dropped(line.number, why);
+                return Ok(());
+            }
         };
         if run < 0 {
             sink.dropped(line.number, dropped::RUN);

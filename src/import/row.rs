@@ -5,6 +5,7 @@ use super::value::date;
 use super::zone::{Moment, Zone};
 use super::{Fault, Reason, Stop};
 use crate::naming::nearest;
+use crate::shown::shown;
 
 /// A field of a line, as bytes of it, without its quotes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -130,16 +131,29 @@ impl Columns {
         (self, trailing)
     }
 
-    /// Place of a column.
-    pub fn find(&self, name: &str) -> Option<usize> {
-        self.names.iter().position(|own| own.eq_ignore_ascii_case(name))
+    /// Place of a column: the one of that name, else the one of that name in other letters. Two of them are
+    /// an error, since nobody knows which is meant.
+    pub fn find(&self, name: &str) -> Result<Option<usize>, Stop> {
+        for same in [|own: &str, name: &str| own == name, str::eq_ignore_ascii_case] {
+            let mut places = (0..self.names.len()).filter(|&at| same(&self.names[at], name));
+            match (places.next(), places.next()) {
+                (None, _) => {}
+                (place, None) => return Ok(place),
+                (Some(one), Some(other)) => {
+                    let (one, other) = (one + 1, other + 1);
+                    let what = format!("column {one} and column {other} are both \"{name}\"");
+                    return Err(Stop::Header(what));
+                }
+            }
+        }
+        Ok(None)
     }
 
     /// Place of a column that nobody can do without.
     pub fn need(&self, name: &str) -> Result<usize, Stop> {
-        self.find(name).ok_or_else(|| {
+        self.find(name)?.ok_or_else(|| {
             let near = nearest(name, self.names.iter().map(String::as_str));
-            let near = near.map_or(String::new(), |near| format!(" (is it \"{near}\"?)"));
+            let near = near.map_or(String::new(), |near| format!(" (is it \"{}\"?)", shown(near)));
             Stop::Header(format!("there is no column \"{name}\"{near}"))
         })
     }

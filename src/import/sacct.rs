@@ -4,7 +4,7 @@
 //! column has; `-p` writes one more at the end of every line. A surplus of fields can only come
 //! from the name of a job, if there is such a column.
 
-use super::entry::{Entry, Line, UNKNOWN, dropped, status};
+use super::entry::{Entry, Line, UNKNOWN, dropped, noted, status};
 use super::row::{Cell, Columns, Row};
 use super::source::{Source, Submit, Unit};
 use super::value::{digits, slurm_duration};
@@ -51,7 +51,6 @@ pub(super) struct Sacct {
     columns: Columns,
     places: Option<Places>,
     cells: Vec<Cell>,
-    before: String,
 }
 
 impl Sacct {
@@ -63,7 +62,6 @@ impl Sacct {
             columns: Columns::default(),
             places: None,
             cells: Vec::new(),
-            before: String::new(),
         }
     }
 
@@ -80,22 +78,27 @@ impl Sacct {
         let columns = Columns::read(line, self.delimiter)?;
         (self.columns, self.trailing) = columns.without_last_if_empty();
         let columns = &self.columns;
-        let all = |names: &[&str]| names.iter().filter_map(|name| columns.find(name)).collect();
-        let (ran, asked): (Vec<usize>, Vec<usize>) = match self.source.size {
-            Unit::Nodes => (all(&["AllocNodes", "NNodes"]), all(&["ReqNodes", "NNodes"])),
-            Unit::Cores => (all(&["AllocCPUS", "NCPUS"]), all(&["ReqCPUS", "NCPUS"])),
+        let all = |names: &[&str]| -> Result<Vec<usize>, Stop> {
+            names.iter().filter_map(|name| columns.find(name).transpose()).collect()
+        };
+        let (ran, asked) = match self.source.size {
+            Unit::Nodes => (all(&["AllocNodes", "NNodes"])?, all(&["ReqNodes", "NNodes"])?),
+            Unit::Cores => (all(&["AllocCPUS", "NCPUS"])?, all(&["ReqCPUS", "NCPUS"])?),
         };
         // Where only processors are told they have to do.
-        let instead = || all(&["AllocCPUS", "NCPUS"]);
-        let ran = if ran.is_empty() { instead() } else { ran };
+        let ran = if ran.is_empty() { all(&["AllocCPUS", "NCPUS"])? } else { ran };
         if ran.is_empty() {
             let what = "the header has none of the columns AllocNodes, NNodes and AllocCPUS";
             return Err(Stop::Header(what.to_string()));
         }
-        let [end, elapsed_raw, elapsed] =
-            ["End", "ElapsedRaw", "Elapsed"].map(|name| columns.find(name));
+        let (end, elapsed_raw) = (columns.find("End")?, columns.find("ElapsedRaw")?);
+        let elapsed = columns.find("Elapsed")?;
         if [end, elapsed_raw, elapsed] == [None; 3] {
             let what = "the header has none of the columns End, ElapsedRaw and Elapsed";
+            return Err(Stop::Header(what.to_string()));
+        }
+        if self.source.running && elapsed_raw.or(elapsed).is_none() {
+            let what = "running=yes needs the column ElapsedRaw or Elapsed: how long jobs had run";
             return Err(Stop::Header(what.to_string()));
         }
         self.places = Some(Places {
@@ -103,7 +106,7 @@ impl Sacct {
             submit: columns.need("Submit")?,
             start: columns.need("Start")?,
             state: columns.need("State")?,
-            name: columns.find("JobName"),
+            name: columns.find("JobName")?,
             eligible: match self.source.submit {
                 Submit::Submitted => None,
                 Submit::Eligible => Some(columns.need("Eligible")?),
@@ -111,14 +114,14 @@ impl Sacct {
             end,
             elapsed_raw,
             elapsed,
-            limit_raw: columns.find("TimelimitRaw"),
-            limit: columns.find("Timelimit"),
+            limit_raw: columns.find("TimelimitRaw")?,
+            limit: columns.find("Timelimit")?,
             requested: asked.first().copied(),
-            allocated: columns.find("AllocNodes").or(columns.find("NNodes")),
-            list: columns.find("NodeList"),
-            user: columns.find("User"),
-            account: columns.find("Account"),
-            partition: columns.find("Partition"),
+            allocated: columns.find("AllocNodes")?.or(columns.find("NNodes")?),
+            list: columns.find("NodeList")?,
+            user: columns.find("User")?,
+            account: columns.find("Account")?,
+            partition: columns.find("Partition")?,
             ran,
             asked,
         });
@@ -275,12 +278,12 @@ impl Log for Sacct {
         let raw = row.perhaps(places.limit_raw);
         let estimate = match (places.limit_raw, places.limit) {
             (Some(index), _) if !UNBOUNDED.contains(&raw) => {
-                row.read(index, Reason::NotANumber, digits)?.saturating_mul(60)
+                Some(row.read(index, Reason::NotANumber, digits)?.saturating_mul(60))
             }
             (_, Some(index)) if !UNBOUNDED.contains(&row.text(index)) => {
-                row.read(index, Reason::NotADuration, slurm_duration)?
+                Some(row.read(index, Reason::NotADuration, slurm_duration)?)
             }
-            _ => UNKNOWN,
+            _ => None,
         };
         let list = row.perhaps(places.list);
         let list = if list == "None assigned" || NOTHING.contains(&list) { "" } else { list };
@@ -296,6 +299,7 @@ impl Log for Sacct {
         let kept = sink.job(
             number,
             &Entry {
+                id,
                 submit: from,
                 wait,
                 run,
@@ -326,11 +330,6 @@ impl Log for Sacct {
         if let Some(part) = part {
             sink.noted(number, part);
         }
-        if id == self.before {
-            sink.noted(number, "the same job again");
-        }
-        self.before.clear();
-        self.before.push_str(id);
         if !known {
             sink.noted(number, "unknown state, taken as failed");
         }
@@ -338,7 +337,9 @@ impl Log for Sacct {
             sink.noted(number, "submission moved to when it was eligible");
         }
         if started.is_none() {
-            sink.noted(number, "never started");
+            sink.noted(number, noted::NEVER_STARTED);
+        } else if ended.is_some() && elapsed.is_some_and(|elapsed| elapsed.abs_diff(run) > 1) {
+            sink.noted(number, noted::ELAPSED);
         }
         Ok(())
     }

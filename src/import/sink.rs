@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 use std::io::{self, Write};
 
-use super::entry::{Entry, UNKNOWN, dropped};
+use super::entry::{Entry, UNKNOWN, dropped, noted};
 use super::joined::Joined;
+use super::seen::{Known, Seen};
 use super::spill::{FIELDS, Spill};
 use super::{Class, Fault, Import, ImportError, LineFault, Place, Report, plain};
 use crate::swf::{Header, Record, Writer, header_fields};
@@ -15,6 +16,9 @@ const LISTED: usize = 100_000;
 
 /// Times are this far from each other at most: more than a log spans, and exact in a record.
 const SPAN: i64 = 1 << 50;
+
+/// Minutes of a limit that few machines grant: 31 days.
+const LONG: i64 = 31 * 24 * 60;
 
 /// Names by first appearance, from 1.
 #[derive(Default)]
@@ -41,13 +45,16 @@ impl Names {
 }
 
 /// What tells minutes from seconds in limits that may be either: how many jobs had one, how many of
-/// them came to their end, how many of those did so within the limit as minutes.
+/// them came to their end, how many of those did so within the limit as minutes, and how many limits would be
+/// longer than is usual.
 #[derive(Default)]
 struct Limits {
     first: (usize, u64),
     jobs: u64,
     completed: u64,
     within: u64,
+    long: u64,
+    first_long: (usize, u64),
 }
 
 /// Takes what the lines of a log come to.
@@ -65,6 +72,9 @@ pub(super) struct Sink<'a> {
     first_fault: Option<LineFault>,
     limits: Limits,
     joined: Joined,
+    /// Jobs of this file, and of those before.
+    seen: Seen,
+    earlier: Seen,
 }
 
 impl<'a> Sink<'a> {
@@ -100,12 +110,15 @@ impl<'a> Sink<'a> {
             first_fault,
             limits: Limits::default(),
             joined: Joined::default(),
+            seen: Seen::default(),
+            earlier: Seen::default(),
         })
     }
 
     /// A file of the log begins.
     pub fn begin(&mut self, file: &str) {
         self.report.files.push(file.to_string());
+        self.earlier.absorb(std::mem::take(&mut self.seen));
     }
 
     /// The file that is read, as the user named it.
@@ -123,7 +136,8 @@ impl<'a> Sink<'a> {
         let &Entry { submit, wait, run, size, estimate, .. } = entry;
         let (first, last) = (self.first.min(submit), self.last.max(submit));
         let far = |time: i64| !(UNKNOWN..SPAN).contains(&time);
-        if last.checked_sub(first).is_none_or(far) || far(wait) || far(run) || far(estimate) {
+        let estimate_is_far = estimate.is_some_and(|estimate| estimate >= SPAN);
+        if last.checked_sub(first).is_none_or(far) || far(wait) || far(run) || estimate_is_far {
             self.dropped(line, dropped::FAR);
             return Ok(false);
         }
@@ -132,13 +146,32 @@ impl<'a> Sink<'a> {
             return Ok(false);
         }
         (self.first, self.last) = (first, last);
-        if !self.how.source.join || entry.id.is_empty() {
-            return self.write(entry).map(|()| true);
+        let mut entry = *entry;
+        if estimate.is_some_and(|estimate| estimate <= 0) {
+            self.noted(line, noted::ESTIMATE);
+            entry.estimate = None;
         }
-        for what in self.joined.take(entry) {
-            self.noted(line, what);
+        if entry.id.is_empty() {
+            return self.write(&entry).map(|()| true);
         }
-        Ok(true)
+        if self.how.source.join {
+            for what in self.joined.take(&entry) {
+                self.noted(line, what);
+            }
+            return Ok(true);
+        }
+        let known = match self.earlier.has(entry.id) {
+            true => Some(noted::AGAIN_IN_FILE),
+            false => match self.seen.take(entry.id) {
+                Known::New => None,
+                Known::Again => Some(noted::AGAIN),
+                Known::Full => Some(noted::NOT_COMPARED),
+            },
+        };
+        if let Some(known) = known {
+            self.noted(line, known);
+        }
+        self.write(&entry).map(|()| true)
     }
 
     /// Writes a job down.
@@ -157,6 +190,7 @@ impl<'a> Sink<'a> {
         let user = self.users.number(entry.user);
         let group = self.groups.number(entry.group);
         let queue = self.queues.number(entry.queue);
+        let estimate = estimate.unwrap_or(UNKNOWN);
         self.spill.push([submit, wait, run, size, requested, estimate, status, user, group, queue])
     }
 
@@ -172,27 +206,35 @@ impl<'a> Sink<'a> {
         self.report.add(Class::Noted, what, place, 1);
     }
 
-    /// A job has a limit that is minutes or seconds: whether it came to its end, and within so many
-    /// minutes.
-    pub fn limit(&mut self, line: u64, completed: bool, within: bool) {
+    /// A job has a limit that is minutes or seconds: whether it came to its end, and ran for so long.
+    pub fn limit(&mut self, line: u64, limit: i64, completed: bool, run: i64) {
         let first = self.place(line);
+        let within = run <= limit.saturating_mul(60);
         let limits = &mut self.limits;
         limits.first = if limits.jobs == 0 { first } else { limits.first };
         limits.jobs += 1;
         limits.completed += u64::from(completed);
         limits.within += u64::from(completed && within);
+        if limit > LONG {
+            limits.first_long = if limits.long == 0 { first } else { limits.first_long };
+            limits.long += 1;
+        }
     }
 
     /// Seconds in what estimates are told in.
     fn per_estimate(&mut self) -> i64 {
-        let Limits { first, jobs, completed, within } = self.limits;
+        let Limits { first, jobs, completed, within, long, first_long } = self.limits;
         // 95 % of those that came to their end did so in time.
         let (what, seconds) = match within * 20 >= completed * 19 {
             _ if jobs == 0 => return 1,
-            true => ("limit taken as minutes", 60),
+            true => ("limit taken as minutes (limit=seconds takes them as seconds)", 60),
             false => ("limit taken as seconds: too many ran past it as minutes", 1),
         };
         self.report.add(Class::Noted, what, first, jobs);
+        if seconds == 60 && long > 0 {
+            let what = "limit that is more than 31 days as minutes: are they seconds?";
+            self.report.add(Class::Noted, what, first_long, long);
+        }
         seconds
     }
 

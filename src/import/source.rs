@@ -64,6 +64,17 @@ pub enum Submit {
     Eligible,
 }
 
+/// What limits of run times are told in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limit {
+    /// Minutes, unless too many jobs that came to their end ran longer: then seconds.
+    Auto,
+    /// Minutes.
+    Minutes,
+    /// Seconds.
+    Seconds,
+}
+
 /// A kind of log with its settings, named like a strategy: `sacct[submit=eligible]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source {
@@ -81,7 +92,12 @@ pub struct Source {
     pub round_up: bool,
     /// Whether all rows with one id are one job.
     pub join: bool,
+    /// What limits are told in, of kinds that are not certain.
+    pub limit: Limit,
 }
+
+const UNITS: &[(&str, Limit)] =
+    &[("auto", Limit::Auto), ("minutes", Limit::Minutes), ("seconds", Limit::Seconds)];
 
 static TABLE: LazyLock<Table<Source>> = LazyLock::new(|| {
     let of = |kind| Source {
@@ -92,6 +108,7 @@ static TABLE: LazyLock<Table<Source>> = LazyLock::new(|| {
         running: false,
         round_up: false,
         join: false,
+        limit: Limit::Auto,
     };
     let sized = |entry: Entry<Source>| {
         entry
@@ -115,6 +132,11 @@ static TABLE: LazyLock<Table<Source>> = LazyLock::new(|| {
     let rounded = |entry: Entry<Source>| {
         let about = "round sizes with a fraction up; such jobs are dropped else";
         entry.param("round-up", kind::yes_no(), about, |source| &mut source.round_up)
+    };
+    let limited = |entry: Entry<Source>| {
+        let about = "what time limits are told in; auto: minutes, unless too many jobs that came to their end \
+                     ran longer, then seconds. Where limits are long that cannot be seen";
+        entry.param("limit", kind::one_of(UNITS), about, |source| &mut source.limit)
     };
     let joined = |entry: Entry<Source>| {
         let about = "make one job of all rows with one id, from the first start to the last end; all jobs \
@@ -152,14 +174,11 @@ static TABLE: LazyLock<Table<Source>> = LazyLock::new(|| {
         .source("github.com/shuoshuc/RFold");
     let csv = Entry::new("csv", of(Kind::Csv))
         .about("Any table of text; --map says which column is what.");
-    let fdata = Entry::new("fdata", of(Kind::Fdata))
+    let fdata = Entry::new("fdata", Source { limit: Limit::Seconds, ..of(Kind::Fdata) })
         .about("Parquet of F-DATA, jobs of Fugaku: sizes in nodes, adt, sdt and edt.")
         .source("F-DATA, a workload dataset of Fugaku (Antici et al., 2024)");
     let pm100 = Entry::new("pm100", of(Kind::Pm100))
-        .about(
-            "Parquet of PM100, jobs of Marconi100, with their nodes. Time limits are minutes, unless too \
-             many jobs that came to their end ran longer: then seconds.",
-        )
+        .about("Parquet of PM100, jobs of Marconi100, with their nodes.")
         .source("PM100, a job power consumption dataset (Antici et al., 2023)");
     let parquet = Entry::new("parquet", of(Kind::Parquet)).about(
         "Any table in Parquet; --map says which column is what. Columns of dates and of spans are what \
@@ -174,8 +193,8 @@ static TABLE: LazyLock<Table<Source>> = LazyLock::new(|| {
             rounded(dirlab),
             rounded(rfold),
             joined(rounded(csv)),
-            zoned(fdata),
-            zoned(pm100),
+            limited(zoned(fdata)),
+            limited(zoned(pm100)),
             joined(rounded(parquet)),
         ],
     )

@@ -1,5 +1,8 @@
 //! Every kind of log, from small ones written for this.
 
+mod counted;
+mod damaged;
+
 use proptest::prelude::*;
 
 use super::*;
@@ -97,7 +100,7 @@ fn sacct_line_by_line() {
         "noted     task of an array: 1, first in line 6",
         "noted     list of nodes unlike their number: 1, first in line 6",
         "noted     part of a heterogeneous job: 1, first in line 8",
-        "noted     the same job again: 1, first in line 12",
+        "noted     the same job again, kept: 1, first in line 12",
         "noted     unknown state, taken as failed: 1, first in line 11",
         "dropped   not ended when the log was written: 1, first in line 9",
         "dropped   array of tasks that did not start: 1, first in line 7",
@@ -201,7 +204,7 @@ fn cobalt_with_its_boxes() {
     let nodes = "job,nodes\n1,\"A0-3 B4-7 C8-11 D8-11 E0-1\"\n2,\"A0-7 B4-7 C8-11 D12-15 E0-1\"\n4,\"0-127,256\"\n";
     assert_eq!(made.nodes, nodes);
     assert_eq!(made.report.count("location that cannot be, left out"), 1);
-    assert_eq!(made.report.count("another run of the job before"), 1);
+    assert_eq!(made.report.count("the same job again, kept"), 1);
     assert_eq!(made.report.count("no location"), 1);
     let error = error("cobalt", &COBALT.replace("2015-01-01 01:06:41", "2015-01-32 01:06:41"));
     assert!(error.contains("log:2:43: START_TIMESTAMP \"2015-01-32"), "{error}");
@@ -453,36 +456,4 @@ fn names_have_one_canonical_form() {
     let advice = "csv[sise=cores]".parse::<Source>().expect_err("no such key").to_string();
     assert!(advice.contains("round-up"), "{advice}");
     assert!("sact".parse::<Source>().expect_err("no name").to_string().contains("sacct"));
-}
-
-proptest! {
-    /// Any damage to a log gives jobs or an error with a place, never a panic.
-    #[test]
-    fn damage_is_an_error(
-        which in 0usize..5,
-        at in any::<proptest::sample::Index>(),
-        bytes in proptest::collection::vec(any::<u8>(), 0..6),
-        cut in 0usize..6,
-        max_errors in 0usize..3,
-    ) {
-        let (source, log, map) = match which {
-            0 => ("sacct", SACCT, None),
-            1 => ("cobalt", COBALT, None),
-            2 => ("torque", TORQUE, None),
-            3 => ("csv", "t;r;n\n1;2;3\n4;5;6\n", Some("separator = ';'\ntime = 'unix'\n[columns]\nsubmit = 't'\nrun = 'r'\nsize = 'n'\n")),
-            _ => ("sacct[size=cores,submit=eligible,running=yes]", SACCT, None),
-        };
-        let mut log = log.as_bytes().to_vec();
-        let at = at.index(log.len());
-        let end = (at + cut).min(log.len());
-        log.splice(at..end, bytes);
-        match run(&Import { max_errors, ..how(source, map) }, &log) {
-            Ok(made) => {
-                prop_assert_eq!(made.records.len() as u64, made.report.jobs);
-                prop_assert!(made.report.of(Class::Malformed) <= max_errors as u64);
-                prop_assert!(made.records.iter().all(|r| r.submit_time >= 0.0 && r.run_time >= 0.0));
-            }
-            Err(error) => prop_assert!(error.to_string().starts_with("log")),
-        }
-    }
 }

@@ -141,8 +141,8 @@ impl Log for Torque {
         let later = eligible.filter(|&eligible| eligible > queued);
         let submit = later.unwrap_or(queued);
         let estimate = match values.walltime {
-            "" => UNKNOWN,
-            limit => needed("Resource_List.walltime", limit, hours, Reason::NotADuration)?,
+            "" => None,
+            limit => Some(needed("Resource_List.walltime", limit, hours, Reason::NotADuration)?),
         };
         let exit = match values.exit {
             "" => None,
@@ -194,6 +194,7 @@ impl Log for Torque {
         sink.job(
             number,
             &Entry {
+                id,
                 submit,
                 wait,
                 run,

@@ -10,8 +10,8 @@ use std::str::FromStr;
 use chrono::{DateTime, MappedLocalTime, Offset, TimeZone};
 use chrono_tz::{TZ_VARIANTS, Tz};
 
-use super::value::pair;
 use crate::naming::nearest;
+use crate::number::pair;
 use crate::shown::shown;
 
 /// The clock of a log.
@@ -157,8 +157,6 @@ pub(super) fn offset(text: &str) -> Option<i64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::import::Reason;
-    use crate::import::value::date;
 
     #[test]
     fn zones_have_names() {
@@ -170,43 +168,5 @@ mod tests {
         }
         let advice = "Europe/Parris".parse::<Zone>().expect_err("no such place");
         assert!(advice.ends_with("did you mean \"Europe/Paris\"?"), "{advice}");
-    }
-
-    /// In Prague clocks went from 2 to 3 on 2024-03-31 and from 3 to 2 on 2024-10-27.
-    #[test]
-    fn summer_time() {
-        let zone = "Europe/Prague".parse().expect("a zone");
-        let utc = |text: &str| date(text, Zone::default()).expect(text).earlier;
-        let at = |text: &str| date(text, zone);
-        assert_eq!(at("2024-01-15T12:00:00"), Ok(Moment::at(utc("2024-01-15T11:00:00"))));
-        assert_eq!(at("2024-07-15T12:00:00"), Ok(Moment::at(utc("2024-07-15T10:00:00"))));
-        assert_eq!(at("2024-07-15T12:00:00Z"), Ok(Moment::at(utc("2024-07-15T12:00:00"))));
-        assert_eq!(at("2024-03-31T02:30:00"), Err(Reason::Skipped));
-        let earlier = utc("2024-10-27T00:30:00");
-        assert_eq!(at("2024-10-27T02:30:00"), Ok(Moment { earlier, later: earlier + 3600 }));
-        assert_eq!(at("2024-10-27"), Err(Reason::NotATime));
-        // Far from any rule there is still an offset, or no time: never a panic.
-        for text in ["0001-01-01T00:00:00", "9999-12-31T23:59:60"] {
-            assert!(at(text).is_ok(), "{text}");
-        }
-    }
-
-    /// A job that ran through the change: 02:50, 02:10 and 02:40 are in order only if the clocks went back
-    /// between the first two.
-    #[test]
-    fn the_order_says_which_hour() {
-        let zone: Zone = "Europe/Prague".parse().expect("a zone");
-        let at = |text: &str| date(&format!("2024-10-27T{text}:00"), zone).expect(text);
-        let times = in_order(at("02:50"), Some(at("02:10")), Some(at("02:40")));
-        assert_eq!(times.start.map(|start| start - times.submit), Some(20 * 60));
-        assert_eq!(times.end.map(|end| end - times.submit), Some(50 * 60));
-        assert!(times.note.is_some_and(|note| note.contains("the later one")));
-        let times = in_order(at("01:50"), Some(at("02:10")), Some(at("02:40")));
-        assert_eq!(times.end.map(|end| end - times.submit), Some(50 * 60));
-        assert!(times.note.is_some_and(|note| note.contains("the earlier one")));
-        assert_eq!(in_order(at("03:00"), None, None).note, None);
-        // What is out of order either way stays so.
-        let times = in_order(at("03:50"), Some(at("02:10")), None);
-        assert!(times.start.is_some_and(|start| start < times.submit));
     }
 }

@@ -171,6 +171,11 @@ impl Machine {
         self.down.walls = walls;
     }
 
+    /// Whether processors out of service are walls to their neighbours.
+    pub fn walls_off(&self) -> bool {
+        self.down.walls
+    }
+
     /// Walls that a processor has because of neighbours that are out of service.
     pub fn walls_by_down(&self, node: NodeId) -> u32 {
         let mut walls = 0;

@@ -26,8 +26,8 @@ mod yaml;
 use std::collections::{HashMap, HashSet};
 
 use self::fields::Field;
-use super::hosts::expand;
 use super::torus::{Layout, MAX_CELLS, Steps, Torus};
+use crate::workload::nodes;
 
 /// What is wrong with a `topology.yaml`.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -319,7 +319,8 @@ const AXES: [&str; 3] = ["x", "y", "z"];
 
 /// The hosts of a list, of which there must be so many.
 fn names(field: &Field<'_>, expected: usize) -> Result<Vec<String>, ConfigError> {
-    let names = expand(&field.text()?, MAX_CELLS as usize).map_err(|why| field.error(why))?;
+    let names = nodes::names(&field.text()?, MAX_CELLS);
+    let names = names.map_err(|why| field.error(why.to_string()))?;
     match names.len() == expected {
         true => Ok(names),
         false => Err(field.error(format!("{} nodes for {expected} cells", names.len()))),

@@ -20,7 +20,6 @@
 //!
 //! | room | concept |
 //! |---|---|
-//! | [`hosts`] | lists of hosts with bracketed ranges |
 //! | [`positions`] | where along an axis a box may begin |
 //! | [`torus`] | a torus with its nodes and placements |
 //! | [`config`] | `topology.yaml` |
@@ -37,7 +36,6 @@ pub mod cases;
 pub mod config;
 pub mod decide;
 pub mod fragmentation;
-pub mod hosts;
 pub mod menu;
 mod near;
 pub mod positions;

@@ -18,6 +18,9 @@
 //! taken for r seconds it is max(T(A), r) where c meets A. DL is the sum, over sizes m > n of at
 //! least a 64th of the torus, of u(m) (50 min T + floor(mean T)), minimum and mean over the anchors
 //! of size m. Anchors with a hole are left out.
+//!
+//! A cell [out of service](Ties::withdraw) is no neighbour, or a wall if that is said; an anchor with one is
+//! left out of DL, as nobody knows when it will be back.
 
 use std::ops::Range;
 
@@ -55,6 +58,10 @@ pub struct Ties {
     told: Cells,
     /// By placement and anchor: the latest of its cells' ends.
     latest: Vec<Vec<u64>>,
+    /// Cells out of service, how many, and whether they are walls.
+    down: Cells,
+    down_count: usize,
+    down_is_wall: bool,
     /// By placement and anchor, as far as it is known in this decision: whether it is free.
     known: Vec<Vec<Option<bool>>>,
 }
@@ -102,6 +109,9 @@ impl Ties {
             free: torus.nodes.clone(),
             ends: vec![FREE; cells],
             told: Cells::none(cells),
+            down: Cells::none(cells),
+            down_count: 0,
+            down_is_wall: false,
             spread: placements.iter().map(|one| spread(one.sides, torus.sides, wrapped)).collect(),
             wrapped,
             latest,
@@ -157,6 +167,31 @@ impl Ties {
                 }
             }
         }
+    }
+
+    /// Free cells go out of service, as walls to their neighbours or as nothing.
+    pub fn withdraw(&mut self, cells: impl IntoIterator<Item = u32>, is_wall: bool) {
+        self.down_is_wall = is_wall;
+        for cell in cells {
+            self.free.remove(cell);
+            self.down.insert(cell);
+            self.down_count += 1;
+        }
+    }
+
+    /// Cells that were [out of service](Self::withdraw) are back, and free.
+    pub fn restore(&mut self, cells: impl IntoIterator<Item = u32>) {
+        for cell in cells {
+            self.free.insert(cell);
+            self.down.remove(cell);
+            self.down_count -= 1;
+        }
+    }
+
+    /// Whether DL hears an anchor: it has neither holes nor cells out of service.
+    fn is_heard(&self, one: &Placement, anchor: usize) -> bool {
+        let is_up = || self.down_count == 0 || self.down.common(one.mask(anchor)) == 0;
+        one.is_whole(anchor) && is_up()
     }
 
     /// The first free anchor of a size in the order of the scan.
@@ -288,6 +323,10 @@ impl Ties {
                 beyond[axis] = ((u32::from(base[axis]) + outside) % length) as u16;
                 let busy = |&cell: &u32| !self.free.contains(cell);
                 for cell in self.torus.cells_in(beyond, extent).filter(busy) {
+                    if self.down.contains(cell) {
+                        walls += u64::from(self.down_is_wall);
+                        continue;
+                    }
                     touched += 1;
                     together += self.together(cell, question);
                 }
@@ -320,7 +359,7 @@ impl Ties {
             }
             let Some(delays) = all.last_mut() else { continue };
             delays.placements.end = index + 1;
-            for anchor in (0..one.anchors()).filter(|&anchor| one.is_whole(anchor)) {
+            for anchor in (0..one.anchors()).filter(|&anchor| self.is_heard(one, anchor)) {
                 let left = self.latest[index][anchor].saturating_sub(question.now);
                 delays.anchors.push((left, index as u32, anchor as u32));
                 delays.sum += u128::from(left);
@@ -354,7 +393,7 @@ impl Delays {
         let (mut sum, mut least) = (self.sum, u64::MAX);
         for index in self.placements.clone() {
             let one = &placements[index];
-            for near in ties.near[placement][index].of(at).filter(|&near| one.is_whole(near)) {
+            for near in ties.near[placement][index].of(at).filter(|&at| ties.is_heard(one, at)) {
                 let left = ties.latest[index][near].saturating_sub(question.now);
                 sum += u128::from(question.estimate.saturating_sub(left));
                 least = least.min(left.max(question.estimate));

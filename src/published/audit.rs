@@ -86,6 +86,17 @@ impl Audit {
         }
     }
 
+    /// What could not be audited.
+    pub fn missing(&self) -> Option<String> {
+        let Self { suite, absent, found, .. } = self;
+        let what = match found.judged {
+            0 => "nothing was audited",
+            _ => "not all was audited",
+        };
+        (*absent > 0)
+            .then(|| format!("{suite}: {what}: {absent} rows are of logs that are not here"))
+    }
+
     /// What is not as declared. Where a log is absent there may be less of everything.
     pub fn complaint(&self) -> Option<String> {
         let (found, suite) = (self.found, self.suite);
@@ -119,7 +130,16 @@ impl Audit {
 
     /// The audits as a table for people.
     pub fn sheet(audits: &[Self]) -> Sheet {
-        let shown = ["suite", "judged", "undecided", "declared", "unswapped", "swaps", "unnoticed"];
+        let shown = [
+            "suite",
+            "absent",
+            "judged",
+            "undecided",
+            "declared",
+            "unswapped",
+            "swaps",
+            "unnoticed",
+        ];
         let shown = shown.map(|name| Shown::column(name, name, 0)).into();
         Sheet::of(audits, shown)
     }
@@ -134,6 +154,7 @@ impl Table for Audit {
     fn columns() -> Vec<Column<Self>> {
         vec![
             Column::text("suite", "suite of published numbers", |audit: &Self| Some(audit.suite)),
+            Column::new("absent", "rows", "rows that are not audited, since their log is not here", |audit: &Self| audit.absent as u64),
             Column::new("judged", "rows", "rows that are judged", |audit: &Self| audit.found.judged as u64),
             Column::new("undecided", "rows", "of these, rows whose interval is too wide to tell", |audit: &Self| audit.found.undecided as u64),
             Column::new("declared", "rows", "of these, rows declared to be beyond their tolerance", |audit: &Self| audit.known as u64),

@@ -17,14 +17,29 @@ pub struct System {
     pub source: &'static str,
 }
 
-/// The systems whose network is known for certain and can be said in three dimensions.
-pub const SYSTEMS: [System; 3] = [
+/// The systems whose network is known for certain and can be said in three dimensions, as a whole or by its parts;
+/// and such whose size alone is told, which is said of them.
+pub const SYSTEMS: [System; 5] = [
     System {
         name: "blue-waters",
         machine: "torus:24x24x24*2",
         about: "Cray XE6/XK7 of the NCSA. A point is a Gemini router, a processor one of its two nodes; \
                 26,864 of the 27,648 places had nodes for jobs.",
         source: "NCSA; Jha et al. 2020",
+    },
+    System {
+        name: "frontier",
+        machine: "96x98",
+        about: "HPE Cray EX of Oak Ridge, 9,408 nodes, a processor being one. The size alone is that of the \
+                machine: its network is no mesh, so that distances mean nothing.",
+        source: "MaxNodes of its published job traces",
+    },
+    System {
+        name: "mira",
+        machine: "torus[yz]:6x4x4*512",
+        about: "IBM Blue Gene/Q of Argonne, 8x12x16x16x2 = 49,152 nodes, a processor being one. A point is a \
+                midplane of 4x4x4x4x2 nodes; x is A and B one after the other, y is C, z is D.",
+        source: "LOCATION of its published jobs",
     },
     System {
         name: "nasa-ipsc",
@@ -86,6 +101,7 @@ mod tests {
         let size = |name: &str| System::named(name).map(|s| s.topology().map(|t| t.capacity()));
         assert_eq!(size("Blue-Waters"), Ok(Ok(27_648)));
         assert_eq!(size("nasa-ipsc"), Ok(Ok(128)));
+        assert_eq!((size("mira"), size("frontier")), (Ok(Ok(49_152)), Ok(Ok(9_408))));
     }
 
     #[test]

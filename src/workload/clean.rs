@@ -100,6 +100,7 @@ impl<'a> Cleaner<'a> {
                 return Err(draft.cleaning_error(Field::ThinkTime, Problem::TooManyFields));
             }
             self.report.extra.count(extra);
+            self.report.extra.sizes += u64::from(self.policy.size.is_told_by(extra));
         }
         match draft.job(self.jobs.len(), self.machine_procs) {
             Ok(job) => {

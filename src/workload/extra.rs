@@ -112,8 +112,10 @@ pub struct ExtraFields {
     pub node_lists: u64,
     /// Neither.
     pub other: u64,
-    /// Whether the policy took the size from there.
+    /// Whether the policy takes sizes from there.
     pub used: bool,
+    /// Records in which it found what it takes the size from.
+    pub sizes: u64,
 }
 
 impl ExtraFields {
@@ -156,11 +158,16 @@ impl fmt::Display for ExtraFields {
         if self.uneven_gpus > 0 {
             write!(f, " (GPUs unlike nodes {})", grouped(self.uneven_gpus))?;
         }
-        if self.used {
-            return f.write_str("; sizes taken from there");
+        let most = self.records.values().sum::<u64>();
+        match (self.used, self.sizes) {
+            (false, _) => f.write_str("; ignored")?,
+            (true, 0) => return f.write_str("; no size found there, all taken from field 5"),
+            (true, sizes) if sizes < most => {
+                return write!(f, "; sizes taken from there {}, else from field 5", grouped(sizes));
+            }
+            (true, _) => return f.write_str("; sizes taken from there"),
         }
-        f.write_str("; ignored")?;
-        let most = self.records.values().sum::<u64>() / 2;
+        let most = most / 2;
         match self {
             Self { descriptors, .. } if *descriptors > most => {
                 f.write_str(" (--policy frontier counts nodes)")
@@ -231,6 +238,13 @@ mod tests {
                      (GPUs unlike nodes 2); ignored (--policy frontier counts nodes)";
         assert_eq!(fields.to_string(), shown);
         fields.used = true;
-        assert!(fields.to_string().ends_with("; sizes taken from there"));
+        for (sizes, words) in [
+            (0, "; no size found there, all taken from field 5"),
+            (3, "; sizes taken from there 3, else from field 5"),
+            (4, "; sizes taken from there"),
+        ] {
+            fields.sizes = sizes;
+            assert!(fields.to_string().ends_with(words), "{fields}");
+        }
     }
 }

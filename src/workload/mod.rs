@@ -25,6 +25,7 @@ mod load;
 mod locate;
 pub mod lublin;
 mod manifest;
+pub mod midplanes;
 pub mod nodes;
 mod oversize;
 mod placed;
@@ -51,7 +52,7 @@ pub use load::Workload;
 pub use locate::{NotFound, SearchPath, TRACES_VARIABLE};
 pub use manifest::{KnownTrace, Manifest, ManifestError};
 pub use oversize::fit_to_machine;
-pub use placed::{PlacedError, PlacedNodes};
+pub use placed::{PlacedError, PlacedNodes, Strangers};
 pub use policy::{
     EstimateRule, Oversize, Policy, PolicyRow, Repair, Rounding, SizeSource, UnknownOversize,
 };

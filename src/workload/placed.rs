@@ -1,19 +1,22 @@
 //! Where the jobs of a log ran, as it says itself.
 //!
 //! Two sources are known: a file beside the trace, `x.nodes.csv[.gz]`, as imports write it
-//! (`job,nodes`, jobs by number, nodes in the grammar of [`nodes`](super::nodes)); and
+//! (`job,nodes`, jobs by number, nodes in the grammar of [`nodes`](super::nodes), or a box of a Blue Gene/Q, of
+//! which the [midplanes](super::midplanes) count as nodes, each as often as the box has nodes there); and
 //! field 19 of a record as CERIT writes it, `{id,id,..}`, the node of every processor.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs::File;
 use std::io::{self, BufReader};
 use std::path::Path;
 
 use super::extra::Extra;
 use super::job::Job;
-use super::nodes::{count, names};
+use super::midplanes;
+use super::nodes::names;
 use super::stochastic::nodes_path;
 use crate::lines::{LineError, Lines};
+use crate::number::grouped;
 use crate::shown::shown;
 use crate::swf::{self, Decoder, ReadOptions, Reader, Record};
 
@@ -28,6 +31,30 @@ pub struct PlacedNodes {
     /// By line of the record, or by job number.
     by_line: bool,
     jobs: HashMap<i64, Box<[u32]>>,
+    /// Lines of the file by job, where it is a file.
+    lines: HashMap<i64, u64>,
+}
+
+/// Placements of a file that are of none of some jobs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Strangers {
+    /// How many.
+    pub count: u64,
+    /// The line of the first.
+    pub line: u64,
+    /// The job that it names.
+    pub job: i64,
+}
+
+impl std::fmt::Display for Strangers {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Strangers { count, line, job } = self;
+        write!(
+            f,
+            "{} placements of jobs that are not among those replayed, first in line {line}: job {job}",
+            grouped(*count)
+        )
+    }
 }
 
 /// Placements that cannot be read.
@@ -113,7 +140,7 @@ impl PlacedNodes {
                         || format!("the header is \"{}\", not \"job,nodes\"", shown(text));
                     return if known { Ok(()) } else { Err(at(("job", problem()))) };
                 }
-                placed.row(text).map_err(at)
+                placed.row(line, text).map_err(at)
             });
             match row {
                 Ok(None) => return Ok(placed.finish(false)),
@@ -165,6 +192,17 @@ impl PlacedNodes {
         self.jobs.get(&key).map(|nodes| &**nodes)
     }
 
+    /// The placements of a file beside a trace that are of none of these jobs; `None` if there are none.
+    pub fn strangers(&self, jobs: &[Job]) -> Option<Strangers> {
+        let known: HashSet<i64> = jobs.iter().map(|job| job.number).collect();
+        let others = self.lines.iter().filter(|(job, _)| !known.contains(job));
+        let (count, first) = others.fold((0, None), |(count, first), (&job, &line)| {
+            let first = first.map_or((line, job), |first: (u64, i64)| first.min((line, job)));
+            (count + 1, Some(first))
+        });
+        first.map(|(line, job)| Strangers { count, line, job })
+    }
+
     /// The names of all nodes, by number.
     pub fn names(&self) -> &[String] {
         &self.names
@@ -183,39 +221,62 @@ struct Builder {
     numbers: HashMap<String, u32>,
     names: Vec<String>,
     jobs: HashMap<i64, Box<[u32]>>,
+    lines: HashMap<i64, u64>,
 }
 
 impl Builder {
-    fn add(&mut self, key: i64, nodes: impl Iterator<Item = String>) -> bool {
-        let Self { numbers, names, jobs } = self;
-        let number = |name: String| {
-            *numbers.entry(name).or_insert_with_key(|name| {
-                names.push(name.clone());
-                names.len() as u32 - 1
-            })
-        };
-        jobs.insert(key, nodes.map(number).collect()).is_none()
+    fn number(&mut self, name: String) -> u32 {
+        let Self { numbers, names, .. } = self;
+        *numbers.entry(name).or_insert_with_key(|name| {
+            names.push(name.clone());
+            names.len() as u32 - 1
+        })
     }
 
-    fn row(&mut self, text: &str) -> Result<(), (&'static str, String)> {
+    fn add(&mut self, key: i64, nodes: impl Iterator<Item = String>) -> bool {
+        let nodes = nodes.map(|name| self.number(name)).collect();
+        self.jobs.insert(key, nodes).is_none()
+    }
+
+    /// The same for a name that comes several times in a row.
+    fn add_midplanes(&mut self, key: i64, midplanes: Vec<(u32, u32)>) -> bool {
+        let mut nodes = Vec::new();
+        for (midplane, count) in midplanes {
+            let number = self.number(midplane.to_string());
+            nodes.resize(nodes.len() + count as usize, number);
+        }
+        self.jobs.insert(key, nodes.into()).is_none()
+    }
+
+    fn row(&mut self, line: u64, text: &str) -> Result<(), (&'static str, String)> {
         let (job, list) = text.split_once(',').ok_or(("nodes", "is missing".to_string()))?;
         let number = job.trim().parse();
         let number = number.map_err(|_| ("job", format!("\"{}\" is no number", shown(job))))?;
         let list = list.trim();
         let bare = list.strip_prefix('"').and_then(|list| list.strip_suffix('"')).unwrap_or(list);
-        let bad = || ("nodes", format!("\"{}\" is no list of nodes", shown(bare)));
-        if count(bare).map_err(|_| bad())? == 0 {
-            return Err(bad());
-        }
-        let nodes = names(bare, MOST).map_err(|_| bad())?;
-        match self.add(number, nodes.into_iter()) {
+        let bad = |why| ("nodes", format!("\"{}\" is no list of nodes{why}", shown(bare)));
+        self.lines.entry(number).or_insert(line);
+        let is_new = match midplanes::of_box(bare) {
+            Some(found) => {
+                let found = found.map_err(|why| bad(format!(": {why}")))?;
+                self.add_midplanes(number, found)
+            }
+            None => {
+                let nodes = names(bare, MOST).map_err(|why| bad(format!(": {why}")))?;
+                if nodes.is_empty() {
+                    return Err(bad(String::new()));
+                }
+                self.add(number, nodes.into_iter())
+            }
+        };
+        match is_new {
             true => Ok(()),
             false => Err(("job", format!("job {number} has nodes already"))),
         }
     }
 
     fn finish(self, by_line: bool) -> PlacedNodes {
-        let Self { names, jobs, .. } = self;
+        let Self { names, jobs, lines, .. } = self;
         // Numbers in their order, before text in its own.
         let key = |name: &String| (name.parse::<u64>().unwrap_or(u64::MAX), name.clone());
         let order: BTreeSet<(u64, String)> = names.iter().map(key).collect();
@@ -228,7 +289,83 @@ impl Builder {
         PlacedNodes {
             jobs: renamed.collect(),
             by_line,
+            lines,
             names: order.into_iter().map(|one| one.1).collect(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<PlacedNodes, String> {
+        PlacedNodes::of_file(text.as_bytes(), "x.nodes.csv").map_err(|error| error.to_string())
+    }
+
+    fn job(number: i64) -> Job {
+        Job { number, submit: 0, run: 1, estimate: 1, size: 1, line: 1, shape: None, limit: None }
+    }
+
+    #[test]
+    fn boxes_are_midplanes() {
+        let placed =
+            read("job,nodes\n7,\"A0-0 B0-0 C3-4 D0-0 E0-1\"\n8,A0-3 B0-3 C4-7 D0-3 E0-1\n");
+        let placed = placed.expect("two boxes");
+        assert_eq!(placed.names(), ["0", "4"]);
+        assert_eq!(placed.of(&job(7)), Some(&[0, 0, 1, 1][..]));
+        assert_eq!(placed.of(&job(8)), Some(&[1; 512][..]));
+        assert_eq!(placed.points(96), Some(vec![0, 4]));
+    }
+
+    #[test]
+    fn lists_that_are_none() {
+        for (list, problem) in [
+            ("\"2,1-0\"", "\"2,1-0\" is no list of nodes: \"1-0\": a range that runs backwards"),
+            ("A0-3 B0-12 C0-3 D0-3 E0-1", "B12 is beyond Mira"),
+            ("A0-3 B0-3", "a blank in a name"),
+            ("\"\"", "\"\" is no list of nodes"),
+        ] {
+            let error = read(&format!("job,nodes\n1,n1\n2,{list}\n")).expect_err(list);
+            let place = "x.nodes.csv:3: field nodes: ";
+            assert!(error.starts_with(place) && error.contains(problem), "{error}");
+        }
+    }
+
+    proptest::proptest! {
+        #![proptest_config(proptest::prelude::ProptestConfig::with_cases(2000))]
+
+        /// Any damage gives jobs with nodes that have names, or an error with a line.
+        #[test]
+        fn damage_is_an_error(
+            at in 0usize..70,
+            piece in "[a-z0-9,\"\\[\\]A-E \n-]{0,6}",
+            cut in 0usize..6,
+        ) {
+            let mut text = "job,nodes\n1,\"n[1-4]\"\n2,\"A0-3 B0-3 C4-7 D0-3 E0-1\"\n3,n1\n".to_string();
+            let at = at.min(text.len());
+            text.replace_range(at..(at + cut).min(text.len()), &piece);
+            match read(&text) {
+                Ok(placed) => {
+                    let names = placed.names().len() as u32;
+                    let all = placed.jobs.values().flatten();
+                    proptest::prop_assert!(all.copied().all(|node| node < names));
+                    proptest::prop_assert!(placed.jobs.values().all(|nodes| !nodes.is_empty()));
+                }
+                Err(error) => proptest::prop_assert!(error.starts_with("x.nodes.csv:"), "{}", error),
+            }
+        }
+    }
+
+    #[test]
+    fn placements_of_no_job_are_counted() {
+        let placed = read("job,nodes\n3,a\n9,b\n1,c\n8,b\n").expect("four jobs");
+        let jobs = [job(1), job(3)];
+        let strangers = placed.strangers(&jobs).expect("two");
+        assert_eq!(strangers, Strangers { count: 2, line: 3, job: 9 });
+        let words =
+            "2 placements of jobs that are not among those replayed, first in line 3: job 9";
+        assert_eq!(strangers.to_string(), words);
+        assert_eq!(placed.strangers(&[job(1), job(3), job(8), job(9)]), None);
     }
 }

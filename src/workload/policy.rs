@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use super::extra::Extra;
+
 /// Where a job's size comes from (SWF fields 5 and 8).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -25,6 +27,16 @@ impl SizeSource {
     /// Whether it looks at fields after the eighteenth.
     pub(super) fn is_extra(self) -> bool {
         matches!(self, Self::FrontierNodes | Self::CeritProcessors | Self::CeritNodes)
+    }
+
+    /// Whether these fields hold what it looks for there.
+    pub(super) fn is_told_by(self, extra: Extra<'_>) -> bool {
+        match self {
+            Self::FrontierNodes => extra.descriptor().is_some(),
+            Self::CeritProcessors => extra.processors_per_node().is_some(),
+            Self::CeritNodes => extra.nodes().is_some() || extra.processors_per_node().is_some(),
+            Self::Allocated | Self::AllocatedElseRequested | Self::RequestedElseAllocated => false,
+        }
     }
 }
 

@@ -180,7 +180,6 @@ fn who_is_out_is_shown() {
 fn what_knows_nothing_of_it() {
     let dir = dir().file("all.csv", "from,until,what\n5,9,all\n");
     for (options, why) in [
-        ("--down down.csv --alloc mc1x1 --tie auto", "processors out of service have no place"),
         ("--down down.csv --alloc first-fit --sched easy[guard=place]", "guard=count works"),
         ("--down all.csv --alloc elmer --mesh cluster:16x2", "whose hosts jobs share"),
     ] {

@@ -131,7 +131,16 @@ fn a_log_in_several_files() {
     dir.replay("import sacct a.txt no.txt -q").fails(2, 1, &["cannot read no.txt"]);
     dir.replay("import sacct - a.txt -").fails(2, 1, &["read once only"]);
     dir.replay("import sacct a.txt b.txt --write b.txt").fails(2, 1, &["that is the log"]);
+    dir.replay("import sacct a.txt ./a.txt").fails(
+        2,
+        1,
+        &["./a.txt: this is the same file as a.txt"],
+    );
+    dir.replay("import sacct a.txt b.txt a.txt").fails(2, 1, &["a.txt: this file is given twice"]);
     dir.replay("import sacct").refused(&["FILE"]);
+    let copy =
+        dir.file("copy.txt", SACCT).replay("import sacct a.txt copy.txt --write d.swf").code(0);
+    copy.says("the same job as in an earlier file, kept: 2, first in line 2 of copy.txt");
 }
 
 fn malformed_lines_are_counted() {
@@ -159,6 +168,7 @@ fn what_cannot_be_imported() {
     dir.replay("import sacct head.txt").fails(3, 1, &["head.txt:1: there is no column \"Submit\""]);
     dir.replay("import sacct late.txt").code(3).says("no job in the log");
     dir.replay("import torque log.txt").code(3).says("log.txt:1:1: date \"JobID");
+    dir.replay("import sacct no\u{1b}[31m.txt").fails(2, 1, &["cannot read no\u{fffd}[31m.txt"]);
     dir.replay("import cobalt log.txt").code(3).says("no column \"COBALT_JOBID\"");
 }
 

@@ -5,6 +5,7 @@ use super::dir::Dir;
 trials!(
     a_log_with_places,
     lists_in_field_19,
+    boxes_of_nodes,
     conflicts_are_told,
     runs_beside_the_log,
     what_is_missing_is_told,
@@ -55,6 +56,25 @@ fn lists_in_field_19() {
     dir.replay(&format!("{options} --mesh 2x2")).code(0).says(told);
     let words = ["allocator recorded: c.swf: the log names 2 nodes, 1x1*4 has 1 points"];
     dir.replay(&format!("{options} --mesh 1x1*4 -q")).fails(2, 1, &words);
+}
+
+/// Midplanes of Mira by the boxes of its jobs, and a placement of no job.
+fn boxes_of_nodes() {
+    let nodes = "1,\"A0-3 B4-7 C8-11 D8-11 E0-1\"\n2,\"A0-0 B4-4 C8-8 D8-8 E0-1\"\n3,A4-4 B0-0 C0-0 D0-0 E0-1\n9,26\n";
+    let dir = dir(nodes);
+    let log = LOG.replace("100 4 -1 -1 4", "5 512 -1 -1 512");
+    let dir = dir.file("j.swf", log);
+    let run = dir.replay("--trace j.swf --sched recorded --alloc recorded --system mira").code(0);
+    let run = run
+        .says("0 jobs on processors that others held; most at once on a point: 2 on 1, 512 on 1");
+    run.says("1 placements of jobs that are not among those replayed, first in line 5: job 9");
+    let dir = dir.file("j.nodes.csv", "job,nodes\n1,\"2,1-0\"\n");
+    let words = [
+        "j.nodes.csv:2: field nodes: \"2,1-0\" is no list of nodes: \"1-0\": a range that runs backwards",
+    ];
+    dir.replay("--trace j.swf --sched recorded --alloc recorded --system mira")
+        .code(3)
+        .says(words[0]);
 }
 
 /// In files and on standard output every run is set against the one that repeats the log.

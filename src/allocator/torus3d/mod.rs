@@ -209,18 +209,24 @@ impl Allocator for Placements {
         self.census.busy_list = self.census.busy_list.saturating_sub(parts);
     }
 
-    /// Weighted terms keep books of their own, of jobs and their ends.
     fn takes_outages(&self) -> bool {
-        self.tied.is_none()
+        true
     }
 
-    fn withdrawn(&mut self, _machine: &Machine, nodes: &[NodeId]) {
+    fn withdrawn(&mut self, machine: &Machine, nodes: &[NodeId]) {
+        if let Some(tied) = &mut self.tied {
+            let cells = nodes.iter().map(|node| self.cells[node.index()]);
+            tied.withdraw(cells, machine.walls_off());
+        }
         if let Some(free) = self.free.first_mut() {
             nodes.iter().for_each(|node| free.remove(self.cells[node.index()]));
         }
     }
 
     fn restored(&mut self, _machine: &Machine, nodes: &[NodeId]) {
+        if let Some(tied) = &mut self.tied {
+            tied.restore(nodes.iter().map(|node| self.cells[node.index()]));
+        }
         if let Some(free) = self.free.first_mut() {
             nodes.iter().for_each(|node| free.insert(self.cells[node.index()]));
         }

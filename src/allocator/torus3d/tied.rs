@@ -110,6 +110,16 @@ impl Tied {
         }
     }
 
+    /// Free cells go out of service.
+    pub fn withdraw(&mut self, cells: impl IntoIterator<Item = u32>, are_walls: bool) {
+        self.ties.withdraw(cells, are_walls);
+    }
+
+    /// They are back.
+    pub fn restore(&mut self, cells: impl IntoIterator<Item = u32>) {
+        self.ties.restore(cells);
+    }
+
     fn weigh(&mut self) {
         let frequency = |one: &Placement| match self.frequencies {
             Frequencies::One => 1,

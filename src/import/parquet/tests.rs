@@ -149,7 +149,7 @@ fn marconi() {
         let shown = made.report.to_string();
         for words in [
             "t.parquet: 4 rows, 3 jobs kept; 1 dropped; 0 that are no job; 0 malformed",
-            "noted     limit taken as minutes: 3, first in row 1",
+            "noted     limit taken as minutes (limit=seconds takes them as seconds): 3, first in row 1",
             "noted     never started: 1, first in row 3",
             "dropped   not ended when the log was written: 1, first in row 4",
         ] {
@@ -161,6 +161,39 @@ fn marconi() {
     assert_eq!(jobs(&seconds)[1], [10, 0, 60, 1, 60, 0]);
     let words = "limit taken as seconds: too many ran past it as minutes";
     assert_eq!(seconds.report.count(words), 3);
+}
+
+/// Where limits are long nobody can see what they are: they are minutes, which is told, unless the user knows better.
+#[test]
+fn limits_as_the_user_says() {
+    let bytes = written(&pm100([86_400, 60, 300, 5]), 4);
+    let limits = |source: &str| {
+        let made = made(source, None, &bytes);
+        let limits: Vec<i64> = jobs(&made).iter().map(|job| job[4]).collect();
+        (limits, made)
+    };
+    let (auto, made) = limits("pm100");
+    assert_eq!(auto, [5_184_000, 3600, 18_000]);
+    let long = "limit that is more than 31 days as minutes: are they seconds?";
+    assert_eq!(made.report.count(long), 1);
+    for (source, told, factor) in [
+        ("pm100[limit=seconds]", "limit taken as seconds", 1),
+        ("pm100[limit=minutes]", "limit taken as minutes", 60),
+    ] {
+        let (found, made) = limits(source);
+        assert_eq!(found, [86_400 * factor, 60 * factor, 300 * factor]);
+        assert_eq!((made.report.count(told), made.report.count(long)), (3, 0));
+        assert!(made.header.contains(&format!("; Note: replay import {source}\n")));
+    }
+}
+
+#[test]
+fn rows_without_a_number_of_nodes() {
+    let mut table = pm100([10, 1, 5, 5]);
+    let nodes = [Some(3), None, None, Some(1)];
+    table[7].1 = PrimitiveArray::<i32>::from(nodes.to_vec()).boxed();
+    let made = made("pm100", None, &written(&table, 4));
+    assert_eq!((made.records.len(), made.report.count("no size")), (1, 2));
 }
 
 #[test]
@@ -179,6 +212,7 @@ fn fugaku() {
     ];
     let made = made("fdata", None, &written(&table, 10));
     assert_eq!(jobs(&made), [[0, 2, 60, 158_976, 86_400, 1], [1, 1, 1, 1, -1, 0]]);
+    assert_eq!(made.report.count("limit taken as seconds"), 1);
     let zoned =
         super::super::parquet::tests::made("fdata[zone=+09:00]", None, &written(&table, 10));
     let start = format!("; UnixStartTime: {}\n", DAY - 9 * 3600);
@@ -300,7 +334,8 @@ fn mistakes_have_a_place() {
     );
     for (map, words) in [
         (MAP.replace("'n'", "'m'"), "t.parquet: there is no column \"m\" (is it \"s\"?)"),
-        (MAP.replace("'n'", "'l'"), "row 1, column l \"\": not a number"),
+        (MAP.replace("'r'", "'l'").replace("minutes", "HH:MM:SS"), "t.parquet: no job in the log"),
+        (MAP.replace("'n'", "'l'"), "dropped   no size: 3, first in row 1"),
     ] {
         let error = error("parquet", Some(&map), &good);
         assert!(error.contains(words), "{error}");

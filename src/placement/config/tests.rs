@@ -185,7 +185,11 @@ fn every_defect_has_its_line_and_key() {
             "13: torus a: torus3d/toruses/placements/anchor_seed/side: unknown key; there are x, y, z",
         ),
         // C5
-        ("n[0-7]", "n[0-7", "9: torus a: torus3d/toruses/nodes: a bracket is not closed"),
+        (
+            "n[0-7]",
+            "n[0-7",
+            "9: torus a: torus3d/toruses/nodes: \"n[0-7\": a bracket that is not closed",
+        ),
         // Keys
         (
             "anchor_seed",

@@ -20,6 +20,12 @@ fn terms(ties: &Ties, [placement, anchor]: [usize; 2], question: &Question<'_>) 
             .filter(|&index| all[index].size == size)
             .flat_map(|index| (0..all[index].anchors()).map(move |anchor| (index, anchor)))
             .filter(|&(index, anchor)| all[index].is_whole(anchor))
+            .filter(|&(index, anchor)| {
+                size <= question.size || {
+                    let down = |&cell: &u32| ties.down.contains(cell);
+                    !cells(index, anchor).iter().any(down)
+                }
+            })
             .collect();
         for &(index, at) in &anchors {
             let other = cells(index, at);
@@ -61,6 +67,10 @@ fn terms(ties: &Ties, [placement, anchor]: [usize; 2], question: &Question<'_>) 
                 next[axis] = (at[axis] + step) % torus.sides[axis];
                 let other = torus.cell(next);
                 if candidate.contains(&other) || ties.free.contains(other) {
+                    continue;
+                }
+                if ties.down.contains(other) {
+                    wall += i128::from(ties.down_is_wall);
                     continue;
                 }
                 contact += 1;
@@ -109,6 +119,7 @@ proptest! {
             (0.0..1.0f64).prop_map(Rivals::Compact),
         ],
         (pick, estimate, told) in (any::<u16>(), 1u64..100, any::<bool>()),
+        (down, back, is_wall) in (proptest::collection::btree_set(0u32..27, 0..5), 0usize..3, any::<bool>()),
     ) {
         let mut torus = Torus::new("t".into(), sides, |cell| Some(cell) != hole).expect("small");
         for (extent, step) in boxes {
@@ -132,6 +143,10 @@ proptest! {
                 running.push(place);
             }
         }
+        let mut down: Vec<u32> = down.into_iter().filter(|&cell| ties.free.contains(cell)).collect();
+        ties.withdraw(down.iter().copied(), is_wall);
+        ties.restore(down.split_off(down.len().saturating_sub(back)));
+        prop_assert!(down.iter().all(|&cell| !ties.free.contains(cell)));
         for (index, one) in ties.torus().placements().iter().enumerate() {
             for anchor in 0..one.anchors() {
                 let ends = cells_of(one.mask(anchor)).map(|cell| ties.ends[cell as usize]);

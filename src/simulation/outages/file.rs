@@ -18,6 +18,7 @@ use crate::lines::{LineError, Lines};
 use crate::scheduler::FOREVER;
 use crate::shown::shown;
 use crate::topology::{NodeId, Topology};
+use crate::workload::nodes::{BadList, ranges};
 
 /// A file of windows, not yet of a machine.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -172,9 +173,10 @@ fn row(line: u64, text: &str) -> Result<Row, FieldProblem> {
     let what = what.ok_or(("what", "is missing".to_string()))?;
     // A list has commas: some programs put quotes around it.
     let bare = what.strip_prefix('"').and_then(|what| what.strip_suffix('"')).unwrap_or(what);
-    let what = What::parse(bare).ok_or_else(|| {
-        let problem = format!("\"{}\" is no node LIST, box x y z X Y Z, or all", shown(what));
-        ("what", problem)
+    let what = What::parse(bare).map_err(|why| {
+        let why = why.map_or(String::new(), |why| format!(": {why}"));
+        let what = shown(what);
+        ("what", format!("\"{what}\" is no node LIST, box x y z X Y Z, or all{why}"))
     })?;
     Ok(Row { line, from, until, what })
 }
@@ -191,26 +193,25 @@ fn time(field: &'static str, text: &str) -> Result<i64, FieldProblem> {
 }
 
 impl What {
-    fn parse(text: &str) -> Option<Self> {
+    /// Reads it; else what is wrong with its list, if it has one.
+    fn parse(text: &str) -> Result<Self, Option<BadList>> {
         let (word, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
         match word.to_ascii_lowercase().as_str() {
-            "all" if rest.trim().is_empty() => Some(What::All),
-            "node" | "nodes" => {
-                let parts = rest.split(',').map(str::trim).map(part).collect::<Option<_>>();
-                parts.map(What::Nodes)
+            "all" if rest.trim().is_empty() => Ok(What::All),
+            "node" | "nodes" => ranges(rest).map(What::Nodes).map_err(Some),
+            "box" => Self::of_sides(rest).ok_or(None),
+            _ => Err(None),
+        }
+    }
+
+    fn of_sides(text: &str) -> Option<Self> {
+        let sides: Vec<u64> = text.split_whitespace().map(number).collect::<Option<_>>()?;
+        match sides[..] {
+            [x, y, to_x, to_y] => {
+                Some(What::Box { low: [x, y, 0], high: [to_x, to_y, 0], flat: true })
             }
-            "box" => {
-                let sides = rest.split_whitespace().map(number);
-                let sides: Vec<u64> = sides.collect::<Option<_>>()?;
-                match sides[..] {
-                    [x, y, to_x, to_y] => {
-                        Some(What::Box { low: [x, y, 0], high: [to_x, to_y, 0], flat: true })
-                    }
-                    [x, y, z, to_x, to_y, to_z] => {
-                        Some(What::Box { low: [x, y, z], high: [to_x, to_y, to_z], flat: false })
-                    }
-                    _ => None,
-                }
+            [x, y, z, to_x, to_y, to_z] => {
+                Some(What::Box { low: [x, y, z], high: [to_x, to_y, to_z], flat: false })
             }
             _ => None,
         }
@@ -253,17 +254,6 @@ impl What {
                 let cells = cells.flat_map(|(x, y)| range(2).map(move |z| [x, y, z]));
                 Ok(cells.map(|cell| grid.node(cell.map(|p| p as u16))).collect())
             }
-        }
-    }
-}
-
-/// A number, or two with a dash between them.
-fn part(text: &str) -> Option<(u64, u64)> {
-    match text.split_once('-') {
-        None => number(text).map(|one| (one, one)),
-        Some((first, last)) => {
-            let (first, last) = (number(first)?, number(last)?);
-            (first <= last).then_some((first, last))
         }
     }
 }
@@ -317,9 +307,9 @@ mod tests {
             ("1,2", "what", "is missing"),
             ("1,2,", "what", "is missing"),
             ("1,2,rack 3", "what", "\"rack 3\" is no node LIST"),
-            ("1,2,node 5-3", "what", "no node LIST"),
+            ("1,2,node 5-3", "what", "\"5-3\": a range that runs backwards"),
             ("1,2,node", "what", "no node LIST"),
-            ("1,2,node 1,,2", "what", "no node LIST"),
+            ("1,2,node 1,,2", "what", "no node LIST, box x y z X Y Z, or all: \"\": an empty name"),
             ("1,2,box 1 2 3", "what", "no node LIST, box"),
             ("1,2,all 3", "what", "no node LIST"),
             ("99999999999999999999,,all", "from", "no number of seconds"),

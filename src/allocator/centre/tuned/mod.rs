@@ -114,7 +114,7 @@ impl TunedMc1x1 {
         engine
     }
 
-    /// Shadows of `machine`, which is empty.
+    /// Shadows of `machine`, on which no job runs.
     fn cast_shadows(&mut self, machine: &Machine) {
         for _ in 0..self.tuning.shadows {
             let point = self.map.draw(&mut self.rng);
@@ -196,6 +196,19 @@ impl Allocator for TunedMc1x1 {
         let slot = self.slots[first.index()];
         self.shadows.iter_mut().for_each(|shadow| shadow.end(slot as usize));
         self.spare.push(slot);
+    }
+
+    /// The shadows are machines of their own: what leaves the real one leaves them too.
+    fn takes_outages(&self) -> bool {
+        true
+    }
+
+    fn withdrawn(&mut self, _machine: &Machine, nodes: &[NodeId]) {
+        self.shadows.iter_mut().for_each(|shadow| shadow.withdraw(nodes));
+    }
+
+    fn restored(&mut self, _machine: &Machine, nodes: &[NodeId]) {
+        self.shadows.iter_mut().for_each(|shadow| shadow.restore(nodes));
     }
 
     fn tied_sets(&mut self, machine: &Machine, request: Request) -> Option<u32> {

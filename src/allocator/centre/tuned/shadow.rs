@@ -8,7 +8,9 @@ use crate::topology::{NodeId, PairDistances};
 /// requests.
 ///
 /// MC1x1 serves every request that finds enough free processors, whatever its vector, and
-/// a shadow has as many free as the real machine: it never falls out of step.
+/// a shadow has as many free as the real machine: it never falls out of step. Of processors that leave the
+/// real machine a shadow may have a job on some; they leave it when that job ends, so that until then it has
+/// more free than the real one.
 #[derive(Debug)]
 pub struct Shadow {
     point: usize,
@@ -17,13 +19,22 @@ pub struct Shadow {
     /// Processors of the jobs that run, by the job's slot.
     held: Vec<Vec<NodeId>>,
     loss: u64,
+    /// By processor: whether it is to leave when its job ends. Empty if none ever was.
+    leaving: Vec<bool>,
 }
 
 impl Shadow {
     /// A shadow of `machine`, which is empty. `engine` is MC1x1 with the vector at `point`
     /// of the map.
     pub fn new(machine: &Machine, point: usize, engine: Mc1x1) -> Self {
-        Self { point, engine, machine: machine.clone(), held: Vec::new(), loss: 0 }
+        Self {
+            point,
+            engine,
+            machine: machine.clone(),
+            held: Vec::new(),
+            loss: 0,
+            leaving: Vec::new(),
+        }
     }
 
     /// Goes on with the vector at another point.
@@ -36,10 +47,11 @@ impl Shadow {
         self.point
     }
 
-    /// Number of free processors.
+    /// Processors that are free, those that are out of service, and those that are to leave.
     #[cfg(test)]
-    pub fn free_count(&self) -> usize {
-        self.machine.free_count()
+    pub fn counts(&self) -> [usize; 3] {
+        let leaving = self.leaving.iter().filter(|&&leaving| leaving).count();
+        [self.machine.free_count(), self.machine.down_count(), leaving]
     }
 
     /// Pairwise L1 of all jobs started since this was last asked.
@@ -68,9 +80,33 @@ impl Shadow {
 
     /// The job in `slot` ends.
     pub fn end(&mut self, slot: usize) {
-        if let Some(nodes) = self.held.get_mut(slot) {
-            self.machine.release(nodes);
-            nodes.clear();
+        let Some(nodes) = self.held.get_mut(slot) else { return };
+        self.machine.release(nodes);
+        if !self.leaving.is_empty() {
+            nodes.retain(|node| std::mem::take(&mut self.leaving[node.index()]));
+            self.machine.withdraw(nodes);
+        }
+        nodes.clear();
+    }
+
+    /// Processors have left the real machine.
+    pub fn withdraw(&mut self, nodes: &[NodeId]) {
+        self.leaving.resize(self.machine.processors(), false);
+        for &node in nodes {
+            match self.machine.is_free(node) {
+                true => self.machine.withdraw(&[node]),
+                false => self.leaving[node.index()] = true,
+            }
+        }
+    }
+
+    /// They have returned to it.
+    pub fn restore(&mut self, nodes: &[NodeId]) {
+        for &node in nodes {
+            match self.machine.is_down(node) {
+                true => self.machine.restore(&[node]),
+                false => self.leaving[node.index()] = false,
+            }
         }
     }
 }

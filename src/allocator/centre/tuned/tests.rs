@@ -1,4 +1,5 @@
 use super::*;
+use crate::allocator::out_of_service;
 use proptest::prelude::*;
 use rand::RngExt;
 
@@ -82,8 +83,76 @@ proptest! {
         let (served, real) = choices(&mut allocator, machine, &history);
         prop_assert_eq!(allocator.shadows.len(), if served.is_empty() { 0 } else { 3 });
         for shadow in &allocator.shadows {
-            prop_assert_eq!(shadow.free_count(), real.free_count());
+            prop_assert_eq!(shadow.counts(), [real.free_count(), 0, 0]);
         }
+    }
+
+    /// Also where processors leave and return: a shadow has more free by those that a job of its own still holds.
+    #[test]
+    fn shadows_stay_in_step_with_outages(
+        machine in proptest::sample::select(MACHINES.to_vec()),
+        history in out_of_service::history(1..150),
+    ) {
+        let mut allocator = tuned(machine, 1);
+        let mut real = Machine::new(machine.parse().expect("a machine"));
+        let request = |a: f64, b: f64| Request::of_size(1 + (a * b * 20.0) as u32);
+        // What is seen of the shadows is what the next request finds.
+        let mut shadows = Vec::new();
+        let mut watched = Watched { inner: &mut allocator, seen: &mut shadows };
+        out_of_service::drive(&mut watched, &mut real, history, request, |_, _, _| Ok(()))?;
+        for [free, shadow_free, leaving] in shadows {
+            prop_assert_eq!(shadow_free, free + leaving);
+        }
+        for shadow in &allocator.shadows {
+            prop_assert_eq!(shadow.counts(), [real.processors(), 0, 0]);
+        }
+    }
+}
+
+/// Looks at the shadows after each event.
+struct Watched<'a> {
+    inner: &'a mut TunedMc1x1,
+    /// Free processors of the real machine, those of a shadow, and those that are to leave it.
+    seen: &'a mut Vec<[usize; 3]>,
+}
+
+impl Watched<'_> {
+    fn look(&mut self, machine: &Machine) {
+        let down = machine.down_count();
+        for [free, own_down, leaving] in self.inner.shadows.iter().map(Shadow::counts) {
+            assert_eq!(own_down + leaving, down);
+            self.seen.push([machine.free_count(), free, leaving]);
+        }
+    }
+}
+
+impl Allocator for Watched<'_> {
+    fn takes_outages(&self) -> bool {
+        self.inner.takes_outages()
+    }
+
+    fn allocate(
+        &mut self,
+        machine: &Machine,
+        request: Request,
+        chosen: &mut Vec<NodeId>,
+    ) -> Result<(), Refusal> {
+        self.inner.allocate(machine, request, chosen)
+    }
+
+    fn released(&mut self, machine: &Machine, nodes: &[NodeId]) {
+        self.inner.released(machine, nodes);
+        self.look(machine);
+    }
+
+    fn withdrawn(&mut self, machine: &Machine, nodes: &[NodeId]) {
+        self.inner.withdrawn(machine, nodes);
+        self.look(machine);
+    }
+
+    fn restored(&mut self, machine: &Machine, nodes: &[NodeId]) {
+        self.inner.restored(machine, nodes);
+        self.look(machine);
     }
 }
 

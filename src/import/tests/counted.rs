@@ -1,0 +1,140 @@
+//! What is odd in a log, and is counted rather than passed over.
+
+use super::*;
+
+const MAP: &str = "time = 'unix'\n[columns]\nid = 'i'\nsubmit = 's'\nstart = 'b'\nend = 'e'\nwait = 'w'\n\
+    run = { column = 'r', unit = 'minutes' }\nsize = 'n'\nestimate = { column = 'l', unit = 'minutes' }\n\
+    status = { column = 'z', ok = ['ok'], failed = ['no'] }\n";
+
+fn table(rows: &str) -> Made {
+    let log = format!("i,s,b,e,w,r,n,l,z\n{rows}");
+    run(&how("csv", Some(MAP)), log.as_bytes()).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Each count of a report with its first line.
+fn counts(made: &Made) -> Vec<(&'static str, u64, u64)> {
+    made.report.counts.iter().map(|(key, count)| (key.1, count.count, count.first)).collect()
+}
+
+#[test]
+fn times_that_contradict_each_other() {
+    let made = table(
+        "1,100,110,170,10,1,4,5,ok\n\
+         2,100,110,170,20,1,4,5,ok\n\
+         3,100,110,890,10,14,4,5,ok\n\
+         4,100,110,890,11,9,4,5,ok\n\
+         5,100,,900,10,9.5,4,5,ok\n",
+    );
+    // Minutes are as exact as they are written: 780 s are 13 of them, and 14 is one off.
+    let told = [
+        ("run time unlike end less start, the run time taken", 2, 5),
+        ("wait unlike start less submission, the wait taken", 1, 3),
+    ];
+    assert_eq!(counts(&made), told);
+    assert_eq!(jobs(&made)[1][..3], [0, 20, 60]);
+    assert_eq!(jobs(&made)[3][..3], [0, 11, 540]);
+}
+
+#[test]
+fn jobs_without_times_or_size() {
+    let made = table(
+        "1,100,,,,,4,5,\n\
+         2,101,,,,,4,5,no\n\
+         3,102,,,,,4,5,ok\n\
+         4,103,110,,,,4,5,\n\
+         5,104,110,,,,4,5,ok\n\
+         6,105,110,170,,,,5,ok\n\
+         7,106,,170,,2,4,5,ok\n\
+         8,107,110,170,,,4,5,ok\n",
+    );
+    // One that has a run time ran, whenever that was.
+    assert_eq!(
+        jobs(&made),
+        [
+            [0, -1, 0, 4, 300, 5],
+            [1, -1, 0, 4, 300, 5],
+            [6, -1, 120, 4, 300, 1],
+            [7, 3, 60, 4, 300, 1]
+        ]
+    );
+    for (what, count) in [
+        ("never started", 2),
+        ("no run time", 2),
+        ("not ended when the log was written", 1),
+        ("no size", 1),
+    ] {
+        assert_eq!(made.report.count(what), count, "{what}");
+    }
+}
+
+#[test]
+fn estimates_that_are_none() {
+    let made = table("1,1,1,2,,,4,0,ok\n2,1,1,2,,,4,-1,ok\n3,1,1,2,,,4,,ok\n4,1,1,2,,,4,3,ok\n");
+    assert_eq!(counts(&made), [("estimate of 0 or less, taken as unknown", 2, 2)]);
+    let estimates: Vec<i64> = jobs(&made).iter().map(|job| job[4]).collect();
+    assert_eq!(estimates, [-1, -1, -1, 180]);
+    let said = "estimate of 0 or less, taken as unknown";
+    let zero =
+        super::made("sacct", &SACCT.replace("|90|90|", "|0|0|").replace("08:11:00", "08:13:00"));
+    assert_eq!(zero.report.count(said), 1);
+    let zero = super::made("torque", &TORQUE.replace("walltime=48:00:00", "walltime=00:00:00"));
+    assert_eq!((zero.report.count(said), jobs(&zero)[0][4]), (1, -1));
+    let zero = super::made("cobalt", &COBALT.replace(",7200.0,", ",0.0,"));
+    assert_eq!(zero.report.count(said), 2);
+}
+
+#[test]
+fn cobalt_without_start_or_end() {
+    let cut = COBALT.replace("2015-01-01 01:06:41.000000,2015-01-01 01:29:54.000000", ",");
+    let made = super::made("cobalt", &cut);
+    assert_eq!((jobs(&made)[0][..3].to_vec(), jobs(&made)[0][5]), (vec![0, -1, 0], 5));
+    assert_eq!(made.report.count("never started"), 1);
+    let cut = COBALT.replace("2015-01-01 01:29:54.000000", "");
+    assert_eq!(super::made("cobalt", &cut).report.count("not ended when the log was written"), 1);
+    // An hour more than it ran: clocks went back, or somebody mistook the zone.
+    let header = COBALT.lines().next().unwrap_or_default();
+    let row = "a,1,2015-01-01 00:00:00,2015-01-01 01:00:00,2015-01-01 02:00:00,4,q,9,512,512,,0";
+    for (ran, count) in [("3600.4", 0), ("3599", 0), ("7200", 1), ("", 0)] {
+        let log = format!("{header},RUNTIME_SECONDS\n{row},{ran}\n");
+        let what = "time elapsed unlike end less start, those taken";
+        assert_eq!(super::made("cobalt", &log).report.count(what), count, "{ran}");
+    }
+}
+
+#[test]
+fn a_job_in_two_files() {
+    let again = "17|bob|chem|batch|2026-03-01T08:13:00|2026-03-01T08:13:00|2026-03-01T14:06:00|2026-03-01T14:07:00|00:01:00|01:30|1|1|1|64|n003|COMPLETED\n\
+                 99|bob|chem|batch|2026-03-01T08:13:00|2026-03-01T08:13:00|2026-03-01T14:06:00|2026-03-01T14:07:00|00:01:00|01:30|1|1|1|64|n003|COMPLETED\n";
+    let second = format!("{}\n{again}", SACCT.lines().next().unwrap_or_default());
+    let mut swf = Vec::new();
+    let outputs = Outputs { swf: &mut swf, nodes: None, shapes: None };
+    let input = |text: &str| Ok(Input::Stream(Box::new(std::io::Cursor::new(text.to_string()))));
+    let inputs = [("a".to_string(), input(SACCT)), ("b".to_string(), input(&second))];
+    let report = import_all(inputs, &how("sacct", None), outputs).expect("a log");
+    assert_eq!(report.jobs, 8, "every record is a job");
+    let shown = report.to_string();
+    for words in [
+        "noted     the same job again, kept: 1, first in line 12 of a",
+        "noted     the same job as in an earlier file, kept: 1, first in line 2 of b",
+    ] {
+        assert!(shown.contains(words), "{words} not in\n{shown}");
+    }
+}
+
+#[test]
+fn a_header_that_cannot_be_meant() {
+    let error = super::error;
+    assert!(
+        error("sacct", &SACCT.replace("User|", "State|"))
+            .contains("log:1: column 2 and column 16 are both \"State\"")
+    );
+    let twice = COBALT.replace("JOB_NAME", "queue_name").replace("QUEUE_NAME", "Queue_Name");
+    assert!(error("cobalt", &twice).contains("column 1 and column 7 are both \"QUEUE_NAME\""));
+    // Whom nobody asks for may come twice, and the letters decide between two.
+    assert_eq!(super::made("sacct", &SACCT.replace("User|Account|", "Foo|Foo|")).records.len(), 6);
+    assert_eq!(super::made("sacct", &SACCT.replace("User|", "state|")).records.len(), 6);
+    let without = SACCT.replace("Elapsed|", "Foo|");
+    assert_eq!(super::made("sacct", &without).records.len(), 6);
+    let words = "log:1: running=yes needs the column ElapsedRaw or Elapsed";
+    assert!(error("sacct[running=yes]", &without).contains(words));
+}

@@ -119,14 +119,14 @@ mod tests {
             candidate_maps(&machine, [&free, &down], &rivals, width)
         };
         let beside = lines("2x2", 80);
-        assert_eq!(beside[0], "candidate 7 wins                candidate 9");
+        assert_eq!(beside[0], "candidate 7 wins                 candidate 9");
         assert_eq!(
             beside[3..],
             [
-                "+-----+                         +-----+",
-                "| 0 . |                         | 0 1 |",
-                "| 1 - |                         | . - |",
-                "+-----+                         +-----+"
+                "+-----+                          +-----+",
+                "| 0 . |                          | 0 1 |",
+                "| 1 - |                          | . - |",
+                "+-----+                          +-----+"
             ]
         );
         // One under the other, and a torus has no walls.

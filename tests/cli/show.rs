@@ -189,7 +189,7 @@ fn who_competes_is_shown() {
     assert_eq!(dir.files("out"), [tables, drawn].concat());
     // What is drawn adds up to what is told.
     let cells = String::from_utf8(dir.read("out/plots/candidates.csv")).expect("text");
-    let first = rows[0]["candidate"].to_string();
+    let first = rows[0]["candidate_number"].to_string();
     let free: i64 = cells
         .lines()
         .map(|line| line.split(',').collect::<Vec<_>>())

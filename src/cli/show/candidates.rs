@@ -254,7 +254,7 @@ impl Results for Competition<'_> {
         };
         let ends = self.vector().is_some_and(|vector| vector.ends != 0);
         let mut shown = vec![
-            Shown::column("candidate", "candidate", 0),
+            Shown::column("candidate_number", "candidate", 0),
             Shown::text("centre", centre),
             Shown::column("last_shell", "last shell", 0),
             Shown::column("score", "score", 0),

@@ -13,7 +13,7 @@ impl Table for Rival {
         type C = Column<Rival>;
         let sum = |term: Term| move |it: &Rival| it.tie.map(|_| it.sum(term));
         vec![
-            C::new("candidate", "", "place among all candidates in the order in which they are looked at, from 1", |it| it.number),
+            C::new("candidate_number", "", "place among all candidates in the order in which they are looked at, from 1", |it| it.number),
             C::new("centre_x", "", "x of the centre of the shells", |it| i64::from(it.centre[0])),
             C::new("centre_y", "", "y of it", |it| i64::from(it.centre[1])),
             C::new("centre_z", "", "z of it; 0 in two dimensions", |it| i64::from(it.centre[2])),

@@ -115,6 +115,7 @@ pub mod random;
 pub mod recorded;
 pub mod reduced;
 pub mod registry;
+pub mod rival;
 mod spec;
 pub mod submesh;
 pub mod torus3d;

@@ -9,6 +9,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::rival::Rivals;
 use super::submesh::SubMesh;
 use crate::topology::{Coord, Grid, NodeId};
 
@@ -30,6 +31,8 @@ pub struct Account {
     /// The processors that win by what was told, where that is the definition of the strategy and not
     /// what it went on to do.
     pub winner: Option<Vec<NodeId>>,
+    /// The candidates that compete by score and tie value, as many as are [`LISTED`], if there are any.
+    pub rivals: Option<Rivals>,
 }
 
 /// A part of an account.
@@ -112,6 +115,11 @@ impl Notes {
     #[inline]
     pub fn list(&self, listing: impl FnOnce() -> Listing) {
         self.write(|account| account.parts.push(Part::Listing(listing())));
+    }
+
+    /// Shows who competes.
+    pub fn rivals(&self, rivals: impl FnOnce() -> Rivals) {
+        self.write(|account| account.rivals = Some(rivals()));
     }
 
     /// Says who wins by what was told.

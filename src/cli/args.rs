@@ -1,13 +1,12 @@
 //! The arguments of grids and of the main job, as typed.
 
-use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use super::baseline::BaselineArg;
 use super::exit::Failure;
-use crate::report::Sheet;
-use crate::table::{Table, write_csv, write_json_line};
+use super::print::{SortArg, TableArgs};
 use crate::workload::{Oversize, Shake};
 
 /// What there is to run, as typed.
@@ -37,7 +36,10 @@ pub struct GridArgs {
     #[arg(long, short, value_name = "NAME[..]", help_heading = "Grid")]
     pub sched: Vec<String>,
 
-    /// Allocator: mc1x1, mm, gen-alg, hilbert-best-fit, ... [default: mc1x1].
+    /// Allocator: mc1x1, mm, gen-alg, ..., or all [default: mc1x1].
+    ///
+    /// all stands for every strategy that works on the machines with the schedulers, but for recorded; the
+    /// names of the others are told. A replay without --alloc and --tie compares several.
     #[arg(long, short, value_name = "NAME[..]", help_heading = "Grid")]
     pub alloc: Vec<String>,
 
@@ -61,8 +63,7 @@ pub struct GridArgs {
         alias = "clean",
         value_name = "NAME",
         default_value = "johnson",
-        help_heading = "Trace",
-        hide_short_help = true
+        help_heading = "Grid"
     )]
     pub policy: String,
 
@@ -113,7 +114,7 @@ pub struct GridArgs {
     pub from: Option<String>,
 
     /// At most this many jobs.
-    #[arg(long, value_name = "N", help_heading = "Trace", hide_short_help = true)]
+    #[arg(long, value_name = "N", help_heading = "Grid")]
     pub jobs: Option<usize>,
 
     /// At most this many days.
@@ -236,6 +237,14 @@ pub struct RunArgs {
     #[arg(long, requires = "out", help_heading = "Output", hide_short_help = true)]
     pub placements: bool,
 
+    /// What it is printed beside.
+    #[command(flatten)]
+    pub baseline: BaselineArg,
+
+    /// The order of what is printed.
+    #[command(flatten)]
+    pub sort: SortArg,
+
     /// Where results go.
     #[command(flatten)]
     pub output: OutputArgs,
@@ -244,9 +253,8 @@ pub struct RunArgs {
 /// Where results go, as typed.
 #[derive(Clone, Debug, Args)]
 pub struct OutputArgs {
-    /// Format on standard output: table, json, csv, md.
-    #[arg(long, value_enum, default_value_t, help_heading = "Output", hide_possible_values = true)]
-    pub format: FormatArg,
+    #[command(flatten)]
+    pub table: TableArgs,
 
     /// Write tables (Parquet, CSV), plots and a manifest into this folder.
     #[arg(long, value_name = "DIR", help_heading = "Output")]
@@ -298,50 +306,6 @@ impl ProcessArgs {
     /// processors. See [`set_threads`](super::threads::set_threads) for `tables`.
     pub fn set_threads(&self, tables: bool) -> Result<(), Failure> {
         super::threads::set_threads(self.threads, self.quiet, tables)
-    }
-}
-
-/// `--format`.
-#[derive(Clone, Copy, Debug, Default, ValueEnum)]
-pub enum FormatArg {
-    /// Aligned columns for people.
-    #[default]
-    Table,
-    /// One JSON object per run and line, full precision.
-    Json,
-    /// Comma-separated values, full precision.
-    Csv,
-    /// A Markdown table.
-    Md,
-}
-
-impl FormatArg {
-    /// Prints a table: for people as `sheets`, with a line between them, for programs whole.
-    pub fn print<'a, Row: Table + 'a>(
-        self,
-        rows: impl IntoIterator<Item = &'a Row>,
-        sheets: impl FnOnce() -> Vec<Sheet>,
-        mut out: &mut dyn Write,
-    ) -> io::Result<()> {
-        let columns = Row::columns();
-        match self {
-            FormatArg::Json => {
-                rows.into_iter().try_for_each(|row| write_json_line(&columns, row, &mut out))
-            }
-            FormatArg::Csv => write_csv(&columns, rows, true, out),
-            FormatArg::Table | FormatArg::Md => {
-                for (i, sheet) in sheets().iter().enumerate() {
-                    if i > 0 {
-                        writeln!(out)?;
-                    }
-                    match self {
-                        FormatArg::Md => sheet.write_markdown(out)?,
-                        _ => sheet.write_plain(out)?,
-                    }
-                }
-                Ok(())
-            }
-        }
     }
 }
 

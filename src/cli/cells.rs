@@ -1,11 +1,12 @@
 //! From arguments to cells.
 
 use std::fs::File;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::args::GridArgs;
 use super::compatible::{amid_outages, compatible, moves_no_log};
+use super::every::{self, Chosen};
 use super::exit::{Failure, tell};
 use super::load::load_traces;
 use super::sweep::{ListArgs, of_flags};
@@ -44,15 +45,31 @@ impl Loaded {
         measure: Measure,
         quiet: bool,
     ) -> Result<Self, Failure> {
-        let main_job = args.trace.is_empty() && args.alloc.is_empty() && args.tie.is_empty();
-        let mut args = args.clone();
-        if main_job {
-            args.alloc = vec![MAIN_JOB_ALLOCATORS.to_string()];
-            args.tie = MAIN_JOB_TIES.map(str::to_string).to_vec();
-        }
-        let mut grid = of_flags(&args, &ListArgs::default(), shake)?;
+        Self::chosen(every::chosen(args, false, quiet)?, shake, measure, quiet)
+    }
+
+    /// The same for the main job: without an allocator and a tie vector several strategies, whatever the trace.
+    pub fn main_job(
+        args: &GridArgs,
+        shake: Option<Shake>,
+        measure: Measure,
+        quiet: bool,
+    ) -> Result<Self, Failure> {
+        Self::chosen(every::chosen(args, true, quiet)?, shake, measure, quiet)
+    }
+
+    fn chosen(
+        chosen: Chosen,
+        shake: Option<Shake>,
+        measure: Measure,
+        quiet: bool,
+    ) -> Result<Self, Failure> {
+        let mut grid = of_flags(&chosen.args, &ListArgs::default(), shake)?;
         grid.measure = measure;
-        Self::load(grid, None, quiet)
+        match chosen.traces {
+            Some(traces) => Self::planned(grid, traces),
+            None => Self::load(grid, None, quiet),
+        }
     }
 
     /// Loads the traces of a grid, which may come from a `file`.
@@ -72,6 +89,11 @@ impl Loaded {
                 None => failure,
             })?);
         }
+        Self::planned(grid, traces)
+    }
+
+    /// The cells of a grid on its traces.
+    fn planned(grid: ParameterGrid, traces: Vec<Arc<Trace>>) -> Result<Self, Failure> {
         compatible(&grid, traces.iter().map(|trace| &trace.topology))?;
         amid_outages(&grid, &traces)?;
         let plan = Plan::new(grid, &traces).map_err(Failure::usage)?;
@@ -103,6 +125,13 @@ impl Loaded {
         }
     }
 
+    /// The files that were read.
+    pub fn inputs(&self) -> Vec<PathBuf> {
+        let traces = self.traces.iter().map(|trace| trace.workload.source.clone());
+        let down = self.plan.grid.file.down.iter().map(|down| PathBuf::from(&down.file));
+        traces.chain(down).collect()
+    }
+
     /// All cells in order.
     pub fn cells(&self) -> Vec<Cell> {
         // Every strategy was made once when the grid was resolved.
@@ -115,9 +144,6 @@ impl Loaded {
         (0..strategies.len()).filter_map(|index| strategies.get(index).ok()).collect()
     }
 }
-
-const MAIN_JOB_ALLOCATORS: &str = "mc1x1,mm,gen-alg,hilbert-best-fit,snake-best-fit,random";
-const MAIN_JOB_TIES: [&str; 2] = ["none", "2,13,20,6"];
 
 /// The seeds of lists and ranges; 0 without any.
 pub fn seeds(lists: &[String]) -> Result<Vec<u64>, Failure> {

@@ -18,6 +18,7 @@ use super::exit::{Exit, Failure, tell};
 use super::interrupt::interruption;
 use super::kind::Kind;
 use super::messages::MessageArgs;
+use super::print::{SortArg, Sorting};
 use super::progress::Progress;
 use super::results::{Results, Tally};
 use super::resumed::Resumed;
@@ -38,6 +39,10 @@ use crate::topology::Topology;
 
 /// Arguments of `replay contend`.
 #[derive(Clone, Debug, Args)]
+#[command(after_help = "Examples:
+  replay contend --jobs 500 --alloc mc1x1,random
+  replay contend --trace KTH-SP2 --jobs 1000 --alloc mm,hilbert-best-fit --seed 0..4 --out out/contend
+  replay list patterns")]
 pub struct ContendArgs {
     #[command(flatten)]
     grid: GridArgs,
@@ -60,6 +65,9 @@ pub struct ContendArgs {
 
     #[command(flatten)]
     shake: ShakeArgs,
+
+    #[command(flatten)]
+    sort: SortArg,
 
     #[command(flatten)]
     output: OutputArgs,
@@ -102,6 +110,7 @@ struct Measured {
 /// Measures every job alone, then runs the trace under every scheduler and allocator.
 pub fn run(args: &ContendArgs, command: &[OsString]) -> Result<Exit, Failure> {
     let mut session = Session::begin(Kind::Contend, &args.output, command)?;
+    let sorting = args.sort.of()?;
     let quiet = args.output.process.quiet;
     if !(args.scale > 0.0 && args.scale.is_finite()) {
         return Err(Failure::usage_message("--scale: must be a positive number of cycles"));
@@ -116,6 +125,7 @@ pub fn run(args: &ContendArgs, command: &[OsString]) -> Result<Exit, Failure> {
     let pattern = args.messages.name(&messages);
     let grid = with_allocators(&args.grid, quiet)?;
     let loaded = Loaded::resolve(&grid, args.shake.shake(), Measure::default(), quiet)?;
+    session.reads(loaded.inputs());
     if let Some(rule) = args.grid.deps.as_deref().filter(|rule| *rule != "ignore") {
         return Err(Failure::usage_message(format!(
             "--deps {rule}: is for replays of traces (run, sweep, search)"
@@ -187,7 +197,7 @@ pub fn run(args: &ContendArgs, command: &[OsString]) -> Result<Exit, Failure> {
     });
     let runs: Vec<Contended> = runs.collect();
     let shaken = over_copies(&loaded, &runs)?;
-    session.publish(&mut Contention { args, loaded: &loaded, runs, shaken }, &tally)
+    session.publish(&mut Contention { args, loaded: &loaded, runs, shaken, sorting }, &tally)
 }
 
 /// What the command came to.
@@ -197,6 +207,7 @@ struct Contention<'a> {
     runs: Vec<Contended>,
     /// What they come to over shaken copies of the traces.
     shaken: Vec<ShakenRow>,
+    sorting: Option<Sorting<Contended>>,
 }
 
 impl Results for Contention<'_> {
@@ -204,6 +215,12 @@ impl Results for Contention<'_> {
 
     fn rows(&self) -> &[Contended] {
         &self.runs
+    }
+
+    fn arrange(&mut self) {
+        if let Some(sorting) = &self.sorting {
+            self.runs.sort_by(|a, b| sorting.order(a, b));
+        }
     }
 
     fn sheets(&self) -> Vec<Sheet> {

@@ -2,11 +2,12 @@
 
 use clap::Args;
 
-use super::args::{FormatArg, GridArgs, ProcessArgs};
+use super::args::{GridArgs, ProcessArgs};
 use super::cells::{Loaded, seeds};
 use super::compatible::never_down;
 use super::exit::{Exit, Failure, tell};
 use super::interrupt::interruption;
+use super::print::TableArgs;
 use super::search::{failure, listed_slacks};
 use super::stdout::stdout;
 use crate::experiment::estimates::{Finding, Setting, Source, study};
@@ -36,9 +37,8 @@ pub struct EstimatesArgs {
     #[arg(long, value_name = "N", default_value_t = 2000, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     samples: u32,
 
-    /// Format on standard output.
-    #[arg(long, value_enum, default_value_t)]
-    format: FormatArg,
+    #[command(flatten)]
+    table: TableArgs,
 
     #[command(flatten)]
     process: ProcessArgs,
@@ -84,7 +84,7 @@ pub fn run(args: &EstimatesArgs) -> Result<Exit, Failure> {
     if findings.is_empty() && stop.is_raised() {
         return Err(Failure::interrupted());
     }
-    args.format
+    args.table
         .print(&findings, || vec![sheet(&findings)], &mut stdout())
         .map_err(|e| Failure::output("standard output", e))?;
     if stop.is_raised() { Err(Failure::interrupted()) } else { Ok(Exit::Done) }

@@ -7,16 +7,18 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use serde::Serialize;
 
-use super::args::{FormatArg, GridArgs, OutputArgs};
+use super::args::{GridArgs, OutputArgs};
 use super::cells::Loaded;
 use super::exit::{Exit, Failure};
 use super::interrupt::interruption;
 use super::kind::Kind;
 use super::output::configuration;
+use super::print::{FormatArg, TableArgs, wrapped};
 use super::results::{Results, Tally};
 use super::session::Session;
-use super::stdout::stdout;
+use super::stdout::{columns, stdout};
 use crate::allocator::notes::Part;
+use crate::experiment::explained::data::data;
 use crate::experiment::explained::explain;
 use crate::experiment::explained::steps::{Step, parts, steps};
 use crate::experiment::{Cell, CellProblem};
@@ -28,7 +30,8 @@ use crate::report::{Align, Sheet};
 #[command(after_help = "Examples:
   replay explain --tie 2,13,20,6 --job 3333
   replay explain --trace KTH-SP2 --sched easy --alloc mm --job 5000
-  replay explain --sched easy --alloc gabl --job 250 --format md")]
+  replay explain --sched easy --alloc gabl --job 250 --format md
+  replay explain --sched easy --job 250 --json")]
 pub struct ExplainArgs {
     #[command(flatten)]
     pub grid: GridArgs,
@@ -36,6 +39,10 @@ pub struct ExplainArgs {
     /// The job of this number.
     #[arg(long, value_name = "N", allow_hyphen_values = true, help_heading = "Explain")]
     pub job: i64,
+
+    /// Print one JSON object with the data: queues, running jobs, candidates, processors.
+    #[arg(long, conflicts_with = "format", help_heading = "Explain")]
+    pub json: bool,
 
     #[command(flatten)]
     pub output: OutputArgs,
@@ -55,6 +62,7 @@ pub fn run(args: &ExplainArgs, command: &[OsString]) -> Result<Exit, Failure> {
     let why =
         "explain: allocator recorded puts jobs where the log says; there is nothing to explain";
     let (loaded, cell) = Loaded::one(&args.grid, "explain", why, quiet)?;
+    session.reads(loaded.inputs());
     let cell = &cell;
     let stop = interruption(quiet);
     let mut tally = Tally::of("explanations", 1);
@@ -65,6 +73,12 @@ pub fn run(args: &ExplainArgs, command: &[OsString]) -> Result<Exit, Failure> {
             tally.done = 1;
             told.parts = parts(&explained, &cell.trace.topology);
             told.rows = steps(&told.parts);
+            if args.json {
+                let data = data(&explained, &cell.trace.topology);
+                let printed = writeln!(stdout(), "{data}");
+                printed.map_err(|e| Failure::output("standard output", e))?;
+                told.is_printed = true;
+            }
         }
         Ok(None) => {
             let (number, name) = (args.job, &cell.trace.workload.name);
@@ -75,8 +89,8 @@ pub fn run(args: &ExplainArgs, command: &[OsString]) -> Result<Exit, Failure> {
         Err(CellProblem::Stopped(_)) => {}
         Err(problem) => return Err(Failure::data(problem)),
     }
-    if matches!(session.format(), FormatArg::Table | FormatArg::Md) {
-        told.print(session.format()).map_err(|e| Failure::output("standard output", e))?;
+    if matches!(session.format(), FormatArg::Table | FormatArg::Md) && !args.json {
+        told.print(session.table()).map_err(|e| Failure::output("standard output", e))?;
         told.is_printed = true;
     }
     session.publish(&mut told, &tally)
@@ -93,10 +107,10 @@ struct Steps<'a> {
 
 impl Steps<'_> {
     /// For people: sentences under their topic, lists as tables.
-    fn print(&self, format: FormatArg) -> std::io::Result<()> {
+    fn print(&self, table: TableArgs) -> std::io::Result<()> {
         let mut out = stdout();
         let key = self.cell.key();
-        let markdown = matches!(format, FormatArg::Md);
+        let markdown = table.format == FormatArg::Md;
         let (trace, machine) = (&key.trace, &key.topology);
         writeln!(out, "{trace} on {machine}, {}, {}:", key.scheduler, key.strategy())?;
         let mut before = "";
@@ -108,27 +122,20 @@ impl Steps<'_> {
             }
             match part {
                 Part::Words(words) if markdown => writeln!(out, "* {words}")?,
-                Part::Words(words) => wrapped(words, &mut out)?,
+                Part::Words(words) => say(words, &mut out)?,
                 Part::Listing(listing) => {
                     match markdown {
                         true => writeln!(out, "\n{}:\n", listing.about)?,
-                        false => wrapped(&format!("{}:", listing.about), &mut out)?,
+                        false => say(&format!("{}:", listing.about), &mut out)?,
                     }
                     let columns: Vec<_> =
                         listing.columns.iter().map(|&name| (name, Align::Right)).collect();
                     let mut sheet = Sheet::new(&columns);
                     listing.rows.iter().for_each(|row| sheet.push(row.clone()));
-                    let mut text = Vec::new();
-                    match markdown {
-                        true => sheet.write_markdown(&mut text)?,
-                        false => sheet.write_plain(&mut text)?,
-                    }
-                    let indent = if markdown { "" } else { "    " };
-                    for line in String::from_utf8_lossy(&text).lines() {
-                        writeln!(out, "{}", format!("{indent}{line}").trim_end())?;
-                    }
+                    let indent = if markdown { 0 } else { 4 };
+                    table.sheet(&sheet, indent, &mut out)?;
                     if listing.more > 0 {
-                        writeln!(out, "{indent}and {} more", listing.more)?;
+                        writeln!(out, "{}and {} more", " ".repeat(indent), listing.more)?;
                     }
                     if markdown {
                         writeln!(out)?;
@@ -140,18 +147,13 @@ impl Steps<'_> {
     }
 }
 
-/// A sentence in lines of at most 100 characters.
-fn wrapped(words: &str, out: &mut impl Write) -> std::io::Result<()> {
-    let mut line = String::from(" ");
-    for word in words.split_whitespace() {
-        if line.chars().count() + 1 + word.chars().count() > 100 && line.trim() != "" {
-            writeln!(out, "{line}")?;
-            line = String::from("   ");
-        }
-        line.push(' ');
-        line.push_str(word);
-    }
-    writeln!(out, "{line}")
+/// The longest lines of sentences, also in wider terminals.
+const WIDTH: usize = 100;
+
+/// Writes a sentence in lines, indented.
+fn say(words: &str, out: &mut impl Write) -> std::io::Result<()> {
+    let width = columns().map_or(WIDTH, |columns| columns.min(WIDTH));
+    wrapped(words, width.saturating_sub(2)).iter().try_for_each(|line| writeln!(out, "  {line}"))
 }
 
 impl Results for Steps<'_> {

@@ -16,6 +16,11 @@ use crate::workload::stochastic::{nodes_path, shapes_path};
 
 /// Arguments of `replay import`.
 #[derive(Clone, Debug, Args)]
+#[command(after_help = "Examples:
+  replay import sacct sacct.txt --processors 1024 --write out/site.swf
+  replay import 'sacct[zone=Europe/Prague]' sacct.txt --write out/site.swf
+  replay import csv jobs.csv --map map.toml --write out/table.swf
+  replay list sources")]
 pub struct ImportArgs {
     /// Kind of log: sacct, cobalt, torque, dirlab, rfold, csv, fdata, pm100 or parquet, with settings
     /// such as sacct[submit=eligible] (replay list sources).

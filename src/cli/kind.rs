@@ -71,6 +71,8 @@ impl Kind {
             Kind::Show => &[
                 "held.parquet",
                 "held.csv",
+                "candidates.parquet",
+                "candidates.csv",
                 "placements.parquet",
                 "placements.csv",
                 "fragmentation.parquet",

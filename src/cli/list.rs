@@ -2,13 +2,17 @@ use std::io::{self, Write};
 
 use clap::{Args, ValueEnum};
 
+use super::compare::Projected;
+use super::complete;
 use super::exit::{Exit, Failure};
+use crate::allocator::rival::Rival;
 use crate::experiment::against::AgainstRow;
 use crate::experiment::compare::Compared;
 use crate::experiment::contention::{Contended, ContendedJob, Correlations};
 use crate::experiment::estimates::Finding;
 use crate::experiment::explained::steps::Step;
 use crate::experiment::fragmentation::FreeSpace;
+use crate::experiment::moved::Moved;
 use crate::experiment::saturated::Outcome;
 use crate::experiment::search::{PortabilityRow, SearchRow, SparedRow};
 use crate::experiment::shaken::ShakenRow;
@@ -30,6 +34,10 @@ use crate::{allocator, import, network, scheduler};
 
 /// Arguments of `replay list`.
 #[derive(Clone, Debug, Args)]
+#[command(after_help = "Examples:
+  replay list allocators
+  replay list traces
+  replay list columns --format json")]
 pub struct ListArgs {
     /// What to list [default: everything but columns].
     what: Option<Listing>,
@@ -77,6 +85,8 @@ enum ListFormat {
     Table,
     /// One JSON object per entry and line.
     Json,
+    /// One name per line; of traces those that are here.
+    Names,
 }
 
 /// Lists what can be named.
@@ -101,10 +111,20 @@ pub fn run(args: &ListArgs) -> Result<Exit, Failure> {
         if i > 0 && matches!(args.format, ListFormat::Table) {
             writeln!(out).map_err(|e| Failure::output("standard output", e))?;
         }
+        if let (ListFormat::Names, Listing::Traces) = (args.format, what) {
+            let names = complete::traces()?;
+            let written = names.iter().try_for_each(|name| writeln!(out, "{name}"));
+            written.map_err(|e| Failure::output("standard output", e))?;
+            continue;
+        }
         let entries = entries(*what)?;
         let written = match args.format {
             ListFormat::Table => entries.text.iter().try_for_each(|line| writeln!(out, "{line}")),
             ListFormat::Json => entries.json.iter().try_for_each(|entry| writeln!(out, "{entry}")),
+            ListFormat::Names => {
+                let names = entries.json.iter().filter_map(|entry| entry["name"].as_str());
+                names.into_iter().try_for_each(|name| writeln!(out, "{name}"))
+            }
         };
         written.map_err(|e| Failure::output("standard output", e))?;
     }
@@ -276,11 +296,14 @@ pub(super) fn tables() -> Vec<TableInfo> {
         TableInfo::of::<AgainstRow>(),
         TableInfo::of::<OfRun<'_, OutageMetrics>>(),
         TableInfo::of::<Hold>(),
+        TableInfo::of::<Rival>(),
         TableInfo::of::<Step>(),
         TableInfo::of::<FreeSpace>(),
         TableInfo::of::<Outcome>(),
         TableInfo::of::<Finding>(),
         TableInfo::of::<Compared>(),
+        TableInfo::of::<Projected>(),
+        TableInfo::of::<Moved>(),
         TableInfo::of::<SearchRow>(),
         TableInfo::of::<SparedRow>(),
         TableInfo::of::<PortabilityRow<'_>>(),

@@ -15,12 +15,15 @@
 //! | 130 | interrupted; what was done is written |
 
 mod args;
+mod baseline;
 mod cells;
 mod compare;
 mod compatible;
+mod complete;
 mod contend;
 mod cost;
 mod estimates;
+mod every;
 mod exit;
 mod explain;
 mod import;
@@ -33,6 +36,7 @@ mod messages;
 mod network;
 mod output;
 mod place;
+mod print;
 mod progress;
 mod report;
 mod results;
@@ -60,7 +64,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use exit::Exit;
 
-/// What `--version` says; `-V` says the first line. The program has no build without these features.
+/// What `--version` says; `-V` says the first line.
 const LONG_VERSION: &str = concat!(
     env!("CARGO_PKG_VERSION"),
     "\ncommit ",
@@ -69,7 +73,9 @@ const LONG_VERSION: &str = concat!(
     env!("REPLAY_SOURCES"),
     "\ncompiler ",
     env!("REPLAY_COMPILER"),
-    "\nfeatures frame plot\nlicence MIT OR Apache-2.0"
+    "\nfeatures ",
+    env!("REPLAY_FEATURES"),
+    "\nlicence MIT OR Apache-2.0"
 );
 
 /// Replays job traces of supercomputers through schedulers and processor allocators.
@@ -81,8 +87,8 @@ const LONG_VERSION: &str = concat!(
     args_conflicts_with_subcommands = true,
     subcommand_negates_reqs = true,
     max_term_width = 100,
-    after_help = "Example (without --trace a synthetic trace is replayed, which comes with the project):
-  replay --trace KTH-SP2.swf --alloc mc1x1 --tie 2,13,20,6",
+    disable_version_flag = true,
+    after_help = "Example: replay --trace KTH-SP2.swf --alloc mc1x1 --tie 2,13,20,6",
     after_long_help = "Examples:
   replay --trace KTH-SP2.swf --alloc mc1x1 --tie 2,13,20,6
       One run; one line of results.
@@ -108,6 +114,10 @@ Units: times are seconds of the trace, distances are hops, sizes are processors.
 struct Cli {
     #[command(subcommand)]
     command: Option<Command>,
+
+    /// Print version.
+    #[arg(short = 'V', long, action = clap::ArgAction::Version, hide_short_help = true)]
+    version: Option<bool>,
 
     #[command(flatten)]
     run: args::RunArgs,

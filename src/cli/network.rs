@@ -16,6 +16,10 @@ use crate::topology::Topology;
 
 /// Arguments of `replay network`.
 #[derive(Clone, Debug, Args)]
+#[command(after_help = "Examples:
+  replay network --mesh 16x16 --packets packets.csv
+  replay network --mesh torus:8x8 --packets packets.csv --channels out/channels.csv
+  replay network --network bani-mohammad --packets - < packets.csv")]
 pub struct NetworkArgs {
     /// CSV with the columns id,src,dst,flits,inject_cycle; - is standard input.
     ///

@@ -1,12 +1,15 @@
 //! The results of the main job: shown, and written down, as they come.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::args::{FormatArg, RunArgs};
+use super::args::RunArgs;
+use super::baseline::Baseline;
 use super::cells::Loaded;
 use super::exit::{Failure, tell};
+use super::print::{FormatArg, Sorting};
 use super::results::{Results, metadata};
 use super::session::Session;
 use super::stdout::{is_unread, stdout};
@@ -24,8 +27,12 @@ pub struct Runs<'a> {
     loaded: &'a Loaded,
     ties: bool,
     format: FormatArg,
+    /// In which order to print; if in any, not as they come.
+    sorting: Option<Sorting<RunResult>>,
     /// Begun before the first result: that of every job is let go when it is written.
     tables: Option<Tables>,
+    /// Earlier results.
+    baseline: Option<Arc<Baseline>>,
     /// Those on standard output.
     columns: Vec<Column<RunResult>>,
     /// Without their jobs: what the summary and the plots need.
@@ -49,17 +56,21 @@ impl<'a> Runs<'a> {
         args: &RunArgs,
         loaded: &'a Loaded,
     ) -> Result<Self, Failure> {
+        let baseline = args.baseline.read(&loaded.plan, args.output.process.quiet)?;
+        let columns = || printed(loaded, baseline.as_ref());
         let mut runs = Self {
             loaded,
             ties: args.ties,
             format: session.format(),
+            sorting: args.sort.among(columns())?,
             tables: None,
-            columns: printed(loaded),
+            columns: columns(),
             results: Vec::new(),
             estimates: loaded.plan.grid.shake.map(|_| Estimates::of_runs(&loaded.plan)),
             shaken: Vec::new(),
             against: Vec::new(),
             quiet: args.output.process.quiet,
+            baseline,
             csv_header_written: false,
             unread: false,
         };
@@ -81,7 +92,7 @@ impl<'a> Runs<'a> {
         }
         let mut out = stdout();
         let written = match self.format {
-            _ if self.unread => Ok(()),
+            _ if self.unread || self.sorting.is_some() => Ok(()),
             FormatArg::Json => write_json_line(&self.columns, &result, &mut out),
             FormatArg::Csv => {
                 let header = !std::mem::replace(&mut self.csv_header_written, true);
@@ -138,15 +149,27 @@ impl Results for Runs<'_> {
         &self.results
     }
 
+    fn columns(&self) -> Vec<Column<RunResult>> {
+        printed(self.loaded, self.baseline.as_ref())
+    }
+
     fn is_printed(&self) -> bool {
-        matches!(self.format, FormatArg::Json | FormatArg::Csv)
+        matches!(self.format, FormatArg::Json | FormatArg::Csv) && self.sorting.is_none()
+    }
+
+    fn arrange(&mut self) {
+        if let Some(sorting) = &self.sorting {
+            self.results.sort_by(|a, b| sorting.order(a, b));
+        }
     }
 
     fn sheets(&self) -> Vec<Sheet> {
         let unshaken = self.results.iter().filter(|result| result.is_unshaken());
         let against = self.against.iter().filter(|row| row.key.copy == 0);
         let against = against_summary(&against.cloned().collect::<Vec<_>>());
-        let sheets = [summary(unshaken), against, shaken_summary(&self.shaken, RUN_FIGURES)];
+        let changes = self.baseline.as_ref().map(Baseline::shown).unwrap_or_default();
+        let sheets =
+            [summary(unshaken, changes), against, shaken_summary(&self.shaken, RUN_FIGURES)];
         sheets.into_iter().filter(|sheet| !sheet.is_empty()).collect()
     }
 
@@ -170,12 +193,14 @@ impl Results for Runs<'_> {
     }
 }
 
-/// The columns on standard output: those of outages only where there are any.
-fn printed(loaded: &Loaded) -> Vec<Column<RunResult>> {
+/// The columns on standard output: those of outages only where there are any, and changes against
+/// earlier results.
+fn printed(loaded: &Loaded, baseline: Option<&Arc<Baseline>>) -> Vec<Column<RunResult>> {
     let mut columns = RunResult::printed();
     if loaded.traces.iter().any(|trace| !trace.outages().is_empty()) {
         columns.extend(RunResult::of_outages());
     }
+    columns.extend(baseline.map(Baseline::columns).unwrap_or_default());
     columns
 }
 

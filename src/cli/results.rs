@@ -11,7 +11,7 @@ use super::stdout::stdout;
 use crate::frame::FrameError;
 use crate::number::grouped;
 use crate::report::Sheet;
-use crate::table::Table;
+use crate::table::{Column, Table};
 
 /// The results of a command. To add one is to say these; [`Session::publish`] does the rest.
 pub trait Results {
@@ -21,10 +21,18 @@ pub trait Results {
     /// What is printed, whole for programs. Without any nothing is written either.
     fn rows(&self) -> &[Self::Row];
 
+    /// The columns that programs get of it.
+    fn columns(&self) -> Vec<Column<Self::Row>> {
+        Self::Row::columns()
+    }
+
     /// Whether all that is printed was printed as it came.
     fn is_printed(&self) -> bool {
         false
     }
+
+    /// Puts the rows into the order in which they are printed, once all is written.
+    fn arrange(&mut self) {}
 
     /// The same for people.
     fn sheets(&self) -> Vec<Sheet>;
@@ -103,8 +111,10 @@ impl Session {
             // A full disk must not cost what is printed, nor a closed pipe the files.
             let written = self.write(results, &tally.failed);
             if !nothing && !results.is_printed() {
-                let (format, out) = (self.format(), &mut stdout());
-                let printed = format.print(results.rows(), || results.sheets(), out);
+                results.arrange();
+                let (table, out) = (self.table(), &mut stdout());
+                let (columns, rows) = (results.columns(), results.rows());
+                let printed = table.print_columns(&columns, rows, || results.sheets(), out);
                 written.and(printed.map_err(|e| Failure::output("standard output", e)))?;
             } else {
                 written?;

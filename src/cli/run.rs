@@ -27,7 +27,8 @@ pub fn run(args: &RunArgs, command: &[OsString]) -> Result<Exit, Failure> {
         jobs: args.output.out.is_some() && !args.no_jobs,
         nodes: args.placements,
     };
-    let loaded = Loaded::resolve(&args.grid, args.shake.shake(), measure, quiet)?;
+    let loaded = Loaded::main_job(&args.grid, args.shake.shake(), measure, quiet)?;
+    session.reads(loaded.inputs());
     let Loaded { plan, traces } = &loaded;
     let runs: Vec<u32> = (0..plan.len()).collect();
     let jobs = runs.iter().map(|&run| plan.jobs(run)).sum();

@@ -3,9 +3,10 @@
 use clap::Args;
 use rayon::prelude::*;
 
-use super::args::{FormatArg, ProcessArgs};
+use super::args::ProcessArgs;
 use super::exit::{Exit, Failure, tell};
 use super::interrupt::interruption;
+use super::print::TableArgs;
 use super::stdout::stdout;
 use super::words::{one, some};
 use crate::experiment::saturated::{Bench, Estimates, Mix, Outcome, Rule, Setting};
@@ -70,9 +71,8 @@ pub struct SaturateArgs {
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
 
-    /// Format on standard output.
-    #[arg(long, value_enum, default_value_t)]
-    format: FormatArg,
+    #[command(flatten)]
+    table: TableArgs,
 
     #[command(flatten)]
     process: ProcessArgs,
@@ -152,7 +152,7 @@ pub fn run(args: &SaturateArgs) -> Result<Exit, Failure> {
             }
         })
         .collect();
-    args.format
+    args.table
         .print(&outcomes, || vec![sheet(&outcomes)], &mut stdout())
         .map_err(|e| Failure::output("standard output", e))?;
     if !quiet {

@@ -6,12 +6,13 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use super::args::{FormatArg, OutputArgs, ProcessArgs};
+use super::args::{OutputArgs, ProcessArgs};
 use super::exit::{Failure, tell};
 use super::journal;
 use super::kind::Kind;
+use super::print::{FormatArg, TableArgs};
 use crate::experiment::journal::JOURNAL_FILE;
-use crate::files::{Dir, Folder, FolderError, Recovered, Staging};
+use crate::files::{Dir, Folder, FolderError, InputRecord, Recovered, Staging};
 use crate::report::manifest::{Host, Origin};
 
 /// A command at work: its threads, its words, and the folder that it holds.
@@ -20,12 +21,14 @@ pub struct Session {
     kind: Kind,
     origin: Origin,
     quiet: bool,
-    format: FormatArg,
+    table: TableArgs,
     plots: bool,
     /// Whether the results are those of an interrupted command.
     partial: bool,
     /// If a journal is kept, how the command goes on by it.
     goes_on: Option<String>,
+    /// Files that were read.
+    inputs: Vec<PathBuf>,
     place: Place,
 }
 
@@ -39,15 +42,20 @@ enum Place {
 impl Session {
     /// Begins a command with these options.
     pub fn begin(kind: Kind, args: &OutputArgs, command: &[OsString]) -> Result<Self, Failure> {
-        let OutputArgs { format, out, force, process, .. } = args;
+        let OutputArgs { table, out, force, process, .. } = args;
         let mut session = Self::within(kind, out.as_deref(), *force, process, command)?;
-        (session.format, session.plots) = (*format, !args.no_plots);
+        (session.table, session.plots) = (*table, !args.no_plots);
         Ok(session)
     }
 
-    /// How to print.
+    /// In which format to print.
     pub fn format(&self) -> FormatArg {
-        self.format
+        self.table.format
+    }
+
+    /// How to print tables.
+    pub fn table(&self) -> TableArgs {
+        self.table
     }
 
     /// Whether to draw.
@@ -75,14 +83,33 @@ impl Session {
                 error => Failure::output(format!("into --out {}", out.display()), error),
             })?),
         };
-        let (quiet, format) = (process.quiet, FormatArg::default());
-        Ok(Self { kind, origin, quiet, format, plots: true, partial: false, goes_on: None, place })
+        let (quiet, table) = (process.quiet, TableArgs::default());
+        Ok(Self {
+            kind,
+            origin,
+            quiet,
+            table,
+            plots: true,
+            partial: false,
+            goes_on: None,
+            inputs: Vec::new(),
+            place,
+        })
     }
 
     /// A line on standard error, unless the user wants quiet.
     pub fn say(&self, line: impl Display) {
         if !self.quiet {
             tell(line);
+        }
+    }
+
+    /// Says which files were read, for the manifest.
+    pub fn reads(&mut self, paths: impl IntoIterator<Item = PathBuf>) {
+        for path in paths {
+            if !self.inputs.contains(&path) {
+                self.inputs.push(path);
+            }
         }
     }
 
@@ -190,7 +217,12 @@ impl Session {
             return Ok(Vec::new());
         }
         let origin = &self.origin;
-        let manifest = |files: &_| origin.manifest(configuration, details, failed, files);
+        let inputs = self.inputs.iter().map(|path| {
+            InputRecord::of(path).map_err(|error| Failure::output(path.display(), error))
+        });
+        let inputs: Vec<InputRecord> =
+            inputs.flat_map(Result::transpose).collect::<Result<_, _>>()?;
+        let manifest = |files: &_| origin.manifest(configuration, details, failed, &inputs, files);
         staging.commit(files, manifest).map_err(|error| {
             unfinished(&path);
             Failure::output("results", error)

@@ -5,6 +5,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Arg, Args, Command};
 use clap_complete::Shell;
 
+use super::complete::lists;
 use super::exit::{Exit, Failure};
 use super::list::{Listing, names};
 use super::stdout::stdout;
@@ -12,6 +13,10 @@ use crate::files;
 
 /// Arguments of `replay completions`.
 #[derive(Clone, Debug, Args)]
+#[command(after_help = "Examples:
+  replay completions bash > ~/.local/share/bash-completion/completions/replay
+  replay completions zsh > ~/.zfunc/_replay
+  replay completions fish > ~/.config/fish/completions/replay.fish")]
 pub struct CompletionArgs {
     /// The shell.
     shell: Shell,
@@ -21,6 +26,7 @@ pub struct CompletionArgs {
 pub fn completions(args: &CompletionArgs, command: Command) -> Result<Exit, Failure> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut offering(command), "replay", &mut script);
+    script.extend_from_slice(lists(args.shell).as_bytes());
     write(&script)
 }
 

@@ -1,5 +1,6 @@
 //! `replay show`: who holds which processors, at one instant of a run or over a window of it.
 
+mod candidates;
 mod window;
 
 use std::ffi::OsString;
@@ -10,12 +11,13 @@ use clap::Args;
 use serde::Serialize;
 
 use self::window::{Drawn, Window};
-use super::args::{FormatArg, GridArgs, OutputArgs};
+use super::args::{GridArgs, OutputArgs};
 use super::cells::Loaded;
 use super::exit::{Exit, Failure};
 use super::interrupt::interruption;
 use super::kind::Kind;
 use super::output::configuration;
+use super::print::FormatArg;
 use super::results::{Results, Tally};
 use super::session::Session;
 use super::stdout::stdout;
@@ -23,16 +25,17 @@ use crate::experiment::snapshot::{Hold, Snapshot, When, snapshot};
 use crate::experiment::{Cell, CellProblem};
 use crate::frame::{self, FrameError};
 use crate::number::grouped;
-use crate::plot::{MachineMap, save};
+use crate::plot::{Edge, MachineMap, save};
 use crate::report::machine::{Sheets, holders, machine_map, symbol};
 use crate::report::{Sheet, Shown};
-use crate::topology::NodeId;
+use crate::topology::{NodeId, Topology};
 
 /// Arguments of `replay show`.
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "Examples:
   replay show --trace KTH-SP2 --job 5000
   replay show --trace KTH-SP2 --tie 2,13,20,6 --at 2000000 --out out/show
+  replay show --trace KTH-SP2 --tie 2,13,20,6 --job 3333 --candidates --out out/candidates
   replay show --trace KTH-SP2 --at 100000 --down down.csv
   replay show --sched easy --alloc hilbert-best-fit --gantt 600000..700000 --out out/gantt
   replay show --sched easy --film 600000..700000 --out out/film
@@ -62,6 +65,14 @@ pub struct ShowArgs {
     )]
     pub job: Option<i64>,
 
+    /// Who competed for that job's processors, with scores and tie values.
+    ///
+    /// A map for each candidate, the winner first: its shells, and the processors that count in its tie
+    /// value with what they count. With --at, of the job that started last of those that hold processors
+    /// then. Of mc1x1, mm and gen-alg; replay explain tells of every strategy.
+    #[arg(long, conflicts_with_all = ["gantt", "film", "perfetto"], help_heading = "Show")]
+    pub candidates: bool,
+
     /// Who held which processors from one second to another, as bars.
     ///
     /// Processors lie along the curve of the strategy, or row by row. With --out also the table
@@ -86,7 +97,7 @@ pub struct ShowArgs {
     )]
     pub film: Option<Window>,
 
-    /// The whole run as events for ui.perfetto.dev and other viewers of Chrome's trace format.
+    /// The whole run as events for ui.perfetto.dev and other viewers of Chrome's trace format; - is standard output.
     #[arg(
         long,
         value_name = "FILE",
@@ -103,8 +114,8 @@ pub struct ShowArgs {
 const ABOUT_OUT: &str =
     "Write the table held (Parquet, CSV), the map and a manifest into this folder.
 
-The map is plots/machine.svg, .png and .csv: a colour for each job, which goes with its number. Of a window
-the tables are placements and fragmentation, the pictures plots/gantt or plots/film.svg, and plots/fragmentation.";
+The map is plots/machine.svg, .png and .csv: a colour for each job, which goes with its number. With
+--candidates table and picture are candidates. Of a window the tables are placements and fragmentation, the pictures plots/gantt or plots/film.svg, and plots/fragmentation.";
 
 /// The command with the help of the shared arguments as they are meant here.
 pub fn adapted(command: clap::Command) -> clap::Command {
@@ -118,6 +129,7 @@ pub fn run(args: &ShowArgs, command: &[OsString]) -> Result<Exit, Failure> {
     let why =
         "show draws processors that jobs do not share; allocator recorded is for run and sweep";
     let (loaded, cell) = Loaded::one(&args.grid, "show", why, quiet)?;
+    session.reads(loaded.inputs());
     let cell = &cell;
     if cell.trace.topology.cluster().is_some() {
         let message = "show: jobs share the hosts of a cluster, nobody holds a processor";
@@ -134,6 +146,9 @@ pub fn run(args: &ShowArgs, command: &[OsString]) -> Result<Exit, Failure> {
         (Some(at), _) => When::At(at),
         (None, number) => When::Started(number.unwrap_or_default()),
     };
+    if args.candidates {
+        return candidates::compete(&mut session, &loaded, cell, when);
+    }
     let stop = interruption(quiet);
     let mut tally = Tally::of("pictures", 1);
     let mut shown = Picture { cell, loaded: &loaded, taken: None };
@@ -156,6 +171,16 @@ pub fn run(args: &ShowArgs, command: &[OsString]) -> Result<Exit, Failure> {
         shown.print(taken).map_err(|e| Failure::output("standard output", e))?;
     }
     session.publish(&mut shown, &tally)
+}
+
+/// The ends of a machine's rows and columns.
+fn edges(topology: &Topology) -> [Edge; 2] {
+    let edge = |axis: usize| match topology.grid().map(|grid| grid.axes()[axis].wrapped) {
+        Some(false) => Edge::Wall,
+        Some(true) => Edge::Wrapped,
+        None => Edge::Plain,
+    };
+    [edge(0), edge(1)]
 }
 
 /// A cell at an instant.
@@ -275,6 +300,7 @@ impl Results for Picture<'_> {
             },
             jobs: taken.holds.iter().map(|hold| hold.job.number).collect(),
             asked: taken.asked,
+            edges: edges(topology),
         };
         Ok(save(plots, "machine", &figure)?.into())
     }

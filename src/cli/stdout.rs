@@ -1,6 +1,6 @@
 //! Standard output, where nobody may be reading.
 
-use std::io::{self, LineWriter, Write};
+use std::io::{self, IsTerminal, LineWriter, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -24,6 +24,13 @@ static GIVEN_UP: AtomicBool = AtomicBool::new(false);
 /// held), an interruption ends the waiting with an error that [`is_unread`] knows.
 pub fn stdout() -> LineWriter<Unread> {
     LineWriter::new(Unread)
+}
+
+/// Characters in a line of the terminal; `None` if standard output is none, or does not say.
+pub fn columns() -> Option<usize> {
+    let out = io::stdout();
+    let size = rustix::termios::tcgetwinsize(out.is_terminal().then_some(&out)?).ok()?;
+    Some(usize::from(size.ws_col)).filter(|&columns| columns > 0)
 }
 
 /// Whether an error says that the reader is gone, or that the user did not wait for one.

@@ -17,6 +17,7 @@ use super::exit::{Exit, Failure, tell};
 use super::interrupt::interruption;
 use super::kind::Kind;
 use super::messages::MessageArgs;
+use super::print::{SortArg, Sorting};
 use super::results::{Results, Tally};
 use super::resumed::Resumed;
 use super::session::Session;
@@ -36,6 +37,10 @@ use crate::workload::stochastic::{Arrivals, Service, Sides, StochasticStream, TI
 
 /// Arguments of `replay stream`.
 #[derive(Clone, Debug, Args)]
+#[command(after_help = "Examples:
+  replay stream --mesh 16x16 --load 1..10:1 --alloc first-fit,mbs
+  replay stream --mesh 32x32 --load 0.4,0.6,0.8 --offered --sched fcfs,easy --out out/stream
+  replay stream --mesh hypercube:8 --load 2,4 --max-replications 100")]
 pub struct StreamArgs {
     /// Machines: 32x32, 8x8x8, torus:16x16, hypercube:10, cluster:16x2 [default: 16x16].
     #[arg(long, alias = "machine", value_name = "MACHINE")]
@@ -109,6 +114,9 @@ pub struct StreamArgs {
     max_replications: u64,
 
     #[command(flatten)]
+    sort: SortArg,
+
+    #[command(flatten)]
     output: OutputArgs,
 }
 
@@ -116,13 +124,15 @@ const MACHINE: &str = "16x16";
 const SERVICE: &str = "exponential";
 const ALLOCATORS: &str = "first-fit,best-fit,frame-sliding,paging,mbs";
 /// Those of hypercubes, clusters, and any machine.
-const ELSEWHERE: &str = "cube-buddy,gray-code,multiple-gray-code,cube-free-list,afl,elmer,random";
+pub const ELSEWHERE: &str =
+    "cube-buddy,gray-code,multiple-gray-code,cube-free-list,afl,elmer,random";
 const WATCHED: [Metric; 3] = [Metric::FinishTime, Metric::Utilization, Metric::Turnaround];
 
 /// Estimates every point and prints the means with their intervals.
 pub fn run(args: &StreamArgs, command: &[OsString]) -> Result<Exit, Failure> {
     let mut session = Session::begin(Kind::Stream, &args.output, command)?;
     let points = points(args)?;
+    let sorting = args.sort.of()?;
     let rule = StopRule {
         relative: args.precision,
         minimum: args.min_replications,
@@ -164,7 +174,7 @@ pub fn run(args: &StreamArgs, command: &[OsString]) -> Result<Exit, Failure> {
     let done = estimated.take().into_iter();
     let results: Vec<_> = done.map(|(place, all)| (points[place].clone(), all)).collect();
     let wide = results.iter().any(|(_, estimates)| !estimates.met);
-    let exit = session.publish(&mut Streams { args, rule: &rule, results }, &tally)?;
+    let exit = session.publish(&mut Streams { args, rule: &rule, results, sorting }, &tally)?;
     if wide {
         session.say("replay: some intervals are wider than --precision (--max-replications)");
     }
@@ -176,6 +186,7 @@ struct Streams<'a> {
     args: &'a StreamArgs,
     rule: &'a StopRule,
     results: Vec<(Point, Estimates)>,
+    sorting: Option<Sorting<(Point, Estimates)>>,
 }
 
 impl Results for Streams<'_> {
@@ -183,6 +194,12 @@ impl Results for Streams<'_> {
 
     fn rows(&self) -> &[(Point, Estimates)] {
         &self.results
+    }
+
+    fn arrange(&mut self) {
+        if let Some(sorting) = &self.sorting {
+            self.results.sort_by(|a, b| sorting.order(a, b));
+        }
     }
 
     fn sheets(&self) -> Vec<Sheet> {

@@ -6,9 +6,10 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::args::{FormatArg, ProcessArgs, ShakeArgs};
+use super::args::{ProcessArgs, ShakeArgs};
 use super::exit::{Exit, Failure, tell};
 use super::interrupt::interruption;
+use super::print::TableArgs;
 use super::stdout::stdout;
 use crate::files::Whole;
 use crate::naming::hint;
@@ -21,6 +22,11 @@ use crate::workload::SearchPath;
 
 /// Arguments of `replay verify`.
 #[derive(Clone, Debug, Args)]
+#[command(after_help = "Examples:
+  replay list suites
+  replay verify johnson --trace KTH-SP2
+  replay verify johnson --trace KTH-SP2 --plots out/johnson
+  replay verify --full --write out/checks.csv")]
 pub struct VerifyArgs {
     /// Suites (replay list suites) [default: all].
     #[arg(value_name = "SUITE")]
@@ -58,9 +64,8 @@ pub struct VerifyArgs {
     #[arg(long, value_name = "DIR", conflicts_with = "audit")]
     plots: Option<PathBuf>,
 
-    /// Format of the checks on standard output.
-    #[arg(long, value_enum, default_value_t)]
-    format: FormatArg,
+    #[command(flatten)]
+    table: TableArgs,
 
     #[command(flatten)]
     process: ProcessArgs,
@@ -149,9 +154,9 @@ pub fn run(args: &VerifyArgs) -> Result<Exit, Failure> {
     let printed = match args.audit {
         true => {
             let sheets = || vec![Audit::sheet(&audits), unnoticed(&checks)];
-            args.format.print(&audits, sheets, &mut stdout())
+            args.table.print(&audits, sheets, &mut stdout())
         }
-        false => args.format.print(&checks, || vec![Check::sheet(&checks)], &mut stdout()),
+        false => args.table.print(&checks, || vec![Check::sheet(&checks)], &mut stdout()),
     };
     printed.map_err(|e| Failure::output("standard output", e))?;
     let complaints = complaints(&checks, args.audit.then_some(audits.as_slice()));

@@ -6,6 +6,8 @@
 
 use std::cmp::Ordering;
 
+use super::RunKey;
+use super::moved::Moved;
 use crate::metrics::bootstrap::Blocks;
 use crate::table::{Column, Table};
 
@@ -27,6 +29,14 @@ impl RunRow {
     pub const KEY: [&'static str; 8] =
         ["trace", "topology", "scheduler", "allocator", "tie", "policy", "seed", "copy"];
 
+    /// The key of a run as these texts.
+    pub fn key(key: &RunKey) -> Vec<String> {
+        let RunKey { trace, topology, scheduler, allocator, tie, policy, seed, copy } = key.clone();
+        let tie = tie.unwrap_or_default();
+        let (seed, copy) = (seed.to_string(), copy.to_string());
+        vec![trace, topology, scheduler, allocator, tie, policy, seed, copy]
+    }
+
     /// The name of its trace.
     pub fn trace(&self) -> &str {
         &self.key[0]
@@ -46,6 +56,8 @@ pub struct JobRow {
     pub number: i64,
     /// Submission, in seconds.
     pub submit: i64,
+    /// Start, in seconds.
+    pub start: i64,
     /// Processors that it asks for.
     pub size: i64,
     /// Values of [`MEASURES`].
@@ -101,6 +113,19 @@ impl Pairs {
             _ => [(1i64 << (class - 1)) + 1, 1i64 << class],
         };
         classes.into_iter().map(sizes).collect()
+    }
+
+    /// Where the starts of the jobs are in the two runs, in the order of their numbers.
+    pub fn moves(&self, names: [&str; 2]) -> Vec<Moved> {
+        let moved = |[one, other]: &[JobRow; 2]| Moved {
+            base: names[0].to_string(),
+            run: names[1].to_string(),
+            job: one.number,
+            submit: one.submit,
+            size: one.size,
+            starts: [one.start, other.start],
+        };
+        self.pairs.iter().map(moved).collect()
     }
 
     /// The change of a measure from the one run to the other, over jobs of some sizes.
@@ -221,7 +246,7 @@ mod tests {
     use super::*;
 
     fn job(number: i64, submit: i64, size: i64, wait: f64) -> JobRow {
-        JobRow { number, submit, size, measures: [wait, 1.0, 1.0, 0.0, f64::NAN] }
+        JobRow { number, submit, start: submit, size, measures: [wait, 1.0, 1.0, 0.0, f64::NAN] }
     }
 
     #[test]

@@ -20,6 +20,7 @@ pub mod explained;
 pub mod fragmentation;
 pub mod grid;
 pub mod journal;
+pub mod moved;
 mod placements;
 pub mod pool;
 mod result;

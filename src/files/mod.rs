@@ -19,6 +19,7 @@
 //! A file that a user names takes its name only when it is whole ([`Whole`]). A program that must end
 //! at once removes what has no name yet ([`abandon`]).
 
+mod digest;
 mod dir;
 mod folder;
 mod moves;
@@ -27,6 +28,7 @@ mod staging;
 mod unfinished;
 mod whole;
 
+pub use digest::InputRecord;
 pub use dir::Dir;
 pub use folder::{Folder, FolderError, Hold};
 pub use moves::Recovered;

@@ -2,6 +2,7 @@ use std::io;
 
 use serde::{Deserialize, Serialize};
 
+use super::digest::Both;
 use super::{Dir, FolderError};
 
 /// The file that says what stands in a folder, and which files belong to it.
@@ -24,6 +25,9 @@ pub struct FileRecord {
     pub bytes: u64,
     /// BLAKE3 digest, hexadecimal.
     pub blake3: String,
+    /// SHA-256, hexadecimal; empty in manifests of earlier builds.
+    #[serde(default)]
+    pub sha256: String,
 }
 
 impl FileRecord {
@@ -32,12 +36,9 @@ impl FileRecord {
     /// # Errors
     /// As [`Dir::file`].
     pub fn of(dir: &Dir, name: &str) -> io::Result<Option<Self>> {
-        let Some(file) = dir.file(name)? else { return Ok(None) };
-        let bytes = file.metadata()?.len();
-        let mut hasher = blake3::Hasher::new();
-        hasher.update_reader(file)?;
-        let blake3 = hasher.finalize().to_hex().to_string();
-        Ok(Some(Self { name: name.to_string(), bytes, blake3 }))
+        let Some(mut file) = dir.file(name)? else { return Ok(None) };
+        let Both { bytes, blake3, sha256 } = Both::of(&mut file)?;
+        Ok(Some(Self { name: name.to_string(), bytes, blake3, sha256 }))
     }
 
     /// Whether the file is still what it was; `None` if it is gone.
@@ -49,7 +50,7 @@ impl FileRecord {
             None => Ok(None),
             // Not read in whole if its size says enough.
             Some(file) if file.metadata()?.len() != self.bytes => Ok(Some(false)),
-            Some(_) => Ok(Self::of(dir, &self.name)?.map(|now| now == *self)),
+            Some(_) => Ok(Self::of(dir, &self.name)?.map(|now| now.blake3 == self.blake3)),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Results read back.
 
+use std::collections::HashMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
@@ -38,23 +39,42 @@ pub fn runs(dir: &Path) -> Result<Vec<RunRow>, ReadError> {
     read().map_err(|source| ReadError { path: path.clone(), source })
 }
 
+/// Numbers of the runs of a folder: by the number of the run, its values of these columns; what is null
+/// is not a number.
+///
+/// # Errors
+/// [`ReadError`] if the table is not there, or has not these columns.
+pub fn values(dir: &Path, columns: &[&str]) -> Result<HashMap<i64, Vec<f64>>, ReadError> {
+    let path = dir.join("runs.parquet");
+    let read = || {
+        let names = columns.iter().copied().chain(["run"]).map(str::to_string);
+        let frame = table(&path, names.collect())?;
+        let values: Vec<Vec<f64>> =
+            columns.iter().map(|name| reals(&frame, name)).collect::<PolarsResult<_>>()?;
+        let of = |(i, run): (usize, i64)| (run, values.iter().map(|column| column[i]).collect());
+        Ok(integers(&frame, "run")?.into_iter().enumerate().map(of).collect())
+    };
+    read().map_err(|source| ReadError { path: path.clone(), source })
+}
+
 /// The jobs of one run of a folder, by job number and, of equal ones, by submission.
 ///
 /// # Errors
 /// [`ReadError`] if the table is not there, or no such table.
 pub fn jobs(dir: &Path, run: i64) -> Result<Vec<JobRow>, ReadError> {
     let path = dir.join("jobs.parquet");
-    let columns = ["run", "job", "submit", "size"].into_iter().chain(MEASURES);
+    let columns = ["run", "job", "submit", "start", "size"].into_iter().chain(MEASURES);
     let read = || {
         let frame = table(&path, columns.map(str::to_string).collect())?;
-        let [runs, numbers, submits, sizes] =
-            ["run", "job", "submit", "size"].map(|name| integers(&frame, name));
-        let (runs, numbers, submits, sizes) = (runs?, numbers?, submits?, sizes?);
+        let [runs, numbers, submits, starts, sizes] =
+            ["run", "job", "submit", "start", "size"].map(|name| integers(&frame, name));
+        let (runs, numbers, submits, starts, sizes) = (runs?, numbers?, submits?, starts?, sizes?);
         let measures: Vec<Vec<f64>> =
             MEASURES.iter().map(|name| reals(&frame, name)).collect::<PolarsResult<_>>()?;
         let row = |i: usize| JobRow {
             number: numbers[i],
             submit: submits[i],
+            start: starts[i],
             size: sizes[i],
             measures: std::array::from_fn(|measure| measures[measure][i]),
         };

@@ -1,7 +1,7 @@
 use plotters::prelude::DrawingBackend;
 
 use super::style::{Colour, INK, MARGIN, MUTED, PAGE, SUBTITLE, TICK, TITLE, WHITE};
-use super::{Canvas, PlotError, Text};
+use super::{Align, Canvas, PlotError, Text};
 
 /// What a legend shows beside a label.
 #[derive(Clone, Copy, Debug)]
@@ -16,13 +16,17 @@ pub enum Mark {
     Ring(Colour),
     /// A dashed line.
     Dashes(Colour),
+    /// A thick line.
+    Thick(Colour),
+    /// A number.
+    Number(Colour),
 }
 
 impl Mark {
     fn width(self) -> f64 {
         match self {
-            Mark::Box(_) | Mark::Cross(_) => 12.0,
-            Mark::Line(_) | Mark::Ring(_) => 22.0,
+            Mark::Box(_) | Mark::Cross(_) | Mark::Number(_) => 12.0,
+            Mark::Line(_) | Mark::Ring(_) | Mark::Thick(_) => 22.0,
             // Three dashes.
             Mark::Dashes(_) => 25.0,
         }
@@ -88,6 +92,11 @@ fn draw_mark<DB: DrawingBackend>(
             canvas.disc((middle, y), 2.5, WHITE)
         }
         Mark::Dashes(colour) => canvas.dashes((x, y), (x + width, y), 1.5, colour),
+        Mark::Thick(colour) => canvas.rectangle((x, y - 1.75), (x + width, y + 1.75), colour),
+        Mark::Number(colour) => {
+            let look = Text::of_size(TICK).bold().align(Align::Centre);
+            canvas.text("3", (middle, y), look.colour(colour))
+        }
     }
 }
 

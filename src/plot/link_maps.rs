@@ -21,6 +21,8 @@ pub struct LinkMaps {
     pub sides: (usize, usize),
     /// The maps: the large one, and up to four small ones.
     pub maps: Vec<LinkMap>,
+    /// The top of the scale, if the maps do not go beyond: that of figures that are compared.
+    pub most: f64,
 }
 
 /// One map of a [`LinkMaps`].
@@ -50,13 +52,8 @@ impl Figure for LinkMaps {
     fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), PlotError> {
         let top = header(canvas, &self.title, &self.subtitle, &[])? - NAME / 2.0;
         let bottom = self.height() - BOTTOM_ROOM / 2.0;
-        let cells = self.cells();
-        let values = self
-            .maps
-            .iter()
-            .flat_map(|map| cells.iter().filter_map(|&(row, column)| map.value(row, column)));
         // From nothing: shares of the time are compared, not differences.
-        let colours = Scale::linear(0.0, values.fold(0.0, f64::max));
+        let colours = Scale::linear(0.0, self.largest().max(self.most));
         for (place, map) in self.maps.iter().enumerate().take(5) {
             // The first has a column to itself, the others two of two each.
             let (column, row, rows) = match place {
@@ -92,6 +89,16 @@ impl Figure for LinkMaps {
 }
 
 impl LinkMaps {
+    /// The largest value of all maps.
+    pub fn largest(&self) -> f64 {
+        let cells = self.cells();
+        let of = |map: &'_ LinkMap| -> f64 {
+            let values = cells.iter().filter_map(|&(row, column)| map.value(row, column));
+            values.fold(0.0, f64::max)
+        };
+        self.maps.iter().map(of).fold(0.0, f64::max)
+    }
+
     fn cells(&self) -> Vec<(usize, usize)> {
         let (columns, rows) = self.sides;
         (0..rows).flat_map(|row| (0..columns).map(move |column| (row, column))).collect()

@@ -1,7 +1,8 @@
 use plotters::prelude::DrawingBackend;
 
+use super::edge::{Cells, Edge};
 use super::header::header;
-use super::style::{AXIS_LINE, Colour, GRID, INK, MARGIN, MUTED, PAGE, TICK, WHITE};
+use super::style::{Colour, GRID, INK, MARGIN, MUTED, PAGE, TICK, WHITE};
 use super::{Align, Canvas, Figure, PlotError, Table, Text};
 
 /// A machine and who holds its processors: square cells, a colour for each job.
@@ -21,6 +22,8 @@ pub struct MachineMap {
     pub asked: Option<usize>,
     /// The same, whether it is out of service; none if nobody is.
     pub down: Vec<bool>,
+    /// The ends of rows and of columns.
+    pub edges: [Edge; 2],
 }
 
 /// Between slices.
@@ -147,9 +150,8 @@ impl MachineMap {
                 }
             }
         }
-        let frame = [(0.0, 0.0), (width, 0.0), (width, -height), (0.0, -height), (0.0, 0.0)];
-        let frame: Vec<_> = frame.iter().map(|(x, y)| (left + x, bottom + y)).collect();
-        canvas.line(&frame, AXIS_LINE, MUTED)?;
+        let cells = Cells { left, bottom, sides: [columns, rows], cell };
+        cells.frame(canvas, self.edges)?;
         let look = Text::of_size((TICK - 2.0).min(cell.max(9.0))).colour(MUTED);
         let step = |side: usize| if side <= 12 && cell >= 14.0 { 1 } else { (side / 4).max(1) };
         for x in (0..columns).step_by(step(columns)) {

@@ -15,7 +15,9 @@
 //! | [`HeatMap`] | a matrix of values with a colour bar |
 //! | [`LinkMaps`] | the use of a machine's links, direction by direction, on one scale |
 //! | [`MachineMap`] | who holds which processors of a machine |
+//! | [`Candidates`] | who competed for a request, with shells and what counts in tie values |
 //! | [`Gantt`] | who held which processors when |
+//! | [`Shifts`] | which jobs of two schedules start earlier, which later |
 //! | [`Film`] | the same as an animated SVG |
 //! | [`Convergence`] | how searches got better, by evaluations |
 //! | [`Surface`] | small maps of what a search found, one per scan radius |
@@ -36,9 +38,11 @@
 //! where labels meet. Sizes and colours are all in `style`. The font is inside the binary.
 
 mod beside;
+mod candidates;
 mod canvas;
 mod comparison;
 mod convergence;
+mod edge;
 mod error;
 mod figure;
 mod film;
@@ -62,6 +66,7 @@ mod scale;
 mod scatter;
 mod search;
 mod shaken;
+mod shifts;
 mod strategies;
 mod style;
 mod surface;
@@ -70,9 +75,11 @@ mod ties;
 mod waits;
 
 pub use beside::{Beside, BesideRow};
+pub use candidates::{CandidateMap, Candidates, Counted, Ground};
 pub use canvas::{Align, Canvas, Text};
 pub use comparison::Comparison;
 pub use convergence::{Climb, Convergence};
+pub use edge::Edge;
 pub use error::PlotError;
 pub use figure::Figure;
 pub use film::{Film, Scene};
@@ -88,6 +95,7 @@ pub use name::Stems;
 pub use save::save;
 pub use scatter::{Scatter, ScatterPanel};
 pub use search::{Searched, convergence, portability_map, search_gallery, surface};
+pub use shifts::{Shift, Shifts};
 pub use strategies::{StrategyBar, StrategyBars};
 pub use style::{Colour, PALETTE};
 pub use surface::{Surface, SurfaceMap};

@@ -13,6 +13,39 @@ pub enum Align {
     Right,
 }
 
+/// Between columns.
+const GAP: usize = 2;
+
+/// A table of which some columns were left out.
+#[derive(Clone, Debug, Default)]
+pub struct Fitted {
+    /// The rest.
+    pub sheet: Sheet,
+    /// Columns left out that say the same in every row, with what they say.
+    pub alike: Vec<String>,
+    /// Titles of the others.
+    pub left_out: Vec<String>,
+}
+
+impl Fitted {
+    /// All columns.
+    pub fn whole(sheet: &Sheet) -> Self {
+        Self { sheet: sheet.clone(), ..Self::default() }
+    }
+
+    /// What a reader must know of what is left out.
+    pub fn notes(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        if !self.alike.is_empty() {
+            notes.push(format!("in all rows: {}", self.alike.join(", ")));
+        }
+        if !self.left_out.is_empty() {
+            notes.push(format!("left out (--wide shows all): {}", self.left_out.join(", ")));
+        }
+        notes
+    }
+}
+
 /// A table of finished text.
 #[derive(Clone, Debug, Default)]
 pub struct Sheet {
@@ -69,6 +102,60 @@ impl Sheet {
         (0..self.header.len()).map(column).collect()
     }
 
+    /// The same in lines of at most `width` characters, as far as leaving out columns does it. First those go that
+    /// say the same in every row, then numbers from the last to the first but for one, then words; the first
+    /// column stays.
+    pub fn fitted(&self, width: usize) -> Fitted {
+        let widths = self.widths();
+        let columns = self.header.len();
+        let is_number = |i: usize| self.header[i].1 == Align::Right;
+        let says_one = |i: usize| {
+            self.rows.len() > 1 && self.rows.windows(2).all(|pair| pair[0][i] == pair[1][i])
+        };
+        let first_number = (0..columns).find(|&i| is_number(i));
+        let alike = (1..columns).filter(|&i| says_one(i));
+        let numbers = (1..columns).rev().filter(|&i| is_number(i) && Some(i) != first_number);
+        let words = (1..columns).rev().filter(|&i| !is_number(i));
+        let mut stays = vec![true; columns];
+        let needed = |stays: &[bool]| {
+            let of: Vec<usize> = (0..columns).filter(|&i| stays[i]).map(|i| widths[i]).collect();
+            of.iter().sum::<usize>() + GAP * of.len().saturating_sub(1)
+        };
+        let (mut alike_left_out, mut left_out) = (Vec::new(), Vec::new());
+        for i in alike.chain(numbers).chain(words) {
+            if needed(&stays) <= width {
+                break;
+            }
+            if !std::mem::replace(&mut stays[i], false) {
+                continue;
+            }
+            let title = &self.header[i].0;
+            match says_one(i) {
+                // What nobody has is no news.
+                true if self.rows[0][i] == "-" => {}
+                true => alike_left_out.push(format!("{title} {}", self.rows[0][i])),
+                false => left_out.push(i),
+            }
+        }
+        left_out.sort_unstable();
+        let kept = |row: &[String]| -> Vec<String> {
+            row.iter()
+                .zip(&stays)
+                .filter(|(_, stays)| **stays)
+                .map(|(text, _)| text.clone())
+                .collect()
+        };
+        let header = self.header.iter().zip(&stays).filter(|(_, stays)| **stays);
+        Fitted {
+            sheet: Sheet {
+                header: header.map(|(column, _)| column.clone()).collect(),
+                rows: self.rows.iter().map(|row| kept(row)).collect(),
+            },
+            alike: alike_left_out,
+            left_out: left_out.into_iter().map(|i| self.header[i].0.clone()).collect(),
+        }
+    }
+
     /// Aligned columns, two spaces apart, under a rule.
     ///
     /// # Errors
@@ -78,7 +165,7 @@ impl Sheet {
         let names: Vec<_> = self.header.iter().map(|(name, _)| name.clone()).collect();
         let rule: Vec<_> = widths.iter().map(|&width| "-".repeat(width)).collect();
         for row in [&names, &rule].into_iter().chain(&self.rows) {
-            writeln!(out, "{}", self.line(row, &widths, "  ").trim_end())?;
+            writeln!(out, "{}", self.line(row, &widths, &" ".repeat(GAP)).trim_end())?;
         }
         Ok(())
     }
@@ -198,6 +285,38 @@ mod tests {
         assert_eq!(written(|s, out| s.write_plain(out)), plain);
         let markdown = "| name |     n |\n| ---- | ----: |\n| a,b  |     7 |\n| é    | 1,234 |\n";
         assert_eq!(written(|s, out| s.write_markdown(out)), markdown);
+    }
+
+    #[test]
+    fn a_sheet_is_fitted_to_a_width() {
+        let titles = ["trace", "machine", "tie", "wait s", "slowdown"];
+        let aligns = [Align::Left, Align::Left, Align::Left, Align::Right, Align::Right];
+        let header: Vec<_> = titles.into_iter().zip(aligns).collect();
+        let mut sheet = Sheet::new(&header);
+        for row in [["a", "10x10", "-", "12", "3.5"], ["b", "10x10", "-", "7", "2.5"]] {
+            sheet.push(row.map(str::to_string).to_vec());
+        }
+        let fitted = |width| {
+            let fitted = sheet.fitted(width);
+            let titles: Vec<_> =
+                fitted.sheet.header.iter().map(|(title, _)| title.clone()).collect();
+            let widest = fitted.sheet.widths().iter().sum::<usize>() + GAP * (titles.len() - 1);
+            assert!(widest <= width || titles.len() <= 2, "{width}: {titles:?}");
+            assert!(fitted.sheet.rows.iter().all(|row| row.len() == titles.len()));
+            (titles.join(" "), fitted.notes())
+        };
+        assert_eq!(fitted(37), (titles.join(" "), vec![]));
+        let alike = "in all rows: machine 10x10".to_string();
+        assert_eq!(fitted(36), ("trace tie wait s slowdown".into(), vec![alike.clone()]));
+        // A column that nobody has needs no word.
+        assert_eq!(fitted(23), ("trace wait s slowdown".into(), vec![alike.clone()]));
+        let without = "left out (--wide shows all): slowdown".to_string();
+        assert_eq!(fitted(22), ("trace wait s".into(), vec![alike.clone(), without.clone()]));
+        assert_eq!(fitted(3), ("trace wait s".into(), vec![alike, without]));
+        // Of one row nothing is alike.
+        sheet.rows.truncate(1);
+        let notes = vec!["left out (--wide shows all): slowdown".to_string()];
+        assert_eq!(sheet.fitted(30).notes(), notes);
     }
 
     #[test]

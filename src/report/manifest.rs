@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::experiment::RunKey;
 use crate::experiment::grid::{DownFile, WindowFile};
-use crate::files::{FORMAT, FileRecord, PROGRAM};
+use crate::files::{FORMAT, FileRecord, InputRecord, PROGRAM};
 use crate::workload::{CleaningReport, PolicyRow, Shake};
 
 /// A process that makes results, as it is told in their manifest.
@@ -32,6 +32,12 @@ pub struct Manifest<'a, C, D> {
     version: &'static str,
     /// Its commit, or "unknown".
     commit: &'static str,
+    /// Digest of its sources.
+    sources: &'static str,
+    /// The compiler that built it.
+    compiler: &'static str,
+    /// Parts that it was built with.
+    features: Vec<&'static str>,
     /// The command line as typed.
     command: &'a [String],
     /// What it resolved to: what decides the numbers.
@@ -51,6 +57,8 @@ pub struct Manifest<'a, C, D> {
     elapsed_seconds: f64,
     /// Most memory held, in bytes, where the system tells.
     peak_memory_bytes: Option<u64>,
+    /// Files that were read.
+    inputs: &'a [InputRecord],
     /// Result files.
     files: &'a [FileRecord],
 }
@@ -71,6 +79,7 @@ impl Origin {
         configuration: &impl Serialize,
         details: &impl Serialize,
         failed: &[String],
+        inputs: &[InputRecord],
         files: &[FileRecord],
     ) -> serde_json::Result<String> {
         let since = |t: SystemTime, from| t.duration_since(from).unwrap_or(Duration::ZERO);
@@ -80,6 +89,9 @@ impl Origin {
             kind: self.kind,
             version: env!("CARGO_PKG_VERSION"),
             commit: env!("REPLAY_COMMIT"),
+            sources: env!("REPLAY_SOURCES"),
+            compiler: env!("REPLAY_COMPILER"),
+            features: env!("REPLAY_FEATURES").split_whitespace().collect(),
             command: &self.command,
             configuration,
             details,
@@ -89,6 +101,7 @@ impl Origin {
             started_unix: since(self.started, SystemTime::UNIX_EPOCH).as_secs(),
             elapsed_seconds: since(SystemTime::now(), self.started).as_secs_f64(),
             peak_memory_bytes: peak_memory_bytes(),
+            inputs,
             files,
         })?;
         Ok(text + "\n")

@@ -5,6 +5,7 @@
 //! [`Shown`].
 
 mod against;
+mod candidates;
 mod format;
 pub mod machine;
 pub mod manifest;
@@ -16,7 +17,8 @@ mod shaken;
 pub mod sweep;
 
 pub use against::against_summary;
-pub use format::{Align, Sheet, Shown};
-pub use runs::summary;
+pub use candidates::{candidate_maps, candidate_words};
+pub use format::{Align, Fitted, Sheet, Shown};
+pub use runs::{RunChange, summary};
 pub use search::{portability_summary, search_summary};
 pub use shaken::{CONTENTION_FIGURES, RUN_FIGURES, shaken_summary};

@@ -12,6 +12,7 @@ trials!(
     version_is_the_packages,
     an_endless_word_is_not_repeated,
     completions_name_every_command,
+    lists_are_completed_after_a_comma,
     the_manual_page_renders,
     threads_that_are_refused,
 );
@@ -115,6 +116,36 @@ fn an_endless_word_is_not_repeated() {
         let length = refused.stderr.len();
         assert!((1..6000).contains(&length), "{command}: {length} bytes");
     }
+}
+
+/// In bash, where tests run: what is behind the last comma, by the traces that are here.
+fn lists_are_completed_after_a_comma() {
+    let dir = Dir::with_trace().file("traces/mine.swf", "").file("traces/made.swf.gz", "");
+    let names = dir.replay("list traces --format names").code(0);
+    let names = names.prints("lublin-10x10\n").prints("mine\n").prints("made\n");
+    names.demand(!names.stdout.contains("KTH-SP2"), "only what is here");
+    dir.replay("list schedulers --format names").code(0).prints("easy\n");
+    let script = dir.replay("completions bash").code(0).stdout;
+    let dir = dir.file("replay.bash", script.as_str());
+    let complete = |words: &str, last: &str| {
+        let program = env!("CARGO_BIN_EXE_replay");
+        let before = words.split(' ').next_back().filter(|word| !word.is_empty());
+        let line = format!(
+            "source ./replay.bash; COMP_WORDS=({program} {words} '{last}'); \
+             COMP_CWORD=$((${{#COMP_WORDS[@]}}-1)); _replay_lists {program} '{last}' {}; \
+             printf '%s\\n' \"${{COMPREPLY[@]}}\"",
+            before.unwrap_or(program),
+        );
+        let mut found = dir.shell(&line);
+        found.sort();
+        found
+    };
+    assert_eq!(complete("--trace", "m"), ["made", "mine"]);
+    assert_eq!(complete("--trace", "KTH,mi"), ["KTH,mine"]);
+    assert_eq!(complete("sweep -s", "fcfs,eas"), ["fcfs,easy"]);
+    assert!(complete("--alloc", "").len() > 40);
+    // The rest is as ever.
+    assert!(complete("", "verif").contains(&"verify".to_string()));
 }
 
 fn completions_name_every_command() {

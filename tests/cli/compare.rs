@@ -6,6 +6,9 @@ trials!(
     strategies_are_compared_job_by_job,
     folders_are_compared_run_by_run,
     what_cannot_be_compared_is_told,
+    runs_are_projected,
+    schedules_are_set_side_by_side,
+    a_baseline_stands_beside_means,
 );
 
 fn strategies_are_compared_job_by_job() {
@@ -40,6 +43,103 @@ fn strategies_are_compared_job_by_job() {
     compare("--fail-if-worse distance:500 --fail-if-worse wait:0").code(0).says_nothing();
     // Same inputs, same bytes.
     assert_eq!(compare("--seed 3").stdout, compare("--seed 3").stdout);
+}
+
+/// Values of one folder, changes of two.
+fn runs_are_projected() {
+    let dir = Dir::new();
+    let run = |rest: &str, out: &str| {
+        dir.replay(&format!("--jobs 300 {rest} -q --no-plots --out {out}")).code(0)
+    };
+    run("--sched fcfs,easy --alloc mc1x1,random --seed 0,1", "out");
+    let table = dir.replay("compare out --row scheduler --col allocator --measure pairwise_l1");
+    let table = table.code(0).prints("mean_pairwise_l1 hops");
+    let best: Vec<&str> = table.stdout.lines().filter(|line| line.contains(" *")).collect();
+    table.demand(best.len() == 2, "the best of each row");
+    let cells = dir.replay("compare out --row scheduler --col allocator --format json").code(0);
+    let mut random = cells.objects();
+    random.retain(|cell| cell["col"] == "random");
+    // A mean over both seeds.
+    assert!(random.iter().all(|cell| cell["projected_runs"] == 2), "{random:?}");
+    let csv = String::from_utf8(dir.read("out/runs.csv")).expect("text");
+    let mut rows = csv.lines().map(|line| line.split(',').collect::<Vec<_>>());
+    let header = rows.next().expect("a header");
+    let at = |name: &str| header.iter().position(|column| *column == name).expect(name);
+    let means: Vec<f64> = rows
+        .filter(|row| row[at("scheduler")] == "easy" && row[at("allocator")] == "random")
+        .map(|row| row[at("mean_wait")].parse().expect("a number"))
+        .collect();
+    let mean = means.iter().sum::<f64>() / means.len() as f64;
+    let is_wait = |cell: &&serde_json::Value| {
+        cell["row"] == "easy" && cell["projected_measure"] == "mean_wait"
+    };
+    let cell = random.iter().find(is_wait).expect("a cell");
+    assert_eq!(cell["projected_mean"].as_f64(), Some(mean));
+    run("--sched fcfs,easy --alloc mc1x1,random", "one");
+    let same = dir.replay("compare one one --row scheduler --col allocator --measure wait");
+    same.code(0).prints("wait, change %").prints("same");
+    // Several runs of a cell.
+    run("--alloc mc1x1 --tie none --tie 2,13,20,6", "ties");
+    dir.replay("compare ties --row scheduler --col allocator").fails(
+        2,
+        1,
+        &["--row scheduler --col allocator", "differ in tie", "strategy"],
+    );
+    let strategies = dir.replay("compare ties --row scheduler --col strategy").code(0);
+    strategies.prints("mc1x1 (2,13,20,6)");
+    dir.replay("compare ties --row trace").refused(&["--col"]);
+    dir.replay("compare ties").refused(&["FOLDER"]);
+    dir.replay("compare ties --row trace --col trace").fails(2, 1, &["are both trace"]);
+    dir.replay("compare ties --row trace --col user").fails(2, 1, &["--col \"user\""]);
+}
+
+/// What moves adds up to the difference of the mean waits.
+fn schedules_are_set_side_by_side() {
+    let dir = Dir::new();
+    dir.replay("--jobs 600 --sched fcfs,easy --alloc mc1x1 -q --no-plots --out out").code(0);
+    let rows = dir.replay("compare out:0 out:1 --schedule --format json").code(0).objects();
+    assert_eq!(rows.len(), 600);
+    let number = |row: &serde_json::Value, name: &str| row[name].as_i64().expect("a number");
+    let later: i64 = rows.iter().map(|row| number(row, "later")).sum();
+    for row in &rows {
+        let moved = number(row, "compared_start") - number(row, "base_start");
+        assert_eq!(number(row, "later"), moved);
+    }
+    let waits = dir.replay("compare out:0 out:1 --measure wait --format json").code(0).objects();
+    let mean = |name: &str| waits[0][name].as_f64().expect("a number");
+    let difference = mean("compared_mean") - mean("base_mean");
+    assert!((later as f64 / 600.0 - difference).abs() < 1e-6, "{later} {difference}");
+    let shown = dir.replay("compare out:0 out:1 --schedule --plots drawn").code(0);
+    shown.prints("of 600 jobs ").prints(" start earlier, by ").prints("base start s");
+    let files = dir.files("drawn");
+    assert_eq!(files.len(), 3, "{files:?}");
+    let table = String::from_utf8(dir.read(&format!("drawn/{}", files[0]))).expect("text");
+    assert_eq!(table.lines().count(), 601);
+    dir.replay("compare out:0 out:1 --schedule --by-size").refused(&["--by-size"]);
+}
+
+fn a_baseline_stands_beside_means() {
+    let dir = Dir::new();
+    let cells = "--jobs 300 --alloc mc1x1,mm";
+    dir.replay(&format!("{cells} -q --no-plots --out out")).code(0);
+    let same = dir.replay(&format!("{cells} --baseline out --format json -q")).code(0);
+    let columns = ["mean_pairwise_l1_change_percent", "mean_turnaround_change_percent"];
+    same.demand(same.fields(&columns).iter().all(|row| row == "0.0 0.0"), "the same");
+    let other = dir.replay("--jobs 300 --alloc mc1x1,mm,random --baseline out --format json");
+    let other = other.code(0).says("--baseline: 1 of 3 runs are not in it");
+    assert_eq!(other.fields(&columns)[2], "- -");
+    let less = dir.replay("--jobs 200 --alloc mc1x1,mm --baseline out --format json -q").code(0);
+    let before = dir.replay(&format!("{cells} --format json -q")).code(0).objects();
+    for (row, before) in less.objects().iter().zip(&before) {
+        let mean = |row: &serde_json::Value| row["mean_pairwise_l1"].as_f64().expect("a number");
+        let change = row[columns[0]].as_f64().expect("a number");
+        assert!((change - 100.0 * (mean(row) / mean(before) - 1.0)).abs() < 1e-9);
+    }
+    dir.replay(&format!("{cells} --baseline out -q")).code(0).prints("\u{394} wait %");
+    let sweep = dir.replay(&format!("sweep {cells} --baseline out --out swept -q")).code(0);
+    sweep.prints("runs.csv").prints("\u{394} L1 %");
+    dir.replay("--jobs 9 --alloc random --baseline out -q").fails(2, 1, &["--baseline out"]);
+    dir.replay("--jobs 9 --alloc mm --baseline nowhere -q").code(3);
 }
 
 fn folders_are_compared_run_by_run() {

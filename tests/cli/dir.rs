@@ -111,6 +111,19 @@ impl Dir {
         fs::read(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
     }
 
+    /// What a line of bash prints here, line by line.
+    pub fn shell(&self, line: &str) -> Vec<String> {
+        let mut bash = Command::new("bash");
+        let output = bash.args(["-c", line]).current_dir(self.home.path()).output().expect("bash");
+        let text = String::from_utf8_lossy(&output.stdout).replace('\r', "");
+        text.lines().map(str::to_string).collect()
+    }
+
+    /// What the program prints in a terminal so many characters wide.
+    pub fn in_terminal(&self, columns: usize, line: &str) -> Vec<String> {
+        self.shell(&format!("script -qec 'stty cols {columns}; {PROGRAM} {line}' /dev/null"))
+    }
+
     /// Every file below `name`, relative to it, sorted.
     pub fn files(&self, name: &str) -> Vec<String> {
         let (top, mut files) = (self.path(name), Vec::new());

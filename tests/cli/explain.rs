@@ -3,6 +3,7 @@
 use super::dir::Dir;
 
 trials!(
+    an_explanation_is_data_too,
     numbers_are_those_of_the_run,
     a_tie_adds_up,
     strategies_tell_what_they_looked_at,
@@ -90,4 +91,31 @@ fn what_cannot_be_explained() {
         &["--job 999999", "no job of lublin-10x10 has this number"],
     );
     explain("--job 9 --alloc mm,mc1x1").fails(2, 1, &["explain takes one", "2 runs"]);
+}
+
+/// One object, with the numbers of the run.
+fn an_explanation_is_data_too() {
+    let dir = Dir::with_trace();
+    let cell = "--trace lublin-10x10 --jobs 300 --sched easy --tie 2,13,20,6";
+    let told = dir.replay(&format!("explain {cell} --job 200 --json -q")).code(0).objects();
+    assert_eq!(told.len(), 1);
+    let told = &told[0];
+    let held = dir.replay(&format!("show {cell} --job 200 --format json -q")).code(0).objects();
+    let held = held.iter().find(|row| row["job"] == 200).expect("the job");
+    assert_eq!(told["result"]["nodes"], held["nodes"]);
+    assert_eq!(told["result"]["start"], held["start"]);
+    assert_eq!(told["result"]["pairwise_l1"], held["pairwise_l1"]);
+    let decision = told["decisions"].as_array().and_then(|all| all.last()).expect("a decision");
+    assert_eq!(decision["nodes"], held["nodes"]);
+    let candidates = &decision["candidates"];
+    assert_eq!(candidates["tie"], "2,13,20,6");
+    let number = |name: &str| candidates["first"][0][name].as_i64().expect("a number");
+    let value = 13 * number("free_weight") - 20 * number("wall_weight") - 6 * number("busy_weight");
+    assert_eq!(number("tie_value"), value);
+    // Who runs and what is free make the machine.
+    let named = &told["scheduler"]["named"];
+    let running = named["running"].as_array().expect("a list").iter();
+    let busy: i64 = running.map(|job| job["size"].as_i64().expect("a number")).sum();
+    assert_eq!(busy + named["free"].as_i64().expect("a number"), 100);
+    dir.replay(&format!("explain {cell} --job 200 --json --format csv")).refused(&["--json"]);
 }

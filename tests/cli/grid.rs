@@ -3,6 +3,10 @@
 use super::dir::{Dir, TINY};
 
 trials!(
+    a_trace_alone_is_compared,
+    all_that_work,
+    rows_are_sorted,
+    a_table_fits_the_terminal,
     what_the_log_did,
     every_combination_in_order,
     strategies_without_ties_appear_once,
@@ -104,10 +108,89 @@ fn vectors_of_one_ratio_are_one_cell() {
     run.demand(run.fields(&["tie"]) == ["2,13,20,6", "-"], "the first of each");
 }
 
+/// Strategies of the main job, as far as they work on the machine.
+fn a_trace_alone_is_compared() {
+    let dir = Dir::with_trace();
+    let run = dir.replay("--trace lublin-10x10 --jobs 50 --format json").code(0);
+    let rows = run.fields(&["run", "allocator", "tie"]);
+    let bare = dir.replay("--jobs 50 --format json").code(0).fields(&["run", "allocator", "tie"]);
+    run.demand(rows.len() > 5 && rows == bare, "the main job");
+    let cube = dir.replay("--trace lublin-10x10 --mesh hypercube:7 --jobs 50 --format json");
+    let cube = cube.code(0).says("strategies that work on hypercube:7 with fcfs: ");
+    let names = cube.fields(&["allocator"]);
+    cube.demand(names.contains(&"random".to_string()) && names.len() > 3, "those of cubes");
+    // Whoever names a strategy gets it alone.
+    let one = dir.replay("--trace lublin-10x10 --jobs 50 --alloc mm --format json").code(0);
+    one.demand(one.fields(&["allocator"]) == ["mm"], "one");
+    let tie = dir.replay("--trace lublin-10x10 --jobs 50 --tie 2,13,20,6 --format json").code(0);
+    tie.demand(tie.fields(&["allocator"]) == ["mc1x1"], "mc1x1");
+}
+
+fn all_that_work() {
+    let dir = Dir::with_trace();
+    let all = "--trace lublin-10x10 --jobs 30 --alloc all --format json";
+    let run = dir.replay(all).code(0).says(" strategies work on 10x10 with fcfs; ");
+    let run = run.says(" do not: ");
+    let names = run.fields(&["allocator"]);
+    for name in ["mc1x1", "gabl", "mbs", "random"] {
+        run.demand(names.contains(&name.to_string()), name);
+    }
+    run.demand(!names.iter().any(|name| name == "recorded" || name == "elmer"), "no others");
+    // What promises numbers of processors works with fewer.
+    let fewer = dir.replay(&format!("{all} --sched conservative")).code(0).fields(&["allocator"]);
+    assert!(!fewer.is_empty() && fewer.len() < names.len());
+    let plan = dir.replay("plan --trace lublin-10x10 --alloc all --list -q").code(0);
+    plan.demand(plan.stdout.lines().count() == names.len(), "as many cells");
+}
+
+fn rows_are_sorted() {
+    let dir = Dir::with_trace();
+    let run = "--jobs 200 --alloc random,mc1x1,mm --format json -q";
+    let numbers = |sort: &str| -> Vec<f64> {
+        let rows = dir.replay(&format!("{run} --sort {sort}")).code(0).objects();
+        rows.iter().map(|row| row["mean_pairwise_l1"].as_f64().expect("a number")).collect()
+    };
+    let rising = numbers("mean_pairwise_l1");
+    assert!(rising.len() == 3 && rising.is_sorted(), "{rising:?}");
+    let mut falling = numbers("-mean_pairwise_l1");
+    falling.reverse();
+    assert_eq!(rising, falling);
+    // Columns and ids are as ever.
+    let sorted = dir.replay(&format!("{run} --sort allocator")).code(0);
+    assert_eq!(sorted.fields(&["run", "allocator"]), ["1 mc1x1", "2 mm", "0 random"]);
+    let plain = dir.replay(run).code(0);
+    let keys = |text: &str| text.split("\":").count();
+    assert_eq!(keys(&plain.stdout), keys(&sorted.stdout));
+    dir.replay("--jobs 9 --sort wait -q").fails(2, 1, &["--sort \"wait\"", "mean_wait"]);
+}
+
+/// As wide as the terminal is; whoever is no terminal gets all.
+fn a_table_fits_the_terminal() {
+    let dir = Dir::new();
+    let line = "--jobs 200 --alloc mc1x1,mm -q";
+    let whole = dir.replay(line).code(0).stdout;
+    for columns in [60, 80, 100] {
+        let lines = dir.in_terminal(columns, line);
+        assert!(lines.iter().all(|line| line.chars().count() <= columns), "{columns}: {lines:#?}");
+        assert!(lines.iter().any(|line| line.contains("pairwise L1")), "{lines:#?}");
+        assert!(lines.join(" ").contains("in all rows: "), "{lines:#?}");
+    }
+    let header = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
+    let of_whole = header(whole.lines().next().expect("a header"));
+    for lines in [dir.in_terminal(60, &format!("{line} --wide")), dir.in_terminal(300, line)] {
+        assert_eq!(header(&lines[0]), of_whole);
+    }
+    // Sentences are wrapped.
+    let lines = dir.in_terminal(50, "explain --jobs 100 --job 60 --tie 2,13,20,6 -q");
+    assert!(lines.len() > 20, "{lines:#?}");
+    assert!(lines.iter().all(|line| line.chars().count() <= 50), "{lines:#?}");
+}
+
 fn different_traces_of_one_name_are_told_apart() {
     let more = format!("{TINY}99 1000 -1 5 1\n");
     let dir = Dir::with_trace().file("a/x.swf", TINY).file("b/x.swf", more.as_str());
-    let run = dir.replay("--trace a/x.swf --trace b/x.swf --trace a/x.swf --format json").code(0);
+    let line = "--trace a/x.swf --trace b/x.swf --trace a/x.swf --alloc mc1x1 --format json";
+    let run = dir.replay(line).code(0);
     let names = run.fields(&["trace"]);
     run.demand(names.len() == 2 && names[0] != names[1], "two runs of two names");
     run.demand(names.iter().all(|name| name.starts_with("x~")), "with the digest");

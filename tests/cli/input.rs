@@ -103,7 +103,8 @@ fn damaged_gzip() {
 fn gzip_by_content() {
     let dir = Dir::new().file("packed.swf", packed()).file("plain.swf.gz", shipped_trace());
     for name in ["packed.swf", "plain.swf.gz"] {
-        let run = dir.replay(&format!("--trace {name} --jobs 20 --format json -q")).code(0);
+        let run =
+            dir.replay(&format!("--trace {name} --alloc mc1x1 --jobs 20 --format json -q")).code(0);
         run.demand(run.fields(&["jobs"]) == ["20"], "twenty jobs");
     }
 }
@@ -189,7 +190,7 @@ fn a_record_cut_short() {
 
 fn malformed_lines_up_to_a_limit() {
     let dir = Dir::new().file("bad.swf", format!("{BAD}3 2 0\n"));
-    let run = dir.replay("--trace bad.swf --max-errors 2 --format json").code(0);
+    let run = dir.replay("--trace bad.swf --alloc mc1x1 --max-errors 2 --format json").code(0);
     run.demand(run.fields(&["jobs"]) == ["1"], "one job left");
     let run = run.says("1 records, 1 jobs kept");
     let words = "(not a number 1, first in line 2; too few fields 1, first in line 4)";
@@ -215,7 +216,7 @@ fn everything_negative() {
 
 fn negative_times() {
     let dir = Dir::new().file("no.swf", "; MaxProcs: 4\n1 -5 -1 -7 2\n2 1 0 5 2\n");
-    let run = dir.replay("--trace no.swf --format json").code(0);
+    let run = dir.replay("--trace no.swf --alloc mc1x1 --format json").code(0);
     run.demand(run.fields(&["jobs", "makespan"]) == ["2 6"], "two jobs in six seconds");
     run.says("negative run time zeroed 1").says("negative submit time zeroed 1");
 }
@@ -233,11 +234,12 @@ fn a_job_larger_than_the_machine() {
         ("drop", "1", "1 jobs kept; 1 dropped (larger than the machine 1); 1 changed"),
         ("clamp", "2", "2 jobs kept; 0 dropped; 2 changed"),
     ] {
-        let run = dir.replay(&format!("--trace big.swf --oversize {rule} --format json")).code(0);
+        let line = format!("--trace big.swf --alloc mc1x1 --oversize {rule} --format json");
+        let run = dir.replay(&line).code(0);
         run.demand(run.fields(&["jobs", "topology"]) == [format!("{jobs} 2x2")], rule);
         run.says(said);
     }
-    let run = dir.replay("--trace big.swf --mesh 4x2 --format json").code(0);
+    let run = dir.replay("--trace big.swf --alloc mc1x1 --mesh 4x2 --format json").code(0);
     run.demand(run.fields(&["jobs", "topology"]) == ["2 4x2"], "a larger machine");
     dir.replay("--trace big.swf --oversize crop").refused(&["crop", "clamp"]);
 }

@@ -26,7 +26,7 @@ trials!(
 fn the_header_gives_the_machine() {
     for (processors, machine) in [(4, "2x2"), (6, "3x2"), (7, "7x1"), (338, "26x13")] {
         let dir = Dir::new().file("t.swf", format!("; MaxProcs: {processors}\n1 0 0 5 2\n"));
-        let run = dir.replay("--trace t.swf --format json").code(0);
+        let run = dir.replay("--trace t.swf --alloc mc1x1 --format json").code(0);
         run.demand(run.fields(&["topology"]) == [machine], machine);
         run.says(&format!("t: machine {machine} ("));
     }
@@ -37,7 +37,10 @@ fn no_processors_in_the_header() {
         let dir = Dir::new().file("t.swf", format!("{head}1 0 0 5 2\n"));
         let message = "t.swf: the header has no usable MaxProcs; say which machine with --mesh";
         dir.replay("--trace t.swf -q").fails(2, 1, &[message]);
-        let run = dir.replay("--trace t.swf -q --mesh 2x2 --format json").code(0).says_nothing();
+        let run = dir
+            .replay("--trace t.swf -q --mesh 2x2 --alloc mc1x1 --format json")
+            .code(0)
+            .says_nothing();
         run.demand(run.fields(&["jobs", "topology"]) == ["1 2x2"], "the machine as given");
     }
 }
@@ -89,7 +92,9 @@ fn several_processors_at_a_point() {
     dir.replay("--trace t.swf --mesh 2x2*2 --alloc rsr -q").fails(2, 1, &["folds jobs"]);
     // A job of 9 processors is larger than four points of two.
     let large = Dir::new().file("t.swf", "; MaxProcs: 9\n1 0 -1 100 9\n2 0 -1 9 7\n");
-    let run = large.replay("--trace t.swf --mesh 2x2*2 --oversize drop --format json").code(0);
+    let run = large
+        .replay("--trace t.swf --mesh 2x2*2 --alloc mc1x1 --oversize drop --format json")
+        .code(0);
     run.demand(run.fields(&["jobs"]) == ["1"], "the other");
     let told =
         dir.file("t.shapes.csv", shapes).replay("--trace t.swf --mesh 2x2*2 --alloc first-fit");

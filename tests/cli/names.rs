@@ -173,7 +173,8 @@ fn dates_need_a_start_time() {
         ("--from 1996-01-21", "3"),
         ("--from 1996-01-21 --days 1", "2"),
     ] {
-        let run = dir.replay(&format!("--trace dated.swf {window} --format json")).code(0);
+        let line = format!("--trace dated.swf --alloc mc1x1 {window} --format json");
+        let run = dir.replay(&line).code(0);
         run.demand(run.fields(&["jobs"]) == [jobs], jobs);
     }
     let words = ["dated.swf: the window holds none of the 3 jobs"];

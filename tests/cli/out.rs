@@ -6,12 +6,14 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
+use sha2::Digest;
 
 use super::dir::{Dir, Outcome};
 
 trials!(
     all_files_are_there,
     the_manifest_tells_what_ran,
+    files_have_digests,
     files_can_be_left_out,
     tables_and_stdout_agree,
     results_do_not_depend_on_threads,
@@ -97,6 +99,27 @@ fn the_manifest_tells_what_ran() {
     listed.push("manifest.json".to_string());
     listed.sort();
     assert_eq!(listed, dir.files("results"), "every file is listed");
+}
+
+/// Anybody can check what went in and what came out.
+fn files_have_digests() {
+    let dir = Dir::with_trace();
+    let line =
+        "--trace traces/lublin-10x10.swf --jobs 50 --alloc mc1x1 --no-plots -q --out results";
+    dir.replay(line).code(0);
+    let manifest = manifest(&dir, "results");
+    let sha256 = |bytes: &[u8]| -> String {
+        sha2::Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    };
+    let [input] = &manifest["inputs"].as_array().expect("inputs")[..] else { panic!("one input") };
+    assert!(input["path"].as_str().is_some_and(|path| path.ends_with("lublin-10x10.swf")));
+    assert_eq!(input["sha256"], sha256(&super::dir::shipped_trace()));
+    for file in manifest["files"].as_array().expect("files") {
+        let name = file["name"].as_str().expect("a name");
+        assert_eq!(file["sha256"], sha256(&dir.read(&format!("results/{name}"))), "{name}");
+    }
+    assert!(manifest["compiler"].as_str().is_some_and(|text| text.starts_with("rustc ")));
+    assert_eq!(manifest["features"], serde_json::json!(["frame", "plot"]));
 }
 
 fn files_can_be_left_out() {

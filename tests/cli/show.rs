@@ -8,6 +8,7 @@ trials!(
     pictures_and_tables_are_written,
     a_window_is_drawn,
     what_is_down_is_not_free,
+    who_competes_is_shown,
     slices_of_events_nest,
     what_cannot_be_shown,
 );
@@ -158,6 +159,55 @@ fn what_is_down_is_not_free() {
     assert_eq!((held["start"].as_i64(), held["end"].as_i64()), (Some(0), Some(50)), "{held}");
 }
 
+/// The value under a map is that of its numbers, and the first candidate is where the job is.
+fn who_competes_is_shown() {
+    let dir = Dir::with_trace();
+    let cell = "--trace lublin-10x10 --jobs 300 --tie 2,13,20,6 --job 200";
+    let rows = dir.replay(&format!("show {cell} --candidates --format json -q")).code(0).objects();
+    assert!((2..=20).contains(&rows.len()));
+    let number = |row: &serde_json::Value, name: &str| row[name].as_i64().expect("a number");
+    for row in &rows {
+        let sums = ["free_weight", "wall_weight", "busy_weight"].map(|name| number(row, name));
+        let value = 13 * sums[0] - 20 * sums[1] - 6 * sums[2];
+        assert_eq!(number(row, "tie_value"), value, "{row}");
+    }
+    assert!(rows.iter().all(|row| number(row, "tie_value") >= number(&rows[0], "tie_value")));
+    let held = dir.replay(&format!("show {cell} --format json -q")).code(0).objects();
+    let held = held.iter().find(|row| row["job"] == 200).expect("the job");
+    let sorted = |row: &serde_json::Value| {
+        let nodes = row["nodes"].as_array().expect("a list").iter();
+        let mut nodes: Vec<i64> = nodes.map(|node| node.as_i64().expect("a number")).collect();
+        nodes.sort_unstable();
+        nodes
+    };
+    assert_eq!(sorted(&rows[0]), sorted(held));
+    let shown = dir.replay(&format!("show {cell} --candidates --out out -q")).code(0);
+    let shown = shown.prints(" wins  ").prints("+---------------------+");
+    shown.prints("tie value = 13 free - 20 wall - 6 busy");
+    let drawn = ["csv", "png", "svg"].map(|end| format!("plots/candidates.{end}"));
+    let tables = ["candidates.csv", "candidates.parquet", "manifest.json"].map(String::from);
+    assert_eq!(dir.files("out"), [tables, drawn].concat());
+    // What is drawn adds up to what is told.
+    let cells = String::from_utf8(dir.read("out/plots/candidates.csv")).expect("text");
+    let first = rows[0]["candidate_number"].to_string();
+    let free: i64 = cells
+        .lines()
+        .map(|line| line.split(',').collect::<Vec<_>>())
+        .filter(|fields| fields[0] == first && fields[7] == "free")
+        .map(|fields| fields[8].parse::<i64>().expect("a number"))
+        .sum();
+    assert_eq!(free, number(&rows[0], "free_weight"));
+    // At an instant, of the job that started last; other strategies have no such candidates.
+    let at = format!("show --trace lublin-10x10 --jobs 300 --at {} --candidates -q", held["start"]);
+    dir.replay(&at).code(0).prints(" job 200 gets");
+    dir.replay(&format!("show {cell} --alloc first-fit --candidates -q")).fails(2, 1, &["--tie"]);
+    dir.replay("show --trace lublin-10x10 --alloc first-fit --job 200 --candidates -q").fails(
+        2,
+        1,
+        &["--candidates", "nobody competed", "replay explain"],
+    );
+}
+
 fn slices_of_events_nest() {
     let dir = Dir::with_trace();
     let written = dir.replay("show --jobs 400 --sched easy --alloc mc1x1 --perfetto run.json");
@@ -175,6 +225,10 @@ fn slices_of_events_nest() {
         }
     }
     assert_eq!(jobs, 400);
+    // Through a pipe the same bytes, and no file of that name.
+    let piped = dir.replay("show --jobs 400 --sched easy --alloc mc1x1 --perfetto - -q").code(0);
+    assert_eq!(piped.stdout.as_bytes(), dir.read("run.json"));
+    assert!(!dir.path("-").exists());
     assert!((1..=100).contains(&lanes.keys().filter(|lane| lane[0] == 3).count()));
     for slices in lanes.values_mut() {
         slices.sort_unstable();

@@ -49,7 +49,7 @@ fn a_file_instead_of_stdout() {
 fn what_is_made_can_be_replayed() {
     let dir = Dir::new();
     dir.replay("synth --jobs 200 --processors 64 --write made.swf").code(0);
-    let run = dir.replay("--trace made.swf --policy strict --format json").code(0);
+    let run = dir.replay("--trace made.swf --alloc mc1x1 --policy strict --format json").code(0);
     run.demand(run.fields(&["trace", "jobs", "topology"]) == ["made 200 8x8"], "as it was made");
 }
 

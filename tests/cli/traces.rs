@@ -66,7 +66,8 @@ fn kth_verifies(dir: &Dir) {
 
 fn names_of_a_trace(dir: &Dir) {
     for name in ["KTH-SP2", "kth", "KTH-SP2-1996-2.swf.gz", "kth-sp2-1996-2"] {
-        let run = dir.replay(&format!("-q --jobs 10 --format json --trace {name}")).code(0);
+        let run =
+            dir.replay(&format!("-q --jobs 10 --alloc mc1x1 --format json --trace {name}")).code(0);
         run.demand(run.fields(&["trace"]) == [KTH], name);
     }
 }

@@ -10,6 +10,7 @@ use super::options::{CentreOptions, Metric, ShellOrder};
 use super::slack::Slack;
 use super::tie::{TieVector, walls_of};
 use crate::allocator::Times;
+use crate::allocator::rival::Term;
 use crate::machine::Machine;
 use crate::stop::{Stop, Stopped};
 use crate::topology::{Coord, Grid, NodeId, PairDistances};
@@ -240,8 +241,31 @@ impl CentreRule {
         nodes: &[NodeId],
     ) -> TieTerms {
         let mut terms = TieTerms::default();
+        self.weigh(machine, grid, vector, centre, nodes, |_, term, weight| {
+            let sum = match term {
+                Term::Free => &mut terms.free,
+                Term::Wall => &mut terms.walls,
+                Term::Busy => &mut terms.busy,
+                Term::Ends => &mut terms.ends,
+            };
+            *sum += weight;
+        });
+        terms
+    }
+
+    /// Calls `take` with each processor that counts in a tie value, in which sum, and how much.
+    #[inline]
+    pub(super) fn weigh(
+        &self,
+        machine: &Machine,
+        grid: &Grid,
+        vector: TieVector,
+        centre: Coord,
+        nodes: &[NodeId],
+        mut take: impl FnMut(NodeId, Term, i64),
+    ) {
         if vector.scan_radius == 0 {
-            return terms;
+            return;
         }
         let distance = |n: NodeId| i64::from(self.metric.distance(grid, centre, grid.coord(n)));
         let outermost = nodes.iter().map(|&n| distance(n)).max().unwrap_or(0);
@@ -253,16 +277,19 @@ impl CentreRule {
             let weight = max_shell - d + 1;
             if member[node.index()] {
                 let walls = self.options.wall.weight(walls_of(machine, grid, node));
-                terms.walls += i64::from(walls) * weight;
+                if walls > 0 {
+                    take(node, Term::Wall, i64::from(walls) * weight);
+                }
             } else if machine.is_free(node) && d <= max_shell {
-                terms.free += weight;
+                take(node, Term::Free, weight);
             } else if !machine.is_free(node) && !machine.is_down(node) && d == outermost + 1 {
                 let level = self.ends.as_ref().map_or(0, |(ends, new)| ends.level(node, *new));
-                terms.busy += weight;
-                terms.ends += weight * i64::from(level);
+                take(node, Term::Busy, weight);
+                if level > 0 {
+                    take(node, Term::Ends, weight * i64::from(level));
+                }
             }
         }
-        terms
     }
 }
 

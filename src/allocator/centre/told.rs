@@ -4,12 +4,13 @@ use std::collections::HashMap;
 
 use super::literal::{Candidate, CentreRule, Centres, Score, TieTerms};
 use super::options::ShellOrder;
-use crate::allocator::notes::{Listing, Notes, count, point};
+use crate::allocator::notes::{LISTED, Listing, Notes, count, point};
+use crate::allocator::rival::{self, Rivals, Weight};
 use crate::machine::Machine;
 use crate::stop::{Stop, Stopped};
 use crate::topology::{Grid, NodeId};
 
-/// A candidate that competes by tie value.
+/// A candidate that competes by tie value, while it is looked at.
 struct Rival {
     /// Its place in candidate order.
     order: usize,
@@ -79,6 +80,7 @@ pub fn tell(
             .say(|| "there is no tie vector: of equal scores the first candidate wins".to_string());
     }
     notes.list(|| listing(rule, grid, &rivals));
+    notes.rivals(|| in_pictures(rule, machine, grid, &rivals));
     let Some(first) = rivals.first() else { return Ok(()) };
     notes.say(|| {
         let Rival { order, candidate, .. } = first;
@@ -87,6 +89,37 @@ pub fn tell(
     });
     notes.winner(first.candidate.nodes.clone());
     Ok(())
+}
+
+/// The first of the candidates with all that a picture of them needs.
+fn in_pictures(rule: &CentreRule, machine: &Machine, grid: &Grid, rivals: &[Rival]) -> Rivals {
+    let sets = sets_of(rivals);
+    let told = rivals.iter().take(LISTED).map(|one| {
+        let Rival { order, candidate, .. } = one;
+        let (centre, nodes) = (candidate.centre, &candidate.nodes);
+        let mut weights = Vec::new();
+        if let Some(vector) = rule.options.tie {
+            rule.weigh(machine, grid, vector, centre, nodes, |node, term, weight| {
+                weights.push(Weight { node, term, weight });
+            });
+        }
+        let shell = |node| rule.metric.distance(grid, centre, grid.coord(node));
+        rival::Rival {
+            number: order + 1,
+            centre,
+            score: candidate.score,
+            tie: rule.options.tie.map(|_| candidate.tie),
+            set: sets.get(&sorted(one)).copied().unwrap_or(0),
+            nodes: nodes.clone(),
+            shells: machine.topology().nodes().map(shell).collect(),
+            weights,
+        }
+    });
+    Rivals {
+        vector: rule.options.tie,
+        first: told.collect(),
+        more: rivals.len().saturating_sub(LISTED),
+    }
 }
 
 fn candidates_in_words(rule: &CentreRule, candidates: usize) -> String {
@@ -146,10 +179,15 @@ fn sorted(rival: &Rival) -> Vec<NodeId> {
     nodes
 }
 
-fn listing(rule: &CentreRule, grid: &Grid, rivals: &[Rival]) -> Listing {
+/// The distinct sets of candidates that stand in any order.
+fn sets_of(rivals: &[Rival]) -> HashMap<Vec<NodeId>, usize> {
     let mut by_order: Vec<&Rival> = rivals.iter().collect();
     by_order.sort_by_key(|rival| rival.order);
-    let sets = sets(by_order.into_iter());
+    sets(by_order.into_iter())
+}
+
+fn listing(rule: &CentreRule, grid: &Grid, rivals: &[Rival]) -> Listing {
+    let sets = sets_of(rivals);
     let with_ties = rule.options.tie.is_some();
     let with_ends = rule.options.tie.is_some_and(|vector| vector.ends != 0);
     let mut columns = vec!["candidate", "centre", "last shell", "score", "set"];

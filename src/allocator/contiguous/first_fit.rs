@@ -12,7 +12,7 @@ pub mod literal;
 use self::literal::Literal;
 use super::frames::Frames;
 use super::scan::Scan;
-use super::{Choice, Contiguous};
+use super::{Choice, Contiguous, Preference};
 use crate::allocator::Allocator;
 use crate::allocator::options::{AllocatorOptions, Engine, grid_of, mesh_of};
 use crate::allocator::submesh::{ROTATE, SHAPE, Shaping};
@@ -36,6 +36,10 @@ impl Choice for FirstFit {
     ) -> Option<Coord> {
         frames.find(sides);
         frames.first(self.scan)
+    }
+
+    fn preference(&mut self, frames: &Frames, _: &Machine, _: [u16; 3]) -> Preference {
+        Preference::in_order("the first in scan order", frames)
     }
 }
 

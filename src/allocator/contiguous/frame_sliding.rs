@@ -13,7 +13,7 @@
 
 use super::frames::Frames;
 use super::scan::Scan;
-use super::{Choice, Contiguous};
+use super::{Choice, Contiguous, Preference};
 use crate::allocator::Allocator;
 use crate::allocator::options::{AllocatorOptions, mesh_of};
 use crate::allocator::submesh::{SHAPE, Shaping};
@@ -65,6 +65,11 @@ impl Choice for FrameSliding {
             }
         }
         None
+    }
+
+    fn preference(&mut self, frames: &Frames, _: &Machine, _: [u16; 3]) -> Preference {
+        let rule = "the first that it meets sliding by whole frames from the first free processor";
+        Preference::in_order(rule, frames)
     }
 }
 

@@ -39,8 +39,31 @@ pub trait Choice: Send {
     /// [`Frames::operations`].
     fn choose(&mut self, frames: &mut Frames, machine: &Machine, sides: [u16; 3]) -> Option<Coord>;
 
+    /// By what it prefers one free frame to another, of those that `frames` found last. For explanations
+    /// only: it may take its time.
+    fn preference(&mut self, frames: &Frames, machine: &Machine, sides: [u16; 3]) -> Preference;
+
     /// Forgets the machine seen so far.
     fn reset(&mut self) {}
+}
+
+/// Why one free frame is taken and not another.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Preference {
+    /// In words, behind "it takes".
+    pub rule: &'static str,
+    /// What is compared, the least wins; nothing where the order of places decides.
+    pub columns: Vec<&'static str>,
+    /// The bases with these values.
+    pub bases: Vec<(Coord, Vec<u64>)>,
+}
+
+impl Preference {
+    /// The order of places decides.
+    pub fn in_order(rule: &'static str, frames: &Frames) -> Self {
+        let bases = frames.bases().map(|base| (base, Vec::new())).collect();
+        Self { rule, columns: Vec::new(), bases }
+    }
 }
 
 /// A contiguous strategy: the first of a job's frames for which the choice finds a place.
@@ -91,7 +114,11 @@ impl<C: Choice> Contiguous<C> {
             }
             let base = self.choice.choose(&mut self.frames, machine, sides);
             if self.notes.are_read() {
-                tell(&self.notes, self.frames.grid(), machine, sides, base);
+                let mut found = Frames::new(self.frames.grid());
+                found.read(machine.free_map());
+                found.find(sides);
+                let preference = self.choice.preference(&found, machine, sides);
+                tell(&self.notes, &found, sides, base, &preference);
             }
             if let Some(base) = base {
                 return Ok(SubMesh { base, sides });
@@ -102,10 +129,14 @@ impl<C: Choice> Contiguous<C> {
 }
 
 /// Tells where a frame has a place, and which is taken.
-fn tell(notes: &Notes, grid: &Grid, machine: &Machine, sides: [u16; 3], taken: Option<Coord>) {
-    let mut frames = Frames::new(grid);
-    frames.read(machine.free_map());
-    frames.find(sides);
+fn tell(
+    notes: &Notes,
+    frames: &Frames,
+    sides: [u16; 3],
+    taken: Option<Coord>,
+    preference: &Preference,
+) {
+    let grid = frames.grid();
     let free = frames.count() as usize;
     let frame = notes::sides(grid, sides);
     notes.say(|| match (free, taken) {
@@ -115,15 +146,23 @@ fn tell(notes: &Notes, grid: &Grid, machine: &Machine, sides: [u16; 3], taken: O
             count(free, "place")
         ),
         (_, Some(base)) => format!(
-            "a frame of {frame} is free at {}; it takes the one at {}",
+            "a frame of {frame} is free at {}; it takes {}: at {}",
             count(free, "place"),
+            preference.rule,
             notes::point(grid, base)
         ),
     });
     if free > 1 {
         notes.list(|| {
-            let rows = frames.bases().map(|base| vec![notes::point(grid, base)]);
-            Listing::of(format!("places where {frame} is free"), &["base"], rows)
+            let mut bases: Vec<&(Coord, Vec<u64>)> = preference.bases.iter().collect();
+            // The one that is taken first, then those that come next.
+            bases.sort_by_key(|(base, values)| (Some(*base) != taken, values.clone()));
+            let rows = bases.into_iter().map(|(base, values)| {
+                let values = values.iter().map(u64::to_string);
+                [notes::point(grid, *base)].into_iter().chain(values).collect()
+            });
+            let columns: Vec<&str> = [&["base"], &preference.columns[..]].concat();
+            Listing::of(format!("places where {frame} is free"), &columns, rows)
         });
     }
 }

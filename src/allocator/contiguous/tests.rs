@@ -183,6 +183,50 @@ fn best_fit_goes_where_it_is_tightest() {
     }
 }
 
+/// What is said of frames is what decides: the one taken has the least values, and is the first of those that have.
+#[test]
+fn a_preference_is_what_decides() {
+    use best_fit::{Candidates, Surroundings};
+
+    fn agrees(choice: &mut impl Choice, machine: &Machine, sides: [u16; 3]) -> usize {
+        let grid = grid(machine);
+        let mut frames = Frames::new(grid);
+        frames.read(machine.free_map());
+        let taken = choice.choose(&mut frames, machine, sides);
+        let preference = choice.preference(&frames, machine, sides);
+        let key = |(base, values): &(Coord, Vec<u64>)| {
+            (values.clone(), Scan::default().rank(grid, *base))
+        };
+        let best = preference.bases.iter().min_by_key(|one| key(one)).map(|one| one.0);
+        assert_eq!(best, taken, "{} {sides:?}", preference.rule);
+        let columns = preference.columns.len();
+        assert!(preference.bases.iter().all(|(_, values)| values.len() == columns));
+        preference.bases.len()
+    }
+
+    let mut compared = 0;
+    for (topology, seed) in ["9x7", "torus:8x6", "5x4x3"].into_iter().zip(1u64..) {
+        let machine = Machine::new(topology.parse().expect("a machine"));
+        let grid = grid(&machine);
+        for round in 0..12u64 {
+            // A third is busy, here and there.
+            let is_busy =
+                |place: u64| (place * 2_654_435_761 + seed * 97 + round * 7919).is_multiple_of(3);
+            let coords = grid.coords().into_iter().zip(0..);
+            let busy: Vec<Coord> = coords
+                .filter(|&(_, place)| is_busy(place * place))
+                .map(|(coord, _)| coord)
+                .collect();
+            let machine = with_busy(topology, &busy);
+            let sides = [1 + (round % 3) as u16, 1 + (round / 3 % 2) as u16, 1];
+            compared += agrees(&mut Candidates::default(), &machine, sides);
+            compared += agrees(&mut Surroundings::new(grid), &machine, sides);
+            compared += agrees(&mut first_fit::FirstFit::default(), &machine, sides);
+        }
+    }
+    assert!(compared > 500, "{compared} bases");
+}
+
 #[test]
 fn names_have_one_form() {
     let canonical = |text: &str| {

@@ -43,10 +43,21 @@ pub fn write(
         let figure = scatter(&one, &outcomes[0].pattern, seed.as_deref());
         files.extend(save(plots, &stems.give(&parts), &figure)?);
     }
-    for outcome in outcomes.iter().filter(|outcome| outcome.is_unshaken()) {
+    let drawn = outcomes.iter().filter(|outcome| outcome.is_unshaken()).filter_map(|outcome| {
+        Some((outcome, link_maps(outcome, seed_of(&outcome.key).as_deref())?))
+    });
+    let drawn: Vec<(&Contended, LinkMaps)> = drawn.collect();
+    // Who is compared has one scale: all that ran on a trace and machine.
+    let most = |key: &RunKey| {
+        let alike = drawn.iter().filter(|(other, _)| {
+            (&other.key.trace, &other.key.topology) == (&key.trace, &key.topology)
+        });
+        alike.map(|(_, figure)| figure.largest()).fold(0.0, f64::max)
+    };
+    for (outcome, figure) in &drawn {
         let key = &outcome.key;
         let (seed, strategy) = (seed_of(key), key.strategy());
-        let Some(figure) = link_maps(outcome, seed.as_deref()) else { continue };
+        let figure = LinkMaps { most: most(key), ..figure.clone() };
         let mut parts = vec!["links", key.trace.as_str()];
         parts.extend(machines.then_some(key.topology.as_str()));
         parts.extend([&key.scheduler, &strategy].map(String::as_str));
@@ -193,10 +204,13 @@ fn link_maps(outcome: &Contended, seed: Option<&str>) -> Option<LinkMaps> {
                 Some(&strategy),
                 seed,
             ]),
-            format!("{pattern}; links that leave a processor{edges}"),
+            format!(
+                "{pattern}; links that leave a processor{edges}; one scale for all runs of a trace and machine"
+            ),
         ],
         value_title: "time reserved (%)".to_string(),
         sides: (width.into(), length.into()),
         maps,
+        most: 0.0,
     })
 }

@@ -7,6 +7,10 @@ use crate::experiment::search::Range;
 
 /// Arguments of `replay search`, as typed.
 #[derive(Clone, Debug, Args)]
+#[command(after_help = "Examples:
+  replay search --trace KTH-SP2 --sr 1..3 --factors 0..5 --out out/search
+  replay search --trace KTH-SP2 --strategy local --evaluations 200 --split 0.5
+  replay search --trace KTH-SP2 --strategy tpe --time 10m --tie 2,13,20,6")]
 pub struct SearchArgs {
     #[command(flatten)]
     pub grid: GridArgs,

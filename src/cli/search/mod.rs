@@ -16,6 +16,7 @@ use progress::{Progress, account};
 use task::{SearchTask, Start};
 pub use task::{failure, listed_slacks};
 
+use super::cells::Loaded;
 use super::cost::Cost;
 use super::exit::{Exit, Failure, tell};
 use super::kind::Kind;
@@ -47,6 +48,8 @@ pub fn run(args: &SearchArgs, command: &[OsString]) -> Result<Exit, Failure> {
     let cost = Cost::new(quiet);
     let forecast = |forecast| cost.hear_plainly(forecast);
     let task = SearchTask::resolve(args, Watch { forecast: &forecast, ..Watch::new(&stop) })?;
+    session.reads(task.train.inputs());
+    session.reads(task.test.iter().flat_map(Loaded::inputs));
     let mut overdue = false;
     let mut archives = Vec::new();
     let (mut given, mut equal_ratios) = (Vec::new(), Vec::new());

@@ -11,6 +11,7 @@ use crate::cli::interrupt::interruption;
 use crate::cli::output::configuration;
 use crate::cli::results::{Results, Tally};
 use crate::cli::session::Session;
+use crate::cli::stdout::stdout;
 use crate::experiment::fragmentation::{FreeSpace, fragmentation};
 use crate::experiment::{Cell, Measure, OfRun, RunResult, Watch, run_cell};
 use crate::files::{self, Whole};
@@ -117,6 +118,11 @@ pub fn events(cell: &Cell, path: &Path, quiet: bool) -> Result<Exit, Failure> {
         tell("replay: interrupted; nothing is written");
         return Ok(Exit::Interrupted);
     };
+    if path.as_os_str() == "-" {
+        let mut out = BufWriter::new(stdout());
+        let written = perfetto::write(&run, &mut out).and_then(|_| out.flush());
+        return written.map(|()| Exit::Done).map_err(|e| Failure::output("standard output", e));
+    }
     let failed = |error: std::io::Error| Failure::output(path.display(), error);
     let file = Whole::create(path).map_err(failed)?;
     let mut out = BufWriter::new(file);

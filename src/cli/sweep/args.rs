@@ -3,6 +3,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::cli::args::{GridArgs, ProcessArgs, ShakeArgs};
+use crate::cli::baseline::BaselineArg;
 use crate::experiment::sweep::Shard;
 
 /// A grid, from a file or from flags.
@@ -99,6 +100,11 @@ pub struct ListArgs {
 
 /// Arguments of `replay sweep`.
 #[derive(Clone, Debug, Args)]
+#[command(after_help = "Examples:
+  replay sweep grid.toml --out out/sweep
+  replay sweep --trace KTH-SP2 --sr 1..9 --af 0..10 --wf 0..10 --bf 0..10 --out out/vectors
+  replay sweep grid.toml --shard 1/4 --out out/part-1
+  replay sweep --trace KTH-SP2 --alloc all --out out/all")]
 pub struct SweepArgs {
     /// The grid.
     #[command(flatten)]
@@ -119,6 +125,10 @@ pub struct SweepArgs {
     #[arg(long, requires = "out", conflicts_with = "shard", help_heading = "Output")]
     pub placements: bool,
 
+    /// What it is printed beside.
+    #[command(flatten)]
+    pub baseline: BaselineArg,
+
     /// Forget what the folder's journal has and begin anew; replace what another command left.
     #[arg(long, help_heading = "Output")]
     pub force: bool,
@@ -138,6 +148,10 @@ pub struct SweepArgs {
 
 /// Arguments of `replay plan`.
 #[derive(Clone, Debug, Args)]
+#[command(after_help = "Examples:
+  replay plan grid.toml
+  replay plan --trace KTH-SP2 --sr 1..9 --af 0..10 --wf 0..10 --bf 0..10
+  replay plan grid.toml --shard 1/4 --list")]
 pub struct PlanArgs {
     /// The grid.
     #[command(flatten)]
@@ -154,6 +168,8 @@ pub struct PlanArgs {
 
 /// Arguments of `replay merge`.
 #[derive(Clone, Debug, Args)]
+#[command(after_help = "Examples:
+  replay merge out/part-1 out/part-2 out/part-3 out/part-4 --out out/sweep")]
 pub struct MergeArgs {
     /// Folders of all shards.
     #[arg(value_name = "DIR", required = true)]

@@ -8,6 +8,7 @@ use crate::allocator::centre::TieRule;
 use crate::allocator::registry::AllocatorSpec;
 use crate::cli::args::GridArgs;
 use crate::cli::cells::{Loaded, trace_names};
+use crate::cli::every;
 use crate::cli::exit::Failure;
 use crate::experiment::grid::{
     AllocatorEntry, DownFile, GridError, GridFile, ParameterGrid, TieRanges, Ties, Values,
@@ -25,7 +26,15 @@ const MOST_CELLS: u32 = 100_000;
 /// The grid of a file, or of flags.
 pub fn resolve(choice: &GridChoice) -> Result<ParameterGrid, Failure> {
     match &choice.file {
-        None => of_flags(&choice.grid, &choice.lists, choice.shake.shake()),
+        None => {
+            // Without a strategy it is of one, also without a trace.
+            let named = !choice.grid.alloc.is_empty();
+            let grid = match named {
+                true => every::chosen(&choice.grid, false, choice.process.quiet)?.args,
+                false => choice.grid.clone(),
+            };
+            of_flags(&grid, &choice.lists, choice.shake.shake())
+        }
         Some(path) => {
             let name = path.display().to_string();
             let text = File::open(path).and_then(lines::whole).map_err(|error| {

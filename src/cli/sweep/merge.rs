@@ -3,7 +3,7 @@ use std::path::{Path, PathBuf};
 
 use super::args::MergeArgs;
 use super::folder::{self, Folder};
-use super::results;
+use super::results::{self, Extras};
 use crate::cli::exit::{Exit, Failure, tell};
 use crate::cli::kind::Kind;
 use crate::cli::session::Session;
@@ -42,7 +42,7 @@ pub fn run(args: &MergeArgs, command: &[OsString]) -> Result<Exit, Failure> {
         return Err(Failure::usage_message(message));
     }
     let session = Session::within(Kind::Sweep, Some(out), args.force, &args.process, command)?;
-    let exit = results::write(session, plan, builds, &mut journals, 0, None)?;
+    let exit = results::write(session, plan, builds, &mut journals, 0, Extras::default())?;
     if !args.process.quiet {
         let (cells, dirs) = (grouped(plan.len()), args.dirs.len());
         tell(format_args!("merge: {cells} cells of {dirs} folders"));

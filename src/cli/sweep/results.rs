@@ -4,8 +4,10 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::cli::baseline::Baseline;
 use crate::cli::exit::{Exit, Failure, tell};
 use crate::cli::interrupt::interruption;
+use crate::cli::print::TableArgs;
 use crate::cli::progress::Progress;
 use crate::cli::results::metadata;
 use crate::cli::session::Session;
@@ -18,19 +20,31 @@ use crate::experiment::sweep::{Build, Plan, run_plan};
 use crate::experiment::{Measure, RunResult, Trace, Watch};
 use crate::frame::Tables;
 use crate::report::page::{Folder, sentences};
+use crate::report::summary;
 use crate::report::sweep::{SweepConfiguration, SweepDetails};
+
+/// What else a user may want of a sweep.
+#[derive(Clone, Default)]
+pub struct Extras<'a> {
+    /// The traces, if the cells are to run once more for their placements.
+    pub placements: Option<&'a [Arc<Trace>]>,
+    /// Earlier results to print the new ones beside.
+    pub baseline: Option<Arc<Baseline>>,
+}
+
+/// So many runs are printed beside a baseline.
+const BESIDE: usize = 50;
 
 /// Writes the results of a plan whose every cell is in one of `journals`, in grid order, one
 /// record at a time; then prints the files' names. The same bytes whatever the journals'
-/// order and number. `builds` ran the cells, this process `cells_run` of them. With the traces of
-/// `placements` the cells run once more, for what no journal keeps.
+/// order and number. `builds` ran the cells, this process `cells_run` of them.
 pub fn write(
     mut session: Session,
     plan: &Plan,
     builds: Vec<Build>,
     journals: &mut [Journal<RunResult>],
     cells_run: usize,
-    placements: Option<&[Arc<Trace>]>,
+    Extras { placements, baseline }: Extras<'_>,
 ) -> Result<Exit, Failure> {
     let Some(place) = session.stage()? else { return Ok(Exit::Done) };
     let configuration = SweepConfiguration::of(plan);
@@ -44,6 +58,7 @@ pub fn write(
     // The one that repeats the log of the cells before.
     let mut latest: Option<RunResult> = None;
     let (mut failed, mut done, mut replay_seconds) = (Vec::new(), Vec::new(), 0.0);
+    let mut beside: Vec<RunResult> = Vec::new();
     for run in 0..plan.len() {
         match outcome(plan, journals, run)? {
             Outcome::Failed(why) => {
@@ -73,6 +88,9 @@ pub fn write(
                 }
                 tables.write(&result).map_err(|e| Failure::output("results", e))?;
                 done.push(run);
+                if baseline.is_some() && result.is_unshaken() && beside.len() < BESIDE {
+                    beside.push(RunResult { by_size: Vec::new(), ..*result });
+                }
             }
         }
     }
@@ -97,6 +115,16 @@ pub fn write(
     let files = session.commit(&files, &configuration, &details, &failed)?;
     let mut out = stdout();
     let printed = files.iter().try_for_each(|path| writeln!(out, "{}", path.display()));
+    let printed = printed.and_then(|()| {
+        let Some(baseline) = &baseline else { return Ok(()) };
+        writeln!(out)?;
+        let sheet = summary(&beside, baseline.shown());
+        TableArgs::default().sheet(&sheet, 0, &mut out)?;
+        match done.len().saturating_sub(beside.len()) {
+            0 => Ok(()),
+            more => writeln!(out, "and {more} more runs"),
+        }
+    });
     printed.map_err(|e| Failure::output("standard output", e))?;
     if !session.is_quiet()
         && let Some(dir) = files.first().and_then(|file| file.parent())

@@ -7,7 +7,7 @@ use super::args::SweepArgs;
 use super::folder;
 use super::grid;
 use super::list::duration;
-use super::results;
+use super::results::{self, Extras};
 use crate::cli::cells::Loaded;
 use crate::cli::cost::Cost;
 use crate::cli::exit::{Exit, Failure, tell};
@@ -36,7 +36,10 @@ pub fn run(args: &SweepArgs, command: &[OsString]) -> Result<Exit, Failure> {
     let mut session =
         Session::within(Kind::Sweep, Some(dir), args.force, &args.grid.process, command)?;
     let Some(claimed) = session.folder() else { return print(&grid) };
-    let Loaded { plan, traces } = grid::load(&args.grid, grid)?;
+    let loaded = grid::load(&args.grid, grid)?;
+    let inputs: Vec<_> = args.grid.file.iter().cloned().chain(loaded.inputs()).collect();
+    let Loaded { plan, traces } = loaded;
+    let baseline = args.baseline.read(&plan, quiet)?;
     let shard = args.grid.shard.unwrap_or(Shard::WHOLE);
     let mut builds = if args.force {
         anew(claimed)?;
@@ -84,7 +87,9 @@ pub fn run(args: &SweepArgs, command: &[OsString]) -> Result<Exit, Failure> {
     if shard.is_whole() {
         let journals = std::slice::from_mut(&mut journal);
         let placements = args.placements.then_some(&traces[..]);
-        results::write(session, &plan, builds, journals, tally.finished, placements)
+        session.reads(inputs);
+        let extras = Extras { placements, baseline };
+        results::write(session, &plan, builds, journals, tally.finished, extras)
     } else {
         finished_shard(&plan, shard, &journal)
     }

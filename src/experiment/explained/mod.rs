@@ -4,6 +4,8 @@
 //! why the scheduler named it; and as far as there with somebody who [listens](crate::allocator::notes).
 //! Scheduler and allocator are those of the run, so that what is told is what happened.
 
+pub mod data;
+mod rivals;
 pub mod steps;
 mod witness;
 

@@ -256,7 +256,7 @@ fn running(explained: &Explained, moment: &Moment) -> Listing {
 
 /// A decision as it was told.
 fn allocator(told: &Told, at: &str) -> Vec<Part> {
-    let down = match told.down {
+    let down = match told.down.len() {
         0 => String::new(),
         down => format!(", {down} out of service"),
     };
@@ -264,7 +264,7 @@ fn allocator(told: &Told, at: &str) -> Vec<Part> {
         Ok(nodes) => format!("it gives {}", count(nodes.len(), "processor")),
         Err(refusal) => format!("it refuses: {refusal}"),
     };
-    let free = processors_are(told.free as u32);
+    let free = processors_are(told.free.len() as u32);
     let mut parts = vec![Part::Words(format!("{at}{free} free{down}"))];
     parts.extend(told.account.parts.iter().cloned());
     parts.push(Part::Words(outcome));

@@ -1,6 +1,7 @@
 use std::sync::Arc;
 
 use super::*;
+use crate::allocator::rival::{Rival, Rivals, Term};
 use crate::experiment::{Measure, RunResult, Trace, Watch, run_cell};
 use crate::scheduler::Reason;
 use crate::scheduler::registry::SchedulerSpec;
@@ -62,6 +63,9 @@ fn agrees(cell: &Cell, numbers: impl Iterator<Item = i64>) -> usize {
             nodes.sort_unstable();
             assert_eq!(winner, nodes, "{name}");
         }
+        if let Some(rivals) = &explained.decision.account.rivals {
+            check_rivals(rivals, &explained.decision, &explained.nodes);
+        }
         if let Some(story) = &explained.story {
             let moment = story.named.as_ref().expect("it was named");
             assert_eq!(
@@ -77,6 +81,39 @@ fn agrees(cell: &Cell, numbers: impl Iterator<Item = i64>) -> usize {
         assert!(steps::steps(&parts).iter().all(|step| !step.text.is_empty()), "{name}");
     }
     refusals
+}
+
+/// The first of those who compete is the one that the run took, and nobody has a better value; values are
+/// the sums of what is drawn.
+fn check_rivals(rivals: &Rivals, told: &Told, nodes: &[NodeId]) {
+    let sorted = |nodes: &[NodeId]| {
+        let mut nodes = nodes.to_vec();
+        nodes.sort_unstable();
+        nodes
+    };
+    let key = |one: &Rival| (one.tie, one.score, one.number);
+    let first = &rivals.first[0];
+    assert_eq!(sorted(&first.nodes), sorted(nodes));
+    assert!(rivals.first.windows(2).all(|pair| key(&pair[0]) < key(&pair[1])));
+    for one in &rivals.first {
+        assert!(one.nodes.iter().all(|node| told.free.binary_search(node).is_ok()));
+        assert_eq!(one.tie.is_some(), rivals.vector.is_some());
+        let Some((vector, tie)) = rivals.vector.zip(one.tie) else { continue };
+        let [free, wall, busy, ends] =
+            [Term::Free, Term::Wall, Term::Busy, Term::Ends].map(|term| one.sum(term));
+        let [af, wf, bf, ef] = vector.factors().map(i64::from);
+        assert_eq!(tie, af * free - wf * wall - bf * busy - ef * ends);
+        for weight in &one.weights {
+            let (free, own) =
+                (told.free.binary_search(&weight.node), one.nodes.contains(&weight.node));
+            let expected = match weight.term {
+                Term::Free => free.is_ok() && !own,
+                Term::Wall => own,
+                Term::Busy | Term::Ends => free.is_err(),
+            };
+            assert!(expected, "{weight:?}");
+        }
+    }
 }
 
 /// The shadow time and the processors beside the head by a plain walk over the running jobs.

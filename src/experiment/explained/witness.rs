@@ -194,10 +194,10 @@ impl Scheduler for Witness {
 /// One decision of an allocator.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Told {
-    /// Free processors before it.
-    pub free: usize,
-    /// Processors out of service then.
-    pub down: usize,
+    /// Free processors before it, in ascending order.
+    pub free: Vec<NodeId>,
+    /// Processors out of service then, in ascending order.
+    pub down: Vec<NodeId>,
     /// What the strategy told.
     pub account: Account,
     /// What came of it: the processors, or why there are none.
@@ -238,8 +238,8 @@ impl Listener {
         let outcome = decide(self.inner.as_mut(), chosen);
         self.notes.listen(false);
         let told = Told {
-            free: machine.free_count(),
-            down: machine.down_count(),
+            free: machine.free_nodes().collect(),
+            down: machine.topology().nodes().filter(|&node| machine.is_down(node)).collect(),
             account: self.notes.take(),
             outcome: outcome.as_ref().map(|_| chosen.clone()).map_err(|refusal| *refusal),
         };

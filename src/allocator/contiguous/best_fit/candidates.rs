@@ -1,9 +1,9 @@
 //! Best is the base with the fewest neighbours that are bases.
 
 use super::areas::Areas;
-use crate::allocator::contiguous::Choice;
 use crate::allocator::contiguous::frames::{Crowd, Frames};
 use crate::allocator::contiguous::scan::Scan;
+use crate::allocator::contiguous::{Choice, Preference};
 use crate::machine::Machine;
 use crate::topology::Coord;
 
@@ -37,5 +37,24 @@ impl Choice for Candidates {
         let key =
             |base: &Coord| (areas.bases(frames, *base), Scan::default().rank(frames.grid(), *base));
         self.tied.iter().copied().min_by_key(key)
+    }
+
+    fn preference(&mut self, frames: &Frames, _: &Machine, _: [u16; 3]) -> Preference {
+        self.areas.read(frames);
+        let areas = &mut self.areas;
+        let grid = frames.grid();
+        let of = |base: Coord| {
+            let mut neighbours = 0;
+            grid.for_neighbours(grid.node(base), |node| {
+                neighbours += u64::from(frames.contains(grid.coord(node)));
+            });
+            (base, vec![neighbours, areas.bases(frames, base) as u64])
+        };
+        Preference {
+            rule: "the base with the fewest neighbours that are bases, of equals that in the smallest area of \
+                   them, then the first",
+            columns: vec!["neighbours", "area"],
+            bases: frames.bases().map(of).collect(),
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::allocator::contiguous::frames::Frames;
 use crate::allocator::contiguous::scan::Scan;
-use crate::allocator::contiguous::{Choice, bits};
+use crate::allocator::contiguous::{Choice, Preference, bits};
 use crate::allocator::submesh::volume;
 use crate::machine::Machine;
 use crate::topology::Coord;
@@ -39,6 +39,10 @@ impl Choice for SmallestBox {
         let Search { best, combined, .. } = search;
         frames.operations += combined;
         best.map(|(_, base)| base)
+    }
+
+    fn preference(&mut self, frames: &Frames, _: &Machine, _: [u16; 3]) -> Preference {
+        Preference::in_order("the lowest corner of the smallest maximal free box", frames)
     }
 }
 

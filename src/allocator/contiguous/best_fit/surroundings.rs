@@ -1,8 +1,8 @@
 //! Best is the frame with the fewest free processors next to it.
 
-use crate::allocator::contiguous::Choice;
 use crate::allocator::contiguous::frames::Frames;
 use crate::allocator::contiguous::scan::Scan;
+use crate::allocator::contiguous::{Choice, Preference};
 use crate::machine::{BoxCounts, Machine};
 use crate::topology::{Axis, Coord, Grid};
 
@@ -64,6 +64,16 @@ impl Choice for Surroundings {
         });
         frames.operations += scored;
         best
+    }
+
+    fn preference(&mut self, frames: &Frames, machine: &Machine, sides: [u16; 3]) -> Preference {
+        self.counts.update(machine);
+        let of = |base| (base, vec![u64::from(self.free_neighbours(base, sides))]);
+        Preference {
+            rule: "the one with the fewest free processors next to it, the first of equals",
+            columns: vec!["free next to it"],
+            bases: frames.bases().map(of).collect(),
+        }
     }
 
     fn reset(&mut self) {

@@ -1,14 +1,23 @@
 //! `replay compare`: two runs of the same jobs, job by job.
 
+mod projection;
+mod schedule;
+
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::args::{FormatArg, ProcessArgs};
-use super::exit::{Exit, Failure, tell};
-use super::stdout::stdout;
-use super::words::one;
+pub use projection::Projected;
+
+use projection::Axes;
+
+use crate::cli::args::ProcessArgs;
+use crate::cli::exit::{Exit, Failure, tell};
+use crate::cli::print::{SortArg, TableArgs};
+use crate::cli::stdout::stdout;
+use crate::cli::words::one;
 use crate::experiment::compare::{Compared, MEASURES, Pairs, RunRow};
+use crate::experiment::moved::Moved;
 use crate::frame::read::{self, ReadError};
 use crate::number::{fixed, grouped};
 use crate::report::{Align, Sheet};
@@ -20,6 +29,9 @@ use crate::shown::shown;
   replay compare out/before out/after
   replay compare out:0 out:1 --by-size
   replay compare out/before out/after --fail-if-worse wait:5
+  replay compare out/before --row trace --col strategy --measure wait,pairwise_l1
+  replay compare out/before out/after --row trace --col strategy --measure wait
+  replay compare out:0 out:3 --schedule --plots out/moved
 
 Of all measures less is better. The interval of a change is a paired bootstrap over weeks of
 submission, or over days where there are fewer than eight weeks.")]
@@ -29,18 +41,36 @@ pub struct CompareArgs {
     base: String,
 
     /// What is compared with it. Several runs are paired by trace, machine, scheduler, strategy,
-    /// policy, seed and copy; one run is compared with one whatever they are.
-    #[arg(value_name = "FOLDER[:RUN]")]
-    other: String,
+    /// policy, seed and copy; one run is compared with one whatever they are. Not needed with --row and
+    /// --col.
+    #[arg(value_name = "FOLDER[:RUN]", required_unless_present = "row")]
+    other: Option<String>,
 
-    /// What to compare.
-    #[arg(
-        long,
-        value_name = "LIST",
-        value_delimiter = ',',
-        default_value = "wait,turnaround,bounded_slowdown,pairwise_l1,distance"
-    )]
+    /// What to compare; of one folder any column of the table of runs.
+    ///
+    /// Of two folders: wait, turnaround, bounded_slowdown, pairwise_l1, distance, which is the default.
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
     measure: Vec<String>,
+
+    /// A table of two dimensions: a row for each trace, scheduler, strategy, ...
+    ///
+    /// Also topology, allocator, tie, policy, seed, copy. Of one folder a cell has the mean of the measure
+    /// over its runs, which may differ in seed and copy only, and the best of a row has a star; of two folders it has
+    /// the change, behind ~ where nothing can be told.
+    #[arg(long, value_name = "WHAT", requires = "col")]
+    row: Option<String>,
+
+    /// The columns of that table.
+    #[arg(long, value_name = "WHAT", requires = "row")]
+    col: Option<String>,
+
+    /// Say which jobs start earlier and which later, instead of what that comes to.
+    #[arg(long, requires = "other", conflicts_with_all = ["row", "measure", "by_size", "fail_if_worse"])]
+    schedule: bool,
+
+    /// Draw that into this folder: each job by its submission and by how much later it starts.
+    #[arg(long, value_name = "DIR", requires = "schedule")]
+    plots: Option<PathBuf>,
 
     /// Add rows for classes of size: 1, 2, 3 to 4, 5 to 8, ...
     #[arg(long)]
@@ -58,9 +88,11 @@ pub struct CompareArgs {
     #[arg(long, default_value_t = 0)]
     seed: u64,
 
-    /// Format on standard output.
-    #[arg(long, value_enum, default_value_t)]
-    format: FormatArg,
+    #[command(flatten)]
+    sort: SortArg,
+
+    #[command(flatten)]
+    table: TableArgs,
 
     #[command(flatten)]
     process: ProcessArgs,
@@ -68,35 +100,30 @@ pub struct CompareArgs {
 
 /// Compares runs.
 pub fn run(args: &CompareArgs) -> Result<Exit, Failure> {
-    let measures: Vec<usize> =
+    let axes = match (&args.row, &args.col) {
+        (Some(row), Some(col)) => Some(Axes::of(row, col)?),
+        _ => None,
+    };
+    let base = Runs::read(&args.base)?;
+    let Some(other) = &args.other else {
+        // The definition asks for both of them.
+        return axes.map_or(Ok(Exit::Done), |axes| project(args, axes, &base));
+    };
+    let others = Runs::read(other)?;
+    if args.schedule {
+        return schedules(args, &base, &others);
+    }
+    let sorting = args.sort.of::<Compared>()?;
+    let named: Vec<usize> =
         args.measure.iter().map(|name| measure("--measure", name)).collect::<Result<_, _>>()?;
+    let measures = if named.is_empty() { (0..MEASURES.len()).collect() } else { named };
     let limits: Vec<(usize, f64)> =
         args.fail_if_worse.iter().map(|text| limit(text)).collect::<Result<_, _>>()?;
-    let (base, others) = (Runs::read(&args.base)?, Runs::read(&args.other)?);
-    let mut compared = Vec::new();
+    let (mut compared, mut of_runs) = (Vec::new(), Vec::new());
     let mut failed = Vec::new();
     for [first, second] in paired(&base, &others, args.process.quiet)? {
-        same_log([&base, &others], [first, second])?;
-        let jobs = |runs: &Runs, run: &RunRow| read::jobs(&runs.dir, run.run).map_err(bad);
-        let pairs = Pairs::new(&jobs(&base, first)?, &jobs(&others, second)?);
-        // Where both have one name, the folders tell them apart.
-        let mut names = [first.name(), second.name()];
-        if names[0] == names[1] {
-            names =
-                [(&args.base, 0), (&args.other, 1)].map(|(text, i)| format!("{text} {}", names[i]));
-        }
+        let (names, pairs) = jobs(args, [&base, &others], [first, second])?;
         let [name, other_name] = names.each_ref().map(String::as_str);
-        if pairs.is_empty() {
-            return Err(Failure::data(anyhow::anyhow!(
-                "{name} and {other_name} have no job in common"
-            )));
-        }
-        if pairs.unpaired > 0 && !args.process.quiet {
-            tell(format_args!(
-                "{name} and {other_name}: {} jobs that only one of them has are left out",
-                grouped(pairs.unpaired as u64)
-            ));
-        }
         let everybody = [1, i64::MAX];
         let compare = |measure: usize, sizes: [i64; 2]| {
             pairs.compare([name, other_name], measure, sizes, args.samples, args.seed)
@@ -108,6 +135,7 @@ pub fn run(args: &CompareArgs) -> Result<Exit, Failure> {
                 compared.extend(classes.map(|sizes| compare(measure, sizes)));
             }
         }
+        of_runs.resize(compared.len(), second.clone());
         for &(measure, percent) in &limits {
             let all = compare(measure, everybody);
             if all.verdict() == "worse" && all.change > percent {
@@ -121,11 +149,86 @@ pub fn run(args: &CompareArgs) -> Result<Exit, Failure> {
             }
         }
     }
-    args.format
-        .print(&compared, || vec![sheet(&compared)], &mut stdout())
+    let sheets = match axes {
+        Some(axes) => {
+            let of_runs: Vec<(RunRow, Compared)> =
+                of_runs.into_iter().zip(compared.iter().cloned()).collect();
+            Some(projection::of_changes(axes, &of_runs)?)
+        }
+        None => None,
+    };
+    if let Some(sorting) = sorting {
+        compared.sort_by(|a, b| sorting.order(a, b));
+    }
+    args.table
+        .print(&compared, || sheets.unwrap_or_else(|| vec![sheet(&compared)]), &mut stdout())
         .map_err(|e| Failure::output("standard output", e))?;
     failed.iter().for_each(tell);
     Ok(if failed.is_empty() { Exit::Done } else { Exit::Differs })
+}
+
+/// One folder by two properties of its runs.
+fn project(args: &CompareArgs, axes: Axes, runs: &Runs) -> Result<Exit, Failure> {
+    if args.by_size || !args.fail_if_worse.is_empty() {
+        let message = "--by-size and --fail-if-worse: are for two folders";
+        return Err(Failure::usage_message(message));
+    }
+    let sorting = args.sort.of::<Projected>()?;
+    let usual = ["wait", "turnaround", "bounded_slowdown", "pairwise_l1"].map(str::to_string);
+    let named = if args.measure.is_empty() { &usual[..] } else { &args.measure };
+    let measures: Vec<_> =
+        named.iter().map(|name| projection::measure(name.trim())).collect::<Result<_, _>>()?;
+    let (mut projected, sheets) = projection::of_values(axes, runs, &measures)?;
+    if let Some(sorting) = sorting {
+        projected.sort_by(|a, b| sorting.order(a, b));
+    }
+    let printed = args.table.print(&projected, || sheets, &mut stdout());
+    printed.map_err(|e| Failure::output("standard output", e))?;
+    Ok(Exit::Done)
+}
+
+/// Two folders by the starts of their jobs.
+fn schedules(args: &CompareArgs, base: &Runs, others: &Runs) -> Result<Exit, Failure> {
+    let sorting = args.sort.of::<Moved>()?;
+    let pairs: Vec<Vec<Moved>> = paired(base, others, args.process.quiet)?
+        .into_iter()
+        .map(|[first, second]| {
+            let (names, pairs) = jobs(args, [base, others], [first, second])?;
+            Ok(pairs.moves(names.each_ref().map(String::as_str)))
+        })
+        .collect::<Result<_, Failure>>()?;
+    schedule::show(&pairs, args.table, sorting, args.plots.as_deref())?;
+    Ok(Exit::Done)
+}
+
+/// The names of two runs, and their jobs in pairs.
+fn jobs(
+    args: &CompareArgs,
+    [base, others]: [&Runs; 2],
+    [first, second]: [&RunRow; 2],
+) -> Result<([String; 2], Pairs), Failure> {
+    same_log([base, others], [first, second])?;
+    let jobs = |runs: &Runs, run: &RunRow| read::jobs(&runs.dir, run.run).map_err(bad);
+    let pairs = Pairs::new(&jobs(base, first)?, &jobs(others, second)?);
+    // Where both have one name, the folders tell them apart.
+    let mut names = [first.name(), second.name()];
+    if names[0] == names[1] {
+        names =
+            [(&base.text, 0), (&others.text, 1)].map(|(text, i)| format!("{text} {}", names[i]));
+    }
+    let [name, other_name] = &names;
+    if pairs.is_empty() {
+        return Err(Failure::data(anyhow::anyhow!(
+            "{name} and {other_name} have no job in common"
+        )));
+    }
+    if pairs.unpaired > 0 && !args.process.quiet {
+        tell(format_args!(
+            "{name} and {other_name}: {} jobs that only one of them has are left out",
+            grouped(pairs.unpaired as u64)
+        ));
+    }
+    Ok((names, pairs))
 }
 
 /// The runs of a folder that are meant.

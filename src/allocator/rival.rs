@@ -1,0 +1,73 @@
+//! Candidates that compete for a request, as a picture needs them.
+
+use super::centre::TieVector;
+use crate::topology::{Coord, NodeId};
+
+/// Who competes for a request.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Rivals {
+    /// By which tie values, if by any.
+    pub vector: Option<TieVector>,
+    /// The first of them, the winner before all.
+    pub first: Vec<Rival>,
+    /// How many more there are.
+    pub more: usize,
+}
+
+/// A candidate that competes by its score and tie value.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Rival {
+    /// Its place in candidate order, from 1.
+    pub number: usize,
+    /// Where its centre is.
+    pub centre: Coord,
+    /// Its score; the lower the better.
+    pub score: u64,
+    /// Its tie value; `None` if there is no tie vector. The lower the better.
+    pub tie: Option<i64>,
+    /// Which of the distinct sets it is, numbered from 1 in candidate order.
+    pub set: usize,
+    /// Its processors, nearest first.
+    pub nodes: Vec<NodeId>,
+    /// By processor number: how far it is from the centre, which is the number of its shell.
+    pub shells: Vec<u32>,
+    /// Who counts in its tie value; nobody without a vector.
+    pub weights: Vec<Weight>,
+}
+
+impl Rival {
+    /// The shell of its outermost processor.
+    pub fn last_shell(&self) -> u32 {
+        let shells = self.nodes.iter().filter_map(|node| self.shells.get(node.index()));
+        shells.copied().max().unwrap_or(0)
+    }
+
+    /// The sum of its weights of a kind.
+    pub fn sum(&self, term: Term) -> i64 {
+        self.weights.iter().filter(|weight| weight.term == term).map(|weight| weight.weight).sum()
+    }
+}
+
+/// What a processor counts in a tie value, before the entry of the vector multiplies it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Weight {
+    /// The processor.
+    pub node: NodeId,
+    /// In which sum.
+    pub term: Term,
+    /// How much.
+    pub weight: i64,
+}
+
+/// The sums of which a tie value is made.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Term {
+    /// Over free processors outside the candidate.
+    Free,
+    /// Over the candidate's own processors along walls.
+    Wall,
+    /// Over busy processors just outside.
+    Busy,
+    /// Over the same, times how near their jobs end to the new one.
+    Ends,
+}

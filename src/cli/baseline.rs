@@ -1,0 +1,122 @@
+//! `--baseline DIR`: what changed against earlier results.
+
+use std::collections::{HashMap, HashSet};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use clap::Args;
+
+use super::exit::{Failure, tell};
+use crate::experiment::compare::RunRow;
+use crate::experiment::sweep::Plan;
+use crate::experiment::{RunKey, RunResult};
+use crate::frame::read;
+use crate::report::RunChange;
+use crate::table::{Column, Table, Value};
+
+/// The option, as typed.
+#[derive(Clone, Debug, Default, Args)]
+pub struct BaselineArg {
+    /// Earlier results: print beside each mean by how many percent it changed.
+    ///
+    /// Of each run that both have, by trace, machine, scheduler, strategy, policy, seed and copy. Whether
+    /// a change can be told from chance says replay compare.
+    #[arg(long, value_name = "DIR", help_heading = "Output", hide_short_help = true)]
+    pub baseline: Option<PathBuf>,
+}
+
+/// What is compared: a column of the table of runs, that of its change, what this says, and its title for people.
+const COMPARED: [(&str, &str, &str, &str); 4] = [
+    (
+        "mean_pairwise_l1",
+        "mean_pairwise_l1_change_percent",
+        "mean_pairwise_l1 against that of the same run of the baseline; null if it has none",
+        "\u{394} L1 %",
+    ),
+    (
+        "mean_wait",
+        "mean_wait_change_percent",
+        "mean_wait against that of the baseline; null if that is 0",
+        "\u{394} wait %",
+    ),
+    (
+        "mean_turnaround",
+        "mean_turnaround_change_percent",
+        "mean_turnaround against that of the baseline",
+        "\u{394} turnaround %",
+    ),
+    (
+        "mean_bounded_slowdown",
+        "mean_bounded_slowdown_change_percent",
+        "mean_bounded_slowdown against that of the baseline",
+        "\u{394} slowdown %",
+    ),
+];
+
+/// Earlier results by the keys of their runs.
+#[derive(Debug)]
+pub struct Baseline(HashMap<Vec<String>, Vec<f64>>);
+
+impl BaselineArg {
+    /// Reads the folder, before any work. It must have a run of the plan.
+    pub fn read(&self, plan: &Plan, quiet: bool) -> Result<Option<Arc<Baseline>>, Failure> {
+        let Some(dir) = &self.baseline else { return Ok(None) };
+        let rows = read::runs(dir).map_err(Failure::data)?;
+        let names = COMPARED.map(|(name, ..)| name);
+        let mut values = read::values(dir, &names).map_err(Failure::data)?;
+        let known = rows.into_iter().filter_map(|row| Some((row.key, values.remove(&row.run)?)));
+        let baseline = Baseline(known.collect());
+        let mut keys = HashSet::new();
+        for run in 0..plan.len() {
+            keys.insert(RunRow::key(&plan.key(run).map_err(Failure::usage)?));
+        }
+        let of_both = keys.iter().filter(|key| baseline.0.contains_key(*key)).count();
+        if of_both == 0 {
+            return Err(Failure::usage_message(format!(
+                "--baseline {}: has none of these runs: trace, machine, scheduler, strategy, policy, seed \
+                 and copy must be the same",
+                dir.display()
+            )));
+        }
+        if of_both < keys.len() && !quiet {
+            let without = keys.len() - of_both;
+            tell(format_args!("--baseline: {without} of {} runs are not in it", keys.len()));
+        }
+        Ok(Some(Arc::new(baseline)))
+    }
+}
+
+impl Baseline {
+    /// The change of a value of a run, in percent.
+    fn change(&self, key: &RunKey, measure: usize, value: f64) -> Option<f64> {
+        let before = self.0.get(&RunRow::key(key))?[measure];
+        Some(100.0 * (value / before - 1.0)).filter(|change| change.is_finite())
+    }
+
+    /// Changes as columns for programs.
+    pub fn columns(self: &Arc<Self>) -> Vec<Column<RunResult>> {
+        let column = |(measure, (name, change, meaning, _)): (usize, (&str, _, _, _))| {
+            let (baseline, of_run) = (Arc::clone(self), value(name));
+            let read = move |run: &RunResult| baseline.change(&run.key, measure, of_run(run)?);
+            Column::new(change, "%", meaning, read)
+        };
+        COMPARED.into_iter().enumerate().map(column).collect()
+    }
+
+    /// Changes for people, each with the column that it stands behind.
+    pub fn shown(self: &Arc<Self>) -> Vec<RunChange> {
+        let shown = |((name, .., title), column): ((&'static str, _, _, &'static str), _)| {
+            RunChange { of: name, title, column }
+        };
+        COMPARED.into_iter().zip(self.columns()).map(shown).collect()
+    }
+}
+
+/// How a number of a run is read.
+fn value(name: &str) -> impl Fn(&RunResult) -> Option<f64> + Send + Sync + 'static {
+    let column = RunResult::columns().into_iter().find(|column| column.name == name);
+    move |run| match column.as_ref()?.value(run) {
+        Value::F64(value) => Some(value),
+        _ => None,
+    }
+}

@@ -1,0 +1,255 @@
+//! `replay compare --row X --col Y`: a measure of many runs as a table of two dimensions.
+
+use std::collections::HashMap;
+
+use super::Runs;
+use crate::cli::exit::Failure;
+use crate::cli::words::one;
+use crate::experiment::RunResult;
+use crate::experiment::compare::{Compared, RunRow};
+use crate::frame::read;
+use crate::number::fixed;
+use crate::report::{Align, Sheet};
+use crate::table::{Column, Table};
+
+/// Allocator and tie vector together.
+const STRATEGY: &str = "strategy";
+
+/// What rows and columns are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Axes {
+    pub row: &'static str,
+    pub col: &'static str,
+}
+
+impl Axes {
+    /// Axes by the names that a user gives.
+    pub fn of(row: &str, col: &str) -> Result<Self, Failure> {
+        let names: Vec<(&'static str, &'static str)> =
+            RunRow::KEY.into_iter().chain([STRATEGY]).map(|name| (name, name)).collect();
+        let axes = Self { row: one("--row", row, &names)?, col: one("--col", col, &names)? };
+        match axes.row == axes.col {
+            true => Err(Failure::usage_message(format!("--row and --col are both {}", axes.row))),
+            false => Ok(axes),
+        }
+    }
+
+    /// Row and column of a run.
+    fn place(self, run: &RunRow) -> [String; 2] {
+        [self.row, self.col].map(|name| value(run, name))
+    }
+
+    /// Refuses runs of one cell that differ in more than what is drawn at random.
+    fn check<'a>(self, runs: impl Iterator<Item = &'a RunRow>) -> Result<(), Failure> {
+        let mut first: HashMap<[String; 2], &RunRow> = HashMap::new();
+        for run in runs {
+            let place = self.place(run);
+            let other = *first.entry(place.clone()).or_insert(run);
+            let alike = |name: &str| {
+                ["seed", "copy"].contains(&name) || value(run, name) == value(other, name)
+            };
+            if let Some(name) = RunRow::KEY.into_iter().find(|name| !alike(name)) {
+                let [row, col] = place;
+                let advice = match name {
+                    "tie" => format!("{STRATEGY} is allocator and tie together"),
+                    _ => "name one run of a folder by FOLDER:RUN".to_string(),
+                };
+                return Err(Failure::usage_message(format!(
+                    "--row {} --col {}: several runs are of {row} and {col}; they differ in {name} ({advice})",
+                    self.row, self.col
+                )));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn value(run: &RunRow, name: &str) -> String {
+    let part = |name: &str| {
+        let place = RunRow::KEY.iter().position(|key| *key == name);
+        place.and_then(|place| run.key.get(place)).map_or("", String::as_str)
+    };
+    match (name, part("tie")) {
+        (STRATEGY, "") => part("allocator").to_string(),
+        (STRATEGY, tie) => format!("{} ({tie})", part("allocator")),
+        (name, _) => part(name).to_string(),
+    }
+}
+
+/// Distinct texts in the order of their first occurrence.
+fn distinct(all: impl Iterator<Item = String>) -> Vec<String> {
+    let mut distinct: Vec<String> = Vec::new();
+    for one in all {
+        if !distinct.contains(&one) {
+            distinct.push(one);
+        }
+    }
+    distinct
+}
+
+/// A value of a measure at a place of the projection.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Projected {
+    row: String,
+    col: String,
+    measure: &'static str,
+    runs: usize,
+    value: f64,
+}
+
+impl Table for Projected {
+    const NAME: &'static str = "projected";
+    const ROW: &'static str = "one row per measure and cell of a projection of runs";
+
+    fn columns() -> Vec<Column<Self>> {
+        type C = Column<Projected>;
+        vec![
+            C::text("row", "what the runs of the row have in common, by --row", |it| Some(&it.row)),
+            C::text("col", "what those of the column have, by --col", |it| Some(&it.col)),
+            C::text("projected_measure", "column of the table runs", |it| Some(it.measure)),
+            C::new("projected_runs", "runs", "runs of the cell, by seed and shaken copy", |it| {
+                it.runs
+            }),
+            C::new("projected_mean", "", "mean of the measure over them, in its unit", |it| {
+                it.value
+            }),
+        ]
+    }
+}
+
+/// The column of the table of runs that is meant by a measure: `wait` is the mean of the waits.
+pub fn measure(name: &str) -> Result<Column<RunResult>, Failure> {
+    let mut columns: Vec<_> = RunResult::columns();
+    columns.retain(|column| column.kind().is_number() && !RunRow::KEY.contains(&column.name));
+    let mean = format!("mean_{name}");
+    let known: Vec<_> = columns.iter().map(|column| column.name).zip(0usize..).collect();
+    let is_mean = known.iter().any(|(known, _)| *known == mean);
+    let place = one("--measure", if is_mean { &mean } else { name }, &known)?;
+    Ok(columns.swap_remove(place))
+}
+
+/// The measures of the runs of one folder by two of their properties; the sheets for people have a table for
+/// each measure with the best of each row marked.
+pub fn of_values(
+    axes: Axes,
+    runs: &Runs,
+    measures: &[Column<RunResult>],
+) -> Result<(Vec<Projected>, Vec<Sheet>), Failure> {
+    axes.check(runs.runs.iter())?;
+    let names: Vec<&str> = measures.iter().map(|column| column.name).collect();
+    let values = read::values(&runs.dir, &names).map_err(Failure::data)?;
+    let rows = distinct(runs.runs.iter().map(|run| value(run, axes.row)));
+    let cols = distinct(runs.runs.iter().map(|run| value(run, axes.col)));
+    let (mut projected, mut sheets) = (Vec::new(), Vec::new());
+    for (i, measure) in measures.iter().enumerate() {
+        let unit = if measure.unit.is_empty() { "" } else { &format!(" {}", measure.unit) };
+        let mut header = vec![(format!("{}{unit}", measure.name), Align::Left)];
+        header.extend(cols.iter().map(|col| (col.clone(), Align::Right)));
+        let mut cells: Vec<Vec<Option<f64>>> = Vec::new();
+        for row in &rows {
+            let mut of_row = Vec::new();
+            for col in &cols {
+                let here = |run: &&RunRow| axes.place(run) == [row.clone(), col.clone()];
+                let of = |run: &RunRow| values.get(&run.run).map(|values| values[i]);
+                let all: Vec<f64> = runs.runs.iter().filter(here).filter_map(of).collect();
+                let mean = all.iter().sum::<f64>() / all.len() as f64;
+                if !all.is_empty() {
+                    let (row, col, measure) = (row.clone(), col.clone(), measure.name);
+                    projected.push(Projected { row, col, measure, runs: all.len(), value: mean });
+                }
+                of_row.push(Some(mean).filter(|mean| mean.is_finite()));
+            }
+            cells.push(of_row);
+        }
+        sheets.push(sheet(&header, &rows, &cells, measure.rises));
+    }
+    Ok((projected, sheets))
+}
+
+/// Digits after the point that tell values of this size apart.
+fn digits(values: impl Iterator<Item = f64>) -> usize {
+    match values.fold(0.0, |most: f64, value| most.max(value.abs())) {
+        ..10.0 => 3,
+        ..1000.0 => 2,
+        ..100_000.0 => 1,
+        _ => 0,
+    }
+}
+
+fn sheet(
+    header: &[(String, Align)],
+    rows: &[String],
+    cells: &[Vec<Option<f64>>],
+    rises: bool,
+) -> Sheet {
+    let header: Vec<(&str, Align)> = header.iter().map(|(name, a)| (name.as_str(), *a)).collect();
+    let mut sheet = Sheet::new(&header);
+    let decimals = digits(cells.iter().flatten().flatten().copied());
+    for (row, values) in rows.iter().zip(cells) {
+        let better = |a: f64, b: f64| if rises { a > b } else { a < b };
+        let best = values.iter().flatten().copied().reduce(|a, b| if better(b, a) { b } else { a });
+        // Where all are alike nobody is best.
+        let differ = values.iter().flatten().any(|value| Some(*value) != best);
+        let mut fields = vec![row.clone()];
+        fields.extend(values.iter().map(|value| match value {
+            Some(value) if differ && Some(*value) == best => {
+                format!("{} *", fixed(*value, decimals))
+            }
+            Some(value) if differ => format!("{}  ", fixed(*value, decimals)),
+            Some(value) => fixed(*value, decimals),
+            None => "-".to_string(),
+        }));
+        sheet.push(fields);
+    }
+    sheet
+}
+
+/// Changes of a measure by two properties of the runs: a table for each measure.
+pub fn of_changes(axes: Axes, compared: &[(RunRow, Compared)]) -> Result<Vec<Sheet>, Failure> {
+    let everybody = || compared.iter().filter(|(_, one)| one.sizes[1] == i64::MAX);
+    let measures = distinct(everybody().map(|(_, one)| one.measure.to_string()));
+    let rows = distinct(everybody().map(|(run, _)| value(run, axes.row)));
+    let cols = distinct(everybody().map(|(run, _)| value(run, axes.col)));
+    let mut sheets = Vec::new();
+    for measure in &measures {
+        let title = format!("{measure}, change %");
+        let mut header = vec![(title.as_str(), Align::Left)];
+        header.extend(cols.iter().map(|col| (col.as_str(), Align::Right)));
+        let mut sheet = Sheet::new(&header);
+        for row in &rows {
+            let mut fields = vec![row.clone()];
+            for col in &cols {
+                let mut here = everybody()
+                    .filter(|(run, one)| {
+                        one.measure == measure && axes.place(run) == [row.clone(), col.clone()]
+                    })
+                    .map(|(_, one)| one);
+                let first = here.next();
+                if here.next().is_some() {
+                    return Err(Failure::usage_message(format!(
+                        "--row {} --col {}: several pairs of runs are of {row} and {col}; a change is of one \
+                         pair (FOLDER:RUN)",
+                        axes.row, axes.col
+                    )));
+                }
+                fields.push(first.map_or("-".to_string(), change));
+            }
+            sheet.push(fields);
+        }
+        sheets.push(sheet);
+    }
+    Ok(sheets)
+}
+
+/// A change as it stands in a cell: behind `~` where nothing can be told.
+fn change(one: &Compared) -> String {
+    let percent = match one.change.is_finite() {
+        true => format!("{}{}", if one.change > 0.0 { "+" } else { "" }, fixed(one.change, 2)),
+        false => "-".to_string(),
+    };
+    match one.verdict() {
+        "~" => format!("~ {percent}"),
+        "same" => "same".to_string(),
+        _ => percent,
+    }
+}

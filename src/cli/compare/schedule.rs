@@ -1,0 +1,111 @@
+//! `replay compare --schedule`: who starts earlier, who later.
+
+use std::io::Write;
+use std::path::Path;
+
+use crate::cli::exit::Failure;
+use crate::cli::print::{FormatArg, Sorting, TableArgs};
+use crate::cli::stdout::stdout;
+use crate::experiment::moved::{Moved, Moves};
+use crate::number::{fixed, grouped};
+use crate::plot::{Shift, Shifts, Stems, save};
+use crate::report::{Sheet, Shown};
+
+/// So many jobs that move most are told to people.
+const TOLD: usize = 20;
+
+/// Prints where jobs of pairs of runs start, and draws it into a folder.
+pub fn show(
+    pairs: &[Vec<Moved>],
+    table: TableArgs,
+    sorting: Option<Sorting<Moved>>,
+    plots: Option<&Path>,
+) -> Result<(), Failure> {
+    let printed = match table.format {
+        FormatArg::Table | FormatArg::Md => for_people(pairs, table, sorting.as_ref()),
+        FormatArg::Json | FormatArg::Csv => {
+            let mut rows: Vec<&Moved> = pairs.iter().flatten().collect();
+            if let Some(sorting) = &sorting {
+                rows.sort_by(|a, b| sorting.order(a, b));
+            }
+            table.print(rows, Vec::new, &mut stdout())
+        }
+    };
+    printed.map_err(|e| Failure::output("standard output", e))?;
+    let Some(dir) = plots else { return Ok(()) };
+    let mut stems = Stems::default();
+    for pair in pairs {
+        let Some(first) = pair.first() else { continue };
+        let figure = figure(pair, first);
+        let stem = stems.give(&["schedule", &first.base, &first.run]);
+        save(dir, &stem, &figure).map_err(|e| Failure::output(dir.display(), e))?;
+    }
+    Ok(())
+}
+
+fn figure(pair: &[Moved], first: &Moved) -> Shifts {
+    let shift = |row: &Moved| Shift { job: row.job, submit: row.submit, later: row.later() };
+    Shifts {
+        title: "Which jobs start earlier, which later".to_string(),
+        subtitle: vec![first.run.clone(), format!("against {}", first.base)],
+        shifts: pair.iter().map(shift).collect(),
+    }
+}
+
+/// Of each pair a sentence, and the jobs that move most.
+fn for_people(
+    pairs: &[Vec<Moved>],
+    table: TableArgs,
+    sorting: Option<&Sorting<Moved>>,
+) -> std::io::Result<()> {
+    let mut out = stdout();
+    for (i, pair) in pairs.iter().enumerate() {
+        let Some(first) = pair.first() else { continue };
+        if i > 0 {
+            writeln!(out)?;
+        }
+        let Moves { same, earlier, later } = Moves::of(pair);
+        let part = |(jobs, seconds): (u64, i64), how: &str| match jobs {
+            0 => format!("none starts {how}"),
+            _ => format!(
+                "{} start {how}, by {} s in the mean",
+                grouped(jobs),
+                fixed(seconds as f64 / jobs as f64, 0)
+            ),
+        };
+        writeln!(
+            out,
+            "{} against {}: of {} jobs {}; {}; {} start at the same second",
+            first.run,
+            first.base,
+            grouped(pair.len() as u64),
+            part(earlier, "earlier"),
+            part(later, "later"),
+            grouped(same)
+        )?;
+        let mut most: Vec<&Moved> = pair.iter().filter(|row| row.later() != 0).collect();
+        match sorting {
+            Some(sorting) => most.sort_by(|a, b| sorting.order(a, b)),
+            None => most.sort_by_key(|row| (-row.later().abs(), row.job)),
+        }
+        let more = most.len().saturating_sub(TOLD);
+        most.truncate(TOLD);
+        if most.is_empty() {
+            continue;
+        }
+        let shown = vec![
+            Shown::text("job", |row: &&Moved| Some(row.job.to_string())).right(),
+            Shown::text("size", |row: &&Moved| Some(grouped(row.size))).right(),
+            Shown::text("submit s", |row: &&Moved| Some(grouped(row.submit))).right(),
+            Shown::text("base start s", |row: &&Moved| Some(grouped(row.starts[0]))).right(),
+            Shown::text("start s", |row: &&Moved| Some(grouped(row.starts[1]))).right(),
+            Shown::text("later s", |row: &&Moved| Some(grouped(row.later()))).right(),
+        ];
+        writeln!(out)?;
+        table.sheet(&Sheet::of(&most, shown), 0, &mut out)?;
+        if more > 0 {
+            writeln!(out, "and {} more (--format csv has all)", grouped(more as u64))?;
+        }
+    }
+    Ok(())
+}

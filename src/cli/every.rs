@@ -1,0 +1,149 @@
+//! Strategies that are not named one by one: all that work, or those of the main job.
+
+use std::sync::Arc;
+
+use super::args::GridArgs;
+use super::cells::Loaded;
+use super::compatible::working;
+use super::exit::{Failure, tell};
+use super::stream::ELSEWHERE;
+use super::sweep::{ListArgs, of_flags};
+use crate::allocator;
+use crate::allocator::registry::AllocatorSpec;
+use crate::experiment::{Measure, Trace};
+use crate::naming::split_list;
+use crate::topology::Topology;
+
+/// As an allocator: all that work.
+const ALL: &str = "all";
+
+/// What the main job compares, and by which tie vectors.
+const MAIN_JOB: &str = "mc1x1,mm,gen-alg,hilbert-best-fit,snake-best-fit,random";
+const MAIN_JOB_TIES: [&str; 2] = ["none", "2,13,20,6"];
+
+/// Flags with their strategies named.
+pub struct Chosen {
+    /// The flags.
+    pub args: GridArgs,
+    /// Their traces, if these had to be read: a pipe can be read only once.
+    pub traces: Option<Vec<Arc<Trace>>>,
+}
+
+/// Names what flags leave open: without any strategy those of the main job, if there is no trace or `alone` wants
+/// it; for `all` those that work on every machine with every scheduler.
+pub fn chosen(args: &GridArgs, alone: bool, quiet: bool) -> Result<Chosen, Failure> {
+    let open = args.alloc.is_empty() && args.tie.is_empty();
+    if open && args.trace.is_empty() {
+        let alloc = vec![MAIN_JOB.to_string()];
+        let tie = MAIN_JOB_TIES.map(str::to_string).to_vec();
+        return Ok(Chosen { args: GridArgs { alloc, tie, ..args.clone() }, traces: None });
+    }
+    if open && alone {
+        return main_job(args, quiet);
+    }
+    expanded(args, quiet)
+}
+
+/// Those of the main job, as far as they work on the machines of traces that the user names.
+fn main_job(args: &GridArgs, quiet: bool) -> Result<Chosen, Failure> {
+    let trial = trial(args, quiet)?;
+    let mut names = MAIN_JOB.to_string();
+    if trial.machines().iter().any(|machine| machine.grid().is_none()) {
+        // Some are in both lists.
+        let named = split_list(MAIN_JOB);
+        let more = split_list(ELSEWHERE).into_iter().filter(|name| !named.contains(name));
+        names = named.iter().copied().chain(more).collect::<Vec<_>>().join(",");
+    }
+    let (kept, refused) = trial.sorted(&names)?;
+    let alloc: Vec<String> = kept.iter().map(ToString::to_string).collect();
+    if !refused.is_empty() && !quiet {
+        let place = trial.place();
+        tell(format_args!("strategies that work on {place}: {}", alloc.join(", ")));
+    }
+    let tie = match kept.iter().any(AllocatorSpec::takes_tie) {
+        true => MAIN_JOB_TIES.map(str::to_string).to_vec(),
+        false => Vec::new(),
+    };
+    let args = GridArgs { alloc, tie, ..args.clone() };
+    Ok(Chosen { args, traces: Some(trial.0.traces) })
+}
+
+/// With `all` among the allocators, all names.
+fn expanded(args: &GridArgs, quiet: bool) -> Result<Chosen, Failure> {
+    let mut named: Vec<&str> = args.alloc.iter().flat_map(|list| split_list(list)).collect();
+    let before = named.len();
+    named.retain(|name| !name.trim().eq_ignore_ascii_case(ALL));
+    if named.len() == before {
+        return Ok(Chosen { args: args.clone(), traces: None });
+    }
+    let trial = trial(args, quiet)?;
+    // Placements of a log are no strategy.
+    let names = allocator::registry::standard().names().filter(|name| *name != "recorded");
+    let names: Vec<&str> = names.filter(|name| !named.contains(name)).collect();
+    let (kept, refused) = trial.sorted(&names.join(","))?;
+    if !quiet {
+        let not = match refused.is_empty() {
+            true => String::new(),
+            false => format!("; {} do not: {}", refused.len(), refused.join(", ")),
+        };
+        let place = trial.place();
+        tell(format_args!("--alloc all: {} strategies work on {place}{not}", kept.len()));
+    }
+    let kept = kept.iter().map(ToString::to_string);
+    let alloc = named.into_iter().map(str::to_string).chain(kept).collect();
+    Ok(Chosen { args: GridArgs { alloc, ..args.clone() }, traces: Some(trial.0.traces) })
+}
+
+/// The traces and machines of flags, with a strategy that works everywhere.
+struct Trial(Loaded);
+
+fn trial(args: &GridArgs, quiet: bool) -> Result<Trial, Failure> {
+    let args = GridArgs { alloc: vec!["random".to_string()], tie: Vec::new(), ..args.clone() };
+    let mut grid = of_flags(&args, &ListArgs::default(), None)?;
+    grid.measure = Measure::default();
+    Loaded::load(grid, None, quiet).map(Trial)
+}
+
+impl Trial {
+    fn machines(&self) -> Vec<Topology> {
+        let mut machines: Vec<Topology> = Vec::new();
+        for trace in &self.0.traces {
+            if !machines.contains(&trace.topology) {
+                machines.push(trace.topology.clone());
+            }
+        }
+        machines
+    }
+
+    /// Machines, schedulers and outages in words.
+    fn place(&self) -> String {
+        let machines: Vec<String> = self.machines().iter().map(Topology::to_string).collect();
+        let schedulers = &self.0.plan.grid.schedulers;
+        let schedulers: Vec<String> = schedulers.iter().map(ToString::to_string).collect();
+        let down = if self.is_down() { " amid outages" } else { "" };
+        format!("{} with {}{down}", machines.join(", "), schedulers.join(", "))
+    }
+
+    fn is_down(&self) -> bool {
+        self.0.traces.iter().any(|trace| !trace.outages().is_empty())
+    }
+
+    /// Which of these strategies work, and the names of the others.
+    fn sorted(&self, names: &str) -> Result<(Vec<AllocatorSpec>, Vec<String>), Failure> {
+        let mut refused = Vec::new();
+        let machines = self.machines();
+        let schedulers = &self.0.plan.grid.schedulers;
+        let mut kept =
+            working(names, &machines, schedulers, |one, _| refused.push(one.to_string()))?;
+        if self.is_down() {
+            let takes = |one: &AllocatorSpec| {
+                machines
+                    .iter()
+                    .all(|machine| one.build(machine, 0).is_ok_and(|built| built.takes_outages()))
+            };
+            refused.extend(kept.iter().filter(|one| !takes(one)).map(ToString::to_string));
+            kept.retain(takes);
+        }
+        Ok((kept, refused))
+    }
+}

@@ -1,0 +1,227 @@
+//! How tables are printed on standard output.
+
+use std::cmp::Ordering;
+use std::io::{self, Write};
+
+use clap::{Args, ValueEnum};
+
+use super::exit::Failure;
+use super::stdout::columns;
+use super::words::one;
+use crate::report::{Fitted, Sheet};
+use crate::table::{Column, Table, Value, write_csv, write_json_line};
+
+/// `--format`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]
+pub enum FormatArg {
+    /// Aligned columns for people.
+    #[default]
+    Table,
+    /// One JSON object per run and line, full precision.
+    Json,
+    /// Comma-separated values, full precision.
+    Csv,
+    /// A Markdown table.
+    Md,
+}
+
+/// How a table is printed, as typed.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub struct TableArgs {
+    /// Format on standard output: table, json, csv, md.
+    #[arg(long, value_enum, default_value_t, help_heading = "Output", hide_possible_values = true)]
+    pub format: FormatArg,
+
+    /// All columns of a table, also where the terminal is narrower.
+    #[arg(long, help_heading = "Output", hide_short_help = true)]
+    pub wide: bool,
+}
+
+/// `--sort`, as typed.
+#[derive(Clone, Debug, Default, Args)]
+pub struct SortArg {
+    /// Print rows in the order of a column (replay list columns): mean_wait, or -mean_wait for the
+    /// largest first.
+    ///
+    /// Rows without a value come last. Files stay in the order of the runs.
+    #[arg(
+        long,
+        value_name = "COLUMN",
+        allow_hyphen_values = true,
+        help_heading = "Output",
+        hide_short_help = true
+    )]
+    pub sort: Option<String>,
+}
+
+/// An order of rows.
+pub struct Sorting<Row> {
+    column: Column<Row>,
+    falls: bool,
+}
+
+impl SortArg {
+    /// The order that is asked for.
+    pub fn of<Row: Table>(&self) -> Result<Option<Sorting<Row>>, Failure> {
+        self.among(Row::columns())
+    }
+
+    /// The order that is asked for, by one of these columns.
+    pub fn among<Row>(
+        &self,
+        mut columns: Vec<Column<Row>>,
+    ) -> Result<Option<Sorting<Row>>, Failure> {
+        let Some(text) = &self.sort else { return Ok(None) };
+        let text = text.trim();
+        let (name, falls) = match text.strip_prefix('-') {
+            Some(name) => (name, true),
+            None => (text, false),
+        };
+        let known: Vec<_> = columns.iter().map(|column| column.name).zip(0usize..).collect();
+        let place = one("--sort", name, &known)?;
+        Ok(Some(Sorting { column: columns.swap_remove(place), falls }))
+    }
+}
+
+impl<Row> Sorting<Row> {
+    /// Which of two rows comes first; equal ones stay as they are.
+    pub fn order(&self, a: &Row, b: &Row) -> Ordering {
+        let order = match (self.column.value(a), self.column.value(b)) {
+            (Value::Null, Value::Null) => Ordering::Equal,
+            // Whatever the direction.
+            (Value::Null, _) => return Ordering::Greater,
+            (_, Value::Null) => return Ordering::Less,
+            (Value::Text(a), Value::Text(b)) => a.cmp(&b),
+            (Value::I64(a), Value::I64(b)) => a.cmp(&b),
+            (Value::U64(a), Value::U64(b)) => a.cmp(&b),
+            (Value::F64(a), Value::F64(b)) => a.total_cmp(&b),
+            (Value::List(a), Value::List(b)) => a.cmp(&b),
+            // A column has values of one kind.
+            _ => Ordering::Equal,
+        };
+        if self.falls { order.reverse() } else { order }
+    }
+}
+
+impl TableArgs {
+    /// Prints a table: for people as `sheets`, with a line between them, for programs whole.
+    pub fn print<'a, Row: Table + 'a>(
+        self,
+        rows: impl IntoIterator<Item = &'a Row>,
+        sheets: impl FnOnce() -> Vec<Sheet>,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        self.print_columns(&Row::columns(), rows, sheets, out)
+    }
+
+    /// The same; programs get these columns.
+    pub fn print_columns<'a, Row: 'a>(
+        self,
+        columns: &[Column<Row>],
+        rows: impl IntoIterator<Item = &'a Row>,
+        sheets: impl FnOnce() -> Vec<Sheet>,
+        mut out: &mut dyn Write,
+    ) -> io::Result<()> {
+        match self.format {
+            FormatArg::Json => {
+                rows.into_iter().try_for_each(|row| write_json_line(columns, row, &mut out))
+            }
+            FormatArg::Csv => write_csv(columns, rows, true, out),
+            FormatArg::Table | FormatArg::Md => {
+                for (i, sheet) in sheets().iter().enumerate() {
+                    if i > 0 {
+                        writeln!(out)?;
+                    }
+                    self.sheet(sheet, 0, out)?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Prints a table for people, `indent` characters from the left. In a terminal it fits the width, and what
+    /// is left out for that is said below it.
+    pub fn sheet(self, sheet: &Sheet, indent: usize, out: &mut dyn Write) -> io::Result<()> {
+        if self.format == FormatArg::Md {
+            return sheet.write_markdown(out);
+        }
+        let width = columns().filter(|_| !self.wide).map(|width| width.saturating_sub(indent));
+        let fitted = match width {
+            Some(width) => sheet.fitted(width),
+            None => Fitted::whole(sheet),
+        };
+        let mut text = Vec::new();
+        fitted.sheet.write_plain(&mut text)?;
+        let margin = " ".repeat(indent);
+        for line in String::from_utf8_lossy(&text).lines() {
+            writeln!(out, "{}", format!("{margin}{line}").trim_end())?;
+        }
+        let width = width.unwrap_or(usize::MAX);
+        for note in fitted.notes() {
+            for line in wrapped(&note, width) {
+                writeln!(out, "{margin}{line}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Words in lines of at most so many characters; a longer word has a line of its own. Lines after the first are
+/// indented.
+pub fn wrapped(words: &str, width: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in words.split_whitespace() {
+        let Some(line) = lines.last_mut() else { break };
+        if line.trim().is_empty() {
+            line.push_str(word);
+        } else if line.chars().count() + 1 + word.chars().count() <= width {
+            line.push(' ');
+            line.push_str(word);
+        } else {
+            lines.push(format!("  {word}"));
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Row(&'static str, f64);
+
+    impl Table for Row {
+        const NAME: &'static str = "rows";
+        const ROW: &'static str = "a row";
+        fn columns() -> Vec<Column<Self>> {
+            vec![
+                Column::text("name", "a name", |row: &Self| Some(row.0)),
+                Column::new("wait", "s", "a wait", |row: &Self| row.1),
+            ]
+        }
+    }
+
+    #[test]
+    fn rows_are_ordered_by_a_column() {
+        let ordered = |text: &str| {
+            let sort = SortArg { sort: Some(text.to_string()) };
+            let sorting = sort.of::<Row>().expect("a column").expect("an order");
+            let mut rows =
+                [Row("b", 2.0), Row("d", f64::NAN), Row("a", 10.0), Row("c", 2.0), Row("e", -1.0)];
+            rows.sort_by(|a, b| sorting.order(a, b));
+            rows.map(|row| row.0).concat()
+        };
+        assert_eq!(ordered("wait"), "ebcad");
+        assert_eq!(ordered("-wait"), "abced");
+        assert_eq!(ordered("name"), "abcde");
+        assert!(SortArg { sort: Some("size".to_string()) }.of::<Row>().is_err());
+        assert!(SortArg::default().of::<Row>().is_ok_and(|order| order.is_none()));
+    }
+
+    #[test]
+    fn words_are_wrapped() {
+        assert_eq!(wrapped("a bc def", 4), ["a bc", "  def"]);
+        assert_eq!(wrapped("abcdef g", 4), ["abcdef", "  g"]);
+        assert_eq!(wrapped("", 4), [""]);
+    }
+}

@@ -1,0 +1,300 @@
+//! Who competed for one request.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use crate::allocator::centre::TieVector;
+use crate::allocator::rival::{Rival, Term};
+use crate::cli::cells::Loaded;
+use crate::cli::exit::{Exit, Failure};
+use crate::cli::interrupt::interruption;
+use crate::cli::output::configuration;
+use crate::cli::print::FormatArg;
+use crate::cli::results::{Results, Tally};
+use crate::cli::session::Session;
+use crate::cli::stdout::{columns, stdout};
+use crate::experiment::explained::{Explained, explain};
+use crate::experiment::snapshot::{When, snapshot};
+use crate::experiment::{Cell, CellProblem};
+use crate::frame::{self, FrameError};
+use crate::number::grouped;
+use crate::plot::{CandidateMap, Candidates, Counted, Ground, save};
+use crate::report::machine::Sheets;
+use crate::report::{Sheet, Shown, candidate_maps, candidate_words};
+
+/// The most maps of text.
+const MOST_MAPS: usize = 6;
+/// Characters in a line where there is no terminal that says.
+const WIDTH: usize = 100;
+
+/// Shows the candidates of the decision that gave a job its processors: the job of a number, or the one that started
+/// last of those that hold processors at an instant.
+pub fn compete(
+    session: &mut Session,
+    loaded: &Loaded,
+    cell: &Cell,
+    when: When,
+) -> Result<Exit, Failure> {
+    let stop = interruption(session.is_quiet());
+    let mut tally = Tally::of("pictures", 1);
+    let mut shown = Competition { loaded, cell, explained: None };
+    match explained(cell, when, &stop) {
+        Ok(explained) => {
+            tally.done = 1;
+            shown.explained = explained;
+            if shown.rows().is_empty() {
+                return Err(Failure::usage_message(shown.nobody(when)));
+            }
+        }
+        Err(CellProblem::Stopped(_)) => {}
+        Err(problem) => return Err(Failure::data(problem)),
+    }
+    if let (FormatArg::Table | FormatArg::Md, Some(explained)) =
+        (session.format(), &shown.explained)
+    {
+        shown.print(explained).map_err(|e| Failure::output("standard output", e))?;
+    }
+    session.publish(&mut shown, &tally)
+}
+
+fn explained(
+    cell: &Cell,
+    when: When,
+    stop: &crate::stop::Stop,
+) -> Result<Option<Explained>, CellProblem> {
+    let number = match when {
+        When::Started(number) => number,
+        When::At(_) => {
+            let taken = snapshot(cell, when, stop)?;
+            let Some(last) = taken.as_ref().and_then(|taken| taken.holds.last()) else {
+                return Ok(None);
+            };
+            last.job.number
+        }
+    };
+    explain(cell, number, stop)
+}
+
+/// The candidates of a decision.
+struct Competition<'a> {
+    loaded: &'a Loaded,
+    cell: &'a Cell,
+    explained: Option<Explained>,
+}
+
+impl Competition<'_> {
+    /// Why there is nothing to show.
+    fn nobody(&self, when: When) -> String {
+        let Some(explained) = &self.explained else {
+            return match when {
+                When::Started(number) => format!(
+                    "--job {number}: no job of {} has this number and was given processors",
+                    self.cell.trace.workload.name
+                ),
+                When::At(at) => format!("--at {at}: no job holds processors then"),
+            };
+        };
+        let (number, strategy) = (explained.job.number, self.cell.key().strategy());
+        format!(
+            "--candidates: nobody competed when {strategy} gave job {number} its processors: the centre-based \
+             strategies (mc1x1, mm, gen-alg) have candidates with tie values, unless a job takes all that is free; \
+             replay explain tells of every strategy"
+        )
+    }
+
+    fn run(&self) -> String {
+        let key = self.cell.key();
+        format!("{} on {}, {}, {}", key.trace, key.topology, key.scheduler, key.strategy())
+    }
+
+    /// In words: the decision, and who is not shown.
+    fn words(&self, explained: &Explained, shown: usize) -> Vec<String> {
+        let decision = &explained.decision;
+        let all = decision.account.rivals.as_ref().map_or(0, |all| all.first.len() + all.more);
+        let mut words = vec![format!(
+            "at {} s job {} gets {} of {} free processors",
+            grouped(explained.start),
+            explained.job.number,
+            grouped(explained.nodes.len() as u64),
+            grouped(decision.free.len() as u64)
+        )];
+        words.push(match all {
+            1 => "1 candidate competes".to_string(),
+            all if all > shown => {
+                format!("{all} candidates compete, the best {shown} are drawn, the winner first")
+            }
+            all => format!("{all} candidates compete, the winner first"),
+        });
+        if let Some(vector) = self.vector() {
+            let [af, wf, bf, ef] = vector.factors();
+            let ends = if ef == 0 { String::new() } else { format!(" - {ef} ends") };
+            words.push(format!(
+                "tie value = {af} free - {wf} wall - {bf} busy{ends}, the lowest wins"
+            ));
+        }
+        words
+    }
+
+    fn vector(&self) -> Option<TieVector> {
+        self.explained.as_ref()?.decision.account.rivals.as_ref()?.vector
+    }
+
+    /// Maps for people, above the table.
+    fn print(&self, explained: &Explained) -> std::io::Result<()> {
+        let mut out = stdout();
+        let decision = &explained.decision;
+        let topology = &self.cell.trace.topology;
+        let rivals = self.rows();
+        let shown = rivals.len().min(MOST_MAPS);
+        writeln!(out, "{}:", self.run())?;
+        for line in self.words(explained, shown) {
+            writeln!(out, "{line}")?;
+        }
+        writeln!(
+            out,
+            "a number is the shell of a processor taken, . one is free, x one is busy\n"
+        )?;
+        let ground = [&decision.free[..], &decision.down[..]];
+        let width = columns().unwrap_or(WIDTH);
+        for line in candidate_maps(topology, ground, &rivals[..shown], width) {
+            writeln!(out, "{line}")?;
+        }
+        writeln!(out)
+    }
+
+    fn figure(&self, explained: &Explained) -> Candidates {
+        let topology = &self.cell.trace.topology;
+        let sheets = Sheets::of(topology);
+        let decision = &explained.decision;
+        let mut places = vec![0; topology.processors()];
+        for (place, processor) in sheets.processors().enumerate() {
+            places[processor] = place;
+        }
+        let mut ground = vec![Ground::Busy; places.len()];
+        decision.free.iter().for_each(|node| ground[places[node.index()]] = Ground::Free);
+        decision.down.iter().for_each(|node| ground[places[node.index()]] = Ground::Down);
+        let map = |(rank, one): (usize, &Rival)| {
+            let mut chosen = vec![false; places.len()];
+            one.nodes.iter().for_each(|node| chosen[places[node.index()]] = true);
+            let mut weights = vec![None; places.len()];
+            for weight in &one.weights {
+                let counted = match weight.term {
+                    Term::Free => Counted::Free,
+                    Term::Wall => Counted::Wall,
+                    Term::Busy => Counted::Busy,
+                    // They are among the busy ones.
+                    Term::Ends => continue,
+                };
+                weights[places[weight.node.index()]] = Some((counted, weight.weight));
+            }
+            let mut lines = candidate_words(topology, one, rank == 0);
+            if let (Some(value), Some(vector)) = (one.tie, self.vector()) {
+                let [af, wf, bf, ef] = vector.factors();
+                let sums =
+                    [Term::Free, Term::Wall, Term::Busy, Term::Ends].map(|term| one.sum(term));
+                let terms = [
+                    (af, sums[0], ""),
+                    (wf, sums[1], "− "),
+                    (bf, sums[2], "− "),
+                    (ef, sums[3], "− "),
+                ];
+                let terms = terms.iter().filter(|term| term.0 != 0);
+                let terms: Vec<String> =
+                    terms.map(|(factor, sum, sign)| format!("{sign}{factor}·{sum}")).collect();
+                lines.pop();
+                lines.push(match terms.is_empty() {
+                    true => format!("tie value {value}"),
+                    false => format!("tie value {} = {value}", terms.join(" ")),
+                });
+            }
+            let centre = self
+                .cell
+                .trace
+                .topology
+                .grid()
+                .map_or(0, |grid| places[grid.node(one.centre).index()]);
+            CandidateMap {
+                number: one.number,
+                lines,
+                centre,
+                shells: sheets.processors().map(|processor| one.shells[processor]).collect(),
+                chosen,
+                weights,
+            }
+        };
+        let candidates: Vec<CandidateMap> = self.rows().iter().enumerate().map(map).collect();
+        let shown = candidates.len().min(Candidates::MOST);
+        Candidates {
+            title: self.run(),
+            subtitle: self.words(explained, shown),
+            sides: sheets.sides,
+            edges: super::edges(topology),
+            ground,
+            scan_radius: self.vector().map(|vector| vector.scan_radius),
+            candidates,
+        }
+    }
+}
+
+impl Results for Competition<'_> {
+    type Row = Rival;
+
+    fn rows(&self) -> &[Rival] {
+        let Some(explained) = &self.explained else { return &[] };
+        explained.decision.account.rivals.as_ref().map_or(&[], |rivals| &rivals.first)
+    }
+
+    fn sheets(&self) -> Vec<Sheet> {
+        let centre = |one: &Rival| {
+            let dimensions = self.cell.trace.topology.grid().map_or(3, |grid| grid.dimensions());
+            let centre: Vec<String> = one.centre[..dimensions].iter().map(u16::to_string).collect();
+            Some(format!("({})", centre.join(", ")))
+        };
+        let ends = self.vector().is_some_and(|vector| vector.ends != 0);
+        let mut shown = vec![
+            Shown::column("candidate_number", "candidate", 0),
+            Shown::text("centre", centre),
+            Shown::column("last_shell", "last shell", 0),
+            Shown::column("score", "score", 0),
+            Shown::column("set", "set", 0),
+            Shown::column("free_weight", "free", 0).optional(),
+            Shown::column("wall_weight", "walls", 0).optional(),
+            Shown::column("busy_weight", "busy", 0).optional(),
+        ];
+        if ends {
+            shown.push(Shown::column("ends_weight", "ends", 0));
+        }
+        shown.push(Shown::column("tie_value", "tie value", 0).optional());
+        vec![Sheet::of(self.rows(), shown)]
+    }
+
+    fn configuration(&self) -> impl Serialize {
+        configuration(self.loaded, false)
+    }
+
+    fn details(&self) -> impl Serialize {
+        self.explained.as_ref().map(|explained| {
+            serde_json::json!({
+                "run": self.cell.key(),
+                "at": explained.start,
+                "job": explained.job.number,
+                "more_candidates": explained.decision.account.rivals.as_ref().map(|all| all.more),
+            })
+        })
+    }
+
+    fn tables(
+        &mut self,
+        dir: &Path,
+        metadata: &[(String, String)],
+    ) -> Result<Vec<PathBuf>, FrameError> {
+        frame::write(dir, self.rows(), metadata)
+    }
+
+    fn figures(&self, plots: &Path) -> anyhow::Result<Vec<PathBuf>> {
+        let Some(explained) = &self.explained else { return Ok(Vec::new()) };
+        Ok(save(plots, "candidates", &self.figure(explained))?.into())
+    }
+}

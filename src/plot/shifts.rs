@@ -1,0 +1,83 @@
+use plotters::prelude::DrawingBackend;
+
+use super::header::{Mark, header};
+use super::number::grouped;
+use super::panel::{BOTTOM_ROOM, LEFT_ROOM, Panel};
+use super::scale::Scale;
+use super::style::{AXIS_LINE, BLUE, INK, PAGE, VERMILION};
+use super::{Canvas, Figure, PlotError, Table};
+
+/// How two schedules differ: a line for each job that starts earlier in the second, downwards, or later, upwards, at
+/// the time of its submission.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Shifts {
+    /// Title.
+    pub title: String,
+    /// What else a reader must know.
+    pub subtitle: Vec<String>,
+    /// The jobs.
+    pub shifts: Vec<Shift>,
+}
+
+/// A job of [`Shifts`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Shift {
+    /// Its number.
+    pub job: i64,
+    /// Submission, in seconds.
+    pub submit: i64,
+    /// How many seconds later it starts.
+    pub later: i64,
+}
+
+const HOUR: f64 = 3600.0;
+const DAY: f64 = 86_400.0;
+
+impl Figure for Shifts {
+    fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), PlotError> {
+        let count = |of: fn(i64) -> bool| {
+            grouped(self.shifts.iter().filter(|shift| of(shift.later)).count() as f64, 0)
+        };
+        let legend = [
+            (Mark::Thick(BLUE), format!("{} jobs start earlier", count(|by| by < 0))),
+            (Mark::Thick(VERMILION), format!("{} start later", count(|by| by > 0))),
+        ];
+        let top = header(canvas, &self.title, &self.subtitle, &legend)?;
+        let days = || self.shifts.iter().map(|shift| shift.submit as f64 / DAY);
+        let hours = || self.shifts.iter().map(|shift| shift.later as f64 / HOUR);
+        let (first, last) = (days().fold(f64::INFINITY, f64::min), days().fold(0.0, f64::max));
+        let (least, most) = (hours().fold(0.0, f64::min), hours().fold(0.0, f64::max));
+        let first = if first.is_finite() { first } else { 0.0 };
+        let panel = Panel {
+            left: LEFT_ROOM,
+            top,
+            right: PAGE.0 - 40.0,
+            bottom: self.height() - BOTTOM_ROOM,
+            x: Scale::linear(first, last.max(first + 1.0 / 24.0)),
+            y: Scale::round(least, most.max(least + 1.0 / 60.0), 7),
+        };
+        panel.grid_x(canvas)?;
+        panel.grid_y(canvas)?;
+        // Those that differ most first: over them the others are seen.
+        let mut drawn: Vec<&Shift> = self.shifts.iter().filter(|shift| shift.later != 0).collect();
+        drawn.sort_by_key(|shift| (-shift.later.abs(), shift.submit, shift.job));
+        for shift in drawn {
+            let x = shift.submit as f64 / DAY;
+            let colour = if shift.later < 0 { BLUE } else { VERMILION };
+            let ends = [panel.at(x, 0.0), panel.at(x, shift.later as f64 / HOUR)];
+            canvas.line(&ends, 0.5, colour)?;
+        }
+        let none = panel.at_y(0.0);
+        canvas.line(&[(panel.left, none), (panel.right, none)], AXIS_LINE, INK)?;
+        panel.axis_bottom(canvas, "Submission (days of the trace)")?;
+        panel.axis_left(canvas, "Starts later by (hours)")
+    }
+
+    fn table(&self) -> Table {
+        let mut table = Table::new(&["job", "submit", "later"]);
+        for shift in &self.shifts {
+            table.row(&[shift.job, shift.submit, shift.later]);
+        }
+        table
+    }
+}

@@ -39,6 +39,9 @@ pub trait Choice: Send {
     /// [`Frames::operations`].
     fn choose(&mut self, frames: &mut Frames, machine: &Machine, sides: [u16; 3]) -> Option<Coord>;
 
+    /// Whether it finds a free frame wherever there is one.
+    const FINDS_ALL: bool = true;
+
     /// Forgets the machine seen so far.
     fn reset(&mut self) {}
 }
@@ -147,6 +150,14 @@ impl<C: Choice + Clone + 'static> Allocator for Contiguous<C> {
         self.census.blocks = 1;
         self.census.busy_list += 1;
         Ok(())
+    }
+
+    fn refusal_covers(&mut self, refused: Request, asked: Request) -> bool {
+        C::FINDS_ALL && self.shapes.cover(refused, asked)
+    }
+
+    fn chooses_by_free(&self) -> bool {
+        true
     }
 
     fn largest_allocation(&mut self, request: Request) -> u64 {

@@ -10,7 +10,8 @@
 #
 # PROGRAM: the replay binary [target/release/replay]. SECTION: fragmentation, busy-lists,
 # messages, gabl-mbs, table-2, traces, recorded, contention, contention-shaken, hypercube, size-reduction, chang-mohapatra,
-# turner, workstations, torus-placements, easy-guard, estimates-in-ties, blue-waters [all]. Traces are looked for as the program does; a
+# turner, workstations, torus-placements, easy-guard, estimates-in-ties, blue-waters [all]; and, as it takes hours, only when
+# named, estimates-whole. Traces are looked for as the program does; a
 # trace that is not here is left out, and the page says so.
 set -euo pipefail
 cd "$(dirname "$0")/.."

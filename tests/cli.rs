@@ -20,6 +20,7 @@ mod cli {
     pub mod files;
     pub mod folding;
     pub mod grid;
+    pub mod held_out;
     pub mod import;
     pub mod input;
     pub mod listing;
@@ -52,6 +53,7 @@ fn main() -> ExitCode {
         cli::down::trials(),
         cli::placed::trials(),
         cli::placements::trials(),
+        cli::held_out::trials(),
         cli::names::trials(),
         cli::machine::trials(),
         cli::folding::trials(),

@@ -90,6 +90,11 @@ impl Allocator for Buddy {
         Ok(())
     }
 
+    /// A square is made of smaller ones, which merge as soon as they can.
+    fn refusal_covers(&mut self, refused: Request, asked: Request) -> bool {
+        class(refused) <= class(asked) && class(asked) < self.records.forest().classes()
+    }
+
     fn largest_allocation(&mut self, request: Request) -> u64 {
         let volume = |shape: [u16; 3]| shape.into_iter().map(u64::from).product();
         let processors = request.shape.map_or(0, volume).max(u64::from(request.size));

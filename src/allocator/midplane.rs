@@ -144,6 +144,22 @@ impl Allocator for Midplane {
         Err(refusal)
     }
 
+    fn refusal_covers(&mut self, refused: Request, asked: Request) -> bool {
+        self.list_boxes(refused);
+        let smaller = std::mem::take(&mut self.boxes);
+        self.list_boxes(asked);
+        // Where boxes hold different numbers of units, the fewest decide what they are refused for.
+        let alike = self.boxes.windows(2).all(|two| volume(two[0]) == volume(two[1]));
+        let holds = |sides: &[u16; 3]| {
+            smaller.iter().any(|small| (0..3).all(|axis| small[axis] <= sides[axis]))
+        };
+        !self.boxes.is_empty() && alike && self.boxes.iter().all(holds)
+    }
+
+    fn chooses_by_free(&self) -> bool {
+        true
+    }
+
     /// Where a unit is no cube, turned boxes can hold different numbers of units.
     fn largest_allocation(&mut self, request: Request) -> u64 {
         self.list_boxes(request);

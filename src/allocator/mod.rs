@@ -235,6 +235,22 @@ pub trait Allocator: Send {
         chosen: &mut Vec<NodeId>,
     ) -> Result<(), Refusal>;
 
+    /// Whether the refusal of one request for want of a place ([`Refusal::Fragmented`]) tells of
+    /// another that it is refused as well, on the same free processors and on any part of them: for want
+    /// of processors if fewer are free than its [largest allocation](Self::largest_allocation), else for
+    /// want of a place. So no box is free that holds one which is not, and a strategy that finds every free box says
+    /// so of every request and itself.
+    fn refusal_covers(&mut self, refused: Request, asked: Request) -> bool {
+        let _ = (refused, asked);
+        false
+    }
+
+    /// Whether what a request gets depends on nothing but its size and shape and which processors are
+    /// free: not on the time, nor on who holds the others, nor on chance.
+    fn chooses_by_free(&self) -> bool {
+        false
+    }
+
     /// The most processors that the request can be given, on an empty machine or any other:
     /// those it asks for, unless the strategy rounds up.
     fn largest_allocation(&mut self, request: Request) -> u64 {
@@ -260,6 +276,15 @@ pub trait Allocator: Send {
         chosen: &mut Vec<NodeId>,
     ) -> Result<Option<Reduction>, Refusal> {
         self.allocate(machine, request, chosen).map(|()| None)
+    }
+
+    /// Before the first request: the sizes of all jobs to come, ascending, each once.
+    ///
+    /// # Errors
+    /// In words, if the strategy cannot be made for them.
+    fn expect(&mut self, sizes: &[u32]) -> Result<(), String> {
+        let _ = sizes;
+        Ok(())
     }
 
     /// A job joins the queue.
@@ -316,6 +341,12 @@ pub trait Allocator: Send {
 
     /// What the strategy counts; `None` if it hands out single processors.
     fn census(&self) -> Option<Census> {
+        None
+    }
+
+    /// Of strategies with a menu of boxes: how much of it is blocked, and could be at most, as
+    /// [fragmentation](crate::placement::fragmentation) counts.
+    fn blocked(&self) -> Option<[u64; 2]> {
         None
     }
 

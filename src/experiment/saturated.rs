@@ -16,6 +16,7 @@ mod rule;
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
+use std::sync::Arc;
 
 pub use mix::{Job, Mix};
 pub use rule::{Estimates, Rule};
@@ -23,7 +24,7 @@ pub use rule::{Estimates, Rule};
 use crate::metrics::estimate::Accumulator;
 use crate::placement::decide::{Ask, Decider};
 use crate::placement::ties::{Question, Rivals, Ties};
-use crate::placement::{Cells, Layout, Torus};
+use crate::placement::{Layout, Torus};
 use crate::stop::{Stop, Stopped};
 use crate::table::{Column, Table};
 
@@ -50,14 +51,14 @@ pub struct Setting {
 #[derive(Clone, Debug)]
 pub struct Bench {
     ties: Ties,
-    layout: Layout,
+    layout: Arc<Layout>,
     decider: Decider,
 }
 
 impl Bench {
     /// An idle torus.
     pub fn new(torus: Torus) -> Self {
-        let layout = Layout::new(vec![torus.clone()]);
+        let layout = Arc::new(Layout::new(vec![torus.clone()]));
         Self { decider: Decider::new(&layout), layout, ties: Ties::new(torus) }
     }
 
@@ -78,6 +79,21 @@ impl Bench {
         window: usize,
         stop: &Stop,
     ) -> Result<f64, Stopped> {
+        self.decide(jobs, rule, window, stop).map(|(utilization, _)| utilization)
+    }
+
+    /// The same, with the number of decisions: how often the rule was asked for a place, those without
+    /// one included.
+    ///
+    /// # Errors
+    /// [`Stopped`].
+    pub fn decide(
+        &self,
+        jobs: &[Job],
+        rule: Rule,
+        window: usize,
+        stop: &Stop,
+    ) -> Result<(f64, u64), Stopped> {
         let mut run = Run {
             bench: self.clone(),
             rule,
@@ -91,6 +107,7 @@ impl Bench {
             busy: 0,
             processors: self.torus().nodes.len(),
             no_place: Vec::new(),
+            decisions: 0,
         };
         let (mut now, mut area) = (0.0, 0.0);
         while run.refill() && run.start(now) {
@@ -101,7 +118,7 @@ impl Bench {
             now = at;
             run.finish(&end);
         }
-        Ok(area / (f64::from(run.processors) * now))
+        Ok((area / (f64::from(run.processors) * now), run.decisions))
     }
 }
 
@@ -128,6 +145,7 @@ struct Run<'a> {
     processors: u32,
     /// Sizes that have no place on the machine as it is.
     no_place: Vec<u32>,
+    decisions: u64,
 }
 
 impl Run<'_> {
@@ -171,6 +189,7 @@ impl Run<'_> {
 
     /// A place for a job; `Some(None)` where only the count matters.
     fn place(&mut self, job: &Job, now: f64) -> Option<Option<[usize; 2]>> {
+        self.decisions += 1;
         let Bench { ties, layout, decider } = &mut self.bench;
         let picked = |pick: crate::placement::decide::Pick| Some([pick.placement, pick.anchor]);
         match self.rule {
@@ -178,8 +197,7 @@ impl Run<'_> {
             Rule::First => ties.first(job.size).map(Some),
             Rule::Slurm => {
                 let ask = Ask { size: job.size, required: None, weights: None };
-                let free: &[Cells] = std::slice::from_ref(ties.free());
-                decider.decide(layout, free, &ask).map(picked)
+                decider.decide(layout, std::slice::from_mut(ties.open()), &ask).map(picked)
             }
             Rule::Ties(handles) => {
                 let all = self.all_seen.max(1);

@@ -1,6 +1,14 @@
+//! Cells and evaluations that differ in how they break ties alone, replayed as one.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::{Cell, CellError, Measure, Pace, RunResult, Watch};
 use crate::allocator::centre::TieRule;
 use crate::allocator::centre::mc1x1::{Many, Mc1x1, Way};
 use crate::allocator::registry::AllocatorSpec;
+use crate::metrics::by_size::{SizeRow, by_size};
+use crate::metrics::run::{PlacementMeans, RunMetrics};
 use crate::simulation::{Placed, ReplayError, Scene, Timeline, lockstep};
 use crate::topology::Topology;
 
@@ -9,6 +17,24 @@ use crate::topology::Topology;
 pub struct Together {
     many: Many,
     narrow: bool,
+}
+
+/// Memory that the machines of strategies replayed together fill at most: about what stays near one
+/// processor of today. With more of them decisions wait for memory longer than sharing saves.
+const NEARBY: usize = 4 << 20;
+/// And so many at most: results come, and are kept, when the last of them is done.
+const MOST: usize = 1024;
+
+/// How many strategies are best replayed as one on a machine.
+pub fn at_once(topology: &Topology) -> usize {
+    // Sums over boxes, of all that are free and of those along walls: two tables and their rows, padded
+    // to about thrice the longest side in one dimension.
+    let bytes = topology.grid().map_or(NEARBY, |grid| {
+        let longest = grid.extent(grid.dimensions() - 1);
+        let rows = grid.processors() / longest;
+        2 * 2 * 2 * (rows + 1) * (3 * longest + 16)
+    });
+    (NEARBY / bytes.max(1)).clamp(16, MOST)
 }
 
 impl Together {
@@ -47,4 +73,82 @@ impl Together {
             false => lockstep::<u32>(timeline, scene, self.many, observe),
         }
     }
+}
+
+/// Runs cells that differ in how they break ties alone as one, where that can be: what each comes to
+/// is the same as alone, and the time is shared out among them. `None` if they can not.
+///
+/// # Errors
+/// For every cell the same: [`CellError`] as [`run_cell`](super::run_cell).
+pub fn run_together(
+    runs: &[(u32, Cell)],
+    measure: Measure,
+    watch: Watch<'_>,
+) -> Option<Vec<Result<RunResult, CellError>>> {
+    let (_, first) = runs.first()?;
+    let trace = &first.trace;
+    let alike = |cell: &Cell| {
+        Arc::ptr_eq(&cell.trace, trace) && (&cell.scheduler, cell.seed) == (&first.scheduler, first.seed)
+    };
+    let plain = measure == Measure::default() && trace.outages().is_empty();
+    if !plain || !runs.iter().all(|(_, cell)| alike(cell)) {
+        return None;
+    }
+    let specs = runs.iter().map(|(_, cell)| &cell.allocator);
+    let together = Together::new(specs, &trace.topology)?;
+    let schedule = trace.schedule(&first.scheduler, watch.stop).ok()?;
+    if !schedule.timeline.unplaced().is_empty() {
+        return None;
+    }
+    let jobs = &trace.workload.jobs;
+    let none = vec![0; jobs.len()];
+    let rows = by_size(schedule.arrived(jobs), schedule.timeline.starts(), &none);
+    // Pairwise L1 by size, and of each size by cell.
+    let largest = jobs.iter().map(|job| job.size).max().unwrap_or(0);
+    let mut sums = vec![0u64; (largest as usize + 1) * runs.len()];
+    let mut pace = Pace::new(watch, jobs.len() * runs.len());
+    let begin = Instant::now();
+    let scene =
+        Scene { jobs: trace.jobs(), topology: &trace.topology, timed: false, stop: watch.stop };
+    let replayed = together.replay(&schedule.timeline, scene, |placed| {
+        let size = jobs[placed.job.index()].size as usize;
+        let sums = &mut sums[size * runs.len()..][..runs.len()];
+        for &way in placed.ways.iter() {
+            pace.started();
+            sums[way as usize] += placed.pairwise_l1;
+        }
+    });
+    let seconds = begin.elapsed().as_secs_f64() / runs.len() as f64;
+    let result = |(way, (run, cell)): (usize, &(u32, Cell))| {
+        let failed = |cause: ReplayError| CellError {
+            key: Box::new(cell.key()),
+            cause: cause.into(),
+        };
+        replayed.clone().map_err(failed)?;
+        let sum = |size: u32| sums[size as usize * runs.len() + way];
+        let by_size = rows.iter().cloned().map(|row| SizeRow {
+            mean_pairwise_l1: sum(row.size) as f64 / row.jobs as f64,
+            ..row
+        });
+        let total = (0..=largest).map(sum).sum();
+        Ok(RunResult {
+            run: *run,
+            key: cell.key(),
+            processors: trace.topology.capacity(),
+            metrics: RunMetrics::new(
+                &schedule.metrics,
+                total,
+                &PlacementMeans::default(),
+                None,
+                None,
+            ),
+            by_size: by_size.collect(),
+            allocations: Vec::new(),
+            jobs: Vec::new(),
+            series: schedule.series.clone(),
+            seconds,
+            allocator_seconds: None,
+        })
+    };
+    Some(runs.iter().enumerate().map(result).collect())
 }

@@ -23,6 +23,8 @@ pub struct SystemRecorder {
     requested: i128,
     busy_list: i128,
     fragmented: i128,
+    /// Of a menu of boxes: how much was blocked, over time, and could be at most.
+    blocked: Option<(i128, u64)>,
     refusals: u64,
     fragmented_refusals: u64,
     blocks: u64,
@@ -54,6 +56,7 @@ impl SystemRecorder {
             requested: 0,
             busy_list: 0,
             fragmented: 0,
+            blocked: None,
             refusals: 0,
             fragmented_refusals: 0,
             blocks: 0,
@@ -151,6 +154,10 @@ impl Observer for SystemRecorder {
         self.down += i128::from(state.down) * span;
         self.busy_list += i128::from(state.census.map_or(0, |census| census.busy_list)) * span;
         self.fragmented += i128::from(state.fragmented) * span;
+        if let Some([blocked, most]) = state.blocked {
+            let before = self.blocked.map_or(0, |(sum, _)| sum);
+            self.blocked = Some((before + i128::from(blocked) * span, most));
+        }
     }
 
     fn arrived(&mut self, job: JobId, now: i64) {
@@ -241,6 +248,11 @@ impl Simulated<'_> {
         Some(100.0 * self.recorder.held as f64 / (self.span * shared.slots as f64))
     }
 
+    fn blocked_menu(&self) -> Option<f64> {
+        let (sum, most) = self.recorder.blocked?;
+        Some(100.0 * sum as f64 / (most.max(1) as f64 * self.span))
+    }
+
     fn per_job(&self, count: u64) -> f64 {
         count as f64 / self.recorder.starts.len().max(1) as f64
     }
@@ -267,11 +279,13 @@ measures! {
         refusals: u64 ["refusals"] "attempts refused although the job's processors, or the fewest to which the strategy would fold it then, were free" = system.recorder.refusals;
         fragmented_refusals: u64 ["refusals"] "those of them refused for want of a place (external fragmentation)" = system.recorder.fragmented_refusals;
         fragmented_time_percent: f64 ["%"] "share of the time in which a job waited that had been refused for want of a place" = 100.0 * system.recorder.fragmented as f64 / system.span;
+        blocked_menu_percent: Option<f64> ["%"] "positions of boxes on the menu that are not wholly free, each weighted by the size of its box: time-average, of all; null for strategies without a menu of boxes" = system.blocked_menu();
         mean_blocks: Option<f64> ["units"] "mean sub-meshes, blocks or pages of a job" = system.of_units(system.recorder.blocks);
         one_block_percent: Option<f64> ["%", rising] "jobs in one unit" = system.of_units(100 * system.recorder.in_one_block);
         mean_busy_list: Option<f64> ["units"] "time-average of the units handed out (m)" = system.of_units(1).map(|_| system.recorder.busy_list as f64 / system.span);
         mean_searches: Option<f64> ["searches"] "mean searches of a job beyond the first (b)" = system.of_units(system.recorder.searches);
-        attempts_per_job: f64 ["attempts"] "calls of the allocator for a job" = system.per_job(system.overhead.attempts);
+        attempts_per_job: f64 ["attempts"] "requests of the scheduler for a job's processors, refused ones included" = system.per_job(system.overhead.attempts);
+        asked_per_job: f64 ["attempts"] "those of them that came to the allocator; the others were refused as what it had refused before tells" = system.per_job(system.overhead.asked);
         operations_per_job: f64 ["operations"] "elementary operations of the allocator for a job; 0 if it counts none" = system.per_job(system.overhead.operations);
         promised_heads: Option<u64> ["jobs"] "jobs that waited at the head of the queue and were told by when they would start; null for schedulers that tell nobody" = system.overhead.promises.map(|promises| promises.given);
         late_heads: Option<u64> ["jobs"] "those of them that started later than they were told first" = system.overhead.promises.map(|promises| promises.broken);

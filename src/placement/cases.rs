@@ -134,7 +134,7 @@ pub fn answer(
                 let decider = Decider::new(&config.layout);
                 machines.insert(name.to_string(), Machine { layout: config.layout, decider });
             }
-            let Some(Machine { layout, decider }) = machines.get_mut(name) else { return Ok(()) };
+            let Some(Machine { layout, decider }) = machines.get(name) else { return Ok(()) };
             let case = columns.case(&record, layout).map_err(|problem| row(line, problem))?;
             let added = case.answer(layout, decider);
             let added = added.iter().map(String::as_str);
@@ -298,10 +298,11 @@ struct Case {
 
 impl Case {
     /// What is added to the row.
-    fn answer(mut self, layout: &Layout, decider: &mut Decider) -> [String; ADDED.len()] {
+    fn answer(mut self, layout: &Layout, decider: &Decider) -> [String; ADDED.len()] {
         let before = fragmentation(layout, &self.free).to_string();
         let weights = self.weights.as_deref();
-        let picks = match place(decider, layout, &self.free, &self.request, weights) {
+        let mut machine = decider.machine(layout, self.free.clone());
+        let picks = match place(decider, layout, &mut machine, &self.request, weights) {
             Ok(picks) => picks,
             Err(denied) => {
                 let none = String::new;

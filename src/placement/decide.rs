@@ -13,9 +13,15 @@
 //! order of the scan is part of the rule. The *cost* of a candidate looks at the next larger
 //! placement of its torus, one orientation: how many of its anchors share a node with the
 //! candidate and are free.
+//!
+//! Without weights that comes to one orientation of each torus, the first that fits, and in it to the
+//! first anchor of least cost; no cost is below 0.
+
+use std::sync::Arc;
 
 use super::near::Near;
-use super::torus::{Cells, Layout, cells_of};
+use super::open::Open;
+use super::torus::{Cells, Layout, Torus, cells_of};
 
 /// The place of a box.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -44,30 +50,34 @@ pub struct Ask<'a> {
 /// The rule at work on one layout.
 #[derive(Clone, Debug)]
 pub struct Decider {
-    /// By torus and placement: the first of a larger size.
-    next: Vec<Vec<Option<usize>>>,
-    /// By torus and placement: the anchors of the next placement that share a cell.
-    near: Vec<Vec<Near>>,
-    /// Of the next placement's anchors whether they are free, as far as it is known.
-    known: Vec<Option<bool>>,
+    tables: Arc<[Table]>,
+}
+
+/// What is known of a torus for good.
+#[derive(Debug)]
+struct Table {
+    /// By placement: the first of a larger size.
+    next: Vec<Option<usize>>,
+    near: Arc<Near>,
 }
 
 impl Decider {
     /// Prepares decisions on this layout.
     pub fn new(layout: &Layout) -> Self {
-        let mut decider = Self { next: Vec::new(), near: Vec::new(), known: Vec::new() };
-        for torus in layout.toruses() {
+        let table = |torus: &Torus| {
             let placements = torus.placements();
             let larger = |size| placements.iter().position(|other| other.size > size);
-            let next: Vec<_> = placements.iter().map(|one| larger(one.size)).collect();
-            let near = placements.iter().zip(&next).map(|(one, &next)| {
-                let next = next.map(|next| &placements[next]);
-                next.map_or(Near::default(), |next| Near::new(torus.sides, one, next))
-            });
-            decider.near.push(near.collect());
-            decider.next.push(next);
-        }
-        decider
+            let next = placements.iter().map(|one| larger(one.size)).collect();
+            Table { next, near: Arc::new(Near::new(torus)) }
+        };
+        Self { tables: layout.toruses().iter().map(table).collect() }
+    }
+
+    /// A machine with these free cells, by torus.
+    pub fn machine(&self, layout: &Layout, free: Vec<Cells>) -> Vec<Open> {
+        let all = layout.toruses().iter().zip(self.tables.iter()).zip(free);
+        all.map(|((torus, table), free)| Open::new(torus, table.near.clone(), free, false))
+            .collect()
     }
 
     /// Whether some placement has this size.
@@ -76,12 +86,12 @@ impl Decider {
         placements.any(|placement| placement.size == size)
     }
 
-    /// The best place on a machine with these free cells; `None` if there is none.
-    pub fn decide(&mut self, layout: &Layout, free: &[Cells], ask: &Ask<'_>) -> Option<Pick> {
+    /// The best place on a [machine](Self::machine); `None` if there is none.
+    pub fn decide(&self, layout: &Layout, machine: &mut [Open], ask: &Ask<'_>) -> Option<Pick> {
         let needed: u32 = ask.required.map_or(0, |all| all.iter().map(Cells::len).sum());
         let mut best: Option<(Pick, u64, u32)> = None;
-        for (at, (torus, free)) in layout.toruses().iter().zip(free).enumerate() {
-            let count = free.len();
+        for (at, (torus, open)) in layout.toruses().iter().zip(machine).enumerate() {
+            let count = open.count();
             let required = ask.required.map(|required| &required[at]);
             // Whoever is in another torus cannot be in a box of this one.
             if count < ask.size || required.is_some_and(|required| required.len() < needed) {
@@ -91,21 +101,25 @@ impl Decider {
             let placements = torus.placements()[begin..].iter().enumerate();
             for (index, placement) in placements.take_while(|(_, one)| one.size == ask.size) {
                 let index = begin + index;
-                self.known.clear();
-                for anchor in 0..placement.anchors() {
+                open.learn(torus, index);
+                let next = self.tables[at].next[index];
+                if let Some(next) = next {
+                    open.learn(torus, next);
+                }
+                let mut fits = false;
+                for anchor in open.anchors(torus, index) {
                     let mask = placement.mask(anchor);
                     let contains = |required: &Cells| required.common(mask) == needed;
-                    if !placement.is_whole(anchor)
-                        || !free.holds(mask)
-                        || !required.is_none_or(contains)
-                    {
+                    if !placement.is_whole(anchor) || !required.is_none_or(contains) {
                         continue;
                     }
+                    fits = true;
                     let weight = ask.weights.map_or(0, |weights| {
                         let nodes = cells_of(mask).filter_map(|cell| layout.node(at, cell));
                         nodes.map(|node| weights[node as usize]).max().unwrap_or(0)
                     });
-                    let cost = self.cost(layout, free, [at, index, anchor]);
+                    let place = open.near().place(index, placement, anchor);
+                    let cost = next.map_or(0, |next| open.count_near(torus, place, next)).into();
                     let pick = Pick { torus: at, placement: index, anchor, cost };
                     let better = best.is_none_or(|(other, heaviest, fewest)| {
                         let same = other.torus == at && other.placement == index;
@@ -115,22 +129,15 @@ impl Decider {
                     if better {
                         best = Some((pick, weight, count));
                     }
+                    if cost == 0 && ask.weights.is_none() {
+                        break;
+                    }
+                }
+                if fits && ask.weights.is_none() {
+                    break;
                 }
             }
         }
         best.map(|(pick, ..)| pick)
-    }
-
-    /// Anchors of the next placement that share a node with a free one and are free themselves.
-    fn cost(&mut self, layout: &Layout, free: &Cells, [at, index, anchor]: [usize; 3]) -> u64 {
-        let Some(next) = self.next[at][index] else { return 0 };
-        let placements = layout.toruses()[at].placements();
-        let next = &placements[next];
-        let Self { near, known, .. } = self;
-        known.resize(next.anchors(), None);
-        let near = near[at][index].of(placements[index].place(anchor));
-        let mut is_free =
-            |&near: &usize| *known[near].get_or_insert_with(|| free.holds(next.mask(near)));
-        near.filter(|near| is_free(near)).count() as u64
     }
 }

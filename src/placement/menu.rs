@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use super::ties::spread;
 use super::torus::{Steps, Torus};
 use super::tpu_v4::SLICES;
 use crate::topology::Grid;
@@ -19,6 +20,8 @@ pub enum Menu {
     All,
     /// Shapes of slices of TPU v4 pods that fit, turned in every way.
     TpuV4,
+    /// For every size of the trace the most compact boxes, turned in every way.
+    Trace,
     /// These boxes.
     List(Vec<[u16; 3]>),
 }
@@ -31,10 +34,11 @@ impl FromStr for Menu {
             "pow2" => return Ok(Menu::Powers),
             "all" => return Ok(Menu::All),
             "tpu-v4" => return Ok(Menu::TpuV4),
+            "trace" => return Ok(Menu::Trace),
             other => other.strip_prefix("list:"),
         };
         let Some(list) = list else {
-            return Err("a menu is pow2, all, tpu-v4 or list:2x2x1+2x2x2".to_string());
+            return Err("a menu is pow2, all, tpu-v4, trace or list:2x2x1+2x2x2".to_string());
         };
         let shape = |text: &str| {
             let sides: Option<Vec<u16>> =
@@ -52,6 +56,7 @@ impl fmt::Display for Menu {
             Menu::Powers => f.write_str("pow2"),
             Menu::All => f.write_str("all"),
             Menu::TpuV4 => f.write_str("tpu-v4"),
+            Menu::Trace => f.write_str("trace"),
             Menu::List(boxes) => {
                 f.write_str("list:")?;
                 for (index, [x, y, z]) in boxes.iter().enumerate() {
@@ -91,11 +96,11 @@ impl Anchors {
 
 impl Menu {
     /// The boxes on a machine, ascending by size, those of one size by their sides. With `turned` also
-    /// a list's boxes stand in every way.
+    /// a list's boxes stand in every way. `sizes` are those of the jobs to come, for a menu that goes by them.
     ///
     /// # Errors
     /// Why the machine has no such menu, in words.
-    pub fn boxes(&self, grid: &Grid, turned: bool) -> Result<Vec<[u16; 3]>, String> {
+    pub fn boxes(&self, grid: &Grid, turned: bool, sizes: &[u32]) -> Result<Vec<[u16; 3]>, String> {
         let most = grid.axes().map(|axis| axis.extent);
         let fits = |sides: &[u16; 3]| (0..3).all(|axis| sides[axis] <= most[axis]);
         let every = |legal: &dyn Fn(u16, u16) -> bool| {
@@ -118,6 +123,7 @@ impl Menu {
             }
             Menu::All => every(&|_, _| true),
             Menu::TpuV4 => turns(&SLICES.map(|slice| slice.0)).into_iter().filter(fits).collect(),
+            Menu::Trace => sizes.iter().flat_map(|&size| compact(grid, size)).collect(),
             Menu::List(boxes) => {
                 let boxes = if turned { turns(boxes) } else { boxes.clone() };
                 if let Some([x, y, z]) = boxes.iter().find(|sides| !turned && !fits(sides)) {
@@ -141,16 +147,57 @@ impl Menu {
     /// # Errors
     /// Why it cannot be, in words.
     pub fn torus(&self, grid: &Grid, anchors: Anchors, turned: bool) -> Result<Torus, String> {
+        self.torus_for(grid, anchors, turned, &[])
+    }
+
+    /// The same for jobs of these sizes.
+    ///
+    /// # Errors
+    /// Why it cannot be, in words.
+    pub fn torus_for(
+        &self,
+        grid: &Grid,
+        anchors: Anchors,
+        turned: bool,
+        sizes: &[u32],
+    ) -> Result<Torus, String> {
         let sides = grid.axes().map(|axis| axis.extent);
         let torus = Torus::new("torus".to_string(), sides, |_| true);
         let mut torus = torus.ok_or("the machine has too many processors")?;
         let wrapped = grid.axes().map(|axis| axis.wrapped);
-        for sides in self.boxes(grid, turned)? {
+        for sides in self.boxes(grid, turned, sizes)? {
             let spacing = sides.map(|side| anchors.spacing(side));
             torus.allow(sides, &Steps { spacing, seed: [0; 3], wrapped })?;
         }
         Ok(torus)
     }
+}
+
+/// Of the boxes that fit and hold exactly a size, those with the least sum of distances over all pairs of
+/// cells, in every orientation that fits; if none fits, those of the next larger size that has one.
+fn compact(grid: &Grid, size: u32) -> Vec<[u16; 3]> {
+    let axes = grid.axes();
+    let (lengths, wrapped) = (axes.map(|axis| axis.extent), axes.map(|axis| axis.wrapped));
+    let fits = |sides: &[u16; 3]| (0..3).all(|axis| sides[axis] <= lengths[axis]);
+    for volume in size..=grid.processors() as u32 {
+        let mut all = Vec::new();
+        for x in (1..=lengths[0]).filter(|&x| volume.is_multiple_of(x.into())) {
+            let rest = volume / u32::from(x);
+            for y in (1..=lengths[1]).filter(|&y| rest.is_multiple_of(y.into())) {
+                let z = u16::try_from(rest / u32::from(y)).unwrap_or(u16::MAX);
+                all.push([x, y, z]);
+            }
+        }
+        all.retain(fits);
+        let sums = all.iter().map(|&sides| spread(sides, lengths, wrapped));
+        if let Some(least) = sums.min() {
+            all.retain(|&sides| spread(sides, lengths, wrapped) == least);
+            all = turns(&all);
+            all.retain(fits);
+            return all;
+        }
+    }
+    Vec::new()
 }
 
 /// Boxes in all their orientations, each once.
@@ -187,7 +234,7 @@ mod tests {
         let boxes = |menu: &str, machine: &str, turned| {
             let menu: Menu = menu.parse().expect(menu);
             assert_eq!(menu.to_string().parse(), Ok(menu.clone()));
-            menu.boxes(&grid(machine), turned)
+            menu.boxes(&grid(machine), turned, &[3, 7, 8])
         };
         let pow2 = boxes("pow2", "6x2x1", false).expect("some");
         assert_eq!(pow2[..3], [[1, 1, 1], [1, 2, 1], [2, 1, 1]]);
@@ -198,6 +245,14 @@ mod tests {
         assert_eq!(boxes("list:2x1x1", "4x4", true), Ok(vec![[1, 2, 1], [2, 1, 1]]));
         assert_eq!(boxes("list:2x2x2+2x1x1+2x1x1", "4x4x4", false), Ok(vec![[2, 1, 1], [2, 2, 2]]));
         assert!(boxes("list:5x1x1", "4x4x4", false).expect_err("larger").contains("5x1x1"));
+        // 3 is a row in each of three ways, 7 is no box of 4 x 4 x 4, and 8 is a cube.
+        let rows = [[1, 1, 3], [1, 3, 1], [3, 1, 1]];
+        let all = [&rows[..], &[[2, 2, 2]]].concat();
+        assert_eq!(boxes("trace", "4x4x4", false), Ok(all));
+        // A ring of 4 has its ends beside each other: no shorter way in a square.
+        assert_eq!(compact(&grid("torus:4x2"), 4), [[2, 2, 1], [4, 1, 1]]);
+        assert_eq!(compact(&grid("3x2"), 5), [[3, 2, 1]]);
+        assert!(compact(&grid("3x2"), 7).is_empty());
         assert!("list:2x2".parse::<Menu>().expect_err("two sides").contains("2x2"));
         assert!("lists".parse::<Menu>().is_err());
     }

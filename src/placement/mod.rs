@@ -23,6 +23,7 @@
 //! | [`positions`] | where along an axis a box may begin |
 //! | [`torus`] | a torus with its nodes and placements |
 //! | [`config`] | `topology.yaml` |
+//! | [`open`] | which anchors are free, kept from decision to decision |
 //! | [`decide`] | one placement for one request |
 //! | [`ties`] | what goes beyond Slurm: boxes of all orientations compared by what they block, touch and delay |
 //! | [`segments`] | requests in several equal parts, and required nodes |
@@ -38,6 +39,7 @@ pub mod decide;
 pub mod fragmentation;
 pub mod menu;
 mod near;
+pub mod open;
 pub mod positions;
 pub mod rank;
 pub mod segments;

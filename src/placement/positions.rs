@@ -50,6 +50,19 @@ pub fn overlap(length: u16, (some, side): (&[u16], u16), (others, other): (&[u16
     })
 }
 
+/// Whether every box of a side at one of some positions holds one of another side at one of others.
+pub fn hold(length: u16, (some, side): (&[u16], u16), (others, other): (&[u16], u16)) -> bool {
+    let holds = |&at: &u16| others.iter().any(|&inner| inside(length, (at, side), (inner, other)));
+    some.iter().all(holds)
+}
+
+/// Whether a box at a position of an axis holds another. Boxes may wrap.
+pub fn inside(length: u16, (a, side_a): (u16, u16), (b, side_b): (u16, u16)) -> bool {
+    let [length, a, b] = [length, a, b].map(u32::from);
+    let [side_a, side_b] = [side_a, side_b].map(u32::from);
+    side_a == length || (b + length - a) % length + side_b <= side_a
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -102,6 +115,10 @@ mod tests {
             prop_assert_eq!(overlap_themselves(length, &some, s), themselves);
             let any = some.iter().any(|&a| others.iter().any(|&b| pair(a, s, b, t)));
             prop_assert_eq!(overlap(length, (&some, s), (&others, t)), any);
+            let cells = |at: u16, side: u16| (0..side).map(move |d| (at + d) % length);
+            let inside = |a: u16, b: u16| cells(b, t).all(|cell| cells(a, s).any(|own| own == cell));
+            let each = some.iter().all(|&a| others.iter().any(|&b| inside(a, b)));
+            prop_assert_eq!(hold(length, (&some, s), (&others, t)), each);
         }
     }
 }

@@ -6,6 +6,7 @@
 //! anew. That is a heuristic: it fails on machines where a choice exists.
 
 use super::decide::{Ask, Decider, Pick};
+use super::open::Open;
 use super::torus::{Cells, Layout};
 
 /// What a job asks of the machine.
@@ -50,14 +51,14 @@ impl Denied {
     }
 }
 
-/// The places of a request on a machine with these free cells, one a segment.
+/// The places of a request on a [machine](Decider::machine), one a segment.
 ///
 /// # Errors
 /// Why there are none.
 pub fn place(
-    decider: &mut Decider,
+    decider: &Decider,
     layout: &Layout,
-    free: &[Cells],
+    machine: &mut [Open],
     request: &Request,
     weights: Option<&[u64]>,
 ) -> Result<Vec<Pick>, Denied> {
@@ -71,31 +72,33 @@ pub fn place(
     let mut needed = 0;
     if let Some(required) = required {
         needed = required.iter().map(Cells::len).sum();
-        check(layout, free, required)?;
+        check(layout, machine, required)?;
         if needed > size {
             return Err(Denied::RequiredTooMany);
         }
     }
     let ask = Ask { size: part, required: None, weights };
     match required.filter(|_| needed > 0) {
-        None => retried(decider, layout, free.to_vec(), parts, &ask),
-        Some(required) if parts == 1 => {
-            let ask = Ask { required: Some(required), ..ask };
-            decider.decide(layout, free, &ask).map(|pick| vec![pick]).ok_or(Denied::NoFit)
+        required if parts == 1 => {
+            let ask = Ask { required, ..ask };
+            decider.decide(layout, machine, &ask).map(|pick| vec![pick]).ok_or(Denied::NoFit)
         }
+        None => retried(decider, layout, machine.to_vec(), parts, &ask),
         Some(_) if needed < size => Err(Denied::BadConfiguration),
         // They are all that there is to choose from.
-        Some(required) => retried(decider, layout, required.to_vec(), parts, &ask),
+        Some(required) => {
+            retried(decider, layout, decider.machine(layout, required.to_vec()), parts, &ask)
+        }
     }
 }
 
 /// Whether required nodes can be had at all.
-fn check(layout: &Layout, free: &[Cells], required: &[Cells]) -> Result<(), Denied> {
-    let all = || required.iter().zip(free).zip(layout.toruses());
-    if all().any(|((required, free), _)| required.iter().any(|cell| !free.contains(cell))) {
+fn check(layout: &Layout, machine: &[Open], required: &[Cells]) -> Result<(), Denied> {
+    let all = || required.iter().zip(machine).zip(layout.toruses());
+    if all().any(|((required, open), _)| required.iter().any(|cell| !open.free().contains(cell))) {
         return Err(Denied::RequiredBusy);
     }
-    let unplaced = |((required, _), torus): ((&Cells, _), &super::Torus)| {
+    let unplaced = |((required, _), torus): ((&Cells, &Open), &super::Torus)| {
         torus.placements().is_empty() && !required.is_empty()
     };
     if all().any(unplaced) {
@@ -106,25 +109,25 @@ fn check(layout: &Layout, free: &[Cells], required: &[Cells]) -> Result<(), Deni
 
 /// Tries to place all parts, and again with a node less, until no node is left to be taken away.
 fn retried(
-    decider: &mut Decider,
+    decider: &Decider,
     layout: &Layout,
-    mut free: Vec<Cells>,
+    mut machine: Vec<Open>,
     parts: u32,
     ask: &Ask<'_>,
 ) -> Result<Vec<Pick>, Denied> {
     let mut first = None;
     // It never goes back.
-    let begun = free.clone();
+    let begun: Vec<Cells> = machine.iter().map(|open| open.free().clone()).collect();
     let mut cursor = layout.nodes_of(&begun).peekable();
     loop {
-        let (picks, why) = match attempt(decider, layout, &free, parts, ask) {
+        let (picks, why) = match attempt(decider, layout, &machine, parts, ask) {
             Ok(picks) => return Ok(picks),
             Err(failed) => failed,
         };
         let why = *first.get_or_insert(why);
         let overlaps =
             |pick: &Pick| layout.toruses()[pick.torus].placements()[pick.placement].overlaps;
-        let count: u32 = free.iter().map(Cells::len).sum();
+        let count: u32 = machine.iter().map(Open::count).sum();
         if !picks.iter().any(overlaps) || count <= parts * ask.size {
             return Err(why);
         }
@@ -138,7 +141,7 @@ fn retried(
             return Err(why);
         };
         let (torus, cell) = layout.place(node);
-        free[torus].remove(cell);
+        machine[torus].take_cells(&layout.toruses()[torus], [cell]);
         if node == from {
             cursor.next();
         }
@@ -147,21 +150,20 @@ fn retried(
 
 /// Places one part after the other. On failure: those that had a place, and why the next has none.
 fn attempt(
-    decider: &mut Decider,
+    decider: &Decider,
     layout: &Layout,
-    free: &[Cells],
+    machine: &[Open],
     parts: u32,
     ask: &Ask<'_>,
 ) -> Result<Vec<Pick>, (Vec<Pick>, Denied)> {
-    let mut free = free.to_vec();
+    let mut machine = machine.to_vec();
     let mut picks = Vec::new();
     for part in 0..parts {
-        let Some(pick) = decider.decide(layout, &free, ask) else {
+        let Some(pick) = decider.decide(layout, &mut machine, ask) else {
             let why = if part == 0 { Denied::NoFit } else { Denied::SegmentNoFit };
             return Err((picks, why));
         };
-        let placement = &layout.toruses()[pick.torus].placements()[pick.placement];
-        free[pick.torus].remove_all(placement.mask(pick.anchor));
+        machine[pick.torus].take(&layout.toruses()[pick.torus], pick.placement, pick.anchor);
         picks.push(pick);
     }
     Ok(picks)

@@ -93,7 +93,8 @@ impl Bench {
     }
 
     fn ask(&mut self, request: &Request) -> Result<Vec<Pick>, Denied> {
-        place(&mut self.decider, &self.layout, &self.free, request, self.weights.as_deref())
+        let mut machine = self.decider.machine(&self.layout, self.free.clone());
+        place(&self.decider, &self.layout, &mut machine, request, self.weights.as_deref())
     }
 
     /// The nodes of a request, in ascending order, and the picks as they are shown.

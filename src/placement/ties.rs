@@ -23,14 +23,17 @@
 //! left out of DL, as nobody knows when it will be back.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 pub use self::handles::{Handles, HandlesError, Rivals, nearness};
 
+mod delays;
 mod handles;
 
+use self::delays::Delays;
 use super::decide::Pick;
-use super::near::Near;
-use super::positions::meet;
+use super::near::{Near, Place};
+use super::open::Open;
 use super::torus::{Cells, Placement, Torus, cells_of};
 
 /// Smaller boxes than this part of the torus have no say in DL.
@@ -42,28 +45,51 @@ const FREE: u64 = 0;
 /// A torus with boxes in use, and what the terms need to know of them. Times are whole units.
 #[derive(Clone, Debug)]
 pub struct Ties {
+    fixed: Arc<Fixed>,
+    open: Open,
+    /// By cell: when its job ends by its estimate; [`FREE`] if it has none.
+    ends: Vec<u64>,
+    /// Cells whose jobs have an estimate of their own.
+    told: Cells,
+    down: Down,
+    /// Boxes in use with the ends of their jobs, the latest first.
+    running: Vec<(u64, [usize; 2])>,
+    /// By placement that DL hears, once it was asked for, and anchor: the latest of its cells' ends.
+    latest: Vec<Vec<u64>>,
+    /// Placements of which free boxes may be lost in this decision.
+    losers: Vec<usize>,
+    /// By what a candidate meets: its part of DL in this decision, as far as it is known.
+    delayed: Vec<Option<i128>>,
+}
+
+/// What is out of service.
+#[derive(Clone, Debug)]
+struct Down {
+    cells: Cells,
+    count: usize,
+    /// Whether they are walls to their neighbours.
+    is_wall: bool,
+}
+
+impl Down {
+    fn none(cells: usize) -> Self {
+        Self { cells: Cells::none(cells), count: 0, is_wall: false }
+    }
+}
+
+/// What stays as it is.
+#[derive(Debug)]
+struct Fixed {
     torus: Torus,
     /// Whether boxes run over the edge, along x, y, z; where they do not, there are walls.
     wrapped: [bool; 3],
     /// By placement: the sum of distances over all pairs of its cells.
     spread: Vec<u64>,
-    /// By two placements: which anchors of the second share a cell with one of the first.
-    near: Vec<Vec<Near>>,
     /// Whether DL hears a placement.
     large: Vec<bool>,
-    free: Cells,
-    /// By cell: when its job ends by its estimate; [`FREE`] if it has none.
-    ends: Vec<u64>,
-    /// Cells whose jobs have an estimate of their own.
-    told: Cells,
-    /// By placement and anchor: the latest of its cells' ends.
-    latest: Vec<Vec<u64>>,
-    /// Cells out of service, how many, and whether they are walls.
-    down: Cells,
-    down_count: usize,
-    down_is_wall: bool,
-    /// By placement and anchor, as far as it is known in this decision: whether it is free.
-    known: Vec<Vec<Option<bool>>>,
+    /// By placement, axis and position: the first position of which a box meets the same boxes that DL hears.
+    alike: Vec<[Vec<u32>; 3]>,
+    near: Arc<Near>,
 }
 
 /// A question to [`Ties`].
@@ -94,153 +120,230 @@ impl Ties {
     /// The same for a mesh, or a torus that is `wrapped` along some axes only.
     pub fn with_walls(torus: Torus, wrapped: [bool; 3]) -> Self {
         let placements = torus.placements();
-        let near = placements
-            .iter()
-            .map(|one| placements.iter().map(|other| Near::new(torus.sides, one, other)).collect());
-        let near = near.collect();
         let cells = torus.cells();
-        let large = placements.iter().map(|one| one.size as usize * LARGE >= cells).collect();
-        let of_anchors = |one: &Placement| vec![FREE; one.anchors()];
-        let latest = placements.iter().map(of_anchors).collect();
-        let known = placements.iter().map(|one| vec![None; one.anchors()]).collect();
-        Self {
+        let is_large = |one: &Placement| one.size as usize * LARGE >= cells;
+        let near = Arc::new(Near::new(&torus));
+        let heard: Vec<usize> =
+            (0..placements.len()).filter(|&index| is_large(&placements[index])).collect();
+        let alike = |index: usize| [0, 1, 2].map(|axis| near.alike(axis, index, &heard));
+        let open = Open::new(&torus, near.clone(), torus.nodes.clone(), true);
+        let fixed = Fixed {
+            wrapped,
+            spread: placements.iter().map(|one| spread(one.sides, torus.sides, wrapped)).collect(),
+            large: placements.iter().map(is_large).collect(),
+            alike: (0..placements.len()).map(alike).collect(),
             near,
-            large,
-            free: torus.nodes.clone(),
+            torus,
+        };
+        Self {
+            open,
             ends: vec![FREE; cells],
             told: Cells::none(cells),
-            down: Cells::none(cells),
-            down_count: 0,
-            down_is_wall: false,
-            spread: placements.iter().map(|one| spread(one.sides, torus.sides, wrapped)).collect(),
-            wrapped,
-            latest,
-            known,
-            torus,
+            down: Down::none(cells),
+            running: Vec::new(),
+            latest: Vec::new(),
+            losers: Vec::new(),
+            delayed: Vec::new(),
+            fixed: Arc::new(fixed),
         }
+    }
+
+    /// The same torus, idle.
+    pub fn again(self) -> Self {
+        let torus = &self.fixed.torus;
+        let open = Open::new(torus, self.fixed.near.clone(), torus.nodes.clone(), true);
+        let ends = vec![FREE; torus.cells()];
+        let told = Cells::none(torus.cells());
+        let down = Down::none(torus.cells());
+        let (running, latest) = (Vec::new(), Vec::new());
+        let (losers, delayed) = (Vec::new(), Vec::new());
+        Self { open, ends, told, down, running, latest, losers, delayed, fixed: self.fixed }
     }
 
     /// The torus.
     pub fn torus(&self) -> &Torus {
-        &self.torus
+        &self.fixed.torus
     }
 
-    /// Its free cells.
-    pub fn free(&self) -> &Cells {
-        &self.free
+    /// Its free anchors.
+    pub fn open(&mut self) -> &mut Open {
+        &mut self.open
+    }
+
+    fn place(&self, [index, anchor]: [usize; 2]) -> Place {
+        self.fixed.near.place(index, &self.fixed.torus.placements()[index], anchor)
     }
 
     /// A job begins in a free box and will end at this time, by its estimate if it `told` one.
-    pub fn start(&mut self, [placement, anchor]: [usize; 2], end: u64, told: bool) {
-        let placements = self.torus.placements();
-        let mask = placements[placement].mask(anchor);
-        self.free.remove_all(mask);
+    pub fn start(&mut self, [index, anchor]: [usize; 2], end: u64, told: bool) {
+        let torus = &self.fixed.torus;
+        let mask = torus.placements()[index].mask(anchor);
+        self.open.take(torus, index, anchor);
         if told {
             self.told.insert_all(mask);
         }
         cells_of(mask).for_each(|cell| self.ends[cell as usize] = end);
-        let at = placements[placement].place(anchor);
-        for (other, latest) in self.latest.iter_mut().enumerate() {
-            for near in self.near[placement][other].of(at) {
-                latest[near] = latest[near].max(end);
-            }
-        }
+        let at = self.running.partition_point(|one| one.0 > end);
+        self.running.insert(at, (end, [index, anchor]));
+        self.change_latest([index, anchor], |latest, _| *latest = (*latest).max(end));
     }
 
     /// A job that [began](Self::start) there is over.
-    pub fn finish(&mut self, [placement, anchor]: [usize; 2]) {
-        let placements = self.torus.placements();
-        let mask = placements[placement].mask(anchor);
-        self.free.insert_all(mask);
+    pub fn finish(&mut self, [index, anchor]: [usize; 2]) {
+        let torus = &self.fixed.torus;
+        let mask = torus.placements()[index].mask(anchor);
+        self.open.give(torus, index, anchor);
         self.told.remove_all(mask);
-        let mut end = FREE;
-        for cell in cells_of(mask) {
-            end = end.max(std::mem::replace(&mut self.ends[cell as usize], FREE));
-        }
-        let at = placements[placement].place(anchor);
-        for (other, latest) in self.latest.iter_mut().enumerate() {
-            for near in self.near[placement][other].of(at) {
-                // Whom another job holds longer it does not concern.
-                if latest[near] == end {
-                    let cells = cells_of(placements[other].mask(near));
-                    latest[near] = cells.map(|cell| self.ends[cell as usize]).max().unwrap_or(FREE);
-                }
+        cells_of(mask).for_each(|cell| self.ends[cell as usize] = FREE);
+        let at = self.running.iter().position(|one| one.1 == [index, anchor]);
+        let Some((end, _)) = at.map(|at| self.running.remove(at)) else { return };
+        let running = std::mem::take(&mut self.running);
+        let fixed = self.fixed.clone();
+        self.change_latest([index, anchor], |latest, place| {
+            // Whom another job holds longer it does not concern.
+            if *latest == end {
+                *latest = fixed.latest(&running, place, end);
             }
-        }
+        });
+        self.running = running;
     }
 
     /// Free cells go out of service, as walls to their neighbours or as nothing.
     pub fn withdraw(&mut self, cells: impl IntoIterator<Item = u32>, is_wall: bool) {
-        self.down_is_wall = is_wall;
+        self.down.is_wall = is_wall;
         for cell in cells {
-            self.free.remove(cell);
-            self.down.insert(cell);
-            self.down_count += 1;
+            self.open.take_cells(&self.fixed.torus, [cell]);
+            self.down.cells.insert(cell);
+            self.down.count += 1;
         }
     }
 
     /// Cells that were [out of service](Self::withdraw) are back, and free.
     pub fn restore(&mut self, cells: impl IntoIterator<Item = u32>) {
         for cell in cells {
-            self.free.insert(cell);
-            self.down.remove(cell);
-            self.down_count -= 1;
+            self.open.give_cells(&self.fixed.torus, [cell]);
+            self.down.cells.remove(cell);
+            self.down.count -= 1;
         }
     }
 
     /// Whether DL hears an anchor: it has neither holes nor cells out of service.
     fn is_heard(&self, one: &Placement, anchor: usize) -> bool {
-        let is_up = || self.down_count == 0 || self.down.common(one.mask(anchor)) == 0;
+        let is_up = || self.down.count == 0 || self.down.cells.common(one.mask(anchor)) == 0;
         one.is_whole(anchor) && is_up()
     }
 
+    /// Changes the latest ends of anchors that meet a box, as far as they are known.
+    fn change_latest(&mut self, at: [usize; 2], mut change: impl FnMut(&mut u64, Place)) {
+        let place = self.place(at);
+        let Fixed { torus, near, .. } = &*self.fixed;
+        for (other, latest) in self.latest.iter_mut().enumerate() {
+            if !latest.is_empty() {
+                let one = &torus.placements()[other];
+                for anchor in near.anchors(place, other, one) {
+                    change(&mut latest[anchor], near.place(other, one, anchor));
+                }
+            }
+        }
+    }
+
+    /// Sees to it that the latest ends are known.
+    fn learn_latest(&mut self) {
+        if !self.latest.is_empty() {
+            return;
+        }
+        let Fixed { torus, near, large, .. } = &*self.fixed;
+        let of = |index: usize, one: &Placement| -> Vec<u64> {
+            let end =
+                |anchor| self.fixed.latest(&self.running, near.place(index, one, anchor), u64::MAX);
+            (0..one.anchors()).map(end).collect()
+        };
+        let all = torus.placements().iter().enumerate();
+        self.latest = all
+            .map(|(index, one)| if large[index] { of(index, one) } else { Vec::new() })
+            .collect();
+    }
+
     /// The first free anchor of a size in the order of the scan.
-    pub fn first(&self, size: u32) -> Option<[usize; 2]> {
+    pub fn first(&mut self, size: u32) -> Option<[usize; 2]> {
+        self.learn(size);
         self.candidates(size).next()
     }
 
+    /// Placements of a size.
+    fn of_size(&self, size: u32) -> Range<usize> {
+        let placements = self.fixed.torus.placements();
+        placements.partition_point(|one| one.size < size)
+            ..placements.partition_point(|one| one.size <= size)
+    }
+
+    fn learn(&mut self, size: u32) {
+        for index in self.of_size(size) {
+            self.open.learn(&self.fixed.torus, index);
+        }
+    }
+
+    /// Free anchors of a size that is [known](Self::learn), in the order of the scan.
     fn candidates(&self, size: u32) -> impl Iterator<Item = [usize; 2]> + '_ {
-        let placements = self.torus.placements().iter().enumerate();
-        let of_size = placements.filter(move |(_, one)| one.size == size);
-        of_size.flat_map(move |(index, one)| {
-            let fits = |&anchor: &usize| one.is_whole(anchor) && self.free.holds(one.mask(anchor));
-            (0..one.anchors()).filter(fits).map(move |anchor| [index, anchor])
-        })
+        let anchors = |index| self.open.anchors(&self.fixed.torus, index);
+        self.of_size(size).flat_map(move |index| anchors(index).map(move |anchor| [index, anchor]))
     }
 
     /// The place with the smallest sum; `None` if there is none. Its cost is not told.
     pub fn decide(&mut self, question: &Question<'_>) -> Option<Pick> {
-        let mut candidates: Vec<[usize; 2]> = self.candidates(question.size).collect();
-        self.keep_rivals(&mut candidates, question.rivals);
-        if candidates.len() > 1 {
-            self.known.iter_mut().for_each(|known| known.fill(None));
+        let candidates = self.rivals(question);
+        let pick = |[placement, anchor]: [usize; 2]| Pick { torus: 0, placement, anchor, cost: 0 };
+        // Who is alone has won.
+        if let [] | [_] = candidates[..] {
+            return candidates.first().copied().map(pick);
         }
-        let delays = match question.handles.delay {
-            0 => Vec::new(),
-            _ => self.delays(question),
-        };
+        let delays = self.prepare(question);
         let mut best: Option<([usize; 2], i128)> = None;
         for &at in &candidates {
-            // Who is alone has won.
-            let sum = if candidates.len() == 1 { 0 } else { self.sum(at, question, &delays) };
+            let sum = self.sum(at, question, &delays);
             if best.is_none_or(|(_, least)| sum < least) {
                 best = Some((at, sum));
             }
         }
-        let pick = |[placement, anchor]: [usize; 2]| Pick { torus: 0, placement, anchor, cost: 0 };
         best.map(|(at, _)| pick(at))
     }
 
     /// What [`decide`](Self::decide) compares: the candidates in order, each with the sum of its terms.
     pub fn sums(&mut self, question: &Question<'_>) -> Vec<([usize; 2], i128)> {
+        let candidates = self.rivals(question);
+        let delays = self.prepare(question);
+        candidates.into_iter().map(|at| (at, self.sum(at, question, &delays))).collect()
+    }
+
+    /// Who competes.
+    fn rivals(&mut self, question: &Question<'_>) -> Vec<[usize; 2]> {
+        self.learn(question.size);
         let mut candidates: Vec<[usize; 2]> = self.candidates(question.size).collect();
         self.keep_rivals(&mut candidates, question.rivals);
-        self.known.iter_mut().for_each(|known| known.fill(None));
-        let delays = match question.handles.delay {
-            0 => Vec::new(),
-            _ => self.delays(question),
-        };
-        candidates.into_iter().map(|at| (at, self.sum(at, question, &delays))).collect()
+        candidates
+    }
+
+    /// Sees to it that all is known that the terms ask for.
+    fn prepare(&mut self, question: &Question<'_>) -> Vec<Delays> {
+        let Handles { larger, equal, delay, .. } = question.handles;
+        if larger != 0 || equal != 0 {
+            let from = self.of_size(question.size).start;
+            let all = from..self.fixed.torus.placements().len();
+            all.clone().for_each(|index| self.open.learn(&self.fixed.torus, index));
+            let counts = |&index: &usize| question.worth[index] > 0 && self.open.has_any(index);
+            self.losers = all.filter(counts).collect();
+        }
+        if delay == 0 {
+            return Vec::new();
+        }
+        self.learn_latest();
+        let alike = self
+            .of_size(question.size)
+            .map(|index| self.fixed.alike[index].iter().map(Vec::len).product::<usize>());
+        let most = alike.sum();
+        self.delayed.clear();
+        self.delayed.resize(most, None);
+        self.delays(question)
     }
 
     fn keep_rivals(&self, candidates: &mut Vec<[usize; 2]>, rivals: Rivals) {
@@ -249,10 +352,10 @@ impl Ties {
             Rivals::All => {}
             Rivals::First => candidates.retain(|&[placement, _]| placement == first),
             Rivals::Compact(slack) => {
-                let spreads = candidates.iter().map(|&[placement, _]| self.spread[placement]);
+                let spreads = candidates.iter().map(|&[placement, _]| self.fixed.spread[placement]);
                 let least = spreads.min().unwrap_or(0) as f64;
                 let most = (1.0 + slack) * least;
-                candidates.retain(|&[placement, _]| self.spread[placement] as f64 <= most);
+                candidates.retain(|&[placement, _]| self.fixed.spread[placement] as f64 <= most);
             }
         }
     }
@@ -271,48 +374,58 @@ impl Ties {
             sum -= i128::from(ends) * i128::from(together);
         }
         if delay != 0 {
-            let of = |delays: &Delays| delays.with(self, at, question);
-            sum += i128::from(delay) * delays.iter().map(of).sum::<i128>();
+            sum += i128::from(delay) * self.delayed(at, question, delays);
         }
         sum
     }
 
+    /// DL. Candidates that meet the same boxes have the same.
+    fn delayed(&mut self, at: [usize; 2], question: &Question<'_>, delays: &[Delays]) -> i128 {
+        let [index, anchor] = at;
+        let size = |alike: &[Vec<u32>; 3]| alike.iter().map(Vec::len).product::<usize>();
+        let before = self.of_size(question.size).start..index;
+        let mut key: usize = before.map(|index| size(&self.fixed.alike[index])).sum();
+        let alike = &self.fixed.alike[index];
+        let [x, y, z] = self.fixed.torus.placements()[index].place(anchor);
+        let [x, y, z] = [alike[0][x], alike[1][y], alike[2][z]].map(|first| first as usize);
+        key += (x * alike[1].len() + y) * alike[2].len() + z;
+        if let Some(known) = self.delayed[key] {
+            return known;
+        }
+        let sum = delays.iter().map(|delays| delays.with(self, at, question)).sum();
+        self.delayed[key] = Some(sum);
+        sum
+    }
+
     /// LF and EQ.
-    fn lost(&mut self, [placement, anchor]: [usize; 2], question: &Question<'_>) -> [i128; 2] {
-        let placements = self.torus.placements();
-        let at = placements[placement].place(anchor);
+    fn lost(&self, [index, anchor]: [usize; 2], question: &Question<'_>) -> [i128; 2] {
+        let torus = &self.fixed.torus;
+        let place = self.place([index, anchor]);
+        let from = self.of_size(question.size);
         let mut lost = [0; 2];
-        for (other, one) in
-            placements.iter().enumerate().filter(|(_, one)| one.size >= question.size)
-        {
-            let free = &self.free;
-            let known = &mut self.known[other];
-            let mut is_free = |near: usize| {
-                let free = || one.is_whole(near) && free.holds(one.mask(near));
-                *known[near].get_or_insert_with(free)
-            };
-            let others = self.near[placement][other].of(at);
-            let others = others.filter(|&near| [other, near] != [placement, anchor]);
-            let count = others.filter(|&near| is_free(near)).count();
-            let equal = usize::from(one.size == question.size);
-            lost[equal] += count as i128 * i128::from(question.worth[other]);
+        for &other in &self.losers {
+            // It meets itself.
+            let count = self.open.count_near(torus, place, other) - u32::from(other == index);
+            let equal = usize::from(from.contains(&other));
+            lost[equal] += i128::from(count) * i128::from(question.worth[other]);
         }
         lost
     }
 
     /// NF, WF and EF.
     fn beside(&self, [placement, anchor]: [usize; 2], question: &Question<'_>) -> [u64; 3] {
-        let one = &self.torus.placements()[placement];
+        let Fixed { torus, wrapped, .. } = &*self.fixed;
+        let one = &torus.placements()[placement];
         let (base, sides) = (one.base(anchor), one.sides);
         let [mut touched, mut walls, mut together] = [0; 3];
         for axis in 0..3 {
-            let (side, length) = (u32::from(sides[axis]), u32::from(self.torus.sides[axis]));
+            let (side, length) = (u32::from(sides[axis]), u32::from(torus.sides[axis]));
             let mut extent = sides;
             extent[axis] = 1;
             let face: u64 = extent.iter().map(|&side| u64::from(side)).product();
             let at_edges = [base[axis] == 0, u32::from(base[axis]) + side == length];
             for (at_edge, outside) in at_edges.into_iter().zip([length - 1, side]) {
-                if at_edge && !self.wrapped[axis] {
+                if at_edge && !wrapped[axis] {
                     walls += face;
                     continue;
                 }
@@ -321,10 +434,10 @@ impl Ties {
                 }
                 let mut beyond = base;
                 beyond[axis] = ((u32::from(base[axis]) + outside) % length) as u16;
-                let busy = |&cell: &u32| !self.free.contains(cell);
-                for cell in self.torus.cells_in(beyond, extent).filter(busy) {
-                    if self.down.contains(cell) {
-                        walls += u64::from(self.down_is_wall);
+                let busy = |&cell: &u32| !self.open.free().contains(cell);
+                for cell in torus.cells_in(beyond, extent).filter(busy) {
+                    if self.down.cells.contains(cell) {
+                        walls += u64::from(self.down.is_wall);
                         continue;
                     }
                     touched += 1;
@@ -348,76 +461,42 @@ impl Ties {
     /// What DL needs of every size beyond the question's.
     fn delays(&self, question: &Question<'_>) -> Vec<Delays> {
         let mut all: Vec<Delays> = Vec::new();
-        for (index, one) in self.torus.placements().iter().enumerate() {
-            if one.size <= question.size || !self.large[index] {
+        let placements = self.fixed.torus.placements().iter().enumerate();
+        for (index, one) in placements.skip(self.of_size(question.size).end) {
+            let worth = question.worth[index];
+            if !self.fixed.large[index] || worth == 0 {
                 continue;
             }
             if all.last().is_none_or(|last| last.size != one.size) {
-                let worth = question.worth[index];
-                let placements = index..index;
-                all.push(Delays { size: one.size, worth, placements, anchors: Vec::new(), sum: 0 });
+                all.push(Delays::new(one.size, worth));
             }
             let Some(delays) = all.last_mut() else { continue };
-            delays.placements.end = index + 1;
-            for anchor in (0..one.anchors()).filter(|&anchor| self.is_heard(one, anchor)) {
-                let left = self.latest[index][anchor].saturating_sub(question.now);
-                delays.anchors.push((left, index as u32, anchor as u32));
-                delays.sum += u128::from(left);
+            delays.placements.push(index);
+            for (anchor, end) in self.latest[index].iter().enumerate() {
+                if self.is_heard(one, anchor) {
+                    delays.add((end.saturating_sub(question.now), index as u32, anchor as u32));
+                }
             }
         }
-        all.iter_mut().for_each(|delays| delays.anchors.sort_unstable());
         all
     }
 }
 
-/// The anchors of one size, by the time until they come free.
-struct Delays {
-    size: u32,
-    worth: u64,
-    /// Those of this size.
-    placements: Range<usize>,
-    anchors: Vec<(u64, u32, u32)>,
-    sum: u128,
-}
-
-impl Delays {
-    /// The size's part of DL with a candidate taken.
-    fn with(&self, ties: &Ties, [placement, anchor]: [usize; 2], question: &Question<'_>) -> i128 {
-        if self.anchors.is_empty() || self.worth == 0 {
-            return 0;
-        }
-        let placements = ties.torus.placements();
-        let candidate = &placements[placement];
-        let (base, at) = (candidate.base(anchor), candidate.place(anchor));
-        // Those that it meets come free later, if they are not held longer by others.
-        let (mut sum, mut least) = (self.sum, u64::MAX);
-        for index in self.placements.clone() {
-            let one = &placements[index];
-            for near in ties.near[placement][index].of(at).filter(|&at| ties.is_heard(one, at)) {
-                let left = ties.latest[index][near].saturating_sub(question.now);
-                sum += u128::from(question.estimate.saturating_sub(left));
-                least = least.min(left.max(question.estimate));
-            }
-        }
-        // Of the others the first counts.
-        let meets = |index: u32, other: u32| {
-            let one = &placements[index as usize];
-            let at = one.base(other as usize);
-            (0..3).all(|axis| {
-                let mine = (base[axis], candidate.sides[axis]);
-                meet(ties.torus.sides[axis], mine, (at[axis], one.sides[axis]))
-            })
+impl Fixed {
+    /// The latest end of the jobs in an anchor, which is no later than `most`; [`FREE`] if there are none. The
+    /// running jobs come latest first.
+    fn latest(&self, running: &[(u64, [usize; 2])], place: Place, most: u64) -> u64 {
+        let placements = self.torus.placements();
+        let holds = |[index, anchor]: [usize; 2]| {
+            self.near.meet(place, self.near.place(index, &placements[index], anchor))
         };
-        let sooner = self.anchors.iter().take_while(|&&(left, ..)| left < least);
-        let first = sooner.copied().find(|&(_, index, other)| !meets(index, other));
-        let least = first.map_or(least, |(left, ..)| left);
-        let mean = (sum / self.anchors.len() as u128) as i128;
-        i128::from(self.worth) * (50 * i128::from(least) + mean)
+        let mut later = running[running.partition_point(|one| one.0 > most)..].iter();
+        later.find(|one| holds(one.1)).map_or(FREE, |one| one.0)
     }
 }
 
-/// The sum of distances over all pairs of cells of a box.
-fn spread(sides: [u16; 3], lengths: [u16; 3], wrapped: [bool; 3]) -> u64 {
+/// The sum of distances over all pairs of cells of a box, on a grid of these lengths.
+pub fn spread(sides: [u16; 3], lengths: [u16; 3], wrapped: [bool; 3]) -> u64 {
     let cells: u64 = sides.iter().map(|&side| u64::from(side)).product();
     let along = |axis: usize| -> u64 {
         let (side, length) = (u64::from(sides[axis]), u64::from(lengths[axis]));

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::positions::{around, between_walls, overlap, overlap_themselves};
+use super::positions::{around, between_walls, hold, overlap, overlap_themselves};
 
 /// The most cells of all toruses of a machine.
 pub const MAX_CELLS: u64 = 1 << 24;
@@ -140,6 +140,11 @@ impl Placement {
         self.anchors[anchor].1 == self.size
     }
 
+    /// How many nodes an anchor has.
+    pub fn nodes(&self, anchor: usize) -> u32 {
+        self.anchors[anchor].1
+    }
+
     /// Positions along each axis, in walking order.
     pub fn positions(&self) -> [&[u16]; 3] {
         [0, 1, 2].map(|axis| &self.positions[axis][..])
@@ -248,6 +253,21 @@ impl Torus {
         }
         self.placements.insert(at, new);
         Ok(())
+    }
+
+    /// Whether every anchor of one size holds an anchor of another, all cells having nodes: where no box of `small` is free,
+    /// none of `large` is.
+    pub fn holds(&self, large: u32, small: u32) -> bool {
+        let of_size = |size| self.placements.iter().filter(move |one| one.size == size);
+        let holds = |one: &Placement, other: &Placement| {
+            (0..3).all(|axis| {
+                let outer = (&one.positions[axis][..], one.sides[axis]);
+                let inner = (&other.positions[axis][..], other.sides[axis]);
+                hold(self.sides[axis], outer, inner)
+            })
+        };
+        self.nodes.len() as usize == self.cells()
+            && of_size(large).all(|one| of_size(small).any(|other| holds(one, other)))
     }
 
     /// Appends the mask of the nodes in a box; how many they are.

@@ -1,3 +1,4 @@
+mod answers;
 mod down;
 mod error;
 mod reserved;
@@ -6,9 +7,10 @@ mod sharing;
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
+use self::answers::{Answer, Answers};
 use self::down::Down;
 pub use self::error::CoupledError;
-use self::reserved::Reserved;
+use self::reserved::{Reserved, Wanted};
 use self::sharing::Sharing;
 use super::Service;
 use super::arrivals::Arrivals;
@@ -38,9 +40,11 @@ pub struct Scene<'a> {
 /// What it cost to allocate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Overhead {
-    /// Requests of the scheduler, refusals included. The same request on the same free processors is
-    /// answered as before, without a call of the allocator.
+    /// Requests of the scheduler, refusals included.
     pub attempts: u64,
+    /// Those of them that came to the allocator. The same request on the same free processors is
+    /// answered as before, and others by what a [refusal](Allocator::refusal_covers) tells of them.
+    pub asked: u64,
     /// Elementary operations, if the strategy counts them.
     pub operations: u64,
     /// Sizes of jobs that were refused; `None` if the strategy reduces no job.
@@ -122,6 +126,10 @@ pub fn simulate_amid(
         scheduler.expect(&outages.steps(), scene.topology.slots() as u32);
     }
     allocator.reset();
+    let mut sizes: Vec<u32> = scene.jobs.iter().map(|job| job.size).collect();
+    sizes.sort_unstable();
+    sizes.dedup();
+    allocator.expect(&sizes).map_err(CoupledError::Allocator)?;
     let mut system = Coupled {
         scene,
         machine: Machine::new(scene.topology.clone()),
@@ -134,9 +142,10 @@ pub fn simulate_amid(
         reduced: HashMap::new(),
         fragmented: false,
         // Strategies that reduce jobs count their refusals, and hosts of a cluster change in use.
-        refusals: (allocator.refused_sizes().is_none() && allocator.hosts().is_none())
-            .then(HashMap::new),
+        answers: (allocator.refused_sizes().is_none() && allocator.hosts().is_none())
+            .then(Answers::default),
         reserved: None,
+        last_place: None,
         down: Down::new(outages, scene.topology.slots()),
         turns: vec![0; scene.jobs.len()],
         overhead: Overhead::default(),
@@ -240,9 +249,6 @@ pub fn simulate_amid(
     }
 }
 
-/// Size and shape of a request.
-type Asked = (u32, Option<[u16; 3]>);
-
 struct Coupled<'a> {
     scene: Scene<'a>,
     machine: Machine,
@@ -258,12 +264,13 @@ struct Coupled<'a> {
     /// Processors that running jobs got instead of those they ask for.
     reduced: HashMap<JobId, u32>,
     fragmented: bool,
-    /// What was refused on the machine as it is, by size and shape: a backfilling scheduler asks for every waiting job,
-    /// and many are alike.
-    refusals: Option<HashMap<Asked, Refusal>>,
+    /// What need not be asked again.
+    answers: Option<Answers>,
     /// The place that the head of the queue waits for. It holds until a job completes: whoever starts
     /// leaves it free, or gives it back in time.
     reserved: Option<Reserved>,
+    /// The head for which a place was found last, and when it was to be free.
+    last_place: Option<(JobId, i64)>,
     down: Down<'a>,
     /// By job: its place in the order of arrival.
     turns: Vec<u64>,
@@ -304,8 +311,8 @@ impl Coupled<'_> {
     /// What was known of the machine as it was is known no more.
     fn known_no_more(&mut self) {
         self.reserved = None;
-        if let Some(known) = &mut self.refusals {
-            known.clear();
+        if let Some(answers) = &mut self.answers {
+            answers.freed();
         }
         self.fragmented = false;
     }
@@ -319,6 +326,7 @@ impl Coupled<'_> {
             waiting: waiting as u32,
             fragmented: self.fragmented,
             census: allocator.census(),
+            blocked: allocator.blocked(),
         }
     }
 
@@ -335,10 +343,18 @@ impl Coupled<'_> {
         let processors = |id: JobId| self.held[self.slots[id.index()] as usize].as_slice();
         let running = self.running.iter().map(|job| (job.estimated_end, processors(job.id)));
         let request = self.request(head);
-        match Reserved::find((head, request), now, &self.machine, allocator, running) {
+        // Where it was before is where it is looked for first.
+        let before = self.last_place.filter(|(job, _)| *job == head).map(|(_, at)| at);
+        let wanted = Wanted { job: head, request, now, before };
+        match Reserved::find(wanted, &self.machine, allocator, running) {
             Ok(Some(found)) => {
                 let at = found.at;
+                self.last_place = Some((head, at));
                 self.reserved = Some(found);
+                // Whom another place would not have spared this one may.
+                if let Some(answers) = &mut self.answers {
+                    answers.taken();
+                }
                 Ok(at)
             }
             Ok(None) => Err(self.never_fits(head, Refusal::Fragmented)),
@@ -358,10 +374,13 @@ impl Coupled<'_> {
         let mut job = self.scene.jobs[id.index()];
         let times = Times { now, limit: job.limit };
         let request = Request { times, ..self.request(id) };
-        let kind = (request.size, request.shape);
         self.overhead.attempts += 1;
-        if let Some(&refusal) = self.refusals.as_ref().and_then(|known| known.get(&kind)) {
-            return Err(refusal);
+        let free = self.machine.free_count();
+        let known = |answers: &mut Answers| answers.known(request, free, spares, allocator);
+        match self.answers.as_mut().and_then(known) {
+            Some(Answer::Refused(refusal)) => return Err(refusal),
+            Some(Answer::Takes) => return Ok(None),
+            None => self.overhead.asked += 1,
         }
         let slot = self.spare.pop().unwrap_or_else(|| {
             self.held.push(Vec::new());
@@ -376,8 +395,8 @@ impl Coupled<'_> {
             Ok(reduction) => reduction,
             Err(refusal) => {
                 self.spare.push(slot);
-                if let Some(known) = &mut self.refusals {
-                    known.insert(kind, refusal);
+                if let Some(answers) = &mut self.answers {
+                    answers.refused(request, refusal, allocator);
                 }
                 return Err(refusal);
             }
@@ -389,10 +408,13 @@ impl Coupled<'_> {
             self.machine.release(nodes);
             allocator.released(&self.machine, nodes);
             self.spare.push(slot);
+            if let Some(answers) = &mut self.answers {
+                answers.took(request, allocator);
+            }
             return Ok(None);
         }
-        if let Some(known) = &mut self.refusals {
-            known.clear();
+        if let Some(answers) = &mut self.answers {
+            answers.taken();
         }
         if let Some(reduction) = &reduction {
             job = reduction.of(job);

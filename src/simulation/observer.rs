@@ -21,6 +21,8 @@ pub struct State {
     pub fragmented: bool,
     /// What the allocator counts, if it hands out units.
     pub census: Option<Census>,
+    /// How much of its menu of boxes is [blocked](crate::allocator::Allocator::blocked), and the most that can be.
+    pub blocked: Option<[u64; 2]>,
 }
 
 /// Sees a coupled simulation go by. Times are those of the jobs.

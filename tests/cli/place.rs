@@ -105,6 +105,7 @@ fn jobs_of_a_trace_get_boxes() {
     dir.replay(&format!("{run} --alloc slurm-torus3d,placements --sched fcfs,easy -q")).code(0);
     let odd = Dir::new().file("t.swf", swf.replace(" 100 32", " 100 33"));
     odd.replay(&format!("{run} --alloc placements -q")).code(0);
+    odd.replay(&format!("{run} --alloc placements[menu=trace] --sched fcfs,easy -q")).code(0);
     odd.replay(&format!("{run} --alloc slurm-torus3d")).code(1).says("needs 33 processors");
     dir.replay("--trace t.swf --mesh 8x8 --alloc slurm-torus3d").fails(2, 1, &["torus"]);
 }

@@ -148,6 +148,10 @@ impl Allocator for BusyListAllocator {
         Ok(())
     }
 
+    fn refusal_covers(&mut self, refused: Request, asked: Request) -> bool {
+        self.placer.covers(&mut self.shapes, refused, asked)
+    }
+
     fn largest_allocation(&mut self, request: Request) -> u64 {
         self.shapes.largest(request)
     }

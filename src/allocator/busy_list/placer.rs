@@ -3,9 +3,9 @@
 
 use super::detect::{Detector, lowest};
 use super::list::BusyList;
-use crate::allocator::Engine;
 use crate::allocator::contiguous::frames::Frames;
-use crate::allocator::submesh::{SubMesh, distinct, permutations};
+use crate::allocator::submesh::{Shapes, SubMesh, distinct, permutations, turned};
+use crate::allocator::{Engine, Request};
 use crate::stop::{Stop, Stopped};
 use crate::topology::{Axis, Coord, Grid, NodeId};
 
@@ -79,6 +79,17 @@ impl Placer {
             }
         };
         Some(SubMesh { base, sides })
+    }
+
+    /// Whether all orientations of the `asked` frame that may be tried hold one of the `refused` frame, so
+    /// that a search for the former finds nothing where one for the latter does not.
+    pub fn covers(&self, shapes: &mut Shapes, refused: Request, asked: Request) -> bool {
+        let mut first = |request| shapes.of(request).first().copied();
+        let Some((small, large)) = first(refused).zip(first(asked)) else { return false };
+        let dimensions = self.grid().dimensions();
+        let holds = |large: [u16; 3], small: [u16; 3]| (0..3).all(|i| small[i] <= large[i]);
+        let orientations = |sides| turned(sides, dimensions, self.turning);
+        orientations(large).all(|large| orientations(small).any(|small| holds(large, small)))
     }
 
     /// Once this flag is raised, no place is found any more.

@@ -29,6 +29,8 @@ pub struct FrameSliding {
 }
 
 impl Choice for FrameSliding {
+    const FINDS_ALL: bool = false;
+
     /// Adds one operation for each frame looked at.
     fn choose(
         &mut self,

@@ -43,6 +43,9 @@ pub trait Choice: Send {
     /// only: it may take its time.
     fn preference(&mut self, frames: &Frames, machine: &Machine, sides: [u16; 3]) -> Preference;
 
+    /// Whether it finds a free frame wherever there is one.
+    const FINDS_ALL: bool = true;
+
     /// Forgets the machine seen so far.
     fn reset(&mut self) {}
 }
@@ -186,6 +189,14 @@ impl<C: Choice + Clone + 'static> Allocator for Contiguous<C> {
         self.census.blocks = 1;
         self.census.busy_list += 1;
         Ok(())
+    }
+
+    fn refusal_covers(&mut self, refused: Request, asked: Request) -> bool {
+        C::FINDS_ALL && self.shapes.cover(refused, asked)
+    }
+
+    fn chooses_by_free(&self) -> bool {
+        true
     }
 
     fn largest_allocation(&mut self, request: Request) -> u64 {

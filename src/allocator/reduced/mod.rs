@@ -232,6 +232,10 @@ impl Allocator for Reduced {
         }
     }
 
+    fn expect(&mut self, sizes: &[u32]) -> Result<(), String> {
+        self.inner.expect(sizes)
+    }
+
     fn queued(&mut self, request: Request) {
         if self.rule == Rule::Average {
             self.in_system.arrives(limit::dimension(request, &self.topology));

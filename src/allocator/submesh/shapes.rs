@@ -46,12 +46,15 @@ pub struct Shapes {
     /// By size; empty where nobody has asked.
     by_size: Vec<Vec<[u16; 3]>>,
     given: Vec<[u16; 3]>,
+    /// Room for the frames of a request beside another.
+    smaller: Vec<[u16; 3]>,
 }
 
 impl Shapes {
     /// Frames on `grid`; with `turn` also their other permutations.
     pub fn new(grid: &Grid, shaping: Shaping, turn: bool) -> Self {
-        Self { grid: grid.clone(), shaping, turn, by_size: Vec::new(), given: Vec::new() }
+        let (by_size, given, smaller) = (Vec::new(), Vec::new(), Vec::new());
+        Self { grid: grid.clone(), shaping, turn, by_size, given, smaller }
     }
 
     /// The frames for a request; none if it asks for more processors than the grid has, or
@@ -76,6 +79,23 @@ impl Shapes {
             self.by_size[size] = self.make(request.size);
         }
         &self.by_size[size]
+    }
+
+    /// Whether every frame of `asked` that fits the grid holds one of `refused`, so that none of the
+    /// former is free where none of the latter is.
+    pub fn cover(&mut self, refused: Request, asked: Request) -> bool {
+        let mut smaller = std::mem::take(&mut self.smaller);
+        smaller.clear();
+        smaller.extend_from_slice(self.of(refused));
+        let extents = self.grid.axes().map(|axis| axis.extent);
+        let within = |a: &[u16; 3], b: &[u16; 3]| (0..3).all(|i| a[i] <= b[i]);
+        let frames = self.of(asked);
+        let covered = !frames.is_empty()
+            && frames.iter().all(|sides| {
+                !within(sides, &extents) || smaller.iter().any(|small| within(small, sides))
+            });
+        self.smaller = smaller;
+        covered
     }
 
     /// Processors of the largest frame for a request, and at least those it asks for.

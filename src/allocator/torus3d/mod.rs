@@ -4,13 +4,17 @@
 //! here it serves the jobs of a replay on a machine that is one torus or mesh. Its administrator's
 //! list of boxes is a [menu](crate::placement::menu). The first processes run on the nodes in the rule's rank order.
 //!
-//! Cost: O(A) looks at anchors of the job's size, a few words each, and for each that is free one at
-//! every anchor of the next larger box that it meets.
+//! Cost: for each free anchor of the job's size a count of the free anchors of the next larger box that it
+//! meets, in words of 64, until one meets none. Starts and ends change the bits of the anchors that they meet.
 
 mod names;
 mod tied;
 
+use names::PlacementOptions;
 pub use names::table;
+
+use std::collections::HashMap;
+use std::sync::Arc;
 
 use tied::Tied;
 
@@ -18,9 +22,10 @@ use super::notes::{self, Listing, Notes};
 use super::{Allocator, Census, Refusal, Request};
 use crate::machine::Machine;
 use crate::placement::decide::{Decider, Pick};
+use crate::placement::open::Open;
 use crate::placement::segments::{self, place};
 use crate::placement::torus::cells_of;
-use crate::placement::{Cells, Layout, rank};
+use crate::placement::{Layout, fragmentation, rank};
 use crate::topology::{Grid, NodeId};
 
 /// What becomes of a job whose size is not on the menu.
@@ -35,18 +40,26 @@ pub enum Fit {
 /// The rule on a machine of one torus or mesh.
 #[derive(Clone, Debug)]
 pub struct Placements {
-    layout: Layout,
+    layout: Arc<Layout>,
     decider: Decider,
     /// By processor its cell, and the other way round.
-    cells: Vec<u32>,
-    nodes: Vec<NodeId>,
+    cells: Arc<[u32]>,
+    nodes: Arc<[NodeId]>,
     /// Sizes on the menu, ascending.
     sizes: Vec<u32>,
+    /// By two sizes, as far as it was asked: whether every box of the second holds one of the first.
+    hold: HashMap<[u32; 2], bool>,
     fit: Fit,
     segment: Option<u32>,
     /// What decides instead of Slurm's rule.
     tied: Option<Tied>,
-    free: Vec<Cells>,
+    machine: Vec<Open>,
+    /// By the first process's node: the boxes of a running job.
+    places: HashMap<NodeId, Vec<Pick>>,
+    /// What it is made from anew when the sizes of the jobs are known, if its menu goes by them.
+    to_come: Option<(PlacementOptions, Grid)>,
+    /// The most that its fragmentation can be.
+    most_blocked: u64,
     census: Census,
     notes: Notes,
 }
@@ -75,16 +88,41 @@ impl Placements {
         for (node, &cell) in cells.iter().enumerate() {
             nodes[cell as usize] = NodeId(node as u32);
         }
-        let (decider, free) = (Decider::new(&layout), layout.all());
+        let decider = Decider::new(&layout);
+        let (machine, places) = (idle(&decider, &layout), HashMap::new());
+        let most_blocked = fragmentation::most(&layout);
+        let (layout, hold) = (Arc::new(layout), HashMap::new());
+        let (cells, nodes) = (cells.into(), nodes.into());
         let (census, notes) = (Census::default(), Notes::default());
-        Self { layout, decider, cells, nodes, sizes, fit, segment, tied, free, census, notes }
+        Self {
+            layout,
+            decider,
+            cells,
+            nodes,
+            sizes,
+            hold,
+            fit,
+            segment,
+            tied,
+            machine,
+            places,
+            to_come: None,
+            most_blocked,
+            census,
+            notes,
+        }
+    }
+
+    /// The same, to be made anew on `grid` when the sizes of the jobs are known.
+    fn for_sizes(self, options: PlacementOptions, grid: Grid) -> Self {
+        Self { to_come: Some((options, grid)), ..self }
     }
 
     /// The places of a job.
     fn picks(&mut self, asked: &segments::Request, request: Request) -> Option<Vec<Pick>> {
         match &mut self.tied {
             Some(tied) => tied.decide(asked.size, request.times).map(|pick| vec![pick]),
-            None => place(&mut self.decider, &self.layout, &self.free, asked, None).ok(),
+            None => place(&self.decider, &self.layout, &mut self.machine, asked, None).ok(),
         }
     }
 
@@ -92,7 +130,7 @@ impl Placements {
     fn tell(&mut self, asked: &segments::Request, request: Request) {
         let size = asked.segment.unwrap_or(asked.size);
         let sums = self.tied.as_mut().map(|tied| tied.sums(size, request.times));
-        let Some((torus, free)) = self.layout.toruses().first().zip(self.free.first()) else {
+        let Some((torus, open)) = self.layout.toruses().first().zip(self.machine.first()) else {
             return;
         };
         let words = |[placement, anchor]: [usize; 2]| {
@@ -117,7 +155,7 @@ impl Placements {
         let rows: Vec<_> = placements
             .flat_map(|(i, placement)| {
                 let is_free = |&anchor: &usize| {
-                    placement.is_whole(anchor) && free.holds(placement.mask(anchor))
+                    placement.is_whole(anchor) && open.free().holds(placement.mask(anchor))
                 };
                 (0..placement.anchors()).filter(is_free).map(move |anchor| words([i, anchor]))
             })
@@ -153,7 +191,36 @@ impl Placements {
     }
 }
 
+/// An idle machine of which all anchors are counted.
+fn idle(decider: &Decider, layout: &Layout) -> Vec<Open> {
+    let mut machine = decider.machine(layout, layout.all());
+    machine.iter_mut().zip(layout.toruses()).for_each(|(open, torus)| open.learn_all(torus));
+    machine
+}
+
 impl Allocator for Placements {
+    fn blocked(&self) -> Option<[u64; 2]> {
+        let blocked = self.machine.iter().map(Open::blocked).sum::<Option<u64>>()?;
+        Some([blocked, self.most_blocked])
+    }
+
+    /// A job in one part has a place where a box of its size is free. Those in several are placed by a
+    /// heuristic.
+    fn refusal_covers(&mut self, refused: Request, asked: Request) -> bool {
+        let both = self.asked(refused.size).zip(self.asked(asked.size));
+        let Some((refused, asked)) = both else { return false };
+        if refused.segment.is_some() || asked.segment.is_some() {
+            return false;
+        }
+        let layout = &self.layout;
+        let holds = || layout.toruses().iter().all(|torus| torus.holds(asked.size, refused.size));
+        *self.hold.entry([refused.size, asked.size]).or_insert_with(holds)
+    }
+
+    fn chooses_by_free(&self) -> bool {
+        self.tied.is_none()
+    }
+
     fn allocate(
         &mut self,
         machine: &Machine,
@@ -173,7 +240,11 @@ impl Allocator for Placements {
             let placement = &self.layout.toruses()[pick.torus].placements()[pick.placement];
             let mask = placement.mask(pick.anchor);
             job[pick.torus].insert_all(mask);
-            self.free[pick.torus].remove_all(mask);
+            self.machine[pick.torus].take(
+                &self.layout.toruses()[pick.torus],
+                pick.placement,
+                pick.anchor,
+            );
             self.census.operations += cells_of(mask).count() as u64;
         }
         // There are no holes: nodes of the layout are cells.
@@ -184,6 +255,20 @@ impl Allocator for Placements {
         }
         self.census.blocks = picks.len() as u32;
         self.census.busy_list += picks.len() as u32;
+        if let Some(&first) = chosen.first() {
+            self.places.insert(first, picks);
+        }
+        Ok(())
+    }
+
+    fn expect(&mut self, sizes: &[u32]) -> Result<(), String> {
+        // Who asks for more than the machine has is told so for itself.
+        let sizes: Vec<u32> =
+            sizes.iter().copied().filter(|&size| size as usize <= self.cells.len()).collect();
+        if let Some((options, grid)) = self.to_come.take() {
+            let notes = self.notes.clone();
+            *self = Self { notes, ..options.placements(&grid, &sizes)? };
+        }
         Ok(())
     }
 
@@ -196,17 +281,16 @@ impl Allocator for Placements {
     }
 
     fn released(&mut self, _machine: &Machine, nodes: &[NodeId]) {
-        if let (Some(tied), Some(&first)) = (&mut self.tied, nodes.first()) {
-            tied.finish(first);
+        let Some(first) = nodes.first() else { return };
+        if let Some(tied) = &mut self.tied {
+            tied.finish(*first);
         }
-        if let Some(free) = self.free.first_mut() {
-            nodes.iter().for_each(|node| free.insert(self.cells[node.index()]));
+        let picks = self.places.remove(first).unwrap_or_default();
+        for pick in &picks {
+            let torus = &self.layout.toruses()[pick.torus];
+            self.machine[pick.torus].give(torus, pick.placement, pick.anchor);
         }
-        let parts = match self.segment.filter(|&part| nodes.len() as u32 > part) {
-            Some(part) if nodes.len().is_multiple_of(part as usize) => nodes.len() as u32 / part,
-            _ => 1,
-        };
-        self.census.busy_list = self.census.busy_list.saturating_sub(parts);
+        self.census.busy_list = self.census.busy_list.saturating_sub(picks.len() as u32);
     }
 
     fn takes_outages(&self) -> bool {
@@ -218,8 +302,8 @@ impl Allocator for Placements {
             let cells = nodes.iter().map(|node| self.cells[node.index()]);
             tied.withdraw(cells, machine.walls_off());
         }
-        if let Some(free) = self.free.first_mut() {
-            nodes.iter().for_each(|node| free.remove(self.cells[node.index()]));
+        if let Some((open, torus)) = self.machine.first_mut().zip(self.layout.toruses().first()) {
+            open.take_cells(torus, nodes.iter().map(|node| self.cells[node.index()]));
         }
     }
 
@@ -227,8 +311,8 @@ impl Allocator for Placements {
         if let Some(tied) = &mut self.tied {
             tied.restore(nodes.iter().map(|node| self.cells[node.index()]));
         }
-        if let Some(free) = self.free.first_mut() {
-            nodes.iter().for_each(|node| free.insert(self.cells[node.index()]));
+        if let Some((open, torus)) = self.machine.first_mut().zip(self.layout.toruses().first()) {
+            open.give_cells(torus, nodes.iter().map(|node| self.cells[node.index()]));
         }
     }
 
@@ -249,7 +333,8 @@ impl Allocator for Placements {
     }
 
     fn reset(&mut self) {
-        self.free = self.layout.all();
+        self.machine = idle(&self.decider, &self.layout);
+        self.places.clear();
         self.tied = self.tied.take().map(Tied::again);
         self.census = Census::default();
     }

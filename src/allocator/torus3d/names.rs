@@ -9,7 +9,7 @@ use crate::naming::{Entry, Table, kind};
 use crate::placement::menu::{Anchors, Menu};
 use crate::placement::ties::{Handles, HandlesError, Rivals};
 use crate::placement::{Layout, Torus};
-use crate::topology::Topology;
+use crate::topology::{Grid, Topology};
 
 /// What `slurm-torus3d` and `placements` can be told.
 #[derive(Clone, PartialEq, Debug)]
@@ -71,6 +71,27 @@ impl PlacementOptions {
     }
 }
 
+impl PlacementOptions {
+    /// The strategy on a grid, for jobs of these sizes if the menu goes by them: a menu that is empty as long as nobody knows them.
+    pub fn placements(&self, grid: &Grid, sizes: &[u32]) -> Result<Placements, String> {
+        let wrapped = grid.axes().map(|axis| axis.wrapped);
+        let torus = match (&self.menu, sizes) {
+            (Menu::Trace, []) => {
+                Torus::new("torus".into(), grid.axes().map(|axis| axis.extent), |_| true)
+                    .ok_or("the machine has too many processors")?
+            }
+            _ => self.menu.torus_for(grid, self.anchors, self.turned, sizes)?,
+        };
+        let tied = self.tied(&torus, wrapped);
+        let placements =
+            Placements::new(grid, Layout::new(vec![torus]), self.fit, self.segment, tied);
+        Ok(match self.menu {
+            Menu::Trace => placements.for_sizes(self.clone(), grid.clone()),
+            _ => placements,
+        })
+    }
+}
+
 impl AllocatorOptions for PlacementOptions {
     fn build(&self, topology: &Topology, _seed: u64) -> Result<Box<dyn Allocator>, String> {
         let grid = grid_of(topology)?;
@@ -82,10 +103,7 @@ impl AllocatorOptions for PlacementOptions {
         if self.tie.0.is_some() && self.segment.is_some() {
             return Err("segment is a rule of Slurm's; it does not work with tie".into());
         }
-        let torus = self.menu.torus(grid, self.anchors, self.turned)?;
-        let tied = self.tied(&torus, grid.axes().map(|axis| axis.wrapped));
-        let layout = Layout::new(vec![torus]);
-        Ok(Box::new(Placements::new(grid, layout, self.fit, self.segment, tied)))
+        Ok(Box::new(self.placements(grid, &[])?))
     }
 
     fn reduced(&self) -> Self {
@@ -121,8 +139,8 @@ pub fn table() -> Table<PlacementOptions> {
             .source("Slurm 26.05, plugin topology/torus3d")
             .param(
                 "menu",
-                kind::typed("pow2|all|tpu-v4|list:AxBxC+..").listed("pow2|all|tpu-v4|list:AxBxC+.."),
-                "boxes that jobs may have: sides of powers of two or the machine's, all (machines of up to 512 processors), slices of TPU v4 pods, or these",
+                kind::typed("pow2|all|tpu-v4|trace|list:AxBxC+..").listed("pow2|all|tpu-v4|trace|list:AxBxC+.."),
+                "boxes that jobs may have: sides of powers of two or the machine's, all (machines of up to 512 processors), slices of TPU v4 pods, the most compact ones for every size of the trace, or these",
                 |o: &mut PlacementOptions| &mut o.menu,
             )
             .param(
@@ -134,7 +152,7 @@ pub fn table() -> Table<PlacementOptions> {
             .param(
                 "orient",
                 kind::one_of(&[("given", false), ("all", true)]),
-                "boxes of a list as they stand, or turned in every way; those of other menus are always turned",
+                "boxes of a list as they stand, or turned in every way; those of other menus are turned",
                 |o| &mut o.turned,
             )
             .param(
@@ -175,10 +193,10 @@ kind::number(0.0..=100.0),
             )
     };
     let slurm = Entry::new("slurm-torus3d", usual(true, Fit::Exact)).about(
-        "Boxes from a menu on a 3D torus by the rule that Slurm ships: of the first orientation that fits the position that takes the fewest free positions from the next larger box. A size that is not on the menu is refused before the run. O(positions) per decision.",
+        "Boxes from a menu on a 3D torus by the rule that Slurm ships: of the first orientation that fits the position that takes the fewest free positions from the next larger box. A size that is not on the menu is refused before the run. O(free positions) per decision.",
     );
     let placements = Entry::new("placements", usual(false, Fit::Up)).about(
-        "The rule of slurm-torus3d on any mesh or torus; a job gets the next larger box on the menu, which is internal fragmentation. On an axis that does not wrap the last position lies flush with the wall. O(positions) per decision.",
+        "The rule of slurm-torus3d on any mesh or torus; a job gets the next larger box on the menu, which is internal fragmentation. On an axis that does not wrap the last position lies flush with the wall. O(free positions) per decision.",
     );
     Table::new("allocator", [with_parameters(slurm), with_parameters(placements)])
 }

@@ -21,7 +21,6 @@ pub enum Frequencies {
 #[derive(Clone, Debug)]
 pub struct Tied {
     ties: Ties,
-    wrapped: [bool; 3],
     handles: Handles,
     rivals: Rivals,
     frequencies: Frequencies,
@@ -47,9 +46,12 @@ impl Tied {
         rivals: Rivals,
         frequencies: Frequencies,
     ) -> Self {
+        Self::on(Ties::with_walls(torus, wrapped), handles, rivals, frequencies)
+    }
+
+    fn on(ties: Ties, handles: Handles, rivals: Rivals, frequencies: Frequencies) -> Self {
         let mut tied = Self {
-            ties: Ties::with_walls(torus, wrapped),
-            wrapped,
+            ties,
             handles,
             rivals,
             frequencies,
@@ -66,8 +68,7 @@ impl Tied {
 
     /// The same on an idle machine, with nothing seen.
     pub fn again(self) -> Self {
-        let torus = self.ties.torus().clone();
-        Self::new(torus, self.wrapped, self.handles, self.rivals, self.frequencies)
+        Self::on(self.ties.again(), self.handles, self.rivals, self.frequencies)
     }
 
     /// The place for a job of a size on the menu; `None` if no box of it is free.

@@ -277,6 +277,10 @@ impl Allocator for Listener {
         self.inner.can_serve(request)
     }
 
+    fn expect(&mut self, sizes: &[u32]) -> Result<(), String> {
+        self.inner.expect(sizes)
+    }
+
     fn queued(&mut self, request: Request) {
         self.inner.queued(request);
     }

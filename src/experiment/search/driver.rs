@@ -11,7 +11,7 @@ use crate::experiment::Watch;
 
 /// Evaluations that share one bar. It does not depend on the number of threads, so that
 /// which evaluations are stopped, and where, does not either.
-static BLOCK_: std::sync::LazyLock<usize> = std::sync::LazyLock::new(|| std::env::var("BLOCK").ok().and_then(|b| b.parse().ok()).unwrap_or(64));
+const BLOCK: usize = 64;
 /// Questions in a row that hold nothing new after which a strategy is taken to have said
 /// all it has to say.
 const PATIENCE: usize = 1000;
@@ -69,10 +69,12 @@ pub fn search(
             Err(SearchError::Stopped(_)) => return Ok(End::Halted),
             measured => measured?,
         };
-        for block in fresh.chunks(*BLOCK_) {
+        // What comes out does not depend on who is evaluated together, but on the bar it may.
+        let threads = rayon::current_num_threads();
+        let size = control.keep.map_or(problem.at_once() * threads, |_| BLOCK);
+        for block in fresh.chunks(size) {
             let bar = control.keep.filter(|_| share >= 1.0).and_then(|keep| archive.bar(keep));
-            // What comes out does not depend on who is evaluated together.
-            let together = block.len().div_ceil(rayon::current_num_threads());
+            let together = block.len().div_ceil(threads);
             let evaluate = |candidates: &[Candidate]| {
                 problem.evaluate_all(candidates, &yardstick, bar, control.watch)
             };

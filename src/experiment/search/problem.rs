@@ -8,7 +8,7 @@ use super::objective::Objective;
 use super::part::{Part, Reach};
 use super::tally::{Tally, WorstClass, improvement_percent};
 use crate::allocator::registry::AllocatorSpec;
-use crate::experiment::Watch;
+use crate::experiment::{Watch, together};
 use crate::stop::Stopped;
 
 /// What is searched: a strategy's tie vector and slack, for one or several traces, or shaken copies
@@ -138,6 +138,11 @@ impl Problem {
         let measured: Vec<_> = self.parts.par_iter().map(measure).collect();
         let baselines = measured.into_iter().collect::<Result<_, _>>()?;
         Ok(Yardstick { share, baselines })
+    }
+
+    /// How many candidates are best evaluated together.
+    pub fn at_once(&self) -> usize {
+        self.parts.iter().map(|part| together::at_once(&part.trace.topology)).min().unwrap_or(1)
     }
 
     /// The names of its traces, joined by `+`.

@@ -135,7 +135,7 @@ metrics! {
     Searches: "mean_searches" ["searches"] "mean searches of a job beyond the first (b)", "Searches beyond the first, b (per job)", |r| r.system.mean_searches.unwrap_or(f64::NAN);
     Blocks: "mean_blocks" ["units"] "mean sub-meshes, blocks or pages of a job", "Units of a job (per job)", |r| r.system.mean_blocks.unwrap_or(f64::NAN);
     Contiguous: "one_block_percent" ["%"] "jobs in one unit", "Jobs in one unit (%)", |r| r.system.one_block_percent.unwrap_or(f64::NAN);
-    Attempts: "attempts_per_job" ["attempts"] "calls of the allocator for a job", "Calls of the allocator (per job)", |r| r.system.attempts_per_job;
+    Attempts: "attempts_per_job" ["attempts"] "requests of the scheduler for a job's processors, refused ones included", "Requests for processors (per job)", |r| r.system.attempts_per_job;
     Operations: "operations_per_job" ["operations"] "elementary operations of the allocator for a job; 0 if it counts none", "Elementary operations (per job)", |r| r.system.operations_per_job;
     SlotsHeld: "slots_held_percent" ["%"] "slots of a cluster's hosts that jobs held, over time, whether they got the processor or waited for it under others; null on other machines", "Slots held (%)", |r| r.system.slots_held_percent.unwrap_or(f64::NAN);
     Folded: "folded_percent" ["%"] "jobs that ran on fewer processors than they asked for; null if the strategy folds none", "Folded jobs (%)", |r| r.system.folded_percent.unwrap_or(f64::NAN);

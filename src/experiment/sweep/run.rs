@@ -1,9 +1,11 @@
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::{Plan, Shard};
 use crate::experiment::journal::{Journal, JournalError};
 use crate::experiment::pool::{self, Turn};
-use crate::experiment::{CellError, Measure, RunResult, Trace, Watch, run_cell};
+use crate::experiment::together::{self, run_together};
+use crate::experiment::{Cell, CellError, Measure, RunResult, Trace, Watch, run_cell};
 use crate::naming::NameError;
 
 /// A sweep that cannot go on.
@@ -54,18 +56,65 @@ pub fn run_plan<E: From<NameError>>(
     watch: Watch<'_>,
     mut take: impl FnMut(u32, Result<RunResult, CellError>) -> Result<bool, E>,
 ) -> Result<(), E> {
-    let work = |_: usize, &run: &u32| {
-        let outcome = plan.cell(traces, run).map(|cell| {
-            let measure = plan.grid.measure;
-            // Of shaken copies nobody wants every job.
-            let itself = cell.trace.copy == 0;
-            let (jobs, nodes) = (measure.jobs && itself, measure.nodes && itself);
-            run_cell(run, &cell, Measure { jobs, nodes, ..measure }, watch)
-        });
-        let stopped = matches!(&outcome, Ok(Err(error)) if error.is_stopped());
-        (!stopped).then_some(outcome)
+    let bundles = bundles(plan, traces, runs)?;
+    let measure = |cell: &Cell| {
+        let measure = plan.grid.measure;
+        // Of shaken copies nobody wants every job.
+        let itself = cell.trace.copy == 0;
+        let (jobs, nodes) = (measure.jobs && itself, measure.nodes && itself);
+        Measure { jobs, nodes, ..measure }
     };
-    pool::try_run(runs, turn, work, |place, outcome| take(runs[place], outcome?))
+    let work = |_: usize, bundle: &Range<usize>| {
+        let cell = |&run: &u32| plan.cell(traces, run).map(|cell| (run, cell));
+        let cells: Result<Vec<_>, _> = runs[bundle.clone()].iter().map(cell).collect();
+        let outcomes = cells.map(|cells| {
+            run_together(&cells, plan.grid.measure, watch).unwrap_or_else(|| {
+                let run = |(run, cell): &(u32, Cell)| run_cell(*run, cell, measure(cell), watch);
+                cells.iter().map(run).collect()
+            })
+        });
+        let stopped = |outcome: &Result<_, CellError>| {
+            outcome.as_ref().is_err_and(CellError::is_stopped)
+        };
+        let ended = outcomes.as_ref().is_ok_and(|outcomes| outcomes.iter().any(stopped));
+        (!ended).then_some(outcomes)
+    };
+    pool::try_run(&bundles, turn, work, |place, outcomes| {
+        let mut goes_on = true;
+        for (&run, outcome) in runs[bundles[place].clone()].iter().zip(outcomes?) {
+            goes_on = take(run, outcome)?;
+        }
+        Ok(goes_on)
+    })
+}
+
+/// Runs of a plan that are done as one, in order: those that differ in the tie vector alone, of which
+/// every thread gets some.
+fn bundles(
+    plan: &Plan,
+    traces: &[Arc<Trace>],
+    runs: &[u32],
+) -> Result<Vec<Range<usize>>, NameError> {
+    let alone = plan.grid.measure != Measure::default();
+    let share = runs.len().div_ceil(rayon::current_num_threads().max(1));
+    let mut bundles: Vec<Range<usize>> = Vec::new();
+    let mut latest = None;
+    for (place, &run) in runs.iter().enumerate() {
+        let [trace, copy, scheduler, strategy, seed] = plan.places(run);
+        let topology = &traces[trace].topology;
+        let shared = match alone {
+            true => None,
+            false => plan.grid.strategies.get(strategy)?.shared(topology),
+        };
+        let most = together::at_once(topology).min(share);
+        let now = shared.map(|shared| (trace, copy, scheduler, seed, shared));
+        match bundles.last_mut().filter(|_| now.is_some() && now == latest) {
+            Some(bundle) if bundle.len() < most => bundle.end = place + 1,
+            _ => bundles.push(place..place + 1),
+        }
+        latest = now;
+    }
+    Ok(bundles)
 }
 
 /// [`run_plan`] with a journal of each cell as it finishes, in whatever order that is. `told`

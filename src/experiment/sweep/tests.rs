@@ -3,7 +3,8 @@ use std::sync::Arc;
 use super::*;
 use crate::experiment::grid::ParameterGrid;
 use crate::experiment::journal::Journal;
-use crate::experiment::{RunResult, Trace, Watch};
+use crate::experiment::pool::Turn;
+use crate::experiment::{RunResult, Trace, Watch, run_cell};
 use crate::stop::Stop;
 use crate::workload::{Policy, Window, Workload};
 
@@ -129,5 +130,36 @@ fn what_users_said_tells_jobs_apart() {
     let all = [None, Some(50), Some(40), Some(30)].map(digest);
     for (i, one) in all.iter().enumerate() {
         assert!(all[..i].iter().all(|other| other != one), "{i}");
+    }
+}
+
+/// Cells that are replayed as one give what each gives alone, but for the time they take.
+#[test]
+fn bundles_give_what_cells_give() {
+    let jobs = |number: i64| {
+        let (size, run) = (1 + number * 7 % 5, 20 + number * 13 % 50);
+        format!("{number} {} -1 {run} {size}\n", 6 * number)
+    };
+    let swf = format!("; MaxProcs: 16\n{}", (1..80).map(jobs).collect::<String>());
+    let text = "schedulers = ['fcfs', 'easy']\nallocator = ['random', { name = 'mc1x1', tie = ['none', \
+        '1,2,3,4', '1,4,6,8', '2,0,1,3', '3,1,0,0', '2,1,1,1,1'], slack = ['0', '0.1'] }, 'hilbert-best-fit']";
+    let (plan, traces) = plan(text, &swf);
+    let all: Vec<u32> = (0..plan.len()).collect();
+    let stop = Stop::new();
+    let told = |run: &RunResult| format!("{:?}", RunResult { seconds: 0.0, ..run.clone() });
+    for threads in [1, 3] {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
+        let mut seen = Vec::new();
+        pool.install(|| {
+            run_plan(&plan, &traces, &all, Turn::InOrder, Watch::new(&stop), |run, outcome| {
+                let cell = plan.cell(&traces, run)?;
+                let alone = run_cell(run, &cell, plan.grid.measure, Watch::new(&stop));
+                assert_eq!(told(&outcome.expect("it runs")), told(&alone.expect("it runs")));
+                seen.push(run);
+                Ok::<_, crate::naming::NameError>(true)
+            })
+        })
+        .expect("it ends");
+        assert_eq!(seen, all);
     }
 }

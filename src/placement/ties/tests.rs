@@ -11,7 +11,7 @@ fn terms(ties: &Ties, [placement, anchor]: [usize; 2], question: &Question<'_>) 
         |index: usize, anchor: usize| -> Vec<u32> { cells_of(all[index].mask(anchor)).collect() };
     let candidate = cells(placement, anchor);
     let share = |other: &[u32]| other.iter().any(|cell| candidate.contains(cell));
-    let is_free = |other: &[u32]| other.iter().all(|&cell| ties.free.contains(cell));
+    let is_free = |other: &[u32]| other.iter().all(|&cell| ties.open.free().contains(cell));
     let (mut larger, mut equal, mut delay) = (0, 0, 0);
     let mut sizes: Vec<u32> = all.iter().map(|one| one.size).collect();
     sizes.dedup();
@@ -22,7 +22,7 @@ fn terms(ties: &Ties, [placement, anchor]: [usize; 2], question: &Question<'_>) 
             .filter(|&(index, anchor)| all[index].is_whole(anchor))
             .filter(|&(index, anchor)| {
                 size <= question.size || {
-                    let down = |&cell: &u32| ties.down.contains(cell);
+                    let down = |&cell: &u32| ties.down.cells.contains(cell);
                     !cells(index, anchor).iter().any(down)
                 }
             })
@@ -59,18 +59,18 @@ fn terms(ties: &Ties, [placement, anchor]: [usize; 2], question: &Question<'_>) 
         for axis in 0..3 {
             let last = torus.sides[axis] - 1;
             for (step, edge) in [(1, last), (last, 0)] {
-                if at[axis] == edge && !ties.wrapped[axis] {
+                if at[axis] == edge && !ties.fixed.wrapped[axis] {
                     wall += 1;
                     continue;
                 }
                 let mut next = at;
                 next[axis] = (at[axis] + step) % torus.sides[axis];
                 let other = torus.cell(next);
-                if candidate.contains(&other) || ties.free.contains(other) {
+                if candidate.contains(&other) || ties.open.free().contains(other) {
                     continue;
                 }
-                if ties.down.contains(other) {
-                    wall += i128::from(ties.down_is_wall);
+                if ties.down.cells.contains(other) {
+                    wall += i128::from(ties.down.is_wall);
                     continue;
                 }
                 contact += 1;
@@ -95,7 +95,11 @@ fn all_pairs(ties: &Ties, placement: usize) -> u64 {
     let distance = |a: [u16; 3], b: [u16; 3]| -> u64 {
         let along = |axis: usize| {
             let apart = a[axis].abs_diff(b[axis]);
-            u64::from(if ties.wrapped[axis] { apart.min(torus.sides[axis] - apart) } else { apart })
+            u64::from(if ties.fixed.wrapped[axis] {
+                apart.min(torus.sides[axis] - apart)
+            } else {
+                apart
+            })
         };
         (0..3).map(along).sum()
     };
@@ -143,17 +147,23 @@ proptest! {
                 running.push(place);
             }
         }
-        let mut down: Vec<u32> = down.into_iter().filter(|&cell| ties.free.contains(cell)).collect();
+        let free = |cell: &u32| ties.open.free().contains(*cell);
+        let mut down: Vec<u32> = down.into_iter().filter(free).collect();
         ties.withdraw(down.iter().copied(), is_wall);
         ties.restore(down.split_off(down.len().saturating_sub(back)));
-        prop_assert!(down.iter().all(|&cell| !ties.free.contains(cell)));
+        prop_assert!(down.iter().all(|&cell| !ties.open.free().contains(cell)));
+        ties.learn(size(pick));
+        let asked_before = now % 2 == 0;
+        if asked_before {
+            ties.learn_latest();
+        }
         for (index, one) in ties.torus().placements().iter().enumerate() {
-            for anchor in 0..one.anchors() {
+            for anchor in 0..ties.latest.get(index).map_or(0, Vec::len) {
                 let ends = cells_of(one.mask(anchor)).map(|cell| ties.ends[cell as usize]);
                 prop_assert_eq!(ties.latest[index][anchor], ends.max().unwrap_or(0));
             }
         }
-        for (index, &spread) in ties.spread.iter().enumerate() {
+        for (index, &spread) in ties.fixed.spread.iter().enumerate() {
             if ties.torus().placements()[index].is_whole(0) {
                 prop_assert_eq!(spread, all_pairs(&ties, index));
             }
@@ -164,7 +174,7 @@ proptest! {
         let question = Question { size, handles, rivals, worth: &worth, now, estimate, told };
         let mut candidates: Vec<[usize; 2]> = ties.candidates(size).collect();
         let first = candidates.first().copied();
-        let spread = |at: &[usize; 2]| ties.spread[at[0]] as f64;
+        let spread = |at: &[usize; 2]| ties.fixed.spread[at[0]] as f64;
         let least = candidates.iter().map(spread).fold(f64::INFINITY, f64::min);
         candidates.retain(|at| match rivals {
             Rivals::All => true,

@@ -42,6 +42,9 @@ pub enum CoupledError {
         /// What the allocator says.
         refusal: Refusal,
     },
+    /// The allocator cannot be made for these jobs.
+    #[error("the allocator cannot be made for these jobs: {0}")]
+    Allocator(String),
     /// The scheduler broke its contract.
     #[error("the scheduler left {0} jobs waiting for ever")]
     Starved(usize),

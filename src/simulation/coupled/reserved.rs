@@ -16,47 +16,225 @@ pub struct Reserved {
     taken: Vec<bool>,
 }
 
+/// Who wants a place.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted {
+    /// The job.
+    pub job: JobId,
+    /// What it asks for.
+    pub request: Request,
+    /// The time.
+    pub now: i64,
+    /// When it was to have a place as that was looked for last: where a search begins.
+    pub before: Option<i64>,
+}
+
 impl Reserved {
     /// Asks a copy of the allocator on a copy of the machine, of which the `running` jobs give back
-    /// their processors at their estimated ends, in ascending order, those that are over now at `now`:
-    /// once with every instant's processors, until there is a place. `None` if there is none on the
-    /// empty machine.
+    /// their processors at their estimated ends, in ascending order, those that are over now at `now`,
+    /// for the first instant with a place, all processors of that instant being free. `None` if there is none on
+    /// the empty machine.
+    ///
+    /// Where a refusal [holds](Allocator::refusal_covers) on any part of the free processors, there is
+    /// a place from one instant on and none before, and few instants are asked about; elsewhere all.
     ///
     /// # Errors
     /// Stopped in the middle of a decision.
     pub fn find<'a>(
-        (job, request): (JobId, Request),
-        now: i64,
+        wanted: Wanted,
         machine: &Machine,
         allocator: &dyn Allocator,
         running: impl Iterator<Item = (i64, &'a [NodeId])>,
     ) -> Result<Option<Self>, Refusal> {
-        let Some(mut allocator) = allocator.copy() else { return Ok(None) };
-        let mut machine = machine.clone();
-        let mut nodes = Vec::new();
-        let mut running = running.map(|(end, nodes)| (end.max(now), nodes)).peekable();
-        while let Some((at, given)) = running.next() {
-            machine.release(given);
-            allocator.released(&machine, given);
-            let last_of_instant = running.peek().is_none_or(|(next, _)| *next > at);
-            if !last_of_instant || machine.free_count() < request.size as usize {
-                continue;
-            }
-            match allocator.allocate(&machine, request, &mut nodes) {
-                Ok(()) => {
-                    let mut taken = vec![false; machine.processors()];
-                    nodes.iter().for_each(|node| taken[node.index()] = true);
-                    return Ok(Some(Self { job, at, taken }));
-                }
-                Err(Refusal::Stopped(stopped)) => return Err(stopped.into()),
-                Err(Refusal::TooFewFree | Refusal::Fragmented) => {}
-            }
-        }
-        Ok(None)
+        let Wanted { job, request, now, before } = wanted;
+        let Some(allocator) = allocator.copy() else { return Ok(None) };
+        let running = running.map(|(end, nodes)| (end.max(now), nodes)).collect();
+        let mut search = Search { running, request, instants: Vec::new(), nodes: Vec::new() };
+        search.list_instants(machine.free_count());
+        let mut ahead = Ahead { machine: machine.clone(), allocator, ended: 0 };
+        let found = match ahead.allocator.refusal_covers(request, request) {
+            true => search.by_halves(ahead, before)?,
+            false => search.one_by_one(ahead)?,
+        };
+        Ok(found.map(|at| {
+            let mut taken = vec![false; machine.processors()];
+            search.nodes.iter().for_each(|node| taken[node.index()] = true);
+            Self { job, at, taken }
+        }))
     }
 
     /// Whether the place is free still beside a job on these.
     pub fn spared_by(&self, nodes: &[NodeId]) -> bool {
         !nodes.iter().any(|node| self.taken[node.index()])
+    }
+}
+
+/// Copies of a machine and its allocator after the first so many ends of running jobs.
+struct Ahead {
+    machine: Machine,
+    allocator: Box<dyn Allocator>,
+    ended: usize,
+}
+
+impl Ahead {
+    fn copy(&self) -> Option<Self> {
+        let (machine, allocator) = (self.machine.clone(), self.allocator.copy()?);
+        Some(Self { machine, allocator, ended: self.ended })
+    }
+}
+
+/// A search along the ends of running jobs.
+struct Search<'a> {
+    running: Vec<(i64, &'a [NodeId])>,
+    request: Request,
+    /// Instants with enough free processors, and how many jobs have ended then.
+    instants: Vec<(i64, usize)>,
+    /// The place.
+    nodes: Vec<NodeId>,
+}
+
+impl Search<'_> {
+    fn list_instants(&mut self, mut free: usize) {
+        for (ended, &(at, nodes)) in (1..).zip(&self.running) {
+            free += nodes.len();
+            let last_of_instant = self.running.get(ended).is_none_or(|next| next.0 > at);
+            if last_of_instant && free >= self.request.size as usize {
+                self.instants.push((at, ended));
+            }
+        }
+    }
+
+    /// Whether there is a place at an instant, which is not before that of `ahead`.
+    fn has_place(&mut self, ahead: &mut Ahead, instant: usize) -> Result<bool, Refusal> {
+        let (_, ended) = self.instants[instant];
+        for (_, nodes) in &self.running[ahead.ended..ended] {
+            ahead.machine.release(nodes);
+            ahead.allocator.released(&ahead.machine, nodes);
+        }
+        ahead.ended = ended;
+        match ahead.allocator.allocate(&ahead.machine, self.request, &mut self.nodes) {
+            Ok(()) => Ok(true),
+            Err(Refusal::Stopped(stopped)) => Err(stopped.into()),
+            Err(Refusal::TooFewFree | Refusal::Fragmented) => Ok(false),
+        }
+    }
+
+    /// The first instant, one after the other.
+    fn one_by_one(&mut self, mut ahead: Ahead) -> Result<Option<i64>, Refusal> {
+        for instant in 0..self.instants.len() {
+            if self.has_place(&mut ahead, instant)? {
+                return Ok(Some(self.instants[instant].0));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The first instant where there is a place at all later ones: first at the last instant before the
+    /// one that it was, if there is one, and at that, then in doubling steps, then by halving.
+    fn by_halves(
+        &mut self,
+        mut refused: Ahead,
+        before: Option<i64>,
+    ) -> Result<Option<i64>, Refusal> {
+        // No place before the one, a place from the other on.
+        let (mut least, mut most) = (0, self.instants.len());
+        let mut found = Vec::new();
+        let guess = before.map_or(0, |at| self.instants.partition_point(|one| one.0 < at));
+        let (mut next, mut step) = (guess.saturating_sub(1), 0);
+        while least < most {
+            let Some(mut ahead) = refused.copy() else { return Ok(None) };
+            self.nodes.clear();
+            let instant = next.clamp(least, most - 1);
+            if self.has_place(&mut ahead, instant)? {
+                most = instant;
+                std::mem::swap(&mut found, &mut self.nodes);
+            } else {
+                least = instant + 1;
+                refused = ahead;
+            }
+            next = match most < self.instants.len() {
+                true => least + (most - least) / 2,
+                false => least + step,
+            };
+            step = 2 * step + 1;
+        }
+        self.nodes = found;
+        Ok(self.instants.get(most).map(|instant| instant.0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::allocator::registry;
+    use crate::allocator::registry::AllocatorSpec;
+    use crate::topology::Topology;
+    use proptest::prelude::*;
+
+    const VARIANTS: [&str; 5] = [
+        "turning-first-fit[shape=near-square]",
+        "turning-best-fit[shape=any]",
+        "midplane[unit=1x2x2]",
+        "placements[anchors=all]",
+        "busy-list[shape=near-square]",
+    ];
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(48))]
+
+        /// With every strategy that can be asked, wherever the search begins.
+        #[test]
+        fn a_search_by_halves_finds_what_one_by_one_finds(
+            starts in proptest::collection::vec((1u32..20, 0i64..40), 1..40),
+            size in 1u32..40,
+            before in proptest::option::of(0i64..50),
+            machine in proptest::sample::select(vec!["8x8", "torus:6x7", "torus:4x4x4"]),
+        ) {
+            let topology: Topology = machine.parse().expect("a machine");
+            let mut searched = 0;
+            for name in registry::standard().names().chain(VARIANTS) {
+                let spec: AllocatorSpec = name.parse().expect("a strategy");
+                let Ok(mut allocator) = spec.build(&topology, 1) else { continue };
+                let request = Request::of_size(size);
+                let can = allocator.can_serve(request) && allocator.copy().is_some();
+                if allocator.keeps_schedule() || !can || !allocator.refusal_covers(request, request) {
+                    continue;
+                }
+                let mut machine = Machine::new(topology.clone());
+                let mut running: Vec<(i64, Vec<NodeId>)> = Vec::new();
+                for &(size, end) in &starts {
+                    let mut nodes = Vec::new();
+                    let request = Request::of_size(size);
+                    if allocator.can_serve(request)
+                        && allocator.allocate(&machine, request, &mut nodes).is_ok()
+                    {
+                        machine.occupy(&nodes);
+                        running.push((end, nodes));
+                    }
+                }
+                running.sort_by_key(|one| one.0);
+                let running: Vec<(i64, &[NodeId])> =
+                    running.iter().map(|(end, nodes)| (*end, &nodes[..])).collect();
+                let copy = allocator.copy().expect("it has copies");
+                let ahead = Ahead { machine: machine.clone(), allocator: copy, ended: 0 };
+                let (instants, nodes) = (Vec::new(), Vec::new());
+                let mut plain = Search { running: running.clone(), request, instants, nodes };
+                plain.list_instants(machine.free_count());
+                let expected = plain.one_by_one(ahead).expect("nobody stops it");
+                let wanted = Wanted { job: JobId(0), request, now: 0, before };
+                let running = running.into_iter();
+                let found = Reserved::find(wanted, &machine, allocator.as_ref(), running);
+                let found = found.expect("nobody stops it");
+                prop_assert_eq!(found.as_ref().map(|found| found.at), expected, "{}", name);
+                if let Some(found) = found {
+                    let place = plain.nodes.iter().map(|node| node.index());
+                    let taken = found.taken.iter().enumerate().filter(|(_, taken)| **taken);
+                    let place: std::collections::BTreeSet<usize> = place.collect();
+                    prop_assert_eq!(place, taken.map(|(at, _)| at).collect());
+                    searched += 1;
+                }
+            }
+            prop_assert!(searched > 0 || size > 20);
+        }
     }
 }

@@ -401,5 +401,6 @@ fn what_was_refused_is_not_asked_again_on_the_same_machine() {
     assert_eq!((log.refusals, allocator.1), (100, 103 + 1));
 }
 
+mod answers;
 mod guard;
 mod outages;

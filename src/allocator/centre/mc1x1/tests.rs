@@ -172,3 +172,18 @@ fn the_neighbour_that_ends_together_is_better() {
     assert_eq!(places(Some(1000), Some(1000)), left);
     assert_eq!(places(None, None), left);
 }
+
+/// Where EF decides nothing no end of a job is kept: neither memory nor a look at it per decision.
+#[test]
+fn without_ef_no_ends_are_kept() {
+    let grid = "8x8".parse::<crate::topology::Topology>().expect("a mesh");
+    let grid = grid.grid().expect("a mesh");
+    let ends = |tie: Option<&str>| {
+        let tie = tie.map(|tie| tie.parse().expect("a vector"));
+        Mc1x1::new(grid, CentreOptions { tie, ..CentreOptions::default() }).ends
+    };
+    for without in [None, Some("2,13,20,6"), Some("2,13,20,6,0"), Some("0,0,0,0,3")] {
+        assert_eq!(ends(without), None, "{without:?}");
+    }
+    assert_eq!(ends(Some("2,13,20,6,3")), Some(Ends::new(64)));
+}

@@ -313,3 +313,29 @@ proptest! {
         }
     }
 }
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+    /// Candidates that are evaluated together come to what each comes to alone, those too that a bar
+    /// stops on their way.
+    #[test]
+    fn together_is_as_alone(
+        drawn in proptest::collection::vec((1u32..4, 0i32..4, 0i32..4, 0i32..4, 0u32..3), 2..20),
+        bar in proptest::option::of(-10.0f64..10.0), share in 0.1f64..1.5,
+    ) {
+        let problem = problem(&[trace(120), trace(60)], "mean_pairwise_l1", &["worst-class<=5"]);
+        let candidates: Vec<Candidate> = drawn.into_iter().map(|(sr, a, w, b, slack)| {
+            let text = format!("{sr},{a},{w},{b}@{}", f64::from(slack) / 10.0);
+            text.parse().expect("a candidate")
+        }).collect();
+        let stop = Stop::new();
+        let watch = Watch::new(&stop);
+        let yardstick = problem.yardstick(share.min(1.0), watch).expect("a yardstick");
+        let together = problem.evaluate_all(&candidates, &yardstick, bar, watch).expect("values");
+        prop_assert_eq!(together.len(), candidates.len());
+        for (candidate, together) in candidates.into_iter().zip(together) {
+            let alone = problem.evaluate(candidate, &yardstick, bar, watch).expect("a value");
+            prop_assert_eq!(alone, together);
+        }
+    }
+}

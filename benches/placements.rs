@@ -1,0 +1,42 @@
+//! Decisions a second of the rules of placement: a torus of 16 x 16 x 16 with the slices of TPU v4 pods, 61
+//! placements with 15,810 anchors, under a saturated queue.
+//!
+//! The time of a run (decisions, starts, ends) is divided by the number of decisions, those that find no place included; the
+//! fastest of three streams counts.
+//!
+//! `cargo bench --bench placements`
+
+use std::error::Error;
+use std::time::Instant;
+
+use replay::experiment::saturated::{Bench, Estimates, Mix, Rule};
+use replay::placement::menu::{Anchors, Menu};
+use replay::stop::Stop;
+use replay::topology::Topology;
+
+const JOBS: usize = 8_000;
+const STREAMS: u64 = 3;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let topology: Topology = "torus:16x16x16".parse()?;
+    let grid = topology.grid().ok_or("a torus has a grid")?;
+    println!("anchors   window  rule     decisions   decisions/s");
+    for (spacing, anchors) in Anchors::ALL.iter().take(2) {
+        let bench = Bench::new(Menu::TpuV4.torus(grid, *anchors, false)?);
+        for window in [1, 16] {
+            for (name, rule) in Rule::ALL.iter().filter(|(_, rule)| *rule != Rule::Count) {
+                let (mut most, mut all) = (0.0f64, 0);
+                for stream in 0..STREAMS {
+                    let jobs = Mix::ALL[0].1.draw(bench.torus(), JOBS, Estimates::Exact, stream);
+                    let jobs = jobs.ok_or("the torus has no box of the mix")?;
+                    let begin = Instant::now();
+                    let (_, decisions) = bench.decide(&jobs, *rule, window, &Stop::new())?;
+                    most = most.max(decisions as f64 / begin.elapsed().as_secs_f64());
+                    all += decisions;
+                }
+                println!("{spacing:<8} {window:>7}  {name:<7} {all:>10} {most:>13.0}");
+            }
+        }
+    }
+    Ok(())
+}

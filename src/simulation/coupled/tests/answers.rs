@@ -1,0 +1,178 @@
+//! What need not be asked, against asking everything.
+
+use super::*;
+
+/// A strategy of which nothing is known, so that it is asked whenever something has changed.
+struct Asked(Box<dyn Allocator>);
+
+impl Allocator for Asked {
+    fn allocate(
+        &mut self,
+        machine: &Machine,
+        request: Request,
+        chosen: &mut Vec<NodeId>,
+    ) -> Result<(), Refusal> {
+        self.0.allocate(machine, request, chosen)
+    }
+
+    fn largest_allocation(&mut self, request: Request) -> u64 {
+        self.0.largest_allocation(request)
+    }
+
+    fn can_serve(&mut self, request: Request) -> bool {
+        self.0.can_serve(request)
+    }
+
+    fn released(&mut self, machine: &Machine, nodes: &[NodeId]) {
+        self.0.released(machine, nodes);
+    }
+
+    fn keeps_schedule(&self) -> bool {
+        false
+    }
+
+    fn copy(&self) -> Option<Box<dyn Allocator>> {
+        self.0.copy().map(|copy| Box::new(Asked(copy)) as Box<dyn Allocator>)
+    }
+
+    fn reset(&mut self) {
+        self.0.reset();
+    }
+}
+
+const MACHINES: [&str; 6] = ["8x8", "6x7", "torus:5x6", "4x4x4", "torus:2x4x4", "hypercube:5"];
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    /// Same starts, processors, refusals and promises.
+    #[test]
+    fn a_schedule_is_that_of_asking_always(
+        jobs in jobs(30),
+        machine in proptest::sample::select(MACHINES.to_vec()),
+        scheduler in proptest::sample::select(vec![
+            "easy", "easy[guard=place]", "easy[order=smallest]", "out-of-order", "out-of-order[order=largest]",
+        ]),
+    ) {
+        let topology: Topology = machine.parse().expect("a machine");
+        for spec in coupled_only(&topology) {
+            let built = || spec.build(&topology, 5).expect("it works");
+            if built().copy().is_none() && scheduler.contains("place") {
+                continue;
+            }
+            let mut asked = Asked(built());
+            let expected = run(&jobs, machine, scheduler, &mut asked).map_err(|e| e.to_string());
+            let log = run(&jobs, machine, scheduler, built().as_mut()).map_err(|e| e.to_string());
+            match (log, expected) {
+                (Ok(log), Ok(expected)) => {
+                    prop_assert_eq!(&log.starts, &expected.starts, "{}", spec);
+                    prop_assert_eq!(&log.nodes, &expected.nodes, "{}", spec);
+                    prop_assert_eq!(log.refusals, expected.refusals, "{}", spec);
+                    prop_assert_eq!(log.promises, expected.promises, "{}", spec);
+                }
+                (log, expected) => prop_assert_eq!(log.err(), expected.err(), "{}", spec),
+            }
+        }
+    }
+
+    /// What strategies say of their refusals, where they were made and after more jobs have come.
+    #[test]
+    fn what_is_covered_is_refused(
+        machine in proptest::sample::select(MACHINES.to_vec()),
+        first in proptest::collection::vec(1u32..20, 1..30),
+        later in proptest::collection::vec(1u32..20, 0..6),
+        leave in any::<u64>(),
+        asked in proptest::collection::vec((1u32..40, proptest::option::of([1u16..5, 1u16..5, 1u16..3])), 2..12),
+    ) {
+        let topology: Topology = machine.parse().expect("a machine");
+        let flat = topology.grid().is_none_or(|grid| grid.dimensions() < 3);
+        let shape = |[x, y, z]: [u16; 3]| [x, y, if flat { 1 } else { z }];
+        let asked: Vec<Request> = asked.iter().map(|&(size, sides)| {
+            let sides = sides.map(shape);
+            let size = sides.map_or(size, |sides| sides.iter().map(|&side| u32::from(side)).product());
+            Request::shaped(size, sides)
+        }).collect();
+        for spec in coupled_only(&topology) {
+            let mut allocator = spec.build(&topology, 5).expect("it works");
+            let mut machine = Machine::new(topology.clone());
+            let mut held: Vec<Vec<NodeId>> = Vec::new();
+            let mut start = |sizes: &[u32], machine: &mut Machine, allocator: &mut dyn Allocator| {
+                for &size in sizes {
+                    let mut nodes = Vec::new();
+                    if allocator.allocate(machine, Request::of_size(size), &mut nodes).is_ok() {
+                        machine.occupy(&nodes);
+                        held.push(nodes);
+                    }
+                }
+                std::mem::take(&mut held)
+            };
+            let running = start(&first, &mut machine, allocator.as_mut());
+            for (at, nodes) in running.iter().enumerate().filter(|(at, _)| leave >> (at % 64) & 1 == 1) {
+                let _ = at;
+                machine.release(nodes);
+                allocator.released(&machine, nodes);
+            }
+            let answer = |allocator: &mut dyn Allocator, machine: &mut Machine, request: Request| {
+                let mut nodes = Vec::new();
+                let answer = allocator.allocate(machine, request, &mut nodes);
+                if answer.is_ok() {
+                    machine.occupy(&nodes);
+                    machine.release(&nodes);
+                    allocator.released(machine, &nodes);
+                }
+                answer
+            };
+            let mut refused = Vec::new();
+            for &request in &asked {
+                if answer(allocator.as_mut(), &mut machine, request) == Err(Refusal::Fragmented) {
+                    refused.push(request);
+                }
+            }
+            for more in [&[][..], &later] {
+                start(more, &mut machine, allocator.as_mut());
+                for &one in &refused {
+                    for &other in &asked {
+                        if !allocator.refusal_covers(one, other) {
+                            continue;
+                        }
+                        let free = machine.free_count() as u64;
+                        let expected = match allocator.largest_allocation(other) > free {
+                            true => Refusal::TooFewFree,
+                            false => Refusal::Fragmented,
+                        };
+                        let told = answer(allocator.as_mut(), &mut machine, other);
+                        prop_assert_eq!(told, Err(expected), "{}: {:?} tells of {:?}", spec, one, other);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A row of nine, in which from 5 on every second processor is free: what two have not, three have not,
+/// nor has whoever comes after more have started.
+#[test]
+fn a_refusal_speaks_for_larger_jobs_and_for_later_ones() {
+    let run = |at| if at % 2 == 0 { 5 } else { 1000 };
+    let mut jobs: Vec<Job> = (0..9).map(|at| job(0, run(at), run(at), 1)).collect();
+    jobs.extend((0..99).map(|more| job(1, 10, 10, 2 + more % 3)));
+    // One that has a place, and more that have none.
+    jobs.push(job(6, 10, 10, 1));
+    jobs.extend((0..9).map(|more| job(7, 10, 10, 2 + more % 3)));
+    let allocator: AllocatorSpec = "first-fit".parse().expect("an allocator");
+    let topology: Topology = "9x1".parse().expect("a mesh");
+    let asked = |allocator: &mut dyn Allocator| {
+        let scene = Scene { jobs: &jobs, topology: &topology, timed: false, stop: &Stop::new() };
+        let mut scheduler = OutOfOrder::new(QueueOrder::Fifo);
+        let service = &mut RunTimes::default();
+        let spent = simulate(scene, &mut scheduler, allocator, service, &mut Logger::new(&jobs));
+        let spent = spent.expect("it runs");
+        (spent.attempts, spent.asked)
+    };
+    let built = || allocator.build(&topology, 0).expect("it works");
+    let (attempts, few) = asked(built().as_mut());
+    let (same, all) = asked(&mut Asked(built()));
+    assert_eq!(attempts, same);
+    // At 5 once for two instead of for each of 2, 3 and 4; at 7 for nobody.
+    assert!(few + 4 <= all && all < attempts, "{few} {all} {attempts}");
+}

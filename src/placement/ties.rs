@@ -160,6 +160,20 @@ impl Ties {
         Self { open, ends, told, down, running, latest, losers, delayed, fixed: self.fixed }
     }
 
+    /// The same boxes in use, of which nothing is known that a decision asks for.
+    pub fn unasked(&self) -> Self {
+        Self {
+            fixed: self.fixed.clone(),
+            open: self.open.unasked(),
+            ends: self.ends.clone(),
+            told: self.told.clone(),
+            running: self.running.clone(),
+            latest: Vec::new(),
+            losers: Vec::new(),
+            delayed: Vec::new(),
+        }
+    }
+
     /// The torus.
     pub fn torus(&self) -> &Torus {
         &self.fixed.torus

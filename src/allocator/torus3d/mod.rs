@@ -321,7 +321,29 @@ impl Allocator for Placements {
     }
 
     fn copy(&self) -> Option<Box<dyn Allocator>> {
-        Some(Box::new(self.clone()))
+        // Whoever asks a copy gives back many boxes first.
+        let machine = self.machine.iter().map(Open::unasked).collect();
+        let tied = self.tied.as_ref().map(Tied::unasked);
+        let (layout, decider) = (self.layout.clone(), self.decider.clone());
+        let (cells, nodes) = (self.cells.clone(), self.nodes.clone());
+        let (sizes, hold) = (self.sizes.clone(), self.hold.clone());
+        Some(Box::new(Self {
+            layout,
+            decider,
+            cells,
+            nodes,
+            sizes,
+            hold,
+            machine,
+            tied,
+            fit: self.fit,
+            segment: self.segment,
+            places: self.places.clone(),
+            to_come: None,
+            most_blocked: self.most_blocked,
+            census: self.census,
+            notes: Notes::default(),
+        }))
     }
 
     fn keeps_schedule(&self) -> bool {

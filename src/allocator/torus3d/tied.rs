@@ -71,6 +71,22 @@ impl Tied {
         Self::on(self.ties.again(), self.handles, self.rivals, self.frequencies)
     }
 
+    /// A copy that many boxes are given back to before anybody asks.
+    pub fn unasked(&self) -> Self {
+        Self {
+            ties: self.ties.unasked(),
+            handles: self.handles,
+            rivals: self.rivals,
+            frequencies: self.frequencies,
+            worth: self.worth.clone(),
+            seen: self.seen.clone(),
+            started: self.started,
+            places: self.places.clone(),
+            origin: self.origin,
+            estimates: self.estimates,
+        }
+    }
+
     /// The place for a job of a size on the menu; `None` if no box of it is free.
     pub fn decide(&mut self, size: u32, times: Times) -> Option<Pick> {
         let now = self.now(times);

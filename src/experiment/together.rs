@@ -88,7 +88,8 @@ pub fn run_together(
     let (_, first) = runs.first()?;
     let trace = &first.trace;
     let alike = |cell: &Cell| {
-        Arc::ptr_eq(&cell.trace, trace) && (&cell.scheduler, cell.seed) == (&first.scheduler, first.seed)
+        Arc::ptr_eq(&cell.trace, trace)
+            && (&cell.scheduler, cell.seed) == (&first.scheduler, first.seed)
     };
     let plain = measure == Measure::default() && trace.outages().is_empty();
     if !plain || !runs.iter().all(|(_, cell)| alike(cell)) {
@@ -120,16 +121,14 @@ pub fn run_together(
     });
     let seconds = begin.elapsed().as_secs_f64() / runs.len() as f64;
     let result = |(way, (run, cell)): (usize, &(u32, Cell))| {
-        let failed = |cause: ReplayError| CellError {
-            key: Box::new(cell.key()),
-            cause: cause.into(),
-        };
+        let failed =
+            |cause: ReplayError| CellError { key: Box::new(cell.key()), cause: cause.into() };
         replayed.clone().map_err(failed)?;
         let sum = |size: u32| sums[size as usize * runs.len() + way];
-        let by_size = rows.iter().cloned().map(|row| SizeRow {
-            mean_pairwise_l1: sum(row.size) as f64 / row.jobs as f64,
-            ..row
-        });
+        let by_size = rows
+            .iter()
+            .cloned()
+            .map(|row| SizeRow { mean_pairwise_l1: sum(row.size) as f64 / row.jobs as f64, ..row });
         let total = (0..=largest).map(sum).sum();
         Ok(RunResult {
             run: *run,

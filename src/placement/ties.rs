@@ -167,6 +167,7 @@ impl Ties {
             open: self.open.unasked(),
             ends: self.ends.clone(),
             told: self.told.clone(),
+            down: self.down.clone(),
             running: self.running.clone(),
             latest: Vec::new(),
             losers: Vec::new(),

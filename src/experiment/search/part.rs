@@ -111,8 +111,8 @@ impl Part {
     ) -> Result<Vec<Tally>, SearchError> {
         let far = runs.iter().all(|(_, reach)| reach.decisions > 0);
         let specs = runs.iter().map(|(spec, _)| spec);
-        let together = Together::new(specs, &self.trace.topology)
-            .filter(|_| needs == Needs::Pairwise && far);
+        let together =
+            Together::new(specs, &self.trace.topology).filter(|_| needs == Needs::Pairwise && far);
         match together {
             Some(together) => self.measure_together(together, runs, watch),
             None => runs.iter().map(|run| self.measure(&run.0, needs, run.1, watch)).collect(),

@@ -73,9 +73,8 @@ pub fn run_plan<E: From<NameError>>(
                 cells.iter().map(run).collect()
             })
         });
-        let stopped = |outcome: &Result<_, CellError>| {
-            outcome.as_ref().is_err_and(CellError::is_stopped)
-        };
+        let stopped =
+            |outcome: &Result<_, CellError>| outcome.as_ref().is_err_and(CellError::is_stopped);
         let ended = outcomes.as_ref().is_ok_and(|outcomes| outcomes.iter().any(stopped));
         (!ended).then_some(outcomes)
     };

@@ -51,7 +51,8 @@ impl Delays {
         let (mut sum, mut least) = (self.sum, u64::MAX);
         for &index in &self.placements {
             let one = &placements[index];
-            for other in near.anchors(place, index, one).filter(|&other| ties.is_heard(one, other)) {
+            for other in near.anchors(place, index, one).filter(|&other| ties.is_heard(one, other))
+            {
                 let left = ties.latest[index][other].saturating_sub(question.now);
                 sum += u128::from(question.estimate.saturating_sub(left));
                 least = least.min(left.max(question.estimate));

@@ -180,9 +180,10 @@ impl<C: Count, O: FnMut(Placed<'_>)> Run<C, O> {
     /// A group in the state of another, without ways.
     fn part(&mut self, number: usize) -> Group<C> {
         let topology = self.groups[number].machine.topology();
-        let mut apart = self.spare.pop().unwrap_or_else(|| {
-            Group::new(topology, self.many.counts(), Vec::new())
-        });
+        let mut apart = self
+            .spare
+            .pop()
+            .unwrap_or_else(|| Group::new(topology, self.many.counts(), Vec::new()));
         apart.copy_from(&self.groups[number]);
         apart
     }

@@ -37,9 +37,8 @@ impl Sets {
     /// The number of a set among those of its job, which is kept if it is new.
     pub fn number(&mut self, slot: usize, nodes: &[NodeId]) -> u32 {
         let hash = nodes.iter().fold(0u64, |sum, node| sum.wrapping_add(mix(u64::from(node.0))));
-        let known = (0..self.by_slot[slot].len()).find(|&place| {
-            self.by_slot[slot][place].hash == hash && self.same(slot, place, nodes)
-        });
+        let known = (0..self.by_slot[slot].len())
+            .find(|&place| self.by_slot[slot][place].hash == hash && self.same(slot, place, nodes));
         let place = known.unwrap_or_else(|| {
             let mut kept = self.spare.pop().unwrap_or_default();
             kept.clear();
@@ -104,7 +103,10 @@ mod tests {
         assert_eq!(number(&mut sets, &[0, 1, 4]), 0);
         assert_eq!(number(&mut sets, &[0, 1, 5]), 1);
         assert_eq!(number(&mut sets, &[4, 0, 1]), 0);
-        assert_eq!((sets.count(2), sets.get(2, 0).pairwise_l1, sets.get(2, 1).pairwise_l1), (2, 4, 4));
+        assert_eq!(
+            (sets.count(2), sets.get(2, 0).pairwise_l1, sets.get(2, 1).pairwise_l1),
+            (2, 4, 4)
+        );
         sets.close(2);
         assert_eq!((sets.count(2), number(&mut sets, &[5, 1, 0])), (0, 0));
     }

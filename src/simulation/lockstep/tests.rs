@@ -102,9 +102,8 @@ fn who_is_taken_out_goes_no_further() {
     let mut fcfs = SchedulerSpec::fcfs().build(36);
     let timeline = Timeline::compute(&jobs, 36, fcfs.as_mut(), &stop).expect("a timeline");
     let scene = Scene { jobs: &jobs, topology: &topology, timed: false, stop: &stop };
-    let ways = ["2,1,0,0", "2,0,1,0", "2,0,0,1"].map(|text| {
-        Way::new(text.parse().ok(), Slack::NONE).expect("no EF")
-    });
+    let ways = ["2,1,0,0", "2,0,1,0", "2,0,0,1"]
+        .map(|text| Way::new(text.parse().ok(), Slack::NONE).expect("no EF"));
     let grid = topology.grid().expect("a grid");
     let many = Many::new(grid, CentreOptions::default(), ways.to_vec()).expect("not greedy");
     let mut seen = [0; 3];

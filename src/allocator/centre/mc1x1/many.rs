@@ -242,7 +242,8 @@ impl Many {
             let mut kept = 0;
             for i in 0..candidates.len() {
                 let one = candidates[i];
-                let as_good = |other: &Candidate| other.sums == one.sums && other.score == one.score;
+                let as_good =
+                    |other: &Candidate| other.sums == one.sums && other.score == one.score;
                 if !one.sums.is_settled() || !candidates[..kept].iter().any(as_good) {
                     candidates[kept] = one;
                     kept += 1;

@@ -317,8 +317,7 @@ impl<C: Count> TieTerms<C> {
         let lane = |lanes: &[L; LANES]| -> u32 { lanes[i].into() };
         let reach = terms.scan_radius + 1;
         let unseen = reach.saturating_sub(lane(&terms.seen));
-        let available =
-            i64::from(lane(&terms.nearby)) + i64::from(unseen) * i64::from(free - size);
+        let available = i64::from(lane(&terms.nearby)) + i64::from(unseen) * i64::from(free - size);
         let border = i64::from(terms.scan_radius) * i64::from(lane(&terms.busy));
         if self.walls.is_empty() {
             return Sums { available, border, ..Sums::default() };

@@ -108,7 +108,7 @@ mod tests {
             tie: Some(-3),
             set: number,
             nodes: nodes.map(NodeId).to_vec(),
-            shells: vec![1, 0, 1, 1],
+            shells: vec![1, 0, 1, 1, 1, 1, 1, 1, 1],
             weights: Vec::new(),
         };
         let nodes = |ids: &[u32]| ids.iter().map(|&id| NodeId(id)).collect::<Vec<_>>();
@@ -130,8 +130,8 @@ mod tests {
             ]
         );
         // One under the other, and a torus has no walls.
-        let under = lines("torus:2x2", 30);
-        assert_eq!(under.len(), 15);
-        assert_eq!(under[3..5], ["+ : : +", ": 0 . :"]);
+        let under = lines("torus:3x3", 30);
+        assert_eq!(under.len(), 17);
+        assert_eq!(under[3..5], ["+ : : : +", ": - x x :"]);
     }
 }

@@ -29,6 +29,8 @@ pub struct Conservative {
     queue: Vec<Waiting>,
     /// Size and end of the reservation of each running job.
     running: HashMap<JobId, (u32, i64)>,
+    /// What of their processors will be out of service.
+    held: HashMap<JobId, Vec<Outage>>,
     profile: Profile,
     compress: bool,
     /// A job may have started where its processors were promised to others.
@@ -55,6 +57,7 @@ impl Conservative {
             order,
             queue: Vec::new(),
             running: HashMap::new(),
+            held: HashMap::new(),
             profile: Profile::new(processors),
             compress: false,
             overbooked: false,
@@ -119,8 +122,25 @@ impl Scheduler for Conservative {
         self.earliest = self.earliest.min(reserved);
     }
 
+    /// What outages have taken already, the job holds as well: it is given back once.
+    fn holds_of(&mut self, job: JobId, outages: Vec<Outage>) {
+        let Some(&(_, end)) = self.running.get(&job) else { return };
+        for &Outage { from, until, processors } in &outages {
+            if from < until.min(end) {
+                self.profile.give(from, until.min(end), processors);
+                self.compress = true;
+            }
+        }
+        self.held.insert(job, outages);
+    }
+
     fn complete(&mut self, job: JobId, now: i64) {
         if let Some((size, until)) = self.running.remove(&job) {
+            for held in self.held.remove(&job).unwrap_or_default() {
+                if held.from.max(now) < held.until.min(until) {
+                    self.profile.take(held.from.max(now), held.until.min(until), held.processors);
+                }
+            }
             self.profile.give(now, until, size);
             self.compress |= now < until;
         }

@@ -4,6 +4,8 @@ use self::forecast::Forecast;
 use super::options::order;
 use super::queue::{Bounds, Place, Queue};
 use super::{Outage, Promises, QueueOrder, QueuedJob, Reason, Scheduler, SchedulerOptions, System};
+use std::collections::BTreeMap;
+
 use crate::naming::{Entry, Table, kind};
 use crate::workload::JobId;
 
@@ -71,6 +73,8 @@ pub struct Easy {
     /// What will be out of service, of how many processors.
     outages: Vec<Outage>,
     processors: u32,
+    /// What of it running jobs hold.
+    held: BTreeMap<JobId, Vec<Outage>>,
 }
 
 /// What keeps later jobs from delaying the head of the queue for ever.
@@ -174,7 +178,7 @@ impl Easy {
     fn next_amid(&mut self, system: System<'_>) -> Option<JobId> {
         let System { now, free, running, .. } = system;
         let (place, &head) = self.queue.head()?;
-        let forecast = Forecast::new(&system, self.processors, &self.outages);
+        let forecast = Forecast::new(&system, self.processors, &self.outages, &self.held);
         let fits = |job: &QueuedJob| job.size <= free && forecast.fits(job, now);
         let named = |place, job, is_head, late, reason| {
             Some(Named { place, job, is_head, spares: false, late, free, beside: 0, reason })
@@ -227,7 +231,8 @@ impl Scheduler for Easy {
         self.queue.arrive(job);
     }
 
-    fn complete(&mut self, _job: JobId, _now: i64) {
+    fn complete(&mut self, job: JobId, _now: i64) {
+        self.held.remove(&job);
         self.settle();
         self.queue.retry();
     }
@@ -235,6 +240,10 @@ impl Scheduler for Easy {
     fn expect(&mut self, outages: &[Outage], processors: u32) {
         self.outages = outages.to_vec();
         self.processors = processors;
+    }
+
+    fn holds_of(&mut self, job: JobId, outages: Vec<Outage>) {
+        self.held.insert(job, outages);
     }
 
     fn changed(&mut self, _now: i64) {

@@ -137,6 +137,12 @@ pub trait Scheduler: Send {
         let _ = (outages, processors);
     }
 
+    /// The job that has just started holds processors that will be out of service: when how many, in order
+    /// of time and without overlap. Who holds them is counted once.
+    fn holds_of(&mut self, job: JobId, outages: Vec<Outage>) {
+        let _ = (job, outages);
+    }
+
     /// Processors have left the machine or come back: who was refused may be asked for again.
     fn changed(&mut self, now: i64) {
         let _ = now;

@@ -224,6 +224,10 @@ pub fn simulate_amid(
                     }
                     observer.started(id, now, system.processors_of(slot), allocator.census());
                     service.start(id, &job, &system.held[slot], now);
+                    if !outages.is_empty() {
+                        let of_them = outages.steps_of(&system.held[slot], now);
+                        scheduler.holds_of(id, of_them);
+                    }
                 }
                 Err(Refusal::Stopped(stopped)) => return Err(stopped.into()),
                 Err(refusal) => {

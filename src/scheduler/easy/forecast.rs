@@ -1,6 +1,9 @@
 //! Processors that will be left for waiting jobs, where some are out of service at times.
 
+use std::collections::BTreeMap;
+
 use crate::scheduler::{Outage, QueuedJob, System};
+use crate::workload::JobId;
 
 /// Processors that neither running jobs, by their estimates, nor outages hold: a step function of time,
 /// from now on.
@@ -11,14 +14,27 @@ pub struct Forecast {
 }
 
 impl Forecast {
-    /// What is known at the instant of `system`, on a machine of `processors`.
-    pub fn new(system: &System<'_>, processors: u32, outages: &[Outage]) -> Self {
+    /// What is known at the instant of `system`, on a machine of `processors`. What will be out of service
+    /// of the processors that a running job holds is `held`; it is counted once.
+    pub fn new(
+        system: &System<'_>,
+        processors: u32,
+        outages: &[Outage],
+        held: &BTreeMap<JobId, Vec<Outage>>,
+    ) -> Self {
         let now = system.now;
         let mut left = i64::from(processors);
         let mut changes: Vec<(i64, i64)> = Vec::new();
         for job in system.running.iter().filter(|job| job.estimated_end > now) {
             left -= i64::from(job.size);
             changes.push((job.estimated_end, job.size.into()));
+            for &Outage { from, until, processors } in held.get(&job.id).into_iter().flatten() {
+                let (from, until) = (from.max(now), until.min(job.estimated_end));
+                if from < until {
+                    changes.push((from, processors.into()));
+                    changes.push((until, -i64::from(processors)));
+                }
+            }
         }
         for &Outage { from, until, processors } in outages.iter().filter(|one| one.until > now) {
             match from <= now {
@@ -28,6 +44,8 @@ impl Forecast {
             changes.push((until, processors.into()));
         }
         changes.sort_unstable();
+        left +=
+            changes.extract_if(.., |change| change.0 <= now).map(|change| change.1).sum::<i64>();
         let mut steps = vec![(now, left)];
         for (at, by) in changes {
             left += by;
@@ -68,7 +86,6 @@ impl Forecast {
 mod tests {
     use super::*;
     use crate::scheduler::{FOREVER, Running, RunningJobs};
-    use crate::workload::JobId;
 
     #[test]
     fn outages_hold_processors_like_jobs() {
@@ -77,7 +94,7 @@ mod tests {
         let outage = |from, until, processors| Outage { from, until, processors };
         let outages = [outage(0, 20, 2), outage(50, 60, 16), outage(200, FOREVER, 8)];
         let system = System { now: 10, free: 10, round: 0, running: &running };
-        let forecast = Forecast::new(&system, 16, &outages);
+        let forecast = Forecast::new(&system, 16, &outages, &BTreeMap::new());
         let expected = [(10, 10), (20, 12), (50, -4), (60, 12), (100, 16), (200, 8), (FOREVER, 16)];
         assert_eq!(forecast.steps, expected);
         let job =
@@ -96,5 +113,18 @@ mod tests {
         assert!(forecast.fits_beside(&job(10, 41), 60, &job(2, 100), 10));
         assert!(!forecast.fits_beside(&job(10, 41), 60, &job(3, 100), 10));
         assert!(forecast.fits_beside(&job(10, 41), 60, &job(3, 50), 10));
+    }
+
+    /// Of the 4 processors of the job until 100, 2 are out of service from 0 to 20 and 3 from 50 to 120.
+    #[test]
+    fn who_holds_what_will_be_out_of_service_is_counted_once() {
+        let mut running = RunningJobs::default();
+        running.insert(Running { estimated_end: 100, id: JobId(0), size: 4 });
+        let outage = |from, until, processors| Outage { from, until, processors };
+        let outages = [outage(0, 20, 2), outage(50, 120, 5)];
+        let held = BTreeMap::from([(JobId(0), vec![outage(0, 20, 2), outage(50, 120, 3)])]);
+        let system = System { now: 10, free: 12, round: 0, running: &running };
+        let forecast = Forecast::new(&system, 16, &outages, &held);
+        assert_eq!(forecast.steps, [(10, 12), (20, 12), (50, 10), (100, 11), (120, 16)]);
     }
 }

@@ -22,7 +22,7 @@ mod file;
 
 pub use file::{OutageError, OutageFile};
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::str::FromStr;
 
 use crate::naming::nearest;
@@ -154,6 +154,20 @@ impl Outages {
             since = Some((now, covered.len() as u32));
         }
         steps
+    }
+
+    /// [`steps`](Self::steps) of some processors, from `now` on.
+    pub fn steps_of(&self, nodes: &[NodeId], now: i64) -> Vec<Outage> {
+        let ahead =
+            self.windows.iter().filter(|window| window.until.is_none_or(|until| now < until));
+        let held: HashSet<NodeId> = nodes.iter().copied().collect();
+        let of = |window: &Window| Window {
+            from: window.from.max(now),
+            until: window.until,
+            nodes: window.nodes.iter().copied().filter(|node| held.contains(node)).collect(),
+        };
+        let windows = ahead.map(of).filter(|window| !window.nodes.is_empty()).collect();
+        Self { windows, ..Self::NONE }.steps()
     }
 
     /// What tells these from others, as text without blank lines; empty if there is no window.

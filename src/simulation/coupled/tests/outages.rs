@@ -211,3 +211,28 @@ proptest! {
         prop_assert_eq!(none.ends, far.ends);
     }
 }
+
+/// Job 0 holds just what is, or will be, out of service: it is not counted for it a second time, and job 1
+/// has the other half of the machine at once. When job 0 ends before its estimate, job 2 gets nothing of it.
+#[test]
+fn what_drains_is_counted_once() {
+    let jobs = [job(0, 300, 1000, 8), job(10, 900, 900, 8), job(400, 50, 50, 8)];
+    for from in [5, 200, 500] {
+        // The two first rows, in two windows that overlap.
+        let of = |from, until, nodes: &[u32]| Window {
+            from,
+            until: Some(until),
+            nodes: nodes.iter().map(|&node| NodeId(node)).collect(),
+        };
+        let first = of(from, 2000, &[0, 4, 8, 12, 1, 5]);
+        let windows = vec![first, of(from + 1, 1500, &[1, 5, 9, 13])];
+        let outages = Outages { windows, running: WhenDown::Drain, walls: false };
+        for scheduler in ["fcfs", "easy", "conservative", "out-of-order"] {
+            let run = amid(&jobs, &outages, scheduler, "row-major-first-fit").expect("it runs");
+            let starts: Vec<i64> = run.starts.iter().map(|all| all[0].0).collect();
+            // All of it leaves at 300 or, if the window is not yet there, is free for a while.
+            let third = if from < 500 { 910 } else { 400 };
+            assert_eq!(starts, [0, 10, third], "{scheduler} from {from}");
+        }
+    }
+}

@@ -36,10 +36,14 @@ impl Log for Dirlab {
         };
         let row = self.columns.row(line, b',', &mut self.cells)?;
         let number = |at| row.read(at, Reason::NotANumber, seconds);
-        let (later, run, limit) = (number(interval)?, number(run)?, number(limit)?);
-        let size = size(row, nodes, self.source.round_up)?;
         // The next job counts from this one, whatever becomes of it.
+        let later = number(interval)?;
         self.now = self.now.saturating_add(later);
+        if later < 0 {
+            sink.noted(line.number, "submitted before the job in the line before");
+        }
+        let (run, limit) = (number(run)?, number(limit)?);
+        let size = size(row, nodes, self.source.round_up)?;
         let status = match row.text(state) {
             "Pass" => status::COMPLETED,
             "Killed" => status::CANCELLED,

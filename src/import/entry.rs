@@ -93,6 +93,7 @@ pub(super) mod dropped {
     pub const NOT_STARTED: &str = "array of tasks that did not start";
     pub const WAIT: &str = "started before it was submitted";
     pub const RUN: &str = "ended before it started";
+    pub const NO_END: &str = "neither end nor run time";
     pub const NO_SIZE: &str = "no size";
     pub const SIZE: &str = "size not positive";
     pub const FRACTION: &str = "size with a fraction";

@@ -34,6 +34,8 @@ struct Places {
     /// Where the size of a job stands that ran, in order of preference, and of one that did not.
     ran: Vec<usize>,
     asked: Vec<usize>,
+    /// Sizes are processors where nodes were wanted.
+    by_cores: bool,
     requested: Option<usize>,
     allocated: Option<usize>,
     list: Option<usize>,
@@ -86,6 +88,7 @@ impl Sacct {
             Unit::Cores => (all(&["AllocCPUS", "NCPUS"])?, all(&["ReqCPUS", "NCPUS"])?),
         };
         // Where only processors are told they have to do.
+        let by_cores = self.source.size == Unit::Nodes && ran.is_empty();
         let ran = if ran.is_empty() { all(&["AllocCPUS", "NCPUS"])? } else { ran };
         if ran.is_empty() {
             let what = "the header has none of the columns AllocNodes, NNodes and AllocCPUS";
@@ -122,8 +125,10 @@ impl Sacct {
             user: columns.find("User")?,
             account: columns.find("Account")?,
             partition: columns.find("Partition")?,
+            // What was allocated stands there for what was asked for, too.
+            asked: if asked.is_empty() { ran.clone() } else { asked },
             ran,
-            asked,
+            by_cores,
         });
         Ok(())
     }
@@ -254,10 +259,15 @@ impl Log for Sacct {
             sink.dropped(number, dropped::UNFINISHED);
             return Ok(());
         }
-        let size = match started {
-            Some(_) => size(row, &places.ran)?,
-            None => size(row, &places.asked)?,
+        let told = match started {
+            Some(_) => &places.ran,
+            None => &places.asked,
         };
+        let size = size(row, told)?;
+        if size == 0 && told.iter().all(|&at| NOTHING.contains(&row.text(at))) {
+            sink.dropped(number, dropped::NO_SIZE);
+            return Ok(());
+        }
         let eligible = places.eligible.map(|at| time(row, at, zone)).transpose()?.flatten();
         let times = in_order(submitted, started, ended.filter(|_| over));
         let (submitted, started, ended) = (times.submit, times.start, times.end);
@@ -272,7 +282,15 @@ impl Log for Sacct {
             }
         };
         if started.is_some() && (wait < 0 || run < 0) {
-            sink.dropped(number, if wait < 0 { dropped::WAIT } else { dropped::RUN });
+            let without_end = ended.is_none() && elapsed.is_none();
+            sink.dropped(
+                number,
+                match (wait < 0, without_end) {
+                    (true, _) => dropped::WAIT,
+                    (false, true) => dropped::NO_END,
+                    (false, false) => dropped::RUN,
+                },
+            );
             return Ok(());
         }
         let raw = row.perhaps(places.limit_raw);
@@ -320,6 +338,9 @@ impl Log for Sacct {
         )?;
         if !kept {
             return Ok(());
+        }
+        if places.by_cores {
+            sink.noted(number, "size in processors, for no column tells nodes");
         }
         if let Some(note) = times.note {
             sink.noted(number, note);

@@ -138,3 +138,36 @@ fn a_header_that_cannot_be_meant() {
     let words = "log:1: running=yes needs the column ElapsedRaw or Elapsed";
     assert!(error("sacct[running=yes]", &without).contains(words));
 }
+
+/// A row that cannot be read, but for its interval, takes none from those after it.
+#[test]
+fn intervals_of_rows_that_are_left_out() {
+    let log = "u_id,user,gpu_num,cpu_num,node_num,interval,run_time,wall_time,new_status\n\
+               0,1,0,64,1,0,5,60,Pass\n1,1,0,64,1,1000,x,60,Pass\n2,1,0,64,1,50,5,60,Pass\n\
+               3,1,0,64,1,-20,5,60,Pass\n";
+    let lenient = Import { max_errors: 1, ..how("dirlab", None) };
+    let made = run(&lenient, log.as_bytes()).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(made.report.count("submitted before the job in the line before"), 1);
+    let submitted: Vec<i64> = jobs(&made).iter().map(|job| job[0]).collect();
+    assert_eq!(submitted, [0, 1050, 1030]);
+}
+
+#[test]
+fn what_sacct_does_not_tell() {
+    let log = "JobID|Submit|Start|End|AllocCPUS|State\n\
+               1|2026-03-01T08:00:00|2026-03-01T08:00:05||4|COMPLETED\n\
+               2|2026-03-01T08:00:00|2026-03-01T08:00:05|2026-03-01T08:01:05|4|COMPLETED\n\
+               3|2026-03-01T08:00:00|2026-03-01T08:00:05|2026-03-01T08:01:05||COMPLETED\n\
+               4|2026-03-01T08:00:00|Unknown|2026-03-01T08:01:05|8|CANCELLED\n";
+    let made = made("sacct", log);
+    assert_eq!(jobs(&made), [[0, 5, 60, 4, -1, 1], [0, -1, 0, 8, -1, 5]]);
+    let told = [
+        ("not ended when the log was written", 1),
+        ("no size", 1),
+        ("size in processors, for no column tells nodes", 2),
+        ("never started", 1),
+    ];
+    for (what, count) in told {
+        assert_eq!(made.report.count(what), count, "{what}");
+    }
+}

@@ -1,5 +1,6 @@
 use plotters::prelude::DrawingBackend;
 
+use super::chart::Chart;
 use super::edge::{Cells, Edge};
 use super::header::{Mark, header};
 use super::style::{BLUE, Colour, GREEN, INK, MARGIN, MUTED, PAGE, SKY, TICK, VERMILION, WHITE};
@@ -219,6 +220,11 @@ impl Figure for Candidates {
             }
         }
         table
+    }
+
+    /// A picture of shells, centres and outlines, no chart.
+    fn chart(&self) -> Option<Chart> {
+        None
     }
 }
 

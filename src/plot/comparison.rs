@@ -1,9 +1,11 @@
 use plotters::prelude::DrawingBackend;
 
+use super::chart::{Chart, Encoding, Holds, Layer, Mark as Shown, View};
 use super::header::header;
 use super::number::significant;
 use super::panel::BOTTOM_ROOM;
 use super::rows::{self, Rows};
+use super::scale::Scale;
 use super::style::PALETTE;
 use super::{Canvas, Figure, PlotError, Table};
 
@@ -21,22 +23,37 @@ pub struct Comparison {
     pub half_widths: Vec<Vec<Option<f64>>>,
 }
 
+const TITLE: &str = "Strategies compared";
+
+impl Comparison {
+    /// The values of a measure, strategy by strategy.
+    fn values(&self, measure: usize) -> impl Iterator<Item = Option<f64>> + Clone {
+        self.strategies.iter().map(move |(_, values)| values.get(measure).copied().flatten())
+    }
+
+    fn scale(&self, measure: usize) -> Scale {
+        rows::with_room(1.35 * self.values(measure).flatten().fold(0.0, f64::max))
+    }
+}
+
+/// The column of a measure's half widths.
+fn half_width(measure: &str) -> String {
+    format!("{measure}, half width")
+}
+
 impl Figure for Comparison {
     fn height(&self) -> f64 {
         rows::height(self.strategies.len())
     }
 
     fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), PlotError> {
-        let top = header(canvas, "Strategies compared", &self.subtitle, &[])? - 8.0;
+        let top = header(canvas, TITLE, &self.subtitle, &[])? - 8.0;
         let names: Vec<_> = self.strategies.iter().map(|(name, _)| name.clone()).collect();
         let rows = Rows::draw(canvas, top, self.height() - BOTTOM_ROOM, &names)?;
         for (i, title) in self.measures.iter().enumerate() {
-            let value = |values: &[Option<f64>]| values.get(i).copied().flatten();
-            let values = self.strategies.iter().map(|(_, values)| value(values));
-            let most = values.clone().flatten().fold(0.0, f64::max);
-            let panel = rows.panel(i, self.measures.len(), rows::with_room(1.35 * most));
+            let panel = rows.panel(i, self.measures.len(), self.scale(i));
             panel.grid_x(canvas)?;
-            for (row, value) in values.enumerate() {
+            for (row, value) in self.values(i).enumerate() {
                 match value {
                     Some(value) => {
                         let colour = PALETTE[i % PALETTE.len()];
@@ -57,8 +74,7 @@ impl Figure for Comparison {
     fn table(&self) -> Table {
         let mut columns = vec!["strategy"];
         columns.extend(self.measures.iter().map(String::as_str));
-        let half_widths = self.measures.iter().map(|measure| format!("{measure}, half width"));
-        let half_widths: Vec<String> = half_widths.collect();
+        let half_widths: Vec<String> = self.measures.iter().map(|it| half_width(it)).collect();
         if !self.half_widths.is_empty() {
             columns.extend(half_widths.iter().map(String::as_str));
         }
@@ -71,5 +87,30 @@ impl Figure for Comparison {
             table.row(&row);
         }
         table
+    }
+
+    fn chart(&self) -> Option<Chart> {
+        let names: Vec<String> = self.strategies.iter().map(|(name, _)| name.clone()).collect();
+        let view = |(i, measure): (usize, &String)| {
+            let encodings = vec![
+                Encoding::new("x", measure, Holds::Numbers(self.scale(i)), measure),
+                Encoding::new("y", "strategy", Holds::Names(names.clone()), ""),
+            ];
+            let mut layers =
+                vec![Layer::new(Shown::Bar, Some(PALETTE[i % PALETTE.len()]), encodings.clone())];
+            if !self.half_widths.is_empty() {
+                let mut intervals = Layer::new(Shown::Interval, None, encodings);
+                intervals.encodings.push(Encoding::end("xError", &half_width(measure)));
+                layers.push(intervals);
+            }
+            View { layers, ..View::default() }
+        };
+        Some(Chart {
+            title: TITLE.to_string(),
+            subtitle: self.subtitle.clone(),
+            views: self.measures.iter().enumerate().map(view).collect(),
+            across: self.measures.len(),
+            ..Chart::default()
+        })
     }
 }

@@ -1,5 +1,6 @@
 use plotters::prelude::DrawingBackend;
 
+use super::chart::{Chart, Encoding, Holds, Layer, Mark as Shown, View};
 use super::header::{Mark, header};
 use super::panel::{BOTTOM_ROOM, LEFT_ROOM, Panel};
 use super::scale::Scale;
@@ -27,6 +28,17 @@ pub struct Climb {
     /// Named improvements to compare with, as dashed lines.
     pub references: Vec<(String, f64)>,
 }
+
+impl Climb {
+    /// What a reference of it is called in the table.
+    fn reference(&self, name: &str) -> String {
+        format!("{name}: {}", self.name)
+    }
+}
+
+const TITLE: &str = "Best vector so far";
+const X_TITLE: &str = "Work (whole evaluations)";
+const Y_TITLE: &str = "Improvement on no tie-breaking (%)";
 
 impl Convergence {
     fn scales(&self) -> (Scale, Scale) {
@@ -69,14 +81,14 @@ impl Figure for Convergence {
                 legend.push((Mark::Dashes(colour(i)), name.clone()));
             }
         }
-        let top = header(canvas, "Best vector so far", &self.subtitle, &legend)?;
+        let top = header(canvas, TITLE, &self.subtitle, &legend)?;
         let (x, y) = self.scales();
         let (right, bottom) = (PAGE.0 - 40.0, self.height() - BOTTOM_ROOM);
         let panel = Panel { left: LEFT_ROOM, top, right, bottom, x, y };
         panel.grid_x(canvas)?;
         panel.grid_y(canvas)?;
-        panel.axis_bottom(canvas, "Work (whole evaluations)")?;
-        panel.axis_left(canvas, "Improvement on no tie-breaking (%)")?;
+        panel.axis_bottom(canvas, X_TITLE)?;
+        panel.axis_left(canvas, Y_TITLE)?;
         for (i, climb) in self.climbs.iter().enumerate() {
             for &(_, value) in climb.references.iter().filter(|reference| reference.1.is_finite()) {
                 let height = panel.at_y(value.max(y.range().0));
@@ -108,9 +120,38 @@ impl Figure for Convergence {
                 table.row(&[climb.name.clone(), work.to_string(), value.to_string()]);
             }
             for (name, value) in &climb.references {
-                table.row(&[format!("{name}: {}", climb.name), String::new(), value.to_string()]);
+                table.row(&[climb.reference(name), String::new(), value.to_string()]);
             }
         }
         table
+    }
+
+    fn chart(&self) -> Option<Chart> {
+        let (x, y) = self.scales();
+        // A reference has the colour of its search.
+        let names = |(i, climb): (usize, &Climb)| {
+            let references = climb.references.iter().map(|(name, _)| climb.reference(name));
+            let names = std::iter::once(climb.name.clone()).chain(references);
+            names.map(|name| (name, PALETTE[i % PALETTE.len()])).collect::<Vec<_>>()
+        };
+        let series = Holds::Series(self.climbs.iter().enumerate().flat_map(names).collect());
+        let of_y = |field: &str| Encoding::new("y", field, Holds::Numbers(y), Y_TITLE);
+        let colour = || Encoding::new("color", "search", series.clone(), "");
+        let steps = vec![
+            Encoding::new("x", "whole_evaluations", Holds::Numbers(x), X_TITLE),
+            of_y("improvement_percent"),
+            colour(),
+        ];
+        let references = Layer {
+            without: Some("whole_evaluations"),
+            ..Layer::new(Shown::Rule, None, vec![of_y("improvement_percent"), colour()])
+        };
+        let layers = vec![Layer::new(Shown::Steps, None, steps), references];
+        Some(Chart {
+            title: TITLE.to_string(),
+            subtitle: self.subtitle.clone(),
+            views: vec![View { layers, ..View::default() }],
+            ..Chart::default()
+        })
     }
 }

@@ -1,5 +1,6 @@
 use plotters::prelude::DrawingBackend;
 
+use super::chart::Chart;
 use super::style::PAGE;
 use super::{Canvas, PlotError, Table};
 
@@ -18,4 +19,8 @@ pub trait Figure {
 
     /// The data shown.
     fn table(&self) -> Table;
+
+    /// The columns of the table as marks on axes, with the scales that [`draw`](Self::draw) has; `None` for what is
+    /// no chart of columns.
+    fn chart(&self) -> Option<Chart>;
 }

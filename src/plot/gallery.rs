@@ -18,7 +18,7 @@ use crate::topology::Topology;
 use crate::workload::unscaled_name;
 
 /// Saves a figure in a folder under a stem.
-type Picture = Box<dyn Fn(&Path, &str) -> Result<[PathBuf; 3], PlotError> + Send + Sync>;
+type Picture = Box<dyn Fn(&Path, &str) -> Result<Vec<PathBuf>, PlotError> + Send + Sync>;
 
 /// Parts of a file name, and the figure.
 type Named = (Vec<String>, Picture);
@@ -64,7 +64,7 @@ pub fn gallery(dir: &Path, results: &[RunResult]) -> Result<Vec<PathBuf>, PlotEr
             (stems.give(&parts), picture)
         })
         .collect();
-    let paths: Result<Vec<[PathBuf; 3]>, PlotError> =
+    let paths: Result<Vec<Vec<PathBuf>>, PlotError> =
         stemmed.par_iter().map(|(stem, picture)| picture(dir, stem)).collect();
     Ok(paths?.into_iter().flatten().collect())
 }

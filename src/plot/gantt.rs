@@ -1,10 +1,11 @@
 use plotters::prelude::DrawingBackend;
 
+use super::chart::{Chart, Derived, Encoding, Formula, Holds, Layer, Mark as Shown, View};
 use super::header::header;
 use super::machine::colour_of;
 use super::panel::{BOTTOM_ROOM, LEFT_ROOM, Panel};
 use super::scale::Scale;
-use super::style::{INK, MARGIN, PAGE, TICK, WHITE};
+use super::style::{BLUE, INK, MARGIN, PAGE, TICK, WHITE};
 use super::{Align, Canvas, Figure, PlotError, Table, Text};
 
 /// Who held which processors when: processors from below upwards, time to the right, a bar for each
@@ -50,6 +51,21 @@ fn unit(seconds: i64) -> (&'static str, f64) {
     }
 }
 
+impl Gantt {
+    /// The axes, with their titles: time in its unit, and processors.
+    fn axes(&self) -> [(Scale, String); 2] {
+        let [from, until] = self.window;
+        let (name, seconds) = unit(until - from);
+        [
+            (
+                Scale::linear(from as f64 / seconds, until as f64 / seconds),
+                format!("Time of the trace ({name})"),
+            ),
+            (Scale::linear(0.0, self.processors as f64), format!("Processors, {}", self.order)),
+        ]
+    }
+}
+
 impl Figure for Gantt {
     fn height(&self) -> f64 {
         720.0
@@ -58,15 +74,16 @@ impl Figure for Gantt {
     fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), PlotError> {
         let top = header(canvas, &self.title, &self.subtitle, &[])? + 4.0;
         let [from, until] = self.window;
-        let (name, seconds) = unit(until - from);
+        let (_, seconds) = unit(until - from);
+        let [(x, x_title), (y, y_title)] = self.axes();
         let time = |at: i64| at.clamp(from, until) as f64 / seconds;
         let panel = Panel {
             left: LEFT_ROOM,
             top,
             right: PAGE.0 - MARGIN,
             bottom: self.height() - BOTTOM_ROOM,
-            x: Scale::linear(time(from), time(until)),
-            y: Scale::linear(0.0, self.processors as f64),
+            x,
+            y,
         };
         panel.grid_x(canvas)?;
         // Between bars a hair of the page, where they are large enough for it.
@@ -86,8 +103,8 @@ impl Figure for Gantt {
                 canvas.text(&number, ((x0 + x1) / 2.0, (y0 + y1) / 2.0), look)?;
             }
         }
-        panel.axis_left(canvas, &format!("Processors, {}", self.order))?;
-        panel.axis_bottom(canvas, &format!("Time of the trace ({name})"))
+        panel.axis_left(canvas, &y_title)?;
+        panel.axis_bottom(canvas, &x_title)
     }
 
     fn table(&self) -> Table {
@@ -96,5 +113,33 @@ impl Figure for Gantt {
             table.row(&[job, start, end, first as i64, count as i64]);
         }
         table
+    }
+
+    fn chart(&self) -> Option<Chart> {
+        let [(x, x_title), (y, y_title)] = self.axes();
+        let [from, until] = self.window;
+        let (_, seconds) = unit(until - from);
+        // As many colours as jobs would be as many lines of a legend: each job has its colour in the SVG.
+        let encodings = vec![
+            Encoding::new("x", "start_time", Holds::Numbers(x), &x_title),
+            Encoding::end("x2", "end_time"),
+            Encoding::new("y", "first", Holds::Numbers(y), &y_title),
+            Encoding::end("y2", "last"),
+            Encoding::end("detail", "job"),
+        ];
+        Some(Chart {
+            title: self.title.clone(),
+            subtitle: self.subtitle.clone(),
+            derived: vec![
+                Derived { name: "start_time", of: Formula::Over("start", seconds) },
+                Derived { name: "end_time", of: Formula::Over("end", seconds) },
+                Derived { name: "last", of: Formula::Sum("first", "count") },
+            ],
+            views: vec![View {
+                layers: vec![Layer::new(Shown::Cell, Some(BLUE), encodings)],
+                ..View::default()
+            }],
+            ..Chart::default()
+        })
     }
 }

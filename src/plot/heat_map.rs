@@ -1,5 +1,6 @@
 use plotters::prelude::DrawingBackend;
 
+use super::chart::{Chart, Encoding, Holds, Layer, Mark as Shown, View};
 use super::header::header;
 use super::number::significant;
 use super::panel::{BOTTOM_ROOM, LEFT_ROOM, Panel};
@@ -33,6 +34,14 @@ impl HeatMap {
         self.values.get(row)?.get(column).copied().flatten().filter(|value| value.is_finite())
     }
 
+    /// The colours' range: that of the values.
+    fn colours(&self) -> Scale {
+        let values = || self.cells().filter_map(|(row, column)| self.value(row, column));
+        let low = values().fold(f64::INFINITY, f64::min);
+        let high = values().fold(f64::NEG_INFINITY, f64::max);
+        if low <= high { Scale::linear(low, high) } else { Scale::linear(0.0, 1.0) }
+    }
+
     fn cells(&self) -> impl Iterator<Item = (usize, usize)> + use<> {
         let columns = self.columns.len();
         (0..self.rows.len()).flat_map(move |row| (0..columns).map(move |column| (row, column)))
@@ -48,10 +57,7 @@ const SEAM: f64 = 0.5;
 impl Figure for HeatMap {
     fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), PlotError> {
         let top = header(canvas, &self.title, &self.subtitle, &[])?;
-        let values = || self.cells().filter_map(|(row, column)| self.value(row, column));
-        let low = values().fold(f64::INFINITY, f64::min);
-        let high = values().fold(f64::NEG_INFINITY, f64::max);
-        let colours = if low <= high { Scale::linear(low, high) } else { Scale::linear(0.0, 1.0) };
+        let colours = self.colours();
         let look = Text::of_size(TICK).align(Align::Right);
         let mut widest: f64 = 0.0;
         for label in &self.rows {
@@ -77,6 +83,27 @@ impl Figure for HeatMap {
             table.row(&[self.columns[column].clone(), self.rows[row].clone(), value]);
         }
         table
+    }
+
+    fn chart(&self) -> Option<Chart> {
+        let rows = self.rows.iter().rev().cloned().collect();
+        let encodings = vec![
+            Encoding::new("x", &self.x_title, Holds::Names(self.columns.clone()), &self.x_title),
+            Encoding::new("y", &self.y_title, Holds::Names(rows), &self.y_title),
+            Encoding::new(
+                "color",
+                &self.value_title,
+                Holds::Shades(self.colours()),
+                &self.value_title,
+            ),
+        ];
+        let layers = vec![Layer::new(Shown::Cell, None, encodings)];
+        Some(Chart {
+            title: self.title.clone(),
+            subtitle: self.subtitle.clone(),
+            views: vec![View { layers, ..View::default() }],
+            ..Chart::default()
+        })
     }
 }
 

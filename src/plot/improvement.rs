@@ -1,5 +1,6 @@
 use plotters::prelude::DrawingBackend;
 
+use super::chart::{Chart, Encoding, Holds, Layer, Mark as Shown, View};
 use super::header::{Mark, header};
 use super::number::grouped;
 use super::panel::{BOTTOM_ROOM, LEFT_ROOM, Panel, RIGHT_ROOM};
@@ -40,6 +41,47 @@ impl Improvement {
         })
     }
 
+    fn title(&self) -> &'static str {
+        match self.order {
+            Order::Size => "Improvement by job size",
+            Order::Rank => "Improvement by rank of job size",
+        }
+    }
+
+    /// Column and title of the x axis.
+    fn across(&self) -> (&'static str, &'static str) {
+        match self.order {
+            Order::Size => ("size", "Job size (processors)"),
+            Order::Rank => ("size_rank", "Rank of the job size by number of jobs"),
+        }
+    }
+
+    /// Axes of sizes or ranks, of the improvement, and of the jobs.
+    fn scales(&self) -> [Scale; 3] {
+        let low = self.with_intervals().map(|it| ends(it)[0]).fold(0.0, f64::min);
+        let high = self.with_intervals().map(|it| ends(it)[1]).fold(0.0, f64::max);
+        let most = self.changes.iter().map(|c| c.jobs).max().unwrap_or(1) as f64;
+        let last = self.changes.iter().map(|c| self.x(c)).max_by(f64::total_cmp).unwrap_or(1.0);
+        let pad = last * 0.01 + 0.5;
+        let first = match self.order {
+            Order::Size => -pad,
+            // There is no rank 0 to label.
+            Order::Rank => 1.0 - pad.min(0.9),
+        };
+        [
+            Scale::linear(first, last + pad),
+            Scale::round(low, high, 7),
+            // Crosses of single jobs and of the most frequent size stay off the edges.
+            Scale::log(0.7, (most * 1.5).max(10.0)),
+        ]
+    }
+
+    fn words(&self) -> Vec<String> {
+        let mut words = self.subtitle.clone();
+        words.extend(self.fixed());
+        words
+    }
+
     /// The changes with half the widths of their intervals, if they have any.
     fn with_intervals(&self) -> impl Iterator<Item = (&SizeChange, Option<f64>)> {
         let half_widths = self.half_widths.iter().copied().map(Some);
@@ -58,49 +100,36 @@ impl Improvement {
     }
 }
 
+const Y_TITLE: &str = "Improvement of mean pairwise L₁ (%)";
+const JOBS: &str = "Jobs of the size";
+
+/// The ends of a change's interval, which are the change where it has none.
+fn ends((change, half): (&SizeChange, Option<f64>)) -> [f64; 2] {
+    let half = half.unwrap_or(0.0);
+    [change.improvement_percent - half, change.improvement_percent + half]
+}
+
 impl Figure for Improvement {
     fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), PlotError> {
-        let (title, x_title) = match self.order {
-            Order::Size => ("Improvement by job size", "Job size (processors)"),
-            Order::Rank => {
-                ("Improvement by rank of job size", "Rank of the job size by number of jobs")
-            }
-        };
-        let mut subtitle = self.subtitle.clone();
-        subtitle.extend(self.fixed());
         let legend = [
             (Mark::Box(BLUE), "closer together (left axis)".to_string()),
             (Mark::Box(VERMILION), "farther apart (left axis)".to_string()),
             (Mark::Cross(INK), "jobs of the size (right axis)".to_string()),
         ];
-        let top = header(canvas, title, &subtitle, &legend)?;
+        let top = header(canvas, self.title(), &self.words(), &legend)?;
 
         let percent = |c: &SizeChange| c.improvement_percent;
-        let ends = |(change, half): (&SizeChange, Option<f64>)| {
-            let half = half.unwrap_or(0.0);
-            [percent(change) - half, percent(change) + half]
-        };
-        let low = self.with_intervals().map(|it| ends(it)[0]).fold(0.0, f64::min);
-        let high = self.with_intervals().map(|it| ends(it)[1]).fold(0.0, f64::max);
-        let most = self.changes.iter().map(|c| c.jobs).max().unwrap_or(1) as f64;
-        // Crosses of single jobs and of the most frequent size stay off the edges.
-        let jobs = Scale::log(0.7, (most * 1.5).max(10.0));
+        let [x, y, jobs] = self.scales();
         let mut xs: Vec<f64> = self.changes.iter().map(|c| self.x(c)).collect();
         xs.sort_by(f64::total_cmp);
         let last = xs.last().copied().unwrap_or(1.0);
-        let pad = last * 0.01 + 0.5;
-        let first = match self.order {
-            Order::Size => -pad,
-            // There is no rank 0 to label.
-            Order::Rank => 1.0 - pad.min(0.9),
-        };
         let panel = Panel {
             left: LEFT_ROOM,
             top,
             right: super::style::PAGE.0 - RIGHT_ROOM,
             bottom: self.height() - BOTTOM_ROOM,
-            x: Scale::linear(first, last + pad),
-            y: Scale::round(low, high, 7),
+            x,
+            y,
         };
         let gap = xs.windows(2).map(|pair| pair[1] - pair[0]).fold(last.max(1.0), f64::min);
         let half = ((panel.at_x(gap) - panel.at_x(0.0)) * 0.35).clamp(0.8, 9.0);
@@ -131,9 +160,9 @@ impl Figure for Improvement {
                 canvas.cross(centre, arm, half, colour)?;
             }
         }
-        panel.axis_bottom(canvas, x_title)?;
-        panel.axis_left(canvas, "Improvement of mean pairwise L₁ (%)")?;
-        panel.axis_right(canvas, jobs, "Jobs of the size")
+        panel.axis_bottom(canvas, self.across().1)?;
+        panel.axis_left(canvas, Y_TITLE)?;
+        panel.axis_right(canvas, jobs, JOBS)
     }
 
     fn table(&self) -> Table {
@@ -154,5 +183,27 @@ impl Figure for Improvement {
             table.row(&row[..shown]);
         }
         table
+    }
+
+    fn chart(&self) -> Option<Chart> {
+        let [x, y, jobs] = self.scales();
+        let (column, title) = self.across();
+        let x = || Encoding::new("x", column, Holds::Numbers(x), title);
+        let change = "improvement_percent";
+        let height = || Encoding::new("y", change, Holds::Numbers(y), Y_TITLE);
+        let colour = Encoding::new("color", change, Holds::Signs(VERMILION, BLUE), "");
+        let mut layers = vec![Layer::new(Shown::Bar, None, vec![x(), height(), colour])];
+        if !self.half_widths.is_empty() {
+            let half = Encoding::end("yError", "half_width");
+            layers.push(Layer::new(Shown::Interval, Some(INK), vec![x(), height(), half]));
+        }
+        let count = Encoding::new("y", "jobs", Holds::Numbers(jobs), JOBS);
+        let right = Some(Layer::new(Shown::Cross, Some(INK), vec![x(), count]));
+        Some(Chart {
+            title: self.title().to_string(),
+            subtitle: self.words(),
+            views: vec![View { layers, right, ..View::default() }],
+            ..Chart::default()
+        })
     }
 }

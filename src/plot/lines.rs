@@ -1,5 +1,6 @@
 use plotters::prelude::DrawingBackend;
 
+use super::chart::{Chart, Encoding, Holds, Layer, Mark as Shown, View};
 use super::header::{Mark, header};
 use super::panel::{BOTTOM_ROOM, LEFT_ROOM, Panel};
 use super::scale::Scale;
@@ -64,6 +65,15 @@ impl Lines {
         x.is_finite() && y.is_finite() && (!self.log_x || x > 0.0) && (!self.log_y || y > 0.0)
     }
 
+    /// The axes: they cover all points with their error bars.
+    fn scales(&self) -> [Scale; 2] {
+        let all = || self.lines.iter().flat_map(|line| self.points(line));
+        [
+            covering(all().map(|point| point.x), self.log_x, 8, false),
+            covering(all().flat_map(Point::ys), self.log_y, 7, true),
+        ]
+    }
+
     fn points<'a>(&'a self, line: &'a Line) -> impl Iterator<Item = Point> + 'a {
         line.points.iter().copied().filter(|point| self.fits(point))
     }
@@ -94,14 +104,14 @@ impl Figure for Lines {
         let entry = |(i, line): (usize, &Line)| (mark(i), line.name.clone());
         let legend: Vec<_> = self.lines.iter().enumerate().map(entry).collect();
         let top = header(canvas, &self.title, &self.subtitle, &legend)?;
-        let all = || self.lines.iter().flat_map(|line| self.points(line));
+        let [x, y] = self.scales();
         let panel = Panel {
             left: LEFT_ROOM,
             top,
             right: PAGE.0 - 40.0,
             bottom: self.height() - BOTTOM_ROOM,
-            x: covering(all().map(|point| point.x), self.log_x, 8, false),
-            y: covering(all().flat_map(Point::ys), self.log_y, 7, true),
+            x,
+            y,
         };
         panel.grid_x(canvas)?;
         panel.grid_y(canvas)?;
@@ -141,6 +151,32 @@ impl Figure for Lines {
             }
         }
         table
+    }
+
+    fn chart(&self) -> Option<Chart> {
+        let [x, y] = self.scales().map(Holds::Numbers);
+        let colour = |(i, line): (usize, &Line)| (line.name.clone(), PALETTE[i % PALETTE.len()]);
+        let series = Holds::Series(self.lines.iter().enumerate().map(colour).collect());
+        let layer = |mark, field: &str| {
+            let encodings = vec![
+                Encoding::new("x", "x", x.clone(), &self.x_title),
+                Encoding::new("y", field, y.clone(), &self.y_title),
+                Encoding::new("color", "line", series.clone(), ""),
+            ];
+            Layer::new(mark, None, encodings)
+        };
+        let mut layers = vec![layer(Shown::Line, "y"), layer(Shown::Disc, "y")];
+        if self.lines.iter().flat_map(|line| &line.points).any(|point| point.error.is_some()) {
+            let mut intervals = layer(Shown::Interval, "low");
+            intervals.encodings.push(Encoding::end("y2", "high"));
+            layers.push(intervals);
+        }
+        Some(Chart {
+            title: self.title.clone(),
+            subtitle: self.subtitle.clone(),
+            views: vec![View { layers, ..View::default() }],
+            ..Chart::default()
+        })
     }
 }
 

@@ -1,5 +1,6 @@
 use plotters::prelude::DrawingBackend;
 
+use super::chart::{Chart, Encoding, Holds, Layer, Mark as Shown, View};
 use super::header::header;
 use super::heat_map::{BAR_ROOM, draw_bar};
 use super::panel::{BOTTOM_ROOM, Panel};
@@ -52,8 +53,7 @@ impl Figure for LinkMaps {
     fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), PlotError> {
         let top = header(canvas, &self.title, &self.subtitle, &[])? - NAME / 2.0;
         let bottom = self.height() - BOTTOM_ROOM / 2.0;
-        // From nothing: shares of the time are compared, not differences.
-        let colours = Scale::linear(0.0, self.largest().max(self.most));
+        let colours = self.colours();
         for (place, map) in self.maps.iter().enumerate().take(5) {
             // The first has a column to itself, the others two of two each.
             let (column, row, rows) = match place {
@@ -86,6 +86,33 @@ impl Figure for LinkMaps {
         }
         table
     }
+
+    fn chart(&self) -> Option<Chart> {
+        let (columns, rows) = self.sides;
+        let colours = Holds::Shades(self.colours());
+        let view = |map: &LinkMap| {
+            let columns = (0..columns).map(|column| column.to_string()).collect();
+            let rows = (0..rows).rev().map(|row| row.to_string()).collect();
+            let encodings = vec![
+                Encoding::new("x", "x", Holds::Names(columns), ""),
+                Encoding::new("y", "y", Holds::Names(rows), ""),
+                Encoding::new("color", &self.value_title, colours.clone(), &self.value_title),
+            ];
+            View {
+                title: map.name.clone(),
+                only: Some(("map", map.name.clone())),
+                layers: vec![Layer::new(Shown::Cell, None, encodings)],
+                right: None,
+            }
+        };
+        Some(Chart {
+            title: self.title.clone(),
+            subtitle: self.subtitle.clone(),
+            views: self.maps.iter().map(view).collect(),
+            across: 3,
+            ..Chart::default()
+        })
+    }
 }
 
 impl LinkMaps {
@@ -97,6 +124,11 @@ impl LinkMaps {
             values.fold(0.0, f64::max)
         };
         self.maps.iter().map(of).fold(0.0, f64::max)
+    }
+
+    /// The colours' range. From nothing: shares of the time are compared, not differences.
+    fn colours(&self) -> Scale {
+        Scale::linear(0.0, self.largest().max(self.most))
     }
 
     fn cells(&self) -> Vec<(usize, usize)> {

@@ -1,5 +1,6 @@
 use plotters::prelude::DrawingBackend;
 
+use super::chart::{Chart, Encoding, Holds, Layer, Mark as Shown, View};
 use super::header::{Mark, header};
 use super::panel::{BOTTOM_ROOM, LEFT_ROOM, Panel};
 use super::scale::Scale;
@@ -65,6 +66,9 @@ pub struct Span {
     pub waiting: f64,
 }
 
+const TITLE: &str = "Load over time";
+const WAITING: &str = "Waiting jobs";
+const TIME: &str = "Time since the first submission (days)";
 /// Seconds of a day.
 const DAY: f64 = 86_400.0;
 /// Spans to the page's width.
@@ -95,6 +99,23 @@ impl Load {
     /// computes in none that is known. `held` is the mean share of all `slots`.
     pub fn of_slots(subtitle: Vec<String>, series: &Series, slots: usize, held: f64) -> Self {
         Self { of: Of::Slots, ..Self::new(subtitle, series, slots, held) }
+    }
+
+    /// Axes of time, of the upper panel, of the lower one.
+    fn scales(&self) -> [Scale; 3] {
+        let longest = self.spans.iter().map(|span| span.waiting).fold(0.0, f64::max);
+        let end = self.spans.last().map_or(1.0, |span| span.day + self.days);
+        [
+            Scale::linear(0.0, end),
+            Scale::round(0.0, 100.0, 4),
+            Scale::round(0.0, longest.max(1.0), 4),
+        ]
+    }
+
+    fn words(&self) -> Vec<String> {
+        let mut words = self.subtitle.clone();
+        words.push(format!("means over spans of {:.1} hours", 24.0 * self.days));
+        words
     }
 
     /// A step line of one value over a lightly filled area.
@@ -128,27 +149,19 @@ impl Figure for Load {
             (Mark::Dashes(INK), mean),
             (Mark::Box(VERMILION), "waiting jobs".to_string()),
         ];
-        let mut subtitle = self.subtitle.clone();
-        subtitle.push(format!("means over spans of {:.1} hours", 24.0 * self.days));
-        let top = header(canvas, "Load over time", &subtitle, &legend)?;
+        let top = header(canvas, TITLE, &self.words(), &legend)?;
         let bottom = self.height() - BOTTOM_ROOM;
         let middle = (top + bottom) / 2.0;
-        let longest = self.spans.iter().map(|span| span.waiting).fold(0.0, f64::max);
-        let end = self.spans.last().map_or(1.0, |span| span.day + self.days);
+        let [time, share, waiting] = self.scales();
         let upper = Panel {
             left: LEFT_ROOM,
             top,
             right: PAGE.0 - 36.0,
             bottom: middle - 16.0,
-            x: Scale::linear(0.0, end),
-            y: Scale::round(0.0, 100.0, 4),
+            x: time,
+            y: share,
         };
-        let lower = Panel {
-            top: middle + 16.0,
-            bottom,
-            y: Scale::round(0.0, longest.max(1.0), 4),
-            ..upper
-        };
+        let lower = Panel { top: middle + 16.0, bottom, y: waiting, ..upper };
         for panel in [&upper, &lower] {
             panel.grid_x(canvas)?;
             panel.grid_y(canvas)?;
@@ -159,8 +172,8 @@ impl Figure for Load {
         canvas.dashes((upper.left, y), (upper.right, y), 1.25, INK)?;
         upper.axis_left(canvas, self.of.axis())?;
         upper.line_bottom(canvas)?;
-        lower.axis_left(canvas, "Waiting jobs")?;
-        lower.axis_bottom(canvas, "Time since the first submission (days)")
+        lower.axis_left(canvas, WAITING)?;
+        lower.axis_bottom(canvas, TIME)
     }
 
     fn table(&self) -> Table {
@@ -169,5 +182,27 @@ impl Figure for Load {
             table.row(&[span.day, span.utilization, span.waiting]);
         }
         table
+    }
+
+    fn chart(&self) -> Option<Chart> {
+        let [time, share, waiting] = self.scales();
+        let view = |(column, scale, title, colour): (&str, Scale, &str, Colour)| {
+            let encodings = vec![
+                Encoding::new("x", "day", Holds::Numbers(time), TIME),
+                Encoding::new("y", column, Holds::Numbers(scale), title),
+            ];
+            let layers = vec![Layer::new(Shown::Steps, Some(colour), encodings)];
+            View { layers, ..View::default() }
+        };
+        let panels = [
+            (self.of.column(), share, self.of.axis(), BLUE),
+            ("waiting_jobs", waiting, WAITING, VERMILION),
+        ];
+        Some(Chart {
+            title: TITLE.to_string(),
+            subtitle: self.words(),
+            views: panels.map(view).into(),
+            ..Chart::default()
+        })
     }
 }

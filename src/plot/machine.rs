@@ -1,5 +1,6 @@
 use plotters::prelude::DrawingBackend;
 
+use super::chart::Chart;
 use super::edge::{Cells, Edge};
 use super::header::header;
 use super::style::{Colour, GRID, INK, MARGIN, MUTED, PAGE, TICK, WHITE};
@@ -113,6 +114,11 @@ impl Figure for MachineMap {
             table.row(&row);
         }
         table
+    }
+
+    /// A picture of a machine, no chart: Vega-Lite has neither walls nor a colour for each of many jobs.
+    fn chart(&self) -> Option<Chart> {
+        None
     }
 }
 

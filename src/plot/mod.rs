@@ -1,4 +1,4 @@
-//! Figures: every plot as SVG and PNG, with its data beside it as CSV.
+//! Figures: every plot as SVG and PNG, with its data beside it as CSV and, for charts, a Vega-Lite specification of them.
 //!
 //! [`gallery`] draws what a set of results gives, [`search_gallery`] a search; each figure is also a plain value that
 //! can be filled by hand and [`save`]d:
@@ -25,9 +25,10 @@
 //! # How to add one
 //!
 //! 1. Write its file: a struct with what it shows, all public, and `impl` [`Figure`] for it: `draw`,
-//!    and `table` with the numbers shown; and its `mod` line here. [`Ties`] is a short one to start from.
+//!    `table` with the numbers shown, and `chart` with what shows which of them on which scale (see [`chart`],
+//!    or `None` for a picture); and its `mod` line here. [`Ties`] is a short one to start from.
 //! 2. Where it is drawn of results, add it to the [`gallery`]: when, its parts of a file name, its
-//!    values. It is then saved as SVG, PNG and CSV, beside the others, in every `--out`.
+//!    values. It is then saved as SVG, PNG, CSV and `.vl.json`, beside the others, in every `--out`.
 //!
 //! # The house
 //!
@@ -40,6 +41,7 @@
 mod beside;
 mod candidates;
 mod canvas;
+pub mod chart;
 mod comparison;
 mod convergence;
 mod edge;
@@ -93,6 +95,7 @@ pub use load::{Load, Of, Span};
 pub use machine::MachineMap;
 pub use name::Stems;
 pub use save::save;
+pub use scale::{Scale, Tick};
 pub use scatter::{Scatter, ScatterPanel};
 pub use search::{Searched, convergence, portability_map, search_gallery, surface};
 pub use shifts::{Shift, Shifts};

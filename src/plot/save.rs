@@ -14,23 +14,29 @@ const SCALE: u32 = 2;
 const OVERSAMPLING: u32 = 2;
 
 /// Draws a figure as `STEM.svg` and `STEM.png` in the folder `dir`, which is made if it
-/// is not there, and its data as `STEM.csv`. Returns the three paths. A file has its name
+/// is not there, and writes its data as `STEM.csv` and, if it is a chart of them, a Vega-Lite 5
+/// specification `STEM.vl.json` that draws them. Returns the paths, in this order. A file has its name
 /// only once it is whole.
 ///
 /// # Errors
 /// [`PlotError`] if drawing fails or a file cannot be written.
-pub fn save(dir: &Path, stem: &str, figure: &impl Figure) -> Result<[PathBuf; 3], PlotError> {
+pub fn save(dir: &Path, stem: &str, figure: &impl Figure) -> Result<Vec<PathBuf>, PlotError> {
     register()?;
     fs::create_dir_all(dir).map_err(PlotError::io(dir))?;
     let write = |extension: &str, bytes: &[u8]| {
         let path = dir.join(format!("{stem}.{extension}"));
         files::write(&path, bytes).map_err(PlotError::io(&path)).map(|()| path)
     };
-    Ok([
+    let mut paths = vec![
         write("svg", svg(figure)?.as_bytes())?,
         write("png", &png(figure)?)?,
         write("csv", figure.table().csv().as_bytes())?,
-    ])
+    ];
+    if let Some(chart) = figure.chart() {
+        let specification = chart.specification(&format!("{stem}.csv"));
+        paths.push(write("vl.json", specification.as_bytes())?);
+    }
+    Ok(paths)
 }
 
 fn pixels(figure: &impl Figure, scale: u32) -> (u32, u32) {

@@ -60,6 +60,11 @@ impl Scale {
         (self.min, self.max)
     }
 
+    /// Whether it is logarithmic.
+    pub fn is_log(self) -> bool {
+        self.log
+    }
+
     /// Where a value is between the ends: 0 at the lower, 1 at the upper.
     pub fn share(self, value: f64) -> f64 {
         if self.log {

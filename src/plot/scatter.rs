@@ -1,5 +1,6 @@
 use plotters::prelude::DrawingBackend;
 
+use super::chart::{Chart, Encoding, Holds, Layer, Mark as Shown, View};
 use super::header::{Mark, header};
 use super::panel::{BOTTOM_ROOM, LEFT_ROOM, Panel};
 use super::scale::Scale;
@@ -39,6 +40,18 @@ const RIGHT: f64 = 24.0;
 const ACROSS: usize = 2;
 /// More points than this are small.
 const MANY: usize = 60;
+
+impl ScatterPanel {
+    /// What tells its rows in the table.
+    fn measures(&self) -> String {
+        format!("{} ~ {}", self.x_title, self.y_title)
+    }
+
+    fn scales(&self) -> [Scale; 2] {
+        let points = || self.points.iter();
+        [covering(points().map(|point| point.0)), covering(points().map(|point| point.1))]
+    }
+}
 
 impl Scatter {
     fn down(&self) -> usize {
@@ -80,13 +93,14 @@ impl Figure for Scatter {
         for (i, panel) in self.panels.iter().enumerate() {
             let (column, row) = ((i % ACROSS) as f64, (i / ACROSS) as f64);
             let (left, top) = (column * width, top + row * step);
+            let [x, y] = panel.scales();
             let area = Panel {
                 left: left + LEFT_ROOM,
                 top: top + NAME,
                 right: left + width - RIGHT,
                 bottom: top + step - BOTTOM_ROOM,
-                x: covering(panel.points.iter().map(|point| point.0)),
-                y: covering(panel.points.iter().map(|point| point.1)),
+                x,
+                y,
             };
             area.grid_x(canvas)?;
             area.grid_y(canvas)?;
@@ -111,12 +125,40 @@ impl Figure for Scatter {
     fn table(&self) -> Table {
         let mut table = Table::new(&["panel", "point", "x", "y"]);
         for panel in &self.panels {
-            let name = format!("{} ~ {}", panel.x_title, panel.y_title);
+            let name = panel.measures();
             for (place, (x, y)) in panel.points.iter().enumerate() {
                 let point = self.names.get(place).cloned().unwrap_or_else(|| place.to_string());
                 table.row(&[name.clone(), point, x.to_string(), y.to_string()]);
             }
         }
         table
+    }
+
+    fn chart(&self) -> Option<Chart> {
+        let colour = |(i, name): (usize, &String)| (name.clone(), self.look(i).0);
+        let series = Holds::Series(self.names.iter().enumerate().map(colour).collect());
+        let view = |panel: &ScatterPanel| {
+            let [x, y] = panel.scales().map(Holds::Numbers);
+            let mut encodings = vec![
+                Encoding::new("x", "x", x, &panel.x_title),
+                Encoding::new("y", "y", y, &panel.y_title),
+            ];
+            if !self.names.is_empty() {
+                encodings.push(Encoding::new("color", "point", series.clone(), ""));
+            }
+            View {
+                title: panel.name.clone(),
+                only: Some(("panel", panel.measures())),
+                layers: vec![Layer::new(Shown::Disc, Some(BLUE), encodings)],
+                right: None,
+            }
+        };
+        Some(Chart {
+            title: self.title.clone(),
+            subtitle: self.subtitle.clone(),
+            views: self.panels.iter().map(view).collect(),
+            across: ACROSS,
+            ..Chart::default()
+        })
     }
 }

@@ -1,5 +1,6 @@
 use plotters::prelude::DrawingBackend;
 
+use super::chart::{Chart, Derived, Encoding, Formula, Holds, Layer, Mark as Shown, View};
 use super::header::{Mark, header};
 use super::number::grouped;
 use super::panel::{BOTTOM_ROOM, LEFT_ROOM, Panel};
@@ -33,6 +34,23 @@ pub struct Shift {
 const HOUR: f64 = 3600.0;
 const DAY: f64 = 86_400.0;
 
+const X_TITLE: &str = "Submission (days of the trace)";
+const Y_TITLE: &str = "Starts later by (hours)";
+
+impl Shifts {
+    fn scales(&self) -> [Scale; 2] {
+        let days = || self.shifts.iter().map(|shift| shift.submit as f64 / DAY);
+        let hours = || self.shifts.iter().map(|shift| shift.later as f64 / HOUR);
+        let (first, last) = (days().fold(f64::INFINITY, f64::min), days().fold(0.0, f64::max));
+        let (least, most) = (hours().fold(0.0, f64::min), hours().fold(0.0, f64::max));
+        let first = if first.is_finite() { first } else { 0.0 };
+        [
+            Scale::linear(first, last.max(first + 1.0 / 24.0)),
+            Scale::round(least, most.max(least + 1.0 / 60.0), 7),
+        ]
+    }
+}
+
 impl Figure for Shifts {
     fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), PlotError> {
         let count = |of: fn(i64) -> bool| {
@@ -43,18 +61,14 @@ impl Figure for Shifts {
             (Mark::Thick(VERMILION), format!("{} start later", count(|by| by > 0))),
         ];
         let top = header(canvas, &self.title, &self.subtitle, &legend)?;
-        let days = || self.shifts.iter().map(|shift| shift.submit as f64 / DAY);
-        let hours = || self.shifts.iter().map(|shift| shift.later as f64 / HOUR);
-        let (first, last) = (days().fold(f64::INFINITY, f64::min), days().fold(0.0, f64::max));
-        let (least, most) = (hours().fold(0.0, f64::min), hours().fold(0.0, f64::max));
-        let first = if first.is_finite() { first } else { 0.0 };
+        let [x, y] = self.scales();
         let panel = Panel {
             left: LEFT_ROOM,
             top,
             right: PAGE.0 - 40.0,
             bottom: self.height() - BOTTOM_ROOM,
-            x: Scale::linear(first, last.max(first + 1.0 / 24.0)),
-            y: Scale::round(least, most.max(least + 1.0 / 60.0), 7),
+            x,
+            y,
         };
         panel.grid_x(canvas)?;
         panel.grid_y(canvas)?;
@@ -69,8 +83,8 @@ impl Figure for Shifts {
         }
         let none = panel.at_y(0.0);
         canvas.line(&[(panel.left, none), (panel.right, none)], AXIS_LINE, INK)?;
-        panel.axis_bottom(canvas, "Submission (days of the trace)")?;
-        panel.axis_left(canvas, "Starts later by (hours)")
+        panel.axis_bottom(canvas, X_TITLE)?;
+        panel.axis_left(canvas, Y_TITLE)
     }
 
     fn table(&self) -> Table {
@@ -79,5 +93,27 @@ impl Figure for Shifts {
             table.row(&[shift.job, shift.submit, shift.later]);
         }
         table
+    }
+
+    fn chart(&self) -> Option<Chart> {
+        let [x, y] = self.scales().map(Holds::Numbers);
+        let encodings = vec![
+            Encoding::new("x", "submit_days", x, X_TITLE),
+            Encoding::new("y", "later_hours", y, Y_TITLE),
+            Encoding::new("color", "later", Holds::Signs(BLUE, VERMILION), ""),
+        ];
+        Some(Chart {
+            title: self.title.clone(),
+            subtitle: self.subtitle.clone(),
+            derived: vec![
+                Derived { name: "submit_days", of: Formula::Over("submit", DAY) },
+                Derived { name: "later_hours", of: Formula::Over("later", HOUR) },
+            ],
+            views: vec![View {
+                layers: vec![Layer::new(Shown::Bar, None, encodings)],
+                ..View::default()
+            }],
+            ..Chart::default()
+        })
     }
 }

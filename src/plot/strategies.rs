@@ -1,5 +1,6 @@
 use plotters::prelude::DrawingBackend;
 
+use super::chart::{Chart, Encoding, Holds, Layer, Mark as Shown, View};
 use super::header::header;
 use super::number::significant;
 use super::panel::BOTTOM_ROOM;
@@ -46,8 +47,35 @@ impl StrategyBars {
         });
         sorted
     }
+
+    /// The axis from 0, and the enlarged one if bars on the first would all look the same.
+    fn scales(&self) -> Vec<Scale> {
+        let sorted = self.sorted();
+        let value = |strategy: Option<&&StrategyBar>| strategy.map_or(0.0, |s| s.mean_pairwise_l1);
+        let (least, most) = (value(sorted.first()), value(sorted.last()));
+        let mut scales = vec![rows::with_room(most)];
+        if least < most && most - least < ZOOM_BELOW * most {
+            let room = 0.15 * (most - least);
+            scales.push(Scale::linear(least - room, most + 1.5 * room));
+        }
+        scales
+    }
+
+    fn words(&self, zoomed: bool) -> Vec<String> {
+        let mut words = self.subtitle.clone();
+        if zoomed {
+            words.push("right: the same values enlarged, the axis does not begin at 0".into());
+        }
+        words
+    }
+
+    fn has_intervals(&self) -> bool {
+        self.strategies.iter().any(|strategy| strategy.half_width.is_some())
+    }
 }
 
+const TITLE: &str = "Mean pairwise L₁ by strategy";
+const X_TITLE: &str = "Mean pairwise L₁ per job (hops)";
 /// Spread below which bars from 0 all look the same.
 const ZOOM_BELOW: f64 = 0.15;
 
@@ -58,19 +86,14 @@ impl Figure for StrategyBars {
 
     fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), PlotError> {
         let sorted = self.sorted();
-        let value = |strategy: Option<&&StrategyBar>| strategy.map_or(0.0, |s| s.mean_pairwise_l1);
-        let (least, most) = (value(sorted.first()), value(sorted.last()));
-        let zoomed = least < most && most - least < ZOOM_BELOW * most;
-        let mut subtitle = self.subtitle.clone();
-        if zoomed {
-            subtitle.push("right: the same values enlarged, the axis does not begin at 0".into());
-        }
-        let top = header(canvas, "Mean pairwise L₁ by strategy", &subtitle, &[])? - 8.0;
+        let scales = self.scales();
+        let zoomed = scales.len() > 1;
+        let subtitle = self.words(zoomed);
+        let top = header(canvas, TITLE, &subtitle, &[])? - 8.0;
         let names: Vec<_> = sorted.iter().map(|strategy| strategy.name.clone()).collect();
         let rows = Rows::draw(canvas, top, self.height() - BOTTOM_ROOM, &names)?;
-        let title = "Mean pairwise L₁ per job (hops)";
 
-        let panel = rows.panel(0, 1 + usize::from(zoomed), rows::with_room(most));
+        let panel = rows.panel(0, scales.len(), scales[0]);
         panel.grid_x(canvas)?;
         for (row, strategy) in sorted.iter().enumerate() {
             let value = strategy.mean_pairwise_l1;
@@ -79,10 +102,9 @@ impl Figure for StrategyBars {
                 rows.interval(canvas, &panel, row, interval)?;
             }
         }
-        rows.axes(canvas, &panel, title)?;
-        if zoomed {
-            let room = 0.15 * (most - least);
-            let panel = rows.panel(1, 2, Scale::linear(least - room, most + 1.5 * room));
+        rows.axes(canvas, &panel, X_TITLE)?;
+        if let Some(&scale) = scales.get(1) {
+            let panel = rows.panel(1, 2, scale);
             panel.grid_x(canvas)?;
             for (row, strategy) in sorted.iter().enumerate() {
                 let (x, y) = (panel.at_x(strategy.mean_pairwise_l1), rows.middle(row));
@@ -92,13 +114,13 @@ impl Figure for StrategyBars {
                     rows.interval(canvas, &panel, row, interval)?;
                 }
             }
-            panel.axis_bottom(canvas, title)?;
+            panel.axis_bottom(canvas, X_TITLE)?;
         }
         Ok(())
     }
 
     fn table(&self) -> Table {
-        let shaken = self.strategies.iter().any(|strategy| strategy.half_width.is_some());
+        let shaken = self.has_intervals();
         let columns = ["strategy", "mean_pairwise_l1", "half_width"];
         let shown = if shaken { 3 } else { 2 };
         let mut table = Table::new(&columns[..shown]);
@@ -108,5 +130,31 @@ impl Figure for StrategyBars {
             table.row(&row[..shown]);
         }
         table
+    }
+
+    fn chart(&self) -> Option<Chart> {
+        let names: Vec<String> = self.sorted().iter().map(|one| one.name.clone()).collect();
+        let scales = self.scales();
+        let view = |(i, scale): (usize, &Scale)| {
+            let encodings = vec![
+                Encoding::new("x", "mean_pairwise_l1", Holds::Numbers(*scale), X_TITLE),
+                Encoding::new("y", "strategy", Holds::Names(names.clone()), ""),
+            ];
+            let mark = if i == 0 { Shown::Bar } else { Shown::Disc };
+            let mut layers = vec![Layer::new(mark, Some(BLUE), encodings.clone())];
+            if self.has_intervals() {
+                let mut intervals = Layer::new(Shown::Interval, None, encodings);
+                intervals.encodings.push(Encoding::end("xError", "half_width"));
+                layers.push(intervals);
+            }
+            View { layers, ..View::default() }
+        };
+        Some(Chart {
+            title: TITLE.to_string(),
+            subtitle: self.words(scales.len() > 1),
+            views: scales.iter().enumerate().map(view).collect(),
+            across: scales.len(),
+            ..Chart::default()
+        })
     }
 }

@@ -1,5 +1,6 @@
 use plotters::prelude::DrawingBackend;
 
+use super::chart::{Chart, Encoding, Holds, Layer, Mark as Shown, View};
 use super::header::header;
 use super::number::grouped;
 use super::panel::{BOTTOM_ROOM, LEFT_ROOM, Panel};
@@ -39,6 +40,9 @@ const GAP: f64 = 16.0;
 /// Room for the name above a map.
 const NAME: f64 = 24.0;
 const MAP_HEIGHT: f64 = 168.0;
+/// Titles of the axes.
+const WALL_SHARE: &str = "Wall share WF / (AF + WF)";
+const BORDER_SHARE: &str = "Border share BF / (AF + WF + BF)";
 
 impl Surface {
     fn across(&self) -> usize {
@@ -47,6 +51,11 @@ impl Surface {
 
     fn down(&self) -> usize {
         self.maps.len().div_ceil(self.across()).max(1)
+    }
+
+    /// The share in the middle of a cell, as it is written.
+    fn share(&self, cell: usize) -> String {
+        (cell as f64 / self.cells.saturating_sub(1).max(1) as f64).to_string()
     }
 
     fn value(&self, map: usize, row: usize, column: usize) -> Option<f64> {
@@ -124,20 +133,44 @@ impl Figure for Surface {
             x: Scale::linear(0.0, 1.0),
             y: colours,
         };
-        all.title_bottom(canvas, "Wall share WF / (AF + WF)")?;
-        all.title_left(canvas, "Border share BF / (AF + WF + BF)")?;
+        all.title_bottom(canvas, WALL_SHARE)?;
+        all.title_left(canvas, BORDER_SHARE)?;
         draw_bar(canvas, &all, colours, cut, &self.value_title)
     }
 
     fn table(&self) -> Table {
         let mut table = Table::new(&["map", "wall_share", "border_share", &self.value_title]);
-        let centre =
-            |cell: usize| (cell as f64 / self.cells.saturating_sub(1).max(1) as f64).to_string();
         for (map, row, column) in self.places() {
             let value = self.value(map, row, column).map(|v| v.to_string()).unwrap_or_default();
-            table.row(&[self.maps[map].name.clone(), centre(column), centre(row), value]);
+            table.row(&[self.maps[map].name.clone(), self.share(column), self.share(row), value]);
         }
         table
+    }
+
+    fn chart(&self) -> Option<Chart> {
+        let colours = Holds::Shades(self.range().0);
+        let shares = || (0..self.cells).map(|cell| self.share(cell));
+        let view = |map: &SurfaceMap| {
+            let (walls, borders) = (shares().collect(), shares().rev().collect());
+            let encodings = vec![
+                Encoding::new("x", "wall_share", Holds::Names(walls), WALL_SHARE),
+                Encoding::new("y", "border_share", Holds::Names(borders), BORDER_SHARE),
+                Encoding::new("color", &self.value_title, colours.clone(), &self.value_title),
+            ];
+            View {
+                title: map.name.clone(),
+                only: Some(("map", map.name.clone())),
+                layers: vec![Layer::new(Shown::Cell, None, encodings)],
+                right: None,
+            }
+        };
+        Some(Chart {
+            title: self.title.clone(),
+            subtitle: self.subtitle.clone(),
+            views: self.maps.iter().map(view).collect(),
+            across: self.across(),
+            ..Chart::default()
+        })
     }
 }
 

@@ -91,7 +91,7 @@ fn a_gallery_draws_what_applies_and_repeats_its_bytes() {
         "ties.svg",
     ];
     assert_eq!(svgs, expected);
-    assert_eq!(first.len(), 3 * expected.len());
+    assert_eq!(first.len(), 4 * expected.len());
     assert_eq!(fs::read_dir(a.path()).expect("the folder").count(), first.len());
     for (one, other) in first.iter().zip(&second) {
         assert_eq!(fs::read(one).expect("a file"), fs::read(other).expect("a file"), "{one:?}");

@@ -1,11 +1,12 @@
 use plotters::prelude::DrawingBackend;
 
+use super::chart::{Chart, Encoding, Holds, Layer, Mark as Shown, View};
 use super::header::{Mark, header};
 use super::number::grouped;
 use super::panel::BOTTOM_ROOM;
 use super::rows::{self, Rows};
 use super::scale::Scale;
-use super::style::PALETTE;
+use super::style::{Colour, PALETTE};
 use super::{Canvas, Figure, PlotError, Table};
 use crate::metrics::TieMetrics;
 
@@ -30,25 +31,44 @@ pub struct TieRow {
     pub ties: TieMetrics,
 }
 
+const TITLE: &str = "Ties of the best score";
+
+impl Ties {
+    /// The schedulers in order of appearance with their colours.
+    fn schedulers(&self) -> Vec<(String, Colour)> {
+        let mut schedulers: Vec<(String, Colour)> = Vec::new();
+        for row in &self.rows {
+            if !schedulers.iter().any(|(name, _)| *name == row.scheduler) {
+                let colour = PALETTE[schedulers.len() % PALETTE.len()];
+                schedulers.push((row.scheduler.clone(), colour));
+            }
+        }
+        schedulers
+    }
+
+    /// Column, scale and title of each panel.
+    fn panels(&self) -> [(&'static str, Scale, &'static str); 2] {
+        let widest = self.rows.iter().map(|row| row.ties.mean_tied).fold(0.0, f64::max);
+        [
+            ("tied_percent", Scale::linear(0.0, 115.0), "Tied decisions (%)"),
+            ("mean_tied", rows::with_room(widest), "Mean number of tied sets"),
+        ]
+    }
+}
+
 impl Figure for Ties {
     fn height(&self) -> f64 {
         rows::height(self.rows.len())
     }
 
     fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), PlotError> {
-        let mut schedulers: Vec<&str> = Vec::new();
-        for row in &self.rows {
-            if !schedulers.contains(&row.scheduler.as_str()) {
-                schedulers.push(&row.scheduler);
-            }
-        }
+        let schedulers = self.schedulers();
         let colour = |scheduler: &str| {
-            let place = schedulers.iter().position(|&s| s == scheduler).unwrap_or(0);
-            PALETTE[place % PALETTE.len()]
+            schedulers.iter().find(|(name, _)| name == scheduler).map_or(PALETTE[0], |it| it.1)
         };
         let legend: Vec<_> =
-            schedulers.iter().map(|&s| (Mark::Box(colour(s)), s.to_string())).collect();
-        let top = header(canvas, "Ties of the best score", &self.subtitle, &legend)? - 6.0;
+            schedulers.iter().map(|(name, colour)| (Mark::Box(*colour), name.clone())).collect();
+        let top = header(canvas, TITLE, &self.subtitle, &legend)? - 6.0;
         // A label above the first row of its kind is enough.
         let mut labels: Vec<String> = self.rows.iter().map(|row| row.label.clone()).collect();
         for i in (1..labels.len()).rev() {
@@ -58,12 +78,7 @@ impl Figure for Ties {
         }
         let rows = Rows::draw(canvas, top, self.height() - BOTTOM_ROOM, &labels)?;
 
-        let widest = self.rows.iter().map(|row| row.ties.mean_tied).fold(0.0, f64::max);
-        let panels = [
-            (Scale::linear(0.0, 115.0), "Tied decisions (%)"),
-            (rows::with_room(widest), "Mean number of tied sets"),
-        ];
-        for (i, (scale, title)) in panels.into_iter().enumerate() {
+        for (i, (_, scale, title)) in self.panels().into_iter().enumerate() {
             let panel = rows.panel(i, 2, scale);
             panel.grid_x(canvas)?;
             for (place, row) in self.rows.iter().enumerate() {
@@ -89,5 +104,29 @@ impl Figure for Ties {
             ]);
         }
         table
+    }
+
+    fn chart(&self) -> Option<Chart> {
+        let mut labels: Vec<String> = self.rows.iter().map(|row| row.label.clone()).collect();
+        labels.dedup();
+        let schedulers = self.schedulers();
+        let names = schedulers.iter().map(|(name, _)| name.clone()).collect();
+        let names = Holds::Names(names);
+        let view = |(column, scale, title): (&'static str, Scale, &'static str)| {
+            let encodings = vec![
+                Encoding::new("x", column, Holds::Numbers(scale), title),
+                Encoding::new("y", "label", Holds::Names(labels.clone()), ""),
+                Encoding::new("yOffset", "scheduler", names.clone(), ""),
+                Encoding::new("color", "scheduler", Holds::Series(schedulers.clone()), ""),
+            ];
+            View { layers: vec![Layer::new(Shown::Bar, None, encodings)], ..View::default() }
+        };
+        Some(Chart {
+            title: TITLE.to_string(),
+            subtitle: self.subtitle.clone(),
+            views: self.panels().map(view).into(),
+            across: 2,
+            ..Chart::default()
+        })
     }
 }

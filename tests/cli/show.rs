@@ -80,7 +80,7 @@ fn a_window_is_drawn() {
     let cell = "--trace lublin-10x10 --jobs 300 --sched easy --alloc hilbert-best-fit -q";
     let window = [20_000i64, 60_000];
     dir.replay(&format!("show {cell} --gantt 20000..60000 --out gantt")).code(0);
-    let ends = ["csv", "png", "svg"];
+    let ends = ["csv", "png", "svg", "vl.json"];
     let drawn =
         ["fragmentation", "gantt"].map(|stem| ends.map(|end| format!("plots/{stem}.{end}")));
     let tables = [

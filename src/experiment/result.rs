@@ -146,7 +146,7 @@ impl RunResult {
     #[rustfmt::skip]
     pub fn timings() -> Vec<Column<Self>> {
         vec![
-            Column::new("seconds", "s", "wall-clock time of the replay", |run: &Self| run.seconds),
+            Column::new("seconds", "s", "wall-clock time of the replay; of cells replayed as one, its share", |run: &Self| run.seconds),
             Column::new("allocator_seconds", "s", "wall-clock time of them in the allocator; null if it was not measured", |run: &Self| run.allocator_seconds),
         ]
     }

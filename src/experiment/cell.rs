@@ -209,6 +209,15 @@ impl Trace {
         self.in_points.as_deref().unwrap_or(&self.workload.jobs)
     }
 
+    /// The same trace with other jobs, on the same machine, for the same schedulers.
+    pub fn with_jobs(&self, jobs: Vec<Job>) -> Self {
+        let workload = Arc::new(self.workload.with_jobs(jobs));
+        let schedulers: Vec<_> = self.schedules.iter().map(|(spec, _)| spec.clone()).collect();
+        let made = Self::new(workload, self.topology.clone(), self.policy.clone(), &schedulers);
+        let made = made.following(self.dependencies).amid(self.outages.clone());
+        made.placed(self.shared_places())
+    }
+
     /// A shaken copy of it, from 1, on the same machine; copy 0 is the trace itself. Whoever asks for
     /// a copy that is in use gets that one, with its schedules; one that nobody uses is dropped when
     /// another is made.
@@ -224,12 +233,7 @@ impl Trace {
         if let Some(trace) = known {
             return trace;
         }
-        let shaken = self.workload.with_jobs(shake.copy(&self.workload.jobs, copy));
-        let schedulers: Vec<_> = self.schedules.iter().map(|(spec, _)| spec.clone()).collect();
-        let (shaken, machine) = (Arc::new(shaken), self.topology.clone());
-        let made = Self::new(shaken, machine, self.policy.clone(), &schedulers);
-        let made = made.following(self.dependencies).amid(self.outages.clone());
-        let made = made.placed(self.shared_places());
+        let made = self.with_jobs(shake.copy(&self.workload.jobs, copy));
         let made = Arc::new(Self { copy, ..made });
         copies.latest = Some(made.clone());
         copies.known.retain(|(.., trace)| trace.strong_count() > 0);

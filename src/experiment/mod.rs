@@ -37,4 +37,5 @@ mod watch;
 pub use cell::{Cell, Places, Trace};
 pub use result::{OfRun, RunKey, RunResult, run_column};
 pub use runner::{CellError, CellProblem, Measure, run_cell, run_cells};
+pub use together::run_together;
 pub use watch::{Forecast, Pace, SAMPLE, Watch};

@@ -90,11 +90,25 @@ fn print_config_is_a_fixed_point() {
 
 fn plan_lists_the_cells() {
     let dir = Dir::with_trace().file("grid.toml", GRID);
-    let plan = dir.replay("plan grid.toml").code(0).says(" kinds of cells\n");
+    let plan = dir.replay("plan grid.toml").code(0).says(" kinds of cells").says(", CPU time ");
     let mut kinds: Vec<Vec<&str>> =
         plan.stdout.lines().map(|line| line.split_whitespace().collect()).collect();
     let cells = |row: &Vec<&str>| row[4].parse::<u32>().expect("a number of cells");
+    let all = kinds.pop().expect("a row for all");
+    assert_eq!(all[..2], ["all", "122"]);
     assert_eq!(kinds.split_off(2).iter().map(cells).sum::<u32>(), 122);
+    let untimed = dir.replay("plan grid.toml --no-estimate -q").code(0).says_nothing();
+    untimed.demand(
+        untimed.stdout.lines().last().is_some_and(|all| all.trim_end().ends_with(" 122")),
+        "no times",
+    );
+    // Where distances alone are measured, vectors are replayed as one.
+    let dir = dir.file("distances.toml", format!("placements = false\n{GRID}"));
+    dir.replay("plan distances.toml").code(0).says(" tie vectors are replayed as one, ");
+    // A long list is cut: the dearest have rows, the others one.
+    let long = dir.replay("plan --jobs 20 --alloc all --sched fcfs,easy -q").code(0);
+    let rows: Vec<&str> = long.stdout.lines().collect();
+    long.demand(rows.len() == 2 + 20 + 2 && rows[22].contains(" kinds more"), "a short table");
     let plan = dir.replay("plan grid.toml --list").code(0);
     let plan = plan.says("plan: 150 combinations, 122 cells of distinct strategies\nplan: about ");
     let plan = plan.says(", judged by ");

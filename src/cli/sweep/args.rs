@@ -161,7 +161,7 @@ pub struct PlanArgs {
     #[arg(long, help_heading = "Output")]
     pub list: bool,
 
-    /// Run no samples to estimate the time.
+    /// Run no samples to estimate the CPU time.
     #[arg(long, help_heading = "Output")]
     pub no_estimate: bool,
 }

@@ -3,15 +3,20 @@ use std::io::{self, BufWriter, Write};
 use serde::Serialize;
 
 use super::args::PlanArgs;
-use super::estimate::{Estimate, Seconds, estimate};
+use super::estimate::{Estimate, KindEstimate, estimate};
 use super::grid;
+use super::seconds::Seconds;
 use crate::cli::cells::Loaded;
 use crate::cli::exit::{Exit, Failure, tell};
 use crate::cli::stdout::stdout;
 use crate::experiment::RunKey;
 use crate::experiment::sweep::{Plan, Shard};
 use crate::number::{fixed, grouped};
+use crate::report::manifest::peak_memory_bytes;
 use crate::report::{Align, Sheet};
+
+/// Kinds of cells that have a row of their own in the summary.
+const ROWS: usize = 20;
 
 /// A cell in the listing.
 #[derive(Serialize)]
@@ -50,24 +55,30 @@ pub fn run(args: &PlanArgs) -> Result<Exit, Failure> {
     .map(|()| Exit::Done)
 }
 
-/// How long all cells take.
+/// How long all cells take, and how that is known.
 fn in_words(estimate: &Estimate) -> String {
     let (kinds, windows) = (estimate.kinds.len(), estimate.windows);
-    let Some(all) = estimate.all else { return "no time for a sample".to_string() };
-    let threads = rayon::current_num_threads();
-    let time = match all {
-        Seconds { open: true, usual, .. } => format!("more than {}", duration(usual)),
-        Seconds { usual, least, most, .. } => {
-            format!("about {} ({} to {})", duration(usual), duration(least), duration(most))
-        }
+    let (Some(all), Some(elapsed)) = (estimate.all, estimate.elapsed) else {
+        return "no time for a sample".to_string();
     };
+    let threads = estimate.threads;
     let plural = |count: usize| if count == 1 { "" } else { "s" };
     let mut words = format!(
-        "{time} on {threads} thread{}, judged by {windows} window{} of jobs of {kinds} kind{} of cells",
+        "about {elapsed} on {threads} thread{}, CPU time {all}; judged by {windows} window{} of jobs \
+         of {kinds} kind{} of cells",
         plural(threads),
         plural(windows),
         plural(kinds)
     );
+    if all.open {
+        words = words.replacen("about ", "", 1);
+    }
+    if estimate.as_one > 1 {
+        words += &format!(
+            "; up to {} tie vectors are replayed as one, a cell of them alone takes longer",
+            grouped(estimate.as_one as u64)
+        );
+    }
     if let Some(jobs) = estimate.short {
         words += &format!(
             "; there was time for windows of {jobs} jobs only, which see an empty machine"
@@ -78,10 +89,14 @@ fn in_words(estimate: &Estimate) -> String {
         words +=
             &format!("; {cells} cells are of kinds that had no window: they count as the mean");
     }
+    if let Some(bytes) = peak_memory_bytes() {
+        let mib = grouped(bytes.div_ceil(1 << 20));
+        words += &format!("; memory so far {mib} MiB, with the traces");
+    }
     words
 }
 
-/// A row for each kind of cells.
+/// A row for each kind of cells, the dearest first, and one for all.
 fn summary(plan: &Plan, estimate: &Estimate, timed: bool) -> Result<(), Failure> {
     let mut header = vec![
         ("trace", Align::Left),
@@ -93,31 +108,51 @@ fn summary(plan: &Plan, estimate: &Estimate, timed: bool) -> Result<(), Failure>
     ];
     if timed {
         header.extend([
-            ("time of each", Align::Right),
+            ("CPU time of each", Align::Right),
+            ("of all", Align::Right),
             ("from", Align::Right),
             ("to", Align::Right),
         ]);
     }
     let mut sheet = Sheet::new(&header);
-    for kind in &estimate.kinds {
-        let [_, _, _, strategy, _] = plan.places(kind.first);
-        let entry = plan.grid.strategies.entry(strategy);
+    let times = |each: Option<Seconds>, all: Option<Seconds>| -> Vec<String> {
+        let unknown = || ["-", "-", "-"].map(str::to_string);
+        let [each, _, _] = each.map_or_else(unknown, Seconds::cells);
+        let all = all.map_or_else(unknown, Seconds::cells);
+        std::iter::once(each).chain(all).filter(|_| timed).collect()
+    };
+    let (shown, others) = dearest(&estimate.kinds);
+    for kind in shown {
         let key = plan.key(kind.first).map_err(Failure::usage)?;
-        let name = plan.grid.file.allocator.get(entry).map_or(key.allocator, |e| e.name.clone());
         let (cells, jobs) = (grouped(kind.cells as u64), grouped(kind.jobs));
-        let mut row = vec![key.trace, key.topology, key.scheduler, name, cells, jobs];
-        if timed {
-            row.extend(match kind.seconds {
-                None => ["-", "-", "-"].map(str::to_string),
-                Some(Seconds { open: true, least, .. }) => {
-                    [format!("> {}", duration(least)), duration(least), "-".to_string()]
-                }
-                Some(Seconds { usual, least, most, .. }) => [usual, least, most].map(duration),
-            });
-        }
+        let mut row =
+            vec![key.trace, key.topology, key.scheduler, kind.strategy.clone(), cells, jobs];
+        row.extend(times(kind.each, kind.all()));
         sheet.push(row);
     }
+    let mut sum = |what: String, cells: usize, all: Option<Seconds>| {
+        let none = String::new;
+        let mut row = vec![what, none(), none(), none(), grouped(cells as u64), none()];
+        row.extend(times(None, all));
+        sheet.push(row);
+    };
+    if !others.is_empty() {
+        let all = others.iter().filter_map(|kind| kind.all()).reduce(Seconds::and);
+        let cells = others.iter().map(|kind| kind.cells).sum();
+        sum(format!("{} kinds more", grouped(others.len() as u64)), cells, all);
+    }
+    sum("all".to_string(), estimate.kinds.iter().map(|kind| kind.cells).sum(), estimate.all);
     sheet.write_plain(&mut stdout()).map_err(|e| Failure::output("standard output", e))
+}
+
+/// The kinds that have a row of their own, those that take most first, and the others.
+fn dearest(kinds: &[KindEstimate]) -> (Vec<&KindEstimate>, Vec<&KindEstimate>) {
+    let takes = |kind: &KindEstimate| kind.all().map_or(0.0, |all| all.usual);
+    let mut shown: Vec<_> = kinds.iter().collect();
+    // In the order of the grid where they are equal, or nothing is known.
+    shown.sort_by(|a, b| takes(b).total_cmp(&takes(a)));
+    let others = shown.split_off(ROWS.min(shown.len()));
+    (shown, others)
 }
 
 fn list(plan: &Plan, cells: &[u32]) -> Result<(), Failure> {
@@ -155,5 +190,28 @@ pub(super) fn duration(seconds: f64) -> String {
         s if s < 100.0 => format!("{} s", fixed(s, 1)),
         s if s < 6000.0 => format!("{} min", fixed(s / 60.0, 1)),
         s => format!("{} h", fixed(s / 3600.0, 1)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_dearest_kinds_have_rows() {
+        let kind = |first: u32, each: Option<f64>| {
+            let each = each.map(Seconds::exactly);
+            KindEstimate { first, strategy: "mm".to_string(), cells: 2, jobs: 9, each }
+        };
+        let mut kinds: Vec<_> = (0..30).map(|n| kind(n, Some(f64::from(n % 10)))).collect();
+        kinds[4].each = None;
+        let (shown, others) = dearest(&kinds);
+        let numbers =
+            |kinds: &[&KindEstimate]| kinds.iter().map(|kind| kind.first).collect::<Vec<_>>();
+        assert_eq!(numbers(&shown)[..6], [9, 19, 29, 8, 18, 28]);
+        assert_eq!((shown.len(), others.len()), (ROWS, 10));
+        assert_eq!(numbers(&others)[7..], [4, 10, 20][..], "{:?}", numbers(&others));
+        let unknown: Vec<_> = (0..3).map(|n| kind(n, None)).collect();
+        assert_eq!(numbers(&dearest(&unknown).0), [0, 1, 2]);
     }
 }

@@ -8,6 +8,8 @@ mod list;
 mod merge;
 mod results;
 mod run;
+mod seconds;
+mod window;
 
 pub use args::{ListArgs, MergeArgs, PlanArgs, SweepArgs};
 pub use grid::{machines, of_flags};

@@ -1,0 +1,112 @@
+//! Times that are known by a range.
+
+use std::fmt;
+
+use super::list::duration;
+
+/// By how much clock rates, caches and the order of the jobs change what a window of them took.
+const MARGIN: f64 = 0.2;
+
+/// What something takes, in seconds.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Seconds {
+    /// By the mean of the samples.
+    pub usual: f64,
+    /// By the cheapest.
+    pub least: f64,
+    /// By the dearest.
+    pub most: f64,
+    /// Not even a first window came to its end: it may take any longer.
+    pub open: bool,
+}
+
+impl Seconds {
+    /// One sample.
+    pub fn exactly(seconds: f64) -> Self {
+        Self { usual: seconds, least: seconds, most: seconds, open: false }
+    }
+
+    /// So many times as much.
+    pub fn times(self, factor: f64) -> Self {
+        let Self { usual, least, most, open } = self;
+        Self { usual: usual * factor, least: least * factor, most: most * factor, open }
+    }
+
+    /// Both, one after the other.
+    pub fn and(self, other: Self) -> Self {
+        Self {
+            usual: self.usual + other.usual,
+            least: self.least + other.least,
+            most: self.most + other.most,
+            open: self.open || other.open,
+        }
+    }
+
+    /// Both at once.
+    pub fn beside(self, other: Self) -> Self {
+        Self {
+            usual: self.usual.max(other.usual),
+            least: self.least.max(other.least),
+            most: self.most.max(other.most),
+            open: self.open || other.open,
+        }
+    }
+
+    /// The mean of some, from the least to the most of them all; `None` of none.
+    pub fn mean(all: impl Iterator<Item = Seconds> + Clone) -> Option<Self> {
+        let count = all.clone().count();
+        let least = all.clone().map(|one| one.least).reduce(f64::min)?;
+        let most = all.clone().map(|one| one.most).fold(0.0, f64::max);
+        let sum = all.fold(Seconds::default(), Seconds::and);
+        Some(Self { usual: sum.usual / count as f64, least, most, open: sum.open })
+    }
+
+    /// With the margin that every sample has.
+    pub fn widened(self) -> Self {
+        let (least, most) = (self.least * (1.0 - MARGIN), self.most * (1.0 + MARGIN));
+        Self { least, most, ..self }
+    }
+
+    /// What it takes about, from, and to, for the cells of a table.
+    pub fn cells(self) -> [String; 3] {
+        match self {
+            Self { open: true, usual, least, .. } => {
+                [format!("> {}", duration(usual)), duration(least), "-".to_string()]
+            }
+            Self { usual, least, most, .. } => [usual, least, most].map(duration),
+        }
+    }
+}
+
+impl fmt::Display for Seconds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { usual, least, most, open } = *self;
+        match open {
+            true => write!(f, "more than {}", duration(usual)),
+            false => {
+                write!(f, "{} ({} to {})", duration(usual), duration(least), duration(most))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mean_has_the_range_of_all() {
+        assert_eq!(Seconds::mean(std::iter::empty()), None);
+        let samples = [1.0, 5.0, 3.0].map(Seconds::exactly);
+        let mean = Seconds::mean(samples.into_iter()).expect("three samples");
+        assert_eq!(mean, Seconds { usual: 3.0, least: 1.0, most: 5.0, open: false });
+        let wide = mean.widened();
+        assert!(wide.least < 1.0 && wide.usual == 3.0 && wide.most > 5.0);
+        assert_eq!(mean.times(2.0).to_string(), "6.0 s (2.0 s to 10.0 s)");
+        let open = Seconds { open: true, ..Seconds::exactly(2.0) };
+        assert_eq!(mean.and(open).to_string(), "more than 5.0 s");
+        assert_eq!(mean.and(open).cells(), ["> 5.0 s", "3.0 s", "-"]);
+        let beside = mean.beside(Seconds::exactly(4.0));
+        assert_eq!(beside, Seconds { usual: 4.0, least: 4.0, most: 5.0, open: false });
+    }
+}

@@ -69,18 +69,18 @@ pub fn run(args: &ExplainArgs, command: &[OsString]) -> Result<Exit, Failure> {
     let mut told =
         Steps { cell, loaded: &loaded, parts: Vec::new(), rows: Vec::new(), is_printed: false };
     match explain(cell, args.job, &stop) {
-        Ok(Some(explained)) => {
+        Ok(starts) if !starts.is_empty() => {
             tally.done = 1;
-            told.parts = parts(&explained, &cell.trace.topology);
+            told.parts = parts(&starts, &cell.trace.topology);
             told.rows = steps(&told.parts);
             if args.json {
-                let data = data(&explained, &cell.trace.topology);
+                let data = data(&starts, &cell.trace.topology);
                 let printed = writeln!(stdout(), "{data}");
                 printed.map_err(|e| Failure::output("standard output", e))?;
                 told.is_printed = true;
             }
         }
-        Ok(None) => {
+        Ok(_) => {
             let (number, name) = (args.job, &cell.trace.workload.name);
             return Err(Failure::usage_message(format!(
                 "--job {number}: no job of {name} has this number and was given processors"

@@ -16,7 +16,7 @@ pub use names::table;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use tied::Tied;
+use tied::{Tied, Weighed};
 
 use super::notes::{self, Listing, Notes};
 use super::{Allocator, Census, Refusal, Request};
@@ -126,38 +126,78 @@ impl Placements {
         }
     }
 
-    /// Tells which boxes are free, and what they come to where terms decide.
+    /// Tells which boxes are free, what they come to, and who wins by that.
     fn tell(&mut self, asked: &segments::Request, request: Request) {
         let size = asked.segment.unwrap_or(asked.size);
-        let sums = self.tied.as_mut().map(|tied| tied.sums(size, request.times));
-        let Some((torus, open)) = self.layout.toruses().first().zip(self.machine.first()) else {
+        let Some((torus, open)) = self.layout.toruses().first().zip(self.machine.first_mut())
+        else {
             return;
         };
         let words = |[placement, anchor]: [usize; 2]| {
             let placement = &torus.placements()[placement];
             let [sides, base] = [placement.sides, placement.base(anchor)];
             let three = |of: [u16; 3], between: &str| of.map(|side| side.to_string()).join(between);
-            vec![three(sides, " x "), format!("({})", three(base, ", "))]
+            [three(sides, " x "), format!("({})", three(base, ", "))]
         };
-        if let Some(sums) = sums {
-            let rows = sums
-                .into_iter()
-                .map(|(at, sum)| words(at).into_iter().chain([sum.to_string()]).collect());
+        let named = |at: [usize; 2]| words(at).join(" at ");
+        let wins = |at: [usize; 2]| {
+            let mask = torus.placements()[at[0]].mask(at[1]);
+            self.notes.winner(cells_of(mask).map(|cell| self.nodes[cell as usize]).collect());
+        };
+        if let Some(tied) = &mut self.tied {
+            let weights = tied.weights();
+            let mut all = tied.sums(size, request.times);
+            let mut columns = vec!["box", "at"];
+            columns.extend(weights.iter().map(|(name, _)| *name));
+            columns.push("sum");
+            let row = |one: &Weighed| {
+                let numbers = one.terms.iter().chain([&one.sum]).map(i128::to_string);
+                words(one.at).into_iter().chain(numbers).collect::<Vec<String>>()
+            };
             let about = format!(
-                "free boxes of {size} that compete, by the sum of their terms; the least wins, the first of equals"
+                "free boxes of {size} that compete, by the sum of their weighted terms; the least wins, the first of equals"
             );
-            self.notes.list(|| Listing::of(about, &["box", "at", "sum"], rows));
+            self.notes.list(|| Listing::of(about, &columns, all.iter().map(row)));
+            // It keeps the order of equals.
+            all.sort_by_key(|one| one.sum);
+            let sum = |one: &Weighed| {
+                let terms = weights.iter().zip(&one.terms);
+                let terms =
+                    terms.map(|((name, weight), term)| format!("{weight} x {term} ({name})"));
+                let terms: Vec<String> = terms.collect();
+                match terms.is_empty() {
+                    true => one.sum.to_string(),
+                    false => format!("{} = {}", terms.join(" + "), one.sum),
+                }
+            };
+            let told = |one: &Weighed| format!("{}, {}", named(one.at), sum(one));
+            if let Some(first) = all.first() {
+                self.notes.say(|| format!("the winner: {}", told(first)));
+                wins(first.at);
+            }
+            if let Some(next) = all.get(1) {
+                self.notes.say(|| format!("the next best: {}", told(next)));
+            }
             return;
         }
+        let costs = match asked.segment {
+            None => self.decider.costs(torus, open, size),
+            Some(_) => Vec::new(),
+        };
         let of_size =
             |(_, placement): &(usize, &crate::placement::Placement)| placement.size == size;
         let placements = torus.placements().iter().enumerate().filter(of_size);
-        let rows: Vec<_> = placements
+        let cost = |at: [usize; 2]| costs.iter().find(|one| one.0 == at).map(|one| one.1);
+        let rows: Vec<Vec<String>> = placements
             .flat_map(|(i, placement)| {
                 let is_free = |&anchor: &usize| {
                     placement.is_whole(anchor) && open.free().holds(placement.mask(anchor))
                 };
-                (0..placement.anchors()).filter(is_free).map(move |anchor| words([i, anchor]))
+                (0..placement.anchors()).filter(is_free).map(move |anchor| [i, anchor])
+            })
+            .map(|at| {
+                let cost = cost(at).map_or(String::new(), |cost| cost.to_string());
+                words(at).into_iter().chain([cost]).collect()
             })
             .collect();
         self.notes.say(|| {
@@ -167,8 +207,21 @@ impl Placements {
             )
         });
         if !rows.is_empty() {
-            let about = "free boxes in the order in which they are looked at; the first orientation wins, in it the one that takes fewest places from the next larger box";
-            self.notes.list(|| Listing::of(about, &["box", "at"], rows));
+            let about = "free boxes in the order in which they are looked at; the first orientation wins, in it the one that costs the fewest free places of the next larger box";
+            self.notes.list(|| Listing::of(about, &["box", "at", "cost"], rows));
+        }
+        let mut costs = costs;
+        costs.sort_by_key(|one| one.1);
+        if let Some(&(first, cost)) = costs.first() {
+            let of = |cost: u64| notes::count(cost as usize, "place");
+            self.notes.say(|| format!("the winner: {}, which costs {}", named(first), of(cost)));
+            match costs.get(1) {
+                Some(&(next, cost)) => self
+                    .notes
+                    .say(|| format!("the next best: {}, which costs {}", named(next), of(cost))),
+                None => self.notes.say(|| "no other of its orientation is free".to_string()),
+            }
+            wins(first);
         }
     }
 

@@ -37,6 +37,21 @@ pub struct Tied {
     estimates: (u64, u64),
 }
 
+/// A place that competes.
+pub struct Weighed {
+    /// Placement and anchor.
+    pub at: [usize; 2],
+    /// What is compared.
+    pub sum: i128,
+    /// The terms that have a weight, in the order of [`Tied::weights`].
+    pub terms: Vec<i128>,
+}
+
+/// The terms that have a weight, by their place in [`Handles::TERMS`].
+fn weights(handles: Handles) -> impl Iterator<Item = (usize, i64)> {
+    handles.entries().into_iter().enumerate().filter(|(_, weight)| *weight != 0)
+}
+
 impl Tied {
     /// On an idle machine.
     pub fn new(
@@ -96,13 +111,34 @@ impl Tied {
         self.ties.decide(&Question { size, handles, rivals, worth, now, estimate, told })
     }
 
-    /// What [`decide`](Self::decide) would compare: places, as a placement and its anchor, with their sums.
-    pub fn sums(&mut self, size: u32, times: Times) -> Vec<([usize; 2], i128)> {
+    /// What [`decide`](Self::decide) would compare: places, as a placement and its anchor, each with its sum and with the
+    /// terms of it that have a [weight](Self::weights), before the weights multiply them.
+    pub fn sums(&mut self, size: u32, times: Times) -> Vec<Weighed> {
         let now = self.now(times);
         let (estimate, told) = self.estimate(times);
-        let (handles, rivals) = (self.handles, self.rivals);
-        let worth = &self.worth;
-        self.ties.sums(&Question { size, handles, rivals, worth, now, estimate, told })
+        let (rivals, worth) = (self.rivals, &self.worth);
+        let mut sums = |handles| {
+            self.ties.sums(&Question { size, handles, rivals, worth, now, estimate, told })
+        };
+        let all = sums(self.handles).into_iter();
+        let mut all: Vec<Weighed> =
+            all.map(|(at, sum)| Weighed { at, sum, terms: Vec::new() }).collect();
+        for (term, _) in weights(self.handles) {
+            let (_, is_less) = Handles::TERMS[term];
+            for (one, (_, value)) in all.iter_mut().zip(sums(Handles::only(term))) {
+                one.terms.push(if is_less { -value } else { value });
+            }
+        }
+        all
+    }
+
+    /// The names of the terms that have a weight, with what multiplies them in the sum.
+    pub fn weights(&self) -> Vec<(&'static str, i64)> {
+        let signed = |(term, weight): (usize, i64)| {
+            let (name, is_less) = Handles::TERMS[term];
+            (name, if is_less { -weight } else { weight })
+        };
+        weights(self.handles).map(signed).collect()
     }
 
     /// A job starts where it was decided; its first process is at this node.

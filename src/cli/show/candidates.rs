@@ -64,17 +64,23 @@ fn explained(
     when: When,
     stop: &crate::stop::Stop,
 ) -> Result<Option<Explained>, CellProblem> {
-    let number = match when {
-        When::Started(number) => number,
-        When::At(_) => {
+    let (number, until) = match when {
+        When::Started(number) => (number, i64::MIN),
+        When::At(at) => {
             let taken = snapshot(cell, when, stop)?;
             let Some(last) = taken.as_ref().and_then(|taken| taken.holds.last()) else {
                 return Ok(None);
             };
-            last.job.number
+            (last.job.number, at)
         }
     };
-    explain(cell, number, stop)
+    // Its first start, or of several the one that it runs by then.
+    let starts = explain(cell, number, stop)?.into_iter();
+    Ok(starts
+        .enumerate()
+        .take_while(|(i, one)| *i == 0 || one.start <= until)
+        .last()
+        .map(|it| it.1))
 }
 
 /// The candidates of a decision.

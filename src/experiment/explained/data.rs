@@ -10,23 +10,32 @@ use crate::scheduler::Reason;
 use crate::topology::{NodeId, Topology};
 use crate::workload::JobId;
 
-/// All that is known of a start, as one JSON object: `job`, `scheduler` (null if it started when the log says),
-/// `decisions` (the first that refused it, if one did, and the one that gave it processors) and `result`. Times are
-/// seconds of the trace, processors are numbers, jobs are their numbers in the trace.
-pub fn data(explained: &Explained, topology: &Topology) -> Value {
-    let Explained { job, start, story, refusal, decision, nodes, placement, .. } = explained;
+/// All that is known of the starts of a job, as one JSON object: `job`, and of the first start `scheduler` (null if it
+/// started when the log says), `decisions` (the first that refused it, if one did, and the one that gave it processors)
+/// and `result`; `later` has these three for each time that it was cut off and started anew. Times are seconds of the
+/// trace, processors are numbers, jobs are their numbers in the trace. Null if there is no start.
+pub fn data(starts: &[Explained], topology: &Topology) -> Value {
+    let Some((first, later)) = starts.split_first() else { return Value::Null };
+    let job = &first.job;
+    let mut data = of_start(first);
+    data["job"] = json!({
+        "job": job.number,
+        "submit": job.submit,
+        "size": job.size,
+        "run": job.run,
+        "estimate": job.estimate,
+    });
+    data["machine"] = topology.to_string().into();
+    data["later"] = later.iter().map(of_start).collect();
+    data
+}
+
+fn of_start(explained: &Explained) -> Value {
+    let Explained { start, story, refusal, decision, nodes, placement, cut, .. } = explained;
     let first = story.as_ref().and_then(|story| story.refused.iter().find(|one| one.1.is_some()));
     let refused = refusal.iter().map(|told| of_decision(first.map(|(at, _)| *at), told));
     let given = of_decision(Some(*start), decision);
     json!({
-        "job": {
-            "job": job.number,
-            "submit": job.submit,
-            "size": job.size,
-            "run": job.run,
-            "estimate": job.estimate,
-        },
-        "machine": topology.to_string(),
         "scheduler": story.as_ref().map(|story| of_story(explained, story)),
         "decisions": refused.chain([given]).collect::<Vec<_>>(),
         "result": {
@@ -34,6 +43,7 @@ pub fn data(explained: &Explained, topology: &Topology) -> Value {
             "nodes": numbers(nodes),
             "pairwise_l1": placement.pairwise_l1,
             "components": placement.components,
+            "cut_off": cut,
         },
     })
 }

@@ -1,7 +1,7 @@
-//! One decision of a run, step by step.
+//! The decisions of a run that start one job, step by step.
 //!
-//! The run is made twice: once to find which decision of the allocator gave the job its processors, and
-//! why the scheduler named it; and as far as there with somebody who [listens](crate::allocator::notes).
+//! The run is made twice: once to find which decisions of the allocator gave the job its processors (one, unless
+//! outages cut it off and it ran anew), and why the scheduler named it; and as far as there with somebody who [listens](crate::allocator::notes).
 //! Scheduler and allocator are those of the run, so that what is told is what happened.
 
 pub mod data;
@@ -20,12 +20,14 @@ use super::runner::CellProblem;
 use crate::allocator::Census;
 use crate::cluster;
 use crate::metrics::{Locality, Placement};
-use crate::simulation::{CoupledError, Course, Observer, Scene, replay_while, simulate_amid};
+use crate::simulation::{
+    CoupledError, Course, Observer, Scene, WhenDown, replay_while, simulate_amid,
+};
 use crate::stop::Stop;
 use crate::topology::NodeId;
 use crate::workload::{Job, JobId};
 
-/// Why a job started when and where it did.
+/// Why a job started when and where it did, or started anew after it had been cut off.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Explained {
     /// The job.
@@ -43,42 +45,61 @@ pub struct Explained {
     /// How close together they are.
     pub placement: Placement,
     /// Numbers of jobs, by id.
-    pub numbers: Vec<i64>,
+    pub numbers: Arc<[i64]>,
+    /// When it was cut off to run anew, if it was.
+    pub cut: Option<i64>,
 }
 
-/// Explains the start of the job of this number. `None` if there is none, or it never started.
+/// Explains all starts of the job of this number, in order: one, unless it was cut off by outages and ran anew. Empty if
+/// there is no such job, or it never started.
 ///
 /// # Errors
 /// [`CellProblem`] as for any run of the cell.
-pub fn explain(cell: &Cell, number: i64, stop: &Stop) -> Result<Option<Explained>, CellProblem> {
+pub fn explain(cell: &Cell, number: i64, stop: &Stop) -> Result<Vec<Explained>, CellProblem> {
     let jobs = &cell.trace.workload.jobs;
-    let Some(place) = jobs.iter().position(|job| job.number == number) else { return Ok(None) };
+    let Some(place) = jobs.iter().position(|job| job.number == number) else {
+        return Ok(Vec::new());
+    };
     let target = JobId(place as u32);
-    let first = pass(cell, target, Vec::new(), stop)?;
-    let Some(found) = first.found else { return Ok(None) };
-    let refused = first.story.as_ref().and_then(|story| story.refused.iter().find_map(|r| r.1));
-    let wanted = refused.into_iter().chain([found.decision]).collect();
-    let mut second = pass(cell, target, wanted, stop)?;
-    let refusal = refused.and_then(|number| second.told.remove(&number));
-    let Some(decision) = second.told.remove(&found.decision) else { return Ok(None) };
+    let Passed { found, mut stories, .. } = pass(cell, target, Vec::new(), stop)?;
+    if found.is_empty() {
+        return Ok(Vec::new());
+    }
+    let refused = |story: Option<&Story>| story?.refused.iter().find_map(|one| one.1);
+    let asked = stories.iter().filter_map(|story| refused(Some(story)));
+    let wanted = asked.chain(found.iter().map(|found| found.decision)).collect();
+    let mut told = pass(cell, target, wanted, stop)?.told;
     let topology = &cell.trace.topology;
-    let points = found.points.min(found.nodes.len()) as u32;
-    Ok(Some(Explained {
-        job: jobs[place],
-        start: found.start,
-        story: first.story,
-        refusal,
-        decision,
-        placement: Locality::new(topology).placement(&found.nodes, points),
-        nodes: found.nodes,
-        numbers: jobs.iter().map(|job| job.number).collect(),
-    }))
+    let mut locality = Locality::new(topology);
+    let numbers: Arc<[i64]> = jobs.iter().map(|job| job.number).collect();
+    let mut starts = Vec::new();
+    stories.reverse();
+    for found in found {
+        let story = stories.pop();
+        let refusal = refused(story.as_ref()).and_then(|number| told.remove(&number));
+        let Some(decision) = told.remove(&found.decision) else { break };
+        let points = found.points.min(found.nodes.len()) as u32;
+        starts.push(Explained {
+            job: jobs[place],
+            start: found.start,
+            story,
+            refusal,
+            decision,
+            placement: locality.placement(&found.nodes, points),
+            nodes: found.nodes,
+            numbers: numbers.clone(),
+            cut: found.cut,
+        });
+    }
+    Ok(starts)
 }
 
 /// What one way through the run has shown.
 struct Passed {
-    found: Option<Found>,
-    story: Option<Story>,
+    /// The starts of the job, in order.
+    found: Vec<Found>,
+    /// What the scheduler did before each of them; none if jobs start when the log says.
+    stories: Vec<Story>,
     told: std::collections::HashMap<u64, Told>,
 }
 
@@ -90,9 +111,11 @@ struct Found {
     points: usize,
     /// Which decision of the allocator it was.
     decision: u64,
+    /// When it was cut off to run anew.
+    cut: Option<i64>,
 }
 
-/// Runs the cell until the job starts.
+/// Runs the cell until the job starts, or where outages can send it back to the queue, until it ends.
 fn pass(cell: &Cell, target: JobId, wanted: Vec<u64>, stop: &Stop) -> Result<Passed, CellProblem> {
     let topology = &cell.trace.topology;
     let decisions = Arc::new(AtomicU64::new(0));
@@ -102,60 +125,100 @@ fn pass(cell: &Cell, target: JobId, wanted: Vec<u64>, stop: &Stop) -> Result<Pas
     if cell.scheduler.recorded().is_some() {
         let schedule = cell.trace.schedule(&cell.scheduler, stop)?;
         let scene = Scene { jobs: cell.trace.jobs(), topology, timed: false, stop };
-        let mut found = None;
+        let mut found = Vec::new();
         replay_while(&schedule.timeline, scene, &mut allocator, false, |decision| {
             if decision.job != target {
                 return ControlFlow::Continue(());
             }
             let start = schedule.timeline.starts()[target.index()];
             let (nodes, decision) = (decision.nodes.to_vec(), decisions.load(Ordering::Relaxed));
-            found = Some(Found { start, nodes, points, decision });
+            found.push(Found { start, nodes, points, decision, cut: None });
             ControlFlow::Break(())
         })?;
-        return Ok(Passed { found, story: None, told: allocator.told });
+        return Ok(Passed { found, stories: Vec::new(), told: allocator.told });
     }
     // A flag of its own: the rest of the run is of no interest.
     let over = stop.until(std::time::Instant::now() + std::time::Duration::from_secs(1 << 30));
     let mut service = cluster::service(topology, &allocator, 1.0);
     let scheduler = cell.scheduler.build(topology.slots() as u32);
     let mut scheduler = Witness::new(scheduler, target, decisions.clone());
-    let mut watcher = Watcher { target, points, decisions, over: &over, found: None };
+    let outages = cell.trace.outages();
+    let returns = !outages.is_empty() && outages.running == WhenDown::Requeue;
+    let mut watcher = Watcher {
+        target,
+        asked: points,
+        points,
+        decisions,
+        over: &over,
+        returns,
+        is_done: false,
+        found: Vec::new(),
+    };
     let scene = Scene { jobs: cell.trace.jobs(), topology, timed: false, stop: &over };
-    let course = Course { follows: &cell.trace.chains().follows, outages: cell.trace.outages() };
+    let course = Course { follows: &cell.trace.chains().follows, outages };
     let (service, allocator_of) = (service.as_mut(), &mut allocator);
     match simulate_amid(scene, course, &mut scheduler, allocator_of, service, &mut watcher) {
         Ok(_) => {}
-        Err(CoupledError::Stopped(_)) if watcher.found.is_some() => {}
+        Err(CoupledError::Stopped(_)) if watcher.is_done => {}
         Err(error) => return Err(error.into()),
     }
-    Ok(Passed { found: watcher.found, story: Some(scheduler.story), told: allocator.told })
+    Ok(Passed { found: watcher.found, stories: scheduler.stories(), told: allocator.told })
 }
 
 /// Waits for the job.
 struct Watcher<'a> {
     target: JobId,
+    /// Points that it asks for, and that it is given if not reduced.
+    asked: usize,
     points: usize,
     decisions: Arc<AtomicU64>,
     over: &'a Stop,
-    found: Option<Found>,
+    /// Whether it can go back to the queue.
+    returns: bool,
+    is_done: bool,
+    found: Vec<Found>,
+}
+
+impl Watcher<'_> {
+    /// The rest of the run is of no interest.
+    fn done(&mut self) {
+        self.is_done = true;
+        self.over.raise();
+    }
 }
 
 impl Observer for Watcher<'_> {
     fn reduced(&mut self, id: JobId, _: u32, reduction: &crate::allocator::reduced::Reduction) {
-        if id == self.target && self.found.is_none() {
+        if id == self.target {
             self.points = reduction.request.size as usize;
         }
     }
 
     fn started(&mut self, id: JobId, now: i64, nodes: &[NodeId], _: Option<Census>) {
-        if id == self.target && self.found.is_none() {
-            self.found = Some(Found {
-                start: now,
-                nodes: nodes.to_vec(),
-                points: self.points,
-                decision: self.decisions.load(Ordering::Relaxed),
-            });
-            self.over.raise();
+        if id != self.target || self.is_done {
+            return;
+        }
+        self.found.push(Found {
+            start: now,
+            nodes: nodes.to_vec(),
+            points: std::mem::replace(&mut self.points, self.asked),
+            decision: self.decisions.load(Ordering::Relaxed),
+            cut: None,
+        });
+        if !self.returns {
+            self.done();
+        }
+    }
+
+    fn cut_off(&mut self, id: JobId, now: i64, _: &[NodeId], again: bool) {
+        if let Some(last) = self.found.last_mut().filter(|_| id == self.target && again) {
+            last.cut = Some(now);
+        }
+    }
+
+    fn completed(&mut self, id: JobId, _: i64) {
+        if id == self.target {
+            self.done();
         }
     }
 }

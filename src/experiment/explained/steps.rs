@@ -42,10 +42,30 @@ impl Table for Step {
     }
 }
 
-/// The parts of an explanation, each with its topic.
-pub fn parts(explained: &Explained, topology: &Topology) -> Vec<(&'static str, Part)> {
-    let mut parts = vec![("job", Part::Words(job(explained)))];
-    parts.extend(scheduler(explained).into_iter().map(|part| ("scheduler", part)));
+/// The parts of an explanation of all starts of a job, each with its topic.
+pub fn parts(starts: &[Explained], topology: &Topology) -> Vec<(&'static str, Part)> {
+    let mut parts = Vec::new();
+    for (place, explained) in starts.iter().enumerate() {
+        parts.extend((place == 0).then(|| ("job", Part::Words(job(explained)))));
+        parts.extend(of_start(explained, place > 0, topology));
+        if let Some(at) = explained.cut {
+            let then = match starts.get(place + 1) {
+                Some(_) => "it goes back to the queue, to run anew",
+                None => "it goes back to the queue, and does not start again",
+            };
+            let at = grouped(at);
+            let words =
+                format!("at {at} s it is cut off: processors of it go out of service; {then}");
+            parts.push(("job", Part::Words(words)));
+        }
+    }
+    parts
+}
+
+/// One start of a job.
+fn of_start(explained: &Explained, anew: bool, topology: &Topology) -> Vec<(&'static str, Part)> {
+    let mut parts: Vec<(&'static str, Part)> = Vec::new();
+    parts.extend(scheduler(explained, anew).into_iter().map(|part| ("scheduler", part)));
     if let Some(refusal) = &explained.refusal {
         let first =
             explained.story.as_ref().and_then(|story| story.refused.iter().find(|r| r.1.is_some()));
@@ -107,7 +127,7 @@ fn numbers(explained: &Explained, ids: &[JobId]) -> String {
     told.join(", ") + &more
 }
 
-fn scheduler(explained: &Explained) -> Vec<Part> {
+fn scheduler(explained: &Explained, anew: bool) -> Vec<Part> {
     let Some(story) = &explained.story else {
         return vec![Part::Words("it starts when the log says that it did".to_string())];
     };
@@ -118,7 +138,13 @@ fn scheduler(explained: &Explained) -> Vec<Part> {
         let free = free.map_or(String::new(), |free| {
             format!("; when the queue is looked at next, {} free", processors_are(free))
         });
-        say(format!("it comes at {} s; {} before it{free}", grouped(*at), jobs_wait(*waiting)));
+        let (at, waiting) = (grouped(*at), jobs_wait(*waiting));
+        match anew {
+            false => say(format!("it comes at {at} s; {waiting} before it{free}")),
+            true => say(format!(
+                "it is back in its place of the queue at {at} s; {waiting} beside it{free}"
+            )),
+        }
     }
     let Some(moment) = named else { return parts };
     let waited = arrived.map_or(0, |(at, _)| moment.now - at);

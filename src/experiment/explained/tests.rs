@@ -1,10 +1,12 @@
 use std::sync::Arc;
 
 use super::*;
+use crate::allocator::notes::Part;
 use crate::allocator::rival::{Rival, Rivals, Term};
 use crate::experiment::{Measure, RunResult, Trace, Watch, run_cell};
 use crate::scheduler::Reason;
 use crate::scheduler::registry::SchedulerSpec;
+use crate::simulation::outages::{Outages, Window as OutageWindow};
 use crate::workload::{Policy, Window, Workload};
 
 /// Jobs of all sizes from a small generator: as many as waiting and backfilling need.
@@ -49,7 +51,7 @@ fn agrees(cell: &Cell, numbers: impl Iterator<Item = i64>) -> usize {
     let run = run(cell);
     let mut refusals = 0;
     for number in numbers {
-        let explained = explain(cell, number, &Stop::new()).expect("it runs").expect("it started");
+        let explained = explain(cell, number, &Stop::new()).expect("it runs").remove(0);
         let name = format!("{} {} {number}", cell.scheduler, cell.allocator);
         let allocation = run.allocations.iter().find(|one| one.job == number).expect("a row");
         assert_eq!(explained.nodes[..], allocation.nodes[..], "{name}");
@@ -62,6 +64,9 @@ fn agrees(cell: &Cell, numbers: impl Iterator<Item = i64>) -> usize {
             winner.sort_unstable();
             nodes.sort_unstable();
             assert_eq!(winner, nodes, "{name}");
+        }
+        if cell.allocator.to_string() == WEIGHED {
+            assert!(check_terms(&explained.decision), "{name}");
         }
         if let Some(rivals) = &explained.decision.account.rivals {
             check_rivals(rivals, &explained.decision, &explained.nodes);
@@ -77,10 +82,34 @@ fn agrees(cell: &Cell, numbers: impl Iterator<Item = i64>) -> usize {
         }
         refusals +=
             usize::from(explained.refusal.as_ref().is_some_and(|told| told.outcome.is_err()));
-        let parts = steps::parts(&explained, &cell.trace.topology);
+        let parts = steps::parts(std::slice::from_ref(&explained), &cell.trace.topology);
         assert!(steps::steps(&parts).iter().all(|step| !step.text.is_empty()), "{name}");
     }
     refusals
+}
+
+/// Placements by all terms.
+const WEIGHED: &str = "placements[tie=3,1,2,1,2,1]";
+
+/// The terms of each place that competes come to its sum, and the least is what is said of the winner.
+fn check_terms(told: &Told) -> bool {
+    let mut listings = told.account.parts.iter().filter_map(|part| match part {
+        Part::Listing(listing) if listing.columns.contains(&"sum") => Some(listing),
+        _ => None,
+    });
+    let Some(listing) = listings.next() else { return false };
+    assert_eq!(listing.columns, ["box", "at", "LF", "EQ", "NF", "WF", "EF", "DL", "sum"]);
+    let number = |text: &String| text.parse::<i128>().expect("a number");
+    let mut least = i128::MAX;
+    for row in &listing.rows {
+        let terms = row[2..8].iter().map(number).zip([3, 1, -2, -1, -2, 1]);
+        let sum = terms.map(|(term, weight)| term * weight).sum::<i128>();
+        assert_eq!(sum, number(&row[8]), "{row:?}");
+        least = least.min(sum);
+    }
+    let said = |part: &Part| matches!(part, Part::Words(it) if it.starts_with("the winner") && it.ends_with(&format!(" = {least}")));
+    assert!(listing.more > 0 || told.account.parts.iter().any(said), "{least}");
+    true
 }
 
 /// The first of those who compete is the one that the run took, and nobody has a better value; values are
@@ -154,6 +183,7 @@ fn what_is_told_is_what_the_run_did_for_every_strategy() {
             "mc1x1[tie=1,0,1,0,order=greedy]",
             "paging[size=1]",
             "midplane[unit=2x2x2]",
+            WEIGHED,
         ]
         .map(str::to_string),
     );
@@ -211,13 +241,14 @@ fn a_backfilled_job_says_so() {
                 3 20 -1 60 8 -1 -1 8 70\n4 21 -1 60 8 -1 -1 8 90\n";
     let of = |number| {
         let cell = cell(text, "4x4", "easy", "mc1x1");
-        explain(&cell, number, &Stop::new()).expect("it runs").expect("it starts")
+        explain(&cell, number, &Stop::new()).expect("it runs").remove(0)
     };
     let third = of(3);
     let moment = third.story.as_ref().and_then(|story| story.named.as_ref()).expect("named");
     let expected = Reason::Backfilled { head: JobId(1), shadow: 100, extra: Some(0) };
     assert_eq!((moment.reason, moment.now, moment.before.len()), (Some(expected), 20, 1));
-    let told = steps::steps(&steps::parts(&third, &"4x4".parse().expect("a mesh")));
+    let told =
+        steps::steps(&steps::parts(std::slice::from_ref(&third), &"4x4".parse().expect("a mesh")));
     let all: Vec<&str> = told.iter().map(|step| step.text.as_str()).collect();
     let all = all.join("\n");
     assert!(all.contains("job 2, the first of the queue, fits at 100 s at the earliest"), "{all}");
@@ -225,8 +256,49 @@ fn a_backfilled_job_says_so() {
     let story = second.story.expect("a story");
     assert_eq!((story.after, story.before), (vec![JobId(2)], vec![]));
     assert_eq!(story.named.and_then(|m| m.reason), Some(Reason::First { promised: Some(100) }));
-    assert_eq!(
-        explain(&cell(text, "4x4", "easy", "mc1x1"), 9, &Stop::new()).expect("it runs"),
-        None
-    );
+    let nobody = explain(&cell(text, "4x4", "easy", "mc1x1"), 9, &Stop::new());
+    assert!(nobody.expect("it runs").is_empty());
+}
+
+/// A job that is cut off and requeued has a start for each row that the run has of it, with the same processors.
+#[test]
+fn every_start_of_a_job_that_was_cut_off_is_told() {
+    let text = swf(90, 64, 3);
+    for scheduler in ["fcfs", "easy"] {
+        for allocator in ["mc1x1[tie=2,13,20,6]", "mbs"] {
+            let mut cell = cell(&text, "8x8", scheduler, allocator);
+            let window = |from| OutageWindow {
+                from,
+                until: Some(from + 40),
+                nodes: (0..64).step_by(5).map(NodeId).collect(),
+            };
+            let windows = (1..9).map(|i| window(100 * i)).collect();
+            let outages = Outages { windows, running: WhenDown::Requeue, walls: false };
+            let trace = Arc::try_unwrap(cell.trace).expect("the only one");
+            cell.trace = Arc::new(trace.amid(Arc::new(outages)));
+            let run = run(&cell);
+            let mut anew = 0;
+            for number in 1..=90 {
+                let starts = explain(&cell, number, &Stop::new()).expect("it runs");
+                let rows = run.allocations.iter().filter(|row| row.job == number);
+                let rows: Vec<_> = rows.map(|row| (row.start, row.nodes.to_vec())).collect();
+                let told = starts.iter().map(|one| (one.start, one.nodes.clone()));
+                assert_eq!(told.collect::<Vec<_>>(), rows, "{scheduler} {allocator} {number}");
+                for pair in starts.windows(2) {
+                    let story = pair[1].story.as_ref().expect("a story");
+                    // It comes back when it is cut off.
+                    assert_eq!(story.arrived.map(|at| at.0), pair[0].cut);
+                    assert_eq!(story.named.as_ref().map(|at| at.now), Some(pair[1].start));
+                    assert_eq!(pair[1].decision.outcome.as_deref(), Ok(&pair[1].nodes[..]));
+                }
+                let data = data::data(&starts, &cell.trace.topology);
+                assert_eq!(data["later"].as_array().map(Vec::len), Some(starts.len() - 1));
+                let parts = steps::parts(&starts, &cell.trace.topology);
+                let results = parts.iter().filter(|(topic, _)| *topic == "result").count();
+                assert_eq!(results, starts.len());
+                anew += starts.len() - 1;
+            }
+            assert!(anew > 3, "{anew} starts anew");
+        }
+    }
 }

@@ -33,10 +33,10 @@ pub struct Moment {
     pub waiting: usize,
 }
 
-/// What a scheduler did with one job until it started.
+/// What a scheduler did with one job until it started, or started anew.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Story {
-    /// When it came, and how many jobs waited then.
+    /// When it came, or came back, and how many jobs waited then.
     pub arrived: Option<(i64, usize)>,
     /// Free processors when the scheduler was asked first after that.
     pub free: Option<u32>,
@@ -61,8 +61,10 @@ pub struct Witness {
     /// The job named last, its turn, and the decisions before.
     named: Option<(QueuedJob, u64)>,
     now: i64,
-    /// What it saw.
-    pub story: Story,
+    /// What it saw since the job came, or came back.
+    story: Story,
+    /// What it saw before that, each until the job was cut off.
+    past: Vec<Story>,
 }
 
 impl Witness {
@@ -77,7 +79,14 @@ impl Witness {
             named: None,
             now: i64::MIN,
             story: Story::default(),
+            past: Vec::new(),
         }
+    }
+
+    /// What it saw: a story for each time that the job stood in the queue.
+    pub fn stories(mut self) -> Vec<Story> {
+        self.past.push(self.story);
+        self.past
     }
 
     fn target_turn(&self) -> Option<u64> {
@@ -88,7 +97,11 @@ impl Witness {
 
 impl Scheduler for Witness {
     fn arrive(&mut self, job: QueuedJob, now: i64) {
-        if job.id == self.target && self.story.arrived.is_none() {
+        if job.id == self.target {
+            // It comes again when it was cut off.
+            if self.story.arrived.is_some() {
+                self.past.push(std::mem::take(&mut self.story));
+            }
             self.story.arrived = Some((now, self.waiting.len()));
         }
         self.turns.insert(job.id, job.turn);

@@ -24,6 +24,17 @@ impl Handles {
     /// The largest magnitude of a weight.
     pub const MAX: i64 = 1_000_000;
 
+    /// The names of the terms in the order in which their weights are written, and whether they are subtracted.
+    pub const TERMS: [(&str, bool); 6] =
+        [("LF", false), ("EQ", false), ("NF", true), ("WF", true), ("EF", true), ("DL", false)];
+
+    /// The weights of which only one term counts, once.
+    pub fn only(term: usize) -> Self {
+        let [larger, equal, contact, wall, ends, delay] =
+            std::array::from_fn(|i| i64::from(i == term));
+        Self { larger, equal, contact, wall, ends, delay }
+    }
+
     /// The weights in the order in which they are written.
     pub fn entries(self) -> [i64; 6] {
         let Self { larger, equal, contact, wall, ends, delay } = self;

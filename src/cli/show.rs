@@ -302,6 +302,6 @@ impl Results for Picture<'_> {
             asked: taken.asked,
             edges: edges(topology),
         };
-        Ok(save(plots, "machine", &figure)?.into())
+        Ok(save(plots, "machine", &figure)?)
     }
 }

@@ -44,9 +44,8 @@ impl Together {
         topology: &Topology,
     ) -> Option<Self> {
         let shared = specs.clone().next()?.shared(topology)?;
-        if specs.clone().nth(1).is_none() {
-            return None;
-        }
+        // Of one alone nothing can be shared.
+        specs.clone().nth(1)?;
         let way = |spec: &AllocatorSpec| {
             let breaking = spec.tie_breaking().filter(|_| spec.shared(topology) == Some(shared))?;
             Way::new(breaking.tie.vector(), breaking.slack.fixed())
@@ -125,10 +124,10 @@ pub fn run_together(
             |cause: ReplayError| CellError { key: Box::new(cell.key()), cause: cause.into() };
         replayed.clone().map_err(failed)?;
         let sum = |size: u32| sums[size as usize * runs.len() + way];
-        let by_size = rows
-            .iter()
-            .cloned()
-            .map(|row| SizeRow { mean_pairwise_l1: sum(row.size) as f64 / row.jobs as f64, ..row });
+        let by_size = rows.iter().map(|row| SizeRow {
+            mean_pairwise_l1: sum(row.size) as f64 / row.jobs as f64,
+            ..row.clone()
+        });
         let total = (0..=largest).map(sum).sum();
         Ok(RunResult {
             run: *run,

@@ -301,6 +301,6 @@ impl Results for Competition<'_> {
 
     fn figures(&self, plots: &Path) -> anyhow::Result<Vec<PathBuf>> {
         let Some(explained) = &self.explained else { return Ok(Vec::new()) };
-        Ok(save(plots, "candidates", &self.figure(explained))?.into())
+        Ok(save(plots, "candidates", &self.figure(explained))?)
     }
 }

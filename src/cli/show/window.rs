@@ -309,7 +309,7 @@ impl<'b> Results for Rows<'_, 'b> {
                     order: self.part.order().0,
                     bars: self.part.bars(run),
                 };
-                save(plots, "gantt", &figure)?.into()
+                save(plots, "gantt", &figure)?
             }
             Drawn::Film => {
                 std::fs::create_dir_all(plots)?;

@@ -188,7 +188,7 @@ impl Problem {
         watch: Watch<'_>,
     ) -> Result<Evaluation, SearchError> {
         let mut one = self.evaluate_all(&[candidate], yardstick, bar, watch)?;
-        one.pop().ok_or_else(|| SearchError::Stopped(Stopped))
+        one.pop().ok_or(SearchError::Stopped(Stopped))
     }
 
     /// [`evaluate`](Self::evaluate) for several candidates, which are replayed as one as far as they

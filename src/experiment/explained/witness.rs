@@ -159,6 +159,10 @@ impl Scheduler for Witness {
         self.inner.expect(outages, processors);
     }
 
+    fn holds_of(&mut self, job: JobId, outages: Vec<Outage>) {
+        self.inner.holds_of(job, outages);
+    }
+
     fn changed(&mut self, now: i64) {
         self.inner.changed(now);
     }
@@ -348,6 +352,26 @@ impl Allocator for Listener {
 
     fn copy(&self) -> Option<Box<dyn Allocator>> {
         self.inner.copy()
+    }
+
+    fn refusal_covers(&mut self, refused: Request, asked: Request) -> bool {
+        self.inner.refusal_covers(refused, asked)
+    }
+
+    fn chooses_by_free(&self) -> bool {
+        self.inner.chooses_by_free()
+    }
+
+    fn blocked(&self) -> Option<[u64; 2]> {
+        self.inner.blocked()
+    }
+
+    fn withdrawn(&mut self, machine: &Machine, nodes: &[NodeId]) {
+        self.inner.withdrawn(machine, nodes);
+    }
+
+    fn restored(&mut self, machine: &Machine, nodes: &[NodeId]) {
+        self.inner.restored(machine, nodes);
     }
 
     fn takes_outages(&self) -> bool {

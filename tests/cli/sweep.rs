@@ -111,7 +111,7 @@ fn plan_lists_the_cells() {
     long.demand(rows.len() == 2 + 20 + 2 && rows[22].contains(" kinds more"), "a short table");
     let plan = dir.replay("plan grid.toml --list").code(0);
     let plan = plan.says("plan: 150 combinations, 122 cells of distinct strategies\nplan: about ");
-    let plan = plan.says(", judged by ");
+    let plan = plan.says("; judged by ");
     let rows = plan.fields(&["run", "trace", "topology", "scheduler", "allocator", "tie", "jobs"]);
     assert_eq!(rows.len(), 122);
     assert_eq!(rows[0], "0 lublin-10x10 10x10 fcfs mc1x1[order=scan] 1,0,0,0 150");

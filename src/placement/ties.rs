@@ -28,9 +28,11 @@ use std::sync::Arc;
 pub use self::handles::{Handles, HandlesError, Rivals, nearness};
 
 mod delays;
+mod down;
 mod handles;
 
 use self::delays::Delays;
+use self::down::Down;
 use super::decide::Pick;
 use super::near::{Near, Place};
 use super::open::Open;
@@ -60,21 +62,6 @@ pub struct Ties {
     losers: Vec<usize>,
     /// By what a candidate meets: its part of DL in this decision, as far as it is known.
     delayed: Vec<Option<i128>>,
-}
-
-/// What is out of service.
-#[derive(Clone, Debug)]
-struct Down {
-    cells: Cells,
-    count: usize,
-    /// Whether they are walls to their neighbours.
-    is_wall: bool,
-}
-
-impl Down {
-    fn none(cells: usize) -> Self {
-        Self { cells: Cells::none(cells), count: 0, is_wall: false }
-    }
 }
 
 /// What stays as it is.
@@ -221,31 +208,6 @@ impl Ties {
             }
         });
         self.running = running;
-    }
-
-    /// Free cells go out of service, as walls to their neighbours or as nothing.
-    pub fn withdraw(&mut self, cells: impl IntoIterator<Item = u32>, is_wall: bool) {
-        self.down.is_wall = is_wall;
-        for cell in cells {
-            self.open.take_cells(&self.fixed.torus, [cell]);
-            self.down.cells.insert(cell);
-            self.down.count += 1;
-        }
-    }
-
-    /// Cells that were [out of service](Self::withdraw) are back, and free.
-    pub fn restore(&mut self, cells: impl IntoIterator<Item = u32>) {
-        for cell in cells {
-            self.open.give_cells(&self.fixed.torus, [cell]);
-            self.down.cells.remove(cell);
-            self.down.count -= 1;
-        }
-    }
-
-    /// Whether DL hears an anchor: it has neither holes nor cells out of service.
-    fn is_heard(&self, one: &Placement, anchor: usize) -> bool {
-        let is_up = || self.down.count == 0 || self.down.cells.common(one.mask(anchor)) == 0;
-        one.is_whole(anchor) && is_up()
     }
 
     /// Changes the latest ends of anchors that meet a box, as far as they are known.

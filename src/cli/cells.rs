@@ -230,6 +230,13 @@ fn placed(trace: Trace, max_errors: usize, quiet: bool) -> Result<Trace, Failure
     let places = Places::on(nodes, &trace.topology).map_err(|problem| {
         Failure::usage_message(format!("allocator recorded: {}: {problem}", source.display()))
     })?;
+    if !quiet && places.are_in_order(&trace.topology) {
+        tell(format_args!(
+            "{}, recorded placements: names of nodes are no numbers of points of {}; the nodes stand on its first \
+             points in order of their names, and distances mean as much as that order",
+            trace.workload.name, trace.topology
+        ));
+    }
     let trace = trace.placed(Some(Arc::new(places)));
     let stop = Stop::new();
     let (timeline, overfull) = trace.recorded_in_processors(&stop).map_err(Failure::data)?;

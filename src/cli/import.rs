@@ -139,6 +139,13 @@ pub fn run(args: &ImportArgs) -> Result<Exit, Failure> {
     };
     if !args.quiet {
         tell(&report);
+        let beside = args
+            .write
+            .as_deref()
+            .is_some_and(|path| fs::metadata(path).is_ok_and(|meta| meta.is_file()));
+        if report.nodes > 0 && !beside {
+            tell("the log names the nodes of jobs; with --write FILE they are written beside it");
+        }
     }
     Ok(Exit::Done)
 }

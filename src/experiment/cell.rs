@@ -68,6 +68,11 @@ impl Places {
         Ok(Self { nodes, points: points.into_iter().map(NodeId).collect() })
     }
 
+    /// Whether nodes are not where their numbers say but in order of their names.
+    pub fn are_in_order(&self, machine: &Topology) -> bool {
+        self.nodes.points(machine.processors()).is_none()
+    }
+
     /// What tells the places of these jobs from others, as text.
     pub fn identity(&self, jobs: &[Job]) -> String {
         let mut text = String::new();

@@ -187,6 +187,10 @@ impl Log for Cobalt {
                 self.nodes.push_str(text);
             }
             Location::Torus(ranges) => {
+                let nodes = text.rsplit('-').next().and_then(|nodes| nodes.parse().ok());
+                if nodes != Some(size) {
+                    sink.noted(number, "box of another number of nodes than the job's");
+                }
                 for (axis, (from, to)) in "ABCDE".chars().zip(ranges) {
                     // Memory does not refuse.
                     let _ = write!(self.nodes, " {axis}{from}-{to}");

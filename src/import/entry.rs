@@ -96,6 +96,7 @@ pub(super) mod dropped {
     pub const NO_END: &str = "neither end nor run time";
     pub const NO_SIZE: &str = "no size";
     pub const SIZE: &str = "size not positive";
+    pub const LARGE: &str = "size of more than 32 bits";
     pub const FRACTION: &str = "size with a fraction";
     pub const NO_RUN: &str = "no run time";
     pub const FAR: &str = "times too far from each other";

@@ -71,7 +71,7 @@ pub struct Report {
     pub lines: u64,
     /// Jobs written.
     pub jobs: u64,
-    /// Jobs with nodes in the side file.
+    /// Jobs with nodes, for the side file.
     pub nodes: u64,
     /// Jobs with a shape in the side file.
     pub shapes: u64,

@@ -145,6 +145,10 @@ impl<'a> Sink<'a> {
             self.dropped(line, dropped::SIZE);
             return Ok(false);
         }
+        if size > i64::from(u32::MAX) {
+            self.dropped(line, dropped::LARGE);
+            return Ok(false);
+        }
         (self.first, self.last) = (first, last);
         let mut entry = *entry;
         if estimate.is_some_and(|estimate| estimate <= 0) {
@@ -181,8 +185,8 @@ impl<'a> Sink<'a> {
         let number = self.report.jobs;
         if let (Some(out), false) = (&mut self.nodes, entry.nodes.is_empty()) {
             writeln!(out, "{number},\"{}\"", plain(entry.nodes).replace('"', ""))?;
-            self.report.nodes += 1;
         }
+        self.report.nodes += u64::from(!entry.nodes.is_empty());
         if let (Some(out), Some(shape)) = (&mut self.shapes, entry.shape) {
             write_shape(number as i64, shape, out)?;
             self.report.shapes += 1;

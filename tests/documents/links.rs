@@ -96,8 +96,8 @@ fn pictures(root: &Path, pages: &[Page]) -> Vec<String> {
                 folders.push(path);
             } else if path.canonicalize().is_ok_and(|path| !shown.contains(&path)) {
                 wrong.push(format!("{}: on no page", path.display()));
-            } else if entry.metadata().is_ok_and(|file| file.len() > 60_000) {
-                wrong.push(format!("{}: more than 60,000 bytes", path.display()));
+            } else if entry.metadata().is_ok_and(|file| file.len() > 80_000) {
+                wrong.push(format!("{}: more than 80,000 bytes", path.display()));
             }
         }
     }

@@ -104,14 +104,14 @@ FILES = {
 # By kind: words that are mutated, and a command that takes one of them as its last.
 NAMES = {
     "alloc": (ALLOCATORS, f"{RUN} --alloc"),
-    "sched": (SCHEDULERS, f"{RUN} --sched"),
-    "mesh": (["4x4", "torus:16x24", "torus[x]:16x24", "8x8x8", "16x1", "65535x1"], f"{RUN} --mesh"),
+    "sched": (SCHEDULERS, f"{RUN} --alloc mc1x1 --sched"),
+    "mesh": (["4x4", "torus:16x24", "torus[x]:16x24", "8x8x8", "16x1", "65535x1"], f"{RUN} --alloc mc1x1 --mesh"),
     "tie": (["2,13,20,6", "none", "auto", "1,0,0,0"], f"{RUN} --tie"),
     "seed": (["0..3", "1,2", "7"], f"{RUN} --jobs 3 --alloc random --seed"),
-    "window": (["100", "1996-09-23", "-5"], f"{RUN} --from"),
-    "days": (["1", "0.5"], f"{RUN} --days"),
+    "window": (["100", "1996-09-23", "-5"], f"{RUN} --alloc mc1x1 --from"),
+    "days": (["1", "0.5"], f"{RUN} --alloc mc1x1 --days"),
     "trace": (["tiny.swf", "stream[machine=4x4,load=2,jobs=9]"], "-q --trace"),
-    "policy": (["johnson", "pwa", "strict", "batsim"], f"{RUN} --policy"),
+    "policy": (["johnson", "pwa", "strict", "batsim"], f"{RUN} --alloc mc1x1 --policy"),
     "synth": (
         [
             "stream[machine=8x8,load=2,jobs=40]",

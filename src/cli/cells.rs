@@ -4,17 +4,14 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::args::GridArgs;
 use super::compatible::{amid_outages, compatible, moves_no_log};
-use super::every::{self, Chosen};
 use super::exit::{Failure, tell};
 use super::load::load_traces;
-use super::sweep::{ListArgs, of_flags};
 use crate::allocator::Request;
 use crate::allocator::registry::AllocatorSpec;
 use crate::experiment::grid::{ParameterGrid, Values};
 use crate::experiment::sweep::Plan;
-use crate::experiment::{Cell, Measure, Places, Trace};
+use crate::experiment::{Cell, Places, Trace};
 use crate::naming::split_list;
 use crate::number::grouped;
 use crate::scheduler::WhenFull;
@@ -24,7 +21,7 @@ use crate::stop::Stop;
 use crate::swf::ReadOptions;
 use crate::topology::{DefaultMachine, MAX_POINTS, Topology, default_machine};
 use crate::workload::{
-    Dependencies, Job, Oversize, PlacedNodes, Policy, Shake, Workload, scale_load, scaled_name,
+    Dependencies, Job, Oversize, PlacedNodes, Policy, Workload, scale_load, scaled_name,
 };
 
 /// A grid whose traces are loaded: its cells can run.
@@ -37,41 +34,6 @@ pub struct Loaded {
 }
 
 impl Loaded {
-    /// The grid of a command's flags. Without a trace, an allocator or a tie vector it is that of
-    /// the main job. All names are checked before any trace is read.
-    pub fn resolve(
-        args: &GridArgs,
-        shake: Option<Shake>,
-        measure: Measure,
-        quiet: bool,
-    ) -> Result<Self, Failure> {
-        Self::chosen(every::chosen(args, false, quiet)?, shake, measure, quiet)
-    }
-
-    /// The same for the main job: without an allocator and a tie vector several strategies, whatever the trace.
-    pub fn main_job(
-        args: &GridArgs,
-        shake: Option<Shake>,
-        measure: Measure,
-        quiet: bool,
-    ) -> Result<Self, Failure> {
-        Self::chosen(every::chosen(args, true, quiet)?, shake, measure, quiet)
-    }
-
-    fn chosen(
-        chosen: Chosen,
-        shake: Option<Shake>,
-        measure: Measure,
-        quiet: bool,
-    ) -> Result<Self, Failure> {
-        let mut grid = of_flags(&chosen.args, &ListArgs::default(), shake)?;
-        grid.measure = measure;
-        match chosen.traces {
-            Some(traces) => Self::planned(grid, traces),
-            None => Self::load(grid, None, quiet),
-        }
-    }
-
     /// Loads the traces of a grid, which may come from a `file`.
     pub fn load(grid: ParameterGrid, file: Option<&Path>, quiet: bool) -> Result<Self, Failure> {
         compatible(&grid, &grid.machines)?;
@@ -93,36 +55,11 @@ impl Loaded {
     }
 
     /// The cells of a grid on its traces.
-    fn planned(grid: ParameterGrid, traces: Vec<Arc<Trace>>) -> Result<Self, Failure> {
+    pub(super) fn planned(grid: ParameterGrid, traces: Vec<Arc<Trace>>) -> Result<Self, Failure> {
         compatible(&grid, traces.iter().map(|trace| &trace.topology))?;
         amid_outages(&grid, &traces)?;
         let plan = Plan::new(grid, &traces).map_err(Failure::usage)?;
         Ok(Self { plan, traces })
-    }
-
-    /// The one cell of a `command` that looks into a single run; under MC1x1 if no allocator is named.
-    /// `recorded` says why it cannot take the allocator of that name.
-    pub fn one(
-        args: &GridArgs,
-        command: &str,
-        recorded: &'static str,
-        quiet: bool,
-    ) -> Result<(Self, Cell), Failure> {
-        let mut grid = args.clone();
-        if grid.alloc.is_empty() {
-            grid.alloc = vec!["mc1x1".to_string()];
-        }
-        let loaded = Self::resolve(&grid, None, Measure::default(), quiet)?;
-        if loaded.allocators().iter().any(AllocatorSpec::recorded) {
-            return Err(Failure::usage_message(recorded));
-        }
-        match <[Cell; 1]>::try_from(loaded.cells()) {
-            Ok([cell]) => Ok((loaded, cell)),
-            Err(cells) => Err(Failure::usage_message(format!(
-                "{command} takes one trace, machine, scheduler, strategy and seed; here are {} runs",
-                cells.len()
-            ))),
-        }
     }
 
     /// The files that were read.

@@ -6,13 +6,13 @@ use super::args::GridArgs;
 use super::cells::Loaded;
 use super::compatible::working;
 use super::exit::{Failure, tell};
-use super::stream::ELSEWHERE;
 use super::sweep::{ListArgs, of_flags};
 use crate::allocator;
 use crate::allocator::registry::AllocatorSpec;
-use crate::experiment::{Measure, Trace};
+use crate::experiment::{Cell, Measure, Trace};
 use crate::naming::split_list;
 use crate::topology::Topology;
+use crate::workload::Shake;
 
 /// As an allocator: all that work.
 const ALL: &str = "all";
@@ -20,6 +20,10 @@ const ALL: &str = "all";
 /// What the main job compares, and by which tie vectors.
 const MAIN_JOB: &str = "mc1x1,mm,gen-alg,hilbert-best-fit,snake-best-fit,random";
 const MAIN_JOB_TIES: [&str; 2] = ["none", "2,13,20,6"];
+
+/// Strategies of hypercubes, clusters, and any machine, where those of meshes do not work.
+pub const ELSEWHERE: &str =
+    "cube-buddy,gray-code,multiple-gray-code,cube-free-list,afl,elmer,random";
 
 /// Flags with their strategies named.
 pub struct Chosen {
@@ -42,6 +46,68 @@ pub fn chosen(args: &GridArgs, alone: bool, quiet: bool) -> Result<Chosen, Failu
         return main_job(args, quiet);
     }
     expanded(args, quiet)
+}
+
+impl Loaded {
+    /// The grid of a command's flags. Without a trace, an allocator or a tie vector it is that of
+    /// the main job. All names are checked before any trace is read.
+    pub fn resolve(
+        args: &GridArgs,
+        shake: Option<Shake>,
+        measure: Measure,
+        quiet: bool,
+    ) -> Result<Self, Failure> {
+        Self::chosen(chosen(args, false, quiet)?, shake, measure, quiet)
+    }
+
+    /// The same for the main job: without an allocator and a tie vector several strategies, whatever the trace.
+    pub fn main_job(
+        args: &GridArgs,
+        shake: Option<Shake>,
+        measure: Measure,
+        quiet: bool,
+    ) -> Result<Self, Failure> {
+        Self::chosen(chosen(args, true, quiet)?, shake, measure, quiet)
+    }
+
+    fn chosen(
+        chosen: Chosen,
+        shake: Option<Shake>,
+        measure: Measure,
+        quiet: bool,
+    ) -> Result<Self, Failure> {
+        let mut grid = of_flags(&chosen.args, &ListArgs::default(), shake)?;
+        grid.measure = measure;
+        match chosen.traces {
+            Some(traces) => Self::planned(grid, traces),
+            None => Self::load(grid, None, quiet),
+        }
+    }
+
+    /// The one cell of a `command` that looks into a single run; under MC1x1 if no allocator is named.
+    /// `recorded` says why it cannot take the allocator of that name.
+    pub fn one(
+        args: &GridArgs,
+        command: &str,
+        recorded: &'static str,
+        quiet: bool,
+    ) -> Result<(Self, Cell), Failure> {
+        let mut grid = args.clone();
+        if grid.alloc.is_empty() {
+            grid.alloc = vec!["mc1x1".to_string()];
+        }
+        let loaded = Self::resolve(&grid, None, Measure::default(), quiet)?;
+        if loaded.allocators().iter().any(AllocatorSpec::recorded) {
+            return Err(Failure::usage_message(recorded));
+        }
+        match <[Cell; 1]>::try_from(loaded.cells()) {
+            Ok([cell]) => Ok((loaded, cell)),
+            Err(cells) => Err(Failure::usage_message(format!(
+                "{command} takes one trace, machine, scheduler, strategy and seed; here are {} runs",
+                cells.len()
+            ))),
+        }
+    }
 }
 
 /// Those of the main job, as far as they work on the machines of traces that the user names.

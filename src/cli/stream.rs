@@ -13,6 +13,7 @@ use super::args::OutputArgs;
 use super::cells::parse_list;
 use super::compatible::{heeds_all, one_a_point, sends, working, works};
 use super::cost::Cost;
+use super::every::ELSEWHERE;
 use super::exit::{Exit, Failure, tell};
 use super::interrupt::interruption;
 use super::kind::Kind;
@@ -123,9 +124,6 @@ pub struct StreamArgs {
 const MACHINE: &str = "16x16";
 const SERVICE: &str = "exponential";
 const ALLOCATORS: &str = "first-fit,best-fit,frame-sliding,paging,mbs";
-/// Those of hypercubes, clusters, and any machine.
-pub const ELSEWHERE: &str =
-    "cube-buddy,gray-code,multiple-gray-code,cube-free-list,afl,elmer,random";
 const WATCHED: [Metric; 3] = [Metric::FinishTime, Metric::Utilization, Metric::Turnaround];
 
 /// Estimates every point and prints the means with their intervals.

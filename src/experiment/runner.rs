@@ -32,6 +32,14 @@ pub struct Measure {
     pub nodes: bool,
 }
 
+impl Measure {
+    /// Whether replays that are done as one measure it: neither counts of ties nor what is kept of
+    /// every job.
+    pub fn is_of_shared_replays(self) -> bool {
+        self == Self { placements: self.placements, ..Self::default() }
+    }
+}
+
 /// A cell that could not be run.
 #[derive(Debug, thiserror::Error)]
 #[error("{} {} {} {}: {cause}", key.trace, key.topology, key.scheduler, key.strategy())]

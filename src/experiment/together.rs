@@ -7,6 +7,7 @@ use super::{Cell, CellError, Measure, Pace, RunResult, Watch};
 use crate::allocator::centre::TieRule;
 use crate::allocator::centre::mc1x1::{Many, Mc1x1, Way};
 use crate::allocator::registry::AllocatorSpec;
+use crate::metrics::Locality;
 use crate::metrics::by_size::{SizeRow, by_size};
 use crate::metrics::run::{PlacementMeans, RunMetrics};
 use crate::simulation::{Placed, ReplayError, Scene, Timeline, lockstep};
@@ -90,8 +91,8 @@ pub fn run_together(
         Arc::ptr_eq(&cell.trace, trace)
             && (&cell.scheduler, cell.seed) == (&first.scheduler, first.seed)
     };
-    let plain = measure == Measure::default() && trace.outages().is_empty();
-    if !plain || !runs.iter().all(|(_, cell)| alike(cell)) {
+    let shares = measure.is_of_shared_replays() && trace.outages().is_empty();
+    if !shares || !runs.iter().all(|(_, cell)| alike(cell)) {
         return None;
     }
     let specs = runs.iter().map(|(_, cell)| &cell.allocator);
@@ -106,16 +107,23 @@ pub fn run_together(
     // Pairwise L1 by size, and of each size by cell.
     let largest = jobs.iter().map(|job| job.size).max().unwrap_or(0);
     let mut sums = vec![0u64; (largest as usize + 1) * runs.len()];
+    let mut locality = measure.placements.then(|| Locality::new(&trace.topology));
+    let mut means = vec![PlacementMeans::default(); runs.len()];
     let mut pace = Pace::new(watch, jobs.len() * runs.len());
     let begin = Instant::now();
     let scene =
         Scene { jobs: trace.jobs(), topology: &trace.topology, timed: false, stop: watch.stop };
     let replayed = together.replay(&schedule.timeline, scene, |placed| {
-        let size = jobs[placed.job.index()].size as usize;
-        let sums = &mut sums[size * runs.len()..][..runs.len()];
+        let size = jobs[placed.job.index()].size;
+        let sums = &mut sums[size as usize * runs.len()..][..runs.len()];
+        let place =
+            locality.as_mut().map(|of| of.placement(placed.nodes, trace.topology.points(size)));
         for &way in placed.ways.iter() {
             pace.started();
             sums[way as usize] += placed.pairwise_l1;
+            if let Some(place) = &place {
+                means[way as usize].record(place);
+            }
         }
     });
     let seconds = begin.elapsed().as_secs_f64() / runs.len() as f64;
@@ -133,13 +141,7 @@ pub fn run_together(
             run: *run,
             key: cell.key(),
             processors: trace.topology.capacity(),
-            metrics: RunMetrics::new(
-                &schedule.metrics,
-                total,
-                &PlacementMeans::default(),
-                None,
-                None,
-            ),
+            metrics: RunMetrics::new(&schedule.metrics, total, &means[way], None, None),
             by_size: by_size.collect(),
             allocations: Vec::new(),
             jobs: Vec::new(),

@@ -11,7 +11,7 @@ use crate::cli::exit::{Exit, Failure, tell};
 use crate::cli::stdout::stdout;
 use crate::experiment::RunKey;
 use crate::experiment::sweep::{Plan, Shard};
-use crate::number::{fixed, grouped};
+use crate::number::grouped;
 use crate::report::manifest::peak_memory_bytes;
 use crate::report::{Align, Sheet};
 
@@ -180,16 +180,6 @@ fn counts(plan: &Plan, shard: Shard, listed: usize) -> String {
         all
     } else {
         format!("{all}, {} in shard {shard}", grouped(listed as u64))
-    }
-}
-
-/// Seconds as people say them.
-pub(super) fn duration(seconds: f64) -> String {
-    match seconds {
-        s if s < 1.0 => format!("{} ms", fixed(1000.0 * s, 0)),
-        s if s < 100.0 => format!("{} s", fixed(s, 1)),
-        s if s < 6000.0 => format!("{} min", fixed(s / 60.0, 1)),
-        s => format!("{} h", fixed(s / 3600.0, 1)),
     }
 }
 

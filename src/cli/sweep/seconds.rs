@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::list::duration;
+use crate::number::fixed;
 
 /// By how much clock rates, caches and the order of the jobs change what a window of them took.
 const MARGIN: f64 = 0.2;
@@ -87,6 +87,16 @@ impl fmt::Display for Seconds {
                 write!(f, "{} ({} to {})", duration(usual), duration(least), duration(most))
             }
         }
+    }
+}
+
+/// Seconds as people say them.
+pub(super) fn duration(seconds: f64) -> String {
+    match seconds {
+        s if s < 1.0 => format!("{} ms", fixed(1000.0 * s, 0)),
+        s if s < 100.0 => format!("{} s", fixed(s, 1)),
+        s if s < 6000.0 => format!("{} min", fixed(s / 60.0, 1)),
+        s => format!("{} h", fixed(s / 3600.0, 1)),
     }
 }
 

@@ -110,7 +110,7 @@ fn bundles(
     runs: &[u32],
     all: usize,
 ) -> Result<Vec<Range<usize>>, NameError> {
-    let alone = plan.grid.measure != Measure::default();
+    let alone = !plan.grid.measure.is_of_shared_replays();
     let share = all.div_ceil(rayon::current_num_threads().max(1));
     let mut bundles: Vec<Range<usize>> = Vec::new();
     let mut latest = None;

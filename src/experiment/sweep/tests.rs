@@ -143,14 +143,17 @@ fn bundles_give_what_cells_give() {
     let swf = format!("; MaxProcs: 16\n{}", (1..80).map(jobs).collect::<String>());
     let text = "schedulers = ['fcfs', 'easy']\nallocator = ['random', { name = 'mc1x1', tie = ['none', \
         '1,2,3,4', '1,4,6,8', '2,0,1,3', '3,1,0,0', '2,1,1,1,1'], slack = ['0', '0.1'] }, 'hilbert-best-fit']";
-    let (plan, traces) = plan(text, &swf);
-    let all: Vec<u32> = (0..plan.len()).collect();
     let stop = Stop::new();
     let told = |run: &RunResult| format!("{:?}", RunResult { seconds: 0.0, ..run.clone() });
-    for threads in [1, 3] {
+    for (placements, threads) in [(false, 1), (false, 3), (true, 1), (true, 3)] {
+        let (plan, traces) = plan(&format!("placements = {placements}\n{text}"), &swf);
+        let all: Vec<u32> = (0..plan.len()).collect();
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
         let mut seen = Vec::new();
         pool.install(|| {
+            // Otherwise cells would be held against themselves.
+            let most = done_as_one(&plan, &traces, &all, all.len()).expect("cells");
+            assert!(most.expect("a run").len() > 4, "nothing is replayed as one");
             run_plan(&plan, &traces, &all, Turn::InOrder, Watch::new(&stop), |run, outcome| {
                 let cell = plan.cell(&traces, run)?;
                 let alone = run_cell(run, &cell, plan.grid.measure, Watch::new(&stop));

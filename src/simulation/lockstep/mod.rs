@@ -27,7 +27,9 @@ use sets::Sets;
 pub struct Placed<'a> {
     /// The job.
     pub job: JobId,
-    /// Sum of hop distances over all pairs of its processors.
+    /// Its processors, as its allocator listed them.
+    pub nodes: &'a [NodeId],
+    /// Sum of hop distances over all pairs of them.
     pub pairwise_l1: u64,
     /// The ways that make this choice, by number. Those taken out go no further.
     pub ways: &'a mut Vec<u32>,
@@ -194,7 +196,7 @@ impl<C: Count, O: FnMut(Placed<'_>)> Run<C, O> {
         let group = &mut self.groups[number];
         group.start(id, slot, set, &held.nodes);
         let ways = &mut group.ways;
-        (self.observe)(Placed { job: id, pairwise_l1: held.pairwise_l1, ways });
+        (self.observe)(Placed { job: id, nodes: &held.nodes, pairwise_l1: held.pairwise_l1, ways });
     }
 
     /// A job ends everywhere; groups between which it made the last difference become one.

@@ -1,0 +1,85 @@
+//! What replaying tie vectors as one saves: states decided for, and seconds a vector, by how many are
+//! replayed at once.
+//!
+//! The vectors are neighbours in the grid of the paper (SR 1 to 9, factors 0 to 10), from its middle;
+//! FCFS, the whole log, distances alone measured, one thread. A state is a set of running jobs with their
+//! processors; where nothing is shared there are vectors times jobs of them. Logs that are not at
+//! hand are named and left out.
+//!
+//! `cargo bench --bench lockstep`
+
+use std::error::Error;
+use std::path::Path;
+use std::sync::Arc;
+
+use replay::allocator::centre::mc1x1::{Many, Way};
+use replay::allocator::centre::{CentreOptions, TieVector};
+use replay::allocator::registry::AllocatorSpec;
+use replay::experiment::search::Space;
+use replay::experiment::{Cell, Measure, Trace, Watch, run_cell, run_together};
+use replay::scheduler::registry::SchedulerSpec;
+use replay::simulation::{Scene, Timeline, lockstep};
+use replay::stop::Stop;
+use replay::workload::{Manifest, Policy, SearchPath, Window, Workload};
+
+const LOGS: [(&str, &str); 2] = [("KTH-SP2-1996-2", "10x10"), ("NASA-iPSC-1993-3.1-cln", "16x8")];
+const AT_ONCE: [usize; 4] = [1, 256, 1024, 4650];
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let manifest = Manifest::embedded()?;
+    let search = SearchPath::from_env().with("../shared/traces");
+    println!("trace                    machine   vectors  states %  seconds a vector");
+    for (log, machine) in LOGS {
+        match search.resolve(log, &manifest) {
+            Ok(path) => measure(&path, log, machine)?,
+            Err(absent) => println!("{log:<24} left out: {absent}"),
+        }
+    }
+    Ok(())
+}
+
+fn measure(path: &Path, log: &str, machine: &str) -> Result<(), Box<dyn Error>> {
+    let jobs = Workload::load(path, &Policy::JOHNSON, &Window::ALL, Default::default())?;
+    let topology = machine.parse()?;
+    let trace = Arc::new(Trace::new(Arc::new(jobs), topology, "johnson", &[]));
+    let vectors: Vec<_> = Space::johnson().grid().iter().map(|one| one.vector).collect();
+    for count in AT_ONCE {
+        let first = (vectors.len() - count) / 2;
+        let some = &vectors[first..][..count];
+        let seconds = seconds(&trace, some)?;
+        let states = states(&trace, some)?;
+        println!("{log:<24} {machine:<8} {count:>8} {states:>9.1} {seconds:>17.4}");
+    }
+    Ok(())
+}
+
+/// A vector's share of the time of a replay; the schedule, which all share, left out.
+fn seconds(trace: &Arc<Trace>, vectors: &[TieVector]) -> Result<f64, Box<dyn Error>> {
+    let stop = Stop::new();
+    let cell = |vector: &TieVector| -> Result<(u32, Cell), Box<dyn Error>> {
+        let allocator: AllocatorSpec = format!("mc1x1[tie={vector}]").parse()?;
+        let (trace, scheduler) = (trace.clone(), SchedulerSpec::fcfs());
+        Ok((0, Cell { trace, scheduler, allocator, seed: 0 }))
+    };
+    let cells = vectors.iter().map(cell).collect::<Result<Vec<_>, _>>()?;
+    let (measure, watch) = (Measure::default(), Watch::new(&stop));
+    let Some(results) = run_together(&cells, measure, watch) else {
+        return Ok(run_cell(0, &cells[0].1, measure, watch)?.seconds);
+    };
+    results.into_iter().try_fold(0.0, |sum, one| Ok(sum + one?.seconds / vectors.len() as f64))
+}
+
+/// States decided for, in percent of vectors times jobs.
+fn states(trace: &Trace, vectors: &[TieVector]) -> Result<f64, Box<dyn Error>> {
+    let (jobs, stop) = (&trace.workload.jobs, &Stop::new());
+    let processors = trace.topology.processors() as u32;
+    let mut fcfs = SchedulerSpec::fcfs().build(processors);
+    let timeline = Timeline::compute(jobs, processors, fcfs.as_mut(), stop)?;
+    let grid = trace.topology.grid().ok_or("a machine without a grid")?;
+    let way = |&vector: &TieVector| Way::new(Some(vector), Default::default());
+    let ways = vectors.iter().map(way).collect::<Option<_>>().ok_or("a vector with EF")?;
+    let many = Many::new(grid, CentreOptions::default(), ways).ok_or("not together")?;
+    let scene = Scene { jobs, topology: &trace.topology, timed: false, stop };
+    let decided = lockstep::<u16>(&timeline, scene, many, |_| {})?;
+    Ok(100.0 * decided as f64 / (vectors.len() * jobs.len()) as f64)
+}

@@ -111,6 +111,7 @@ mod options;
 #[cfg(test)]
 mod out_of_service;
 pub mod paging;
+mod past;
 pub mod random;
 pub mod recorded;
 pub mod reduced;

@@ -14,6 +14,7 @@ use crate::experiment::explained::steps::Step;
 use crate::experiment::fragmentation::FreeSpace;
 use crate::experiment::moved::Moved;
 use crate::experiment::saturated::Outcome;
+use crate::experiment::saturated::search::Found;
 use crate::experiment::search::{PortabilityRow, SearchRow, SparedRow};
 use crate::experiment::shaken::ShakenRow;
 use crate::experiment::snapshot::Hold;
@@ -300,6 +301,7 @@ pub(super) fn tables() -> Vec<TableInfo> {
         TableInfo::of::<Step>(),
         TableInfo::of::<FreeSpace>(),
         TableInfo::of::<Outcome>(),
+        TableInfo::of::<Found>(),
         TableInfo::of::<Finding>(),
         TableInfo::of::<Compared>(),
         TableInfo::of::<Projected>(),

@@ -9,19 +9,21 @@ use super::interrupt::interruption;
 use super::print::TableArgs;
 use super::stdout::stdout;
 use super::words::{one, some};
-use crate::experiment::saturated::{Bench, Estimates, Mix, Outcome, Rule, Setting};
+use crate::experiment::saturated::search::{Found, Task, search};
+use crate::experiment::saturated::{Bench, CONFIDENCE, Estimates, Mix, Outcome, Rule, Setting};
 use crate::metrics::estimate::Accumulator;
 use crate::number::fixed;
 use crate::placement::menu::{Anchors, Menu};
 use crate::report::{Align, Sheet};
-use crate::stop::Stopped;
+use crate::stop::{Stop, Stopped};
 use crate::topology::Topology;
 
 /// Arguments of `replay saturate`.
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "Examples:
   replay saturate --rules first,slurm,dl --jobs 2000 --streams 3
-  replay saturate --mix uniform,cubes --estimates exact,noisy,shuffled --format csv")]
+  replay saturate --mix uniform,cubes --estimates exact,noisy,shuffled --format csv
+  replay saturate --search --jobs 2000 --streams 4 --window 1")]
 pub struct SaturateArgs {
     /// The torus.
     #[arg(long, alias = "mesh", value_name = "MACHINE", default_value = "torus:16x16x16")]
@@ -41,7 +43,8 @@ pub struct SaturateArgs {
     mix: Vec<String>,
 
     /// Rules of placement: count (a bound: only the number of free processors matters), first,
-    /// slurm, lf, lf-eq, nf, dl, dl-lf. Slurm always runs, as the others are compared with it.
+    /// slurm, lf, lf-eq, nf, dl, dl-lf, auto (tunes itself by the jobs so far). Slurm always runs, as the
+    /// others are compared with it.
     #[arg(
         long,
         value_name = "RULE",
@@ -49,6 +52,11 @@ pub struct SaturateArgs {
         default_value = "count,first,slurm,lf,dl"
     )]
     rules: Vec<String>,
+
+    /// Search for the weights and the slack that keep the torus busiest, on the first half of each
+    /// stream, and judge them on the second.
+    #[arg(long, conflicts_with = "rules")]
+    search: bool,
 
     /// Waiting jobs that may start: 1 is first come, first served.
     #[arg(long, value_name = "N", value_delimiter = ',', default_value = "1,16", value_parser = clap::value_parser!(u32).range(1..=10_000))]
@@ -85,8 +93,8 @@ pub fn run(args: &SaturateArgs) -> Result<Exit, Failure> {
     let anchors = one("--anchors", &args.anchors, &Anchors::ALL)?;
     let mixes = some("--mix", &args.mix, &Mix::ALL)?;
     let mut rules = some("--rules", &args.rules, &Rule::ALL)?;
-    if !rules.contains(&Rule::Slurm) {
-        rules.push(Rule::Slurm);
+    if !rules.contains(&Rule::SLURM) {
+        rules.push(Rule::SLURM);
     }
     let estimates = some("--estimates", &args.estimates, &Estimates::ALL)?;
     super::compatible::one_a_point([&args.machine])?;
@@ -101,7 +109,6 @@ pub fn run(args: &SaturateArgs) -> Result<Exit, Failure> {
     let stop = interruption(quiet);
     // Seeds beyond the last come around to 0.
     let seeds: Vec<u64> = (0..args.streams).map(|stream| args.seed.wrapping_add(stream)).collect();
-    let mut settings = Vec::new();
     for &mix in &mixes {
         if mix.draw(bench.torus(), 1, Estimates::Exact, 0).is_none() {
             let name = mix.name();
@@ -109,32 +116,80 @@ pub fn run(args: &SaturateArgs) -> Result<Exit, Failure> {
                 "--mix {name}: the menu has not its sizes"
             )));
         }
+    }
+    let mut asked = Vec::new();
+    for &mix in &mixes {
         for &estimates in &estimates {
-            for &window in &args.window {
-                let window = window as usize;
-                let of = |&rule: &Rule| Setting { mix, rule, window, estimates };
-                settings.extend(rules.iter().map(of));
-            }
+            asked.extend(args.window.iter().map(|&window| (mix, estimates, window as usize)));
         }
+    }
+    match args.search {
+        true => find(args, &bench, &asked, &seeds, &stop),
+        false => compare(args, &bench, &asked, &rules, &seeds, &stop),
+    }
+}
+
+/// A mix, what jobs say of their service time, and a window.
+type Asked = (Mix, Estimates, usize);
+
+/// What streams too short for their window come to.
+fn too_short() -> Failure {
+    let message = "--jobs: a stream was at its end before any of its jobs; it needs more of them";
+    Failure::usage_message(message)
+}
+
+/// The best way for each.
+fn find(
+    args: &SaturateArgs,
+    bench: &Bench,
+    asked: &[Asked],
+    seeds: &[u64],
+    stop: &Stop,
+) -> Result<Exit, Failure> {
+    let mut found = Vec::new();
+    for &(mix, estimates, window) in asked {
+        let jobs = args.jobs as usize;
+        let task = Task { mix, estimates, window, jobs, seeds: seeds.to_vec() };
+        let one = search(bench, &task, stop).map_err(|Stopped| Failure::interrupted())?;
+        found.push(one.ok_or_else(too_short)?);
+    }
+    args.table
+        .print(&found, || vec![found_sheet(&found)], &mut stdout())
+        .map_err(|e| Failure::output("standard output", e))?;
+    caveat(args, seeds);
+    Ok(Exit::Done)
+}
+
+/// Every rule on each.
+fn compare(
+    args: &SaturateArgs,
+    bench: &Bench,
+    asked: &[Asked],
+    rules: &[Rule],
+    seeds: &[u64],
+    stop: &Stop,
+) -> Result<Exit, Failure> {
+    let mut settings = Vec::new();
+    for &(mix, estimates, window) in asked {
+        let of = |&rule: &Rule| Setting { mix, rule, window, estimates };
+        settings.extend(rules.iter().map(of));
     }
     let cells: Vec<(usize, u64)> =
         (0..settings.len()).flat_map(|at| seeds.iter().map(move |&seed| (at, seed))).collect();
     let work = |&(at, seed): &(usize, u64)| -> Result<f64, Stopped> {
         let Setting { mix, rule, window, estimates } = settings[at];
         let jobs = mix.draw(bench.torus(), args.jobs as usize, estimates, seed).unwrap_or_default();
-        bench.run(&jobs, rule, window, &stop)
+        bench.run(&jobs, rule, window, stop)
     };
     let found: Result<Vec<f64>, Stopped> = cells.par_iter().map(work).collect();
     let Ok(found) = found else { return Err(Failure::interrupted()) };
     if found.iter().any(|one| !one.is_finite()) {
-        let message =
-            "--jobs: a stream was at its end before any of its jobs; it needs more of them";
-        return Err(Failure::usage_message(message));
+        return Err(too_short());
     }
     let of = |at: usize| &found[at * seeds.len()..(at + 1) * seeds.len()];
     let slurm = |setting: &Setting| {
         settings.iter().position(|other| {
-            other.rule == Rule::Slurm
+            other.rule == Rule::SLURM
                 && (other.mix, other.window, other.estimates)
                     == (setting.mix, setting.window, setting.estimates)
         })
@@ -155,7 +210,12 @@ pub fn run(args: &SaturateArgs) -> Result<Exit, Failure> {
     args.table
         .print(&outcomes, || vec![sheet(&outcomes)], &mut stdout())
         .map_err(|e| Failure::output("standard output", e))?;
-    if !quiet {
+    caveat(args, seeds);
+    Ok(Exit::Done)
+}
+
+fn caveat(args: &SaturateArgs, seeds: &[u64]) {
+    if !args.process.quiet {
         tell(format_args!(
             "{} of {} jobs each; a synthetic stream without optical switches; service times do not depend on \
              sizes but in heavy-tail",
@@ -166,7 +226,43 @@ pub fn run(args: &SaturateArgs) -> Result<Exit, Failure> {
             args.jobs,
         ));
     }
-    Ok(Exit::Done)
+}
+
+/// A mean with its interval, if there is one.
+fn shown(of: &Accumulator) -> String {
+    let estimate = of.estimate(CONFIDENCE);
+    match of.count() {
+        0 => String::new(),
+        1 => fixed(estimate.mean, 2),
+        _ => format!("{} +- {}", fixed(estimate.mean, 2), fixed(estimate.half_width, 2)),
+    }
+}
+
+/// What was found, for people.
+fn found_sheet(found: &[Found]) -> Sheet {
+    let mut sheet = Sheet::new(&[
+        ("mix", Align::Left),
+        ("estimates", Align::Left),
+        ("window", Align::Right),
+        ("found", Align::Left),
+        ("tried", Align::Right),
+        ("gain on slurm, first half [points]", Align::Right),
+        ("second half [points]", Align::Right),
+        ("gain on dl, second half [points]", Align::Right),
+    ]);
+    for one in found {
+        sheet.push(vec![
+            one.task.mix.name().to_string(),
+            one.task.estimates.name().to_string(),
+            one.task.window.to_string(),
+            one.way.clone(),
+            one.tried.to_string(),
+            shown(&one.first_gain),
+            shown(&one.second_gain),
+            shown(&one.over_delay),
+        ]);
+    }
+    sheet
 }
 
 /// For people.
@@ -180,14 +276,6 @@ fn sheet(outcomes: &[Outcome]) -> Sheet {
         ("gain on slurm [points]", Align::Right),
         ("streams", Align::Right),
     ]);
-    let shown = |of: &Accumulator| {
-        let estimate = of.estimate(crate::experiment::saturated::CONFIDENCE);
-        match of.count() {
-            0 => String::new(),
-            1 => fixed(estimate.mean, 2),
-            _ => format!("{} +- {}", fixed(estimate.mean, 2), fixed(estimate.half_width, 2)),
-        }
-    };
     for outcome in outcomes {
         let Setting { mix, rule, window, estimates } = &outcome.setting;
         sheet.push(vec![

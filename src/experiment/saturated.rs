@@ -13,6 +13,7 @@
 
 mod mix;
 mod rule;
+pub mod search;
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -21,15 +22,19 @@ use std::sync::Arc;
 pub use mix::{Job, Mix};
 pub use rule::{Estimates, Rule};
 
+use crate::allocator::torus3d::tuned::{Tuner, Tuning};
 use crate::metrics::estimate::Accumulator;
-use crate::placement::decide::{Ask, Decider};
-use crate::placement::ties::{Question, Rivals, Ties};
+use crate::placement::decide::{Decider, Pick};
+use crate::placement::ties::{Handles, Question, Rivals, Ties};
 use crate::placement::{Layout, Torus};
 use crate::stop::{Stop, Stopped};
 use crate::table::{Column, Table};
 
 /// Estimates are whole units of this part of the mean service time.
 const UNITS: f64 = 1e6;
+
+/// Which machines are beside the real one is drawn from it. Streams differ, so that it need not.
+const TUNER_SEED: u64 = 0;
 
 /// Confidence of intervals.
 pub const CONFIDENCE: f64 = 0.95;
@@ -94,8 +99,17 @@ impl Bench {
         window: usize,
         stop: &Stop,
     ) -> Result<(f64, u64), Stopped> {
+        let tuner = match rule {
+            Rule::Auto => {
+                let tuning = Tuning::default();
+                Some(Tuner::new(&self.ties, self.layout.clone(), None, tuning, TUNER_SEED))
+            }
+            _ => None,
+        };
         let mut run = Run {
             bench: self.clone(),
+            tuner,
+            worth: Vec::new(),
             rule,
             jobs,
             next: 0,
@@ -133,6 +147,9 @@ struct End {
 struct Run<'a> {
     bench: Bench,
     rule: Rule,
+    tuner: Option<Tuner>,
+    /// By placement: what a free box of it is worth, for the decision at hand.
+    worth: Vec<u64>,
     jobs: &'a [Job],
     next: usize,
     window: usize,
@@ -190,40 +207,41 @@ impl Run<'_> {
     /// A place for a job; `Some(None)` where only the count matters.
     fn place(&mut self, job: &Job, now: f64) -> Option<Option<[usize; 2]>> {
         self.decisions += 1;
-        let Bench { ties, layout, decider } = &mut self.bench;
-        let picked = |pick: crate::placement::decide::Pick| Some([pick.placement, pick.anchor]);
-        match self.rule {
-            Rule::Count => (self.busy + job.size <= self.processors).then_some(None),
-            Rule::First => ties.first(job.size).map(Some),
-            Rule::Slurm => {
-                let ask = Ask { size: job.size, required: None, weights: None };
-                decider.decide(layout, std::slice::from_mut(ties.open()), &ask).map(picked)
+        let picked = |pick: Option<Pick>| pick.map(|pick| Some([pick.placement, pick.anchor]));
+        if self.rule == Rule::Count {
+            return (self.busy + job.size <= self.processors).then_some(None);
+        }
+        if self.rule == Rule::First {
+            return self.bench.ties.first(job.size).map(Some);
+        }
+        let all = self.all_seen.max(1);
+        let placements = self.bench.ties.torus().placements().iter().zip(&self.seen);
+        self.worth.clear();
+        self.worth.extend(placements.map(|(one, seen)| u64::from(one.size) * (1000 * seen / all)));
+        let Self { bench: Bench { ties, layout, decider }, tuner, worth, rule, .. } = self;
+        let question = question(job, worth, now);
+        match (rule, tuner) {
+            (Rule::Way(way), _) => picked(way.place(layout, decider, ties, &question)),
+            (_, Some(tuner)) => {
+                tuner.ask(question.now);
+                let pick = tuner.place(ties, &question);
+                if pick.is_none() {
+                    tuner.refused(job.size);
+                }
+                picked(pick)
             }
-            Rule::Ties(handles) => {
-                let all = self.all_seen.max(1);
-                let placements = ties.torus().placements().iter().zip(&self.seen);
-                let worth: Vec<u64> = placements
-                    .map(|(one, seen)| u64::from(one.size) * (1000 * seen / all))
-                    .collect();
-                let (now, estimate) = (units(now), units(job.estimate).max(1));
-                let question = Question {
-                    size: job.size,
-                    handles,
-                    rivals: Rivals::All,
-                    worth: &worth,
-                    now,
-                    estimate,
-                    told: true,
-                };
-                ties.decide(&question).map(picked)
-            }
+            (_, None) => None,
         }
     }
 
     fn begin(&mut self, job: usize, place: Option<[usize; 2]>, now: f64) {
         let Job { size, service, estimate } = self.jobs[job];
+        let end = units(now + estimate).max(1);
+        if let Some(tuner) = &mut self.tuner {
+            tuner.start(job as u64, &question(&self.jobs[job], &self.worth, now), end);
+        }
         if let Some(place) = place {
-            self.bench.ties.start(place, units(now + estimate).max(1), true);
+            self.bench.ties.start(place, end, true);
         }
         self.busy += size;
         self.running.push(Reverse(End { at: (now + service).to_bits(), job, place }));
@@ -233,9 +251,19 @@ impl Run<'_> {
         if let Some(place) = end.place {
             self.bench.ties.finish(place);
         }
+        if let Some(tuner) = &mut self.tuner {
+            tuner.end(end.job as u64);
+        }
         self.busy -= self.jobs[end.job].size;
         self.no_place.clear();
     }
+}
+
+/// What a job asks, whatever the way.
+fn question<'a>(job: &Job, worth: &'a [u64], now: f64) -> Question<'a> {
+    let (handles, rivals) = (Handles::default(), Rivals::All);
+    let (now, estimate) = (units(now), units(job.estimate).max(1));
+    Question { size: job.size, handles, rivals, worth, now, estimate, told: true }
 }
 
 fn units(time: f64) -> u64 {

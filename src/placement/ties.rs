@@ -167,6 +167,12 @@ impl Ties {
         &self.fixed.torus
     }
 
+    /// Whether there is an axis along which boxes do not run over the edge.
+    pub fn has_walls(&self) -> bool {
+        let axes = self.fixed.wrapped.iter().zip(self.fixed.torus.sides);
+        axes.into_iter().any(|(wrapped, side)| !wrapped && side > 1)
+    }
+
     /// Its free anchors.
     pub fn open(&mut self) -> &mut Open {
         &mut self.open

@@ -7,6 +7,8 @@ trials!(
     cases_that_cannot_be_are_named,
     a_wrong_machine_is_told_with_its_line,
     a_saturated_torus_is_the_same_for_any_number_of_threads,
+    a_way_to_place_is_found_on_first_halves,
+    boxes_that_tune_themselves_are_replayed,
     unknown_words_get_advice,
     jobs_of_a_trace_get_boxes,
 );
@@ -81,6 +83,59 @@ fn a_saturated_torus_is_the_same_for_any_number_of_threads() {
     assert_eq!(one.stdout, two.stdout);
     // Five rules, two windows, and the names of the columns.
     assert_eq!(one.stdout.lines().count(), 11);
+}
+
+fn a_way_to_place_is_found_on_first_halves() {
+    let dir = Dir::new();
+    let command = "saturate --search --machine torus:8x8x8 --menu list:2x2x2+4x4x4+8x4x4 --mix uniform --jobs 600 --streams 2 --window 1 --format csv -q";
+    let one = dir.replay(&format!("{command} --threads 1")).code(0).says_nothing();
+    let two = dir.replay(&format!("{command} --threads 2")).code(0);
+    assert_eq!(one.stdout, two.stdout);
+    let mut lines = one.stdout.lines();
+    let heading = lines.next().expect("names of columns");
+    assert!(heading.starts_with("mix,estimates,window,way,ways_tried,"), "{heading}");
+    // What was found is what an allocator can be told.
+    let row = lines.next().expect("a row");
+    let way = row.split('"').nth(1).map(str::to_string);
+    let way = way.unwrap_or_else(|| row.split(',').nth(3).expect("a way").to_string());
+    let found = format!("--jobs 50 --machine torus:8x8x8 --alloc placements[{way}] -q");
+    dir.replay(&found).code(0);
+    let table = command.replace("--format csv", "");
+    dir.replay(&table).code(0).says_nothing().prints("second half [points]");
+    dir.replay("saturate --search --rules dl").fails(2, 1, &["--search", "--rules"]);
+    dir.replay("saturate --search --jobs 4 --streams 1").fails(2, 1, &["needs more of them"]);
+}
+
+fn boxes_that_tune_themselves_are_replayed() {
+    let dir = Dir::new();
+    let auto = "placements[menu=pow2,tie=auto,slack=auto,shadows=3,every=16]";
+    let command = |seed: &str| {
+        format!(
+            "--jobs 300 --machine torus:4x5x5 --sched easy --alloc {auto} --seed {seed} --format csv -q"
+        )
+    };
+    let one = dir.replay(&command("1")).code(0).says_nothing();
+    let again = dir.replay(&command("1")).code(0);
+    let untimed = |text: &str| {
+        text.lines()
+            .map(|line| line.rsplit_once(',').map_or(line, |(head, _)| head).to_string())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(untimed(&one.stdout), untimed(&again.stdout));
+    let told =
+        dir.replay(&format!("explain --jobs 300 --machine torus:4x5x5 --alloc {auto} --job 250"));
+    told.code(0).prints("the way of least expected loss is tie=");
+    for (wrong, why) in [
+        ("placements[slack=auto]", "slack=auto goes with tie=auto"),
+        ("placements[tie=auto,slack=auto,shapes=first]", "shapes=first"),
+        ("placements[tie=1,freq=4:x]", "weight \"x\" is not a whole number"),
+        ("placements[tie=1,freq=none.csv]", "none.csv: "),
+    ] {
+        dir.replay(&format!("--jobs 9 --alloc {wrong}")).fails(2, 1, &[why]);
+    }
+    let sizes = dir.file("sizes.csv", "size,weight\n4,10\n8,1\n");
+    let weighed = "--jobs 60 --machine torus:4x5x5 --alloc placements[tie=1,freq=sizes.csv] -q";
+    sizes.replay(weighed).code(0).prints("freq=4:10+8:1");
 }
 
 fn unknown_words_get_advice() {

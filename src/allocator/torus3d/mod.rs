@@ -7,8 +7,11 @@
 //! Cost: for each free anchor of the job's size a count of the free anchors of the next larger box that it
 //! meets, in words of 64, until one meets none. Starts and ends change the bits of the anchors that they meet.
 
+mod frequencies;
 mod names;
 mod tied;
+pub mod tuned;
+pub mod ways;
 
 use names::PlacementOptions;
 pub use names::table;
@@ -17,6 +20,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use tied::{Tied, Weighed};
+use ways::Way;
 
 use super::notes::{self, Listing, Notes};
 use super::{Allocator, Census, Refusal, Request};
@@ -57,7 +61,7 @@ pub struct Placements {
     /// By the first process's node: the boxes of a running job.
     places: HashMap<NodeId, Vec<Pick>>,
     /// What it is made from anew when the sizes of the jobs are known, if its menu goes by them.
-    to_come: Option<(PlacementOptions, Grid)>,
+    to_come: Option<(PlacementOptions, Grid, u64)>,
     /// The most that its fragmentation can be.
     most_blocked: u64,
     census: Census,
@@ -114,8 +118,8 @@ impl Placements {
     }
 
     /// The same, to be made anew on `grid` when the sizes of the jobs are known.
-    fn for_sizes(self, options: PlacementOptions, grid: Grid) -> Self {
-        Self { to_come: Some((options, grid)), ..self }
+    fn for_sizes(self, options: PlacementOptions, grid: Grid, seed: u64) -> Self {
+        Self { to_come: Some((options, grid, seed)), ..self }
     }
 
     /// The places of a job.
@@ -144,7 +148,18 @@ impl Placements {
             let mask = torus.placements()[at[0]].mask(at[1]);
             self.notes.winner(cells_of(mask).map(|cell| self.nodes[cell as usize]).collect());
         };
-        if let Some(tied) = &mut self.tied {
+        if let Some(tuner) = self.tied.as_ref().and_then(Tied::tuner) {
+            self.notes.say(|| {
+                let [shadows, since] = tuner.told();
+                let shadows = notes::count(shadows, "shadow machine");
+                let since = notes::count(since, "start");
+                format!(
+                    "by the past, on {shadows}, the way of least expected loss is {}; they were looked at {since} ago",
+                    tuner.way()
+                )
+            });
+        }
+        if let Some(tied) = self.tied.as_mut().filter(|tied| tied.way() != Way::Slurm) {
             let weights = tied.weights();
             let mut all = tied.sums(size, request.times);
             let mut columns = vec!["box", "at"];
@@ -318,9 +333,9 @@ impl Allocator for Placements {
         // Who asks for more than the machine has is told so for itself.
         let sizes: Vec<u32> =
             sizes.iter().copied().filter(|&size| size as usize <= self.cells.len()).collect();
-        if let Some((options, grid)) = self.to_come.take() {
+        if let Some((options, grid, seed)) = self.to_come.take() {
             let notes = self.notes.clone();
-            *self = Self { notes, ..options.placements(&grid, &sizes)? };
+            *self = Self { notes, ..options.placements(&grid, &sizes, seed)? };
         }
         Ok(())
     }

@@ -1,7 +1,9 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::tied::{Frequencies, Tied};
+use super::frequencies::Frequencies;
+use super::tied::{Choice, Rule, Tied};
+use super::tuned::Tuning;
 use super::{Fit, Placements};
 use crate::allocator::options::grid_of;
 use crate::allocator::{Allocator, AllocatorOptions};
@@ -24,29 +26,73 @@ pub struct PlacementOptions {
     /// The terms that decide instead of Slurm's rule.
     tie: Tie,
     shapes: Shapes,
-    slack: f64,
+    slack: Slack,
     frequencies: Frequencies,
+    tuning: Tuning,
 }
 
-/// The weights that decide; none for Slurm's rule.
+/// What decides.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Tie(Option<Handles>);
+enum Tie {
+    /// Slurm's rule.
+    Slurm,
+    /// These weights.
+    Weights(Handles),
+    /// What did best so far.
+    Auto,
+}
 
 const SLURM: &str = "slurm";
+const AUTO: &str = "auto";
 
 impl FromStr for Tie {
     type Err = HandlesError;
 
     fn from_str(text: &str) -> Result<Self, HandlesError> {
-        if text == SLURM { Ok(Self(None)) } else { text.parse().map(|handles| Self(Some(handles))) }
+        match text {
+            SLURM => Ok(Self::Slurm),
+            AUTO => Ok(Self::Auto),
+            _ => text.parse().map(Self::Weights),
+        }
     }
 }
 
 impl fmt::Display for Tie {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            None => f.write_str(SLURM),
-            Some(handles) => handles.fmt(f),
+        match self {
+            Self::Slurm => f.write_str(SLURM),
+            Self::Auto => f.write_str(AUTO),
+            Self::Weights(handles) => handles.fmt(f),
+        }
+    }
+}
+
+/// How much less compact a box may be than the most compact one that is free.
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Slack {
+    /// By this share; 0 stands for any.
+    Share(f64),
+    /// By what did best so far.
+    Auto,
+}
+
+impl FromStr for Slack {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == AUTO {
+            return Ok(Self::Auto);
+        }
+        let share = text.parse().ok().filter(|share| (0.0..=100.0).contains(share));
+        share.map(Self::Share).ok_or_else(|| "not a number from 0 to 100, or auto".to_string())
+    }
+}
+
+impl fmt::Display for Slack {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Share(share) => share.fmt(f),
+            Self::Auto => f.write_str(AUTO),
         }
     }
 }
@@ -60,20 +106,26 @@ enum Shapes {
 
 impl PlacementOptions {
     /// The terms at work on this torus, if they decide.
-    fn tied(&self, torus: &Torus, wrapped: [bool; 3]) -> Option<Tied> {
+    fn tied(&self, torus: &Torus, wrapped: [bool; 3], seed: u64) -> Option<Tied> {
         let rivals = match (self.shapes, self.slack) {
-            (Shapes::First, _) => Rivals::First,
-            (Shapes::All, 0.0) => Rivals::All,
-            (Shapes::All, slack) => Rivals::Compact(slack),
+            (Shapes::First, _) => Some(Rivals::First),
+            (Shapes::All, Slack::Share(0.0)) => Some(Rivals::All),
+            (Shapes::All, Slack::Share(slack)) => Some(Rivals::Compact(slack)),
+            (Shapes::All, Slack::Auto) => None,
         };
-        let torus = || torus.clone();
-        self.tie.0.map(|handles| Tied::new(torus(), wrapped, handles, rivals, self.frequencies))
+        let choice = match self.tie {
+            Tie::Slurm => return None,
+            Tie::Weights(handles) => Choice::Fixed(handles, rivals.unwrap_or_default()),
+            Tie::Auto => Choice::Tuned(rivals, self.tuning, seed),
+        };
+        let rule = Rule { choice, frequencies: self.frequencies.clone() };
+        Some(Tied::new(torus.clone(), wrapped, rule))
     }
 }
 
 impl PlacementOptions {
     /// The strategy on a grid, for jobs of these sizes if the menu goes by them: a menu that is empty as long as nobody knows them.
-    pub fn placements(&self, grid: &Grid, sizes: &[u32]) -> Result<Placements, String> {
+    pub fn placements(&self, grid: &Grid, sizes: &[u32], seed: u64) -> Result<Placements, String> {
         let wrapped = grid.axes().map(|axis| axis.wrapped);
         let torus = match (&self.menu, sizes) {
             (Menu::Trace, []) => {
@@ -82,39 +134,49 @@ impl PlacementOptions {
             }
             _ => self.menu.torus_for(grid, self.anchors, self.turned, sizes)?,
         };
-        let tied = self.tied(&torus, wrapped);
+        let tied = self.tied(&torus, wrapped, seed);
         let placements =
             Placements::new(grid, Layout::new(vec![torus]), self.fit, self.segment, tied);
         Ok(match self.menu {
-            Menu::Trace => placements.for_sizes(self.clone(), grid.clone()),
+            Menu::Trace => placements.for_sizes(self.clone(), grid.clone(), seed),
             _ => placements,
         })
     }
 }
 
 impl AllocatorOptions for PlacementOptions {
-    fn build(&self, topology: &Topology, _seed: u64) -> Result<Box<dyn Allocator>, String> {
+    fn build(&self, topology: &Topology, seed: u64) -> Result<Box<dyn Allocator>, String> {
         let grid = grid_of(topology)?;
         // Along an axis of two both ways around are the same.
         let is_torus = grid.axes().iter().all(|axis| axis.wrapped || axis.extent <= 2);
         if self.torus_only && !(is_torus && grid.dimensions() == 3) {
             return Err("needs a torus in three dimensions; placements works on meshes too".into());
         }
-        if self.tie.0.is_some() && self.segment.is_some() {
+        if self.slack == Slack::Auto && self.tie != Tie::Auto {
+            return Err("slack=auto goes with tie=auto".into());
+        }
+        if self.slack == Slack::Auto && self.shapes == Shapes::First {
+            return Err("slack=auto lets boxes of all shapes compete, shapes=first does not".into());
+        }
+        if self.tie != Tie::Slurm && self.segment.is_some() {
             return Err("segment is a rule of Slurm's; it does not work with tie".into());
         }
-        Ok(Box::new(self.placements(grid, &[])?))
+        Ok(Box::new(self.placements(grid, &[], seed)?))
     }
 
     fn reduced(&self) -> Self {
         // Only a list has orientations to be left out.
         let turned = self.turned && matches!(self.menu, Menu::List(_));
         let mut reduced = Self { turned, ..self.clone() };
-        if reduced.tie.0.is_none() {
+        if reduced.tie == Tie::Slurm {
             (reduced.shapes, reduced.frequencies) = (Shapes::All, Frequencies::Seen);
         }
-        if reduced.tie.0.is_none() || reduced.shapes == Shapes::First {
-            reduced.slack = 0.0;
+        let shares = reduced.slack != Slack::Auto;
+        if shares && (reduced.tie == Tie::Slurm || reduced.shapes == Shapes::First) {
+            reduced.slack = Slack::Share(0.0);
+        }
+        if reduced.tie != Tie::Auto {
+            reduced.tuning = Tuning::default();
         }
         reduced
     }
@@ -129,10 +191,11 @@ pub fn table() -> Table<PlacementOptions> {
         anchors: Anchors::Aligned,
         fit,
         segment: None,
-        tie: Tie(None),
+        tie: Tie::Slurm,
         shapes: Shapes::All,
-        slack: 0.0,
+        slack: Slack::Share(0.0),
         frequencies: Frequencies::Seen,
+        tuning: Tuning::default(),
     };
     let with_parameters = |entry: Entry<PlacementOptions>| {
         entry
@@ -169,8 +232,8 @@ pub fn table() -> Table<PlacementOptions> {
             )
             .param(
                 "tie",
-                kind::typed("slurm|LF,EQ,NF,WF,EF,DL"),
-                "weights that decide instead of Slurm's rule, those left out being 0: worth of larger and of equal boxes lost, contact with busy neighbours and with walls, neighbours that end together, delay of larger boxes by estimates",
+                kind::typed("slurm|auto|LF,EQ,NF,WF,EF,DL"),
+                "auto, which tunes itself during the replay, or weights that decide instead of Slurm's rule, those left out being 0: worth of larger and of equal boxes lost, contact with busy neighbours and with walls, neighbours that end together, delay of larger boxes by estimates",
                 |o| &mut o.tie,
             )
             .param(
@@ -181,15 +244,33 @@ pub fn table() -> Table<PlacementOptions> {
             )
             .param(
                 "slack",
-kind::number(0.0..=100.0),
-                "with tie, above 0: only boxes compete whose pairwise distances are at most 1 + slack times the least",
+kind::typed("0..100|auto"),
+                "with tie, above 0: only boxes compete whose pairwise distances are at most 1 + slack times the least; auto tunes it with tie=auto",
                 |o| &mut o.slack,
             )
             .param(
                 "freq",
-                kind::one_of(&[("seen", Frequencies::Seen), ("one", Frequencies::One)]),
-                "with tie: larger boxes are worth their size times how often it started so far, or their size",
+                kind::typed("seen|one|FILE|SIZE:WEIGHT+..").listed("seen|one|FILE|SIZE:WEIGHT+.."),
+                "with tie: boxes are worth their size times how often it started so far, or 1, or its weight in a file of lines size,weight or in a list",
                 |o| &mut o.frequencies,
+            )
+            .param(
+                "shadows",
+                kind::integer(1..=64),
+                "tie=auto: machines beside the real one, each with a way of its own; the cost is that of so many decisions more",
+                |o| &mut o.tuning.shadows,
+            )
+            .param(
+                "every",
+                kind::integer(16..=1_000_000),
+                "tie=auto: starts from one look at these machines to the next",
+                |o| &mut o.tuning.every,
+            )
+            .param(
+                "memory",
+                kind::integer(16..=100_000_000),
+                "tie=auto: starts after which what was observed counts 1/e",
+                |o| &mut o.tuning.memory,
             )
     };
     let slurm = Entry::new("slurm-torus3d", usual(true, Fit::Exact)).about(

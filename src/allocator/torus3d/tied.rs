@@ -1,29 +1,42 @@
 //! Boxes by weighted terms instead of Slurm's rule: [`Ties`] with what a replay knows.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
+use super::frequencies::Frequencies;
+use super::tuned::{Tuner, Tuning};
+use super::ways::Way;
 use crate::allocator::Times;
 use crate::placement::decide::Pick;
 use crate::placement::ties::{Handles, Question, Rivals, Ties};
-use crate::placement::{Placement, Torus};
+use crate::placement::{Layout, Placement, Torus};
 use crate::topology::NodeId;
 
-/// How often a size is taken to be asked for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Frequencies {
-    /// As often as among the jobs that started so far, in thousandths.
-    Seen,
-    /// Every size alike.
-    One,
+/// What decides instead of Slurm's rule, always or sometimes.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Rule {
+    /// The way to choose.
+    pub choice: Choice,
+    /// How often sizes are asked for.
+    pub frequencies: Frequencies,
+}
+
+/// A way to choose, or the way to find it.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Choice {
+    /// These terms.
+    Fixed(Handles, Rivals),
+    /// What did best so far, among these rivals if it is told which, from this seed.
+    Tuned(Option<Rivals>, Tuning, u64),
 }
 
 /// The terms at work on one torus or mesh.
 #[derive(Clone, Debug)]
 pub struct Tied {
     ties: Ties,
-    handles: Handles,
-    rivals: Rivals,
-    frequencies: Frequencies,
+    rule: Rule,
+    /// What changes the way, if it tunes itself.
+    tuner: Option<Box<Tuner>>,
     /// By placement: what a free box of it is worth, its size times the size's frequency.
     worth: Vec<u64>,
     /// By size on the menu: jobs that started.
@@ -54,22 +67,23 @@ fn weights(handles: Handles) -> impl Iterator<Item = (usize, i64)> {
 
 impl Tied {
     /// On an idle machine.
-    pub fn new(
-        torus: Torus,
-        wrapped: [bool; 3],
-        handles: Handles,
-        rivals: Rivals,
-        frequencies: Frequencies,
-    ) -> Self {
-        Self::on(Ties::with_walls(torus, wrapped), handles, rivals, frequencies)
+    pub fn new(torus: Torus, wrapped: [bool; 3], rule: Rule) -> Self {
+        let layout = Arc::new(Layout::new(vec![torus.clone()]));
+        let ties = Ties::with_walls(torus, wrapped);
+        let tuner = match rule.choice {
+            Choice::Fixed(..) => None,
+            Choice::Tuned(rivals, tuning, seed) => {
+                Some(Box::new(Tuner::new(&ties, layout, rivals, tuning, seed)))
+            }
+        };
+        Self::on(ties, rule, tuner)
     }
 
-    fn on(ties: Ties, handles: Handles, rivals: Rivals, frequencies: Frequencies) -> Self {
+    fn on(ties: Ties, rule: Rule, tuner: Option<Box<Tuner>>) -> Self {
         let mut tied = Self {
             ties,
-            handles,
-            rivals,
-            frequencies,
+            rule,
+            tuner,
             worth: Vec::new(),
             seen: HashMap::new(),
             started: 0,
@@ -81,18 +95,19 @@ impl Tied {
         tied
     }
 
-    /// The same on an idle machine, with nothing seen.
+    /// The same on an idle machine, with nothing seen and nothing learned.
     pub fn again(self) -> Self {
-        Self::on(self.ties.again(), self.handles, self.rivals, self.frequencies)
+        let ties = self.ties.again();
+        let tuner = self.tuner.map(|tuner| Box::new(tuner.again(&ties)));
+        Self::on(ties, self.rule, tuner)
     }
 
-    /// A copy that many boxes are given back to before anybody asks.
+    /// A copy that many boxes are given back to before anybody asks. It learns no more.
     pub fn unasked(&self) -> Self {
         Self {
             ties: self.ties.unasked(),
-            handles: self.handles,
-            rivals: self.rivals,
-            frequencies: self.frequencies,
+            rule: self.rule.clone(),
+            tuner: self.tuner.as_ref().map(|tuner| Box::new(tuner.settled())),
             worth: self.worth.clone(),
             seen: self.seen.clone(),
             started: self.started,
@@ -102,28 +117,54 @@ impl Tied {
         }
     }
 
+    /// How it chooses now.
+    pub fn way(&self) -> Way {
+        match (&self.tuner, self.rule.choice) {
+            (Some(tuner), _) => tuner.way(),
+            (None, Choice::Fixed(handles, rivals)) => Way::Terms(handles, rivals),
+            (None, Choice::Tuned(..)) => Way::Slurm,
+        }
+    }
+
+    /// What tunes it, if something does.
+    pub fn tuner(&self) -> Option<&Tuner> {
+        self.tuner.as_deref()
+    }
+
     /// The place for a job of a size on the menu; `None` if no box of it is free.
     pub fn decide(&mut self, size: u32, times: Times) -> Option<Pick> {
         let now = self.now(times);
         let (estimate, told) = self.estimate(times);
-        let (handles, rivals) = (self.handles, self.rivals);
-        let worth = &self.worth;
-        self.ties.decide(&Question { size, handles, rivals, worth, now, estimate, told })
+        if let Some(tuner) = &mut self.tuner {
+            tuner.ask(now);
+        }
+        let (handles, rivals) = self.way().terms();
+        let Self { ties, worth, tuner, .. } = self;
+        let question = Question { size, handles, rivals, worth, now, estimate, told };
+        let pick = match tuner {
+            None => ties.decide(&question),
+            Some(tuner) => tuner.place(ties, &question),
+        };
+        if let (None, Some(tuner)) = (&pick, &mut self.tuner) {
+            tuner.refused(size);
+        }
+        pick
     }
 
     /// What [`decide`](Self::decide) would compare: places, as a placement and its anchor, each with its sum and with the
-    /// terms of it that have a [weight](Self::weights), before the weights multiply them.
+    /// terms of it that have a [weight](Self::weights), before the weights multiply them. None where Slurm's rule decides.
     pub fn sums(&mut self, size: u32, times: Times) -> Vec<Weighed> {
+        let Way::Terms(handles, rivals) = self.way() else { return Vec::new() };
         let now = self.now(times);
         let (estimate, told) = self.estimate(times);
-        let (rivals, worth) = (self.rivals, &self.worth);
+        let worth = &self.worth;
         let mut sums = |handles| {
             self.ties.sums(&Question { size, handles, rivals, worth, now, estimate, told })
         };
-        let all = sums(self.handles).into_iter();
+        let all = sums(handles).into_iter();
         let mut all: Vec<Weighed> =
             all.map(|(at, sum)| Weighed { at, sum, terms: Vec::new() }).collect();
-        for (term, _) in weights(self.handles) {
+        for (term, _) in weights(handles) {
             let (_, is_less) = Handles::TERMS[term];
             for (one, (_, value)) in all.iter_mut().zip(sums(Handles::only(term))) {
                 one.terms.push(if is_less { -value } else { value });
@@ -138,15 +179,23 @@ impl Tied {
             let (name, is_less) = Handles::TERMS[term];
             (name, if is_less { -weight } else { weight })
         };
-        weights(self.handles).map(signed).collect()
+        let (handles, _) = self.way().terms();
+        weights(handles).map(signed).collect()
     }
 
     /// A job starts where it was decided; its first process is at this node.
     pub fn start(&mut self, first: NodeId, pick: &Pick, size: u32, times: Times) {
         let place = [pick.placement, pick.anchor];
+        let now = self.now(times);
         let (estimate, told) = self.estimate(times);
-        let end = self.now(times).saturating_add(estimate);
-        self.ties.start(place, end, told);
+        let end = now.saturating_add(estimate);
+        let (handles, rivals) = self.way().terms();
+        let Self { ties, worth, tuner, .. } = self;
+        if let Some(tuner) = tuner {
+            let question = Question { size, handles, rivals, worth, now, estimate, told };
+            tuner.start(first.index() as u64, &question, end);
+        }
+        ties.start(place, end, told);
         self.places.insert(first, place);
         if told {
             self.estimates = (self.estimates.0 + 1, self.estimates.1.saturating_add(estimate));
@@ -161,25 +210,33 @@ impl Tied {
         if let Some(place) = self.places.remove(&first) {
             self.ties.finish(place);
         }
+        if let Some(tuner) = &mut self.tuner {
+            tuner.end(first.index() as u64);
+        }
     }
 
     /// Free cells go out of service.
     pub fn withdraw(&mut self, cells: impl IntoIterator<Item = u32>, are_walls: bool) {
+        let cells: Vec<u32> = cells.into_iter().collect();
+        if let Some(tuner) = &mut self.tuner {
+            tuner.withdraw(&cells, are_walls);
+        }
         self.ties.withdraw(cells, are_walls);
     }
 
     /// They are back.
     pub fn restore(&mut self, cells: impl IntoIterator<Item = u32>) {
+        let cells: Vec<u32> = cells.into_iter().collect();
+        if let Some(tuner) = &mut self.tuner {
+            tuner.restore(&cells);
+        }
         self.ties.restore(cells);
     }
 
     fn weigh(&mut self) {
-        let frequency = |one: &Placement| match self.frequencies {
-            Frequencies::One => 1,
-            Frequencies::Seen => {
-                let seen = self.seen.get(&one.size).copied().unwrap_or(0);
-                1000 * seen / self.started.max(1)
-            }
+        let frequency = |one: &Placement| {
+            let seen = self.seen.get(&one.size).copied().unwrap_or(0);
+            self.rule.frequencies.of(one.size, seen, self.started)
         };
         let worth = |one: &Placement| u64::from(one.size) * frequency(one);
         self.worth = self.ties.torus().placements().iter().map(worth).collect();

@@ -4,35 +4,48 @@ use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, Exp};
 
 use super::Job;
-use crate::placement::ties::Handles;
+use crate::allocator::torus3d::ways::Way;
+use crate::placement::ties::{Handles, Rivals};
 
 /// How a place is chosen.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Rule {
     /// None is needed: whoever finds enough free processors starts. A bound for all others.
     Count,
     /// The first free anchor.
     First,
-    /// Slurm's rule.
-    Slurm,
-    /// The smallest weighted sum of terms over all orientations.
-    Ties(Handles),
+    /// Slurm's rule, or the smallest weighted sum of terms.
+    Way(Way),
+    /// The way that did best so far, by machines beside the real one.
+    Auto,
 }
 
 const NONE: Handles = Handles { larger: 0, equal: 0, contact: 0, wall: 0, ends: 0, delay: 0 };
 
+/// Of all shapes and orientations.
+const fn of(handles: Handles) -> Rule {
+    Rule::Way(Way::Terms(handles, Rivals::All))
+}
+
 impl Rule {
-    /// Every rule with its name: the terms alone, and the strongest.
-    pub const ALL: [(&'static str, Rule); 8] = [
+    /// Slurm's.
+    pub const SLURM: Rule = Rule::Way(Way::Slurm);
+
+    /// The strongest term alone.
+    pub const DELAY: Rule = of(Handles { delay: 1, ..NONE });
+
+    /// Every rule with its name: the terms alone, the strongest two, and what tunes itself.
+    pub const ALL: [(&'static str, Rule); 9] = [
         ("count", Rule::Count),
         ("first", Rule::First),
-        ("slurm", Rule::Slurm),
-        ("lf", Rule::Ties(Handles { larger: 1, ..NONE })),
-        ("lf-eq", Rule::Ties(Handles { larger: 1, equal: 1, ..NONE })),
-        ("nf", Rule::Ties(Handles { contact: 1, ..NONE })),
-        ("dl", Rule::Ties(Handles { delay: 1, ..NONE })),
+        ("slurm", Rule::SLURM),
+        ("lf", of(Handles { larger: 1, ..NONE })),
+        ("lf-eq", of(Handles { larger: 1, equal: 1, ..NONE })),
+        ("nf", of(Handles { contact: 1, ..NONE })),
+        ("dl", Rule::DELAY),
         // Lengths of DL are in millionths: a larger box is worth a tenth of the mean service.
-        ("dl-lf", Rule::Ties(Handles { delay: 1, larger: 100_000, ..NONE })),
+        ("dl-lf", of(Handles { delay: 1, larger: 100_000, ..NONE })),
+        ("auto", Rule::Auto),
     ];
 
     /// Its name.

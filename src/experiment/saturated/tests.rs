@@ -21,7 +21,7 @@ fn a_stream_by_hand() {
     let bench = bench("torus:4x1x1", "list:2x1x1+4x1x1");
     let jobs = [job(2, 1.0), job(2, 3.0), job(4, 1.0), job(2, 9.0)];
     let stop = Stop::new();
-    for rule in [Rule::Count, Rule::First, Rule::Slurm] {
+    for rule in [Rule::Count, Rule::First, Rule::SLURM] {
         let first = bench.run(&jobs, rule, 1, &stop).expect("runs");
         assert!((first - 12.0 / 16.0).abs() < 1e-12, "{rule:?}: {first}");
     }

@@ -30,8 +30,11 @@ impl Handles {
 
     /// The weights of which only one term counts, once.
     pub fn only(term: usize) -> Self {
-        let [larger, equal, contact, wall, ends, delay] =
-            std::array::from_fn(|i| i64::from(i == term));
+        Self::of(std::array::from_fn(|i| i64::from(i == term)))
+    }
+
+    /// These weights, in the order in which they are written.
+    pub fn of([larger, equal, contact, wall, ends, delay]: [i64; 6]) -> Self {
         Self { larger, equal, contact, wall, ends, delay }
     }
 
@@ -62,8 +65,7 @@ impl FromStr for Handles {
                 return Err(HandlesError);
             }
         }
-        let [larger, equal, contact, wall, ends, delay] = entries;
-        Ok(Self { larger, equal, contact, wall, ends, delay })
+        Ok(Self::of(entries))
     }
 }
 

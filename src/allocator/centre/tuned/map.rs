@@ -2,16 +2,15 @@
 //!
 //! Vectors of one ratio are one strategy, so the three weights are shares of a fixed
 //! number of parts: the map has a point for every division of the parts at every scan
-//! radius of a geometric sequence, and every slack that is to be tuned. An observation counts for the points around it, too,
-//! by a Gaussian kernel: good vectors are neighbours of good ones, and single
-//! observations are mostly noise (one changed decision changes all that follow).
+//! radius of a geometric sequence, and every slack that is to be tuned.
+//!
 //! Cost per observation: one kernel value for each of some hundred points.
 
-use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
 use crate::allocator::centre::slack::Slack;
 use crate::allocator::centre::tie::TieVector;
+use crate::allocator::past::Past;
 use crate::topology::Grid;
 
 /// Parts that the three weights share.
@@ -30,20 +29,11 @@ const SLACKS: [&str; 6] = ["0", "0.025", "0.05", "0.1", "0.2", "0.4"];
 /// Width of the kernel along the slack, in steps.
 const SLACK_WIDTH: f64 = 1.0;
 
-/// Observed requests that halve the doubt in what they say.
-const DOUBT: f64 = 4000.0;
-
-/// Points drawn to choose one from.
-const DRAWN: usize = 8;
-
 /// Expected loss per request by vector and slack, up to a constant that all have in common.
 #[derive(Clone, Debug)]
 pub struct Map {
     points: Vec<Point>,
-    /// By point, in requests: how much was observed near it.
-    weights: Vec<f64>,
-    /// By point: sum of the losses observed near it.
-    losses: Vec<f64>,
+    past: Past,
 }
 
 /// A way to break ties.
@@ -80,8 +70,7 @@ impl Map {
                 }
             }
         }
-        let zeros = vec![0.0; points.len()];
-        Self { points, weights: zeros.clone(), losses: zeros }
+        Self { past: Past::new(points.len()), points }
     }
 
     /// The vector and the slack at a point.
@@ -89,53 +78,37 @@ impl Map {
         (self.points[point].vector, self.points[point].slack)
     }
 
-    /// The loss per request to expect at a point: what was observed around it, drawn
-    /// towards 0 as long as that is little.
-    pub fn expected(&self, point: usize) -> f64 {
-        self.losses[point] / (self.weights[point] + DOUBT)
-    }
-
-    /// Takes in the sum of losses over some requests at a point.
-    pub fn observe(&mut self, point: usize, requests: f64, loss: f64) {
-        let Point { vector: at, step, .. } = self.points[point];
-        for (i, point) in self.points.iter().enumerate() {
-            let vector = point.vector;
-            let doublings =
-                (f64::from(vector.scan_radius) / f64::from(at.scan_radius)).log2() / RADIUS_WIDTH;
-            let steps = f64::from(point.step.abs_diff(step)) / SLACK_WIDTH;
-            let share = |a: i32, b: i32| f64::from(a - b) / f64::from(PARTS) / SHARE_WIDTH;
-            let distance = doublings.powi(2)
-                + steps.powi(2)
-                + share(vector.available, at.available).powi(2)
-                + share(vector.wall, at.wall).powi(2)
-                + share(vector.border, at.border).powi(2);
-            let kernel = (-distance / 2.0).exp();
-            self.weights[i] += kernel * requests;
-            self.losses[i] += kernel * loss;
-        }
-    }
-
-    /// Leaves a share of all observations.
-    pub fn fade(&mut self, kept: f64) {
-        self.weights.iter_mut().chain(&mut self.losses).for_each(|sum| *sum *= kept);
+    /// Takes in what shadows lost over the same requests, each at its point; what is older fades by
+    /// the `memory`, in requests.
+    pub fn learn(&mut self, observed: &[(usize, f64)], requests: f64, memory: f64) {
+        let Self { points, past } = self;
+        past.learn(observed, requests, memory, |from, to| points[from].distance(&points[to]));
     }
 
     /// The point of least expected loss.
     pub fn best(&self) -> usize {
-        self.least(0..self.points.len())
+        self.past.best()
     }
 
-    /// A point to look at: the best of a few drawn uniformly, so that what is good is
-    /// seen more often and nothing is never seen.
+    /// A point to look at.
     pub fn draw(&self, rng: &mut ChaCha8Rng) -> usize {
-        // u32 draws are the same on every platform.
-        let points = self.points.len() as u32;
-        self.least((0..DRAWN).map(|_| rng.random_range(0..points) as usize))
+        self.past.draw(rng)
     }
+}
 
-    fn least(&self, points: impl Iterator<Item = usize>) -> usize {
-        let expected = points.map(|point| (self.expected(point), point));
-        expected.min_by(|a, b| a.0.total_cmp(&b.0)).map_or(0, |(_, point)| point)
+impl Point {
+    /// Squared, in widths of the kernel.
+    fn distance(&self, other: &Point) -> f64 {
+        let (at, vector) = (self.vector, other.vector);
+        let doublings =
+            (f64::from(vector.scan_radius) / f64::from(at.scan_radius)).log2() / RADIUS_WIDTH;
+        let steps = f64::from(other.step.abs_diff(self.step)) / SLACK_WIDTH;
+        let share = |a: i32, b: i32| f64::from(a - b) / f64::from(PARTS) / SHARE_WIDTH;
+        doublings.powi(2)
+            + steps.powi(2)
+            + share(vector.available, at.available).powi(2)
+            + share(vector.wall, at.wall).powi(2)
+            + share(vector.border, at.border).powi(2)
     }
 }
 
@@ -143,7 +116,7 @@ impl Map {
 mod tests {
     use super::*;
     use crate::topology::Topology;
-    use rand::SeedableRng;
+    use rand::{RngExt, SeedableRng};
 
     fn map(machine: &str) -> Map {
         let topology: Topology = machine.parse().expect("a machine");
@@ -185,19 +158,11 @@ mod tests {
         for _ in 0..3000 {
             let point = map.draw(&mut rng);
             let noise = rng.random_range(-20..=20);
-            map.observe(point, 100.0, 100.0 * f64::from(loss(map.rule(point).0) + noise));
+            let lost = 100.0 * f64::from(loss(map.rule(point).0) + noise);
+            let Map { points, past } = &mut map;
+            past.observe(100.0, lost, |other| points[point].distance(&points[other]));
         }
         let (found, _) = map.rule(map.best());
         assert!(loss(found) <= 4, "{found}");
-    }
-
-    #[test]
-    fn what_has_faded_weighs_less_than_what_is_new() {
-        let mut map = map("4x4");
-        map.observe(0, 1e6, -1e6);
-        let before = map.expected(0);
-        map.fade(1e-3);
-        map.observe(0, 1e6, 1e6);
-        assert!(before < 0.0 && map.expected(0) > 0.9, "{} {}", before, map.expected(0));
     }
 }

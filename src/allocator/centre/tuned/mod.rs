@@ -126,18 +126,9 @@ impl TunedMc1x1 {
     /// Looks at the shadows: learns, chooses, and moves one of them.
     fn tune(&mut self) {
         let requests = f64::from(self.tuning.every);
-        let losses: Vec<f64> =
-            self.shadows.iter_mut().map(|shadow| shadow.take_loss() as f64).collect();
-        // Large jobs, or many, cost every vector more: what is common says nothing. It is
-        // reckoned from what was expected, else good shadows would make each other look bad.
-        let beyond =
-            |(shadow, loss): (&Shadow, &f64)| loss - requests * self.map.expected(shadow.point());
-        let common = self.shadows.iter().zip(&losses).map(beyond).sum::<f64>()
-            / self.shadows.len().max(1) as f64;
-        self.map.fade((-requests / f64::from(self.tuning.memory)).exp());
-        for (shadow, loss) in self.shadows.iter().zip(&losses) {
-            self.map.observe(shadow.point(), requests, loss - common);
-        }
+        let look = |shadow: &mut Shadow| (shadow.point(), shadow.take_loss() as f64);
+        let losses: Vec<(usize, f64)> = self.shadows.iter_mut().map(look).collect();
+        self.map.learn(&losses, requests, f64::from(self.tuning.memory));
         let best = self.map.best();
         if best != self.best {
             self.best = best;

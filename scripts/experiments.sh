@@ -979,6 +979,19 @@ saturate() {
     printf '\n[torus-%s.csv](torus-%s.csv)\n' "$name" "$name"
 }
 
+# saturate_search NAME ARGUMENTS...: the ways that are found, judged on what was not searched.
+saturate_search() {
+    local name=$1
+    shift
+    printf '\n`replay saturate --search %s`\n\n' "$*"
+    "$replay" saturate --search "$@" --format csv --quiet > "$out/torus-$name.csv"
+    unquoted < "$out/torus-$name.csv" | awk -F, '
+        NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; print "| estimates | window | found | tried | gain on Slurm, first halves | second halves | gain on dl, second halves |"; print "|---|---:|---|---:|---:|---:|---:|"; next }
+        { way = $at["way"]; gsub(/;/, ",", way)
+          printf "| %s | %s | `%s` | %s | %.2f | %.2f +- %.2f | %.2f +- %.2f |\n", $at["estimates"], $at["window"], way, $at["ways_tried"], $at["first_half_gain_on_slurm"], $at["second_half_gain_on_slurm"], $at["second_half_gain_on_slurm_half_width"], $at["second_half_gain_on_dl"], $at["second_half_gain_on_dl_half_width"] }'
+    printf '\n[torus-%s.csv](torus-%s.csv)\n' "$name" "$name"
+}
+
 torus_placements() {
     cat << 'TXT'
 # Boxes on 3D tori: the rule that Slurm ships, and others
@@ -1026,7 +1039,19 @@ TXT
 
 On no mix is `dl` below Slurm's rule by more than its interval. Where small jobs stand beside jobs of half the torus,
 both keep the same busy: the large ones wait for one half, whatever is done with the small ones.
+
+## Weights that are searched, and weights that tune themselves
+
+`--search` tries some hundred ways to weigh the terms (LF, EQ, NF, EF, DL) and how compact a box must be (slack), on the
+first half of each stream; the best is judged on the second half, which it never saw. Gains are in percentage points.
 TXT
+    saturate_search search --estimates exact,noisy,shuffled --jobs 8000 --streams 10
+    cat << 'TXT'
+
+`auto` searches nothing: beside the machine sixteen others see the same jobs, each with a way of its own, and the machine
+goes by what lost least processor-time so far. It includes the time in which it has yet to learn.
+TXT
+    saturate auto --rules slurm,dl,auto --estimates exact,noisy,shuffled --jobs 8000 --streams 10
 }
 
 # What became of promises, a row for every run.

@@ -30,6 +30,7 @@ pub use self::handles::{Handles, HandlesError, Rivals, nearness};
 mod delays;
 mod down;
 mod handles;
+mod terms;
 
 use self::delays::Delays;
 use self::down::Down;
@@ -61,7 +62,16 @@ pub struct Ties {
     /// Placements of which free boxes may be lost in this decision.
     losers: Vec<usize>,
     /// By what a candidate meets: its part of DL in this decision, as far as it is known.
-    delayed: Vec<Option<i128>>,
+    delayed: Vec<Known>,
+}
+
+/// DL of what meets the same boxes.
+#[derive(Clone, Copy, Debug)]
+enum Known {
+    /// This.
+    Sum(i128),
+    /// This or more.
+    AtLeast(i128),
 }
 
 /// What stays as it is.
@@ -283,8 +293,8 @@ impl Ties {
         let delays = self.prepare(question);
         let mut best: Option<([usize; 2], i128)> = None;
         for &at in &candidates {
-            let sum = self.sum(at, question, &delays);
-            if best.is_none_or(|(_, least)| sum < least) {
+            // A sum that is no less loses, whatever it is.
+            if let Some(sum) = self.sum_below(at, question, &delays, best.map(|best| best.1)) {
                 best = Some((at, sum));
             }
         }
@@ -295,7 +305,8 @@ impl Ties {
     pub fn sums(&mut self, question: &Question<'_>) -> Vec<([usize; 2], i128)> {
         let candidates = self.rivals(question);
         let delays = self.prepare(question);
-        candidates.into_iter().map(|at| (at, self.sum(at, question, &delays))).collect()
+        let mut sum = |at| self.sum_below(at, question, &delays, None).map(|sum| (at, sum));
+        candidates.into_iter().filter_map(&mut sum).collect()
     }
 
     /// Who competes.
@@ -315,6 +326,8 @@ impl Ties {
             all.clone().for_each(|index| self.open.learn(&self.fixed.torus, index));
             let counts = |&index: &usize| question.worth[index] > 0 && self.open.has_any(index);
             self.losers = all.filter(counts).collect();
+            // What is worth most tells soonest who loses.
+            self.losers.sort_by_key(|&index| std::cmp::Reverse(question.worth[index]));
         }
         if delay == 0 {
             return Vec::new();
@@ -325,7 +338,7 @@ impl Ties {
             .map(|index| self.fixed.alike[index].iter().map(Vec::len).product::<usize>());
         let most = alike.sum();
         self.delayed.clear();
-        self.delayed.resize(most, None);
+        self.delayed.resize(most, Known::AtLeast(0));
         self.delays(question)
     }
 
@@ -341,104 +354,6 @@ impl Ties {
                 candidates.retain(|&[placement, _]| self.fixed.spread[placement] as f64 <= most);
             }
         }
-    }
-
-    fn sum(&mut self, at: [usize; 2], question: &Question<'_>, delays: &[Delays]) -> i128 {
-        let Handles { larger, equal, contact, wall, ends, delay } = question.handles;
-        let mut sum = 0;
-        if larger != 0 || equal != 0 {
-            let [lost, same] = self.lost(at, question);
-            sum += i128::from(larger) * lost + i128::from(equal) * same;
-        }
-        if contact != 0 || wall != 0 || ends != 0 {
-            let [touched, walls, together] = self.beside(at, question);
-            sum -= i128::from(contact) * i128::from(touched);
-            sum -= i128::from(wall) * i128::from(walls);
-            sum -= i128::from(ends) * i128::from(together);
-        }
-        if delay != 0 {
-            sum += i128::from(delay) * self.delayed(at, question, delays);
-        }
-        sum
-    }
-
-    /// DL. Candidates that meet the same boxes have the same.
-    fn delayed(&mut self, at: [usize; 2], question: &Question<'_>, delays: &[Delays]) -> i128 {
-        let [index, anchor] = at;
-        let size = |alike: &[Vec<u32>; 3]| alike.iter().map(Vec::len).product::<usize>();
-        let before = self.of_size(question.size).start..index;
-        let mut key: usize = before.map(|index| size(&self.fixed.alike[index])).sum();
-        let alike = &self.fixed.alike[index];
-        let [x, y, z] = self.fixed.torus.placements()[index].place(anchor);
-        let [x, y, z] = [alike[0][x], alike[1][y], alike[2][z]].map(|first| first as usize);
-        key += (x * alike[1].len() + y) * alike[2].len() + z;
-        if let Some(known) = self.delayed[key] {
-            return known;
-        }
-        let sum = delays.iter().map(|delays| delays.with(self, at, question)).sum();
-        self.delayed[key] = Some(sum);
-        sum
-    }
-
-    /// LF and EQ.
-    fn lost(&self, [index, anchor]: [usize; 2], question: &Question<'_>) -> [i128; 2] {
-        let torus = &self.fixed.torus;
-        let place = self.place([index, anchor]);
-        let from = self.of_size(question.size);
-        let mut lost = [0; 2];
-        for &other in &self.losers {
-            // It meets itself.
-            let count = self.open.count_near(torus, place, other) - u32::from(other == index);
-            let equal = usize::from(from.contains(&other));
-            lost[equal] += i128::from(count) * i128::from(question.worth[other]);
-        }
-        lost
-    }
-
-    /// NF, WF and EF.
-    fn beside(&self, [placement, anchor]: [usize; 2], question: &Question<'_>) -> [u64; 3] {
-        let Fixed { torus, wrapped, .. } = &*self.fixed;
-        let one = &torus.placements()[placement];
-        let (base, sides) = (one.base(anchor), one.sides);
-        let [mut touched, mut walls, mut together] = [0; 3];
-        for axis in 0..3 {
-            let (side, length) = (u32::from(sides[axis]), u32::from(torus.sides[axis]));
-            let mut extent = sides;
-            extent[axis] = 1;
-            let face: u64 = extent.iter().map(|&side| u64::from(side)).product();
-            let at_edges = [base[axis] == 0, u32::from(base[axis]) + side == length];
-            for (at_edge, outside) in at_edges.into_iter().zip([length - 1, side]) {
-                if at_edge && !wrapped[axis] {
-                    walls += face;
-                    continue;
-                }
-                if side == length {
-                    continue;
-                }
-                let mut beyond = base;
-                beyond[axis] = ((u32::from(base[axis]) + outside) % length) as u16;
-                let busy = |&cell: &u32| !self.open.free().contains(cell);
-                for cell in torus.cells_in(beyond, extent).filter(busy) {
-                    if self.down.cells.contains(cell) {
-                        walls += u64::from(self.down.is_wall);
-                        continue;
-                    }
-                    touched += 1;
-                    together += self.together(cell, question);
-                }
-            }
-        }
-        [touched, walls, together]
-    }
-
-    /// How near the end of the job in a cell is to that of the new one.
-    fn together(&self, cell: u32, question: &Question<'_>) -> u64 {
-        if !question.told || !self.told.contains(cell) {
-            return 0;
-        }
-        // A job that has outrun its estimate is to end now.
-        let left = self.ends[cell as usize].saturating_sub(question.now);
-        nearness(left.abs_diff(question.estimate), question.estimate).into()
     }
 
     /// What DL needs of every size beyond the question's.
@@ -461,7 +376,7 @@ impl Ties {
                 }
             }
         }
-        all
+        delays::in_order(all)
     }
 }
 

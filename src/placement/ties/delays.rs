@@ -13,6 +13,20 @@ pub struct Delays {
     sum: u128,
     /// The first ones with their times, ascending.
     soonest: Vec<(u64, u32, u32)>,
+    /// What it comes to at least, whatever the candidate, with all that come after it.
+    pub least_with_rest: i128,
+}
+
+/// The sizes that are worth most first: their delays tell soonest which candidates lose.
+pub fn in_order(mut all: Vec<Delays>) -> Vec<Delays> {
+    all.sort_by_key(|one| std::cmp::Reverse(one.worth));
+    let mut rest = 0;
+    for one in all.iter_mut().rev() {
+        // A candidate makes no anchor come free sooner.
+        rest += one.soonest.first().map_or(0, |first| one.weigh(first.0, one.sum));
+        one.least_with_rest = rest;
+    }
+    all
 }
 
 /// So many of the first anchors are kept: a candidate seldom meets them all.
@@ -24,7 +38,7 @@ impl Delays {
     /// None so far; a free one is `worth` so much.
     pub fn new(size: u32, worth: u64) -> Self {
         let (placements, soonest) = (Vec::new(), Vec::with_capacity(SOONEST + 1));
-        Self { size, worth, placements, anchors: 0, sum: 0, soonest }
+        Self { size, worth, placements, anchors: 0, sum: 0, soonest, least_with_rest: 0 }
     }
 
     /// An anchor: the time until it comes free, its placement, its number.
@@ -78,6 +92,11 @@ impl Delays {
             first = others.min().map(|(left, index, anchor)| (left, index as u32, anchor as u32));
         }
         let least = first.map_or(least, |(left, ..)| left.min(least));
+        self.weigh(least, sum)
+    }
+
+    /// By the least of its times and their sum.
+    fn weigh(&self, least: u64, sum: u128) -> i128 {
         let mean = (sum / self.anchors as u128) as i128;
         i128::from(self.worth) * (50 * i128::from(least) + mean)
     }

@@ -1,4 +1,3 @@
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -17,7 +16,7 @@ use crate::simulation::{
     CoupledError, Course, Decision, ReplayError, Scene, TimelineError, replay, simulate_amid,
 };
 use crate::stop::Stopped;
-use crate::workload::{Job, JobId};
+use crate::workload::Job;
 
 /// What to measure beyond the pairwise L1 distance.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -146,19 +145,13 @@ fn measured(
         by_size,
         system,
         outages,
-        unplaced,
         seconds,
         allocator_seconds,
     } = play(cell, measure, watch, allocator.as_mut())?;
     let total = placements.pairwise.iter().sum();
     let counted = (placements.ties.decisions > 0).then_some(placements.ties);
     let metrics = RunMetrics::new(&schedule, total, &placements.means, counted, system);
-    let mut metrics = RunMetrics { outages, ..metrics };
-    if unplaced > 0 {
-        // Means of distances are over the jobs that had any.
-        let placed = (schedule.jobs - unplaced).max(1);
-        metrics.mean_pairwise_l1 = total as f64 / placed as f64;
-    }
+    let metrics = RunMetrics { outages, ..metrics };
     Ok(RunResult {
         run,
         key: cell.key(),
@@ -181,8 +174,6 @@ struct Played<'a> {
     by_size: Vec<SizeRow>,
     system: Option<SystemMetrics>,
     outages: Option<OutageMetrics>,
-    /// Jobs that ran without processors.
-    unplaced: u64,
     seconds: f64,
     allocator_seconds: Option<f64>,
 }
@@ -207,14 +198,12 @@ fn replayed<'a>(
     })?;
     Ok(Played {
         seconds: begin.elapsed().as_secs_f64(),
-        by_size: by_placed_size(
-            schedule.arrived(&workload.jobs),
-            starts,
-            schedule.timeline.unplaced(),
-            &placements.pairwise,
+        by_size: by_size(
+            &schedule.timeline.placed(schedule.arrived(&workload.jobs)),
+            &schedule.timeline.placed(starts),
+            &schedule.timeline.placed(&placements.pairwise),
         ),
         placements,
-        unplaced: schedule.timeline.unplaced().len() as u64,
         schedule: schedule.metrics,
         series: schedule.series,
         system: None,
@@ -242,43 +231,25 @@ fn repeated<'a>(
         placed[id.index()] = true;
         placements.placed_on(id, timeline.starts()[id.index()], points);
     })?;
-    let without: Vec<JobId> =
-        (0..).map(JobId).zip(&placed).filter(|(_, placed)| !**placed).map(|(id, _)| id).collect();
-    let (jobs, starts) = (&workload.jobs, timeline.starts());
+    // Whoever had no processors, or nobody knows which, is in no measure.
+    let (jobs, starts) = (of(&placed, &workload.jobs), of(&placed, timeline.starts()));
     // Points are shared: nobody has them whole.
-    let schedule = ScheduleMetrics::new(jobs, starts, topology.capacity());
+    let schedule = ScheduleMetrics::new(&jobs, &starts, topology.capacity());
     Ok(Played {
         seconds: begin.elapsed().as_secs_f64(),
-        by_size: by_placed_size(jobs, starts, &without, &placements.pairwise),
+        by_size: by_size(&jobs, &starts, &of(&placed, &placements.pairwise)),
         placements,
-        unplaced: without.len() as u64,
         schedule: Arc::new(schedule),
-        series: Arc::new(Series::new(jobs, starts)),
+        series: Arc::new(Series::new(&jobs, &starts)),
         system: None,
         outages: None,
         allocator_seconds: None,
     })
 }
 
-/// By size: waits of all jobs, distances of those that had processors.
-fn by_placed_size(
-    jobs: &[Job],
-    starts: &[i64],
-    unplaced: &[JobId],
-    pairwise: &[u64],
-) -> Vec<SizeRow> {
-    let mut rows = by_size(jobs, starts, pairwise);
-    let mut without: HashMap<u32, u64> = HashMap::new();
-    for id in unplaced {
-        *without.entry(jobs[id.index()].size).or_default() += 1;
-    }
-    for row in &mut rows {
-        if let Some(without) = without.get(&row.size) {
-            let placed = row.jobs - without;
-            row.mean_pairwise_l1 *= row.jobs as f64 / placed.max(1) as f64;
-        }
-    }
-    rows
+/// Of each job what is told of it, of those that are chosen.
+fn of<T: Clone>(chosen: &[bool], of_jobs: &[T]) -> Vec<T> {
+    of_jobs.iter().zip(chosen).filter(|(_, chosen)| **chosen).map(|(one, _)| one.clone()).collect()
 }
 
 /// Runs a cell whose allocator may refuse or hands out units.
@@ -340,7 +311,6 @@ fn coupled_run<'a>(
             points * per_point as usize,
             &overhead,
         )),
-        unplaced: 0,
         seconds,
         allocator_seconds: Some(overhead.time.as_secs_f64()),
     })

@@ -347,6 +347,16 @@ mod tests {
     }
 
     fn run_of(swf: &str, machine: &str, allocator: &str, rule: Dependencies) -> RunResult {
+        run_under(SchedulerSpec::fcfs(), swf, machine, allocator, rule)
+    }
+
+    fn run_under(
+        scheduler: SchedulerSpec,
+        swf: &str,
+        machine: &str,
+        allocator: &str,
+        rule: Dependencies,
+    ) -> RunResult {
         let jobs = Workload::from_reader(
             swf.as_bytes(),
             "tiny.swf",
@@ -359,12 +369,41 @@ mod tests {
         let trace = Trace::new(Arc::new(jobs), topology, "johnson", &[]).following(rule);
         let cell = Cell {
             trace: Arc::new(trace),
-            scheduler: SchedulerSpec::fcfs(),
+            scheduler,
             allocator: allocator.parse().expect("a strategy"),
             seed: 0,
         };
         let measure = Measure { jobs: true, ..Measure::default() };
         run_cell(0, &cell, measure, Watch::new(&Stop::new())).expect("it runs")
+    }
+
+    /// Of a log with more processors busy than there are: whoever has none is in no measure, and those of the
+    /// run are those of its jobs.
+    #[test]
+    fn what_a_run_comes_to_is_over_the_jobs_that_had_processors() {
+        let swf = "; MaxProcs: 4\n1 0 3 10 2\n2 1 4 10 2\n3 2 0 1 1\n4 6 500 5 4\n5 6 0 5 1\n6 7 1 900 2\n";
+        for allocator in ["mc1x1", "random"] {
+            let scheduler = "recorded".parse().expect("a scheduler");
+            let run = run_under(scheduler, swf, "2x2", allocator, Dependencies::Ignore);
+            let numbers: Vec<i64> = run.jobs.iter().map(|job| job.number).collect();
+            assert_eq!(numbers, [3, 1, 2, 4], "{allocator}");
+            let schedule = &run.metrics.schedule;
+            let mean = |of: &dyn Fn(&crate::metrics::run::JobMeasures) -> f64| {
+                run.jobs.iter().map(of).sum::<f64>() / run.jobs.len() as f64
+            };
+            assert_eq!(schedule.jobs, 4);
+            assert_eq!(schedule.mean_wait, mean(&|job| job.wait() as f64));
+            assert_eq!(schedule.mean_turnaround, mean(&|job| job.turnaround() as f64));
+            assert_eq!(schedule.mean_bounded_slowdown, mean(&|job| job.bounded_slowdown()));
+            let pairwise = mean(&|job| job.placement.pairwise_l1 as f64);
+            assert_eq!(run.metrics.mean_pairwise_l1, pairwise);
+            // 20 + 20 + 1 + 20 processor-seconds in 511 s.
+            assert_eq!((schedule.makespan, schedule.max_wait), (511, 500));
+            assert_eq!(schedule.utilization, 61.0 / (4.0 * 511.0));
+            assert!(run.series.busy.iter().all(|&busy| busy <= 4));
+            let sizes: Vec<_> = run.by_size.iter().map(|row| (row.size, row.jobs)).collect();
+            assert_eq!(sizes, [(1, 1), (2, 2), (4, 1)]);
+        }
     }
 
     /// Both jobs hold both hosts from the beginning, but the second gets nothing of them before the

@@ -4,7 +4,7 @@ use std::io;
 
 use super::{Line, PHASE_FIELDS};
 use crate::lines::LONGEST_LINE;
-use crate::number::counted;
+use crate::number::{counted, grouped};
 use crate::shown::shown;
 
 /// A file that says of no packets who sends them to whom.
@@ -38,7 +38,8 @@ pub enum TableError {
         text: String,
     },
     /// A line has too many or too few fields.
-    #[error("{file}:{line}: the line has {}, but must have {expected}", counted(*.fields as u64, "field"))]
+    #[error("{file}:{line}: the line has {}, but must have {}", counted(*.fields as u64, "field"),
+        grouped(*.expected as u64))]
     Fields {
         /// The file as the user named it.
         file: String,

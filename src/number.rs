@@ -7,6 +7,12 @@ pub fn grouped(value: impl Into<i128>) -> String {
     if value < 0 { format!("-{digits}") } else { digits }
 }
 
+/// So many of something: `1 job`, `2,000 jobs`.
+pub fn counted(count: impl Into<i128>, what: &str) -> String {
+    let count = count.into();
+    format!("{} {what}{}", grouped(count), if count == 1 { "" } else { "s" })
+}
+
 /// A real number with `decimals` places: `210,296.609`. What rounds to zero has no sign.
 pub fn fixed(value: f64, decimals: usize) -> String {
     if !value.is_finite() {
@@ -71,6 +77,12 @@ mod tests {
     fn a_plain_number_is_as_people_write_it() {
         let written = [0.0, 0.05, 4241.0, 1e6, -0.5, 1e300, 2.5e-9, f64::INFINITY].map(plain);
         assert_eq!(written, ["0", "0.05", "4241", "1000000", "-0.5", "1e300", "2.5e-9", "inf"]);
+    }
+
+    #[test]
+    fn one_is_no_plural() {
+        let told = [0, 1, 2, 1000].map(|count| counted(count, "job"));
+        assert_eq!(told, ["0 jobs", "1 job", "2 jobs", "1,000 jobs"]);
     }
 
     #[test]

@@ -1,12 +1,12 @@
-//! Any bytes as any kind of log: no panic, and what comes out is a trace of as many jobs as are
-//! reported. The first byte chooses the kind; of a table, what follows up to a zero byte is its map.
+//! Any bytes as any kind of log: no panic, every line is in one count, and what comes out is a trace of as many
+//! jobs as are reported. The first byte chooses the kind; of a table, what follows up to a zero byte is its map.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 use replay::import::{Class, ColumnMap, Import, Outputs, import};
 use replay::swf::Reader;
 
-const SOURCES: [&str; 8] = [
+const SOURCES: [&str; 10] = [
     "sacct",
     "sacct[size=cores,submit=eligible,running=yes,zone=-03:30]",
     "cobalt",
@@ -15,6 +15,8 @@ const SOURCES: [&str; 8] = [
     "dirlab[round-up=yes]",
     "rfold",
     "csv",
+    "csv[join=yes]",
+    "cobalt[join=yes,round-up=yes,zone=Europe/Prague]",
 ];
 
 fuzz_target!(|bytes: &[u8]| {
@@ -23,7 +25,7 @@ fuzz_target!(|bytes: &[u8]| {
     let Ok(parsed) = source.parse() else { unreachable!("{source} is a source") };
     let mut how = Import::new(parsed, "fuzz.log");
     how.max_errors = 4;
-    if source == "csv" {
+    if source.starts_with("csv") {
         let end = log.iter().position(|&byte| byte == 0).unwrap_or(log.len());
         let Ok(Ok(map)) = std::str::from_utf8(&log[..end]).map(|text| ColumnMap::parse(text, "map"))
         else {
@@ -33,10 +35,17 @@ fuzz_target!(|bytes: &[u8]| {
         log = log.get(end + 1..).unwrap_or_default();
     }
     let (mut swf, mut nodes, mut shapes) = (Vec::new(), Vec::new(), Vec::new());
-    let outputs = Outputs { swf: &mut swf, nodes: Some(&mut nodes), shapes: Some(&mut shapes) };
+    let mut ids = Vec::new();
+    let outputs = Outputs {
+        swf: &mut swf,
+        nodes: Some(&mut nodes),
+        shapes: Some(&mut shapes),
+        ids: Some(&mut ids),
+    };
     match import(log, &how, outputs) {
         Ok(report) => {
             assert!(report.of(Class::Malformed) <= 4);
+            assert_eq!(report.accounted(), report.lines, "{report}");
             let mut reader = Reader::new(swf.as_slice(), "made.swf");
             let records = reader.records().filter(|record| record.is_ok()).count();
             assert_eq!(records as u64, report.jobs, "{}", String::from_utf8_lossy(&swf));

@@ -19,10 +19,11 @@ fuzz_target!(|bytes: &[u8]| {
         how.map = Some(map);
     }
     let (mut swf, mut nodes) = (Vec::new(), Vec::new());
-    let outputs = Outputs { swf: &mut swf, nodes: Some(&mut nodes), shapes: None };
+    let outputs = Outputs { nodes: Some(&mut nodes), ..Outputs::trace(&mut swf) };
     match import(table, &how, outputs) {
         Ok(report) => {
             assert!(report.of(Class::Malformed) <= 4);
+            assert_eq!(report.accounted(), report.lines, "{report}");
             let mut reader = Reader::new(swf.as_slice(), "made.swf");
             let records = reader.records().filter(|record| record.is_ok()).count();
             assert_eq!(records as u64, report.jobs);

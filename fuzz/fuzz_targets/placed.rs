@@ -1,11 +1,28 @@
 //! Any bytes as a file of placements: no panic, an error with its line; and every job has nodes that
-//! have names.
+//! have names. The same bytes as a map of nodes: an error with its line, or points that the machine has.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use replay::workload::{Job, PlacedNodes};
+use replay::topology::Topology;
+use replay::workload::{Job, NodeMap, PlacedNodes};
+
+fn mapped(bytes: &[u8]) {
+    let names = ["a", "n1", "7"].map(str::to_string);
+    let map = match NodeMap::read(bytes, "fuzz.csv") {
+        Ok(map) => map,
+        Err(error) => return assert!(error.to_string().contains("fuzz.csv")),
+    };
+    for machine in ["4x4", "torus:2x3x4*2", "hypercube:3"] {
+        let Ok(machine) = machine.parse::<Topology>() else { unreachable!("{machine} is one") };
+        match map.points(&names, &machine) {
+            Ok(points) => assert!(points.iter().all(|point| point.index() < machine.processors())),
+            Err(error) => assert!(error.to_string().contains("fuzz.csv")),
+        }
+    }
+}
 
 fuzz_target!(|bytes: &[u8]| {
+    mapped(bytes);
     // A line may name a million nodes, as it should; here that would only be slow.
     let long = bytes.windows(3).any(|digits| digits.iter().all(u8::is_ascii_digit));
     if long || bytes.iter().filter(|&&byte| byte == b'[').count() > 4 {

@@ -103,6 +103,14 @@ pub struct GridArgs {
     #[arg(long, requires = "down", help_heading = "Trace", hide_short_help = true)]
     pub down_walls: bool,
 
+    /// Where the nodes of a log stand: a file node,x,y,z, for --alloc recorded.
+    ///
+    /// A log names nodes, and does not tell where they are. As many of x, y, z as the machine has dimensions, from
+    /// 0; x alone is the number of a point. Several nodes may stand at one point. Lines that begin with # are
+    /// comments.
+    #[arg(long, value_name = "FILE", help_heading = "Trace", hide_short_help = true)]
+    pub node_map: Option<PathBuf>,
+
     /// Begin here: seconds of the trace, or a date YYYY-MM-DD.
     #[arg(
         long,

@@ -4,24 +4,22 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::compatible::{amid_outages, compatible, moves_no_log};
+use super::compatible::{amid_outages, asks_for_nodes, compatible, moves_no_log};
 use super::exit::{Failure, tell};
 use super::load::load_traces;
+use super::recorded::{placed, repeats_places, tell_conflicts, tell_left_out};
 use crate::allocator::Request;
 use crate::allocator::registry::AllocatorSpec;
 use crate::experiment::grid::{ParameterGrid, Values};
 use crate::experiment::sweep::Plan;
-use crate::experiment::{Cell, Places, Trace};
+use crate::experiment::{Cell, Trace};
 use crate::naming::split_list;
 use crate::number::grouped;
-use crate::scheduler::WhenFull;
 use crate::scheduler::registry::SchedulerSpec;
 use crate::simulation::{OutageError, OutageFile, Outages};
-use crate::stop::Stop;
-use crate::swf::ReadOptions;
 use crate::topology::{DefaultMachine, MAX_POINTS, Topology, default_machine};
 use crate::workload::{
-    Dependencies, Job, Oversize, PlacedNodes, Policy, Workload, scale_load, scaled_name,
+    Dependencies, Job, Oversize, Policy, Workload, scale_load, scaled_name,
 };
 
 /// A grid whose traces are loaded: its cells can run.
@@ -38,6 +36,7 @@ impl Loaded {
     pub fn load(grid: ParameterGrid, file: Option<&Path>, quiet: bool) -> Result<Self, Failure> {
         compatible(&grid, &grid.machines)?;
         moves_no_log(&grid)?;
+        asks_for_nodes(&grid)?;
         let outages = outages(&grid)?;
         let of_policy = |policy| {
             let errors = grid.file.max_errors;
@@ -51,22 +50,31 @@ impl Loaded {
                 None => failure,
             })?);
         }
-        Self::planned(grid, traces)
+        Self::planned(grid, traces, quiet)
     }
 
     /// The cells of a grid on its traces.
-    pub(super) fn planned(grid: ParameterGrid, traces: Vec<Arc<Trace>>) -> Result<Self, Failure> {
+    pub(super) fn planned(
+        grid: ParameterGrid,
+        traces: Vec<Arc<Trace>>,
+        quiet: bool,
+    ) -> Result<Self, Failure> {
         compatible(&grid, traces.iter().map(|trace| &trace.topology))?;
         amid_outages(&grid, &traces)?;
         let plan = Plan::new(grid, &traces).map_err(Failure::usage)?;
+        if !quiet {
+            tell_left_out(&plan)?;
+        }
         Ok(Self { plan, traces })
     }
 
     /// The files that were read.
     pub fn inputs(&self) -> Vec<PathBuf> {
         let traces = self.traces.iter().map(|trace| trace.workload.source.clone());
-        let down = self.plan.grid.file.down.iter().map(|down| PathBuf::from(&down.file));
-        traces.chain(down).collect()
+        let file = &self.plan.grid.file;
+        let down = file.down.iter().map(|down| PathBuf::from(&down.file));
+        let map = file.node_map.iter().map(PathBuf::from);
+        traces.chain(down).chain(map).collect()
     }
 
     /// All cells in order.
@@ -131,7 +139,7 @@ fn on_machines(
                 let trace = trace.following(grid.deps).amid(outages.clone());
                 let (some, all) = repeats_places(grid)?;
                 let trace = match some {
-                    true => placed(trace, grid.file.max_errors, quiet)?,
+                    true => placed(trace, grid, quiet)?,
                     false => trace,
                 };
                 if grid.deps != Dependencies::Ignore && !quiet {
@@ -147,61 +155,6 @@ fn on_machines(
         }
     }
     Ok(traces)
-}
-
-/// Whether some strategy of a grid repeats the placements of its logs, and whether all do.
-fn repeats_places(grid: &ParameterGrid) -> Result<(bool, bool), Failure> {
-    let (mut some, mut all) = (false, true);
-    for index in 0..grid.strategies.len() {
-        let recorded = grid.strategies.get(index).map_err(Failure::usage)?.recorded();
-        (some, all) = (some || recorded, all && recorded);
-    }
-    Ok((some, all))
-}
-
-/// A trace with the places of its jobs, and what is odd about these.
-fn placed(trace: Trace, max_errors: usize, quiet: bool) -> Result<Trace, Failure> {
-    let source = trace.workload.source.clone();
-    let nodes = PlacedNodes::load(&source, ReadOptions { max_errors });
-    let nodes = nodes.map_err(Failure::data)?;
-    let places = Places::on(nodes, &trace.topology).map_err(|problem| {
-        Failure::usage_message(format!("allocator recorded: {}: {problem}", source.display()))
-    })?;
-    if !quiet && places.are_in_order(&trace.topology) {
-        tell(format_args!(
-            "{}, recorded placements: names of nodes are no numbers of points of {}; the nodes stand on its first \
-             points in order of their names, and distances mean as much as that order",
-            trace.workload.name, trace.topology
-        ));
-    }
-    let trace = trace.placed(Some(Arc::new(places)));
-    let stop = Stop::new();
-    let (timeline, overfull) = trace.recorded_in_processors(&stop).map_err(Failure::data)?;
-    let conflicts = trace.replay_placed(&timeline, &stop, |_, _| {}).map_err(Failure::data)?;
-    if conflicts.nowhere == timeline.events().len() as u64 / 2 {
-        let why = anyhow::anyhow!(
-            "{}: of none of its jobs anything tells where it ran",
-            source.display()
-        );
-        return Err(Failure::data(why));
-    }
-    if !quiet {
-        let (name, machine) = (&trace.workload.name, &trace.topology);
-        tell(format_args!("{name} on {machine}, recorded placements: {conflicts}"));
-        if let Some(strangers) = trace.strangers() {
-            tell(format_args!("{name}, recorded placements: {strangers}"));
-        }
-        if overfull.jobs > 0 {
-            // Of a log whose jobs share nodes sizes in nodes come to more than there are.
-            tell(format_args!(
-                "{name} on {machine}, recorded: {overfull}; they run where the log says, and utilization \
-                 counts a point once for each job that holds it, so that it may be above 100 % (a policy \
-                 that counts processors and a machine with as many at each point, such as 4x11*80, count \
-                 each once)"
-            ));
-        }
-    }
-    Ok(trace)
 }
 
 /// The windows that a grid names, not yet of a machine.
@@ -309,19 +262,6 @@ fn with_waits(workload: &Arc<Workload>, quiet: bool) -> Result<Arc<Workload>, Fa
         tell(format_args!("{} (scheduler recorded needs waits)", kept.report));
     }
     Ok(Arc::new(kept))
-}
-
-/// Says where a log has more processors busy than the machine has.
-fn tell_conflicts(trace: &Trace, rule: WhenFull, quiet: bool) -> Result<(), Failure> {
-    let (_, overfull) = trace.recorded(&Stop::new()).map_err(Failure::data)?;
-    let told = format!("{} on {}, recorded: {overfull}", trace.workload.name, trace.topology);
-    match rule {
-        _ if overfull.jobs == 0 => {}
-        WhenFull::Error => return Err(Failure::data(anyhow::anyhow!("{told}"))),
-        WhenFull::Virtual if !quiet => tell(format_args!("{told}; they run without any")),
-        WhenFull::Virtual => {}
-    }
-    Ok(())
 }
 
 fn machine_of(workload: &Workload, quiet: bool) -> Result<Topology, Failure> {

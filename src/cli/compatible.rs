@@ -29,6 +29,21 @@ pub fn moves_no_log(grid: &ParameterGrid) -> Result<(), Failure> {
     }
 }
 
+/// A usage failure if somebody says where nodes stand, and no strategy asks.
+pub fn asks_for_nodes(grid: &ParameterGrid) -> Result<(), Failure> {
+    if grid.file.node_map.is_none() {
+        return Ok(());
+    }
+    for index in 0..grid.strategies.len() {
+        if grid.strategies.get(index).map_err(Failure::usage)?.recorded() {
+            return Ok(());
+        }
+    }
+    let what =
+        "--node-map: says where the nodes of a log stand, which only allocator recorded asks for";
+    Err(Failure::usage_message(what))
+}
+
 /// A usage failure if processors are out of service at times, and a strategy knows nothing of that.
 pub fn amid_outages(grid: &ParameterGrid, traces: &[Arc<Trace>]) -> Result<(), Failure> {
     let Some(trace) = traces.iter().find(|trace| !trace.outages().is_empty()) else {
@@ -66,11 +81,12 @@ pub fn amid_outages(grid: &ParameterGrid, traces: &[Arc<Trace>]) -> Result<(), F
     Ok(())
 }
 
-/// A usage failure for commands that know nothing of outages.
+/// A usage failure for commands that know nothing of outages, nor of places of a log.
 pub fn never_down(grid: &GridArgs) -> Result<(), Failure> {
-    match grid.down {
-        None => Ok(()),
-        Some(_) => Err(Failure::usage_message("--down: is for run, sweep, plan and show")),
+    match (&grid.down, &grid.node_map) {
+        (None, None) => Ok(()),
+        (Some(_), _) => Err(Failure::usage_message("--down: is for run, sweep, plan and show")),
+        (None, Some(_)) => Err(Failure::usage_message("--node-map: is for run, sweep and plan")),
     }
 }
 
@@ -87,8 +103,12 @@ pub fn compatible<'a>(
     let first = (0..grid.strategies.len()).filter(|&i| entries.insert(grid.strategies.entry(i)));
     for index in first {
         let strategy = grid.strategies.get(index).map_err(Failure::usage)?;
+        // A plan leaves out the others beside a scheduler that repeats the log.
+        let is_recorded = |scheduler: &&SchedulerSpec| scheduler.recorded().is_some();
+        let repeats = strategy.recorded() && grid.schedulers.iter().any(|s| is_recorded(&s));
+        let with = || grid.schedulers.iter().filter(|s| !repeats || is_recorded(s));
         for &machine in &machines {
-            grid.schedulers.iter().try_for_each(|s| works(&strategy, s, machine))?;
+            with().try_for_each(|s| works(&strategy, s, machine))?;
             counted = counted || counts_ties(&strategy, machine);
         }
     }

@@ -79,7 +79,7 @@ impl Loaded {
         let mut grid = of_flags(&chosen.args, &ListArgs::default(), shake)?;
         grid.measure = measure;
         match chosen.traces {
-            Some(traces) => Self::planned(grid, traces),
+            Some(traces) => Self::planned(grid, traces, quiet),
             None => Self::load(grid, None, quiet),
         }
     }

@@ -12,7 +12,7 @@ use crate::files::{self, Whole};
 use crate::import::{ColumnMap, Import, ImportError, Input, Outputs, Report, Source, import_all};
 use crate::lines;
 use crate::swf;
-use crate::workload::stochastic::{nodes_path, shapes_path};
+use crate::workload::stochastic::{ids_path, nodes_path, shapes_path};
 
 /// Arguments of `replay import`.
 #[derive(Clone, Debug, Args)]
@@ -33,7 +33,8 @@ pub struct ImportArgs {
     files: Vec<PathBuf>,
 
     /// Trace to write [default: standard output]. The nodes of jobs, where the log names them, go
-    /// to FILE.nodes.csv (for FILE.swf) beside it, shapes to FILE.shapes.csv.
+    /// to FILE.nodes.csv (for FILE.swf) beside it, shapes to FILE.shapes.csv; what the log calls its jobs, where
+    /// that is not 1, 2, 3 .., to FILE.ids.csv.
     #[arg(long, value_name = "FILE")]
     write: Option<PathBuf>,
 
@@ -118,14 +119,14 @@ pub fn run(args: &ImportArgs) -> Result<Exit, Failure> {
     let report = match &args.write {
         None => {
             let mut out = BufWriter::new(stdout());
-            let outputs = Outputs { swf: &mut out, nodes: None, shapes: None };
+            let outputs = Outputs::trace(&mut out);
             import_all(inputs(&args.files), &how, outputs)
                 .map_err(|e| failure(e, "standard output"))?
         }
         // A device or a pipe has nothing beside it.
         Some(path) if fs::metadata(path).is_ok_and(|meta| !meta.is_file()) => {
             let mut swf = Whole::create(path).map_err(|e| Failure::output(path.display(), e))?;
-            let outputs = Outputs { swf: &mut swf, nodes: None, shapes: None };
+            let outputs = Outputs::trace(&mut swf);
             let report = import_all(inputs(&args.files), &how, outputs)
                 .map_err(|e| failure(e, path.display()))?;
             swf.finish().map_err(|e| Failure::output(path.display(), e))?;
@@ -153,29 +154,34 @@ pub fn run(args: &ImportArgs) -> Result<Exit, Failure> {
 /// Imports into a file, with what belongs beside it.
 fn to_file(files: &[PathBuf], how: &Import, path: &Path, quiet: bool) -> Result<Report, Failure> {
     let begin = |path: &Path| Whole::create(path).map_err(|e| Failure::output(path.display(), e));
-    let beside = [nodes_path(path), shapes_path(path)];
+    let beside = [nodes_path(path), shapes_path(path), ids_path(path)];
     let mut swf = begin(path)?;
-    let [mut nodes, mut shapes] = [begin(&beside[0])?, begin(&beside[1])?];
-    let outputs = Outputs { swf: &mut swf, nodes: Some(&mut nodes), shapes: Some(&mut shapes) };
+    let [mut nodes, mut shapes, mut ids] =
+        [begin(&beside[0])?, begin(&beside[1])?, begin(&beside[2])?];
+    let outputs = Outputs {
+        swf: &mut swf,
+        nodes: Some(&mut nodes),
+        shapes: Some(&mut shapes),
+        ids: Some(&mut ids),
+    };
     let report = import_all(inputs(files), how, outputs).map_err(|e| failure(e, path.display()))?;
     // A trace and its side files belong together; a side file of another trace does not.
-    let whole = report.shapes == report.jobs;
-    for ((path, file), is_used) in beside.iter().zip([nodes, shapes]).zip([report.nodes > 0, whole])
-    {
+    let used = [report.nodes, report.shapes, report.renamed].map(|jobs| jobs > 0);
+    let stranger =
+        |(path, is_used): &(&PathBuf, bool)| !is_used && fs::symlink_metadata(path).is_ok();
+    if let Some((path, _)) = beside.iter().zip(used).find(stranger) {
+        return Err(Failure::usage_message(format!(
+            "{} is there and none of this log's: it would be taken for it; move it away",
+            path.display()
+        )));
+    }
+    for ((path, file), is_used) in beside.iter().zip([nodes, shapes, ids]).zip(used) {
         if is_used {
             file.finish().map_err(|e| Failure::output(path.display(), e))?;
             if !quiet {
                 tell(format_args!("beside it: {}", path.display()));
             }
-        } else if fs::symlink_metadata(path).is_ok() {
-            return Err(Failure::usage_message(format!(
-                "{} is there and none of this log's: it would be taken for it; move it away",
-                path.display()
-            )));
         }
-    }
-    if report.shapes > 0 && !whole && !quiet {
-        tell("not every job has a shape: none is written");
     }
     swf.finish().map_err(|e| Failure::output(path.display(), e))?;
     Ok(report)
@@ -193,9 +199,9 @@ fn read_map(path: &Path) -> Result<ColumnMap, Failure> {
 /// As with traces: a log that cannot be read was not well asked for; what is in it is data.
 fn failure(error: ImportError, out: impl std::fmt::Display) -> Failure {
     match error {
-        ImportError::Unreadable(swf::Error::Io { .. }) | ImportError::Map(_) => {
-            Failure::usage(error)
-        }
+        ImportError::Unreadable(swf::Error::Io { .. })
+        | ImportError::Map(_)
+        | ImportError::SameText { .. } => Failure::usage(error),
         ImportError::Output(cause) => Failure::output(out, cause),
         error => Failure::data(error),
     }

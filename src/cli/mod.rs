@@ -38,6 +38,7 @@ mod output;
 mod place;
 mod print;
 mod progress;
+mod recorded;
 mod report;
 mod results;
 mod resumed;

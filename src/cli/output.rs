@@ -1,5 +1,6 @@
 //! The results of the main job: shown, and written down, as they come.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -16,6 +17,7 @@ use super::stdout::{is_unread, stdout};
 use crate::experiment::RunResult;
 use crate::experiment::against::{self, Against, AgainstRow, CAVEAT};
 use crate::experiment::shaken::{Estimates, ShakenRow};
+use crate::files::Whole;
 use crate::frame::{FrameError, Tables};
 use crate::metrics::RunMetrics;
 use crate::report::manifest::{Configuration, RunDetails, RunRecord, TraceRecord, WindowRecord};
@@ -229,4 +231,11 @@ pub fn configuration(loaded: &Loaded, ties: bool) -> Configuration {
         policy_rules: grid.policies.iter().flat_map(|policy| policy.describe()).collect(),
         ties,
     }
+}
+
+/// Finds before any work that a folder cannot be written to: makes it, and a file in it that goes again.
+pub fn writable(dir: &Path) -> Result<(), Failure> {
+    let probe = || Whole::create(&dir.join("figure"));
+    let tried = fs::create_dir_all(dir).and_then(|()| probe());
+    tried.map(drop).map_err(|e| Failure::output(dir.display(), e))
 }

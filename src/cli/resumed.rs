@@ -10,7 +10,7 @@ use super::session::Session;
 use crate::experiment::journal::{CellId, JOURNAL_FILE, Journal, Outcome};
 use crate::experiment::pool::{self, Turn};
 use crate::files::Dir;
-use crate::number::grouped;
+use crate::number::{counted, grouped};
 
 /// The cells of a command whose results fit into memory: those that the folder's journal has are
 /// kept, the others run and are journalled as they end. Without a folder all run.
@@ -38,9 +38,10 @@ impl<R: Serialize + DeserializeOwned + Send> Resumed<R> {
         }
         let (all, left) = (resumed.ids.len(), resumed.missing().count());
         if left < all {
-            let [all, kept, left] = [all, all - left, left].map(|n| grouped(n as u64));
+            let [kept, left] = [all - left, left].map(|n| grouped(n as u64));
+            let all = counted(all as u64, "cell");
             let kind = session.kind().name();
-            session.say(format_args!("{kind}: {all} cells: {kept} done before, {left} to run"));
+            session.say(format_args!("{kind}: {all}: {kept} done before, {left} to run"));
         }
         resumed.journal = Some((dir, journal));
         Ok(resumed)

@@ -9,6 +9,7 @@ use clap::Args;
 use super::args::{ProcessArgs, ShakeArgs};
 use super::exit::{Exit, Failure, tell};
 use super::interrupt::interruption;
+use super::output::writable;
 use super::print::TableArgs;
 use super::stdout::stdout;
 use crate::files::Whole;
@@ -98,6 +99,9 @@ pub fn run(args: &VerifyArgs) -> Result<Exit, Failure> {
         .as_ref()
         .map(|path| Whole::create(path).map(|file| (path, file)).map_err(|e| unwritten(path, e)));
     let begun = begun.transpose()?;
+    if let Some(dir) = &args.plots {
+        writable(dir)?;
+    }
     let selection = Selection {
         traces: SearchPath::from_env(),
         only: args.trace.clone(),

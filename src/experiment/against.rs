@@ -92,8 +92,9 @@ pub fn rows(run: &RunResult, log: &RunResult) -> Vec<AgainstRow> {
         values,
     };
     let mut rows = Vec::new();
-    // Distances of some jobs are nothing to set those of others against.
-    let same_jobs = placed(run) == placed(log);
+    // Distances of some jobs are nothing to set those of others against. A run that repeats a log has jobs
+    // without processors, which are in none of its measures, where the log has more busy than there are.
+    let same_jobs = run.metrics.schedule.jobs == log.metrics.schedule.jobs;
     let comparable = |needs: Needs| same_jobs || matches!(needs, Needs::Schedule | Needs::System);
     let groups = RunMetrics::groups().into_iter().filter(|(needs, _)| comparable(*needs));
     let metrics: Vec<Column<RunMetrics>> = groups.flat_map(|(_, columns)| columns).collect();
@@ -122,21 +123,11 @@ pub fn rows(run: &RunResult, log: &RunResult) -> Vec<AgainstRow> {
     rows
 }
 
-/// How many jobs of a run had processors: those that the mean of distances is over. A run that repeats a log has
-/// jobs without any where the log has more processors busy than there are.
-fn placed(run: &RunResult) -> u64 {
-    let RunMetrics { total_pairwise_l1, mean_pairwise_l1, .. } = run.metrics;
-    match mean_pairwise_l1 > 0.0 {
-        true => (total_pairwise_l1 as f64 / mean_pairwise_l1).round() as u64,
-        false => run.metrics.schedule.jobs,
-    }
-}
-
 impl Table for AgainstRow {
     const NAME: &'static str = "against_log";
     const ROW: &'static str = "one row per run and metric, and per job size of it, beside a run that repeats the \
-                               log: how it differs from what the log did. Distances are left out where jobs of the log \
-                               had no processors here";
+                               log: how it differs from what the log did. Where jobs of the log had no processors here, \
+                               its values are over the others, and distances are left out";
 
     #[rustfmt::skip]
     fn columns() -> Vec<Column<Self>> {
@@ -229,7 +220,7 @@ mod tests {
             |log: &RunResult, metric: &str| rows(&own, log).iter().any(|row| row.metric == metric);
         assert!(has(&log, "mean_pairwise_l1") && has(&log, "mean_wait"));
         // Two of its three jobs had processors.
-        log.metrics.mean_pairwise_l1 = 15.0;
+        log.metrics.schedule.jobs = 2;
         assert!(!has(&log, "mean_pairwise_l1") && !has(&log, "total_pairwise_l1"));
         assert!(has(&log, "mean_wait") && has(&log, "utilization"));
     }

@@ -3,13 +3,16 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use super::RunKey;
 use crate::allocator::registry::AllocatorSpec;
 use crate::metrics::{ScheduleMetrics, Series};
+use crate::number::counted;
 use crate::scheduler::registry::SchedulerSpec;
 use crate::simulation::{
     Conflicts, Outages, Overfull, Scene, Timeline, TimelineError, replay_placed,
 };
 use crate::stop::{Stop, Stopped};
 use crate::topology::{NodeId, Topology};
-use crate::workload::{Chains, Dependencies, Job, JobId, PlacedNodes, Shake, Strangers, Workload};
+use crate::workload::{
+    Chains, Dependencies, Job, JobId, NodeMap, PlacedNodes, Shake, Strangers, Workload,
+};
 
 /// A workload on one machine, with the timeline of each scheduler that cells ask for.
 #[derive(Debug)]
@@ -50,27 +53,36 @@ pub struct Places {
     pub nodes: PlacedNodes,
     /// The point of each node.
     pub points: Vec<NodeId>,
+    /// Whether nodes are not where somebody says but in order of their names.
+    pub in_order: bool,
 }
 
 impl Places {
-    /// Puts the nodes of a log on a machine: on the points whose numbers they have, if all have one, else in
-    /// order along the scan order.
+    /// Puts the nodes of a log on a machine: where a map says; else on the points whose numbers they have, if all
+    /// have one, else in order along the scan order.
     ///
     /// # Errors
-    /// In words, if there are more nodes than points.
-    pub fn on(nodes: PlacedNodes, machine: &Topology) -> Result<Self, String> {
+    /// In words, if the map has no place for a node, or there are more nodes than points.
+    pub fn on(
+        nodes: PlacedNodes,
+        machine: &Topology,
+        map: Option<&NodeMap>,
+    ) -> Result<Self, String> {
+        if let Some(map) = map {
+            let points = map.points(nodes.names(), machine).map_err(|error| error.to_string())?;
+            return Ok(Self { nodes, points, in_order: false });
+        }
         let (count, points) = (nodes.names().len(), machine.processors());
         if count > points {
-            return Err(format!("the log names {count} nodes, {machine} has {points} points"));
+            let [count, points] = [(count, "node"), (points, "point")]
+                .map(|(count, what)| counted(count as u64, what));
+            return Err(format!("the log names {count}, {machine} has {points}"));
         }
         let in_order = || (0..count as u32).collect();
-        let points = nodes.points(points).unwrap_or_else(in_order);
-        Ok(Self { nodes, points: points.into_iter().map(NodeId).collect() })
-    }
-
-    /// Whether nodes are not where their numbers say but in order of their names.
-    pub fn are_in_order(&self, machine: &Topology) -> bool {
-        self.nodes.points(machine.processors()).is_none()
+        let told = nodes.points(points);
+        let in_order_of_names = told.is_none();
+        let points = told.unwrap_or_else(in_order).into_iter().map(NodeId).collect();
+        Ok(Self { nodes, points, in_order: in_order_of_names })
     }
 
     /// What tells the places of these jobs from others, as text.
@@ -323,9 +335,11 @@ impl Trace {
             };
             let moved = timeline.arrivals().map(|times| arrived(&self.workload.jobs, times).into());
             let jobs: &[Job] = moved.as_deref().unwrap_or(&self.workload.jobs);
+            let jobs = timeline.placed(jobs);
+            let starts = timeline.placed(timeline.starts());
             Ok(Schedule {
-                series: Arc::new(Series::new(jobs, timeline.starts())),
-                metrics: Arc::new(ScheduleMetrics::new(jobs, timeline.starts(), &self.topology)),
+                series: Arc::new(Series::new(&jobs, &starts)),
+                metrics: Arc::new(ScheduleMetrics::new(&jobs, &starts, &self.topology)),
                 timeline: Arc::new(timeline),
                 arrived: moved,
             })

@@ -1,4 +1,3 @@
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -17,7 +16,7 @@ use crate::simulation::{
     CoupledError, Course, Decision, ReplayError, Scene, TimelineError, replay, simulate_amid,
 };
 use crate::stop::Stopped;
-use crate::workload::{Job, JobId};
+use crate::workload::Job;
 
 /// What to measure beyond the pairwise L1 distance.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -146,19 +145,13 @@ fn measured(
         by_size,
         system,
         outages,
-        unplaced,
         seconds,
         allocator_seconds,
     } = play(cell, measure, watch, allocator.as_mut())?;
     let total = placements.pairwise.iter().sum();
     let counted = (placements.ties.decisions > 0).then_some(placements.ties);
     let metrics = RunMetrics::new(&schedule, total, &placements.means, counted, system);
-    let mut metrics = RunMetrics { outages, ..metrics };
-    if unplaced > 0 {
-        // Means of distances are over the jobs that had any.
-        let placed = (schedule.jobs - unplaced).max(1);
-        metrics.mean_pairwise_l1 = total as f64 / placed as f64;
-    }
+    let metrics = RunMetrics { outages, ..metrics };
     Ok(RunResult {
         run,
         key: cell.key(),
@@ -181,8 +174,6 @@ struct Played<'a> {
     by_size: Vec<SizeRow>,
     system: Option<SystemMetrics>,
     outages: Option<OutageMetrics>,
-    /// Jobs that ran without processors.
-    unplaced: u64,
     seconds: f64,
     allocator_seconds: Option<f64>,
 }
@@ -207,14 +198,12 @@ fn replayed<'a>(
     })?;
     Ok(Played {
         seconds: begin.elapsed().as_secs_f64(),
-        by_size: by_placed_size(
-            schedule.arrived(&workload.jobs),
-            starts,
-            schedule.timeline.unplaced(),
-            &placements.pairwise,
+        by_size: by_size(
+            &schedule.timeline.placed(schedule.arrived(&workload.jobs)),
+            &schedule.timeline.placed(starts),
+            &schedule.timeline.placed(&placements.pairwise),
         ),
         placements,
-        unplaced: schedule.timeline.unplaced().len() as u64,
         schedule: schedule.metrics,
         series: schedule.series,
         system: None,
@@ -242,43 +231,25 @@ fn repeated<'a>(
         placed[id.index()] = true;
         placements.placed_on(id, timeline.starts()[id.index()], points);
     })?;
-    let without: Vec<JobId> =
-        (0..).map(JobId).zip(&placed).filter(|(_, placed)| !**placed).map(|(id, _)| id).collect();
-    let (jobs, starts) = (&workload.jobs, timeline.starts());
+    // Whoever had no processors, or nobody knows which, is in no measure.
+    let (jobs, starts) = (of(&placed, &workload.jobs), of(&placed, timeline.starts()));
     // Points are shared: nobody has them whole.
-    let schedule = ScheduleMetrics::new(jobs, starts, topology.capacity());
+    let schedule = ScheduleMetrics::new(&jobs, &starts, topology.capacity());
     Ok(Played {
         seconds: begin.elapsed().as_secs_f64(),
-        by_size: by_placed_size(jobs, starts, &without, &placements.pairwise),
+        by_size: by_size(&jobs, &starts, &of(&placed, &placements.pairwise)),
         placements,
-        unplaced: without.len() as u64,
         schedule: Arc::new(schedule),
-        series: Arc::new(Series::new(jobs, starts)),
+        series: Arc::new(Series::new(&jobs, &starts)),
         system: None,
         outages: None,
         allocator_seconds: None,
     })
 }
 
-/// By size: waits of all jobs, distances of those that had processors.
-fn by_placed_size(
-    jobs: &[Job],
-    starts: &[i64],
-    unplaced: &[JobId],
-    pairwise: &[u64],
-) -> Vec<SizeRow> {
-    let mut rows = by_size(jobs, starts, pairwise);
-    let mut without: HashMap<u32, u64> = HashMap::new();
-    for id in unplaced {
-        *without.entry(jobs[id.index()].size).or_default() += 1;
-    }
-    for row in &mut rows {
-        if let Some(without) = without.get(&row.size) {
-            let placed = row.jobs - without;
-            row.mean_pairwise_l1 *= row.jobs as f64 / placed.max(1) as f64;
-        }
-    }
-    rows
+/// Of each job what is told of it, of those that are chosen.
+fn of<T: Clone>(chosen: &[bool], of_jobs: &[T]) -> Vec<T> {
+    of_jobs.iter().zip(chosen).filter(|(_, chosen)| **chosen).map(|(one, _)| one.clone()).collect()
 }
 
 /// Runs a cell whose allocator may refuse or hands out units.
@@ -340,7 +311,6 @@ fn coupled_run<'a>(
             points * per_point as usize,
             &overhead,
         )),
-        unplaced: 0,
         seconds,
         allocator_seconds: Some(overhead.time.as_secs_f64()),
     })
@@ -377,6 +347,16 @@ mod tests {
     }
 
     fn run_of(swf: &str, machine: &str, allocator: &str, rule: Dependencies) -> RunResult {
+        run_under(SchedulerSpec::fcfs(), swf, machine, allocator, rule)
+    }
+
+    fn run_under(
+        scheduler: SchedulerSpec,
+        swf: &str,
+        machine: &str,
+        allocator: &str,
+        rule: Dependencies,
+    ) -> RunResult {
         let jobs = Workload::from_reader(
             swf.as_bytes(),
             "tiny.swf",
@@ -389,12 +369,41 @@ mod tests {
         let trace = Trace::new(Arc::new(jobs), topology, "johnson", &[]).following(rule);
         let cell = Cell {
             trace: Arc::new(trace),
-            scheduler: SchedulerSpec::fcfs(),
+            scheduler,
             allocator: allocator.parse().expect("a strategy"),
             seed: 0,
         };
         let measure = Measure { jobs: true, ..Measure::default() };
         run_cell(0, &cell, measure, Watch::new(&Stop::new())).expect("it runs")
+    }
+
+    /// Of a log with more processors busy than there are: whoever has none is in no measure, and those of the
+    /// run are those of its jobs.
+    #[test]
+    fn what_a_run_comes_to_is_over_the_jobs_that_had_processors() {
+        let swf = "; MaxProcs: 4\n1 0 3 10 2\n2 1 4 10 2\n3 2 0 1 1\n4 6 500 5 4\n5 6 0 5 1\n6 7 1 900 2\n";
+        for allocator in ["mc1x1", "random"] {
+            let scheduler = "recorded".parse().expect("a scheduler");
+            let run = run_under(scheduler, swf, "2x2", allocator, Dependencies::Ignore);
+            let numbers: Vec<i64> = run.jobs.iter().map(|job| job.number).collect();
+            assert_eq!(numbers, [3, 1, 2, 4], "{allocator}");
+            let schedule = &run.metrics.schedule;
+            let mean = |of: &dyn Fn(&crate::metrics::run::JobMeasures) -> f64| {
+                run.jobs.iter().map(of).sum::<f64>() / run.jobs.len() as f64
+            };
+            assert_eq!(schedule.jobs, 4);
+            assert_eq!(schedule.mean_wait, mean(&|job| job.wait() as f64));
+            assert_eq!(schedule.mean_turnaround, mean(&|job| job.turnaround() as f64));
+            assert_eq!(schedule.mean_bounded_slowdown, mean(&|job| job.bounded_slowdown()));
+            let pairwise = mean(&|job| job.placement.pairwise_l1 as f64);
+            assert_eq!(run.metrics.mean_pairwise_l1, pairwise);
+            // 20 + 20 + 1 + 20 processor-seconds in 511 s.
+            assert_eq!((schedule.makespan, schedule.max_wait), (511, 500));
+            assert_eq!(schedule.utilization, 61.0 / (4.0 * 511.0));
+            assert!(run.series.busy.iter().all(|&busy| busy <= 4));
+            let sizes: Vec<_> = run.by_size.iter().map(|row| (row.size, row.jobs)).collect();
+            assert_eq!(sizes, [(1, 1), (2, 2), (4, 1)]);
+        }
     }
 
     /// Both jobs hold both hosts from the beginning, but the second gets nothing of them before the

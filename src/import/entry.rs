@@ -25,7 +25,7 @@ pub(super) mod status {
 pub(super) const UNKNOWN: i64 = -1;
 
 /// A job. Times are seconds; submission counts from 1970, or from wherever the log does.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Hash)]
 pub(super) struct Entry<'a> {
     /// What the log calls it, by which rows are joined, or a job that comes again is told; empty if it has
     /// no name.
@@ -83,8 +83,11 @@ pub(super) mod noted {
     pub const RUN: &str = "run time unlike end less start, the run time taken";
     pub const ELAPSED: &str = "time elapsed unlike end less start, those taken";
     pub const AGAIN: &str = "the same job again, kept";
-    pub const AGAIN_IN_FILE: &str = "the same job as in an earlier file, kept";
+    pub const AGAIN_IN_FILE: &str = "the same job as in an earlier file, but otherwise, kept";
     pub const NOT_COMPARED: &str = "more jobs than are compared for coming again";
+    pub const ROW_NOT_COMPARED: &str = "more rows than are compared with those of later files";
+    pub const TASKS: &str = "tasks of arrays that did not start";
+    pub const NO_SHAPE: &str = "no shape";
 }
 
 /// Why a job is left out, though its line is well formed. The words of the report.
@@ -100,4 +103,5 @@ pub(super) mod dropped {
     pub const FRACTION: &str = "size with a fraction";
     pub const NO_RUN: &str = "no run time";
     pub const FAR: &str = "times too far from each other";
+    pub const SAME_ROW: &str = "the same job as in an earlier file, the same in all";
 }

@@ -4,6 +4,7 @@ use std::fmt;
 use std::io;
 
 use super::{Place, Report};
+use crate::number::counted;
 use crate::shown::shown;
 use crate::swf;
 use crate::swf::snippet::snippet;
@@ -129,6 +130,14 @@ pub enum ImportError {
         /// The log.
         file: String,
     },
+    /// A file has the very text of an earlier one.
+    #[error("{file}: its text is that of {other}: its jobs would all come twice")]
+    SameText {
+        /// The file.
+        file: String,
+        /// The earlier one.
+        other: String,
+    },
     /// The log is no Parquet that can be read, or lacks a column.
     #[error("{file}: {what}")]
     NoParquet {
@@ -141,7 +150,8 @@ pub enum ImportError {
     #[error(transparent)]
     Line(Box<LineFault>),
     /// More malformed lines than may be skipped.
-    #[error("{file}: gave up after {} malformed lines, {limit} were allowed\n{report}\nfirst: {first}", .limit + 1)]
+    #[error("{file}: gave up after {}, {} allowed\n{report}\nfirst: {first}",
+        counted(*.limit as u64 + 1, "malformed line"), .limit)]
     TooMany {
         /// The log.
         file: String,

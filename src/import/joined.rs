@@ -11,12 +11,23 @@ pub(super) struct Joined {
     jobs: Vec<Job>,
 }
 
+/// What a row was.
+pub(super) enum Taken {
+    /// The first of its job.
+    First,
+    /// Another one.
+    Joined {
+        /// It names other nodes.
+        elsewhere: bool,
+    },
+}
+
 /// A job that holds its own text.
 pub(super) struct Job {
     /// Without text.
     numbers: Entry<'static>,
-    /// User, group, queue, nodes.
-    words: [String; 4],
+    /// Id, user, group, queue, nodes.
+    words: [String; 5],
 }
 
 impl Job {
@@ -38,19 +49,21 @@ impl Job {
             nodes,
             shape,
         };
-        let words = [entry.user, entry.group, entry.queue, entry.nodes].map(str::to_string);
+        let words = [entry.id, entry.user, entry.group, entry.queue, entry.nodes];
+        let words = words.map(str::to_string);
         Job { numbers, words }
     }
 
     /// The job.
     pub fn entry(&self) -> Entry<'_> {
-        let [user, group, queue, nodes] = &self.words;
-        Entry { user, group, queue, nodes, ..self.numbers }
+        let [id, user, group, queue, nodes] = &self.words;
+        Entry { id, user, group, queue, nodes, ..self.numbers }
     }
 
     /// Takes in another row of it: from the first submission and start to the last end, with the largest
     /// size and limit, the status of the row that ended last, and the first words.
-    fn join(&mut self, row: &Entry<'_>) -> impl Iterator<Item = &'static str> + use<> {
+    /// Whether it ran on other nodes.
+    fn join(&mut self, row: &Entry<'_>) -> bool {
         let own = &mut self.numbers;
         let started =
             |entry: &Entry<'_>| (entry.wait != UNKNOWN).then(|| entry.submit + entry.wait);
@@ -69,28 +82,25 @@ impl Job {
         own.estimate = own.estimate.max(row.estimate);
         let [.., nodes] = &mut self.words;
         let elsewhere = nodes != row.nodes && !nodes.is_empty() && !row.nodes.is_empty();
-        for (word, other) in self.words.iter_mut().zip([row.user, row.group, row.queue, row.nodes])
-        {
+        let others = [row.id, row.user, row.group, row.queue, row.nodes];
+        for (word, other) in self.words.iter_mut().zip(others) {
             if word.is_empty() {
                 word.push_str(other);
             }
         }
-        let joined = Some("row joined with an earlier one of its job");
-        let elsewhere =
-            elsewhere.then_some("rows of one job on different nodes, those of the first kept");
-        [joined, elsewhere].into_iter().flatten()
+        elsewhere
     }
 }
 
 impl Joined {
-    /// Takes a row. What is to be told of it.
-    pub fn take(&mut self, row: &Entry<'_>) -> Vec<&'static str> {
+    /// Takes a row, the first of its job or a further one.
+    pub fn take(&mut self, row: &Entry<'_>) -> Taken {
         match self.places.get(row.id) {
-            Some(&place) => self.jobs[place].join(row).collect(),
+            Some(&place) => Taken::Joined { elsewhere: self.jobs[place].join(row) },
             None => {
                 self.places.insert(row.id.to_string(), self.jobs.len());
                 self.jobs.push(Job::new(row));
-                Vec::new()
+                Taken::First
             }
         }
     }

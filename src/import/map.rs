@@ -13,11 +13,17 @@
 //! status = { column = "result", ok = ["ok"], failed = ["fail"], cancelled = [] }   # or slurm = true
 //! ```
 
-use serde::Deserialize;
+use std::collections::HashMap;
+use std::fmt;
+
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 
 use super::ImportError;
 use super::zone::Zone;
 use crate::naming::nearest;
+use crate::shown::shown;
 
 /// How a table writes points in time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -56,11 +62,33 @@ pub(super) enum Unit {
 }
 
 /// A column, by name; of a span, with its unit.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(untagged, expecting = "a column's name, or { column = NAME, unit = UNIT }")]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Span {
     Name(String),
     With(WithUnit),
+}
+
+// By hand: of an untagged enum serde would not say which unit or key is none.
+impl<'de> Deserialize<'de> for Span {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct NameOrTable;
+        impl<'de> Visitor<'de> for NameOrTable {
+            type Value = Span;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a column's name, or { column = NAME, unit = UNIT }")
+            }
+
+            fn visit_str<E>(self, name: &str) -> Result<Span, E> {
+                Ok(Span::Name(name.to_string()))
+            }
+
+            fn visit_map<M: MapAccess<'de>>(self, map: M) -> Result<Span, M::Error> {
+                WithUnit::deserialize(MapAccessDeserializer::new(map)).map(Span::With)
+            }
+        }
+        deserializer.deserialize_any(NameOrTable)
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -102,6 +130,31 @@ pub(super) struct Status {
     /// The words are those of Slurm.
     #[serde(default)]
     pub slurm: bool,
+}
+
+impl Status {
+    /// An error in words if a word means two things, or if words are told that nobody heeds.
+    fn is_certain(&self) -> Result<(), String> {
+        let lists = [("ok", &self.ok), ("failed", &self.failed), ("cancelled", &self.cancelled)];
+        let told =
+            lists.iter().flat_map(|(name, words)| words.iter().map(move |word| (name, word)));
+        let mut meanings = HashMap::new();
+        for (name, word) in told {
+            if self.slurm {
+                return Err(format!(
+                    "status: slurm = true knows its words: {name} is of no use beside it"
+                ));
+            }
+            match meanings.insert(word, name) {
+                Some(other) if other != name => {
+                    let word = shown(word);
+                    return Err(format!("status: \"{word}\" is in {other} and in {name}"));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
 }
 
 /// What may be told of a job.
@@ -172,6 +225,9 @@ impl ColumnMap {
         if !map.separator.is_ascii() || map.separator == '"' {
             return Err(wrong("separator is one ASCII character, and no quote"));
         }
+        if let Some(status) = &map.columns.status {
+            status.is_certain().map_err(|what| wrong(&what))?;
+        }
         map.zone.parse::<Zone>().map_err(|what| wrong(&format!("zone: {what}")))?;
         Ok(map)
     }
@@ -221,7 +277,31 @@ mod tests {
             ("[columns]\nsize = 'b'\nrun = 'c'\n".to_string(), "missing field `submit`"),
             (format!("zone = 'Mars'\n[columns]\n{rest}run = 'c'\n"), "a zone is UTC"),
             (format!("separator = 'é'\n[columns]\n{rest}run = 'c'\n"), "separator is one ASCII"),
-            (format!("[columns]\n{rest}run = {{ column = 'c', unit = 'weeks' }}\n"), "m.toml:4: "),
+            (
+                format!("[columns]\n{rest}run = {{ column = 'c', unit = 'weeks' }}\n"),
+                "m.toml:4: unknown variant `weeks`, expected one of `seconds`, `minutes`, `hours`",
+            ),
+            (
+                format!("[columns]\n{rest}run = {{ column = 'c', unit = 'minuts' }}\n"),
+                "did you mean \"minutes\"?",
+            ),
+            (
+                format!("[columns]\n{rest}run = {{ colum = 'c' }}\n"),
+                "unknown field `colum`, expected `column` or `unit`; did you mean \"column\"?",
+            ),
+            (format!("[columns]\n{rest}run = 3\n"), "expected a column's name, or {"),
+            (
+                format!(
+                    "[columns]\n{rest}run = 'c'\nstatus = {{ column = 's', ok = ['a', 'b'], failed = ['b'] }}\n"
+                ),
+                "m.toml: status: \"b\" is in ok and in failed",
+            ),
+            (
+                format!(
+                    "[columns]\n{rest}run = 'c'\nstatus = {{ column = 's', ok = ['a'], slurm = true }}\n"
+                ),
+                "slurm = true knows its words",
+            ),
         ] {
             assert!(of(&text).contains(words), "{}", of(&text));
         }

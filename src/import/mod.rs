@@ -4,7 +4,7 @@
 //! Torque, or a table; [`import`] turns any of them into SWF in one pass:
 //!
 //! ```text
-//! files --Lines--> line --(a file per kind)--> Entry --Sink--> spill, x.nodes.csv, x.shapes.csv
+//! files --Lines--> line --(a file per kind)--> Entry --Sink--> spill, x.nodes.csv, x.shapes.csv, x.ids.csv
 //!   \--parquet--> row ----/  \--> dropped, noted, malformed: counted by reason  \--> x.swf
 //! ```
 //!
@@ -13,15 +13,17 @@
 //! first submission and the names for the header are known. With [`Source::join`] it holds all jobs. Of a
 //! table in Parquet one group of rows is held, packed.
 //!
-//! A job that comes again, by what the log calls it, is kept and counted: it may have been requeued, or two
-//! files overlap.
+//! A job that comes again, by what the log calls it, is kept and counted: it may have been requeued. One that
+//! comes again in another file, the same in all that is told of it, is dropped and counted: two files overlap. A
+//! file with the very text of one before is refused.
 //!
-//! Every line is a job, or is counted: as dropped (a job that cannot be replayed), as passed over (no
-//! job: a step, an event), or as malformed. Counts come with the number of the first such line. A
-//! malformed line is an error with file, line and column unless so many may be skipped, as with SWF.
+//! Every line is a job, or is in exactly one count: as dropped (a job that cannot be replayed), as passed over
+//! (no job: a header, a blank line, a step, an event), or as malformed ([`Report::accounted`]). Counts come with
+//! the number of the first such line. A malformed line is an error with file, line and column unless so many may
+//! be skipped, as with SWF.
 //!
-//! Jobs are numbered from 1 in the order of the log. Times are whole seconds since the first
-//! submission, whose own time is `UnixStartTime`.
+//! Jobs are numbered from 1 in the order of the log; [`Outputs::ids`] tells what the log calls them. Times are
+//! whole seconds since the first submission, whose own time is `UnixStartTime`.
 //!
 //! # How to add one
 //!
@@ -98,6 +100,15 @@ pub struct Outputs<'a> {
     pub nodes: Option<&'a mut dyn Write>,
     /// The shapes of jobs ([`shapes_path`](crate::workload::stochastic::shapes_path)).
     pub shapes: Option<&'a mut dyn Write>,
+    /// `job,id`, what the log calls each job.
+    pub ids: Option<&'a mut dyn Write>,
+}
+
+impl<'a> Outputs<'a> {
+    /// The trace alone.
+    pub fn trace(swf: &'a mut dyn Write) -> Self {
+        Self { swf, nodes: None, shapes: None, ids: None }
+    }
 }
 
 /// One kind of log, line by line.
@@ -163,7 +174,7 @@ pub enum Input<'a> {
 ///            7|2026-03-01T08:00:00|2026-03-01T08:00:05|2026-03-01T08:01:05|4|COMPLETED\n\
 ///            7.0|2026-03-01T08:00:05|2026-03-01T08:00:05|2026-03-01T08:01:05|4|COMPLETED\n";
 /// let (mut swf, how) = (Vec::new(), Import::new("sacct".parse()?, "log.txt"));
-/// let report = import(log.as_bytes(), &how, Outputs { swf: &mut swf, nodes: None, shapes: None })?;
+/// let report = import(log.as_bytes(), &how, Outputs::trace(&mut swf))?;
 /// assert_eq!(report.jobs, 1);
 /// let text = String::from_utf8(swf)?;
 /// assert!(text.contains("; UnixStartTime: 1772352000\n"), "{text}");
@@ -184,10 +195,12 @@ pub fn import_all<'a>(
     how: &Import,
     outputs: Outputs<'_>,
 ) -> Result<Report, ImportError> {
-    let mut sink = Sink::new(how, outputs.nodes, outputs.shapes)?;
+    let mut inputs = inputs.into_iter().peekable();
+    let Outputs { swf, nodes, shapes, ids } = outputs;
+    let mut sink = Sink::new(how, [nodes, shapes, ids])?;
     let mut log = reader(how)?;
-    for (name, input) in inputs {
-        sink.begin(&name);
+    while let Some((name, input)) = inputs.next() {
+        sink.begin(&name, inputs.peek().is_some());
         let unreadable = |source| swf::Error::Io { file: name.clone(), source };
         let input = input.map_err(unreadable)?;
         if !how.source.kind.is_parquet() {
@@ -197,6 +210,7 @@ pub fn import_all<'a>(
                 Input::Stream(stream) => stream,
             };
             lines(input, &name, log.as_mut(), &mut sink)?;
+            sink.ended()?;
             continue;
         }
         let file = match input {
@@ -207,10 +221,12 @@ pub fn import_all<'a>(
                 copy
             }
         };
+        let file = sink.digest_file(file).map_err(unreadable)?;
         table(file, how, &mut sink)?;
+        sink.ended()?;
     }
     log.end(&mut sink);
-    sink.finish(outputs.swf)
+    sink.finish(swf)
 }
 
 /// Reads a file in Parquet.
@@ -240,6 +256,7 @@ fn lines(
     loop {
         let number = lines.number() + 1;
         let taken = lines.next(|bytes| {
+            sink.digest(bytes);
             let text = String::from_utf8_lossy(bytes);
             let text = match number {
                 1 => text.trim_start_matches(BYTE_ORDER_MARK),
@@ -250,9 +267,15 @@ fn lines(
                 return Err(ImportError::Parquet { file: file() });
             }
             if text.trim().is_empty() {
+                sink.passed(number, "blank line", 1);
                 return Ok(());
             }
-            log.line(Line { number, text }, sink).or_else(|stop| match stop {
+            let begun = log.is_begun();
+            let taken = log.line(Line { number, text }, sink);
+            if !begun && log.is_begun() {
+                sink.passed(number, "header", 1);
+            }
+            taken.or_else(|stop| match stop {
                 Stop::Fault(fault) => sink.malformed(number, text, fault),
                 Stop::Header(what) => Err(ImportError::Header { file: file(), line: number, what }),
                 Stop::Output(source) => Err(ImportError::Output(source)),

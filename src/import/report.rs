@@ -4,16 +4,17 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use super::Reason;
-use crate::number::grouped;
+use crate::number::{counted, grouped};
 
 /// What a count is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Class {
-    /// Of the jobs kept.
+    /// Something odd in a line that is counted elsewhere, mostly of a job kept. Every line is in exactly one
+    /// count of the other classes, or is a job.
     Noted,
     /// A job that cannot be replayed.
     Dropped,
-    /// No job.
+    /// No job: headers, blank lines, steps, events, rows joined with an earlier one.
     Passed,
     /// Malformed lines that were skipped.
     Malformed,
@@ -75,6 +76,8 @@ pub struct Report {
     pub nodes: u64,
     /// Jobs with a shape in the side file.
     pub shapes: u64,
+    /// Jobs that their log calls otherwise than the trace does, for the side file.
+    pub renamed: u64,
     /// Counts by class and reason.
     pub counts: BTreeMap<(Class, &'static str), Count>,
     /// Malformed lines by reason.
@@ -91,7 +94,17 @@ impl Report {
         count: u64,
     ) {
         let none = Count { count: 0, first: line, file };
-        self.counts.entry((class, what)).or_insert(none).count += count;
+        let own = self.counts.entry((class, what)).or_insert(none);
+        own.count += count;
+        // What a line was may turn out only later.
+        (own.file, own.first) = (own.file, own.first).min((file, line));
+    }
+
+    /// Lines that are counted: all that were read, each once.
+    pub fn accounted(&self) -> u64 {
+        [Class::Dropped, Class::Passed, Class::Malformed]
+            .iter()
+            .fold(self.jobs, |sum, &class| sum + self.of(class))
     }
 
     /// Place of the file that is read.
@@ -126,17 +139,17 @@ impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [dropped, passed, malformed] =
             [Class::Dropped, Class::Passed, Class::Malformed].map(|class| grouped(self.of(class)));
-        let (lines, jobs) = (grouped(self.lines), grouped(self.jobs));
+        let unit = self.unit.to_string();
+        let (lines, jobs) = (counted(self.lines, &unit), counted(self.jobs, "job"));
         write!(
             f,
-            "{}{}: {lines} {}s, {jobs} jobs kept; {dropped} dropped; {passed} that are no job; \
+            "{}{}: {lines}, {jobs} kept; {dropped} dropped; {passed} that are no job; \
              {malformed} malformed",
             self.files.first().map_or("", String::as_str),
             match self.files.len() {
                 0 | 1 => String::new(),
                 files => format!(" and {} more", grouped(files as u64 - 1)),
             },
-            self.unit
         )?;
         let malformed =
             self.malformed.iter().map(|(why, count)| (Class::Malformed, why.to_string(), *count));

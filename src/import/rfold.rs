@@ -1,11 +1,12 @@
 //! CSV of RFold: `#job id,arrival time (sec),topology,shape,size,duration (sec)`. Each job asks for a
-//! box, `4x4x8`; its shape goes to the side file. Sizes below 1 are shares of a node.
+//! box, `4x4x8`; its shape goes to the side file, unless it is of another size. Sizes below 1 are shares of a
+//! node.
 
-use super::entry::{Entry, Line, dropped};
+use super::entry::{Entry, Line, dropped, noted};
 use super::mapped::size;
 use super::row::{Cell, Columns};
 use super::source::Source;
-use super::value::seconds;
+use super::value::{bare, seconds};
 use super::{Log, Reason, Sink, Stop};
 
 /// The log.
@@ -14,6 +15,7 @@ pub(super) struct Rfold {
     columns: Columns,
     /// Of [`COLUMNS`].
     places: Option<[usize; 5]>,
+    id: Option<usize>,
     cells: Vec<Cell>,
 }
 
@@ -21,7 +23,7 @@ const COLUMNS: [&str; 5] = ["arrival time (sec)", "topology", "shape", "size", "
 
 impl Rfold {
     pub fn new(source: Source) -> Rfold {
-        Rfold { source, columns: Columns::default(), places: None, cells: Vec::new() }
+        Rfold { source, columns: Columns::default(), places: None, id: None, cells: Vec::new() }
     }
 }
 
@@ -40,6 +42,7 @@ impl Log for Rfold {
         let Some([arrival, topology, shape, asked, duration]) = self.places else {
             let text = line.text.trim_start().trim_start_matches('#');
             let (columns, places) = Columns::with(Line { text, ..line }, b',', COLUMNS)?;
+            self.id = columns.find("job id")?;
             (self.columns, self.places) = (columns, Some(places));
             return Ok(());
         };
@@ -65,11 +68,14 @@ impl Log for Rfold {
         }
         let volume = |shape: [u16; 3]| shape.iter().map(|&side| i64::from(side)).product::<i64>();
         let fits = shape.filter(|&shape| volume(shape) == size);
-        if fits != shape {
+        let id = bare(row.perhaps(self.id));
+        let entry = Entry { id, submit, run, size, shape: fits, ..Entry::NONE };
+        let kept = sink.job(line.number, &entry)?;
+        if kept && fits != shape {
             sink.noted(line.number, "shape of another size, left out");
+        } else if kept && shape.is_none() {
+            sink.noted(line.number, noted::NO_SHAPE);
         }
-        let entry = Entry { submit, run, size, shape: fits, ..Entry::NONE };
-        sink.job(line.number, &entry)?;
         Ok(())
     }
 

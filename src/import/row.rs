@@ -5,6 +5,7 @@ use super::value::date;
 use super::zone::{Moment, Zone};
 use super::{Fault, Reason, Stop};
 use crate::naming::nearest;
+use crate::number::counted;
 use crate::shown::shown;
 
 /// A field of a line, as bytes of it, without its quotes.
@@ -175,7 +176,7 @@ impl Columns {
         if is != should {
             let reason = if is < should { Reason::TooFewFields } else { Reason::TooManyFields };
             let at = cells.get(should).map_or(line.text.len(), |cell| cell.start);
-            let field = format!("{is} fields, the header has {should}:");
+            let field = format!("{}, the header has {should}:", counted(is as u64, "field"));
             return Err(Fault { reason, field, at, text: line.text[at..].to_string() });
         }
         Ok(Row { line, columns: self, cells })

@@ -226,7 +226,7 @@ impl Log for Sacct {
                 return Err(row.fault(places.id, Reason::NotAJob).into());
             };
             sink.dropped(number, dropped::NOT_STARTED);
-            sink.passed(number, "task of an array that did not start", tasks);
+            sink.noted_times(number, noted::TASKS, tasks);
             return Ok(());
         }
         let part = match kind.as_bytes().first() {

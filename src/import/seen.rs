@@ -1,12 +1,14 @@
 //! Ids of jobs that were seen, so that a job that comes again is told.
 //!
-//! Memory is bounded: ids that are numbers, which mostly follow each other, take a bit each in blocks,
-//! others a number of eight bytes. Of a log with more of them than fit, the rest is not compared.
+//! Memory is bounded: ids that are numbers, which mostly follow each other, take a bit each in blocks, with or
+//! without the name of a server after them; others a number of eight bytes. Of a log with more of them than fit,
+//! the rest is not compared.
 
 use std::collections::hash_map::DefaultHasher;
 use std::collections::{HashMap, HashSet};
 use std::hash::{Hash, Hasher};
 
+use super::entry::Entry;
 use super::value::digits;
 
 /// Words of a block: 4,096 ids.
@@ -31,7 +33,8 @@ pub(super) enum Known {
 
 /// Ids.
 pub(super) struct Seen {
-    numbers: HashMap<u64, Box<[u64; WORDS]>>,
+    /// By server and block.
+    numbers: HashMap<(u64, u64), Box<[u64; WORDS]>>,
     texts: HashSet<u64>,
     blocks: usize,
     most: usize,
@@ -48,7 +51,18 @@ fn place(number: u64) -> (u64, usize, u64) {
     (number >> 12, (number >> 6) as usize % WORDS, 1 << (number % 64))
 }
 
-fn hash(id: &str) -> u64 {
+/// `70.bw` as 70 of `bw`, 70 as that of nobody.
+fn numbered(id: &str) -> Option<(u64, u64)> {
+    let (number, server) = id.split_once('.').unwrap_or((id, ""));
+    let server = match server {
+        "" if number.len() < id.len() => return None,
+        "" => 0,
+        server => hash(server),
+    };
+    digits(number).map(|number| (server, number as u64))
+}
+
+fn hash(id: impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
     id.hash(&mut hasher);
     hasher.finish()
@@ -61,10 +75,10 @@ impl Seen {
 
     /// Whether an id came before.
     pub fn has(&self, id: &str) -> bool {
-        match digits(id) {
-            Some(number) => {
-                let (block, word, bit) = place(number as u64);
-                self.numbers.get(&block).is_some_and(|words| words[word] & bit != 0)
+        match numbered(id) {
+            Some((server, number)) => {
+                let (block, word, bit) = place(number);
+                self.numbers.get(&(server, block)).is_some_and(|words| words[word] & bit != 0)
             }
             None => !self.texts.is_empty() && self.texts.contains(&hash(id)),
         }
@@ -72,9 +86,10 @@ impl Seen {
 
     /// Takes an id.
     pub fn take(&mut self, id: &str) -> Known {
-        let is_new = match digits(id) {
-            Some(number) => {
-                let (block, word, bit) = place(number as u64);
+        let is_new = match numbered(id) {
+            Some((server, number)) => {
+                let (block, word, bit) = place(number);
+                let block = (server, block);
                 if self.numbers.len() >= self.blocks && !self.numbers.contains_key(&block) {
                     return Known::Full;
                 }
@@ -108,6 +123,51 @@ impl Seen {
     }
 }
 
+/// Rows at most: 72 MiB.
+const ROWS: usize = 1 << 22;
+
+/// Rows of files, each as a number of eight bytes, so that one that comes again in another file is known.
+#[derive(Default)]
+pub(super) struct Rows {
+    earlier: HashSet<u64>,
+    /// Rows of this file, kept only if another file follows.
+    own: HashSet<u64>,
+    keep: bool,
+    any: bool,
+}
+
+impl Rows {
+    /// A file begins, and perhaps another follows.
+    pub fn begin(&mut self, another: bool) {
+        self.earlier.extend(std::mem::take(&mut self.own));
+        (self.keep, self.any) = (another, false);
+    }
+
+    /// The file has a job.
+    pub fn count(&mut self) {
+        self.any = true;
+    }
+
+    /// Whether the file has one.
+    pub fn any(&self) -> bool {
+        self.any
+    }
+
+    /// Whether an earlier file has this row.
+    pub fn has(&self, row: &Entry<'_>) -> bool {
+        self.earlier.contains(&hash(row))
+    }
+
+    /// Takes a row; `false` if there is no room for it.
+    pub fn take(&mut self, row: &Entry<'_>) -> bool {
+        let room = self.earlier.len() + self.own.len() < ROWS;
+        if self.keep && room {
+            self.own.insert(hash(row));
+        }
+        !self.keep || room
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
@@ -118,8 +178,15 @@ mod tests {
     proptest! {
         /// As a set of texts says; `7` and `07` are one number.
         #[test]
-        fn ids_come_again_when_they_did(ids in proptest::collection::vec("[0-9]{1,6}|[a-c]{1,2}", 0..80), cut in 0usize..80) {
-            let name = |id: &String| id.parse::<u64>().map_or(id.clone(), |id| id.to_string());
+        fn ids_come_again_when_they_did(
+            ids in proptest::collection::vec("[0-9]{1,6}|[a-c]{1,2}|[0-9]{1,2}[.][ab]?", 0..80),
+            cut in 0usize..80,
+        ) {
+            let number = |id: &str| id.parse::<u64>().ok();
+            let name = |id: &String| match id.split_once('.') {
+                Some((at, server)) if !server.is_empty() => format!("{:?}.{server}", number(at)),
+                _ => number(id).map_or(id.clone(), |id| id.to_string()),
+            };
             let (mut seen, mut earlier) = (Seen::default(), Seen::default());
             let mut plain = BTreeSet::new();
             for (at, id) in ids.iter().enumerate() {

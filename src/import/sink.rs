@@ -1,15 +1,18 @@
 //! Where jobs go: numbered, counted, their names numbered, and out as SWF.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
-use std::io::{self, Write};
+use std::fs::File;
+use std::io::{self, Seek, Write};
 
 use super::entry::{Entry, UNKNOWN, dropped, noted};
-use super::joined::Joined;
-use super::seen::{Known, Seen};
+use super::joined::{Joined, Taken};
+use super::seen::{Known, Rows, Seen};
 use super::spill::{FIELDS, Spill};
+use super::value::digits;
 use super::{Class, Fault, Import, ImportError, LineFault, Place, Report, plain};
 use crate::swf::{Header, Record, Writer, header_fields};
-use crate::workload::stochastic::write_shape;
+use crate::workload::stochastic::{SHAPES_HEADER, write_shape};
 
 /// Names of one sort that the header lists; more would make it no header.
 const LISTED: usize = 100_000;
@@ -60,8 +63,8 @@ struct Limits {
 /// Takes what the lines of a log come to.
 pub(super) struct Sink<'a> {
     how: Import,
-    nodes: Option<&'a mut dyn Write>,
-    shapes: Option<&'a mut dyn Write>,
+    /// Nodes, shapes, ids.
+    beside: [Option<&'a mut dyn Write>; 3],
     spill: Spill,
     users: Names,
     groups: Names,
@@ -75,21 +78,25 @@ pub(super) struct Sink<'a> {
     /// Jobs of this file, and of those before.
     seen: Seen,
     earlier: Seen,
+    /// Rows of files, if there are several.
+    rows: Rows,
+    /// The text of this file, and of those before by name.
+    text: Option<blake3::Hasher>,
+    texts: Vec<(blake3::Hash, String)>,
 }
 
 impl<'a> Sink<'a> {
     /// Nothing yet.
     pub fn new(
         how: &Import,
-        mut nodes: Option<&'a mut dyn Write>,
-        mut shapes: Option<&'a mut dyn Write>,
+        mut beside: [Option<&'a mut dyn Write>; 3],
     ) -> Result<Sink<'a>, ImportError> {
-        let begin = |out: &mut Option<&'a mut dyn Write>, header: &str| match out {
-            Some(out) => writeln!(out, "{header}").map_err(ImportError::Output),
-            None => Ok(()),
-        };
-        begin(&mut nodes, "job,nodes")?;
-        begin(&mut shapes, crate::workload::stochastic::SHAPES_HEADER)?;
+        let headers = ["job,nodes", SHAPES_HEADER, "job,id"];
+        for (out, header) in beside.iter_mut().zip(headers) {
+            if let Some(out) = out {
+                writeln!(out, "{header}").map_err(ImportError::Output)?;
+            }
+        }
         let unit = if how.source.kind.is_parquet() { Place::Row } else { Place::Line };
         let report = Report { unit, ..Report::default() };
         let spill = Spill::new(&how.scratch);
@@ -98,8 +105,7 @@ impl<'a> Sink<'a> {
         let (how, first_fault) = (how.clone(), None);
         Ok(Sink {
             how,
-            nodes,
-            shapes,
+            beside,
             spill,
             users,
             groups,
@@ -112,13 +118,54 @@ impl<'a> Sink<'a> {
             joined: Joined::default(),
             seen: Seen::default(),
             earlier: Seen::default(),
+            rows: Rows::default(),
+            text: None,
+            texts: Vec::new(),
         })
     }
 
-    /// A file of the log begins.
-    pub fn begin(&mut self, file: &str) {
+    /// A file of the log begins, and perhaps another one follows.
+    pub fn begin(&mut self, file: &str, another: bool) {
         self.report.files.push(file.to_string());
         self.earlier.absorb(std::mem::take(&mut self.seen));
+        self.rows.begin(another);
+        let several = another || self.report.files.len() > 1;
+        self.text = several.then(blake3::Hasher::new);
+    }
+
+    /// Bytes of the file.
+    pub fn digest(&mut self, bytes: &[u8]) {
+        if let Some(text) = &mut self.text {
+            text.update(bytes);
+        }
+    }
+
+    /// All bytes of a file that can be read again.
+    ///
+    /// # Errors
+    /// Those of the file.
+    pub fn digest_file(&mut self, mut file: File) -> io::Result<File> {
+        if let Some(text) = &mut self.text {
+            io::copy(&mut file, text)?;
+            file.rewind()?;
+        }
+        Ok(file)
+    }
+
+    /// The file is at its end.
+    ///
+    /// # Errors
+    /// [`ImportError::SameText`] if one before had the same jobs, line by line.
+    pub fn ended(&mut self) -> Result<(), ImportError> {
+        let (Some(text), true) = (self.text.take(), self.rows.any()) else { return Ok(()) };
+        let (text, file) = (text.finalize(), self.file());
+        match self.texts.iter().find(|(own, _)| *own == text) {
+            Some((_, other)) => Err(ImportError::SameText { file, other: other.clone() }),
+            None => {
+                self.texts.push((text, file));
+                Ok(())
+            }
+        }
     }
 
     /// The file that is read, as the user named it.
@@ -149,6 +196,15 @@ impl<'a> Sink<'a> {
             self.dropped(line, dropped::LARGE);
             return Ok(false);
         }
+        self.rows.count();
+        let again = !entry.id.is_empty() && self.earlier.has(entry.id);
+        if again && !self.how.source.join && self.rows.has(entry) {
+            self.dropped(line, dropped::SAME_ROW);
+            return Ok(false);
+        }
+        if !entry.id.is_empty() && !self.how.source.join && !self.rows.take(entry) {
+            self.noted(line, noted::ROW_NOT_COMPARED);
+        }
         (self.first, self.last) = (first, last);
         let mut entry = *entry;
         if estimate.is_some_and(|estimate| estimate <= 0) {
@@ -159,12 +215,16 @@ impl<'a> Sink<'a> {
             return self.write(&entry).map(|()| true);
         }
         if self.how.source.join {
-            for what in self.joined.take(&entry) {
-                self.noted(line, what);
+            if let Taken::Joined { elsewhere } = self.joined.take(&entry) {
+                self.passed(line, "row joined with an earlier one of its job", 1);
+                if elsewhere {
+                    let what = "rows of one job on different nodes, those of the first kept";
+                    self.noted(line, what);
+                }
             }
             return Ok(true);
         }
-        let known = match self.earlier.has(entry.id) {
+        let known = match again {
             true => Some(noted::AGAIN_IN_FILE),
             false => match self.seen.take(entry.id) {
                 Known::New => None,
@@ -183,13 +243,20 @@ impl<'a> Sink<'a> {
         let &Entry { submit, wait, run, size, requested, estimate, status, .. } = entry;
         self.report.jobs += 1;
         let number = self.report.jobs;
-        if let (Some(out), false) = (&mut self.nodes, entry.nodes.is_empty()) {
+        let [nodes, shapes, ids] = &mut self.beside;
+        if let (Some(out), false) = (nodes, entry.nodes.is_empty()) {
             writeln!(out, "{number},\"{}\"", plain(entry.nodes).replace('"', ""))?;
         }
         self.report.nodes += u64::from(!entry.nodes.is_empty());
-        if let (Some(out), Some(shape)) = (&mut self.shapes, entry.shape) {
+        if let (Some(out), Some(shape)) = (shapes, entry.shape) {
             write_shape(number as i64, shape, out)?;
             self.report.shapes += 1;
+        }
+        if !entry.id.is_empty() {
+            self.report.renamed += u64::from(digits(entry.id) != Some(number as i64));
+            if let Some(out) = ids {
+                writeln!(out, "{number},{}", cell(&plain(entry.id)))?;
+            }
         }
         let user = self.users.number(entry.user);
         let group = self.groups.number(entry.group);
@@ -208,6 +275,12 @@ impl<'a> Sink<'a> {
     pub fn noted(&mut self, line: u64, what: &'static str) {
         let place = self.place(line);
         self.report.add(Class::Noted, what, place, 1);
+    }
+
+    /// The same of something that it has so many of.
+    pub fn noted_times(&mut self, line: u64, what: &'static str, count: u64) {
+        let place = self.place(line);
+        self.report.add(Class::Noted, what, place, count);
     }
 
     /// A job has a limit that is minutes or seconds: whether it came to its end, and ran for so long.
@@ -291,8 +364,7 @@ impl<'a> Sink<'a> {
             return Err(ImportError::NoJobs { file, report: Box::new(self.report) });
         }
         let per_estimate = self.per_estimate();
-        let sides = [self.nodes, self.shapes];
-        for out in sides.into_iter().flatten() {
+        for out in self.beside.into_iter().flatten() {
             out.flush().map_err(ImportError::Output)?;
         }
         let jobs = self.report.jobs.to_string();
@@ -329,6 +401,14 @@ impl<'a> Sink<'a> {
             .and_then(|()| writer.into_inner().flush())
             .map_err(ImportError::Output)?;
         Ok(self.report)
+    }
+}
+
+/// A field of CSV.
+fn cell(text: &str) -> Cow<'_, str> {
+    match text.contains([',', '"']) {
+        true => format!("\"{}\"", text.replace('"', "\"\"")).into(),
+        false => text.into(),
     }
 }
 

@@ -29,6 +29,7 @@ struct Made {
     records: Vec<Record>,
     nodes: String,
     shapes: String,
+    ids: String,
     report: Report,
 }
 
@@ -39,13 +40,20 @@ fn how(source: &str, map: Option<&str>) -> Import {
 
 fn run(how: &Import, log: &[u8]) -> Result<Made, ImportError> {
     let (mut swf, mut nodes, mut shapes) = (Vec::new(), Vec::new(), Vec::new());
-    let outputs = Outputs { swf: &mut swf, nodes: Some(&mut nodes), shapes: Some(&mut shapes) };
+    let mut ids = Vec::new();
+    let outputs = Outputs {
+        swf: &mut swf,
+        nodes: Some(&mut nodes),
+        shapes: Some(&mut shapes),
+        ids: Some(&mut ids),
+    };
     let report = import(log, how, outputs)?;
     let mut reader = Reader::new(swf.as_slice(), "made.swf");
     let records = reader.records().map(|record| record.expect("what was written").1).collect();
     let header = String::from_utf8(reader.header().raw().to_vec()).expect("text");
-    let [nodes, shapes] = [nodes, shapes].map(|text| String::from_utf8(text).expect("text"));
-    Ok(Made { header, records, nodes, shapes, report })
+    let beside = [nodes, shapes, ids].map(|text| String::from_utf8(text).expect("text"));
+    let [nodes, shapes, ids] = beside;
+    Ok(Made { header, records, nodes, shapes, ids, report })
 }
 
 fn made(source: &str, log: &str) -> Made {
@@ -95,7 +103,7 @@ fn sacct_line_by_line() {
     assert_eq!(made.nodes, nodes);
     let shown = made.report.to_string();
     for words in [
-        "log: 12 lines, 6 jobs kept; 3 dropped; 6 that are no job; 0 malformed",
+        "log: 12 lines, 6 jobs kept; 3 dropped; 3 that are no job; 0 malformed",
         "noted     never started: 1, first in line 5",
         "noted     task of an array: 1, first in line 6",
         "noted     list of nodes unlike their number: 1, first in line 6",
@@ -106,7 +114,8 @@ fn sacct_line_by_line() {
         "dropped   array of tasks that did not start: 1, first in line 7",
         "dropped   started before it was submitted: 1, first in line 10",
         "no job    step of a job: 2, first in line 3",
-        "no job    task of an array that did not start: 4, first in line 7",
+        "noted     tasks of arrays that did not start: 4, first in line 7",
+        "no job    header: 1, first in line 1",
     ] {
         assert!(shown.contains(words), "{words} not in\n{shown}");
     }
@@ -182,7 +191,7 @@ fn malformed_lines_up_to_a_limit() {
     assert!(shown.contains("malformed too few fields: 2, first in line 10"), "{shown}");
     assert_eq!(made.report.jobs, 5);
     let error = limited(2).err().map(|error| error.to_string()).unwrap_or_default();
-    let words = ["log: gave up after 3 malformed lines, 2 were allowed\n", "first: log:6:1: JobID"];
+    let words = ["log: gave up after 3 malformed lines, 2 allowed\n", "first: log:6:1: JobID"];
     assert!(words.iter().all(|words| error.contains(words)), "{error}");
 }
 
@@ -253,7 +262,8 @@ fn torque_events() {
         [[100, 322, 2445, 3, 172_800, 5], [0, 100, 60, 1, -1, 1], [300, 100, 1, 2, -1, 0]]
     );
     assert_eq!(made.nodes, "job,nodes\n1,\"26,27,28\"\n2,\"26\"\n3,\"8,9\"\n");
-    assert_eq!(made.report.count("event that ends no job"), 2);
+    // The deletion of 73, which ended, is one.
+    assert_eq!(made.report.count("event that ends no job"), 3);
     let gone = (
         (Class::Passed, "job deleted or aborted that did not end"),
         Count { count: 2, first: 5, file: 0 },
@@ -272,6 +282,36 @@ fn torque_events() {
     ] {
         assert!(error(from, to).contains(words), "{words} not in\n{}", error(from, to));
     }
+}
+
+/// Each event is in one count, in any order, and a name may have a blank in it.
+#[test]
+fn torque_deletions_and_names() {
+    let log = "\
+03/18/2017 00:00:01;E;70.bw;user=John Smith group=g queue=low ctime=900 start=1000 Resource_List.nodect=1 end=1060 Exit_status=0
+03/18/2017 00:00:02;D;70.bw;requestor=John Smith
+
+03/18/2017 00:00:03;A;70.bw;
+03/18/2017 00:00:04;D;70.aw;
+03/18/2017 00:00:05;D;70.aw;
+03/18/2017 00:00:06;D;71.bw;
+03/18/2017 00:00:07;E;71.bw;user=John Smith  Jr. ctime=900 start=1000 Resource_List.nodect=1 end=1060 Exit_status=0
+";
+    let made = super::tests::made("torque", log);
+    for user in ["; User: 1 John Smith\n", "; User: 2 John Smith  Jr.\n"] {
+        assert!(made.header.contains(user), "{}", made.header);
+    }
+    let told: Vec<_> =
+        made.report.counts.iter().map(|(key, c)| (key.1, c.count, c.first)).collect();
+    let expected = [
+        ("blank line", 1, 3),
+        ("event that ends no job", 3, 2),
+        ("further record of a job that did not end", 1, 5),
+        ("job deleted or aborted that did not end", 1, 5),
+    ];
+    assert_eq!(told, expected);
+    assert_eq!((made.report.accounted(), made.report.lines), (8, 8));
+    assert_eq!(made.ids, "job,id\n1,70.bw\n2,71.bw\n");
 }
 
 #[test]
@@ -339,7 +379,7 @@ fn rows_of_one_job_are_joined() {
     );
     let import = |source: &str| {
         let (mut swf, mut nodes) = (Vec::new(), Vec::new());
-        let outputs = Outputs { swf: &mut swf, nodes: Some(&mut nodes), shapes: None };
+        let outputs = Outputs { nodes: Some(&mut nodes), ..Outputs::trace(&mut swf) };
         let input =
             |text: &str| Ok(Input::Stream(Box::new(std::io::Cursor::new(text.to_string()))));
         let inputs = [("a.csv".to_string(), input(&one)), ("b.csv".to_string(), input(&other))];
@@ -347,8 +387,9 @@ fn rows_of_one_job_are_joined() {
         let report = report.unwrap_or_else(|error| panic!("{error}"));
         let records = Reader::new(swf.as_slice(), "made.swf").records().collect::<Vec<_>>();
         let records: Vec<Record> = records.into_iter().map(|r| r.expect("a record").1).collect();
-        let (header, nodes) = (String::new(), String::from_utf8(nodes).expect("text"));
-        Made { header, records, nodes, shapes: String::new(), report }
+        let nodes = String::from_utf8(nodes).expect("text");
+        let (header, shapes, ids) = Default::default();
+        Made { header, records, nodes, shapes, ids, report }
     };
     let joined = import("cobalt[join=yes]");
     // 40: from 1:06:41 in one file to 2:30 in the other. 41: both rows ran at the same time.
@@ -364,7 +405,7 @@ fn rows_of_one_job_are_joined() {
     let shown = joined.report.to_string();
     for words in [
         "a.csv and 1 more: 8 lines, 4 jobs kept",
-        "noted     row joined with an earlier one of its job: 2, first in line 4 of a.csv",
+        "no job    row joined with an earlier one of its job: 2, first in line 4 of a.csv",
         "noted     rows of one job on different nodes, those of the first kept: 1, first in line 2 of b.csv",
     ] {
         assert!(shown.contains(words), "{words} not in\n{shown}");
@@ -405,7 +446,7 @@ fn events_in_several_files() {
     let lines: Vec<&str> = TORQUE.split_inclusive('\n').collect();
     let halves = [lines[..6].concat(), lines[6..].concat()];
     let mut swf = Vec::new();
-    let outputs = Outputs { swf: &mut swf, nodes: None, shapes: None };
+    let outputs = Outputs::trace(&mut swf);
     let name = |at: usize| format!("2017031{at}");
     let inputs = halves
         .iter()
@@ -423,7 +464,7 @@ fn events_in_several_files() {
 fn the_same_bytes_again() {
     let bytes = |log: &[u8]| {
         let mut swf = Vec::new();
-        let outputs = Outputs { swf: &mut swf, nodes: None, shapes: None };
+        let outputs = Outputs::trace(&mut swf);
         import(log, &how("sacct", None), outputs).expect("a log");
         swf
     };

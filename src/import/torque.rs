@@ -5,14 +5,15 @@
 //! ```
 //!
 //! A line is `date time;type;job;key=value key=value ..`. Only type `E`, ended, becomes a job. Jobs that
-//! were deleted (`D`) or aborted (`A`) and have no `E` after that are counted; other types are passed
-//! over. A key may repeat: the last one holds.
+//! were deleted (`D`) or aborted (`A`) and have no `E`, before or after, are counted; other types are passed
+//! over. A key may repeat: the last one holds. A word without a key belongs to the value before it.
 
 use std::collections::HashMap;
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 
-use super::entry::{Entry, Line, UNKNOWN, dropped, status};
+use super::entry::{Entry, Line, UNKNOWN, dropped, noted, status};
+use super::seen::{Known, Seen};
 use super::source::{Source, Submit, Unit};
 use super::value::{digits, hours, is_american, whole};
 use super::{Fault, Log, Reason, Sink, Stop};
@@ -20,14 +21,21 @@ use super::{Fault, Log, Reason, Sink, Stop};
 /// The log.
 pub(super) struct Torque {
     source: Source,
-    /// Deleted or aborted jobs that have not ended yet, each as a hash, with its file and line.
-    gone: HashMap<u64, (usize, u64)>,
+    /// Deleted or aborted jobs that have not ended yet, each as a hash, with the file and line of its first
+    /// record and the number of them.
+    gone: HashMap<u64, ((usize, u64), u64)>,
+    /// Those that have.
+    ended: Seen,
     list: String,
 }
 
+/// What ends no job.
+const EVENT: &str = "event that ends no job";
+
 impl Torque {
     pub fn new(source: Source) -> Torque {
-        Torque { source, gone: HashMap::new(), list: String::new() }
+        let (gone, ended, list) = Default::default();
+        Torque { source, gone, ended, list }
     }
 }
 
@@ -61,8 +69,14 @@ struct Values<'a> {
 impl<'a> Values<'a> {
     fn read(text: &'a str) -> Values<'a> {
         let mut values = Values::default();
+        // Where the value begins that a word without a key belongs to, and what is done with it.
+        let (mut key, mut begin) = ("", 0);
         for pair in text.split_ascii_whitespace() {
-            let Some((key, value)) = pair.split_once('=') else { continue };
+            let at = pair.as_ptr() as usize - text.as_ptr() as usize;
+            if let Some((own, _)) = pair.split_once('=') {
+                (key, begin) = (own, at + own.len() + 1);
+            }
+            let value = &text[begin..at + pair.len()];
             let slot = match key {
                 "qtime" => &mut values.qtime,
                 "ctime" => &mut values.ctime,
@@ -110,16 +124,26 @@ impl Log for Torque {
         let key = hasher.finish();
         match kind {
             "E" => {}
+            // A job may be deleted while it ends.
+            "D" | "A" if self.ended.has(id) => {
+                sink.passed(number, EVENT, 1);
+                return Ok(());
+            }
             "D" | "A" => {
-                self.gone.entry(key).or_insert(sink.place(number));
+                self.gone.entry(key).or_insert((sink.place(number), 0)).1 += 1;
                 return Ok(());
             }
             _ => {
-                sink.passed(number, "event that ends no job", 1);
+                sink.passed(number, EVENT, 1);
                 return Ok(());
             }
         }
-        self.gone.remove(&key);
+        if let Some((place, records)) = self.gone.remove(&key) {
+            sink.passed_at(place, EVENT, records);
+        }
+        if self.ended.take(id) == Known::Full {
+            sink.noted(number, noted::NOT_COMPARED);
+        }
         let text = parts.next().unwrap_or_default();
         let values = Values::read(text);
         let needed = |field: &str, value: &str, read: fn(&str) -> Option<i64>, reason| match value {
@@ -217,10 +241,11 @@ impl Log for Torque {
     }
 
     fn end(&mut self, sink: &mut Sink<'_>) {
-        let first = self.gone.values().min().copied().unwrap_or_default();
-        if !self.gone.is_empty() {
-            let what = "job deleted or aborted that did not end";
-            sink.passed_at(first, what, self.gone.len() as u64);
+        for (place, records) in std::mem::take(&mut self.gone).into_values() {
+            sink.passed_at(place, "job deleted or aborted that did not end", 1);
+            if records > 1 {
+                sink.passed_at(place, "further record of a job that did not end", records - 1);
+            }
         }
     }
 }

@@ -68,8 +68,8 @@ pub(super) fn table() -> Table<RecordedOptions> {
         .param(
             "overfull",
             kind::one_of(&[("virtual", WhenFull::Virtual), ("error", WhenFull::Error)]),
-            "jobs that started when too few processors were free: they run without any and are left out of \
-             distances, or are an error",
+            "jobs that started when too few processors were free: they run without any and are in no \
+             measure, or are an error",
             |options| &mut options.overfull,
         );
     Table::new("scheduler", [recorded])

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::{Event, Scene, Timeline};
-use crate::number::grouped;
+use crate::number::{counted, grouped};
 use crate::stop::Stopped;
 use crate::topology::NodeId;
 use crate::workload::{Job, JobId};
@@ -33,20 +33,20 @@ impl fmt::Display for Conflicts {
     /// `0 jobs on processors that others held; at most 12 at once on 26 points, 80 on 18`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { jobs, processors, first, nowhere, unlike, peaks } = self;
-        write!(f, "{} jobs on processors that others held", grouped(*jobs))?;
+        write!(f, "{} on processors that others held", counted(*jobs, "job"))?;
         if *jobs > 0 {
             let first: Vec<String> = first.iter().map(ToString::to_string).collect();
-            write!(f, " ({} processors; first jobs {})", grouped(*processors), first.join(", "))?;
+            let s = if first.len() == 1 { "" } else { "s" };
+            let processors = counted(*processors, "processor");
+            write!(f, " ({processors}; first job{s} {})", first.join(", "))?;
         }
         if *nowhere > 0 {
-            write!(f, "; {} jobs of which nothing tells where they ran", grouped(*nowhere))?;
+            let jobs = counted(*nowhere, "job");
+            write!(f, "; {jobs} of which nothing tells where they ran, in no measure")?;
         }
         if *unlike > 0 {
-            write!(
-                f,
-                "; {} jobs with another number of nodes than of processors",
-                grouped(*unlike)
-            )?;
+            let jobs = counted(*unlike, "job");
+            write!(f, "; {jobs} with another number of nodes than of processors")?;
         }
         let peaks: Vec<String> =
             peaks.iter().map(|(peak, points)| format!("{peak} on {}", grouped(*points))).collect();
@@ -155,8 +155,8 @@ mod tests {
         let found = found.expect("it goes on");
         assert_eq!(found, expected);
         assert_eq!(seen, [(0, vec![0, 3]), (1, vec![0]), (2, vec![1, 3]), (4, vec![1, 3])]);
-        let told = "1 jobs on processors that others held (1 processors; first jobs 3); 1 jobs of which nothing \
-                    tells where they ran; 1 jobs with another number of nodes than of processors; most at once \
+        let told = "1 job on processors that others held (1 processor; first job 3); 1 job of which nothing \
+                    tells where they ran, in no measure; 1 job with another number of nodes than of processors; most at once \
                     on a point: 2 on 2, 3 on 1";
         assert_eq!(found.to_string(), told);
     }

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::{Event, Timeline, TimelineError};
-use crate::number::grouped;
+use crate::number::{counted, grouped};
 use crate::stop::Stop;
 use crate::workload::{Job, JobId};
 
@@ -15,7 +15,7 @@ const TOLD: usize = 10;
 pub struct Overfull {
     /// Jobs that started with too few processors free.
     pub jobs: u64,
-    /// Spans of time in which more were busy than there are.
+    /// Spans of time in which more were busy than there are, as long as they are without a break.
     pub spans: u64,
     /// Seconds of the longest.
     pub longest: i64,
@@ -26,14 +26,16 @@ pub struct Overfull {
 }
 
 impl fmt::Display for Overfull {
-    /// `23 jobs start with too few processors free: 4 too many at worst, 17 times, 311 s at most; ..`.
+    /// `23 jobs start with too few processors free; 4 too many at worst, 17 times, 311 s at most; ..`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Overfull { jobs, spans, longest, worst, first } = self;
-        let [jobs, spans, worst] = [jobs, spans, worst].map(|&count| grouped(count));
+        let (start, s) = if *jobs == 1 { ("starts", "") } else { ("start", "s") };
         write!(
             f,
-            "{jobs} jobs start with too few processors free; {worst} too many at worst, {spans} times, {} s \
-             at most; first jobs",
+            "{} {start} with too few processors free; {} too many at worst, {}, {} s at most; first job{s}",
+            counted(*jobs, "job"),
+            grouped(*worst),
+            counted(*spans, "time"),
             grouped(longest.unsigned_abs())
         )?;
         first
@@ -73,7 +75,8 @@ impl Timeline {
         let (mut free, mut busy) = (processors, 0u64);
         let mut unplaced = vec![false; jobs.len()];
         let mut overfull = Overfull::default();
-        let mut since = None;
+        // A span since when, and when it came to an end, if at this instant it is not too many again.
+        let (mut since, mut until) = (None, None);
         for (now, kind, id) in times {
             stop.check()?;
             let job = &jobs[id.index()];
@@ -100,13 +103,16 @@ impl Timeline {
             let too_many = busy.saturating_sub(u64::from(processors));
             overfull.worst = overfull.worst.max(too_many);
             match (since, too_many > 0) {
-                (None, true) => {
-                    since = Some(now);
+                // Completions of an instant come first: without a break in time there is none.
+                (Some(_), true) if until == Some(now) => until = None,
+                (Some(_), true) if until.is_none() => {}
+                (_, true) => {
+                    (since, until) = (Some(now), None);
                     overfull.spans += 1;
                 }
-                (Some(from), false) => {
+                (Some(from), false) if until.is_none() => {
                     overfull.longest = overfull.longest.max(now - from);
-                    since = None;
+                    until = Some(now);
                 }
                 _ => {}
             }
@@ -160,14 +166,39 @@ mod tests {
         assert_eq!(timeline.unplaced(), [JobId(1)]);
         let expected = Overfull { jobs: 1, spans: 2, longest: 8, worst: 2, first: vec![1] };
         assert_eq!(overfull, expected);
-        let shown = "1 jobs start with too few processors free; 2 too many at worst, 2 times, 8 s at most; \
-                     first jobs 1";
+        let shown = "1 job starts with too few processors free; 2 too many at worst, 2 times, 8 s at most; \
+                     first job 1";
         assert_eq!(overfull.to_string(), shown);
         let none = recorded(&jobs, &[0, 2]).expect_err("no wait");
         assert_eq!(none, TimelineError::NoWait { number: 2, line: 2 });
     }
 
+    /// Five busy from 2 to 12, of 4 there are: one ends at 10 as the next begins.
+    #[test]
+    fn spans_without_a_break_are_one() {
+        let jobs = [job(0, 0, 12, 3), job(1, 2, 8, 2), job(2, 10, 2, 2), job(3, 20, 1, 4)];
+        let (_, overfull) = recorded(&jobs, &[0; 4]).expect("a schedule");
+        assert_eq!((overfull.jobs, overfull.spans, overfull.longest), (2, 1, 10));
+    }
+
     proptest! {
+        /// As often, and as long, as seconds one by one tell.
+        #[test]
+        fn overfull_spans_are_those_of_the_seconds(
+            jobs in proptest::collection::vec((0i64..30, 1i64..9, 1u32..5), 1..20)
+        ) {
+            let waits = vec![0; jobs.len()];
+            let jobs: Vec<Job> = (0..).zip(&jobs).map(|(i, &(t, run, n))| job(i, t, run, n)).collect();
+            let (_, overfull) = recorded(&jobs, &waits).expect("a schedule");
+            let busy = |t: i64| jobs.iter().filter(|job| (job.submit..job.submit + job.run).contains(&t))
+                .map(|job| u64::from(job.size)).sum::<u64>();
+            let seconds: Vec<u64> = (0..40).map(|t| busy(t).saturating_sub(4)).collect();
+            let spans: Vec<_> = seconds.chunk_by(|a, b| (*a > 0) == (*b > 0)).filter(|span| span[0] > 0).collect();
+            let longest = spans.iter().map(|span| span.len()).max().unwrap_or(0) as i64;
+            let worst = seconds.iter().copied().max().unwrap_or(0);
+            prop_assert_eq!((overfull.spans, overfull.longest, overfull.worst), (spans.len() as u64, longest, worst));
+        }
+
         /// Each job starts when it did, and no more processors are held than there are.
         #[test]
         fn starts_are_those_of_the_log(

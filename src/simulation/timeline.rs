@@ -1,3 +1,4 @@
+use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -156,10 +157,21 @@ impl Timeline {
         &self.events
     }
 
-    /// Jobs that run without processors, since the log has more busy than there are: they have
-    /// starts, but no events. None unless the schedule is [`recorded`](Self::recorded).
+    /// Jobs that run without processors, since the log has more busy than there are, in ascending order: they
+    /// have starts, but no events, and are in no measure. None unless the schedule is [`recorded`](Self::recorded).
     pub fn unplaced(&self) -> &[JobId] {
         &self.unplaced
+    }
+
+    /// What is told of each job, without those that have [no processors](Self::unplaced).
+    pub fn placed<'a, T: Clone>(&self, of_jobs: &'a [T]) -> Cow<'a, [T]> {
+        if self.unplaced.is_empty() {
+            return of_jobs.into();
+        }
+        let mut unplaced = self.unplaced.iter().map(|id| id.index()).peekable();
+        let kept = of_jobs.iter().enumerate();
+        let kept = kept.filter(|(index, _)| unplaced.next_if_eq(index).is_none());
+        kept.map(|(_, one)| one.clone()).collect::<Vec<_>>().into()
     }
 
     /// When each job arrived, in trace seconds; `None` if no job follows another and all arrived when

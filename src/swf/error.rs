@@ -5,6 +5,7 @@ use std::io;
 
 use super::snippet::{clip, snippet};
 use super::{ErrorTally, Field};
+use crate::number::counted;
 
 /// Why a line is not a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -17,6 +18,8 @@ pub enum Reason {
     OutOfRange,
     /// The line ends before field 5, the job's size.
     TooFewFields,
+    /// A control byte, such as 0.
+    ControlByte,
 }
 
 impl fmt::Display for Reason {
@@ -26,6 +29,7 @@ impl fmt::Display for Reason {
             Reason::NotAnInteger => "not an integer",
             Reason::OutOfRange => "out of range",
             Reason::TooFewFields => "too few fields",
+            Reason::ControlByte => "a control byte",
         })
     }
 }
@@ -85,9 +89,13 @@ impl RecordError {
             Reason::OutOfRange => "is out of range",
             Reason::TooFewFields => {
                 return format!(
-                    "{name} is missing: the line has {} fields, 5 are needed (field {number} of 18)",
-                    number - 1
+                    "{name} is missing: the line has {}, 5 are needed (field {number} of 18)",
+                    counted(number as u64 - 1, "field")
                 );
+            }
+            Reason::ControlByte => {
+                let byte = self.text.first().copied().unwrap_or_default();
+                return format!("control byte 0x{byte:02x} (field {number} of 18)");
             }
         };
         format!("{name} \"{text}\" {what} (field {number} of 18)")
@@ -145,7 +153,8 @@ pub enum Error {
     #[error(transparent)]
     Record(Box<RecordError>),
     /// More bad lines than the collecting mode may skip.
-    #[error("{file}: gave up after {} bad lines, {limit} were allowed\n{tally}", .tally.total())]
+    #[error("{file}: gave up after {}, {limit} allowed\n{tally}",
+        counted(.tally.total() as u64, "bad line"))]
     TooMany {
         /// The file as the user named it.
         file: String,

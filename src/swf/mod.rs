@@ -38,7 +38,7 @@ pub use decode::{Decoder, GzipFault};
 pub use error::{Error, Reason, RecordError};
 pub use field::Field;
 pub use header::{Entry, Header};
-pub use reader::Reader;
+pub use reader::{OtherLines, Reader};
 pub use record::Record;
 pub use tally::{ErrorTally, ReadOptions};
 pub use writer::{Writer, header_fields};

@@ -5,7 +5,7 @@ use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 
 use super::{
-    Decoder, Error, ErrorTally, GzipFault, Header, ReadOptions, Record, RecordError, parse,
+    Decoder, Error, ErrorTally, GzipFault, Header, ReadOptions, Reason, Record, RecordError, parse,
 };
 use crate::lines::{LineError, Lines};
 
@@ -53,6 +53,16 @@ struct State {
     line: u64,
     extra: Vec<u8>,
     tally: ErrorTally,
+    others: OtherLines,
+}
+
+/// Lines that are no records and are not meant to be.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OtherLines {
+    /// Comments, the header among them.
+    pub comments: u64,
+    /// Blank ones.
+    pub blank: u64,
 }
 
 /// What a line was.
@@ -86,6 +96,7 @@ impl<R: BufRead> Reader<R> {
             line: 0,
             extra: Vec::new(),
             tally: ErrorTally::default(),
+            others: OtherLines::default(),
         };
         Reader { lines: Lines::new(inner), state, done: false }
     }
@@ -145,6 +156,11 @@ impl<R: BufRead> Reader<R> {
         &self.state.tally
     }
 
+    /// The comments and blank lines so far. With the records and the [tally](Self::tally) they are all lines.
+    pub fn other_lines(&self) -> OtherLines {
+        self.state.others
+    }
+
     /// Gives back input, header and tally.
     pub fn into_parts(self) -> (R, Header, ErrorTally) {
         (self.lines.into_inner(), self.state.header, self.state.tally)
@@ -179,8 +195,12 @@ impl State {
         let line = raw.strip_suffix(b"\n").unwrap_or(raw);
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         match line.iter().find(|&&byte| byte != b' ' && byte != b'\t') {
-            None => return Ok(Line::Other),
+            None => {
+                self.others.blank += 1;
+                return Ok(Line::Other);
+            }
             Some(b';') => {
+                self.others.comments += 1;
                 if self.header.raw().len() + raw.len() > LONGEST_HEADER {
                     let what = format!("more than {LONGEST_HEADER} bytes of comment lines");
                     return Err(self.not_text(0, what));
@@ -200,15 +220,18 @@ impl State {
         }
     }
 
-    /// A bad line: fatal if it is binary or reading is strict, else counted, up to the limit.
+    /// A bad line: fatal if reading is strict, else counted, up to the limit.
     #[cold]
-    fn reject(&mut self, line: &[u8], fault: parse::Fault) -> Result<(), Error> {
-        if let Some(place) =
-            line.iter().position(|&byte| byte != b'\t' && (byte < b' ' || byte == 0x7f))
-        {
-            return Err(
-                self.not_text(place, format!("control byte 0x{:02x} in a record", line[place]))
-            );
+    fn reject(&mut self, line: &[u8], mut fault: parse::Fault) -> Result<(), Error> {
+        let limit = self.options.max_errors;
+        let control = line.iter().position(|&byte| byte != b'\t' && (byte < b' ' || byte == 0x7f));
+        if let Some(place) = control {
+            if limit == 0 {
+                let what = format!("control byte 0x{:02x} in a record", line[place]);
+                return Err(self.not_text(place, what));
+            }
+            fault =
+                parse::Fault { reason: Reason::ControlByte, start: place, end: place + 1, ..fault };
         }
         let error = RecordError {
             file: self.file.clone(),
@@ -219,7 +242,6 @@ impl State {
             text: line[fault.start..fault.end].to_vec(),
             source_line: line.to_vec(),
         };
-        let limit = self.options.max_errors;
         if limit == 0 {
             return Err(Error::Record(Box::new(error)));
         }

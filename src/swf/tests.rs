@@ -78,9 +78,9 @@ fn collecting_counts_by_reason_and_gives_up() {
 }
 
 #[test]
-fn binary_data_are_one_error_in_any_mode() {
+fn binary_data_are_one_error() {
     let with_line_ends: Vec<u8> = (0..=255u8).cycle().take(100_000).collect();
-    let (_, failure, ..) = read(&with_line_ends, 1_000_000);
+    let (_, failure, ..) = read(&with_line_ends, 0);
     assert!(matches!(failure, Some(Error::NotText { line: 1, column: 1, .. })), "{failure:?}");
     let (_, failure, ..) = read(&vec![b'7'; 2_000_000], 1_000_000);
     assert!(matches!(failure, Some(Error::NotText { line: 1, .. })), "{failure:?}");
@@ -89,6 +89,20 @@ fn binary_data_are_one_error_in_any_mode() {
         shown.ends_with("a line of more than 1048576 bytes: this is not an SWF trace"),
         "{shown}"
     );
+}
+
+/// One damaged line is a malformed line like another.
+#[test]
+fn a_control_byte_is_counted() {
+    let text = b"1 0 0 5 2\n2 0 0 \0 2\n3 1 0 5 2 \x1b[31m\n4 2 0 5 2\n";
+    let (records, failure, _, tally) = read(text, 2);
+    assert!(failure.is_none(), "{failure:?}");
+    assert_eq!(records.iter().map(|(line, _)| *line).collect::<Vec<_>>(), [1, 4]);
+    assert_eq!(tally.by_reason().get(&Reason::ControlByte), Some(&2));
+    let shown = tally.to_string();
+    let words =
+        "2 bad lines: a control byte 2\nfirst: t.swf:2:7: control byte 0x00 (field 4 of 18)\n";
+    assert!(shown.starts_with(words), "{shown}");
 }
 
 #[test]
@@ -146,6 +160,20 @@ proptest! {
             raw.push(b'\n');
         }
         prop_assert_eq!(reader.header().raw(), raw);
+    }
+
+    /// Each line is a record, a comment, blank or bad.
+    #[test]
+    fn every_line_is_in_one_count(
+        lines in proptest::collection::vec("[;x]?[0-9 .\0-]{0,12}\r?|1 0 0 5 [0-9]|1 0 0 5 2 -1 -1 -1 x", 0..30),
+        last in "(1 2 3 4 5)?",
+    ) {
+        let text = lines.iter().map(|line| format!("{line}\n")).collect::<String>() + &last;
+        let mut reader = Reader::new(text.as_bytes(), "t.swf").with_options(ReadOptions { max_errors: 1000 });
+        let records = reader.records().filter(|item| item.is_ok()).count() as u64;
+        let OtherLines { comments, blank } = reader.other_lines();
+        let counted = records + comments + blank + reader.tally().total() as u64;
+        prop_assert_eq!((counted, reader.line()), (text.lines().count() as u64, text.lines().count() as u64));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Applying a policy: records in, jobs and a report out.
 
-use super::error::{CleaningError, Problem};
+use super::error::{AnyField, CleaningError, Problem};
 use super::extra::Extra;
 use super::job::Job;
 use super::oversize;
@@ -97,7 +97,7 @@ impl<'a> Cleaner<'a> {
         let mut draft = Draft { policy: self.policy, line, record, extra, changes: 0 };
         if extra_fields {
             if self.policy.strict {
-                return Err(draft.cleaning_error(Field::ThinkTime, Problem::TooManyFields));
+                return Err(draft.cleaning_error(AnyField::Extra(19), Problem::TooManyFields));
             }
             self.report.extra.count(extra);
             self.report.extra.sizes += u64::from(self.policy.size.is_told_by(extra));
@@ -161,19 +161,19 @@ impl Draft<'_> {
         (requested > 0.0).then_some((requested as u32).max(1))
     }
 
-    fn size(&mut self) -> Result<(u32, Field), Stop> {
-        let allocated = (self.record.allocated_processors, Field::AllocatedProcessors);
-        let requested = (self.record.requested_processors, Field::RequestedProcessors);
+    fn size(&mut self) -> Result<(u32, AnyField), Stop> {
+        let allocated = (self.record.allocated_processors, Field::AllocatedProcessors.into());
+        let requested = (self.record.requested_processors, Field::RequestedProcessors.into());
         let (first, second) = match self.policy.size {
             SizeSource::FrontierNodes => {
                 let nodes = self.extra.descriptor().map_or(-1, |found| found.nodes);
-                ((nodes, allocated.1), Some(allocated))
+                ((nodes, AnyField::Extra(21)), Some(allocated))
             }
             SizeSource::CeritProcessors => {
                 let least = self.extra.processors_per_node().unwrap_or(0);
                 if (1..least).contains(&allocated.0) {
                     self.change(Change::SizeRaised, allocated.1)?;
-                    ((least, allocated.1), None)
+                    ((least, AnyField::Extra(21)), None)
                 } else {
                     (allocated, None)
                 }
@@ -183,7 +183,7 @@ impl Draft<'_> {
                 let nodes = self.extra.distinct_nodes().unwrap_or(-1);
                 let processors = allocated.0.max(0);
                 let spread = processors / each + i64::from(processors % each > 0);
-                ((nodes, allocated.1), Some((spread, allocated.1)))
+                ((nodes, AnyField::Extra(19)), Some((spread, allocated.1)))
             }
             SizeSource::Allocated => (allocated, None),
             SizeSource::AllocatedElseRequested => (allocated, Some(requested)),
@@ -264,7 +264,7 @@ impl Draft<'_> {
         }
     }
 
-    fn fit(&mut self, size: u32, field: Field, machine_procs: Option<u32>) -> Result<u32, Stop> {
+    fn fit(&mut self, size: u32, field: AnyField, machine_procs: Option<u32>) -> Result<u32, Stop> {
         let Some(procs) = machine_procs.filter(|&procs| size > procs) else { return Ok(size) };
         match oversize::verdict(self.policy.oversize, procs) {
             None => Err(self.error(field, Problem::LargerThanMachine { size, procs })),
@@ -286,29 +286,29 @@ impl Draft<'_> {
     }
 
     #[inline]
-    fn change(&mut self, change: Change, field: Field) -> Result<(), Stop> {
+    fn change(&mut self, change: Change, field: impl Into<AnyField>) -> Result<(), Stop> {
         if self.policy.strict {
-            return Err(self.error(field, Problem::Change(change)));
+            return Err(self.error(field.into(), Problem::Change(change)));
         }
         self.changes |= change.bit();
         Ok(())
     }
 
-    fn drop(&self, reason: DropReason, field: Field) -> Stop {
+    fn drop(&self, reason: DropReason, field: impl Into<AnyField>) -> Stop {
         if self.policy.strict {
-            self.error(field, Problem::Drop(reason))
+            self.error(field.into(), Problem::Drop(reason))
         } else {
             Stop::Drop(reason)
         }
     }
 
     #[cold]
-    fn error(&self, field: Field, problem: Problem) -> Stop {
+    fn error(&self, field: AnyField, problem: Problem) -> Stop {
         Stop::Error(Box::new(self.cleaning_error(field, problem)))
     }
 
     #[cold]
-    fn cleaning_error(&self, field: Field, problem: Problem) -> CleaningError {
+    fn cleaning_error(&self, field: AnyField, problem: Problem) -> CleaningError {
         let (policy, job) = (self.policy.name.to_owned(), self.record.job_number);
         CleaningError { file: None, line: self.line, job, field, policy, problem }
     }

@@ -16,11 +16,36 @@ pub struct CleaningError {
     /// Job number (field 1).
     pub job: i64,
     /// The field concerned; for a job found too large after loading, field 5 stands for the size.
-    pub field: Field,
+    pub field: AnyField,
     /// Name of the policy.
     pub policy: String,
     /// What is wrong.
     pub problem: Problem,
+}
+
+/// A field of a record: one of the eighteen, or one after them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AnyField {
+    /// One of the eighteen.
+    Named(Field),
+    /// One after them, by its number.
+    Extra(usize),
+}
+
+impl From<Field> for AnyField {
+    fn from(field: Field) -> AnyField {
+        AnyField::Named(field)
+    }
+}
+
+impl fmt::Display for AnyField {
+    /// `allocated processors, field 5 of 18`, or `field 21`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            AnyField::Named(field) => write!(f, "{field}, field {} of 18", field.number()),
+            AnyField::Extra(number) => write!(f, "field {number}"),
+        }
+    }
 }
 
 /// What a policy objects to.
@@ -61,28 +86,19 @@ impl fmt::Display for CleaningError {
             Some(file) => write!(f, "{file}:{}: job {} ", self.line, self.job)?,
             None => write!(f, "line {}: job {} ", self.line, self.job)?,
         }
-        let (policy, field, number) = (&self.policy, self.field, self.field.number());
+        let (policy, field) = (&self.policy, self.field);
         match self.problem {
             Problem::Drop(reason) => {
-                write!(
-                    f,
-                    "would be dropped ({reason}; {field}, field {number} of 18): policy {policy} forbids it"
-                )
+                write!(f, "would be dropped ({reason}; {field}): policy {policy} forbids it")
             }
             Problem::Change(change) => {
-                write!(
-                    f,
-                    "would be changed ({change}; {field}, field {number} of 18): policy {policy} forbids it"
-                )
+                write!(f, "would be changed ({change}; {field}): policy {policy} forbids it")
             }
             Problem::TooManyFields => {
                 write!(f, "has more than 18 fields: policy {policy} forbids it")
             }
             Problem::SizeOutOfRange { size } => {
-                write!(
-                    f,
-                    "has {size} processors, more than 32 bits hold ({field}, field {number} of 18)"
-                )
+                write!(f, "has {size} processors, more than 32 bits hold ({field})")
             }
             // The field is left out: after loading nobody knows which of the two it was.
             Problem::LargerThanMachine { size, procs } => {

@@ -67,7 +67,8 @@ impl Workload {
                 let input = File::open(&shapes);
                 let input =
                     input.map_err(|source| swf::Error::Io { file: file.clone(), source })?;
-                ShapeFile::read(BufReader::new(input), &file)?.give(&mut workload.jobs)?;
+                let shapes = ShapeFile::read(BufReader::new(input), &file)?;
+                workload.report.without_shape = shapes.give(&mut workload.jobs)?;
             }
             Ok(_) => {}
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
@@ -118,6 +119,9 @@ impl Workload {
             linker.push(reader.line(), &record);
         }
         let (mut jobs, mut report) = cleaner.finish();
+        report.lines = reader.line();
+        let others = reader.other_lines();
+        (report.comments, report.blank) = (others.comments, others.blank);
         let (input, header, tally) = reader.into_parts();
         let links;
         (links, report.dependencies) = linker.finish();

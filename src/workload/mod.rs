@@ -26,6 +26,7 @@ mod locate;
 pub mod lublin;
 mod manifest;
 pub mod midplanes;
+mod node_map;
 pub mod nodes;
 mod oversize;
 mod placed;
@@ -45,12 +46,13 @@ pub use clean::Cleaner;
 pub use dependencies::{
     Chains, Dependencies, DependenciesError, DependencyCounts, Follows, Ignored, Links,
 };
-pub use error::{CleaningError, LoadError, Problem};
+pub use error::{AnyField, CleaningError, LoadError, Problem};
 pub use extra::{Descriptor, Extra, ExtraFields};
 pub use job::{Job, JobId};
 pub use load::Workload;
 pub use locate::{NotFound, SearchPath, TRACES_VARIABLE};
 pub use manifest::{KnownTrace, Manifest, ManifestError};
+pub use node_map::NodeMap;
 pub use oversize::fit_to_machine;
 pub use placed::{PlacedError, PlacedNodes, Strangers};
 pub use policy::{

@@ -35,7 +35,7 @@ pub fn fit_to_machine(
             file: (!report.name.is_empty()).then(|| report.name.clone()),
             line: u64::from(first.line),
             job: first.number,
-            field: Field::AllocatedProcessors,
+            field: Field::AllocatedProcessors.into(),
             policy: report.policy.clone(),
             problem: Problem::LargerThanMachine { size: first.size, procs },
         });

@@ -16,7 +16,7 @@ use super::midplanes;
 use super::nodes::names;
 use super::stochastic::nodes_path;
 use crate::lines::{LineError, Lines};
-use crate::number::grouped;
+use crate::number::{counted, grouped};
 use crate::shown::shown;
 use crate::swf::{self, Decoder, ReadOptions, Reader, Record};
 
@@ -49,10 +49,10 @@ pub struct Strangers {
 impl std::fmt::Display for Strangers {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Strangers { count, line, job } = self;
+        let placements = counted(*count, "placement");
         write!(
             f,
-            "{} placements of jobs that are not among those replayed, first in line {line}: job {job}",
-            grouped(*count)
+            "{placements} of jobs that are not among those replayed, first in line {line}: job {job}"
         )
     }
 }
@@ -83,6 +83,16 @@ pub enum PlacedError {
         /// What is wrong.
         problem: String,
     },
+    /// A node has no place in the file that says where nodes stand.
+    #[error("{file}: there is no node \"{node}\", where the log says that jobs ran{}", and_more(*.more))]
+    Unmapped {
+        /// The file.
+        file: String,
+        /// The first such node.
+        node: String,
+        /// Other such nodes.
+        more: u64,
+    },
     /// Neither source tells of any node.
     #[error(
         "{trace}: nothing tells where its jobs ran: there is no {beside}, and field 19 of its records holds \
@@ -94,6 +104,11 @@ pub enum PlacedError {
         /// The file that could be beside it.
         beside: String,
     },
+}
+
+/// Nothing of none.
+fn and_more(more: u64) -> String {
+    if more > 0 { format!("; and {} more", grouped(more)) } else { String::new() }
 }
 
 impl PlacedNodes {

@@ -32,7 +32,8 @@ impl SizeSource {
     /// Whether these fields hold what it looks for there.
     pub(super) fn is_told_by(self, extra: Extra<'_>) -> bool {
         match self {
-            Self::FrontierNodes => extra.descriptor().is_some(),
+            // One of no node has no size.
+            Self::FrontierNodes => extra.descriptor().is_some_and(|found| found.nodes > 0),
             Self::CeritProcessors => extra.processors_per_node().is_some(),
             Self::CeritNodes => extra.nodes().is_some() || extra.processors_per_node().is_some(),
             Self::Allocated | Self::AllocatedElseRequested | Self::RequestedElseAllocated => false,

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::dependencies::DependencyCounts;
 use super::extra::ExtraFields;
-use crate::number::grouped;
+use crate::number::{counted, grouped};
 
 /// Why a record gave no job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -121,6 +121,12 @@ pub struct CleaningReport {
     pub name: String,
     /// Name of the policy.
     pub policy: String,
+    /// Lines of the file: records, comments, blank ones and malformed ones.
+    pub lines: u64,
+    /// Lines that are comments, the header among them.
+    pub comments: u64,
+    /// Blank lines.
+    pub blank: u64,
     /// Records read.
     pub read: u64,
     /// Jobs kept, before any window.
@@ -142,10 +148,17 @@ pub struct CleaningReport {
     /// What records said of others that must end before.
     #[serde(skip_serializing_if = "DependencyCounts::is_empty")]
     pub dependencies: DependencyCounts,
+    /// Jobs of which the file of shapes beside the trace has none.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub without_shape: u64,
     /// Jobs kept by cleaning that were submitted before the window.
     pub before_window: u64,
     /// Jobs kept by cleaning that come after the window.
     pub after_window: u64,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 impl CleaningReport {
@@ -164,8 +177,8 @@ impl fmt::Display for CleaningReport {
     /// One line, e.g.
     /// `KTH-SP2-1996-2: 28,489 records, 28,489 jobs kept; 0 dropped; 475 changed (estimate raised to run time 475)`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (read, kept) = (grouped(self.read), grouped(self.kept));
-        write!(f, "{}: {read} records, {kept} jobs kept; ", self.name)?;
+        let (read, kept) = (counted(self.read, "record"), counted(self.kept, "job"));
+        write!(f, "{}: {read}, {kept} kept; ", self.name)?;
         write!(f, "{} dropped{}; ", grouped(self.dropped()), by_reason(&self.drops))?;
         write!(f, "{} changed{}", grouped(self.changed), by_reason(&self.changes))?;
         if !self.malformed.is_empty() {
@@ -175,13 +188,17 @@ impl fmt::Display for CleaningReport {
                 format!("{reason} {}, first in line {first}", grouped(count))
             };
             let reasons: Vec<String> = self.malformed.iter().map(reason).collect();
-            write!(f, "; {} bad lines skipped ({})", grouped(lines), reasons.join("; "))?;
+            write!(f, "; {} skipped ({})", counted(lines, "bad line"), reasons.join("; "))?;
         }
         if !self.extra.is_empty() {
             write!(f, "; {}", self.extra)?;
         }
         if !self.dependencies.is_empty() {
             write!(f, "; {}", self.dependencies)?;
+        }
+        if self.without_shape > 0 {
+            let jobs = counted(self.without_shape, "job");
+            write!(f, "; {jobs} without a shape in the file of shapes")?;
         }
         if self.outside_window() > 0 {
             let (before, after) = (grouped(self.before_window), grouped(self.after_window));

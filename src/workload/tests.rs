@@ -90,8 +90,32 @@ fn strict_names_line_and_field() {
     let error = Policy::STRICT.apply([(18, Record::UNKNOWN)], None).unwrap_err();
     assert_eq!(
         (error.line, error.field, error.problem),
-        (18, swf::Field::AllocatedProcessors, Problem::Drop(DropReason::SizeUnknown))
+        (18, swf::Field::AllocatedProcessors.into(), Problem::Drop(DropReason::SizeUnknown))
     );
+}
+
+/// What is wrong with a size is told of the field that it comes from.
+#[test]
+fn fields_after_the_eighteenth_are_named() {
+    let record = "1 0 0 60 8 -1 -1 8 60 -1 1 1 1 -1 -1 -1 -1 -1";
+    let load = |extra: &str, policy: &str| {
+        let policy = Policy::by_name(policy).expect("a policy");
+        let text = format!("; MaxProcs: 16\n{record} {extra}\n{record} 1 -1 frontier:excl:2x56\n");
+        Workload::from_reader(text.as_bytes(), "t.swf", policy, &Window::ALL, Default::default())
+    };
+    let error = |extra: &str, policy: &str| load(extra, policy).expect_err(extra).to_string();
+    let said = error("1 -1 frontier:excl:9999999999x112", "frontier");
+    let words = "t.swf:2: job 1 has 9999999999 processors, more than 32 bits hold (field 21)";
+    assert_eq!(said, words);
+    let said = error("{7} q 1:ppn=9999999999", "cerit");
+    assert_eq!(said, words);
+    let strict = error("1 2 3", "strict");
+    assert_eq!(strict, "t.swf:2: job 1 has more than 18 fields: policy strict forbids it");
+    // No nodes are no size: told by field 5, and counted so.
+    let made = load("-1 -1 frontier:excl:0x112", "frontier").expect("two jobs");
+    assert_eq!(made.jobs.iter().map(|job| job.size).collect::<Vec<_>>(), [8, 2]);
+    let shown = made.report.to_string();
+    assert!(shown.ends_with("; sizes taken from there 1, else from field 5"), "{shown}");
 }
 
 #[test]
@@ -159,7 +183,7 @@ fn loading_sorts_hashes_and_reports() {
     assert_eq!(
         workload.report.to_string(),
         "t: 4 records, 3 jobs kept; 1 dropped (size not positive 1); 3 changed (estimate set from run time 3); \
-         1 bad lines skipped (not a number 1, first in line 3); 1 outside the window (0 before, 1 after)"
+         1 bad line skipped (not a number 1, first in line 3); 1 outside the window (0 before, 1 after)"
     );
     let json = serde_json::to_value(&workload.report).unwrap();
     assert_eq!(json["drops"]["size-unknown"], 1);

@@ -6,6 +6,7 @@ use std::str::FromStr;
 use serde::Serialize;
 
 use super::job::Job;
+use crate::number::counted;
 use crate::swf::Header;
 
 const SECONDS_PER_DAY: i64 = 86_400;
@@ -170,8 +171,11 @@ impl fmt::Display for Window {
             Start::Seconds(seconds) => format!("from second {seconds}"),
             Start::Day(day) => format!("from day {day} since 1970-01-01"),
         });
-        let parts =
-            [from, self.jobs.map(|n| format!("{n} jobs")), self.days.map(|d| format!("{d} days"))];
+        let parts = [
+            from,
+            self.jobs.map(|n| counted(n as u64, "job")),
+            self.days.map(|d| format!("{d} days")),
+        ];
         let parts: Vec<String> = parts.into_iter().flatten().collect();
         f.pad(&if parts.is_empty() { "all jobs".to_owned() } else { parts.join(", ") })
     }

@@ -191,6 +191,13 @@ impl Dir {
     }
 }
 
+/// Bytes packed.
+pub fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    packer.write_all(bytes).expect("memory");
+    packer.finish().expect("memory")
+}
+
 /// Names of the files that a manifest lists.
 pub fn listed(manifest: &Value) -> Vec<String> {
     let files = manifest["files"].as_array().expect("files").iter();

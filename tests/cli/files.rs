@@ -18,6 +18,7 @@ trials!(
     a_full_disk_leaves_no_torn_picture,
     a_full_disk_is_called_so,
     a_full_disk_keeps_the_old_file,
+    pictures_have_a_place_before_any_work,
     terminals_and_pipes_are_written_at_once,
     tables_are_those_that_were_looked_for,
 );
@@ -247,6 +248,15 @@ fn a_full_disk_is_called_so() {
             fs::remove_dir_all(dir.path("out")).expect("a folder");
         }
     }
+}
+
+/// A line of what is done would be a second one.
+fn pictures_have_a_place_before_any_work() {
+    let dir = Dir::new().file("plain", "");
+    dir.replay("verify turner --plots plain/x").fails(2, 1, &["cannot write plain/x: "]);
+    let compare = "compare no:0 no:1 --schedule --plots plain/x";
+    dir.replay(compare).fails(2, 1, &["cannot write plain/x: "]);
+    assert_eq!(dir.read("plain"), b"");
 }
 
 fn a_full_disk_keeps_the_old_file() {

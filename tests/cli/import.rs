@@ -1,9 +1,10 @@
 //! `replay import`: a log becomes a trace that is replayed.
 
-use super::dir::Dir;
+use super::dir::{Dir, gzip};
 
 trials!(
     a_log_becomes_a_trace,
+    what_a_log_calls_its_jobs,
     shapes_come_along,
     a_table_by_its_map,
     a_table_in_parquet,
@@ -25,8 +26,9 @@ fn a_log_becomes_a_trace() {
     let dir = Dir::new().file("log.txt", SACCT);
     let run = dir.replay("import sacct log.txt --write a.swf --processors 16").code(0);
     let run =
-        run.says("log.txt: 4 lines, 2 jobs kept; 0 dropped; 1 that are no job; 0 malformed\n");
-    run.says("no job    step of a job: 1, first in line 3\n").says("beside it: a.nodes.csv");
+        run.says("log.txt: 4 lines, 2 jobs kept; 0 dropped; 2 that are no job; 0 malformed\n");
+    let run = run.says("no job    step of a job: 1, first in line 3\n");
+    run.says("beside it: a.nodes.csv").says("no job    header: 1, first in line 1\n");
     assert_eq!(dir.read("a.nodes.csv"), b"job,nodes\n1,\"n[001-004]\"\n2,\"n[001-008]\"\n");
     assert_eq!(dir.files(""), ["a.nodes.csv", "a.swf", "log.txt"]);
     let run = dir.replay("--trace a.swf --alloc mc1x1 --format json -q").code(0);
@@ -36,18 +38,45 @@ fn a_log_becomes_a_trace() {
     dir.replay("list sources").code(0).prints("sacct").prints("submit=submitted|eligible");
 }
 
+/// Beside the trace, unless the log counts as the trace does.
+fn what_a_log_calls_its_jobs() {
+    let dir = Dir::new().file("log.txt", SACCT.replace("\n2|", "\n2_17|"));
+    dir.replay("import sacct log.txt --write a.swf").code(0).says("beside it: a.ids.csv");
+    assert_eq!(dir.read("a.ids.csv"), b"job,id\n1,1\n2,2_17\n");
+    let map = "time = 'unix'\n[columns]\nid = 'i'\nsubmit = 't'\nrun = 'r'\nsize = 'n'\n";
+    let dir =
+        dir.file("map.toml", map).file("t.csv", "i,t,r,n\n\"a,\"\"b\",1,1,1\n,2,1,1\n7.0,2,1,1\n");
+    dir.replay("import csv t.csv --map map.toml --write t.swf -q").code(0);
+    assert_eq!(dir.read("t.ids.csv"), b"job,id\n1,\"a,\"\"\"\"b\"\n3,7\n");
+    // None of this log's.
+    let words = ["a.ids.csv is there and none of this log's"];
+    let dir = dir.file("log.txt", SACCT).file("a.nodes.csv", "of yesterday");
+    dir.replay("import sacct log.txt --write a.swf").fails(2, 1, &words);
+    assert_eq!(dir.read("a.nodes.csv"), b"of yesterday");
+}
+
 fn shapes_come_along() {
     let log = "#job id,arrival time (sec),topology,shape,size,duration (sec)\n\
                0,0,T3D_T,2x2x4,16,60\n1,5,T2D,4x4,16,60\n";
     let dir = Dir::new().file("log.csv", log);
     dir.replay("import rfold log.csv --write a.swf -q").code(0);
-    assert_eq!(dir.files(""), ["a.shapes.csv", "a.swf", "log.csv"]);
+    assert_eq!(dir.files(""), ["a.ids.csv", "a.shapes.csv", "a.swf", "log.csv"]);
+    assert_eq!(dir.read("a.ids.csv"), b"job,id\n1,0\n2,1\n");
     dir.replay("--trace a.swf --mesh 4x4x4 --alloc first-fit -q").code(0);
-    // Without a shape for every job there is no side file, and an old one is none of this trace's.
-    let odd = dir.file("odd.csv", format!("{log}2,9,CLOS,4,4,60\n"));
+    // Jobs without a shape take none from the others, and all of them are counted.
+    let odd = dir.file("odd.csv", format!("{log}2,9,CLOS,4,4,60\n2,9,T2D,3x3,4,60\n"));
+    let run = odd.replay("import rfold odd.csv --write b.swf").code(0);
+    let run = run.says("noted     no shape: 1, first in line 4").says("beside it: b.shapes.csv");
+    let run = run.says("noted     shape of another size, left out: 1, first in line 5");
+    run.says("noted     the same job again, kept: 1, first in line 5");
+    assert_eq!(odd.read("b.shapes.csv"), odd.read("a.shapes.csv"));
+    let run = odd.replay("--trace b.swf --mesh 4x4x4 --alloc first-fit").code(0);
+    run.says("; 2 jobs without a shape in the file of shapes");
+    // Where none has one, an old file is none of this trace's.
+    let none = odd
+        .file("none.csv", format!("{}\n2,9,CLOS,4,4,60\n", log.lines().next().unwrap_or_default()));
     let words = ["a.shapes.csv is there and none of this log's"];
-    odd.replay("import rfold odd.csv --write a.swf -q").fails(2, 1, &words);
-    odd.replay("import rfold odd.csv --write b.swf").code(0).says("not every job has a shape");
+    none.replay("import rfold none.csv --write a.swf -q").fails(2, 1, &words);
 }
 
 fn a_table_by_its_map() {
@@ -138,9 +167,20 @@ fn a_log_in_several_files() {
     );
     dir.replay("import sacct a.txt b.txt a.txt").fails(2, 1, &["a.txt: this file is given twice"]);
     dir.replay("import sacct").refused(&["FILE"]);
-    let copy =
-        dir.file("copy.txt", SACCT).replay("import sacct a.txt copy.txt --write d.swf").code(0);
-    copy.says("the same job as in an earlier file, kept: 2, first in line 2 of copy.txt");
+    // A copy is refused, packed or not; of files that overlap each job comes once.
+    let dir = dir.file("copy.txt", SACCT).file("copy.txt.gz", gzip(SACCT.as_bytes()));
+    for copy in ["copy.txt", "copy.txt.gz"] {
+        let words = [&*format!("{copy}: its text is that of a.txt: its jobs would all come twice")];
+        dir.replay(&format!("import sacct a.txt b.txt {copy} --write d.swf")).fails(2, 1, &words);
+    }
+    let later = SACCT.replace("2|bob|2026-03-01T08:01:00", "2|bob|2026-03-01T08:01:01") + "\n";
+    let dir = dir.file("later.txt", later);
+    let run = dir.replay("import sacct a.txt later.txt --write d.swf").code(0);
+    let run = run.says("a.txt and 1 more: 9 lines, 3 jobs kept; 1 dropped; 5 that are no job");
+    let run = run
+        .says("dropped   the same job as in an earlier file, the same in all: 1, first in line 2 of later.txt")
+        .says("the same job as in an earlier file, but otherwise, kept: 1, first in line 4 of later.txt");
+    run.says("no job    blank line: 1, first in line 5 of later.txt");
 }
 
 fn malformed_lines_are_counted() {
@@ -153,7 +193,7 @@ fn malformed_lines_are_counted() {
     let two = two.says("4 jobs kept").says("malformed not a time: 1, first in line 5\n");
     two.says("malformed not a job's name: 1, first in line 6\n");
     let one = dir.replay("import sacct log.txt --write b.swf --max-errors 1").code(3);
-    one.says("gave up after 2 malformed lines, 1 were allowed").says("first: log.txt:5:7: ");
+    one.says("gave up after 2 malformed lines, 1 allowed").says("first: log.txt:5:7: ");
 }
 
 fn what_cannot_be_imported() {

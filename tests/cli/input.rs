@@ -1,11 +1,10 @@
 //! Traces that are missing, damaged or odd: code 3 for bad data, one short message.
 
 use std::fs;
-use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
-use super::dir::{Dir, Outcome, TINY, shipped_trace};
+use super::dir::{Dir, Outcome, TINY, gzip, shipped_trace};
 
 trials!(
     jobs_follow_others,
@@ -73,9 +72,7 @@ fn binary_junk() {
 
 /// The shipped trace, packed.
 fn packed() -> Vec<u8> {
-    let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
-    packer.write_all(&shipped_trace()).expect("memory");
-    packer.finish().expect("memory")
+    gzip(&shipped_trace())
 }
 
 fn truncated_gzip() {
@@ -192,10 +189,10 @@ fn malformed_lines_up_to_a_limit() {
     let dir = Dir::new().file("bad.swf", format!("{BAD}3 2 0\n"));
     let run = dir.replay("--trace bad.swf --alloc mc1x1 --max-errors 2 --format json").code(0);
     run.demand(run.fields(&["jobs"]) == ["1"], "one job left");
-    let run = run.says("1 records, 1 jobs kept");
+    let run = run.says("1 record, 1 job kept");
     let words = "(not a number 1, first in line 2; too few fields 1, first in line 4)";
     run.says(&format!("2 bad lines skipped {words}\n"));
-    let gave_up = "bad.swf: gave up after 2 bad lines, 1 were allowed\n";
+    let gave_up = "bad.swf: gave up after 2 bad lines, 1 allowed\n";
     dir.replay("--trace bad.swf --max-errors 1").fails(3, 5, &[gave_up, "first: bad.swf:2:19: "]);
     dir.replay("--trace bad.swf --max-errors few").refused(&["--max-errors", "few"]);
 }
@@ -231,7 +228,7 @@ fn a_job_larger_than_the_machine() {
     dir.replay("--trace big.swf --oversize error -q").fails(3, 1, &["big.swf:3: job 2"]);
     for (rule, jobs, said) in [
         // Of the two jobs that had no estimate, one is left.
-        ("drop", "1", "1 jobs kept; 1 dropped (larger than the machine 1); 1 changed"),
+        ("drop", "1", "1 job kept; 1 dropped (larger than the machine 1); 1 changed"),
         ("clamp", "2", "2 jobs kept; 0 dropped; 2 changed"),
     ] {
         let line = format!("--trace big.swf --alloc mc1x1 --oversize {rule} --format json");

@@ -104,6 +104,9 @@ pub fn run(args: &CompareArgs) -> Result<Exit, Failure> {
         (Some(row), Some(col)) => Some(Axes::of(row, col)?),
         _ => None,
     };
+    if let Some(dir) = &args.plots {
+        super::output::writable(dir)?;
+    }
     let base = Runs::read(&args.base)?;
     let Some(other) = &args.other else {
         // The definition asks for both of them.

@@ -11,7 +11,7 @@ use crate::experiment::RunResult;
 use crate::experiment::journal::Journal;
 use crate::experiment::sweep::{Build, Plan, Shard};
 use crate::files::{Dir, Hold};
-use crate::number::grouped;
+use crate::number::{counted, grouped};
 
 /// Puts the journals of all shards of one plan together.
 pub fn run(args: &MergeArgs, command: &[OsString]) -> Result<Exit, Failure> {
@@ -44,8 +44,8 @@ pub fn run(args: &MergeArgs, command: &[OsString]) -> Result<Exit, Failure> {
     let session = Session::within(Kind::Sweep, Some(out), args.force, &args.process, command)?;
     let exit = results::write(session, plan, builds, &mut journals, 0, Extras::default())?;
     if !args.process.quiet {
-        let (cells, dirs) = (grouped(plan.len()), args.dirs.len());
-        tell(format_args!("merge: {cells} cells of {dirs} folders"));
+        let dirs = counted(args.dirs.len() as u64, "folder");
+        tell(format_args!("merge: {} of {dirs}", counted(plan.len(), "cell")));
     }
     Ok(exit)
 }

@@ -22,7 +22,7 @@ use crate::experiment::journal::Journal;
 use crate::experiment::sweep::{Plan, Shard, SweepError, pending, run_sweep};
 use crate::experiment::{RunResult, Watch};
 use crate::files::Folder;
-use crate::number::{fixed, grouped};
+use crate::number::{counted, fixed, grouped};
 
 /// Runs the cells of a grid that the folder's journal lacks; when none is left, writes
 /// the results.
@@ -124,8 +124,8 @@ impl Tally {
 impl fmt::Display for Tally {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let count = |cells: usize| grouped(cells as u64);
-        let (cells, before) = (count(self.cells), count(self.before));
-        write!(f, "sweep: {cells} cells: {before} done before, {} run", count(self.finished))?;
+        let (cells, before) = (counted(self.cells as u64, "cell"), count(self.before));
+        write!(f, "sweep: {cells}: {before} done before, {} run", count(self.finished))?;
         if self.equal > 0 {
             write!(f, ", {} equal to others", count(self.equal))?;
         }

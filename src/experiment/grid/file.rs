@@ -33,6 +33,9 @@ pub struct GridFile {
     /// When processors are out of service.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub down: Option<DownFile>,
+    /// A file that says where the nodes of logs stand.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub node_map: Option<String>,
     /// Malformed lines to skip per trace.
     pub max_errors: usize,
     /// Count tied decisions.
@@ -120,6 +123,7 @@ impl Default for GridFile {
             oversize: None,
             deps: None,
             down: None,
+            node_map: None,
             max_errors: 0,
             ties: false,
             // As the main job does for its result files.

@@ -10,6 +10,7 @@
 //! Memory: some forty bytes per finished cell and a few per strategy; results are not held.
 
 mod configuration;
+mod pairs;
 mod plan;
 mod run;
 mod shard;
@@ -19,6 +20,7 @@ mod tests;
 
 pub use super::journal::{CellId, CellIdError};
 pub use configuration::{CellConfiguration, chains_digest, jobs_digest};
+pub use pairs::Pairs;
 pub use plan::{Build, Plan, PlanError, PlannedTrace};
 pub use run::{SweepError, done_as_one, pending, run_plan, run_sweep};
 pub use shard::{Shard, ShardError};

@@ -3,6 +3,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::Pairs;
 use super::configuration::{
     CellConfiguration, chains_digest, jobs_digest, starts_digest, text_digest,
 };
@@ -23,6 +24,8 @@ pub struct Plan {
     pub traces: Vec<PlannedTrace>,
     /// The build that made it.
     pub build: Build,
+    /// Which schedulers go with which strategies.
+    pub pairs: Pairs,
 }
 
 /// A build of this program. Two of them may compute otherwise, even under one version.
@@ -115,6 +118,9 @@ pub enum PlanError {
     /// A grid that this version does not understand.
     #[error(transparent)]
     Grid(#[from] GridError),
+    /// A strategy of a grid that was not resolved.
+    #[error(transparent)]
+    Strategy(#[from] NameError),
 }
 
 impl PlannedTrace {
@@ -170,7 +176,7 @@ impl Plan {
     /// # Errors
     /// None that a plan can cause.
     pub fn to_json(&self) -> Result<serde_json::Value, serde_json::Error> {
-        let Self { grid, traces, build } = self;
+        let Self { grid, traces, build, .. } = self;
         let (build, traces, grid) = (build.clone(), traces.clone(), grid.file.clone());
         serde_json::to_value(PlanFile { build, traces, grid })
     }
@@ -181,21 +187,29 @@ impl Plan {
         build: Build,
     ) -> Result<Self, PlanError> {
         let copies = 1 + grid.copies() as usize;
-        let lists =
-            [traces.len(), copies, grid.schedulers.len(), grid.strategies.len(), grid.seeds.len()];
+        let pairs = Pairs::of(&grid)?;
+        let lists = [traces.len(), copies, pairs.len(), grid.seeds.len()];
         let cells = lists.iter().map(|&length| length as u128).product::<u128>();
         match u32::try_from(cells) {
-            Ok(_) => Ok(Self { grid, traces, build }),
+            Ok(_) => Ok(Self { grid, traces, build, pairs }),
             Err(_) => Err(PlanError::TooMany { cells }),
         }
     }
 
     /// Number of cells.
     pub fn len(&self) -> u32 {
-        let ParameterGrid { schedulers, strategies, seeds, .. } = &self.grid;
         // It fits: checked when the plan was made.
-        let copies = 1 + self.grid.copies() as usize;
-        (self.traces.len() * copies * schedulers.len() * strategies.len() * seeds.len()) as u32
+        (self.traces.len() * self.copies() * self.of_a_copy()) as u32
+    }
+
+    /// Copies of each trace, itself among them.
+    fn copies(&self) -> usize {
+        1 + self.grid.copies() as usize
+    }
+
+    /// Cells on one copy of one trace.
+    fn of_a_copy(&self) -> usize {
+        self.pairs.len() * self.grid.seeds.len()
     }
 
     /// Whether there is no cell.
@@ -205,33 +219,37 @@ impl Plan {
 
     /// Number of cells before equal strategies were removed.
     pub fn combinations(&self) -> u128 {
-        let strategies = self.grid.strategies.len().max(1) as u128;
-        u128::from(self.len()) / strategies * u128::from(self.grid.strategies.combinations())
+        let ParameterGrid { schedulers, strategies, seeds, .. } = &self.grid;
+        let lists = [self.traces.len(), self.copies(), schedulers.len(), seeds.len()];
+        let times = lists.iter().map(|&length| length as u128).product::<u128>();
+        let removed = u128::from(strategies.combinations()) - strategies.len() as u128;
+        u128::from(self.len()) + times * removed
     }
 
     /// Places of cell `run` in the lists of traces, copies, schedulers, strategies and seeds, the
     /// last counting fastest. Copy 0 is the trace itself.
     pub fn places(&self, run: u32) -> [usize; 5] {
-        let ParameterGrid { schedulers, strategies, seeds, .. } = &self.grid;
         let mut rest = run as usize;
         let mut digit = |length: usize| {
             let place = rest % length;
             rest /= length;
             place
         };
-        let seed = digit(seeds.len());
-        let strategy = digit(strategies.len());
-        let scheduler = digit(schedulers.len());
-        let copy = digit(1 + self.grid.copies() as usize);
+        let seed = digit(self.grid.seeds.len());
+        let (scheduler, strategy) = self.pairs.at(digit(self.pairs.len()));
+        let copy = digit(self.copies());
         [rest, copy, scheduler, strategy, seed]
     }
 
-    /// The cell at these [places](Self::places).
+    /// The cell at these [places](Self::places), whose scheduler and strategy
+    /// [go together](Pairs::go_together).
     pub fn run_at(&self, [trace, copy, scheduler, strategy, seed]: [usize; 5]) -> u32 {
-        let ParameterGrid { schedulers, strategies, seeds, .. } = &self.grid;
-        let copies = 1 + self.grid.copies() as usize;
-        let run = ((trace * copies + copy) * schedulers.len() + scheduler) * strategies.len();
-        ((run + strategy) * seeds.len() + seed) as u32
+        self.of_pair([trace, copy], self.pairs.pair(scheduler, strategy), seed)
+    }
+
+    fn of_pair(&self, [trace, copy]: [usize; 2], pair: usize, seed: usize) -> u32 {
+        let run = (trace * self.copies() + copy) * self.pairs.len() + pair;
+        (run * self.grid.seeds.len() + seed) as u32
     }
 
     /// The cell on the same copy of the trace with the same seed that cell `run` is compared with:
@@ -239,14 +257,13 @@ impl Plan {
     pub fn compared_with(&self, run: u32) -> u32 {
         let [trace, copy, scheduler, _, seed] = self.places(run);
         let scheduler = if self.grid.strategies.len() == 1 { 0 } else { scheduler };
-        self.run_at([trace, copy, scheduler, 0, seed])
+        self.of_pair([trace, copy], self.pairs.first_of(scheduler), seed)
     }
 
     /// The place of cell `run` among those that differ in more than the copy of the trace.
     pub fn cell_without_copy(&self, run: u32) -> usize {
-        let [trace, _, scheduler, strategy, seed] = self.places(run);
-        let ParameterGrid { schedulers, strategies, seeds, .. } = &self.grid;
-        ((trace * schedulers.len() + scheduler) * strategies.len() + strategy) * seeds.len() + seed
+        let [trace, ..] = self.places(run);
+        trace * self.of_a_copy() + run as usize % self.of_a_copy()
     }
 
     /// Jobs of cell `run`.

@@ -89,8 +89,9 @@ fn how(source: &str, map: Option<&str>) -> Import {
 
 fn run(how: &Import, bytes: &[u8]) -> Result<Made, ImportError> {
     let (mut swf, mut nodes) = (Vec::new(), Vec::new());
-    let outputs = Outputs { swf: &mut swf, nodes: Some(&mut nodes), shapes: None };
+    let outputs = Outputs { nodes: Some(&mut nodes), ..Outputs::trace(&mut swf) };
     let report = import(bytes, how, outputs)?;
+    assert_eq!(report.accounted(), report.lines, "every row is in one count: {report}");
     let mut reader = Reader::new(swf.as_slice(), "made.swf");
     let records = reader.records().map(|record| record.expect("what was written").1).collect();
     let header = String::from_utf8(reader.header().raw().to_vec()).expect("text");
@@ -366,12 +367,12 @@ fn a_file_in_place() {
     let mut file = tempfile::tempfile().expect("a file");
     file.write_all(&bytes).expect("a disk");
     let mut swf = Vec::new();
-    let outputs = Outputs { swf: &mut swf, nodes: None, shapes: None };
+    let outputs = Outputs::trace(&mut swf);
     let inputs = [("t.parquet".to_string(), Ok(Input::File(file)))];
     let report = import_all(inputs, &how("pm100", None), outputs).expect("a table");
     assert_eq!(report.jobs, 3);
     let mut streamed = Vec::new();
-    let outputs = Outputs { swf: &mut streamed, nodes: None, shapes: None };
+    let outputs = Outputs::trace(&mut streamed);
     import(bytes.as_slice(), &how("pm100", None), outputs).expect("a table");
     assert_eq!(swf, streamed);
 }

@@ -11,9 +11,10 @@ fn table(rows: &str) -> Made {
     run(&how("csv", Some(MAP)), log.as_bytes()).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Each count of a report with its first line.
-fn counts(made: &Made) -> Vec<(&'static str, u64, u64)> {
-    made.report.counts.iter().map(|(key, count)| (key.1, count.count, count.first)).collect()
+/// What is noted, each with its count and first line.
+fn noted(made: &Made) -> Vec<(&'static str, u64, u64)> {
+    let noted = made.report.counts.iter().filter(|(key, _)| key.0 == Class::Noted);
+    noted.map(|(key, count)| (key.1, count.count, count.first)).collect()
 }
 
 #[test]
@@ -30,7 +31,7 @@ fn times_that_contradict_each_other() {
         ("run time unlike end less start, the run time taken", 2, 5),
         ("wait unlike start less submission, the wait taken", 1, 3),
     ];
-    assert_eq!(counts(&made), told);
+    assert_eq!(noted(&made), told);
     assert_eq!(jobs(&made)[1][..3], [0, 20, 60]);
     assert_eq!(jobs(&made)[3][..3], [0, 11, 540]);
 }
@@ -70,7 +71,7 @@ fn jobs_without_times_or_size() {
 #[test]
 fn estimates_that_are_none() {
     let made = table("1,1,1,2,,,4,0,ok\n2,1,1,2,,,4,-1,ok\n3,1,1,2,,,4,,ok\n4,1,1,2,,,4,3,ok\n");
-    assert_eq!(counts(&made), [("estimate of 0 or less, taken as unknown", 2, 2)]);
+    assert_eq!(noted(&made), [("estimate of 0 or less, taken as unknown", 2, 2)]);
     let estimates: Vec<i64> = jobs(&made).iter().map(|job| job[4]).collect();
     assert_eq!(estimates, [-1, -1, -1, 180]);
     let said = "estimate of 0 or less, taken as unknown";
@@ -105,17 +106,22 @@ fn cobalt_without_start_or_end() {
 fn a_job_in_two_files() {
     let again = "17|bob|chem|batch|2026-03-01T08:13:00|2026-03-01T08:13:00|2026-03-01T14:06:00|2026-03-01T14:07:00|00:01:00|01:30|1|1|1|64|n003|COMPLETED\n\
                  99|bob|chem|batch|2026-03-01T08:13:00|2026-03-01T08:13:00|2026-03-01T14:06:00|2026-03-01T14:07:00|00:01:00|01:30|1|1|1|64|n003|COMPLETED\n";
-    let second = format!("{}\n{again}", SACCT.lines().next().unwrap_or_default());
+    // The last two lines are those of the first file.
+    let same: Vec<&str> = SACCT.lines().skip(10).collect();
+    let second =
+        format!("{}\n{again}{}\n", SACCT.lines().next().unwrap_or_default(), same.join("\n"));
     let mut swf = Vec::new();
-    let outputs = Outputs { swf: &mut swf, nodes: None, shapes: None };
+    let outputs = Outputs::trace(&mut swf);
     let input = |text: &str| Ok(Input::Stream(Box::new(std::io::Cursor::new(text.to_string()))));
     let inputs = [("a".to_string(), input(SACCT)), ("b".to_string(), input(&second))];
     let report = import_all(inputs, &how("sacct", None), outputs).expect("a log");
-    assert_eq!(report.jobs, 8, "every record is a job");
+    assert_eq!(report.jobs, 8, "every record is a job, but for those of another file again");
+    assert_eq!(report.accounted(), report.lines);
     let shown = report.to_string();
     for words in [
         "noted     the same job again, kept: 1, first in line 12 of a",
-        "noted     the same job as in an earlier file, kept: 1, first in line 2 of b",
+        "noted     the same job as in an earlier file, but otherwise, kept: 1, first in line 2 of b",
+        "dropped   the same job as in an earlier file, the same in all: 2, first in line 4 of b",
     ] {
         assert!(shown.contains(words), "{words} not in\n{shown}");
     }

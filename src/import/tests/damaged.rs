@@ -5,7 +5,7 @@ use super::*;
 const DIRLAB: &str = "u_id,user,gpu_num,cpu_num,node_num,interval,run_time,wall_time,new_status\n\
     0,1,0,64,2,0,233.4,43200,Pass\n9,2,0,64,1,10,18.5,0,Killed\n3,1,0,64,1,5,7,60,Failed\n";
 const RFOLD: &str = "#job id,arrival time (sec),topology,shape,size,duration (sec)\n\
-    0,5.0,T3D_NT,8x8x8,512,2610.0\n1,26.0,T2D,4x4,16,2.0\n2,30.0,CLOS,0.46,0.46,120.0\n";
+    0,5.0,T3D_NT,8x8x8,512,2610.0\n\n1,26.0,T2D,4x4,16,2.0\n1,26.0,T2D,4x4,15,2.0\n2,30.0,CLOS,0.46,0.46,120.0\n";
 const OWN: &str = "job;when;began;ended;who;hosts;limit;result\n\
     a;2025-05-01T01:00:00;2025-05-01 01:00:10;2025-05-01T00:01:10+00:00;ann;2;240;ok\n\
     a;2025-05-01T01:00:20;;;bob;3;0;what\n";
@@ -69,7 +69,7 @@ proptest! {
     fn damage_is_an_error(
         (source, log, map) in proptest::sample::select(KINDS.to_vec()),
         damage in proptest::collection::vec((any::<proptest::sample::Index>(), piece(), 0usize..9), 1..4),
-        max_errors in 0usize..4,
+        max_errors in prop_oneof![0usize..4, Just(1000)],
     ) {
         let mut log = log.as_bytes().to_vec();
         for (at, piece, cut) in damage {
@@ -81,6 +81,7 @@ proptest! {
             Ok(made) => {
                 prop_assert_eq!(made.records.len() as u64, made.report.jobs);
                 prop_assert!(made.report.of(Class::Malformed) <= max_errors as u64);
+                prop_assert_eq!(made.report.accounted(), made.report.lines, "{}", made.report);
                 let right = |r: &Record| {
                     r.submit_time >= 0.0 && r.run_time >= 0.0 && r.allocated_processors > 0 && r.requested_time != 0.0
                 };

@@ -164,6 +164,9 @@ fn row(line: u64, text: &str) -> Result<Row, FieldProblem> {
     let mut fields = text.splitn(3, ',').map(str::trim);
     let from = fields.next().unwrap_or_default();
     let from = time("from", from)?;
+    if from < 0 {
+        return Err(("from", format!("{from} is before the trace, whose times begin with 0")));
+    }
     let until = fields.next().ok_or(("until", "is missing".to_string()))?;
     let until = if until.is_empty() { None } else { Some(time("until", until)?) };
     if let Some(until) = until.filter(|&until| until <= from) {
@@ -283,11 +286,11 @@ mod tests {
     #[test]
     fn windows() {
         let text =
-            "# down\n from, until ,what\n\n3600,7200,box 0 0 1 1\n5000,,node 3-5,7\n-9,0,all\n";
+            "# down\n from, until ,what\n\n3600,7200,box 0 0 1 1\n5000,,node 3-5,7\n0,9,all\n";
         let file = read(text).expect("three windows");
         let windows = file.on(&"3x3".parse().expect("a mesh")).expect("they fit");
         let times: Vec<_> = windows.iter().map(|window| (window.from, window.until)).collect();
-        assert_eq!(times, [(3600, Some(7200)), (5000, None), (-9, Some(0))]);
+        assert_eq!(times, [(3600, Some(7200)), (5000, None), (0, Some(9))]);
         let nodes = |at: usize| windows[at].nodes.iter().map(|node| node.0).collect::<Vec<_>>();
         assert_eq!((nodes(0), nodes(1)), (vec![0, 1, 3, 4], vec![3, 4, 5, 7]));
         assert_eq!(windows[2].nodes.len(), 9);

@@ -59,7 +59,8 @@ pub use arrivals::{Arrivals, descriptions as arrival_descriptions};
 pub use error::StochasticError;
 pub use service::{Service, descriptions as service_descriptions};
 pub use shapes::{
-    SHAPES_HEADER, ShapeError, ShapeFile, nodes_path, shapes_path, write_shape, write_shapes,
+    SHAPES_HEADER, ShapeError, ShapeFile, ids_path, nodes_path, shapes_path, write_shape,
+    write_shapes,
 };
 pub use sides::{Interval, Share, SideLaw, Sides, descriptions as side_descriptions};
 pub use swf::write_swf;

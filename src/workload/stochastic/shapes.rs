@@ -40,6 +40,12 @@ pub fn nodes_path(trace: &Path) -> PathBuf {
     beside(trace, ".nodes.csv")
 }
 
+/// Where an import keeps what a log calls its jobs: `lo.ids.csv` beside `lo.swf`.
+#[must_use]
+pub fn ids_path(trace: &Path) -> PathBuf {
+    beside(trace, ".ids.csv")
+}
+
 /// The name of a trace with another end.
 fn beside(trace: &Path, end: &str) -> PathBuf {
     let mut path = trace.to_path_buf();
@@ -113,23 +119,30 @@ impl ShapeFile {
         }
     }
 
-    /// Gives each job its shape.
+    /// Gives each job its shape; how many have none.
     ///
     /// # Errors
-    /// [`ShapeError`], if a job has no shape, or one of another size.
-    pub fn give(&self, jobs: &mut [Job]) -> Result<(), ShapeError> {
+    /// [`ShapeError`], if no job has a shape, or one of another size.
+    pub fn give(&self, jobs: &mut [Job]) -> Result<u64, ShapeError> {
+        let first = jobs.first().map(|job| job.number);
+        let (mut with, mut without) = (0u64, 0u64);
         for job in jobs {
             let (file, number) = (self.file.clone(), job.number);
             let Some(&(line, shape)) = self.rows.get(&number) else {
-                return Err(ShapeError::Missing { file, job: number });
+                without += 1;
+                continue;
             };
             let size: u64 = shape.iter().map(|&side| u64::from(side)).product();
             if size != u64::from(job.size) {
                 return Err(ShapeError::Size { file, line, job: number, shape, size: job.size });
             }
             job.shape = Some(shape);
+            with += 1;
         }
-        Ok(())
+        match first {
+            Some(job) if with == 0 => Err(ShapeError::Missing { file: self.file.clone(), job }),
+            _ => Ok(without),
+        }
     }
 
     /// Number of shapes in the file.

@@ -4,6 +4,7 @@ use std::io;
 
 use super::{Line, PHASE_FIELDS};
 use crate::lines::LONGEST_LINE;
+use crate::number::{counted, grouped};
 use crate::shown::shown;
 
 /// A file that says of no packets who sends them to whom.
@@ -37,7 +38,8 @@ pub enum TableError {
         text: String,
     },
     /// A line has too many or too few fields.
-    #[error("{file}:{line}: the line has {fields} fields, but must have {expected}")]
+    #[error("{file}:{line}: the line has {}, but must have {}", counted(*.fields as u64, "field"),
+        grouped(*.expected as u64))]
     Fields {
         /// The file as the user named it.
         file: String,
@@ -67,7 +69,8 @@ pub enum TableError {
         expected: &'static str,
     },
     /// A matrix has not as many lines as fields.
-    #[error("{file}: the matrix has {rows} lines of {columns} fields, but must be square")]
+    #[error("{file}: the matrix has {} of {}, but must be square",
+        counted(*.rows as u64, "line"), counted(*.columns as u64, "field"))]
     NotSquare {
         /// The file as the user named it.
         file: String,

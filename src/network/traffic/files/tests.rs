@@ -73,7 +73,7 @@ fn errors_of_a_matrix_name_their_place() {
     let wide = vec!["0"; MAX_RANKS + 1].join(",");
     assert_eq!(
         message(matrix_of(&wide)),
-        "m.csv:1: the line has 65536 fields, but must have 65535"
+        "m.csv:1: the line has 65,536 fields, but must have 65,535"
     );
 }
 

@@ -6,6 +6,7 @@ use thiserror::Error;
 
 use super::SHAPES_HEADER;
 use crate::lines::LONGEST_LINE;
+use crate::number::counted;
 use crate::shown::shown;
 
 /// Why a side file gives no shapes.
@@ -55,7 +56,7 @@ pub enum ShapeError {
         expected: &'static str,
     },
     /// There are more than four fields.
-    #[error("{file}:{line}: the line has {fields} fields, but must have 4")]
+    #[error("{file}:{line}: the line has {}, but must have 4", counted(*.fields as u64, "field"))]
     Extra {
         /// The file as the user named it.
         file: String,
@@ -76,8 +77,8 @@ pub enum ShapeError {
         /// Line of the first.
         first: u64,
     },
-    /// A job has no shape.
-    #[error("{file}: job {job} has no shape")]
+    /// No job has a shape.
+    #[error("{file}: no job of the trace has a shape there, such as job {job}")]
     Missing {
         /// The file as the user named it.
         file: String,

@@ -70,7 +70,8 @@ fn what_is_wrong_has_a_place() {
 fn jobs_and_shapes_must_agree() {
     let shapes = read(b"job,w,h,d\n1,2,3,4\n2,65535,65535,65535\n").expect("a good file");
     let message = |jobs: &mut [Job]| shapes.give(jobs).unwrap_err().to_string();
-    assert_eq!(message(&mut [job(1, 24), job(3, 1)]), "s.csv: job 3 has no shape");
+    let none = "s.csv: no job of the trace has a shape there, such as job 3";
+    assert_eq!(message(&mut [job(3, 1), job(4, 1)]), none);
     assert_eq!(
         message(&mut [job(1, 25)]),
         "s.csv:2: job 1 needs 25 processors in its trace, its shape is 2 x 3 x 4"

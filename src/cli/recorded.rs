@@ -1,0 +1,112 @@
+//! What a log did, on the way to cells that repeat it.
+
+use std::fs::File;
+use std::sync::Arc;
+
+use super::exit::{Failure, tell};
+use crate::experiment::grid::ParameterGrid;
+use crate::experiment::sweep::Plan;
+use crate::experiment::{Places, Trace};
+use crate::scheduler::WhenFull;
+use crate::stop::Stop;
+use crate::swf::ReadOptions;
+use crate::workload::{NodeMap, PlacedError, PlacedNodes};
+
+/// What becomes of jobs for which a machine has no processors when their log starts them.
+const WITHOUT: &str = "such jobs have none, and are in no measure";
+
+/// Whether some strategy of a grid repeats the placements of its logs, and whether all do.
+pub fn repeats_places(grid: &ParameterGrid) -> Result<(bool, bool), Failure> {
+    let (mut some, mut all) = (false, true);
+    for index in 0..grid.strategies.len() {
+        let recorded = grid.strategies.get(index).map_err(Failure::usage)?.recorded();
+        (some, all) = (some || recorded, all && recorded);
+    }
+    Ok((some, all))
+}
+
+/// A trace with the places of its jobs, and what is odd about these.
+pub fn placed(trace: Trace, grid: &ParameterGrid, quiet: bool) -> Result<Trace, Failure> {
+    let source = trace.workload.source.clone();
+    let max_errors = grid.file.max_errors;
+    let map = grid.file.node_map.as_deref().map(node_map).transpose()?;
+    let nodes = PlacedNodes::load(&source, ReadOptions { max_errors });
+    let nodes = nodes.map_err(Failure::data)?;
+    let places = Places::on(nodes, &trace.topology, map.as_ref()).map_err(|problem| match map {
+        Some(_) => Failure::data(anyhow::anyhow!("{problem}")),
+        None => {
+            Failure::usage_message(format!("allocator recorded: {}: {problem}", source.display()))
+        }
+    })?;
+    if !quiet && places.in_order {
+        tell(format_args!(
+            "{}, recorded placements: names of nodes are no numbers of points of {}; the nodes stand on its first \
+             points in order of their names, and distances mean as much as that order (--node-map tells where they are)",
+            trace.workload.name, trace.topology
+        ));
+    }
+    let trace = trace.placed(Some(Arc::new(places)));
+    let stop = Stop::new();
+    let (timeline, overfull) = trace.recorded_in_processors(&stop).map_err(Failure::data)?;
+    let conflicts = trace.replay_placed(&timeline, &stop, |_, _| {}).map_err(Failure::data)?;
+    if conflicts.nowhere == timeline.events().len() as u64 / 2 {
+        let why = anyhow::anyhow!(
+            "{}: of none of its jobs anything tells where it ran",
+            source.display()
+        );
+        return Err(Failure::data(why));
+    }
+    if !quiet {
+        let (name, machine) = (&trace.workload.name, &trace.topology);
+        tell(format_args!("{name} on {machine}, recorded placements: {conflicts}"));
+        if let Some(strangers) = trace.strangers() {
+            tell(format_args!("{name}, recorded placements: {strangers}"));
+        }
+        if overfull.jobs > 0 {
+            // Of a log whose jobs share nodes sizes in nodes come to more than there are.
+            tell(format_args!(
+                "{name} on {machine}, recorded: {overfull}; {WITHOUT} (where jobs share nodes, a policy that \
+                 counts processors and a machine with as many at each point, such as 4x11*80, count each \
+                 processor once)"
+            ));
+        }
+    }
+    Ok(trace)
+}
+
+/// Where nodes stand, by a file.
+fn node_map(file: &str) -> Result<NodeMap, Failure> {
+    let input = File::open(file).map_err(|error| {
+        Failure::usage(anyhow::Error::new(error).context(format!("cannot read {file}")))
+    })?;
+    NodeMap::read(input, file).map_err(|error| match error {
+        error @ PlacedError::Io { .. } => Failure::usage(error),
+        error => Failure::data(error),
+    })
+}
+
+/// Says which schedulers and strategies of a grid do not go together.
+pub fn tell_left_out(plan: &Plan) -> Result<(), Failure> {
+    for (scheduler, strategy) in plan.pairs.left_out() {
+        let scheduler = &plan.grid.schedulers[scheduler];
+        let strategy = plan.grid.strategies.get(strategy).map_err(Failure::usage)?;
+        tell(format_args!(
+            "left out: scheduler {scheduler} with allocator {strategy}, which repeats placements and goes \
+             with scheduler recorded only"
+        ));
+    }
+    Ok(())
+}
+
+/// Says where a log has more processors busy than the machine has.
+pub fn tell_conflicts(trace: &Trace, rule: WhenFull, quiet: bool) -> Result<(), Failure> {
+    let (_, overfull) = trace.recorded(&Stop::new()).map_err(Failure::data)?;
+    let told = format!("{} on {}, recorded: {overfull}", trace.workload.name, trace.topology);
+    match rule {
+        _ if overfull.jobs == 0 => {}
+        WhenFull::Error => return Err(Failure::data(anyhow::anyhow!("{told}"))),
+        WhenFull::Virtual if !quiet => tell(format_args!("{told}; {WITHOUT}")),
+        WhenFull::Virtual => {}
+    }
+    Ok(())
+}

@@ -168,6 +168,7 @@ impl Pairwise {
         if let [(_, only)] = admitted {
             return Ok(Some(*only));
         }
+        tie.look(machine);
         let ranked = admitted.iter().take_while(|_| !stop.is_raised()).map(|&(score, index)| {
             let centre = candidates.centre(index);
             set.clear();

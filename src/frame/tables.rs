@@ -12,6 +12,10 @@ use crate::metrics::{Allocation, JobMeasures, SizeRow};
 /// Rows of the table of job sizes that are held back to fill a Parquet row group.
 const HELD_ROWS: usize = 1 << 16;
 
+/// Jobs in one Parquet row group: the columns of a run of millions, all at once, would be the most
+/// of its memory.
+const JOB_ROWS: usize = 1 << 18;
+
 /// Processors in one Parquet row group of the table of placements, but for jobs that have more.
 const HELD_PROCESSORS: usize = 1 << 20;
 
@@ -73,7 +77,10 @@ impl Tables {
     /// [`FrameError`] if a file cannot be written.
     pub fn write(&mut self, result: &RunResult) -> Result<(), FrameError> {
         if let Some(jobs) = &mut self.jobs {
-            jobs.append(&result.job_rows().collect::<Vec<_>>())?;
+            let mut rows = result.job_rows().peekable();
+            while rows.peek().is_some() {
+                jobs.append(&rows.by_ref().take(JOB_ROWS).collect::<Vec<_>>())?;
+            }
         }
         self.write_allocations(result)?;
         self.held_rows += 1 + result.by_size.len();

@@ -20,6 +20,9 @@ pub fn grids() -> impl Strategy<Value = Grid> {
         1 => (open(150), open(4)).prop_map(|(a, b)| vec![a, b]),
         3 => proptest::collection::vec(axis(12), 2),
         2 => proptest::collection::vec(axis(6), 3),
+        // Lines, and boxes of unlike sides.
+        1 => (open(2), open(60)).prop_map(|(a, b)| vec![a, b]),
+        1 => (axis(3), axis(24), axis(9)).prop_map(|(a, b, c)| vec![a, b, c]),
     ]
     .prop_map(|axes| Grid::new(&axes).expect("small"))
 }

@@ -1,3 +1,4 @@
+use super::least::LeastPairs;
 use super::reach::Reach;
 use super::survey::along;
 use super::window::Window;
@@ -54,11 +55,12 @@ impl Diamond {
         (x, y): (usize, usize),
         reach: Reach,
         need: usize,
+        least: &mut LeastPairs,
         limit: u64,
         open: impl Fn(u64) -> bool,
     ) -> Outlook {
         let Reach { outermost: last, inner, .. } = reach;
-        let (any_part, shell_part) = (least_pairs_anywhere(need), least_pairs_in_shell(need));
+        let (any_part, shell_part) = (least.anywhere(need), least.in_shell(last, need));
         let decide =
             |at_least: u64| match (at_least + any_part > limit, open(at_least + shell_part)) {
                 (true, _) => Some(Outlook::Hopeless),
@@ -90,13 +92,15 @@ impl Diamond {
     }
 
     /// Looks closer after an open look: whether the score can still be `open` if the part
-    /// is of this very shell. Such a bound says nothing of other sets.
+    /// is of this very shell, in which it has at least the pairwise sum `in_shell`. Such a bound
+    /// says nothing of other sets.
     pub fn is_open(
         &mut self,
         counts: &DiamondCounts,
         (x, y): (usize, usize),
         last: usize,
         need: usize,
+        in_shell: u64,
         open: impl Fn(u64) -> bool,
     ) -> bool {
         self.gather(counts, x, y, last);
@@ -104,7 +108,7 @@ impl Diamond {
             self.costs.select_nth_unstable(need);
         }
         let costs: u64 = self.costs[..need].iter().map(|&cost| u64::from(cost)).sum();
-        open(self.pairs + costs + least_pairs_in_shell(need))
+        open(self.pairs + costs + in_shell)
     }
 
     /// The least D of all positions in the last shell, free or not, which is also the
@@ -178,19 +182,6 @@ impl Diamond {
 /// Number of positions nearer than shell `last`.
 fn positions_before(last: usize) -> usize {
     2 * last * last.saturating_sub(1) + usize::from(last > 0)
-}
-
-/// Lower bound of the pairwise sum of `m` distinct processors of one shell. Any two are
-/// an even distance apart, and at most 4 j others are within distance 2 j of one.
-fn least_pairs_in_shell(m: usize) -> u64 {
-    let others = m.saturating_sub(1);
-    let (full, rest) = (others / 4, others % 4);
-    (m * (2 * full * (full + 1) + rest * (full + 1))) as u64
-}
-
-/// Lower bound of the pairwise sum of any `m` distinct processors.
-fn least_pairs_anywhere(m: usize) -> u64 {
-    (m * m.saturating_sub(1) / 2) as u64
 }
 
 /// Fills in the strips of a diamond of radius `last` - 1 around `centre` from `first` to

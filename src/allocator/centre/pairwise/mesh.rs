@@ -2,6 +2,7 @@ use super::arc::Arc;
 use super::candidates::Candidates;
 use super::contest::Contest;
 use super::diamond::{Diamond, Outlook};
+use super::least::LeastPairs;
 use super::reach::Reaches;
 use super::whole::Whole;
 use crate::allocator::centre::options::ShellOrder;
@@ -26,6 +27,7 @@ pub struct Mesh {
     /// By position, with a border around the mesh: one more than the outermost shell if
     /// it is hopeless, else 0.
     beyond_hopeless: Vec<u16>,
+    least: LeastPairs,
     arc: Arc,
     whole: Whole,
     part: Vec<[u16; 2]>,
@@ -42,6 +44,7 @@ impl Mesh {
             queue: Vec::new(),
             places: Vec::new(),
             beyond_hopeless: Vec::new(),
+            least: LeastPairs::new(grid),
             arc: Arc::default(),
             whole: Whole::default(),
             part: Vec::new(),
@@ -81,7 +84,8 @@ impl Mesh {
             }
             let need = size - reach.inner;
             let open = |at_least| contest.is_open(at_least, index);
-            match self.diamond.look(&self.counts, (x, y), reach, need, contest.limit(), open) {
+            let (counts, least) = (&self.counts, &mut self.least);
+            match self.diamond.look(counts, (x, y), reach, need, least, contest.limit(), open) {
                 Outlook::Open => {}
                 Outlook::Closed => continue,
                 Outlook::Hopeless => {
@@ -99,7 +103,9 @@ impl Mesh {
                 contest.enter(score, index, &admitted);
                 continue;
             }
-            if !self.diamond.is_open(&self.counts, (x, y), reach.outermost, need, open) {
+            let in_shell = self.least.in_shell(reach.outermost, need);
+            let last = reach.outermost;
+            if !self.diamond.is_open(&self.counts, (x, y), last, need, in_shell, open) {
                 continue;
             }
             let shell = self.diamond.shell();

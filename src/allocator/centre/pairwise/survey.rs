@@ -71,11 +71,7 @@ impl Survey {
         part.iter().for_each(|node| count(self.coords[node.index()]));
         self.part = part;
         self.histograms = histograms;
-        let axes = self.histograms.iter().zip(self.grid.axes());
-        axes.map(
-            |(histogram, axis)| if axis.wrapped { around(histogram) } else { along(histogram) },
-        )
-        .sum()
+        pairs_of(&self.grid, &self.histograms)
     }
 
     /// Appends the `size` processors around `centre` to `chosen`; returns the shell number
@@ -143,6 +139,14 @@ impl Survey {
             chosen,
         );
     }
+}
+
+/// Sum of pairwise L1 distances, from the number of processors at each position of each
+/// dimension.
+pub fn pairs_of(grid: &Grid, histograms: &[Vec<u32>; 3]) -> u64 {
+    let axes = histograms.iter().zip(grid.axes());
+    axes.map(|(histogram, axis)| if axis.wrapped { around(histogram) } else { along(histogram) })
+        .sum()
 }
 
 /// Sum of distances over all pairs on a line: every cut between neighbouring positions is

@@ -25,6 +25,29 @@ proptest! {
         agrees(&mut fast, &rule, &grid, machine(&grid, busy, seed), &shares)?;
     }
 
+    /// The engine for every grid, where another would do.
+    #[test]
+    fn the_engine_for_every_grid_agrees_too(
+        grid in grids(),
+        product: bool,
+        options in options(),
+        busy in 0.0..0.95f64,
+        seed: u64,
+        shares in proptest::collection::vec(0.0..1.0f64, 2),
+        survey: bool,
+    ) {
+        let (mut fast, rule) = if product {
+            (Pairwise::mm(&grid, options), Pairwise::mm_rule(options))
+        } else {
+            (Pairwise::gen_alg(&grid, options), Pairwise::gen_alg_rule(options))
+        };
+        fast.engine = match Balls::new(&grid) {
+            Some(balls) if !survey => Engine::Balls(Box::new(balls)),
+            _ => Engine::Survey,
+        };
+        agrees(&mut fast, &rule, &grid, machine(&grid, busy, seed), &shares)?;
+    }
+
     /// With processors out of service, which may be walls to their neighbours.
     #[test]
     fn agrees_with_the_definition_beside_what_is_down(

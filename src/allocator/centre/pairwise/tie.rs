@@ -1,22 +1,45 @@
 use crate::allocator::centre::tie::{TieVector, WallRule, walls_of};
 use crate::machine::Machine;
-use crate::topology::{Coord, Grid, NodeId};
+use crate::topology::{Axis, Coord, Grid, NodeId};
 
 /// Tie values with diamond shells; the definition is at
 /// [`TieVector`](crate::allocator::centre::TieVector).
+///
+/// Sums over what is near a candidate go row by row of the grid, from sums along the rows.
 #[derive(Debug)]
 pub struct TieValues {
     vector: TieVector,
     rule: WallRule,
     /// By processor: what it counts as a wall processor when all are in service.
     walls: Vec<u8>,
+    /// Along a row of consecutive processors.
+    along: Axis,
+    /// By row and position, one more than there are: free processors before it, and the sum of
+    /// their positions.
+    before: Vec<[i64; 2]>,
 }
 
 impl TieValues {
     /// Tie values of one vector and wall rule.
     pub fn new(grid: &Grid, vector: TieVector, rule: WallRule) -> Self {
         let weight = |&coord: &Coord| rule.weight(grid.walls(coord)) as u8;
-        Self { vector, rule, walls: grid.coords().iter().map(weight).collect() }
+        let along = grid.axes()[grid.dimensions() - 1];
+        let walls = grid.coords().iter().map(weight).collect();
+        Self { vector, rule, walls, along, before: Vec::new() }
+    }
+
+    /// Takes in which processors are free, before the first of the values of a decision.
+    pub fn look(&mut self, machine: &Machine) {
+        self.before.clear();
+        for row in machine.free_map().chunks(usize::from(self.along.extent)) {
+            let (mut count, mut sum) = (0, 0);
+            self.before.push([0, 0]);
+            for (position, &free) in (0..).zip(row) {
+                count += i64::from(free);
+                sum += if free { position } else { 0 };
+                self.before.push([count, sum]);
+            }
+        }
     }
 
     /// The tie value of the processors `chosen` around `centre`, the outermost of them in
@@ -33,12 +56,11 @@ impl TieValues {
         // No EF: the names refuse it for these strategies.
         let TieVector { scan_radius, available, wall, border, ends: _ } = self.vector;
         let max_shell = i64::from(last) + i64::from(scan_radius);
-        let weight = |coord: Coord| max_shell - i64::from(grid.l1(centre, coord)) + 1;
         // Free processors nearby, less the candidate's own.
         let mut nearby = 0;
         let mut touching = 0;
         for node in chosen {
-            let weight = weight(coords[node.index()]);
+            let weight = max_shell - i64::from(grid.l1(centre, coords[node.index()])) + 1;
             nearby -= weight;
             let walls = match machine.down_count() {
                 0 => u32::from(self.walls[node.index()]),
@@ -48,15 +70,67 @@ impl TieValues {
         }
         let mut outside = 0;
         if available != 0 || border != 0 {
-            for ((&coord, &free), node) in coords.iter().zip(machine.free_map()).zip(0..) {
-                let weight = weight(coord);
-                if free {
-                    nearby += weight.max(0);
-                } else if weight == i64::from(scan_radius) && !machine.is_down(NodeId(node)) {
-                    outside += weight;
+            let length = usize::from(self.along.extent);
+            let lane = i64::from(centre[grid.dimensions() - 1]);
+            for (row, first) in coords.iter().step_by(length).enumerate() {
+                let mut across = centre;
+                across[grid.dimensions() - 1] = 0;
+                let distance = i64::from(grid.l1(across, *first));
+                if available != 0 && distance <= max_shell {
+                    nearby += self.weights(row, lane, max_shell - distance);
+                }
+                let rest = i64::from(last) + 1 - distance;
+                if border != 0 && rest >= 0 {
+                    let [behind, ahead] = self.most(lane);
+                    let places = [
+                        (rest <= behind).then_some(lane - rest),
+                        (0 < rest && rest <= ahead).then_some(lane + rest),
+                    ];
+                    for place in places.into_iter().flatten() {
+                        let place = place.rem_euclid(length as i64) as usize;
+                        let node = NodeId((row * length + place) as u32);
+                        if !machine.is_free(node) && !machine.is_down(node) {
+                            outside += i64::from(scan_radius);
+                        }
+                    }
                 }
             }
         }
         i64::from(available) * nearby - i64::from(wall) * touching - i64::from(border) * outside
+    }
+
+    /// How far positions of a row lie behind one and ahead of it, each once.
+    fn most(&self, lane: i64) -> [i64; 2] {
+        let extent = i64::from(self.along.extent);
+        if self.along.wrapped { [extent / 2, (extent - 1) / 2] } else { [lane, extent - 1 - lane] }
+    }
+
+    /// Over the free processors of a row within `reach` of a position: one more than `reach`,
+    /// less their distance.
+    fn weights(&self, row: usize, lane: i64, reach: i64) -> i64 {
+        let [behind, ahead] = self.most(lane).map(|most| most.min(reach));
+        let [left, left_sum] = self.between(row, lane - behind, lane);
+        let [right, right_sum] = self.between(row, lane, lane + ahead + 1);
+        (reach + 1) * (left + right) - (lane * left - left_sum) - (right_sum - lane * right)
+    }
+
+    /// Free processors of a row from a position to before another, and the sum of their
+    /// positions, which may lie beyond one end of a row that wraps.
+    fn between(&self, row: usize, from: i64, to: i64) -> [i64; 2] {
+        let extent = i64::from(self.along.extent);
+        let inside = |from: i64, to: i64, turns: i64| {
+            let at = |position: i64| {
+                let position = (position - turns * extent).clamp(0, extent);
+                self.before[row * (extent as usize + 1) + position as usize]
+            };
+            let ([count, sum], [end_count, end_sum]) = (at(from), at(to));
+            [end_count - count, end_sum - sum + turns * extent * (end_count - count)]
+        };
+        let mut all = inside(from, to, 0);
+        if from < 0 || to > extent {
+            let more = inside(from, to, if from < 0 { -1 } else { 1 });
+            all = [all[0] + more[0], all[1] + more[1]];
+        }
+        all
     }
 }

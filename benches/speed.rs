@@ -1,0 +1,290 @@
+//! Has anything become slower? All that matters, in one run of some minutes, against a stored
+//! baseline.
+//!
+//! ```text
+//! cargo bench --bench speed -- results/benchmarks/speed.csv            compare, exit code 1 if slower
+//! cargo bench --bench speed -- results/benchmarks/speed.csv --write    a new baseline
+//! cargo bench --bench speed -- results/benchmarks/speed.csv mm gabl    only what has these in its name
+//! ```
+//!
+//! Every time is CPU time of the thread over that of a calibration loop, run before and after it
+//! in the same process: so a baseline holds for machines of one kind whatever else runs there,
+//! and roughly for others. The least ratio of several rounds counts. What seems slower than the
+//! baseline by more than a tenth is measured again, up to [`ROUNDS`] rounds, before that is said.
+
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::hint::black_box;
+use std::path::Path;
+use std::process::ExitCode;
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use replay::allocator::registry::AllocatorSpec;
+use replay::network::packets::{ListedPacket, replay};
+use replay::network::{Network, Settings};
+use replay::scheduler::registry::SchedulerSpec;
+use replay::simulation::{Observer, RunTimes, Scene, Timeline, simulate};
+use replay::stop::Stop;
+use replay::topology::{NodeId, Topology};
+use replay::workload::lublin::{LublinFeitelson, write_swf};
+use replay::workload::stochastic::{Arrivals, StochasticStream};
+use replay::workload::{Job, Policy, Window, Workload};
+use rustix::time::{ClockId, clock_gettime};
+
+type Failure = Box<dyn Error>;
+
+/// What is slower by more than this share is told.
+const TOLERANCE: f64 = 0.10;
+/// Rounds at first, and at most.
+const FEW: usize = 3;
+const ROUNDS: usize = 12;
+
+/// Machine, strategy and jobs of streams of decisions.
+const DECISIONS: [(&str, &str, u32); 22] = [
+    ("32x32", "mc1x1", 2000),
+    ("32x32", "mc1x1[tie=2,13,20,6]", 1500),
+    ("16x16x16", "mc1x1", 600),
+    ("32x32", "mm", 250),
+    ("32x32", "gen-alg", 400),
+    ("16x16x16", "mm", 12),
+    ("16x16x16", "gen-alg", 25),
+    ("torus:16x16x16", "mm", 8),
+    ("32x32", "mm[tie=2,13,20,6]", 150),
+    ("16x16x16", "mm[tie=2,13,20,6]", 10),
+    ("32x32", "mc", 1000),
+    ("32x32", "hilbert-best-fit", 8000),
+    ("32x32", "random", 4000),
+    ("32x32", "paging", 8000),
+    ("32x32", "mbs", 8000),
+    ("32x32", "gabl", 800),
+    ("16x16x16", "gabl", 100),
+    ("32x32", "first-fit", 6000),
+    ("32x32", "best-fit", 2000),
+    ("32x32", "busy-list", 8000),
+    ("32x32", "anca", 3000),
+    ("16x16x16", "midplane", 1500),
+];
+
+const SCHEDULERS: [(&str, u32); 6] = [
+    ("fcfs", 50_000),
+    ("priority[order=shortest]", 40_000),
+    ("easy", 6000),
+    ("easy[order=shortest]", 5000),
+    ("out-of-order", 4000),
+    ("conservative", 1000),
+];
+
+/// Sees nothing.
+struct Nobody;
+impl Observer for Nobody {}
+
+/// CPU time of the thread, in seconds.
+fn spent() -> f64 {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    time.tv_sec as f64 + 1e-9 * time.tv_nsec as f64
+}
+
+/// Seconds of a loop that never changes: steps that wait for each other through a table of half
+/// a megabyte, and sums along it.
+fn calibration() -> f64 {
+    let begin = spent();
+    let mut table = vec![1u32; 1 << 17];
+    let mut state = 1u64;
+    for _ in 0..1_000_000 {
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let at = (state >> 47) as usize;
+        table[at] = table[at].wrapping_add(state as u32);
+        state ^= u64::from(table[(at * 7) & 0x1_ffff]);
+    }
+    for _ in 0..40 {
+        let sum = table.iter().fold(0u32, |sum, entry| sum.wrapping_add(entry ^ (entry >> 3)));
+        table[sum as usize & 0x1_ffff] = sum;
+    }
+    black_box(&table);
+    spent() - begin
+}
+
+/// Something to measure: its name and what it runs, returning the seconds that count.
+struct Item {
+    name: String,
+    run: Box<dyn FnMut() -> Result<f64, Failure>>,
+}
+
+fn timed<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<f64, Failure> {
+    let begin = spent();
+    black_box(work()?);
+    Ok(spent() - begin)
+}
+
+/// A saturated stream of jobs with sides up to half the machine's under FCFS.
+fn decisions(machine: &str, strategy: &str, count: u32) -> Result<Item, Failure> {
+    let topology: Topology = machine.parse()?;
+    let extents = topology.extents();
+    let half = extents.iter().copied().max().unwrap_or(2) / 2;
+    let stream = StochasticStream {
+        arrivals: Arrivals::Exponential { mean: 0.01 },
+        sides: format!("uniform[low=1,high={half}]").parse()?,
+        jobs: count,
+        ..StochasticStream::new(extents)
+    };
+    let jobs = stream.generate(1, 0)?.jobs;
+    let allocator: AllocatorSpec = strategy.parse()?;
+    let run = move || {
+        let stop = &Stop::new();
+        let mut built = allocator.build(&topology, 1)?;
+        let mut scheduler = SchedulerSpec::fcfs().build(topology.processors() as u32);
+        let scene = Scene { jobs: &jobs, topology: &topology, timed: false, stop };
+        let service = &mut RunTimes::default();
+        timed(|| {
+            Ok(simulate(scene, scheduler.as_mut(), built.as_mut(), service, &mut Nobody)?.attempts)
+        })
+    };
+    Ok(Item { name: format!("{strategy} on {machine}"), run: Box::new(run) })
+}
+
+/// Jobs that are all there almost at once, so that the queue is as long as the trace.
+fn queue(scheduler: &str, count: u32) -> Result<Item, Failure> {
+    const PROCESSORS: u32 = 1024;
+    let mut rng = ChaCha8Rng::seed_from_u64(1);
+    let mut job = |number: u32| {
+        let run = (10.0 * 1000f64.powf(rng.random::<f64>())) as i64;
+        Job {
+            number: i64::from(number),
+            submit: i64::from(number) / 100,
+            run,
+            estimate: (run as f64 * (1.0 + 3.0 * rng.random::<f64>())) as i64,
+            size: f64::from(PROCESSORS).powf(rng.random::<f64>()) as u32,
+            line: 0,
+            shape: None,
+            limit: None,
+        }
+    };
+    let jobs: Vec<Job> = (0..count).map(&mut job).collect();
+    let scheduler: SchedulerSpec = scheduler.parse()?;
+    let name = format!("queue of {count} under {scheduler}");
+    let run = move || {
+        let mut built = scheduler.build(PROCESSORS);
+        timed(|| Ok(Timeline::compute(&jobs, PROCESSORS, built.as_mut(), &Stop::new())?))
+    };
+    Ok(Item { name, run: Box::new(run) })
+}
+
+fn reading() -> Result<Item, Failure> {
+    let model = LublinFeitelson::batch_and_interactive(1024).with_load(0.8);
+    let mut text = Vec::new();
+    write_swf(&model.generate(30_000, 1)?, 1024, &[], &mut text)?;
+    let run = move || {
+        timed(|| {
+            let (policy, window) = (&Policy::JOHNSON, &Window::ALL);
+            let read = Workload::from_reader(
+                text.as_slice(),
+                "t.swf",
+                policy,
+                window,
+                Default::default(),
+            )?;
+            Ok(read.jobs.len())
+        })
+    };
+    Ok(Item { name: "reading 30000 jobs".to_string(), run: Box::new(run) })
+}
+
+/// Every node of a mesh to every other, all at once.
+fn network(preset: &'static str, settings: Settings) -> Result<Item, Failure> {
+    let topology: Topology = "16x16".parse()?;
+    let nodes = topology.processors() as u32;
+    let pairs = (0..nodes).flat_map(move |dst| (0..nodes).map(move |src| (src, dst)));
+    let packets = pairs.filter(|(src, dst)| src != dst).zip(0..).map(|((src, dst), id)| {
+        let flits = Settings::PACKET_FLITS;
+        ListedPacket { id, src: NodeId(src), dst: NodeId(dst), flits, inject_cycle: 0 }
+    });
+    let packets: Vec<ListedPacket> = packets.collect();
+    let run = move || {
+        let mut network = Network::new(&topology, settings)?;
+        timed(|| Ok(replay(&mut network, &packets)?.len()))
+    };
+    Ok(Item { name: format!("all to all on 16x16, {preset}"), run: Box::new(run) })
+}
+
+fn items() -> Result<Vec<Item>, Failure> {
+    let mut items = vec![reading()?];
+    for (scheduler, count) in SCHEDULERS {
+        items.push(queue(scheduler, count)?);
+    }
+    for (machine, strategy, count) in DECISIONS {
+        items.push(decisions(machine, strategy, count)?);
+    }
+    for (preset, settings) in Settings::PRESETS {
+        items.push(network(preset, settings)?);
+    }
+    Ok(items)
+}
+
+/// One round: the item's time over that of the calibration loop.
+fn ratio(item: &mut Item) -> Result<f64, Failure> {
+    let before = calibration();
+    let seconds = (item.run)()?;
+    Ok(seconds / before.min(calibration()))
+}
+
+/// Ratios by name.
+fn baseline(path: &Path) -> Result<BTreeMap<String, f64>, Failure> {
+    let mut ratios = BTreeMap::new();
+    for row in csv::Reader::from_path(path)?.records() {
+        let row = row?;
+        let (Some(name), Some(ratio)) = (row.get(0), row.get(1)) else {
+            return Err(format!("{}: a row wants name and ratio", path.display()).into());
+        };
+        ratios.insert(name.to_string(), ratio.parse()?);
+    }
+    Ok(ratios)
+}
+
+fn main() -> Result<ExitCode, Failure> {
+    // `cargo bench` adds `--bench`.
+    let words: Vec<String> = std::env::args().skip(1).filter(|word| word != "--bench").collect();
+    let write = words.iter().any(|word| word == "--write");
+    let mut words = words.iter().filter(|word| *word != "--write");
+    let path = words.next().ok_or("say which baseline, such as results/benchmarks/speed.csv")?;
+    let path = Path::new(path);
+    let chosen: Vec<&String> = words.collect();
+    let baseline = if write { BTreeMap::new() } else { baseline(path)? };
+    let mut table = csv::Writer::from_writer(Vec::new());
+    table.write_record(["name", "ratio"])?;
+    let mut slower = Vec::new();
+    println!("{:<44} {:>10} {:>10} {:>8}", "", "ratio", "baseline", "change");
+    for mut item in items()? {
+        if !chosen.is_empty() && !chosen.iter().any(|word| item.name.contains(word.as_str())) {
+            continue;
+        }
+        let known = baseline.get(&item.name).copied();
+        let is_slower = |least: f64| known.is_some_and(|known| least > known * (1.0 + TOLERANCE));
+        let (mut least, mut round) = (f64::INFINITY, 0);
+        let rounds = if write { ROUNDS } else { FEW };
+        while round < rounds || round < ROUNDS && is_slower(least) {
+            least = least.min(ratio(&mut item)?);
+            round += 1;
+        }
+        table.write_record([&item.name, &format!("{least:.5}")])?;
+        let change = |known: f64| format!("{:+.1} %", 100.0 * (least / known - 1.0));
+        let known = known.map_or(["-".to_string(), "new".to_string()], |known| {
+            [format!("{known:.5}"), change(known)]
+        });
+        println!("{:<44} {least:>10.5} {:>10} {:>8}", item.name, known[0], known[1]);
+        if is_slower(least) {
+            slower.push(format!("{}: {}", item.name, known[1]));
+        }
+    }
+    if write {
+        std::fs::write(path, table.into_inner()?)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if slower.is_empty() {
+        println!("nothing is slower by more than {:.0} %", 100.0 * TOLERANCE);
+        return Ok(ExitCode::SUCCESS);
+    }
+    println!("slower by more than {:.0} %:\n{}", 100.0 * TOLERANCE, slower.join("\n"));
+    Ok(ExitCode::FAILURE)
+}

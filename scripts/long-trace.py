@@ -1,0 +1,42 @@
+#!/usr/bin/env python3
+"""Writes a long trace for measuring, on standard output.
+
+    scripts/long-trace.py JOBS [LOAD] [SPACING]
+
+Sizes and run times are of the shape of Frontier's: most jobs small, a few of nearly the whole
+machine of 9,408 nodes, run times from seconds to hours, limits one to four times as long. Jobs
+arrive so that they offer the LOAD, 0.85 if it is not given; with SPACING, so many hundredths of a
+second apart. The same arguments give the same bytes.
+"""
+
+import random
+import sys
+
+NODES = 9408
+
+
+def main():
+    count = int(sys.argv[1])
+    load = float(sys.argv[2]) if len(sys.argv) > 2 else 0.85
+    rng = random.Random(1)
+    jobs = []
+    for _ in range(count):
+        size = min(int(2 ** (13.2 * rng.random() ** 3)), NODES)
+        run = int(10 * 1500 ** rng.random())
+        jobs.append((size, run, 60 * (1 + int(run * (1 + 3 * rng.random())) // 60)))
+    if len(sys.argv) > 3:
+        spacing = int(sys.argv[3]) / 100
+    else:
+        spacing = sum(size * run for size, run, _ in jobs) / (load * NODES) / count
+    lines = [f"; MaxNodes: {NODES}", f"; MaxProcs: {NODES}"]
+    clock = 0.0
+    for number, (size, run, limit) in enumerate(jobs, 1):
+        clock += spacing * rng.expovariate(1) if len(sys.argv) <= 3 else spacing
+        user = 1 + number * 7919 % 997
+        lines.append(
+            f"{number} {int(clock)} -1 {run} {size} -1 -1 {size} {limit} -1 1 {user} {user % 31} -1 1 1 -1 -1"
+        )
+    sys.stdout.write("\n".join(lines) + "\n")
+
+
+main()

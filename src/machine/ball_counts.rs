@@ -1,0 +1,329 @@
+//! Counts of free processors in L1 balls on any grid, and in the planes through their centres.
+//!
+//! Radius by radius, for all centres at once, by additions alone: the ball of radius r is
+//! made of the plane diamonds of radius r - d at distance d on both sides, and each side
+//! is that of the neighbour for radius r - 1, and the diamond that is new. On a dimension
+//! that wraps, what would be reached a second time around is taken off. Diamonds come of
+//! lines the same way, and lines along the *lanes*, the longest dimension, of prefix sums.
+
+use std::ops::Range;
+
+use super::{LANES, Machine, Shorts};
+use crate::topology::{Axis, Coord, Grid};
+
+/// Counts of free processors on one grid, up to the radius last asked for.
+#[derive(Clone, Debug)]
+pub struct BallCounts {
+    /// Which dimension of the grid each of ours is; the lanes are the last.
+    dimensions: [usize; 3],
+    axes: [Axis; 3],
+    /// Entries of one row of lanes.
+    pitch: usize,
+    /// Entries before the first lane where rows are unrolled.
+    margin: usize,
+    wide: usize,
+    /// `free[row * pitch + lane]`: 1 if free.
+    free: Vec<u16>,
+    /// By row, unrolled: free processors before a position.
+    before: Vec<u16>,
+    before_pitch: usize,
+    levels: Vec<Level>,
+    /// How many of the levels are of this machine.
+    known: usize,
+    sides: [Sides; 5],
+    /// A row of no processors.
+    nothing: Vec<u16>,
+    seen: u64,
+}
+
+/// All counts of one radius, by centre.
+#[derive(Clone, Debug, Default)]
+struct Level {
+    /// In lines along the lanes and along the second dimension.
+    lines: [Vec<u16>; 2],
+    /// In the diamonds across each of the dimensions.
+    planes: [Vec<u16>; 3],
+    /// The last of these, unrolled along the lanes.
+    unrolled: Vec<u16>,
+    ball: Vec<u16>,
+}
+
+/// What lies behind each centre along one dimension, itself included, and ahead of it; of
+/// the radius before, and room for the next.
+#[derive(Clone, Debug, Default)]
+struct Sides {
+    behind: [Vec<u16>; 2],
+    ahead: [Vec<u16>; 2],
+}
+
+impl BallCounts {
+    /// Most counts of balls, of all centres and radii, that are kept.
+    const MOST_ENTRIES: usize = 1 << 24;
+
+    /// Tables for `grid`; `None` if they would be out of proportion or the grid has more
+    /// than 65,535 points.
+    pub fn new(grid: &Grid) -> Option<Self> {
+        let radii = 1 + grid.axes().iter().map(|axis| usize::from(axis.diameter())).sum::<usize>();
+        let points = grid.processors();
+        if points > usize::from(u16::MAX) || points * radii > Self::MOST_ENTRIES {
+            return None;
+        }
+        let mut dimensions = [0, 1, 2];
+        // Stable: of equal extents the last stays last.
+        dimensions.sort_by_key(|&dimension| grid.extent(dimension));
+        let axes = dimensions.map(|dimension| grid.axes()[dimension]);
+        let [a, b, lanes] = axes.map(|axis| usize::from(axis.extent));
+        let pitch = lanes.next_multiple_of(LANES);
+        let margin = (lanes / 2 + LANES).next_multiple_of(LANES);
+        let before_pitch = 3 * lanes + 2 * LANES;
+        let sides = Sides {
+            behind: [(); 2].map(|()| vec![0; a * b * pitch]),
+            ahead: [(); 2].map(|()| vec![0; a * b * pitch]),
+        };
+        Some(Self {
+            dimensions,
+            axes,
+            pitch,
+            margin,
+            wide: pitch + 2 * margin,
+            free: vec![0; a * b * pitch],
+            before: vec![0; a * b * before_pitch],
+            before_pitch,
+            levels: Vec::new(),
+            known: 0,
+            sides: [(); 5].map(|()| sides.clone()),
+            nothing: vec![0; pitch],
+            seen: 0,
+        })
+    }
+
+    /// Forgets the machine seen last.
+    pub fn reset(&mut self) {
+        self.seen = 0;
+    }
+
+    /// Takes in what has changed on `machine`, whose topology must be the grid.
+    pub fn update(&mut self, machine: &Machine, coords: &[Coord]) {
+        if machine.version() == self.seen {
+            return;
+        }
+        self.seen = machine.version();
+        self.known = 0;
+        for (&coord, &free) in coords.iter().zip(machine.free_map()) {
+            let at = self.at(coord);
+            self.free[at] = u16::from(free);
+        }
+        let lanes = self.extent(2);
+        let rows = self.before.chunks_exact_mut(self.before_pitch);
+        for (before, free) in rows.zip(self.free.chunks_exact(self.pitch)) {
+            let mut sum = 0u16;
+            for (position, entry) in before.iter_mut().enumerate() {
+                *entry = sum;
+                // On a mesh nothing lies beyond the walls.
+                let inside = (lanes..2 * lanes).contains(&position);
+                if inside || self.axes[2].wrapped && position < 3 * lanes {
+                    sum = sum.wrapping_add(free[position % lanes]);
+                }
+            }
+        }
+    }
+
+    /// Computes the counts of all radii up to this one.
+    pub fn reach(&mut self, radius: usize) {
+        while self.known <= radius {
+            self.add_level();
+        }
+    }
+
+    fn add_level(&mut self) {
+        let radius = self.known;
+        if self.levels.len() == radius {
+            self.levels.push(Level::default());
+        }
+        let mut level = std::mem::take(&mut self.levels[radius]);
+        let entries = self.free.len();
+        let tables = level.lines.iter_mut().chain(&mut level.planes).chain([&mut level.ball]);
+        tables.for_each(|table| table.resize(entries, 0));
+        level.unrolled.resize(self.rows() * self.wide, 0);
+        self.count_lines(radius, &mut level.lines[0]);
+        let Level { lines: [lines, across], planes: [first, second, third], ball, .. } = &mut level;
+        let mut sides = std::mem::take(&mut self.sides);
+        let [one, two, three, four, five] = &mut sides;
+        let free = |_: usize| self.free.as_slice();
+        self.sweep(1, radius, one, &self.free, free, across);
+        self.sweep(1, radius, two, lines, |r| self.levels[r].lines[0].as_slice(), first);
+        self.sweep(0, radius, three, lines, |r| self.levels[r].lines[0].as_slice(), second);
+        self.sweep(0, radius, four, across, |r| self.levels[r].lines[1].as_slice(), third);
+        self.sweep(0, radius, five, first, |r| self.levels[r].planes[0].as_slice(), ball);
+        self.sides = sides;
+        self.unroll(&level.planes[2], &mut level.unrolled);
+        self.levels[radius] = level;
+        self.known += 1;
+    }
+
+    fn count_lines(&self, radius: usize, lines: &mut [u16]) {
+        let lanes = self.extent(2);
+        let [behind, ahead] = self.most(2).map(|most| radius.min(most));
+        let rows = self.before.chunks_exact(self.before_pitch);
+        for (line, before) in lines.chunks_exact_mut(self.pitch).zip(rows) {
+            let (ends, starts) = (&before[lanes + ahead + 1..], &before[lanes - behind..]);
+            // Lanes past the end of the row mean nothing.
+            for ((entry, end), start) in line[..lanes].iter_mut().zip(ends).zip(starts) {
+                *entry = end.wrapping_sub(*start);
+            }
+        }
+    }
+
+    /// Adds up along a dimension: for each centre the counts `now` of radius `radius` at its own
+    /// place, and at distance d on both sides those of radius - d, which `earlier` has.
+    fn sweep<'a>(
+        &'a self,
+        dimension: usize,
+        radius: usize,
+        sides: &mut Sides,
+        now: &[u16],
+        earlier: impl Fn(usize) -> &'a [u16],
+        out: &mut [u16],
+    ) {
+        let pitch = self.pitch;
+        let extent = self.extent(dimension);
+        let step = if dimension == 0 { self.extent(1) } else { 1 };
+        let wrapped = self.axes[dimension].wrapped;
+        let [most_behind, most_ahead] = self.most(dimension);
+        let Sides { behind: [behind, next_behind], ahead: [ahead, next_ahead] } = sides;
+        let row_of = |row: usize| row * pitch..(row + 1) * pitch;
+        let nothing = self.nothing.as_slice();
+        for row in 0..self.rows() {
+            let x = row / step % extent;
+            // The row so far along the dimension, if there is one.
+            let along = |distance: isize| {
+                let target = x as isize + distance;
+                let inside = (0..extent as isize).contains(&target);
+                let target = target.rem_euclid(extent as isize) as usize;
+                (inside || wrapped).then(|| row_of(row + target * step - x * step))
+            };
+            // Nothing lies beyond a wall, and nothing is nearer than the centre.
+            let earlier = |drop: usize, distance: isize| match radius.checked_sub(drop) {
+                Some(radius) => row_or(earlier(radius), along(distance), nothing),
+                None => nothing,
+            };
+            let (b, a) = (most_behind as isize, most_ahead as isize);
+            let new = earlier(1, 1);
+            let twice_behind = if wrapped { earlier(most_behind + 1, -b - 1) } else { nothing };
+            let twice_ahead = if wrapped { earlier(most_ahead + 1, a + 1) } else { nothing };
+            let past = row_or(behind, along(-1).filter(|_| radius > 0), nothing);
+            let future = row_or(ahead, along(1).filter(|_| radius > 0), nothing);
+            let now = &now[row_of(row)];
+            let rows = [now, past, future, new, twice_behind, twice_ahead].map(|row| &row[..pitch]);
+            let [now, past, future, new, twice_behind, twice_ahead] = rows;
+            let (to_behind, to_ahead) =
+                (&mut next_behind[row_of(row)], &mut next_ahead[row_of(row)]);
+            let out = &mut out[row_of(row)];
+            for i in 0..pitch {
+                let behind = now[i].wrapping_add(past[i]).wrapping_sub(twice_behind[i]);
+                let ahead = future[i].wrapping_add(new[i]).wrapping_sub(twice_ahead[i]);
+                (to_behind[i], to_ahead[i]) = (behind, ahead);
+                out[i] = behind.wrapping_add(ahead);
+            }
+        }
+        sides.behind.swap(0, 1);
+        sides.ahead.swap(0, 1);
+    }
+
+    fn unroll(&self, plane: &[u16], unrolled: &mut [u16]) {
+        let (lanes, margin) = (self.extent(2), self.margin);
+        let rows = plane.chunks_exact(self.pitch);
+        for (wide, row) in unrolled.chunks_exact_mut(self.wide).zip(rows) {
+            wide[margin..margin + lanes].copy_from_slice(&row[..lanes]);
+            if self.axes[2].wrapped {
+                for offset in 1..=margin {
+                    wide[margin - offset] = row[(lanes - offset % lanes) % lanes];
+                }
+                for (offset, entry) in wide[margin + lanes..].iter_mut().enumerate() {
+                    *entry = row[offset % lanes];
+                }
+            }
+        }
+    }
+
+    fn rows(&self) -> usize {
+        self.extent(0) * self.extent(1)
+    }
+
+    /// How far positions of a dimension can lie behind one and ahead of it, each position
+    /// once.
+    fn most(&self, dimension: usize) -> [usize; 2] {
+        let extent = self.extent(dimension);
+        if self.axes[dimension].wrapped { [extent / 2, (extent - 1) / 2] } else { [extent - 1; 2] }
+    }
+
+    /// The dimensions, the lanes last.
+    pub fn axes(&self) -> &[Axis; 3] {
+        &self.axes
+    }
+
+    /// Which dimension of the grid each of ours is.
+    pub fn dimensions(&self) -> [usize; 3] {
+        self.dimensions
+    }
+
+    /// Number of positions of a dimension.
+    #[inline]
+    pub fn extent(&self, dimension: usize) -> usize {
+        usize::from(self.axes[dimension].extent)
+    }
+
+    /// Entries of a row of lanes.
+    #[inline]
+    pub fn pitch(&self) -> usize {
+        self.pitch
+    }
+
+    /// Where a processor's entry is.
+    #[inline]
+    pub fn at(&self, coord: Coord) -> usize {
+        let [a, b, lane] = self.dimensions.map(|dimension| usize::from(coord[dimension]));
+        (a * self.extent(1) + b) * self.pitch + lane
+    }
+
+    /// Whether the processor of an entry is free.
+    #[inline]
+    pub fn is_free(&self, at: usize) -> bool {
+        self.free[at] != 0
+    }
+
+    /// Free processors within `radius` of 16 centres from an entry on.
+    #[inline]
+    pub fn within(&self, radius: usize, at: usize) -> Shorts {
+        shorts(&self.levels[radius].ball, at)
+    }
+
+    /// Free processors within `radius` of 16 points from an entry on, in the planes across
+    /// the first or second dimension.
+    #[inline]
+    pub fn within_plane(&self, dimension: usize, radius: usize, at: usize) -> Shorts {
+        shorts(&self.levels[radius].planes[dimension], at)
+    }
+
+    /// The same in the planes across the lanes, for the points so many lanes further on.
+    #[inline]
+    pub fn within_layer(&self, radius: usize, row: usize, lane: isize) -> Shorts {
+        let at = (row * self.wide + self.margin).wrapping_add_signed(lane);
+        shorts(&self.levels[radius].unrolled, at)
+    }
+}
+
+/// A row of a table, or one of nothing.
+fn row_or<'a>(table: &'a [u16], row: Option<Range<usize>>, nothing: &'a [u16]) -> &'a [u16] {
+    row.map_or(nothing, |row| &table[row])
+}
+
+#[inline(always)]
+fn shorts(entries: &[u16], from: usize) -> Shorts {
+    let mut lanes = [0; LANES];
+    lanes.copy_from_slice(&entries[from..from + LANES]);
+    lanes
+}
+
+#[cfg(test)]
+mod tests;

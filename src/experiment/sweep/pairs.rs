@@ -43,7 +43,7 @@ impl Pairs {
     }
 
     /// Number of pairs.
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         (0..self.repeats.len()).map(|scheduler| self.width(scheduler)).sum()
     }
 
@@ -54,7 +54,7 @@ impl Pairs {
             .flat_map(|scheduler| self.bound.iter().map(move |&strategy| (scheduler, strategy)))
     }
 
-    /// Scheduler and strategy of pair `pair`, below [`len`](Self::len).
+    /// Scheduler and strategy of pair `pair`, below [`count`](Self::count).
     pub fn at(&self, pair: usize) -> (usize, usize) {
         let (mut scheduler, mut strategy) = (0, pair);
         while strategy >= self.width(scheduler) {
@@ -106,7 +106,7 @@ mod tests {
             let all = (0..repeats.len()).flat_map(|s| (0..is_bound.len()).map(move |a| (s, a)));
             let goes = |&(s, a): &(usize, usize)| repeats[s] || !is_bound[a];
             let list: Vec<_> = all.clone().filter(goes).collect();
-            prop_assert_eq!(pairs.len(), list.len());
+            prop_assert_eq!(pairs.count(), list.len());
             for (index, &(scheduler, strategy)) in list.iter().enumerate() {
                 prop_assert_eq!(pairs.at(index), (scheduler, strategy));
                 prop_assert_eq!(pairs.pair(scheduler, strategy), index);

@@ -188,7 +188,7 @@ impl Plan {
     ) -> Result<Self, PlanError> {
         let copies = 1 + grid.copies() as usize;
         let pairs = Pairs::of(&grid)?;
-        let lists = [traces.len(), copies, pairs.len(), grid.seeds.len()];
+        let lists = [traces.len(), copies, pairs.count(), grid.seeds.len()];
         let cells = lists.iter().map(|&length| length as u128).product::<u128>();
         match u32::try_from(cells) {
             Ok(_) => Ok(Self { grid, traces, build, pairs }),
@@ -209,7 +209,7 @@ impl Plan {
 
     /// Cells on one copy of one trace.
     fn of_a_copy(&self) -> usize {
-        self.pairs.len() * self.grid.seeds.len()
+        self.pairs.count() * self.grid.seeds.len()
     }
 
     /// Whether there is no cell.
@@ -236,7 +236,7 @@ impl Plan {
             place
         };
         let seed = digit(self.grid.seeds.len());
-        let (scheduler, strategy) = self.pairs.at(digit(self.pairs.len()));
+        let (scheduler, strategy) = self.pairs.at(digit(self.pairs.count()));
         let copy = digit(self.copies());
         [rest, copy, scheduler, strategy, seed]
     }
@@ -248,7 +248,7 @@ impl Plan {
     }
 
     fn of_pair(&self, [trace, copy]: [usize; 2], pair: usize, seed: usize) -> u32 {
-        let run = (trace * self.copies() + copy) * self.pairs.len() + pair;
+        let run = (trace * self.copies() + copy) * self.pairs.count() + pair;
         (run * self.grid.seeds.len() + seed) as u32
     }
 

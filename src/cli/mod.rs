@@ -143,7 +143,7 @@ enum Command {
     /// Put the shards of a sweep or a search together.
     ///
     /// Those of a search have the traces read again, which must be where they were.
-    Merge(merge::MergeArgs),
+    Merge(shards::MergeArgs),
     /// Show the machine at an instant of a run: who holds which processors.
     ///
     /// As a map of letters and a table; with --out as a picture as well.
@@ -260,7 +260,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Some(Command::Verify(args)) => verify::run(&args),
         Some(Command::Sweep(args)) => sweep::sweep(&args, &arguments),
         Some(Command::Plan(args)) => sweep::plan(&args),
-        Some(Command::Merge(args)) => merge::run(&args, &arguments),
+        Some(Command::Merge(args)) => merge::run(&args, &arguments, search_of),
         Some(Command::Show(args)) => show::run(&args, &arguments),
         Some(Command::Explain(args)) => explain::run(&args, &arguments),
         Some(Command::Compare(args)) => compare::run(&args),

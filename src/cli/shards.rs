@@ -2,14 +2,47 @@
 
 use std::path::{Path, PathBuf};
 
+use clap::Args;
 use serde::de::DeserializeOwned;
 
+use super::args::ProcessArgs;
 use super::exit::Failure;
 use super::journal::{PLAN_FILE, PlanFile};
+use super::print::SortArg;
 use crate::experiment::journal::{CellId, Journal};
 use crate::experiment::sweep::{Build, Shard};
 use crate::files::{Dir, Hold};
 use crate::number::grouped;
+
+/// Arguments of `replay merge`.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = "Examples:
+  replay merge out/part-1 out/part-2 out/part-3 out/part-4 --out out/sweep
+  replay merge out/part-1 out/part-2 --sort mean_wait --out out/sweep")]
+pub struct MergeArgs {
+    /// Folders of all shards.
+    #[arg(value_name = "DIR", required = true)]
+    pub dirs: Vec<PathBuf>,
+
+    /// Folder of the one result.
+    #[arg(long, value_name = "DIR")]
+    pub out: PathBuf,
+
+    /// Replace what another command left in the folder, and results changed since.
+    #[arg(long)]
+    pub force: bool,
+
+    /// Put folders together that different builds ran; the manifest of a sweep names all of them.
+    #[arg(long)]
+    pub other_build: bool,
+
+    /// The order of what is printed.
+    #[command(flatten)]
+    pub sort: SortArg,
+
+    #[command(flatten)]
+    pub process: ProcessArgs,
+}
 
 /// A folder of one shard, held against writers.
 pub struct Part {

@@ -16,10 +16,9 @@ use crate::cli::cost::Cost;
 use crate::cli::exit::{Exit, Failure, tell};
 use crate::cli::journal::{PLAN_FILE, PlanFile, of_journal};
 use crate::cli::kind::Kind;
-use crate::cli::merge::MergeArgs;
 use crate::cli::resumed::Kept;
 use crate::cli::session::Session;
-use crate::cli::shards::{Part, Shards, Which, no_plan};
+use crate::cli::shards::{MergeArgs, Part, Shards, Which, no_plan};
 use crate::cli::stdout::stdout;
 use crate::experiment::Watch;
 use crate::experiment::journal::{CellId, Journal};
@@ -187,8 +186,13 @@ fn told(argument: &OsString) -> Result<String, Failure> {
 }
 
 /// Puts the shards of a search together: the search as it would be without them, but for the
-/// evaluations that they have.
-pub fn merge(args: &MergeArgs, command: &[OsString], parts: &[Part]) -> Result<Exit, Failure> {
+/// evaluations that they have. `search_of` says what search a command line is.
+pub fn merge(
+    args: &MergeArgs,
+    command: &[OsString],
+    parts: &[Part],
+    search_of: impl Fn(&[OsString]) -> Option<SearchArgs>,
+) -> Result<Exit, Failure> {
     let mut first = None;
     let mut shards = Vec::new();
     for part in parts {
@@ -210,7 +214,7 @@ pub fn merge(args: &MergeArgs, command: &[OsString], parts: &[Part]) -> Result<E
     let shards = Shards::of_one_plan(shards, args.other_build)?;
     shards.apart_from(&args.out)?;
     let arguments: Vec<OsString> = arguments.into_iter().map(OsString::from).collect();
-    let mut asks = crate::cli::search_of(&arguments)
+    let mut asks = search_of(&arguments)
         .ok_or_else(|| no_plan(&parts[0].path, anyhow::anyhow!("its command is no search")))?;
     asks.shard = None;
     (asks.output.out, asks.output.force) = (Some(args.out.clone()), args.force);

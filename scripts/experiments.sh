@@ -17,6 +17,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 replay=${1:-target/release/replay}
 [ $# -gt 0 ] && shift
+source scripts/figure.bash
 out=results/experiments
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -24,15 +25,14 @@ mkdir -p "$out"
 
 # stream NAME FIGURES ARGUMENTS...: replicated streams, their table and the figures named.
 stream() {
-    local name=$1 figures=$2 figure
+    local name=$1 figures=$2 stem
     shift 2
     "$replay" stream "$@" --out "$work/$name" --quiet > /dev/null
     cp "$work/$name/stream.csv" "$out/$name.csv"
     printf '\n`replay stream %s`\n\n' "$*"
-    for figure in $figures; do
-        cp "$work/$name/plots/$figure.png" "$out/$name-$figure.png"
-        cp "$work/$name/plots/$figure.csv" "$out/$name-$figure.csv"
-        printf '![](%s-%s.png)\n' "$name" "$figure"
+    for stem in $figures; do
+        figure "$work/$name/plots/$stem" "$out/$name-$stem"
+        printf '![](%s-%s.png)\n' "$name" "$stem"
     done
     rm -r "${work:?}/$name"
 }
@@ -332,12 +332,12 @@ on_trace() {
     fi
     cat "$work/$trace.md"
     cp "$work/$trace/runs.csv" "$out/$page-$trace.csv"
-    local figure name prefix=comparison
+    local drawn name prefix=comparison
     # The first page with pictures of traces has no prefix of its own.
     [ "$page" = traces ] || prefix=$page
-    for figure in "$work/$trace"/plots/comparison--*.png; do
-        name="$trace-$(basename "$figure" .png | sed 's/.*--//')"
-        cp "$figure" "$out/$prefix-$name.png"
+    for drawn in "$work/$trace"/plots/comparison--*.png; do
+        name="$trace-$(basename "$drawn" .png | sed 's/.*--//')"
+        figure "${drawn%.png}" "$out/$prefix-$name" "$out/$prefix-$name-figure.csv"
         printf '\n![](%s-%s.png)\n' "$prefix" "$name"
     done
 }
@@ -441,6 +441,7 @@ What is *not* free in this sense is not explained either, but a queue can explai
 the log (cleaned away, or never written) their processors look free: the share is an upper bound then.
 
 TXT
+    local drawn
     : > "$work/recorded-summary"
     while read -r trace options; do
         printf '\n## %s\n\n' "$trace"
@@ -452,7 +453,8 @@ TXT
         fi
         printf '`replay %s`\n\n' "${command[*]}"
         grep -E ' records, |, recorded: ' "$work/error" | sed 's/^/> /; s/$/  /'
-        cp "$work/r-$trace"/plots/waits-by-size--*.png "$out/recorded-$trace.png"
+        drawn=$(echo "$work/r-$trace"/plots/waits-by-size--*.png)
+        figure "${drawn%.png}" "$out/recorded-$trace" "$out/recorded-$trace-figure.csv"
         cp "$work/r-$trace/runs.csv" "$out/recorded-$trace.csv"
         cp "$work/r-$trace/by_size.csv" "$out/recorded-$trace-by-size.csv"
         summary_of_waits "$trace" "$work/r-$trace" >> "$work/recorded-summary"
@@ -880,18 +882,18 @@ TXT
                 }' "$work/c-$trace-$pattern/contend.csv"
             cp "$work/c-$trace-$pattern/contend.csv" "$out/contention-$trace-$pattern.csv"
             cp "$work/c-$trace-$pattern/correlations.csv" "$out/contention-$trace-$pattern-correlations.csv"
-            local figure
-            for figure in "$work/c-$trace-$pattern"/plots/contention--*--easy.png; do
-                cp "$figure" "$out/contention-$trace-$pattern.png"
+            local drawn kept="$out/contention-$trace-$pattern"
+            for drawn in "$work/c-$trace-$pattern"/plots/contention--*--easy.png; do
+                figure "${drawn%.png}" "$kept" "$kept-figure.csv"
                 printf '\n![](contention-%s-%s.png)\n' "$trace" "$pattern"
             done
-            cp "$work/c-$trace-$pattern"/plots/scatter--allocators--*--easy.png "$out/scatter-$trace-$pattern.png"
-            cp "$work/c-$trace-$pattern"/plots/scatter--allocators--*--easy.csv "$out/scatter-$trace-$pattern.csv"
+            drawn=$(echo "$work/c-$trace-$pattern"/plots/scatter--allocators--*--easy.png)
+            figure "${drawn%.png}" "$out/scatter-$trace-$pattern"
             printf '\n![](scatter-%s-%s.png)\n' "$trace" "$pattern"
             local allocator
             for allocator in mc1x1 random; do
-                cp "$work/c-$trace-$pattern"/plots/links--*--easy--"$allocator".png \
-                    "$out/links-$trace-$pattern-$allocator.png"
+                drawn=$(echo "$work/c-$trace-$pattern"/plots/links--*--easy--"$allocator".png)
+                figure "${drawn%.png}" "$out/links-$trace-$pattern-$allocator"
                 printf '\n![](links-%s-%s-%s.png)\n' "$trace" "$pattern" "$allocator"
             done
         done
@@ -1225,7 +1227,7 @@ for section in "${sections[@]}"; do
     declare -F "${section//-/_}" > /dev/null || { echo "no section $section" >&2; exit 2; }
     {
         "${section//-/_}"
-        printf '\n*%s. Bars are 95 %% intervals. Beside each picture the numbers it shows.*\n' "$("$replay" -V)"
+        printf '\n*%s. Bars are 95 %% intervals. Beside each picture the numbers it shows and its Vega-Lite specification.*\n' "$("$replay" -V)"
     } > "$out/$section.md.part"
     mv "$out/$section.md.part" "$out/$section.md"
 done

@@ -11,6 +11,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 replay=${1:-target/release/replay}
+source scripts/figure.bash
 
 verified=0
 drawn=$(mktemp -d)
@@ -38,7 +39,7 @@ beside verify verify --shake 20 --format md --plots "$drawn"
 # Each figure and table of the papers whose numbers were printed, with ours beside them.
 rm -rf results/published
 mkdir -p results/published
-cp "$drawn"/*.{svg,csv} results/published/
+cp "$drawn"/*.{svg,csv,vl.json} results/published/
 {
     printf '# Printed numbers and ours, drawn\n\nMade by `scripts/results.sh`: `replay verify --shake 20 --plots DIR`.\n'
     printf 'A figure for each figure or table of a paper; claims in words and bounds are in [the table](../verify.md) only.\n'
@@ -56,7 +57,7 @@ trap 'rm -rf "$gallery" "$drawn"' EXIT
     --alloc mc1x1,mm,gen-alg,hilbert-best-fit,snake-best-fit,random \
     --tie none --tie 2,13,20,6 --ties --no-jobs --out "$gallery" > /dev/null
 mkdir -p results/gallery
-for figure in \
+for stem in \
     improvement-by-size--KTH-SP2-1996-2--10x10--fcfs--mc1x1-2-13-20-6 \
     improvement-by-rank--KTH-SP2-1996-2--10x10--fcfs--mc1x1-2-13-20-6 \
     strategies--KTH-SP2-1996-2--10x10--fcfs \
@@ -64,7 +65,7 @@ for figure in \
     load--KTH-SP2-1996-2--10x10--fcfs \
     load--KTH-SP2-1996-2--10x10--easy \
     ties; do
-    cp "$gallery/plots/$figure".{png,csv} results/gallery/
+    figure "$gallery/plots/$stem" "results/gallery/$stem"
 done
 cp "$gallery"/{runs,by_size}.csv results/gallery/
 
@@ -73,26 +74,26 @@ cp "$gallery"/{runs,by_size}.csv results/gallery/
     --no-jobs --out "$gallery/sdsc" --quiet > /dev/null
 for vector in 4-29-5-0 2-12-1-1; do
     for by in size rank; do
-        cp "$gallery/sdsc/plots/improvement-by-$by--SDSC-Par-1996-3.1-cln--20x20--fcfs--mc1x1-$vector".{png,csv} results/gallery/
+        stem=improvement-by-$by--SDSC-Par-1996-3.1-cln--20x20--fcfs--mc1x1-$vector
+        figure "$gallery/sdsc/plots/$stem" "results/gallery/$stem"
     done
 done
 
 # The main job on the trace that ships: the pictures of the README.
 "$replay" --sched fcfs,easy --no-jobs --out "$gallery/own" --quiet > /dev/null
-for figure in \
+for stem in \
     improvement-by-size--lublin-10x10--10x10--easy--mc1x1-2-13-20-6 \
     strategies--lublin-10x10--10x10--easy; do
-    cp "$gallery/own/plots/$figure".{png,csv} results/gallery/
+    figure "$gallery/own/plots/$stem" "results/gallery/$stem"
 done
 # The machine when a job has just started.
 "$replay" show --sched easy --tie 2,13,20,6 --job 3333 --out "$gallery/machine" --quiet > /dev/null
-for kind in png csv; do
-    cp "$gallery/machine/plots/machine.$kind" "results/gallery/machine--lublin-10x10--easy--job-3333.$kind"
-done
+figure "$gallery/machine/plots/machine" results/gallery/machine--lublin-10x10--easy--job-3333
 cat > results/gallery/README.md << 'TXT'
 # Figures
 
-Made by `scripts/results.sh`; beside each picture the numbers it shows.
+Made by `scripts/results.sh`; beside each picture the numbers that it shows and a Vega-Lite specification of it
+(`.vl.json`).
 
 The log of the tie-breaking paper, `replay --trace KTH-SP2 --sched fcfs,easy --alloc
 mc1x1,mm,gen-alg,hilbert-best-fit,snake-best-fit,random --tie none --tie 2,13,20,6 --ties --out DIR`

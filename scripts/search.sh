@@ -15,6 +15,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 replay=${1:-target/release/replay}
 [ $# -gt 0 ] && shift
+source scripts/figure.bash
 out=results/search
 mkdir -p "$out"
 work=$(mktemp -d)
@@ -54,13 +55,12 @@ run() {
     cp "$dir/spared.csv" "$out/$name-spared.csv"
     [ ! -e "$dir/portability.csv" ] || cp "$dir/portability.csv" "$out/$name-matrix.csv"
     [ "${PLOTS:-yes}" = yes ] || return 0
-    local figure stem kinds='surface convergence'
+    local drawn stem kinds='surface convergence'
     # Of several searches at once only the figure of all is kept.
     [ ! -e "$dir/portability.csv" ] || kinds=portability
     for stem in $kinds; do
-        for figure in "$dir/plots/$stem"*.png; do
-            cp "$figure" "$out/$name-$stem.png"
-            cp "${figure%.png}.csv" "$out/$name-$stem-figure.csv"
+        for drawn in "$dir/plots/$stem"*.png; do
+            figure "${drawn%.png}" "$out/$name-$stem" "$out/$name-$stem-figure.csv"
         done
         printf '\n![](%s-%s.png)\n' "$name" "$stem" >> "$out/$name.md"
     done

@@ -28,6 +28,7 @@ mod cli {
     pub mod names;
     pub mod network;
     pub mod out;
+    pub mod parted;
     pub mod place;
     pub mod placed;
     pub mod placements;
@@ -78,6 +79,7 @@ fn main() -> ExitCode {
         cli::stochastic::trials(),
         cli::network::trials(),
         cli::estimates::trials(),
+        cli::parted::trials(),
         cli::place::trials(),
         cli::python::trials(&arguments),
     ];

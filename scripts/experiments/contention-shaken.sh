@@ -25,7 +25,9 @@ TXT
             # The last of the tables is that over copies.
             awk 'BEGIN { RS = "" } { last = $0 } END { print last }' "$work/s.md"
             cp "$work/s/shaken.csv" "$out/contention-shaken-$trace-$pattern.csv"
-            cp "$work"/s/plots/contention--*.png "$out/contention-shaken-$trace-$pattern.png"
+            local drawn kept="$out/contention-shaken-$trace-$pattern"
+            drawn=$(echo "$work"/s/plots/contention--*.png)
+            figure "${drawn%.png}" "$kept" "$kept-figure.csv"
             printf '\n![](contention-shaken-%s-%s.png)\n' "$trace" "$pattern"
             told_apart "$trace" "$pattern" < "$work/s/shaken.csv" >> "$work/told"
             rm -r "${work:?}/s"

@@ -1,7 +1,8 @@
 //! The journal in a command's folder, and the plan beside it, which says whose it is.
 //!
-//! Three commands keep one. A sweep's stays when it is done: shards are put together from theirs.
-//! Those of `stream` and `contend` go when their results come.
+//! Four commands keep one. A sweep's stays when it is done, and so does that of a shard: shards are
+//! put together from theirs. Those of `stream`, `contend` and whole searches go when their results
+//! come.
 
 use std::io;
 
@@ -25,13 +26,13 @@ pub struct PlanFile {
     /// The command; a sweep if it says none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     kind: Option<String>,
-    /// Which part of a sweep.
+    /// Which part of a sweep or search.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shard: Option<String>,
     /// Builds that ran cells before that of the plan.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub earlier_builds: Vec<Build>,
-    /// The build, and the cells of a sweep.
+    /// The build, and the cells of a sweep or a shard of a search.
     pub plan: serde_json::Value,
 }
 
@@ -39,6 +40,21 @@ impl PlanFile {
     /// That of a sweep.
     pub fn of_sweep(shard: String, earlier_builds: Vec<Build>, plan: serde_json::Value) -> Self {
         Self { kind: None, shard: Some(shard), earlier_builds, plan }
+    }
+
+    /// That of a shard of a command that is not a sweep; `plan` says the build.
+    pub fn of_shard(
+        kind: Kind,
+        shard: String,
+        earlier_builds: Vec<Build>,
+        plan: serde_json::Value,
+    ) -> Self {
+        Self { kind: Some(kind.name().to_string()), shard: Some(shard), earlier_builds, plan }
+    }
+
+    /// The command.
+    pub fn kind(&self) -> &str {
+        self.kind.as_deref().unwrap_or(Kind::Sweep.name())
     }
 
     /// That of a command whose cells the journal alone knows.

@@ -13,6 +13,18 @@ pub enum Kind {
     Explain,
 }
 
+/// The tables of runs, that of jobs last.
+const OF_RUNS: [&str; 8] = [
+    "runs.parquet",
+    "runs.csv",
+    "by_size.parquet",
+    "by_size.csv",
+    "shaken.parquet",
+    "shaken.csv",
+    "placements.parquet",
+    "jobs.parquet",
+];
+
 impl Kind {
     /// All of them.
     pub const ALL: [Kind; 7] = [
@@ -40,25 +52,9 @@ impl Kind {
     /// The tables that it may write, looked for before any work is done.
     pub const fn tables(self) -> &'static [&'static str] {
         match self {
-            Kind::Run => &[
-                "runs.parquet",
-                "runs.csv",
-                "by_size.parquet",
-                "by_size.csv",
-                "shaken.parquet",
-                "shaken.csv",
-                "jobs.parquet",
-                "placements.parquet",
-            ],
-            Kind::Sweep => &[
-                "runs.parquet",
-                "runs.csv",
-                "by_size.parquet",
-                "by_size.csv",
-                "shaken.parquet",
-                "shaken.csv",
-                "placements.parquet",
-            ],
+            Kind::Run => &OF_RUNS,
+            // But for that of jobs.
+            Kind::Sweep => OF_RUNS.split_at(OF_RUNS.len() - 1).0,
             Kind::Search => &[
                 "search.parquet",
                 "search.csv",

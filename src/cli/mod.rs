@@ -32,6 +32,7 @@ mod journal;
 mod kind;
 mod list;
 mod load;
+mod merge;
 mod messages;
 mod network;
 mod output;
@@ -46,6 +47,7 @@ mod run;
 mod saturate;
 mod search;
 mod session;
+mod shards;
 mod shell;
 mod show;
 mod stdout;
@@ -139,8 +141,10 @@ enum Command {
     Sweep(sweep::SweepArgs),
     /// List the cells of a grid, count them, estimate their time.
     Plan(sweep::PlanArgs),
-    /// Put the shards of a sweep together.
-    Merge(sweep::MergeArgs),
+    /// Put the shards of a sweep or a search together.
+    ///
+    /// Those of a search have the traces read again, which must be where they were.
+    Merge(shards::MergeArgs),
     /// Show the machine at an instant of a run: who holds which processors.
     ///
     /// As a map of letters and a table; with --out as a picture as well.
@@ -222,6 +226,19 @@ fn definition() -> clap::Command {
         .mut_subcommand("explain", explain::adapted)
 }
 
+/// What arguments mean, the name of the program first.
+fn parsed(arguments: &[OsString]) -> Result<Cli, clap::Error> {
+    definition().try_get_matches_from(arguments).and_then(|m| Cli::from_arg_matches(&m))
+}
+
+/// The arguments of a search, if it is one.
+fn search_of(arguments: &[OsString]) -> Option<search::SearchArgs> {
+    match parsed(arguments).ok()?.command? {
+        Command::Search(args) => Some(*args),
+        _ => None,
+    }
+}
+
 /// Runs the program with these arguments and returns its exit code.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
@@ -229,9 +246,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let heard = Arc::new(AtomicBool::new(false));
     let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, heard);
     interrupt::listen();
-    let parsed =
-        definition().try_get_matches_from(&arguments).and_then(|m| Cli::from_arg_matches(&m));
-    let cli = match parsed {
+    let cli = match parsed(&arguments) {
         Ok(cli) => cli,
         Err(error) => {
             // Help and version are not errors; clap knows.
@@ -246,7 +261,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Some(Command::Verify(args)) => verify::run(&args),
         Some(Command::Sweep(args)) => sweep::sweep(&args, &arguments),
         Some(Command::Plan(args)) => sweep::plan(&args),
-        Some(Command::Merge(args)) => sweep::merge(&args, &arguments),
+        Some(Command::Merge(args)) => merge::run(&args, &arguments, search_of),
         Some(Command::Show(args)) => show::run(&args, &arguments),
         Some(Command::Explain(args)) => explain::run(&args, &arguments),
         Some(Command::Compare(args)) => compare::run(&args),

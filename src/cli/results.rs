@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::exit::{Exit, Failure, tell};
 use super::session::Session;
 use super::stdout::stdout;
-use crate::frame::FrameError;
+use crate::frame::{self, FrameError};
 use crate::number::grouped;
 use crate::report::Sheet;
 use crate::table::{Column, Table};
@@ -50,12 +50,14 @@ pub trait Results {
         serde_json::to_string(&self.configuration())
     }
 
-    /// Writes the tables into a folder; their paths.
+    /// Writes the tables into a folder, that of the rows if there is no other; their paths.
     fn tables(
         &mut self,
         dir: &Path,
         metadata: &[(String, String)],
-    ) -> Result<Vec<PathBuf>, FrameError>;
+    ) -> Result<Vec<PathBuf>, FrameError> {
+        frame::write(dir, self.rows(), metadata)
+    }
 
     /// Draws the figures into a folder of their own; their paths.
     fn figures(&self, plots: &Path) -> anyhow::Result<Vec<PathBuf>>;

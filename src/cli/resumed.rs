@@ -1,5 +1,7 @@
 //! Commands that go on where they were interrupted, by the journal in their folder.
 
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -12,13 +14,46 @@ use crate::experiment::pool::{self, Turn};
 use crate::files::Dir;
 use crate::number::{counted, grouped};
 
+/// The journal that a command goes on by; where nothing was done, nothing is left of it.
+pub struct Kept<R> {
+    dir: Dir,
+    /// The journal.
+    pub journal: Mutex<Journal<R>>,
+}
+
+impl<R: Serialize + DeserializeOwned> Kept<R> {
+    /// Opens or begins that of the session's folder, if it has one; `plan` says whose it is.
+    pub fn begin(session: &mut Session, plan: PlanFile) -> Result<Option<Self>, Failure> {
+        let Some(dir) = session.keep_journal()? else { return Ok(None) };
+        // First: a journal without a plan is taken for that of a sweep.
+        plan.write(&dir)?;
+        let journal = Mutex::new(journal::open(&dir, session.is_quiet())?);
+        Ok(Some(Self { dir, journal }))
+    }
+
+    /// To be read or written.
+    pub fn open(&self) -> MutexGuard<'_, Journal<R>> {
+        // What a thread that panicked had begun to write is cut off when the journal is opened.
+        self.journal.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<R> Drop for Kept<R> {
+    fn drop(&mut self) {
+        let journal = self.journal.get_mut().unwrap_or_else(PoisonError::into_inner);
+        if journal.is_empty() {
+            let _ = self.dir.remove(JOURNAL_FILE).and_then(|()| self.dir.remove(PLAN_FILE));
+        }
+    }
+}
+
 /// The cells of a command whose results fit into memory: those that the folder's journal has are
 /// kept, the others run and are journalled as they end. Without a folder all run.
 ///
 /// Cells are known by their [ids](CellId), so that what another configuration left is not mixed
 /// in: it is not found. A failed cell has no record; the same command runs it again.
 pub struct Resumed<R> {
-    journal: Option<(Dir, Journal<R>)>,
+    kept: Option<Kept<R>>,
     ids: Vec<CellId>,
     results: Vec<Option<R>>,
 }
@@ -26,13 +61,12 @@ pub struct Resumed<R> {
 impl<R: Serialize + DeserializeOwned + Send> Resumed<R> {
     /// Looks for these cells in the journal of the session's folder, and says how many it has.
     pub fn begin(session: &mut Session, ids: Vec<CellId>) -> Result<Self, Failure> {
-        let mut resumed = Self { journal: None, results: ids.iter().map(|_| None).collect(), ids };
-        let Some(dir) = session.keep_journal()? else { return Ok(resumed) };
-        // First: a journal without a plan is taken for that of a sweep.
-        PlanFile::of(session.kind()).map_err(|e| Failure::output(PLAN_FILE, e))?.write(&dir)?;
-        let mut journal = journal::open(&dir, session.is_quiet())?;
+        let plan = PlanFile::of(session.kind()).map_err(|e| Failure::output(PLAN_FILE, e))?;
+        let kept = Kept::begin(session, plan)?;
+        let mut resumed = Self { kept, results: ids.iter().map(|_| None).collect(), ids };
+        let Some(kept) = &resumed.kept else { return Ok(resumed) };
         for (id, result) in resumed.ids.iter().zip(&mut resumed.results) {
-            if let Some(Outcome::Done(done)) = journal.read(*id).map_err(of_journal)? {
+            if let Some(Outcome::Done(done)) = kept.open().read(*id).map_err(of_journal)? {
                 *result = Some(*done);
             }
         }
@@ -43,7 +77,6 @@ impl<R: Serialize + DeserializeOwned + Send> Resumed<R> {
             let kind = session.kind().name();
             session.say(format_args!("{kind}: {all}: {kept} done before, {left} to run"));
         }
-        resumed.journal = Some((dir, journal));
         Ok(resumed)
     }
 
@@ -61,14 +94,14 @@ impl<R: Serialize + DeserializeOwned + Send> Resumed<R> {
     ) -> Result<(), Failure> {
         let missing: Vec<usize> = self.missing().collect();
         let mut failed = Vec::new();
-        let Self { journal, ids, results } = self;
+        let Self { kept, ids, results } = self;
         let work = |_: usize, &place: &usize| work(place);
         pool::try_run(&missing, Turn::AsDone, work, |place, outcome| {
             let place = missing[place];
             match outcome {
                 Ok(result) => {
-                    if let Some((_, journal)) = journal {
-                        journal.append(ids[place], Ok(&result)).map_err(of_journal)?;
+                    if let Some(kept) = kept {
+                        kept.open().append(ids[place], Ok(&result)).map_err(of_journal)?;
                     }
                     results[place] = Some(result);
                 }
@@ -79,8 +112,8 @@ impl<R: Serialize + DeserializeOwned + Send> Resumed<R> {
         failed.sort_unstable();
         tally.failed.extend(failed.into_iter().map(|(_, why)| why));
         tally.done = results.iter().flatten().count();
-        match journal {
-            Some((_, journal)) => journal.sync().map_err(of_journal),
+        match kept {
+            Some(kept) => kept.open().sync().map_err(of_journal),
             None => Ok(()),
         }
     }
@@ -89,16 +122,5 @@ impl<R: Serialize + DeserializeOwned + Send> Resumed<R> {
     pub fn take(&mut self) -> Vec<(usize, R)> {
         let results = self.results.iter_mut().enumerate();
         results.filter_map(|(place, result)| Some((place, result.take()?))).collect()
-    }
-}
-
-impl<R> Drop for Resumed<R> {
-    fn drop(&mut self) {
-        // Where nothing was done, nothing is left.
-        if let Some((dir, journal)) = &self.journal
-            && journal.is_empty()
-        {
-            let _ = dir.remove(JOURNAL_FILE).and_then(|()| dir.remove(PLAN_FILE));
-        }
     }
 }

@@ -154,6 +154,11 @@ impl Session {
         self.goes_on.as_deref()
     }
 
+    /// The journal stays when results come: they are not all that was to be.
+    pub fn keep_going(&mut self) {
+        self.goes_on = None;
+    }
+
     /// The folder of the results until they are [begun](Self::stage).
     pub fn folder(&mut self) -> Option<&mut Folder> {
         match &mut self.place {

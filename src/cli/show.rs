@@ -23,7 +23,6 @@ use super::session::Session;
 use super::stdout::stdout;
 use crate::experiment::snapshot::{Hold, Snapshot, When, snapshot};
 use crate::experiment::{Cell, CellProblem};
-use crate::frame::{self, FrameError};
 use crate::number::grouped;
 use crate::plot::{Edge, MachineMap, save};
 use crate::report::machine::{Sheets, holders, machine_map, symbol};
@@ -114,7 +113,7 @@ pub struct ShowArgs {
 const ABOUT_OUT: &str =
     "Write the table held (Parquet, CSV), the map and a manifest into this folder.
 
-The map is plots/machine.svg, .png and .csv: a colour for each job, which goes with its number. With
+The map is plots/machine.svg, .png, .pdf and .csv: a colour for each job, which goes with its number. With
 --candidates table and picture are candidates. Of a window the tables are placements and fragmentation, the pictures plots/gantt or plots/film.svg, and plots/fragmentation.";
 
 /// The command with the help of the shared arguments as they are meant here.
@@ -132,8 +131,12 @@ pub fn run(args: &ShowArgs, command: &[OsString]) -> Result<Exit, Failure> {
     session.reads(loaded.inputs());
     let cell = &cell;
     if cell.trace.topology.cluster().is_some() {
-        let message = "show: jobs share the hosts of a cluster, nobody holds a processor";
-        return Err(Failure::usage_message(message));
+        let windowed = args.gantt.is_some() || args.film.is_some() || args.perfetto.is_some();
+        if windowed || args.candidates {
+            let message = "show: on a cluster jobs move from slot to slot while they run, and no candidates \
+                           compete; --at and --job show who is on which host";
+            return Err(Failure::usage_message(message));
+        }
     }
     let drawn = [(args.gantt, Drawn::Gantt), (args.film, Drawn::Film)];
     if let Some((window, drawn)) = drawn.into_iter().find_map(|(at, drawn)| Some((at?, drawn))) {
@@ -194,10 +197,14 @@ impl Picture<'_> {
     /// What is shown: the run, and in a sentence what it is doing.
     fn words(&self, taken: &Snapshot) -> [String; 2] {
         let key = self.cell.key();
-        let all = self.cell.trace.topology.processors();
+        let topology = &self.cell.trace.topology;
+        let all = topology.slots();
         let held: usize = taken.holds.iter().map(|hold| hold.nodes.len()).sum();
-        let points = self.cell.trace.topology.per_point() > 1;
-        let what = if points { "points" } else { "processors" };
+        let what = match topology.cluster() {
+            Some(_) => "slots",
+            None if topology.per_point() > 1 => "points",
+            None => "processors",
+        };
         let plural = |count: u64| if count == 1 { "" } else { "s" };
         let (jobs, waiting) = (taken.holds.len() as u64, taken.waiting);
         let down = match taken.down.len() as u64 {
@@ -270,14 +277,6 @@ impl Results for Picture<'_> {
         })
     }
 
-    fn tables(
-        &mut self,
-        dir: &Path,
-        metadata: &[(String, String)],
-    ) -> Result<Vec<PathBuf>, FrameError> {
-        frame::write(dir, self.rows(), metadata)
-    }
-
     fn figures(&self, plots: &Path) -> anyhow::Result<Vec<PathBuf>> {
         let Some(taken) = &self.taken else { return Ok(Vec::new()) };
         let topology = &self.cell.trace.topology;
@@ -285,9 +284,12 @@ impl Results for Picture<'_> {
         let [title, doing] = self.words(taken);
         let asked = taken.asked.map(|place| taken.holds[place].job.number);
         let asked = asked.map(|number| format!("job {number} in black has just started"));
+        let hosts = topology.cluster().filter(|cluster| cluster.levels() > 1).map(|_| {
+            "a column is a host, whose processor goes to the lowest row first".to_string()
+        });
         let figure = MachineMap {
             title,
-            subtitle: [Some(doing), asked].into_iter().flatten().collect(),
+            subtitle: [Some(doing), hosts, asked].into_iter().flatten().collect(),
             sides: sheets.sides,
             holders: holders(taken, sheets),
             down: match taken.down.is_empty() {
@@ -301,6 +303,9 @@ impl Results for Picture<'_> {
             jobs: taken.holds.iter().map(|hold| hold.job.number).collect(),
             asked: taken.asked,
             edges: edges(topology),
+            slices: (0..sheets.sides[2])
+                .filter_map(|z| Some((sheets.slice_name(z)?, sheets.first_column(z))))
+                .collect(),
         };
         Ok(save(plots, "machine", &figure)?)
     }

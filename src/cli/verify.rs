@@ -61,7 +61,7 @@ pub struct VerifyArgs {
     write: Option<PathBuf>,
 
     /// Draw the printed numbers with ours beside them into this folder: a figure for each figure or table
-    /// of a suite, as SVG, PNG, CSV and Vega-Lite specification.
+    /// of a suite, as SVG, PNG, PDF, CSV and Vega-Lite specification.
     #[arg(long, value_name = "DIR", conflicts_with = "audit")]
     plots: Option<PathBuf>,
 

@@ -214,7 +214,7 @@ fn winners(
     let with = Space { ends: Range { low: 0, high: 1 }, ..without.clone() };
     let run = |archive: &mut Archive, strategy: &mut dyn SearchStrategy, evaluations: u64| {
         let evaluations = Some(evaluations);
-        let control = Control { evaluations, keep: None, watch, progress: &|_| {} };
+        let control = Control { evaluations, keep: None, memory: None, watch, progress: &|_| {} };
         search(problem, strategy, archive, control)?;
         watch.stop.check().map_err(SearchError::from)
     };

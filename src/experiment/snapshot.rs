@@ -7,7 +7,7 @@ use super::Cell;
 use super::runner::CellProblem;
 use crate::allocator::Census;
 use crate::allocator::reduced::Reduction;
-use crate::cluster;
+use crate::cluster::{self, slots::Slots};
 use crate::metrics::allocations::{NODES, numbers};
 use crate::metrics::{JobMeasures, Locality};
 use crate::simulation::{Course, Decision, Observer, Scene, replay_while, simulate_amid};
@@ -91,12 +91,14 @@ pub fn snapshot(cell: &Cell, when: When, stop: &Stop) -> Result<Option<Snapshot>
         arrivals: jobs.iter().map(|job| job.submit).collect(),
         held: HashMap::new(),
         reduced: HashMap::new(),
+        slots: None,
     };
     let topology = &cell.trace.topology;
     let outages = cell.trace.outages();
     if !allocator.keeps_schedule() || allocator.census().is_some() || !outages.is_empty() {
         let mut scheduler = cell.scheduler.build(topology.slots() as u32);
         let mut service = cluster::service(topology, allocator.as_mut(), 1.0);
+        camera.slots = topology.cluster().map(Slots::new);
         let scene = Scene { jobs: cell.trace.jobs(), topology, timed: false, stop };
         if !cell.trace.chains().follows.is_empty() {
             // Nobody has come before it is told.
@@ -150,6 +152,8 @@ struct Camera {
     arrivals: Vec<i64>,
     /// Processors of jobs that were folded.
     reduced: HashMap<usize, u32>,
+    /// On a cluster, who is in which slot at the instant: jobs move up when those above them end.
+    slots: Option<Slots>,
 }
 
 struct Held {
@@ -162,6 +166,18 @@ struct Held {
 impl Camera {
     fn hold(&mut self, id: JobId, start: i64, end: i64, nodes: &[NodeId]) {
         self.held.insert(id.index(), Held { start, end, nodes: nodes.to_vec() });
+    }
+
+    /// Where a job is at the instant: its processors, of its hosts the slots.
+    fn places(&self, job: usize, nodes: &[NodeId]) -> Vec<NodeId> {
+        let Some(slots) = &self.slots else { return nodes.to_vec() };
+        let cluster = slots.cluster();
+        let now = |&node: &NodeId| {
+            let host = cluster.host(node);
+            let own = |&level: &u32| slots.holder(host, level) == Some(job as u32);
+            (0..cluster.levels()).find(own).map_or(node, |level| cluster.slot(host, level))
+        };
+        nodes.iter().map(now).collect()
     }
 
     fn develop(self, cell: &Cell) -> Option<Snapshot> {
@@ -198,7 +214,7 @@ impl Camera {
                 placement: locality.placement(&held.nodes, points),
                 tied: None,
             };
-            Hold { job, nodes: held.nodes.clone() }
+            Hold { job, nodes: self.places(place, &held.nodes) }
         });
         let holds = holds.collect();
         if self.asked.is_some() && asked.is_none() {
@@ -227,6 +243,15 @@ impl Observer for Camera {
         self.arrivals[id.index()] = now;
     }
 
+    fn took(&mut self, id: JobId, now: i64, slots: &[NodeId]) {
+        if !self.taken
+            && self.at.is_none_or(|at| now <= at)
+            && let Some(all) = &mut self.slots
+        {
+            all.take(slots, id.0);
+        }
+    }
+
     fn started(&mut self, id: JobId, now: i64, nodes: &[NodeId], _: Option<Census>) {
         self.starts[id.index()] = now;
         self.taken = self.taken || self.at.is_some_and(|at| now > at);
@@ -248,6 +273,14 @@ impl Observer for Camera {
     }
 
     fn completed(&mut self, id: JobId, now: i64) {
+        if let (Some(slots), Some(held)) = (&mut self.slots, self.held.get(&id.index()))
+            && self.at.is_none_or(|at| now <= at)
+        {
+            let cluster = slots.cluster();
+            for &host in &held.nodes {
+                slots.leave(cluster.host(host), id.0);
+            }
+        }
         // What ended before the instant is of no further use.
         let Some(held) = self.held.get_mut(&id.index()) else { return };
         if held.end < i64::MAX {

@@ -23,7 +23,7 @@ pub(super) enum Ink {
 
 impl Ink {
     /// The library's font size per em.
-    fn size(self) -> f64 {
+    pub(super) fn size(self) -> f64 {
         match self {
             Ink::Vector => 1.24,
             Ink::Pixels => LINE_HEIGHT,
@@ -31,7 +31,7 @@ impl Ink {
     }
 
     /// From the library's top of a text down to its baseline, in ems.
-    fn baseline(self) -> f64 {
+    pub(super) fn baseline(self) -> f64 {
         match self {
             Ink::Vector => 0.76,
             Ink::Pixels => LINE_HEIGHT / 2.0,

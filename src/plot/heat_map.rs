@@ -175,6 +175,22 @@ impl HeatMap {
     }
 }
 
+/// All colours of a bar, from the lowest up.
+pub(super) fn draw_shades<DB: DrawingBackend>(
+    canvas: &Canvas<DB>,
+    bar: &Panel,
+) -> Result<(), PlotError> {
+    const SHADES: usize = 128;
+    let (low, high) = bar.y.range();
+    let edge = |shade: usize| bar.at_y(low + (high - low) * shade as f64 / SHADES as f64);
+    // Each shade goes up to the end and the next one over it: no seams.
+    for shade in 0..SHADES {
+        let colour = sequential((shade as f64 + 0.5) / SHADES as f64);
+        canvas.rectangle((bar.left, edge(shade)), (bar.right, bar.top), colour)?;
+    }
+    Ok(())
+}
+
 /// The colour bar right of a panel.
 pub(super) fn draw_bar<DB: DrawingBackend>(
     canvas: &Canvas<DB>,
@@ -182,16 +198,9 @@ pub(super) fn draw_bar<DB: DrawingBackend>(
     colours: Scale,
     title: &str,
 ) -> Result<(), PlotError> {
-    const SHADES: usize = 128;
     let left = panel.right + 28.0;
     let bar = Panel { left, right: left + BAR_WIDTH, y: colours, ..*panel };
-    let (low, high) = colours.range();
-    let edge = |shade: usize| bar.at_y(low + (high - low) * shade as f64 / SHADES as f64);
-    // Each shade goes up to the end and the next one over it: no seams.
-    for shade in 0..SHADES {
-        let colour = sequential((shade as f64 + 0.5) / SHADES as f64);
-        canvas.rectangle((bar.left, edge(shade)), (bar.right, bar.top), colour)?;
-    }
+    draw_shades(canvas, &bar)?;
     for tick in colours.ticks(6) {
         let y = bar.at_y(tick.value);
         canvas.line(&[(bar.right, y), (bar.right + 4.0, y)], AXIS_LINE, MUTED)?;

@@ -2,9 +2,9 @@ use plotters::prelude::DrawingBackend;
 
 use super::chart::{Chart, Encoding, Holds, Layer, Mark as Shown, View};
 use super::header::{Mark, header};
-use super::panel::{BOTTOM_ROOM, LEFT_ROOM, Panel};
+use super::panel::Panel;
 use super::scale::Scale;
-use super::style::{AXIS_LINE, Colour, DATA_LINE, PAGE, PALETTE, WHITE};
+use super::style::{AXIS_LINE, Colour, DATA_LINE, PALETTE, WHITE};
 use super::{Canvas, Figure, PlotError, Table};
 
 /// Named lines over a common x axis.
@@ -95,6 +95,9 @@ fn covering(values: impl Iterator<Item = f64>, log: bool, steps: usize, round: b
     }
 }
 
+/// Most points of a line with dots on them: on more they would only make it fat.
+const DOTTED: usize = 60;
+
 impl Figure for Lines {
     fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), PlotError> {
         let colour = |i: usize| PALETTE[i % PALETTE.len()];
@@ -104,15 +107,7 @@ impl Figure for Lines {
         let entry = |(i, line): (usize, &Line)| (mark(i), line.name.clone());
         let legend: Vec<_> = self.lines.iter().enumerate().map(entry).collect();
         let top = header(canvas, &self.title, &self.subtitle, &legend)?;
-        let [x, y] = self.scales();
-        let panel = Panel {
-            left: LEFT_ROOM,
-            top,
-            right: PAGE.0 - 40.0,
-            bottom: self.height() - BOTTOM_ROOM,
-            x,
-            y,
-        };
+        let panel = Panel::of_page(top, self.height(), self.scales());
         panel.grid_x(canvas)?;
         panel.grid_y(canvas)?;
         panel.axis_bottom(canvas, &self.x_title)?;
@@ -123,8 +118,7 @@ impl Figure for Lines {
             for point in self.points(line) {
                 error_bar(canvas, &panel, point, colour(i))?;
             }
-            // Dots on many points would only make the line fat.
-            if at.len() <= 60 {
+            if at.len() <= DOTTED {
                 for &centre in &at {
                     canvas.disc(centre, if ringed(i) { 5.0 } else { 4.0 }, colour(i))?;
                     if ringed(i) {
@@ -165,7 +159,10 @@ impl Figure for Lines {
             ];
             Layer::new(mark, None, encodings)
         };
-        let mut layers = vec![layer(Shown::Line, "y"), layer(Shown::Disc, "y")];
+        let mut layers = vec![layer(Shown::Line, "y")];
+        if self.lines.iter().all(|line| self.points(line).count() <= DOTTED) {
+            layers.push(layer(Shown::Disc, "y"));
+        }
         if self.lines.iter().flat_map(|line| &line.points).any(|point| point.error.is_some()) {
             let mut intervals = layer(Shown::Interval, "low");
             intervals.encodings.push(Encoding::end("y2", "high"));

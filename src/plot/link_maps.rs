@@ -1,6 +1,6 @@
 use plotters::prelude::DrawingBackend;
 
-use super::chart::{Chart, Encoding, Holds, Layer, Mark as Shown, View};
+use super::chart::{Chart, Encoding, Holds, View};
 use super::header::header;
 use super::heat_map::{BAR_ROOM, draw_bar};
 use super::panel::{BOTTOM_ROOM, Panel};
@@ -98,12 +98,7 @@ impl Figure for LinkMaps {
                 Encoding::new("y", "y", Holds::Names(rows), ""),
                 Encoding::new("color", &self.value_title, colours.clone(), &self.value_title),
             ];
-            View {
-                title: map.name.clone(),
-                only: Some(("map", map.name.clone())),
-                layers: vec![Layer::new(Shown::Cell, None, encodings)],
-                right: None,
-            }
+            View::of_map(&map.name, encodings)
         };
         Some(Chart {
             title: self.title.clone(),

@@ -25,6 +25,8 @@ pub struct MachineMap {
     pub down: Vec<bool>,
     /// The ends of rows and of columns.
     pub edges: [Edge; 2],
+    /// What each slice is called, and the number of its first column; `z = 0` and so on, from 0, if there are none.
+    pub slices: Vec<(String, usize)>,
 }
 
 /// Between slices.
@@ -162,7 +164,8 @@ impl MachineMap {
         let step = |side: usize| if side <= 12 && cell >= 14.0 { 1 } else { (side / 4).max(1) };
         for x in (0..columns).step_by(step(columns)) {
             let at = (left + (x as f64 + 0.5) * cell, bottom + 13.0);
-            canvas.text(&x.to_string(), at, look.align(Align::Centre))?;
+            let first = self.slices.get(z).map_or(0, |slice| slice.1);
+            canvas.text(&(first + x).to_string(), at, look.align(Align::Centre))?;
         }
         for y in (0..rows).step_by(step(rows)) {
             let at = (left - 6.0, bottom - (y as f64 + 0.5) * cell);
@@ -170,7 +173,8 @@ impl MachineMap {
         }
         if slices > 1 {
             let at = (left + width, bottom + 28.0);
-            canvas.text(&format!("z = {z}"), at, Text::of_size(TICK).align(Align::Right))?;
+            let name = self.slices.get(z).map_or(format!("z = {z}"), |slice| slice.0.clone());
+            canvas.text(&name, at, Text::of_size(TICK).align(Align::Right))?;
         }
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! Figures: every plot as SVG and PNG, with its data beside it as CSV and, for charts, a Vega-Lite specification of them.
+//! Figures: every plot as SVG, PNG and PDF, with its data beside it as CSV and, for charts, a Vega-Lite specification of them.
 //!
 //! [`gallery`] draws what a set of results gives, [`search_gallery`] a search; each figure is also a plain value that
 //! can be filled by hand and [`save`]d:
@@ -28,12 +28,12 @@
 //!    `table` with the numbers shown, and `chart` with what shows which of them on which scale (see [`chart`],
 //!    or `None` for a picture); and its `mod` line here. [`Ties`] is a short one to start from.
 //! 2. Where it is drawn of results, add it to the [`gallery`]: when, its parts of a file name, its
-//!    values. It is then saved as SVG, PNG, CSV and `.vl.json`, beside the others, in every `--out`.
+//!    values. It is then saved as SVG, PNG, PDF, CSV and `.vl.json`, beside the others, in every `--out`.
 //!
 //! # The house
 //!
 //! A [`Figure`] draws on a [`Canvas`], which hides the back end: lengths are points on a
-//! page 1000 wide, whether the page is an SVG or a PNG of twice that. Axes, grids and
+//! page 1000 wide, whether the page is an SVG, a PDF or a PNG of twice that. Axes, grids and
 //! legends are drawn by `panel` and `header` rather than by the chart builder of the
 //! plotting library, which has no second logarithmic axis beside bars and no control over
 //! where labels meet. Sizes and colours are all in `style`. The font is inside the binary.
@@ -60,6 +60,7 @@ mod machine;
 mod name;
 mod number;
 mod panel;
+mod pdf;
 mod raster;
 mod recorded;
 mod rows;

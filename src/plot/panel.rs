@@ -1,7 +1,7 @@
 use plotters::prelude::DrawingBackend;
 
 use super::scale::{Scale, Tick};
-use super::style::{AXIS_LINE, GRID, GRID_LINE, INK, LABEL, MUTED, TICK};
+use super::style::{AXIS_LINE, GRID, GRID_LINE, INK, LABEL, MUTED, PAGE, TICK};
 use super::{Align, Canvas, PlotError, Text};
 
 /// A rectangle of the page with two scales. The axes are drawn one by one.
@@ -32,6 +32,12 @@ pub const RIGHT_ROOM: f64 = 92.0;
 pub const BOTTOM_ROOM: f64 = 66.0;
 
 impl Panel {
+    /// All of a page below its header, with the usual room for axes on the left and at the bottom.
+    pub fn of_page(top: f64, height: f64, [x, y]: [Scale; 2]) -> Self {
+        let (right, bottom) = (PAGE.0 - 40.0, height - BOTTOM_ROOM);
+        Self { left: LEFT_ROOM, top, right, bottom, x, y }
+    }
+
     /// Where a value of the x axis is.
     pub fn at_x(&self, value: f64) -> f64 {
         self.left + self.x.share(value) * (self.right - self.left)

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use plotters::prelude::{BitMapBackend, DrawingBackend, IntoDrawingArea, SVGBackend};
 
 use super::canvas::Ink;
+use super::pdf::Page;
 use super::style::{PAGE, WHITE, register};
 use super::{Canvas, Figure, PlotError};
 use crate::files;
@@ -13,7 +14,7 @@ const SCALE: u32 = 2;
 /// The PNG is drawn this much larger and averaged down, which smooths every edge.
 const OVERSAMPLING: u32 = 2;
 
-/// Draws a figure as `STEM.svg` and `STEM.png` in the folder `dir`, which is made if it
+/// Draws a figure as `STEM.svg`, `STEM.png` and `STEM.pdf` in the folder `dir`, which is made if it
 /// is not there, and writes its data as `STEM.csv` and, if it is a chart of them, a Vega-Lite 5
 /// specification `STEM.vl.json` that draws them. Returns the paths, in this order. A file has its name
 /// only once it is whole.
@@ -30,6 +31,7 @@ pub fn save(dir: &Path, stem: &str, figure: &impl Figure) -> Result<Vec<PathBuf>
     let mut paths = vec![
         write("svg", svg(figure)?.as_bytes())?,
         write("png", &png(figure)?)?,
+        write("pdf", &pdf(figure)?)?,
         write("csv", figure.table().csv().as_bytes())?,
     ];
     if let Some(chart) = figure.chart() {
@@ -56,6 +58,13 @@ pub(super) fn svg(figure: &impl Figure) -> Result<String, PlotError> {
     let (width, height) = pixels(figure, 1);
     let natural = format!("width=\"{width}\" height=\"{height}\" stroke-linejoin=\"round\"");
     Ok(text.replacen(&large, &natural, 1))
+}
+
+/// The figure as the bytes of a PDF.
+pub(super) fn pdf(figure: &impl Figure) -> Result<Vec<u8>, PlotError> {
+    let mut drawn = Page::new(pixels(figure, SCALE))?;
+    page(&mut drawn, figure, SCALE, Ink::Vector)?;
+    drawn.document(SCALE as f32)
 }
 
 /// The figure as the bytes of a PNG: in memory nothing can fail to be written.

@@ -113,7 +113,7 @@ pub fn convergence(objective: &str, searches: &[Searched<'_>]) -> Convergence {
 /// Improvement by vector and trace.
 pub fn portability_map(objective: &str, matrix: &Portability) -> HeatMap {
     // As much of the names as fits side by side.
-    let letters = (64 / matrix.parts.len().max(1)).clamp(6, 18);
+    let letters = (64 / matrix.parts.len().max(1)).clamp(6, 24);
     let row = |found: &Found| format!("({}) {}", found.candidate, shortened(&found.on, letters));
     // Rows go up; the first vector should be on top.
     let vectors = matrix.found.iter().zip(&matrix.cells).rev();

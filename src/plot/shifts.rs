@@ -3,9 +3,9 @@ use plotters::prelude::DrawingBackend;
 use super::chart::{Chart, Derived, Encoding, Formula, Holds, Layer, Mark as Shown, View};
 use super::header::{Mark, header};
 use super::number::grouped;
-use super::panel::{BOTTOM_ROOM, LEFT_ROOM, Panel};
+use super::panel::Panel;
 use super::scale::Scale;
-use super::style::{AXIS_LINE, BLUE, INK, PAGE, VERMILION};
+use super::style::{AXIS_LINE, BLUE, INK, VERMILION};
 use super::{Canvas, Figure, PlotError, Table};
 
 /// How two schedules differ: a line for each job that starts earlier in the second, downwards, or later, upwards, at
@@ -61,15 +61,7 @@ impl Figure for Shifts {
             (Mark::Thick(VERMILION), format!("{} start later", count(|by| by > 0))),
         ];
         let top = header(canvas, &self.title, &self.subtitle, &legend)?;
-        let [x, y] = self.scales();
-        let panel = Panel {
-            left: LEFT_ROOM,
-            top,
-            right: PAGE.0 - 40.0,
-            bottom: self.height() - BOTTOM_ROOM,
-            x,
-            y,
-        };
+        let panel = Panel::of_page(top, self.height(), self.scales());
         panel.grid_x(canvas)?;
         panel.grid_y(canvas)?;
         // Those that differ most first: over them the others are seen.

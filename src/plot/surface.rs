@@ -1,7 +1,8 @@
 use plotters::prelude::DrawingBackend;
 
-use super::chart::{Chart, Encoding, Holds, Layer, Mark as Shown, View};
+use super::chart::{Chart, Encoding, Holds, View};
 use super::header::header;
+use super::heat_map::draw_shades;
 use super::number::grouped;
 use super::panel::{BOTTOM_ROOM, LEFT_ROOM, Panel};
 use super::scale::Scale;
@@ -157,12 +158,7 @@ impl Figure for Surface {
                 Encoding::new("y", "border_share", Holds::Names(borders), BORDER_SHARE),
                 Encoding::new("color", &self.value_title, colours.clone(), &self.value_title),
             ];
-            View {
-                title: map.name.clone(),
-                only: Some(("map", map.name.clone())),
-                layers: vec![Layer::new(Shown::Cell, None, encodings)],
-                right: None,
-            }
+            View::of_map(&map.name, encodings)
         };
         Some(Chart {
             title: self.title.clone(),
@@ -233,16 +229,10 @@ fn draw_bar<DB: DrawingBackend>(
     cut: bool,
     title: &str,
 ) -> Result<(), PlotError> {
-    const SHADES: usize = 128;
     let left = all.right + 24.0;
     let bar = Panel { left, right: left + BAR_WIDTH, ..*all };
-    let (low, high) = colours.range();
-    let edge = |shade: usize| bar.at_y(low + (high - low) * shade as f64 / SHADES as f64);
-    // Each shade goes up to the end and the next one over it: no seams.
-    for shade in 0..SHADES {
-        let colour = sequential((shade as f64 + 0.5) / SHADES as f64);
-        canvas.rectangle((bar.left, edge(shade)), (bar.right, bar.top), colour)?;
-    }
+    let low = bar.y.range().0;
+    draw_shades(canvas, &bar)?;
     for tick in colours.ticks(8) {
         let y = bar.at_y(tick.value);
         // The end has a label of its own.

@@ -6,7 +6,7 @@ use proptest::prelude::{
     Just, ProptestConfig, any, prop_assert, prop_assert_eq, prop_oneof, proptest,
 };
 
-use super::save::svg;
+use super::save::{pdf, svg};
 use super::style::{Colour, register, sequential};
 use super::*;
 use crate::experiment::{RunKey, RunResult};
@@ -91,7 +91,8 @@ fn a_gallery_draws_what_applies_and_repeats_its_bytes() {
         "ties.svg",
     ];
     assert_eq!(svgs, expected);
-    assert_eq!(first.len(), 4 * expected.len());
+    // SVG, PNG, PDF, CSV and Vega-Lite.
+    assert_eq!(first.len(), 5 * expected.len());
     assert_eq!(fs::read_dir(a.path()).expect("the folder").count(), first.len());
     for (one, other) in first.iter().zip(&second) {
         assert_eq!(fs::read(one).expect("a file"), fs::read(other).expect("a file"), "{one:?}");
@@ -158,6 +159,25 @@ fn load_is_in_days_and_percent() {
     assert!((all / shared.spans.len() as f64 - load.utilization / 2.0).abs() < 1e-9, "{all}");
     let drawn = svg(&shared).expect("drawn");
     assert!(drawn.contains("Slots held (%)") && !drawn.contains("tilization"));
+}
+
+/// A PDF has the page's size in points, and what is written on it can be read: glyphs of a part of
+/// the font, with the characters that they stand for.
+#[test]
+fn a_pdf_is_drawn_alike() {
+    register().expect("the font");
+    let title = "Zug — ∑ 3 %".to_string();
+    let drawn = pdf(&Lines { title, ..Lines::default() }).expect("drawn");
+    let text = String::from_utf8_lossy(&drawn);
+    assert!(text.starts_with("%PDF-1.7") && text.trim_end().ends_with("%%EOF"));
+    assert!(text.contains("/MediaBox [0 0 1000 620]"), "{text}");
+    for word in ["REPLAY+DejaVuSans-Bold", "/ToUnicode", "/FontFile2", "/Identity-H"] {
+        assert!(text.contains(word), "{word}");
+    }
+    assert!(drawn.len() < 40_000, "{} bytes", drawn.len());
+    // The same bytes again: no dates, no names of hosts.
+    let title = "Zug — ∑ 3 %".to_string();
+    assert_eq!(pdf(&Lines { title, ..Lines::default() }).expect("drawn"), drawn);
 }
 
 #[test]

@@ -10,30 +10,57 @@ pub struct Sheets {
     pub sides: [usize; 3],
     /// By how much the number of a processor grows to the next column, row, slice.
     steps: [usize; 3],
+    /// Whether a slice is a group of hosts, a column each.
+    hosts: bool,
 }
+
+/// Most hosts side by side, if their number can be divided into groups of at least half as many.
+const ABREAST: usize = 25;
 
 impl Sheets {
     /// A grid as it is, a slice for each z; a hypercube unfolded, the lower half of a processor's bits
-    /// along x, the upper along y; hosts of a cluster in one row.
+    /// along x, the upper along y; of a cluster a column for each host, with a row for each level of priority, in groups of hosts.
     pub fn of(topology: &Topology) -> Self {
         let sides = match topology {
             Topology::Grid(grid) => {
                 let sides = [0, 1, 2].map(|axis| grid.extent(axis));
                 // Scan order: x slowest.
-                return Self { sides, steps: [sides[1] * sides[2], sides[2], 1] };
+                return Self { sides, steps: [sides[1] * sides[2], sides[2], 1], hosts: false };
             }
             Topology::Hypercube(cube) => {
                 let across = u32::from(cube.dimensions()).div_ceil(2);
                 [1 << across, 1 << (u32::from(cube.dimensions()) - across), 1]
             }
-            Topology::Cluster(_) => [topology.processors(), 1, 1],
+            Topology::Cluster(cluster) => {
+                let (hosts, levels) = (cluster.hosts() as usize, cluster.levels() as usize);
+                let divides = |across: &usize| hosts.is_multiple_of(*across);
+                let across = (ABREAST.div_ceil(2)..=ABREAST).rev().find(divides);
+                let across = across.filter(|_| hosts > ABREAST).unwrap_or(hosts);
+                let sides = [across, levels, hosts / across];
+                return Self { sides, steps: [1, hosts, across], hosts: true };
+            }
         };
-        Self { sides, steps: [1, sides[0], sides[0] * sides[1]] }
+        Self { sides, steps: [1, sides[0], sides[0] * sides[1]], hosts: false }
     }
 
     /// The processor in a column, row and slice.
     pub fn processor(self, [x, y, z]: [usize; 3]) -> usize {
         x * self.steps[0] + y * self.steps[1] + z * self.steps[2]
+    }
+
+    /// What a slice is called; nothing if it is the only one.
+    pub fn slice_name(self, z: usize) -> Option<String> {
+        let [columns, _, slices] = self.sides;
+        match (slices > 1, self.hosts) {
+            (false, _) => None,
+            (true, false) => Some(format!("z = {z}")),
+            (true, true) => Some(format!("hosts {} to {}", z * columns, (z + 1) * columns - 1)),
+        }
+    }
+
+    /// The number of the first column of a slice.
+    pub fn first_column(self, z: usize) -> usize {
+        if self.hosts { z * self.sides[0] } else { 0 }
     }
 
     /// All processors as they lie on the page: columns count fastest, then rows, then slices.
@@ -79,9 +106,7 @@ pub fn machine_map(topology: &Topology, snapshot: &Snapshot) -> Vec<String> {
     let label = (rows.max(1) - 1).to_string().len();
     let mut lines = Vec::new();
     for z in 0..slices {
-        if slices > 1 {
-            lines.push(format!("z = {z}"));
-        }
+        lines.extend(sheets.slice_name(z));
         for y in (0..rows).rev() {
             let cell = |x: usize| match holders[(z * rows + y) * columns + x] {
                 Some(place) => symbol(snapshot, place),
@@ -94,7 +119,7 @@ pub fn machine_map(topology: &Topology, snapshot: &Snapshot) -> Vec<String> {
         // Every fifth column has its number.
         let mut axis = " ".repeat(label + 2);
         for x in (0..columns).step_by(5) {
-            axis += &format!("{x:<10}");
+            axis += &format!("{:<10}", sheets.first_column(z) + x);
         }
         lines.push(axis.trim_end().to_string());
     }
@@ -112,6 +137,15 @@ mod tests {
         assert_eq!(sheets("4x3").sides, [4, 3, 1]);
         assert_eq!(sheets("torus:4x3x2").processor([1, 2, 1]), 11);
         assert_eq!(sheets("hypercube:5").sides, [8, 4, 1]);
+        assert_eq!(sheets("cluster:6x2").sides, [6, 2, 1]);
+        assert_eq!(sheets("cluster:6x2").processor([5, 1, 0]), 11);
+        let groups = sheets("cluster:100x2");
+        assert_eq!((groups.sides, groups.processor([3, 1, 2])), ([25, 2, 4], 100 + 53));
+        assert_eq!(groups.slice_name(2).as_deref(), Some("hosts 50 to 74"));
+        let mut all: Vec<usize> = groups.processors().collect();
+        all.sort_unstable();
+        assert!(all.into_iter().eq(0..200));
+        assert_eq!(sheets("cluster:97").sides, [97, 1, 1]);
         for machine in ["4x3", "torus:4x3x2", "2x5x3"] {
             let topology: Topology = machine.parse().expect("a machine");
             let grid = topology.grid().expect("a grid");

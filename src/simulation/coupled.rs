@@ -222,6 +222,9 @@ pub fn simulate_amid(
                     if let Some(reduction) = &reduction {
                         observer.reduced(id, scene.jobs[id.index()].size, reduction);
                     }
+                    if scene.topology.cluster().is_some() {
+                        observer.took(id, now, &system.held[slot]);
+                    }
                     observer.started(id, now, system.processors_of(slot), allocator.census());
                     service.start(id, &job, &system.held[slot], now);
                     if !outages.is_empty() {

@@ -47,6 +47,11 @@ pub trait Observer {
         let _ = (job, asked, reduction);
     }
 
+    /// A job is about to start on a cluster, in these slots; of other machines nobody is told.
+    fn took(&mut self, job: JobId, now: i64, slots: &[NodeId]) {
+        let _ = (job, now, slots);
+    }
+
     /// A job got processors.
     fn started(&mut self, job: JobId, now: i64, nodes: &[NodeId], census: Option<Census>) {
         let _ = (job, now, nodes, census);
@@ -84,6 +89,11 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
     fn reduced(&mut self, job: JobId, asked: u32, reduction: &Reduction) {
         self.0.reduced(job, asked, reduction);
         self.1.reduced(job, asked, reduction);
+    }
+
+    fn took(&mut self, job: JobId, now: i64, slots: &[NodeId]) {
+        self.0.took(job, now, slots);
+        self.1.took(job, now, slots);
     }
 
     fn started(&mut self, job: JobId, now: i64, nodes: &[NodeId], census: Option<Census>) {

@@ -215,6 +215,11 @@ pub struct Outcome {
 }
 
 impl Outcome {
+    /// Whether a signal ended it.
+    pub fn is_killed(&self) -> bool {
+        self.code.is_none()
+    }
+
     /// Whatever happens, it is no panic.
     pub fn new(arguments: &str, output: Output) -> Outcome {
         let text = |bytes| String::from_utf8(bytes).expect("both streams are text");

@@ -140,6 +140,10 @@ fn all_that_work() {
     let fewer = dir.replay(&format!("{all} --sched conservative")).code(0).fields(&["allocator"]);
     assert!(!fewer.is_empty() && fewer.len() < names.len());
     let plan = dir.replay("plan --trace lublin-10x10 --alloc all --list -q").code(0);
+    // Traces are read once, also for a sweep.
+    let sweep = "sweep --trace lublin-10x10 --jobs 30 --alloc all --out swept";
+    let swept = dir.replay(sweep).code(0);
+    swept.demand(swept.stderr.matches("jobs kept").count() == 1, "read once");
     plan.demand(plan.stdout.lines().count() == names.len(), "as many cells");
 }
 

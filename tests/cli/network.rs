@@ -300,8 +300,8 @@ fn contention_is_drawn() {
         assert!(dir.path("out").join(file).is_file(), "{file}");
     }
     let plots = fs::read_dir(dir.path("out/plots")).expect("a folder").count();
-    // One comparison, two maps and the jobs of two runs, as SVG, PNG, CSV and Vega-Lite.
-    assert_eq!(plots, 20);
+    // One comparison, two maps and the jobs of two runs, as SVG, PNG, PDF, CSV and Vega-Lite.
+    assert_eq!(plots, 25);
 }
 
 fn a_pattern_of_ones_own() {

@@ -166,10 +166,10 @@ fn what_is_no_shard() {
     dir.replay("merge s1 empty --out merged").fails(
         3,
         1,
-        &["empty: no folder of a sweep", "plan.json"],
+        &["empty: no folder of a shard", "plan.json"],
     );
-    dir.replay("merge nowhere --out merged").fails(3, 1, &["nowhere: no folder of a sweep"]);
-    dir.replay("merge odd --out merged").fails(3, 1, &["odd/plan.json is no plan of a sweep"]);
+    dir.replay("merge nowhere --out merged").fails(3, 1, &["nowhere: no folder of a shard"]);
+    dir.replay("merge odd --out merged").fails(3, 1, &["odd/plan.json is no plan of a shard"]);
 }
 
 fn a_shard_is_no_place_for_the_whole() {

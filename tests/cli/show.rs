@@ -10,6 +10,7 @@ trials!(
     what_is_down_is_not_free,
     who_competes_is_shown,
     slices_of_events_nest,
+    hosts_are_shown_with_their_jobs,
     what_cannot_be_shown,
 );
 
@@ -64,6 +65,7 @@ fn pictures_and_tables_are_written() {
             "held.parquet",
             "manifest.json",
             "plots/machine.csv",
+            "plots/machine.pdf",
             "plots/machine.png",
             "plots/machine.svg"
         ]
@@ -80,7 +82,7 @@ fn a_window_is_drawn() {
     let cell = "--trace lublin-10x10 --jobs 300 --sched easy --alloc hilbert-best-fit -q";
     let window = [20_000i64, 60_000];
     dir.replay(&format!("show {cell} --gantt 20000..60000 --out gantt")).code(0);
-    let ends = ["csv", "png", "svg", "vl.json"];
+    let ends = ["csv", "pdf", "png", "svg", "vl.json"];
     let drawn =
         ["fragmentation", "gantt"].map(|stem| ends.map(|end| format!("plots/{stem}.{end}")));
     let tables = [
@@ -184,9 +186,9 @@ fn who_competes_is_shown() {
     let shown = dir.replay(&format!("show {cell} --candidates --out out -q")).code(0);
     let shown = shown.prints(" wins  ").prints("+---------------------+");
     shown.prints("tie value = 13 free - 20 wall - 6 busy");
-    let drawn = ["csv", "png", "svg"].map(|end| format!("plots/candidates.{end}"));
+    let drawn = ["csv", "pdf", "png", "svg"].map(|end| format!("plots/candidates.{end}"));
     let tables = ["candidates.csv", "candidates.parquet", "manifest.json"].map(String::from);
-    assert_eq!(dir.files("out"), [tables, drawn].concat());
+    assert_eq!(dir.files("out"), [&tables[..], &drawn].concat());
     // What is drawn adds up to what is told.
     let cells = String::from_utf8(dir.read("out/plots/candidates.csv")).expect("text");
     let first = rows[0]["candidate_number"].to_string();
@@ -236,6 +238,34 @@ fn slices_of_events_nest() {
     }
 }
 
+/// Two jobs on two hosts: the second has the lower level until the first ends.
+fn hosts_are_shown_with_their_jobs() {
+    let dir = Dir::new().file("a.swf", "; MaxProcs: 2\n1 0 -1 100 2\n2 10 -1 50 2\n3 20 -1 9 1\n");
+    let show = "show --trace a.swf --mesh cluster:2x2 --alloc elmer -q";
+    let at = |at: i64| {
+        let rows = dir.replay(&format!("{show} --at {at} --format json")).code(0).objects();
+        let row = |row: &serde_json::Value| {
+            let nodes = row["nodes"].as_array().expect("a list").iter();
+            let mut nodes: Vec<_> = nodes.map(|node| node.as_i64().expect("a number")).collect();
+            nodes.sort_unstable();
+            (row["job"].as_i64().expect("a number"), nodes)
+        };
+        rows.iter().map(row).collect::<Vec<_>>()
+    };
+    assert_eq!(at(5), [(1, vec![0, 1])]);
+    assert_eq!(at(50), [(1, vec![0, 1]), (2, vec![2, 3])]);
+    // Job 1 has ended, job 2 has moved up, job 3 has come below it on either host.
+    let after = at(105);
+    assert_eq!(after[0], (2, vec![0, 1]));
+    assert!(after[1] == (3, vec![2]) || after[1] == (3, vec![3]), "{after:?}");
+    let shown = dir.replay(&format!("{show} --at 50 --out out")).code(0);
+    shown.prints("2 jobs on 4 of 4 slots, 1 job waiting").prints("1  B B\n0  A A\n");
+    let cells = String::from_utf8(dir.read("out/plots/machine.csv")).expect("text");
+    assert_eq!(cells, "x,y,z,job\n0,0,0,1\n1,0,0,1\n0,1,0,2\n1,1,0,2\n");
+    let started = dir.replay(&format!("{show} --job 3")).code(0);
+    started.demand(started.stdout.contains('#'), "the job asked for stands out");
+}
+
 fn what_cannot_be_shown() {
     let dir = Dir::with_trace();
     let show = |rest: &str| dir.replay(&format!("show --trace lublin-10x10 --jobs 50 -q {rest}"));
@@ -243,7 +273,12 @@ fn what_cannot_be_shown() {
     show("--at 1 --job 2").refused(&["--at", "--job"]);
     show("--job 999999").fails(2, 1, &["--job 999999", "no job of lublin-10x10 has this number"]);
     show("--at 9 --alloc mm,mc1x1").fails(2, 1, &["show takes one", "2 runs"]);
-    show("--at 9 --mesh cluster:100x2 --alloc elmer").fails(2, 1, &["hosts of a cluster"]);
+    for no in
+        ["--gantt 1..9", "--film 1..9 --out film", "--perfetto x.json", "--job 3 --candidates"]
+    {
+        let cluster = format!("--mesh cluster:100x2 --alloc elmer {no}");
+        show(&cluster).fails(2, 1, &["on a cluster", "--at and --job"]);
+    }
     show("--at noon").refused(&["noon"]);
     show("--gantt 9").refused(&["FROM..TO"]);
     show("--gantt 9..3").refused(&["FROM must be before TO"]);

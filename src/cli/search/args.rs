@@ -3,14 +3,17 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 
 use crate::cli::args::{GridArgs, OutputArgs, ShakeArgs};
+use crate::cli::print::SortArg;
 use crate::experiment::search::Range;
+use crate::experiment::sweep::Shard;
 
 /// Arguments of `replay search`, as typed.
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "Examples:
   replay search --trace KTH-SP2 --sr 1..3 --factors 0..5 --out out/search
   replay search --trace KTH-SP2 --strategy local --evaluations 200 --split 0.5
-  replay search --trace KTH-SP2 --strategy tpe --time 10m --tie 2,13,20,6")]
+  replay search --trace KTH-SP2 --strategy tpe --time 10m --tie 2,13,20,6
+  replay search --trace KTH-SP2 --shard 1/4 --out out/part-1")]
 pub struct SearchArgs {
     #[command(flatten)]
     pub grid: GridArgs,
@@ -18,8 +21,19 @@ pub struct SearchArgs {
     #[command(flatten)]
     pub shake: ShakeArgs,
 
+    /// The order of what is printed.
+    #[command(flatten)]
+    pub sort: SortArg,
+
     #[command(flatten)]
     pub output: OutputArgs,
+
+    /// Only one of n parts of the vectors, 1/n to n/n: every n-th; replay merge puts them together.
+    ///
+    /// For exhaustive and random with --spare 0. The other strategies ask by what they were answered: no
+    /// part of such a search can be done beforehand.
+    #[arg(long, value_name = "I/N", requires = "out", help_heading = "Output")]
+    pub shard: Option<Shard>,
 
     /// How the next vectors are chosen.
     #[arg(long, value_enum, value_name = "NAME", default_value_t, help_heading = "Search")]

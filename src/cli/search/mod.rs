@@ -3,12 +3,15 @@
 mod args;
 mod output;
 mod progress;
+mod shard;
 mod task;
 
 use std::ffi::OsString;
+use std::sync::Mutex;
 use std::time::Instant;
 
 pub use args::SearchArgs;
+pub use shard::merge;
 
 use args::StrategyArg;
 use output::Findings;
@@ -19,15 +22,19 @@ pub use task::{failure, listed_slacks};
 use super::cells::Loaded;
 use super::cost::Cost;
 use super::exit::{Exit, Failure, tell};
+use super::journal::{PLAN_FILE, PlanFile, of_journal};
 use super::kind::Kind;
 use super::results::{Results, Tally};
+use super::resumed::Kept;
 use super::session::Session;
 use crate::experiment::Watch;
+use crate::experiment::journal::Journal;
 use crate::experiment::search::strategy::{
     External, Halving, List, Local, Random, SearchStrategy, Tpe,
 };
 use crate::experiment::search::{
-    Archive, Control, End, Found, GIVEN, Portability, Problem, Space, search, width,
+    Archive, Control, End, Evaluation, Found, GIVEN, Memory, Portability, Problem, Space, search,
+    width,
 };
 use crate::number::grouped;
 use crate::report::page::{Csv, searched};
@@ -39,17 +46,41 @@ const LOCAL_EVALUATIONS: u64 = 1000;
 /// Vectors that halving evaluates in whole.
 const FINALISTS: usize = 10;
 
-/// Runs the search.
+/// Runs the search, or a part of it.
 pub fn run(args: &SearchArgs, command: &[OsString]) -> Result<Exit, Failure> {
+    let session = Session::begin(Kind::Search, &args.output, command)?;
+    match args.shard.filter(|shard| !shard.is_whole()) {
+        Some(shard) => shard::run(args, session, shard, command),
+        None => search_all(args, session, None),
+    }
+}
+
+/// Searches, and says what was found. With the folders of `shards` their evaluations are not done
+/// again.
+fn search_all(
+    args: &SearchArgs,
+    mut session: Session,
+    shards: Option<&dyn Fn(&SearchTask) -> Result<Journals, Failure>>,
+) -> Result<Exit, Failure> {
     let begin = Instant::now();
-    let mut session = Session::begin(Kind::Search, &args.output, command)?;
     let quiet = args.output.process.quiet;
+    let sorting = args.sort.of()?;
     let stop = Stop::new();
     let cost = Cost::new(quiet);
     let forecast = |forecast| cost.hear_plainly(forecast);
     let task = SearchTask::resolve(args, Watch { forecast: &forecast, ..Watch::new(&stop) })?;
     session.reads(task.train.inputs());
     session.reads(task.test.iter().flat_map(Loaded::inputs));
+    let merged = shards.map(|shards| shards(&task)).transpose()?;
+    let kept = match merged {
+        Some(_) => None,
+        None => kept(&mut session)?,
+    };
+    let (journals, grows) = match (&merged, &kept) {
+        (Some(merged), _) => (&merged[..], false),
+        (None, Some(kept)) => (std::slice::from_ref(&kept.journal), true),
+        (None, None) => (&[][..], false),
+    };
     let mut overdue = false;
     let mut archives = Vec::new();
     let (mut given, mut equal_ratios) = (Vec::new(), Vec::new());
@@ -64,7 +95,8 @@ pub fn run(args: &SearchArgs, command: &[OsString]) -> Result<Exit, Failure> {
             None => stop.clone(),
         };
         let watch = Watch { forecast: &forecast, ..Watch::new(&own) };
-        let search = Search { args, task: &task, problem, watch };
+        let memory = Memory::new(problem, journals, grows);
+        let search = Search { args, task: &task, problem, memory: &memory, watch };
         let mut archive = Archive::default();
         let outcome = search.run(&mut archive);
         overdue |= own.is_raised() && !stop.is_raised();
@@ -79,6 +111,9 @@ pub fn run(args: &SearchArgs, command: &[OsString]) -> Result<Exit, Failure> {
         let mut references = Archive::default();
         let search = Search { watch: Watch { stop: &stop, ..watch }, ..search };
         let referred = search.ask(&mut List::new(task.given.clone()), &mut references, None, None);
+        if let Some(error) = memory.trouble() {
+            session.say(format_args!("replay: {error}; what is found is not lost by that"));
+        }
         given.push(references);
         archives.push(archive);
         equal_ratios.push(equal);
@@ -86,6 +121,9 @@ pub fn run(args: &SearchArgs, command: &[OsString]) -> Result<Exit, Failure> {
         if failure.is_some() {
             break;
         }
+    }
+    if let Some(kept) = &kept {
+        kept.open().sync().map_err(of_journal)?;
     }
     let evaluations: usize = archives.iter().map(|archive| archive.evaluations().len()).sum();
     let portability = match failure {
@@ -106,13 +144,18 @@ pub fn run(args: &SearchArgs, command: &[OsString]) -> Result<Exit, Failure> {
         portability: portability.as_ref(),
     };
     let tally = Tally::done("evaluations", evaluations, stop.is_raised());
-    let mut rows = findings.rows();
+    if failure.is_some() {
+        session.keep_going();
+    }
+    let mut rows = findings.rows(sorting);
     if !quiet {
         rows.as_good().iter().for_each(tell);
     }
+    // In the order of the search, however they are printed.
+    let first = searched(&Csv::of(rows.rows()));
     let exit = session.publish(&mut rows, &tally)?;
     if !quiet {
-        searched(&Csv::of(rows.rows())).iter().for_each(tell);
+        first.iter().for_each(tell);
     }
     if let (Exit::Done, Some(failure)) = (exit, failure) {
         return Err(failure);
@@ -121,6 +164,19 @@ pub fn run(args: &SearchArgs, command: &[OsString]) -> Result<Exit, Failure> {
         tell("replay: the time is up; what is found depends on the machine");
     }
     Ok(exit)
+}
+
+/// Journals of evaluations.
+type Journals = Vec<Mutex<Journal<Evaluation>>>;
+
+/// The journal that a search goes on by, if it has a folder.
+fn kept(session: &mut Session) -> Result<Option<Kept<Evaluation>>, Failure> {
+    let plan = PlanFile::of(Kind::Search).map_err(|e| Failure::output(PLAN_FILE, e))?;
+    let kept = Kept::begin(session, plan)?;
+    if let Some(done) = kept.as_ref().map(|kept| kept.open().len()).filter(|&done| done > 0) {
+        session.say(format_args!("search: {} evaluations done before", grouped(done as u64)));
+    }
+    Ok(kept)
 }
 
 /// Of how many best vectors the evaluations are certain to be whole; `None` for all.
@@ -155,6 +211,7 @@ struct Search<'a> {
     args: &'a SearchArgs,
     task: &'a SearchTask,
     problem: &'a Problem,
+    memory: &'a Memory<'a>,
     watch: Watch<'a>,
 }
 
@@ -266,6 +323,7 @@ impl Search<'_> {
         let control = Control {
             evaluations,
             keep,
+            memory: Some(self.memory),
             watch: self.watch,
             progress: &|archive| watched.show(archive),
         };

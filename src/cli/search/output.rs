@@ -8,6 +8,7 @@ use serde_json::json;
 use super::args::SearchArgs;
 use super::task::SearchTask;
 use crate::cli::output::configuration;
+use crate::cli::print::Sorting;
 use crate::cli::results::Results;
 use crate::experiment::search::{
     Archive, Candidate, Extent, GIVEN, Origin, Portability, Problem, SearchRow, SparedRow,
@@ -41,11 +42,13 @@ pub struct Written<'a> {
     all: Vec<SearchRow>,
     /// Of the best, of those given, and of no tie-breaking.
     rows: Vec<SearchRow>,
+    /// In which order they are printed.
+    sorting: Option<Sorting<SearchRow>>,
 }
 
 impl Findings<'_> {
     /// Ready to be printed and written.
-    pub fn rows(&self) -> Written<'_> {
+    pub fn rows(&self, sorting: Option<Sorting<SearchRow>>) -> Written<'_> {
         let rows = self.all_rows();
         let top = |row: &&SearchRow| {
             let given = row.candidate.is_some_and(|candidate| {
@@ -54,7 +57,8 @@ impl Findings<'_> {
             let shown = row.rank.is_some_and(|rank| rank <= u64::from(self.args.top));
             shown || given || row.origin == Origin::None
         };
-        Written { found: self, rows: rows.iter().filter(top).cloned().collect(), all: rows }
+        let shown = rows.iter().filter(top).cloned().collect();
+        Written { found: self, rows: shown, all: rows, sorting }
     }
 
     /// All rows, search by search.
@@ -85,31 +89,40 @@ impl Findings<'_> {
 
     /// What decides the numbers of the search, beside the traces.
     fn settings(&self) -> serde_json::Value {
-        let Self { args, task, .. } = *self;
-        let text =
-            |values: &[Candidate]| values.iter().map(ToString::to_string).collect::<Vec<_>>();
-        let strategy = clap::ValueEnum::to_possible_value(&args.strategy);
-        json!({
-            "strategy": strategy.map(|value| value.get_name().to_string()),
-            "objective": task.objective.to_string(),
-            "constraints": task.constraints.iter().map(ToString::to_string).collect::<Vec<_>>(),
-            "grid": {"sr": task.grid.scan_radii.to_string(), "factors": task.grid.factors.to_string()},
-            "free": {"sr": task.free.scan_radii.to_string(), "largest": task.free.largest},
-            "slack": task.grid.slacks.iter().map(|slack| slack.share()).collect::<Vec<_>>(),
-            "given": text(&task.given),
-            "start": args.start,
-            "evaluations": args.evaluations,
-            "seconds": args.time.map(|time| time.as_secs_f64()),
-            "spare": super::keep(args),
-            "ask_command": args.ask_command,
-            "split": args.split,
-            "each": args.each,
-            "scale_sr": args.scale_sr,
-            "shake": args.shake.shake(),
-            "seed": task.seed,
-            "test": task.test.as_ref().map(|test| configuration(test, false).traces),
-        })
+        settings(self.args, self.task)
     }
+}
+
+/// What decides the numbers of a search.
+pub fn origin(args: &SearchArgs, task: &SearchTask) -> serde_json::Result<String> {
+    let run = serde_json::to_value(configuration(&task.train, false))?;
+    Ok(json!({"run": run, "search": settings(args, task)}).to_string())
+}
+
+/// The same, beside the traces.
+fn settings(args: &SearchArgs, task: &SearchTask) -> serde_json::Value {
+    let text = |values: &[Candidate]| values.iter().map(ToString::to_string).collect::<Vec<_>>();
+    let strategy = clap::ValueEnum::to_possible_value(&args.strategy);
+    json!({
+        "strategy": strategy.map(|value| value.get_name().to_string()),
+        "objective": task.objective.to_string(),
+        "constraints": task.constraints.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        "grid": {"sr": task.grid.scan_radii.to_string(), "factors": task.grid.factors.to_string()},
+        "free": {"sr": task.free.scan_radii.to_string(), "largest": task.free.largest},
+        "slack": task.grid.slacks.iter().map(|slack| slack.share()).collect::<Vec<_>>(),
+        "given": text(&task.given),
+        "start": args.start,
+        "evaluations": args.evaluations,
+        "seconds": args.time.map(|time| time.as_secs_f64()),
+        "spare": super::keep(args),
+        "ask_command": args.ask_command,
+        "split": args.split,
+        "each": args.each,
+        "scale_sr": args.scale_sr,
+        "shake": args.shake.shake(),
+        "seed": task.seed,
+        "test": task.test.as_ref().map(|test| configuration(test, false).traces),
+    })
 }
 
 impl Written<'_> {
@@ -140,6 +153,12 @@ impl Results for Written<'_> {
         &self.rows
     }
 
+    fn arrange(&mut self) {
+        if let Some(sorting) = &self.sorting {
+            self.rows.sort_by(|a, b| sorting.order(a, b));
+        }
+    }
+
     fn sheets(&self) -> Vec<Sheet> {
         let summary = search_summary(&self.found.task.objective.to_string(), &self.rows);
         let portability = self.found.portability.map(portability_summary);
@@ -155,8 +174,7 @@ impl Results for Written<'_> {
     }
 
     fn origin(&self) -> serde_json::Result<String> {
-        let run = serde_json::to_value(self.configuration())?;
-        Ok(json!({"run": run, "search": self.found.settings()}).to_string())
+        origin(self.found.args, self.found.task)
     }
 
     fn tables(

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::args::{SearchArgs, StrategyArg};
+use super::shard;
 use crate::allocator::centre::{Slack, SlackRule, TieVector};
 use crate::allocator::registry::AllocatorSpec;
 use crate::cli::args::GridArgs;
@@ -10,6 +11,7 @@ use crate::cli::cells::{Loaded, seeds};
 use crate::cli::compatible::never_down;
 use crate::cli::exit::Failure;
 use crate::cli::interrupt::attend;
+use crate::cli::journal::of_journal;
 use crate::cli::words::one;
 use crate::experiment::grid::Values;
 use crate::experiment::search::{
@@ -68,6 +70,7 @@ impl SearchTask {
     /// before a trace is read is. Every trace is measured without tie-breaking.
     pub fn resolve(args: &SearchArgs, watch: Watch<'_>) -> Result<Self, Failure> {
         check_combination(args)?;
+        shard::check(args)?;
         never_down(&args.grid)?;
         let shake = args.shake.checked()?;
         let objective: Objective = args.objective.parse().map_err(Failure::usage)?;
@@ -222,6 +225,7 @@ impl Maker<'_> {
 pub fn failure(error: SearchError) -> Failure {
     match error {
         SearchError::Stopped(_) => Failure::interrupted(),
+        SearchError::Journal(error) => of_journal(error),
         SearchError::Timeline { .. }
         | SearchError::Replay { .. }
         | SearchError::Protocol { .. } => Failure::data(error),

@@ -18,7 +18,6 @@ use crate::cli::stdout::{columns, stdout};
 use crate::experiment::explained::{Explained, explain};
 use crate::experiment::snapshot::{When, snapshot};
 use crate::experiment::{Cell, CellProblem};
-use crate::frame::{self, FrameError};
 use crate::number::grouped;
 use crate::plot::{CandidateMap, Candidates, Counted, Ground, save};
 use crate::report::machine::Sheets;
@@ -289,14 +288,6 @@ impl Results for Competition<'_> {
                 "more_candidates": explained.decision.account.rivals.as_ref().map(|all| all.more),
             })
         })
-    }
-
-    fn tables(
-        &mut self,
-        dir: &Path,
-        metadata: &[(String, String)],
-    ) -> Result<Vec<PathBuf>, FrameError> {
-        frame::write(dir, self.rows(), metadata)
     }
 
     fn figures(&self, plots: &Path) -> anyhow::Result<Vec<PathBuf>> {

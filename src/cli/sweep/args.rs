@@ -4,6 +4,7 @@ use clap::Args;
 
 use crate::cli::args::{GridArgs, ProcessArgs, ShakeArgs};
 use crate::cli::baseline::BaselineArg;
+use crate::cli::print::SortArg;
 use crate::experiment::sweep::Shard;
 
 /// A grid, from a file or from flags.
@@ -129,6 +130,10 @@ pub struct SweepArgs {
     #[command(flatten)]
     pub baseline: BaselineArg,
 
+    /// The order of the runs that are printed.
+    #[command(flatten)]
+    pub sort: SortArg,
+
     /// Forget what the folder's journal has and begin anew; replace what another command left.
     #[arg(long, help_heading = "Output")]
     pub force: bool,
@@ -164,29 +169,4 @@ pub struct PlanArgs {
     /// Run no samples to estimate the CPU time.
     #[arg(long, help_heading = "Output")]
     pub no_estimate: bool,
-}
-
-/// Arguments of `replay merge`.
-#[derive(Clone, Debug, Args)]
-#[command(after_help = "Examples:
-  replay merge out/part-1 out/part-2 out/part-3 out/part-4 --out out/sweep")]
-pub struct MergeArgs {
-    /// Folders of all shards.
-    #[arg(value_name = "DIR", required = true)]
-    pub dirs: Vec<PathBuf>,
-
-    /// Folder of the one result.
-    #[arg(long, value_name = "DIR")]
-    pub out: PathBuf,
-
-    /// Replace what another command left in the folder, and results changed since.
-    #[arg(long)]
-    pub force: bool,
-
-    /// Put folders together that different builds ran; the manifest names all of them.
-    #[arg(long)]
-    pub other_build: bool,
-
-    #[command(flatten)]
-    pub process: ProcessArgs,
 }

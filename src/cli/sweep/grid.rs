@@ -2,14 +2,16 @@
 
 use std::collections::HashSet;
 use std::fs::File;
+use std::sync::Arc;
 
 use super::args::{GridChoice, ListArgs};
 use crate::allocator::centre::TieRule;
 use crate::allocator::registry::AllocatorSpec;
 use crate::cli::args::GridArgs;
 use crate::cli::cells::{Loaded, trace_names};
-use crate::cli::every;
+use crate::cli::every::{self, Chosen};
 use crate::cli::exit::Failure;
+use crate::experiment::Trace;
 use crate::experiment::grid::{
     AllocatorEntry, DownFile, GridError, GridFile, ParameterGrid, TieRanges, Ties, Values,
     WindowFile,
@@ -23,32 +25,45 @@ use crate::workload::Shake;
 /// Cells that run without `--yes`.
 const MOST_CELLS: u32 = 100_000;
 
+/// A grid, and its traces if they had to be read for it.
+pub struct Resolved {
+    /// The grid.
+    pub grid: ParameterGrid,
+    traces: Option<Vec<Arc<Trace>>>,
+}
+
 /// The grid of a file, or of flags.
-pub fn resolve(choice: &GridChoice) -> Result<ParameterGrid, Failure> {
+pub fn resolve(choice: &GridChoice) -> Result<Resolved, Failure> {
     match &choice.file {
         None => {
             // Without a strategy it is of one, also without a trace.
             let named = !choice.grid.alloc.is_empty();
-            let grid = match named {
-                true => every::chosen(&choice.grid, false, choice.process.quiet)?.args,
-                false => choice.grid.clone(),
+            let Chosen { args, traces } = match named {
+                true => every::chosen(&choice.grid, false, choice.process.quiet)?,
+                false => Chosen { args: choice.grid.clone(), traces: None },
             };
-            of_flags(&grid, &choice.lists, choice.shake.shake())
+            let grid = of_flags(&args, &choice.lists, choice.shake.shake())?;
+            Ok(Resolved { grid, traces })
         }
         Some(path) => {
             let name = path.display().to_string();
             let text = File::open(path).and_then(lines::whole).map_err(|error| {
                 Failure::usage(anyhow::Error::new(error).context(format!("cannot read {name}")))
             })?;
-            ParameterGrid::parse(&text, &name).map_err(Failure::usage)
+            let grid = ParameterGrid::parse(&text, &name).map_err(Failure::usage)?;
+            Ok(Resolved { grid, traces: None })
         }
     }
 }
 
 /// Loads the traces of a grid and counts its cells. More than a hundred thousand need the
 /// user's word.
-pub fn load(choice: &GridChoice, grid: ParameterGrid) -> Result<Loaded, Failure> {
-    let loaded = Loaded::load(grid, choice.file.as_deref(), choice.process.quiet)?;
+pub fn load(choice: &GridChoice, resolved: Resolved) -> Result<Loaded, Failure> {
+    let Resolved { grid, traces } = resolved;
+    let loaded = match traces {
+        Some(traces) => Loaded::planned(grid, traces, choice.process.quiet)?,
+        None => Loaded::load(grid, choice.file.as_deref(), choice.process.quiet)?,
+    };
     if loaded.plan.len() > MOST_CELLS && !choice.yes {
         let (cells, most) = (grouped(loaded.plan.len()), grouped(MOST_CELLS));
         let message = format!("the grid has {cells} cells, more than {most}: say --yes to go on");

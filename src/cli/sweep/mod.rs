@@ -1,4 +1,4 @@
-//! `replay sweep`, `replay plan` and `replay merge`: grids too long for one sitting.
+//! `replay sweep` and `replay plan`: grids too long for one sitting.
 
 mod args;
 mod estimate;
@@ -11,8 +11,8 @@ mod run;
 mod seconds;
 mod window;
 
-pub use args::{ListArgs, MergeArgs, PlanArgs, SweepArgs};
+pub use args::{ListArgs, PlanArgs, SweepArgs};
 pub use grid::{machines, of_flags};
 pub use list::run as plan;
-pub use merge::run as merge;
+pub use merge::merge;
 pub use run::run as sweep;

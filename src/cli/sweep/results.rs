@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::cli::baseline::Baseline;
 use crate::cli::exit::{Exit, Failure, tell};
 use crate::cli::interrupt::interruption;
-use crate::cli::print::TableArgs;
+use crate::cli::print::{Sorting, TableArgs};
 use crate::cli::progress::Progress;
 use crate::cli::results::metadata;
 use crate::cli::session::Session;
@@ -24,16 +24,18 @@ use crate::report::summary;
 use crate::report::sweep::{SweepConfiguration, SweepDetails};
 
 /// What else a user may want of a sweep.
-#[derive(Clone, Default)]
+#[derive(Default)]
 pub struct Extras<'a> {
     /// The traces, if the cells are to run once more for their placements.
     pub placements: Option<&'a [Arc<Trace>]>,
     /// Earlier results to print the new ones beside.
     pub baseline: Option<Arc<Baseline>>,
+    /// The order of the runs that are printed; without it, and a baseline, none are.
+    pub sorting: Option<Sorting<RunResult>>,
 }
 
-/// So many runs are printed beside a baseline.
-const BESIDE: usize = 50;
+/// So many runs are printed.
+const SHOWN: usize = 50;
 
 /// Writes the results of a plan whose every cell is in one of `journals`, in grid order, one
 /// record at a time; then prints the files' names. The same bytes whatever the journals'
@@ -44,7 +46,7 @@ pub fn write(
     builds: Vec<Build>,
     journals: &mut [Journal<RunResult>],
     cells_run: usize,
-    Extras { placements, baseline }: Extras<'_>,
+    Extras { placements, baseline, sorting }: Extras<'_>,
 ) -> Result<Exit, Failure> {
     let Some(place) = session.stage()? else { return Ok(Exit::Done) };
     let configuration = SweepConfiguration::of(plan);
@@ -58,7 +60,7 @@ pub fn write(
     // The one that repeats the log of the cells before.
     let mut latest: Option<RunResult> = None;
     let (mut failed, mut done, mut replay_seconds) = (Vec::new(), Vec::new(), 0.0);
-    let mut beside: Vec<RunResult> = Vec::new();
+    let mut shown: Vec<RunResult> = Vec::new();
     for run in 0..plan.len() {
         match outcome(plan, journals, run)? {
             Outcome::Failed(why) => {
@@ -88,8 +90,8 @@ pub fn write(
                 }
                 tables.write(&result).map_err(|e| Failure::output("results", e))?;
                 done.push(run);
-                if baseline.is_some() && result.is_unshaken() && beside.len() < BESIDE {
-                    beside.push(RunResult { by_size: Vec::new(), ..*result });
+                if (baseline.is_some() || sorting.is_some()) && result.is_unshaken() {
+                    show(&mut shown, *result, sorting.as_ref());
                 }
             }
         }
@@ -116,11 +118,14 @@ pub fn write(
     let mut out = stdout();
     let printed = files.iter().try_for_each(|path| writeln!(out, "{}", path.display()));
     let printed = printed.and_then(|()| {
-        let Some(baseline) = &baseline else { return Ok(()) };
+        if shown.is_empty() {
+            return Ok(());
+        }
         writeln!(out)?;
-        let sheet = summary(&beside, baseline.shown());
+        let changes = baseline.as_ref().map(Baseline::shown).unwrap_or_default();
+        let sheet = summary(&shown, changes);
         TableArgs::default().sheet(&sheet, 0, &mut out)?;
-        match done.len().saturating_sub(beside.len()) {
+        match done.len().saturating_sub(shown.len()) {
             0 => Ok(()),
             more => writeln!(out, "and {more} more runs"),
         }
@@ -134,6 +139,18 @@ pub fn write(
         folder.iter().flat_map(sentences).for_each(tell);
     }
     Ok(if failed.is_empty() { Exit::Done } else { Exit::Differs })
+}
+
+/// Takes a run in among those that are printed: the first in their order.
+fn show(shown: &mut Vec<RunResult>, run: RunResult, sorting: Option<&Sorting<RunResult>>) {
+    let place = match sorting {
+        Some(sorting) => shown.partition_point(|one| sorting.order(one, &run).is_le()),
+        None => shown.len(),
+    };
+    if place < SHOWN {
+        shown.insert(place, RunResult { by_size: Vec::new(), ..run });
+        shown.truncate(SHOWN);
+    }
 }
 
 /// Runs cells once more for their placements; `false` if interrupted.

@@ -28,14 +28,19 @@ use crate::number::{counted, fixed, grouped};
 /// the results.
 pub fn run(args: &SweepArgs, command: &[OsString]) -> Result<Exit, Failure> {
     let quiet = args.grid.process.quiet;
-    let grid = grid::resolve(&args.grid)?;
+    let sorting = args.sort.of()?;
     let dir = match &args.out {
         Some(dir) if !args.print_config => dir,
-        _ => return print(&grid),
+        _ => {
+            args.grid.process.set_threads(false)?;
+            return print(&grid::resolve(&args.grid)?.grid);
+        }
     };
+    // First, as reading traces takes the threads that it sets.
     let mut session =
         Session::within(Kind::Sweep, Some(dir), args.force, &args.grid.process, command)?;
-    let Some(claimed) = session.folder() else { return print(&grid) };
+    let grid = grid::resolve(&args.grid)?;
+    let Some(claimed) = session.folder() else { return print(&grid.grid) };
     let loaded = grid::load(&args.grid, grid)?;
     let inputs: Vec<_> = args.grid.file.iter().cloned().chain(loaded.inputs()).collect();
     let Loaded { plan, traces } = loaded;
@@ -88,7 +93,7 @@ pub fn run(args: &SweepArgs, command: &[OsString]) -> Result<Exit, Failure> {
         let journals = std::slice::from_mut(&mut journal);
         let placements = args.placements.then_some(&traces[..]);
         session.reads(inputs);
-        let extras = Extras { placements, baseline };
+        let extras = Extras { placements, baseline, sorting };
         results::write(session, &plan, builds, journals, tally.finished, extras)
     } else {
         finished_shard(&plan, shard, &journal)

@@ -1,10 +1,11 @@
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use rayon::prelude::*;
 
 use super::SearchError;
 use super::archive::Archive;
 use super::candidate::Candidate;
+use super::memory::{Memory, Question};
 use super::problem::{Evaluation, Extent, Problem};
 use super::strategy::{Batch, SearchStrategy};
 use crate::experiment::Watch;
@@ -14,7 +15,7 @@ use crate::experiment::Watch;
 const BLOCK: usize = 64;
 /// Questions in a row that hold nothing new after which a strategy is taken to have said
 /// all it has to say.
-const PATIENCE: usize = 1000;
+pub(super) const PATIENCE: usize = 1000;
 
 /// When a search ends, and what it may leave out.
 #[derive(Clone, Copy)]
@@ -23,6 +24,8 @@ pub struct Control<'a> {
     pub evaluations: Option<u64>,
     /// Stop an evaluation as soon as it is certain not to be among so many best.
     pub keep: Option<usize>,
+    /// What was evaluated before.
+    pub memory: Option<&'a Memory<'a>>,
     /// Ends the search, and the evaluations that are running; told what one of them takes.
     pub watch: Watch<'a>,
     /// Told after every block of evaluations.
@@ -74,19 +77,36 @@ pub fn search(
         let size = control.keep.map_or(problem.at_once() * threads, |_| BLOCK);
         for block in fresh.chunks(size) {
             let bar = control.keep.filter(|_| share >= 1.0).and_then(|keep| archive.bar(keep));
-            let together = block.len().div_ceil(threads);
+            let question = |&candidate: &Candidate| Question { candidate, share, bar };
+            let mut known = control
+                .memory
+                .map_or(Ok(HashMap::new()), |memory| memory.recall(block.iter().map(question)))?;
+            let unknown: Vec<Candidate> =
+                block.iter().filter(|one| !known.contains_key(one)).copied().collect();
+            let together = unknown.len().div_ceil(threads).max(1);
             let evaluate = |candidates: &[Candidate]| {
-                problem.evaluate_all(candidates, &yardstick, bar, control.watch)
+                let evaluations =
+                    problem.evaluate_all(candidates, &yardstick, bar, control.watch)?;
+                if let Some(memory) = control.memory {
+                    memory.note(candidates.iter().map(question).zip(&evaluations));
+                }
+                Ok(evaluations)
             };
             let outcomes: Vec<Result<Vec<Evaluation>, _>> =
-                block.par_chunks(together).map(evaluate).collect();
+                unknown.par_chunks(together).map(evaluate).collect();
             let mut halted = false;
             for outcome in outcomes {
                 match outcome {
                     Err(SearchError::Stopped(_)) => halted = true,
-                    evaluations => evaluations?.into_iter().for_each(|one| archive.insert(one)),
+                    Err(error) => return Err(error),
+                    Ok(evaluations) => {
+                        known.extend(evaluations.into_iter().map(|one| (one.candidate, one)));
+                    }
                 }
             }
+            // In the order of the questions, whoever answered them.
+            let answers = block.iter().filter_map(|candidate| known.remove(candidate));
+            answers.for_each(|one| archive.insert(one));
             (control.progress)(archive);
             if halted {
                 return Ok(End::Halted);

@@ -1,5 +1,6 @@
 use std::io;
 
+use crate::experiment::journal::JournalError;
 use crate::naming::NameError;
 use crate::simulation::{ReplayError, TimelineError};
 use crate::stop::Stopped;
@@ -74,6 +75,9 @@ pub enum SearchError {
         /// What is wrong.
         problem: String,
     },
+    /// The journal cannot be read or written.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
     /// Somebody wants no more of it.
     #[error(transparent)]
     Stopped(#[from] Stopped),

@@ -25,6 +25,13 @@
 //!   stop for any number of threads.
 //! * [`strategy::Halving`] judges by a first part of the traces. A heuristic.
 //!
+//! # What was done before
+//!
+//! With a [`Memory`] a search takes from journals what was evaluated before, and adds what was not.
+//! A strategy asks the same again and gets the same answers, so a search that was killed goes on
+//! where it was and finds the same. Where no question depends on an answer, as on a grid, several
+//! processes can each answer a part ([`strategy::questions`]) beforehand.
+//!
 //! # Cost
 //!
 //! One evaluation replays the timelines once; see
@@ -37,6 +44,7 @@ mod constraint;
 mod driver;
 mod error;
 mod floor;
+mod memory;
 mod objective;
 mod part;
 mod portability;
@@ -55,6 +63,7 @@ pub use constraint::{Constraint, Subject};
 pub use driver::{Control, End, search};
 pub use error::SearchError;
 pub use floor::least_pairwise_l1;
+pub use memory::{Memory, Question};
 pub use objective::{Goal, Objective, Weights};
 pub use part::{Part, Reach};
 pub use portability::{

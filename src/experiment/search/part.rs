@@ -8,6 +8,7 @@ use super::objective::Objective;
 use super::tally::{ClassSum, Tally};
 use crate::allocator::registry::AllocatorSpec;
 use crate::experiment::cell::Schedule;
+use crate::experiment::sweep::PlannedTrace;
 use crate::experiment::together::Together;
 use crate::experiment::{Pace, Trace, Watch};
 use crate::metrics::{Locality, ScheduleMetrics};
@@ -24,6 +25,8 @@ pub struct Part {
     /// The jobs and the machine.
     pub trace: Arc<Trace>,
     schedule: Schedule,
+    /// Canonical name of who scheduled it.
+    scheduler: String,
     /// Weight by job size.
     weights: Vec<u64>,
     /// By the number of decisions made: what the jobs still to come add to the weighted
@@ -74,7 +77,7 @@ impl Part {
             }
         }
         floors.reverse();
-        Ok(Self { name, trace, schedule, weights, floors })
+        Ok(Self { name, trace, schedule, scheduler: scheduler.to_string(), weights, floors })
     }
 
     /// Whether it is the next shaken copy of the trace that another part is a copy of.
@@ -85,6 +88,14 @@ impl Part {
     /// Decisions of a whole replay.
     pub fn decisions(&self) -> usize {
         self.floors.len() - 1
+    }
+
+    /// What decides its replays beside the strategy, in one line. Its name does not count.
+    pub fn identity(&self) -> String {
+        let PlannedTrace { jobs_digest, starts_digest, topology, .. } =
+            PlannedTrace::new(&self.trace);
+        let starts = starts_digest.unwrap_or_default();
+        format!("{jobs_digest} {starts} {topology} {}", self.scheduler)
     }
 
     /// What the schedule alone decides.

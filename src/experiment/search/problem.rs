@@ -1,4 +1,5 @@
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
 use super::SearchError;
 use super::candidate::Candidate;
@@ -8,8 +9,12 @@ use super::objective::Objective;
 use super::part::{Part, Reach};
 use super::tally::{Tally, WorstClass, improvement_percent};
 use crate::allocator::registry::AllocatorSpec;
+use crate::experiment::sweep::text_digest;
 use crate::experiment::{Watch, together};
 use crate::stop::Stopped;
+
+/// The format of identities: raised when the same evaluation would give other numbers than before.
+const FORMAT: u32 = 1;
 
 /// What is searched: a strategy's tie vector and slack, for one or several traces, or shaken copies
 /// of them.
@@ -37,7 +42,7 @@ pub struct Yardstick {
 }
 
 /// How far an evaluation went.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub enum Extent {
     /// To the end of every trace.
     Whole,
@@ -48,7 +53,7 @@ pub enum Extent {
 }
 
 /// What a candidate comes to.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Evaluation {
     /// The candidate, reduced.
     pub candidate: Candidate,
@@ -154,6 +159,19 @@ impl Problem {
     /// Its parts by trace.
     pub fn traces(&self) -> impl Iterator<Item = &[Part]> {
         self.parts.chunk_by(|part, next| next.follows(part))
+    }
+
+    /// What decides all evaluations: a digest of the jobs, when they start, machines, the strategy,
+    /// what is wanted and what must not happen. Names do not count.
+    pub fn identity(&self) -> String {
+        let mut text = format!("replay search {FORMAT}\n{}\n", self.allocator.identity());
+        let constraints = self.constraints.iter().map(ToString::to_string);
+        let parts = self.parts.iter().map(Part::identity);
+        for line in [self.objective.to_string()].into_iter().chain(constraints).chain(parts) {
+            text.push_str(&line);
+            text.push('\n');
+        }
+        text_digest(&text)
     }
 
     /// Parts of each trace: its shaken copies, or 1 for the trace itself.

@@ -1,3 +1,5 @@
+use serde::{Deserialize, Serialize};
+
 use super::column::{Needs, Sought};
 use super::constraint::Subject;
 use super::objective::{Goal, Objective, Weights};
@@ -29,7 +31,7 @@ pub struct ClassSum {
 }
 
 /// The job size that fares worst.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct WorstClass {
     /// Number of the part of the problem.
     pub part: usize,

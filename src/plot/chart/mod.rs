@@ -12,6 +12,8 @@ const SCHEMA: &str = "https://vega.github.io/schema/vega-lite/v5.json";
 /// Width of all views side by side, and the usual height of one, in pixels.
 const WIDTH: usize = 800;
 const HEIGHT: usize = 320;
+/// Longest name that is shown whole, in pixels.
+const LONGEST: usize = 1000;
 /// Height of a row with a name, and side of a cell, in pixels.
 const ROW: usize = 24;
 const CELL: usize = 20;
@@ -86,6 +88,18 @@ pub struct View {
     pub right: Option<Layer>,
 }
 
+impl View {
+    /// One map of several: the cells whose column `map` has its name.
+    pub fn of_map(name: &str, encodings: Vec<Encoding>) -> Self {
+        Self {
+            title: name.to_string(),
+            only: Some(("map", name.to_string())),
+            layers: vec![Layer::new(Mark::Cell, None, encodings)],
+            right: None,
+        }
+    }
+}
+
 /// Marks of one kind.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Layer {
@@ -126,17 +140,24 @@ impl Mark {
     fn json(self, colour: Option<Colour>) -> Value {
         let mut mark = match self {
             Mark::Bar => json!({"type": "bar"}),
-            Mark::Line => json!({"type": "line", "clip": true}),
-            Mark::Steps => json!({"type": "line", "interpolate": "step-after", "clip": true}),
+            // Through the rows as they come.
+            Mark::Line => json!({"type": "line", "clip": true, "order": false}),
+            Mark::Steps => {
+                json!({"type": "line", "interpolate": "step-after", "clip": true, "order": false})
+            }
             Mark::Disc => json!({"type": "point", "filled": true}),
             Mark::Cross => json!({"type": "point", "shape": "cross"}),
-            Mark::Cell => json!({"type": "rect"}),
+            Mark::Cell => json!({"type": "rect", "clip": true}),
             Mark::Rule => json!({"type": "rule", "strokeDash": [6, 4]}),
             Mark::Tick => json!({"type": "tick"}),
             Mark::Interval => json!({"type": "errorbar", "ticks": true}),
         };
         if let Some(colour) = colour {
             mark["color"] = hex(colour).into();
+            if self == Mark::Cell {
+                // Of one colour they would run together.
+                (mark["stroke"], mark["strokeWidth"]) = ("#ffffff".into(), json!(0.5));
+            }
         }
         if self != Mark::Interval {
             mark["tooltip"] = true.into();
@@ -235,10 +256,7 @@ impl Layer {
 
     fn json(&self) -> Value {
         let of = |encoding: &Encoding| (encoding.channel.to_string(), encoding.json());
-        let mut encodings: Map<String, Value> = self.encodings.iter().map(of).collect();
-        if matches!(self.mark, Mark::Line | Mark::Steps) {
-            encodings.insert("order".to_string(), json!({"value": null}));
-        }
+        let encodings: Map<String, Value> = self.encodings.iter().map(of).collect();
         let empty = |column: &&str| format!("!isValid({})", datum(column));
         let mut filters: Vec<String> = self.without.iter().map(empty).collect();
         for encoding in &self.encodings {
@@ -313,7 +331,9 @@ impl Chart {
             "title": {"text": self.title, "subtitle": self.subtitle, "anchor": "start"},
             "data": {"url": csv, "format": {"type": "csv", "parse": self.columns()}},
             "columns": across,
-            "concat": views
+            "concat": views,
+            // Names are shown whole.
+            "config": {"axis": {"labelLimit": LONGEST}, "legend": {"labelLimit": LONGEST}}
         });
         if !computed.is_empty() {
             all["transform"] = computed.into();

@@ -27,9 +27,12 @@ pub use local::Local;
 pub use random::Random;
 pub use tpe::Tpe;
 
+use std::collections::HashSet;
+
 use super::SearchError;
 use super::archive::Archive;
 use super::candidate::Candidate;
+use super::driver::PATIENCE;
 
 /// A question: what do these come to?
 #[derive(Clone, PartialEq, Debug)]
@@ -61,6 +64,32 @@ pub trait SearchStrategy {
         let _ = archive;
         false
     }
+}
+
+/// All that a strategy asks whose questions do not depend on answers, in order: candidates reduced,
+/// each once, as many at most; those of no effect go.
+///
+/// # Errors
+/// Those of the strategy.
+pub fn questions(
+    strategy: &mut dyn SearchStrategy,
+    most: Option<u64>,
+) -> Result<Vec<Candidate>, SearchError> {
+    let most = most.map_or(usize::MAX, |most| usize::try_from(most).unwrap_or(usize::MAX));
+    let (mut seen, mut all, mut in_vain) = (HashSet::new(), Vec::new(), 0);
+    let nothing = Archive::default();
+    while all.len() < most && in_vain < PATIENCE {
+        let Batch { candidates, .. } = strategy.ask(&nothing)?;
+        if candidates.is_empty() {
+            break;
+        }
+        let before = all.len();
+        let fresh = candidates.into_iter().map(Candidate::reduced);
+        all.extend(fresh.filter(|one| !one.vector.is_indifferent() && seen.insert(*one)));
+        in_vain = if all.len() == before { in_vain + 1 } else { 0 };
+    }
+    all.truncate(most);
+    Ok(all)
 }
 
 #[cfg(test)]

@@ -1,11 +1,13 @@
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use proptest::prelude::{ProptestConfig, prop_assert, prop_assert_eq, proptest};
 
 use super::*;
 use crate::allocator::registry::AllocatorSpec;
+use crate::experiment::journal::{JOURNAL_FILE, Journal};
 use crate::experiment::search::*;
 use crate::experiment::{Cell, Measure, Trace, Watch, run_cell};
+use crate::files::Dir;
 use crate::scheduler::registry::SchedulerSpec;
 use crate::stop::Stop;
 use crate::workload::{Policy, Window, Workload};
@@ -60,7 +62,8 @@ fn go(
     keep: Option<usize>,
 ) -> End {
     let stop = Stop::new();
-    let control = Control { evaluations, keep, watch: Watch::new(&stop), progress: &|_| {} };
+    let watch = Watch::new(&stop);
+    let control = Control { evaluations, keep, memory: None, watch, progress: &|_| {} };
     search(problem, strategy, archive, control).expect("a search")
 }
 
@@ -268,12 +271,94 @@ fn a_halted_search_keeps_what_was_done() {
             stop.raise();
         }
     };
-    let control =
-        Control { evaluations: None, keep: None, watch: Watch::new(&stop), progress: &enough };
+    let control = Control {
+        evaluations: None,
+        keep: None,
+        memory: None,
+        watch: Watch::new(&stop),
+        progress: &enough,
+    };
     let mut archive = Archive::default();
     let end = search(&problem, &mut Random::new(Space::johnson(), 0), &mut archive, control);
     assert_eq!(end.ok(), Some(End::Halted));
     assert!((100..200).contains(&archive.evaluations().len()));
+}
+
+/// Cut off after any number of answers, every strategy finds the same again, and answers nothing twice.
+#[test]
+fn a_search_goes_on_by_its_journal() {
+    let trace = trace(120);
+    let problem = problem(&[trace], "mean_pairwise_l1", &["worst-class<=1"]);
+    let space = slackened(small());
+    let strategies: [fn(&Space) -> Box<dyn SearchStrategy>; 5] = [
+        |space| Box::new(List::new(space.grid())),
+        |space| Box::new(Local::new(space.clone(), 3)),
+        |space| Box::new(Random::new(space.clone(), 3)),
+        |space| Box::new(Tpe::new(space.clone(), 3)),
+        |space| Box::new(Halving::new(space.grid(), 5)),
+    ];
+    for (number, strategy) in strategies.iter().enumerate() {
+        for keep in [None, Some(5)] {
+            let folder = tempfile::tempdir().expect("a folder");
+            let dir = Dir::open(folder.path()).expect("a folder");
+            let run = || {
+                let journal = Mutex::new(Journal::open(&dir, true).expect("a journal"));
+                let before = journal.lock().expect("a journal").len();
+                let memory = Memory::new(&problem, std::slice::from_ref(&journal), true);
+                let stop = Stop::new();
+                let control = Control {
+                    evaluations: Some(70),
+                    keep,
+                    memory: Some(&memory),
+                    watch: Watch::new(&stop),
+                    progress: &|_| {},
+                };
+                let mut archive = Archive::default();
+                let end = search(&problem, strategy(&space).as_mut(), &mut archive, control);
+                end.expect("a search");
+                let after = journal.lock().expect("a journal").len();
+                (archive.evaluations().to_vec(), after - before)
+            };
+            let (all, answered) = run();
+            assert!(answered > 30 && answered == all.len(), "{number}: {answered}");
+            assert_eq!(searched_by(&problem, strategy(&space).as_mut(), keep), all);
+            let path = folder.path().join(JOURNAL_FILE);
+            let text = std::fs::read_to_string(&path).expect("a journal");
+            let lines: Vec<&str> = text.split_inclusive('\n').collect();
+            for cut in [1, 2, lines.len() / 2, lines.len() - 1, lines.len()] {
+                std::fs::write(&path, lines[..cut].concat()).expect("a journal");
+                let (again, answered) = run();
+                assert_eq!(again, all, "{number} after {cut}");
+                assert_eq!(answered, lines.len() - cut);
+            }
+        }
+    }
+}
+
+fn searched_by(
+    problem: &Problem,
+    strategy: &mut dyn SearchStrategy,
+    keep: Option<usize>,
+) -> Vec<Evaluation> {
+    let mut archive = Archive::default();
+    go(problem, strategy, &mut archive, Some(70), keep);
+    archive.evaluations().to_vec()
+}
+
+/// What is asked beforehand is what a search asks.
+#[test]
+fn questions_are_those_of_the_search() {
+    let problem = problem(&[trace(60)], "mean_pairwise_l1", &[]);
+    for most in [None, Some(0), Some(7), Some(100), Some(400)] {
+        let grid = || List::new(slackened(small()).grid());
+        let random = || Random::new(Space { largest: 3, ..small() }, 1);
+        let asked = |strategy: &mut dyn SearchStrategy| questions(strategy, most).expect("vectors");
+        let of = |archive: Archive| -> Vec<Candidate> {
+            archive.evaluations().iter().map(|one| one.candidate).collect()
+        };
+        assert_eq!(asked(&mut grid()), of(searched(&problem, grid(), most, None)));
+        assert_eq!(asked(&mut random()), of(searched(&problem, random(), most, None)), "{most:?}");
+    }
 }
 
 #[test]

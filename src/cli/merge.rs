@@ -1,0 +1,35 @@
+//! `replay merge`: shards put together.
+
+use std::ffi::OsString;
+
+use super::exit::{Exit, Failure};
+use super::kind::Kind;
+use super::search::SearchArgs;
+use super::shards::{MergeArgs, Part};
+use super::{search, sweep};
+
+/// Puts the journals of all shards of one plan together. `search_of` says what search a command line is.
+pub fn run(
+    args: &MergeArgs,
+    command: &[OsString],
+    search_of: impl Fn(&[OsString]) -> Option<SearchArgs>,
+) -> Result<Exit, Failure> {
+    let parts: Vec<Part> = args.dirs.iter().map(|dir| Part::open(dir)).collect::<Result<_, _>>()?;
+    let Some(first) = parts.first() else {
+        return Err(Failure::usage_message("no folder to merge"));
+    };
+    let kind = first.plan.kind();
+    if let Some(other) = parts.iter().find(|part| part.plan.kind() != kind) {
+        let (one, two, other) = (first.path.display(), other.path.display(), other.plan.kind());
+        let message = format!("{one} is of a {kind}, {two} of a {other}");
+        return Err(Failure::data(anyhow::anyhow!(message)));
+    }
+    if kind == Kind::Sweep.name() {
+        sweep::merge(args, command, &parts)
+    } else if kind == Kind::Search.name() {
+        search::merge(args, command, &parts, search_of)
+    } else {
+        let message = format!("{}: {kind} has no shards", first.path.display());
+        Err(Failure::data(anyhow::anyhow!(message)))
+    }
+}

@@ -1,0 +1,189 @@
+//! Folders of shards, and what becomes one of them.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use serde::de::DeserializeOwned;
+
+use super::args::ProcessArgs;
+use super::exit::Failure;
+use super::journal::{PLAN_FILE, PlanFile};
+use super::print::SortArg;
+use crate::experiment::journal::{CellId, Journal};
+use crate::experiment::sweep::{Build, Shard};
+use crate::files::{Dir, Hold};
+use crate::number::grouped;
+
+/// Arguments of `replay merge`.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = "Examples:
+  replay merge out/part-1 out/part-2 out/part-3 out/part-4 --out out/sweep
+  replay merge out/part-1 out/part-2 --sort mean_wait --out out/sweep")]
+pub struct MergeArgs {
+    /// Folders of all shards.
+    #[arg(value_name = "DIR", required = true)]
+    pub dirs: Vec<PathBuf>,
+
+    /// Folder of the one result.
+    #[arg(long, value_name = "DIR")]
+    pub out: PathBuf,
+
+    /// Replace what another command left in the folder, and results changed since.
+    #[arg(long)]
+    pub force: bool,
+
+    /// Put folders together that different builds ran; the manifest of a sweep names all of them.
+    #[arg(long)]
+    pub other_build: bool,
+
+    /// The order of what is printed.
+    #[command(flatten)]
+    pub sort: SortArg,
+
+    #[command(flatten)]
+    pub process: ProcessArgs,
+}
+
+/// A folder of one shard, held against writers.
+pub struct Part {
+    /// Where it is, as the user says.
+    pub path: PathBuf,
+    hold: Hold,
+    /// What it says of itself.
+    pub plan: PlanFile,
+}
+
+impl Part {
+    /// Opens a folder.
+    pub fn open(path: &Path) -> Result<Self, Failure> {
+        let opened = Dir::open(path).map_err(|error| {
+            let what = format!("{}: no folder of a shard", path.display());
+            Failure::data(anyhow::Error::new(error).context(what))
+        })?;
+        let hold = Hold::shared(opened).map_err(Failure::usage)?;
+        let unreadable = |error: std::io::Error| {
+            let what = format!("{}: no folder of a shard: cannot read {PLAN_FILE}", path.display());
+            Failure::data(anyhow::Error::new(error).context(what))
+        };
+        let text = PlanFile::text(hold.dir()).map_err(unreadable)?;
+        let text = text.ok_or_else(|| unreadable(std::io::ErrorKind::NotFound.into()))?;
+        let plan = serde_json::from_slice(&text).map_err(|error| no_plan(path, error))?;
+        Ok(Self { path: path.to_path_buf(), hold, plan })
+    }
+
+    /// Its journal.
+    pub fn journal<R: DeserializeOwned>(&self) -> Result<Journal<R>, Failure> {
+        Journal::read_only(self.hold.dir()).map_err(Failure::data)
+    }
+}
+
+/// A plan that says what it should not.
+pub fn no_plan(path: &Path, cause: impl Into<anyhow::Error>) -> Failure {
+    let what = format!("{} is no plan of a shard", path.join(PLAN_FILE).display());
+    Failure::data(cause.into().context(what))
+}
+
+/// The shards of one plan.
+pub struct Shards {
+    parts: Vec<Which>,
+    /// The builds that ran their cells.
+    pub builds: Vec<Build>,
+}
+
+/// Which shard of what.
+pub struct Which {
+    /// Where it is.
+    pub path: PathBuf,
+    /// The part.
+    pub shard: Shard,
+    /// What makes two plans one.
+    pub digest: String,
+    /// Who ran it last.
+    pub build: Build,
+    /// Who ran it before.
+    pub earlier: Vec<Build>,
+}
+
+impl Shards {
+    /// All folders are for the same cells, run by one build unless the user knows better.
+    pub fn of_one_plan(parts: Vec<Which>, other_build: bool) -> Result<Self, Failure> {
+        let mut builds: Vec<Build> = Vec::new();
+        for part in &parts {
+            let first = &parts[0];
+            let (one, other) = (first.path.display(), part.path.display());
+            if first.digest != part.digest {
+                let message = format!("{one} and {other} are not shards of one plan");
+                return Err(Failure::data(anyhow::anyhow!(message)));
+            }
+            let (a, b) = (&first.build, &part.build);
+            if !a.is_same(b) && !other_build {
+                let message = format!(
+                    "{one} was run by {a}, {other} by {b}: --other-build puts them together all the same"
+                );
+                return Err(Failure::data(anyhow::anyhow!(message)));
+            }
+            for build in part.earlier.iter().chain([&part.build]) {
+                if !builds.iter().any(|known| known.is_same(build)) {
+                    builds.push(build.clone());
+                }
+            }
+        }
+        Ok(Self { parts, builds })
+    }
+
+    /// The results have a place of their own.
+    pub fn apart_from(&self, out: &Path) -> Result<(), Failure> {
+        let same = |part: &Which| {
+            part.path.canonicalize().is_ok_and(|dir| out.canonicalize().is_ok_and(|out| out == dir))
+        };
+        if self.parts.iter().any(same) {
+            let message = format!("--out {}: it is one of the folders to merge", out.display());
+            return Err(Failure::usage_message(message));
+        }
+        Ok(())
+    }
+
+    /// Every cell has a record somewhere; if not, says which shards are missing or unfinished.
+    /// `ids` are those of all cells, in order.
+    pub fn complete<R>(
+        &self,
+        ids: impl Iterator<Item = Result<CellId, Failure>>,
+        journals: &[Journal<R>],
+    ) -> Result<(), Failure> {
+        let split = self.parts.iter().map(|part| part.shard).max_by_key(|shard| shard.count());
+        let split = split.unwrap_or(Shard::WHOLE);
+        let mut missing: Vec<(Shard, u32)> = Vec::new();
+        let (mut cells, mut all) = (0u32, 0u32);
+        for id in ids {
+            let (run, id) = (all, id?);
+            all += 1;
+            if journals.iter().any(|journal| journal.failed(id).is_some()) {
+                continue;
+            }
+            cells += 1;
+            let shard = split.of_cell(run);
+            match missing.iter_mut().find(|(other, _)| *other == shard) {
+                Some((_, count)) => *count += 1,
+                None => missing.push((shard, 1)),
+            }
+        }
+        if cells == 0 {
+            return Ok(());
+        }
+        missing.sort_by_key(|(shard, _)| shard.to_string());
+        let place = |shard: Shard| self.parts.iter().find(|part| part.shard == shard);
+        let parts: Vec<String> = missing
+            .iter()
+            .map(|&(shard, count)| match place(shard) {
+                None => format!("shard {shard} is missing"),
+                Some(part) => {
+                    let count = grouped(count);
+                    format!("shard {shard} in {} lacks {count}; run it again", part.path.display())
+                }
+            })
+            .collect();
+        let (cells, all) = (grouped(cells), grouped(all));
+        let message = format!("{cells} of {all} cells have not run: {}", parts.join(", "));
+        Err(Failure::data(anyhow::anyhow!(message)))
+    }
+}

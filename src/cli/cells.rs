@@ -18,9 +18,7 @@ use crate::number::grouped;
 use crate::scheduler::registry::SchedulerSpec;
 use crate::simulation::{OutageError, OutageFile, Outages};
 use crate::topology::{DefaultMachine, MAX_POINTS, Topology, default_machine};
-use crate::workload::{
-    Dependencies, Job, Oversize, Policy, Workload, scale_load, scaled_name,
-};
+use crate::workload::{Dependencies, Job, Oversize, Policy, Workload, scale_load, scaled_name};
 
 /// A grid whose traces are loaded: its cells can run.
 #[derive(Debug)]

@@ -386,7 +386,7 @@ mod tests {
             let scheduler = "recorded".parse().expect("a scheduler");
             let run = run_under(scheduler, swf, "2x2", allocator, Dependencies::Ignore);
             let numbers: Vec<i64> = run.jobs.iter().map(|job| job.number).collect();
-            assert_eq!(numbers, [3, 1, 2, 4], "{allocator}");
+            assert_eq!(numbers, [1, 2, 3, 4], "{allocator}");
             let schedule = &run.metrics.schedule;
             let mean = |of: &dyn Fn(&crate::metrics::run::JobMeasures) -> f64| {
                 run.jobs.iter().map(of).sum::<f64>() / run.jobs.len() as f64

@@ -44,7 +44,10 @@ fn merged_shards_are_the_whole() {
         std::fs::remove_dir_all(dir.path("traces")).expect("a folder");
         let merged = dir.replay(&format!("merge {folders} --out merged")).code(0);
         merged
-            .says(&format!("merge: 122 cells of {count} folders\n"))
+            .says(&format!(
+                "merge: 122 cells of {count} folder{}\n",
+                if count == 1 { "" } else { "s" }
+            ))
             .prints("merged/runs.parquet\n");
         for table in TABLES {
             let same = dir.read(&format!("whole/{table}")) == dir.read(&format!("merged/{table}"));

@@ -49,6 +49,7 @@ impl Diamond {
     /// Looks around (x, y) for `need` processors beyond the complete shells. A score is
     /// `open` if it can matter, and beyond the `limit` it cannot under any centre. Works
     /// from the cheapest bound to the dearest and stops at the first that decides.
+    #[allow(clippy::too_many_arguments)]
     pub fn look(
         &mut self,
         counts: &DiamondCounts,

@@ -257,8 +257,8 @@ impl Cuts {
             (distance <= self.ahead).then_some(self.behind + distance),
         ];
         for position in sides.into_iter().flatten() {
-            for lane in 0..LANES {
-                least[lane] = least[lane].min(self.terms[position][lane]);
+            for (least, term) in least.iter_mut().zip(&self.terms[position]) {
+                *least = (*least).min(*term);
             }
         }
     }

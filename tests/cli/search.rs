@@ -202,7 +202,14 @@ fn an_interrupted_search_is_written() {
     let mut messages = BufReader::new(child.stderr.take().expect("a pipe")).lines();
     let begun = messages.any(|line| line.expect("a line").contains("machine 10x10"));
     assert!(begun, "it begins");
-    std::thread::sleep(Duration::from_millis(500));
+    // However busy the machine is: until some vectors are in the journal.
+    let journal = dir.path("out/journal.txt");
+    let kept = || std::fs::read_to_string(&journal).map_or(0, |text| text.lines().count());
+    let patience = std::time::Instant::now() + Duration::from_secs(120);
+    while kept() < 5 {
+        assert!(std::time::Instant::now() < patience, "nothing comes into the journal");
+        std::thread::sleep(Duration::from_millis(20));
+    }
     let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
     assert!(kill.expect("kill runs").success());
     assert!(messages.any(|line| line.expect("a line").contains("what was done is written")));

@@ -1051,13 +1051,13 @@ both keep the same busy: the large ones wait for one half, whatever is done with
 `--search` tries some hundred ways to weigh the terms (LF, EQ, NF, EF, DL) and how compact a box must be (slack), on the
 first half of each stream; the best is judged on the second half, which it never saw. Gains are in percentage points.
 TXT
-    saturate_search search --estimates exact,noisy,shuffled --jobs 8000 --streams 10
+    saturate_search search --estimates exact,noisy,shuffled --jobs 4000 --streams 6
     cat << 'TXT'
 
 `auto` searches nothing: beside the machine sixteen others see the same jobs, each with a way of its own, and the machine
 goes by what lost least processor-time so far. It includes the time in which it has yet to learn.
 TXT
-    saturate auto --rules slurm,dl,auto --estimates exact,noisy,shuffled --jobs 8000 --streams 10
+    saturate auto --rules slurm,dl,auto --estimates exact,noisy,shuffled --jobs 8000 --streams 6
 }
 
 # What became of promises, a row for every run.

@@ -164,7 +164,7 @@ impl Menu {
         let sides = grid.axes().map(|axis| axis.extent);
         let torus = Torus::new("torus".to_string(), sides, |_| true);
         let mut torus = torus.ok_or("the machine has too many processors")?;
-        let wrapped = grid.axes().map(|axis| axis.wrapped);
+        let wrapped = wrapped(grid);
         for sides in self.boxes(grid, turned, sizes)? {
             let spacing = sides.map(|side| anchors.spacing(side));
             torus.allow(sides, &Steps { spacing, seed: [0; 3], wrapped })?;
@@ -173,11 +173,20 @@ impl Menu {
     }
 }
 
+/// Along which axes boxes run over the edge. A grid has no second way along an axis of two; on a torus boxes go around
+/// there as on the others.
+pub fn wrapped(grid: &Grid) -> [bool; 3] {
+    let axes = grid.axes();
+    let is_torus = axes.iter().any(|axis| axis.wrapped)
+        && axes.iter().all(|axis| axis.wrapped || axis.extent <= 2);
+    axes.map(|axis| axis.wrapped || is_torus)
+}
+
 /// Of the boxes that fit and hold exactly a size, those with the least sum of distances over all pairs of
 /// cells, in every orientation that fits; if none fits, those of the next larger size that has one.
 fn compact(grid: &Grid, size: u32) -> Vec<[u16; 3]> {
     let axes = grid.axes();
-    let (lengths, wrapped) = (axes.map(|axis| axis.extent), axes.map(|axis| axis.wrapped));
+    let (lengths, wrapped) = (axes.map(|axis| axis.extent), wrapped(grid));
     let fits = |sides: &[u16; 3]| (0..3).all(|axis| sides[axis] <= lengths[axis]);
     for volume in size..=grid.processors() as u32 {
         let mut all = Vec::new();

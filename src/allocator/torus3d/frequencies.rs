@@ -8,7 +8,7 @@ use std::sync::Arc;
 /// What multiplies the size of a box in its worth.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Frequencies {
-    /// As often as among the jobs that started so far, in thousandths.
+    /// As often as among the jobs that started so far and the one that asks, in thousandths.
     Seen,
     /// Every size alike.
     One,

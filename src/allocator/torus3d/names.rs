@@ -8,7 +8,7 @@ use super::{Fit, Placements};
 use crate::allocator::options::grid_of;
 use crate::allocator::{Allocator, AllocatorOptions};
 use crate::naming::{Entry, Table, kind};
-use crate::placement::menu::{Anchors, Menu};
+use crate::placement::menu::{Anchors, Menu, wrapped};
 use crate::placement::ties::{Handles, HandlesError, Rivals};
 use crate::placement::{Layout, Torus};
 use crate::topology::{Grid, Topology};
@@ -126,7 +126,7 @@ impl PlacementOptions {
 impl PlacementOptions {
     /// The strategy on a grid, for jobs of these sizes if the menu goes by them: a menu that is empty as long as nobody knows them.
     pub fn placements(&self, grid: &Grid, sizes: &[u32], seed: u64) -> Result<Placements, String> {
-        let wrapped = grid.axes().map(|axis| axis.wrapped);
+        let wrapped = wrapped(grid);
         let torus = match (&self.menu, sizes) {
             (Menu::Trace, []) => {
                 Torus::new("torus".into(), grid.axes().map(|axis| axis.extent), |_| true)
@@ -251,7 +251,7 @@ kind::typed("0..100|auto"),
             .param(
                 "freq",
                 kind::typed("seen|one|FILE|SIZE:WEIGHT+..").listed("seen|one|FILE|SIZE:WEIGHT+.."),
-                "with tie: boxes are worth their size times how often it started so far, or 1, or its weight in a file of lines size,weight or in a list",
+                "with tie: boxes are worth their size times how often it was asked for so far (jobs that started, and the one that asks), or 1, or its weight in a file of lines size,weight or in a list",
                 |o| &mut o.frequencies,
             )
             .param(

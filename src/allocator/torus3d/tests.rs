@@ -151,3 +151,28 @@ fn the_rule_of_slurm_is_for_toruses() {
     assert_eq!(start(&mut mesh, 4).map(|cells| cells[0]), Ok([2, 0, 0]));
     assert_eq!(start(&mut mesh, 4), Err(Refusal::TooFewFree));
 }
+
+/// On a torus boxes go around an axis of two as around the others; on a mesh it has walls.
+#[test]
+fn an_axis_of_two_of_a_torus_has_no_walls() {
+    use crate::placement::menu::wrapped;
+    let of = |machine: &str| {
+        let topology: Topology = machine.parse().expect("a machine");
+        wrapped(topology.grid().expect("a grid"))
+    };
+    assert_eq!(of("torus:8x8x2"), [true; 3]);
+    assert_eq!(of("8x8x2"), [false; 3]);
+    assert_eq!(of("2x2x2"), [false; 3]);
+}
+
+/// Who asks counts itself: the box of a size that nobody asked for yet is worth something to it.
+#[test]
+fn who_asks_is_counted() {
+    // The first job prefers the place beside the fewest equal boxes: on a row of five that is at a wall.
+    let mut bench = built("placements[menu=list:2x1,tie=0,1,anchors=all]", "5x1").expect("works");
+    let cells = start(&mut bench, 2).expect("fits");
+    assert_eq!(cells[0][0], 0);
+    let mut bench = built("placements[menu=list:2x1,tie=0,-1,anchors=all]", "5x1").expect("works");
+    let cells = start(&mut bench, 2).expect("fits");
+    assert_eq!(cells[0][0], 1, "it meets two others there");
+}

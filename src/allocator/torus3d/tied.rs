@@ -80,7 +80,7 @@ impl Tied {
     }
 
     fn on(ties: Ties, rule: Rule, tuner: Option<Box<Tuner>>) -> Self {
-        let mut tied = Self {
+        Self {
             ties,
             rule,
             tuner,
@@ -90,9 +90,7 @@ impl Tied {
             places: HashMap::new(),
             origin: None,
             estimates: (0, 0),
-        };
-        tied.weigh();
-        tied
+        }
     }
 
     /// The same on an idle machine, with nothing seen and nothing learned.
@@ -133,6 +131,7 @@ impl Tied {
 
     /// The place for a job of a size on the menu; `None` if no box of it is free.
     pub fn decide(&mut self, size: u32, times: Times) -> Option<Pick> {
+        self.weigh(size);
         let now = self.now(times);
         let (estimate, told) = self.estimate(times);
         if let Some(tuner) = &mut self.tuner {
@@ -155,6 +154,7 @@ impl Tied {
     /// terms of it that have a [weight](Self::weights), before the weights multiply them. None where Slurm's rule decides.
     pub fn sums(&mut self, size: u32, times: Times) -> Vec<Weighed> {
         let Way::Terms(handles, rivals) = self.way() else { return Vec::new() };
+        self.weigh(size);
         let now = self.now(times);
         let (estimate, told) = self.estimate(times);
         let worth = &self.worth;
@@ -202,7 +202,6 @@ impl Tied {
         }
         self.started += 1;
         *self.seen.entry(size).or_default() += 1;
-        self.weigh();
     }
 
     /// The job ends whose first process is at this node.
@@ -233,10 +232,12 @@ impl Tied {
         self.ties.restore(cells);
     }
 
-    fn weigh(&mut self) {
+    /// What boxes are worth when a job of this size asks, which counts itself.
+    fn weigh(&mut self, size: u32) {
         let frequency = |one: &Placement| {
             let seen = self.seen.get(&one.size).copied().unwrap_or(0);
-            self.rule.frequencies.of(one.size, seen, self.started)
+            let now = u64::from(one.size == size);
+            self.rule.frequencies.of(one.size, seen + now, self.started + 1)
         };
         let worth = |one: &Placement| u64::from(one.size) * frequency(one);
         self.worth = self.ties.torus().placements().iter().map(worth).collect();

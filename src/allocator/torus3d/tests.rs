@@ -169,10 +169,10 @@ fn an_axis_of_two_of_a_torus_has_no_walls() {
 #[test]
 fn who_asks_is_counted() {
     // The first job prefers the place beside the fewest equal boxes: on a row of five that is at a wall.
-    let mut bench = built("placements[menu=list:2x1,tie=0,1,anchors=all]", "5x1").expect("works");
+    let mut bench = built("placements[menu=list:2x1x1,tie=0,1,anchors=all]", "5x1").expect("works");
     let cells = start(&mut bench, 2).expect("fits");
     assert_eq!(cells[0][0], 0);
-    let mut bench = built("placements[menu=list:2x1,tie=0,-1,anchors=all]", "5x1").expect("works");
+    let mut bench = built("placements[menu=list:2x1x1,tie=0,-1,anchors=all]", "5x1").expect("works");
     let cells = start(&mut bench, 2).expect("fits");
     assert_eq!(cells[0][0], 1, "it meets two others there");
 }

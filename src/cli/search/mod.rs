@@ -60,7 +60,7 @@ pub fn run(args: &SearchArgs, command: &[OsString]) -> Result<Exit, Failure> {
 fn search_all(
     args: &SearchArgs,
     mut session: Session,
-    shards: Option<&dyn Fn(&SearchTask) -> Result<Journals, Failure>>,
+    shards: Option<&Merged<'_>>,
 ) -> Result<Exit, Failure> {
     let begin = Instant::now();
     let quiet = args.output.process.quiet;
@@ -168,6 +168,9 @@ fn search_all(
 
 /// Journals of evaluations.
 type Journals = Vec<Mutex<Journal<Evaluation>>>;
+
+/// Those of shards, once they are known to be all of a search.
+type Merged<'a> = dyn Fn(&SearchTask) -> Result<Journals, Failure> + 'a;
 
 /// The journal that a search goes on by, if it has a folder.
 fn kept(session: &mut Session) -> Result<Option<Kept<Evaluation>>, Failure> {

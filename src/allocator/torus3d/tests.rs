@@ -172,7 +172,8 @@ fn who_asks_is_counted() {
     let mut bench = built("placements[menu=list:2x1x1,tie=0,1,anchors=all]", "5x1").expect("works");
     let cells = start(&mut bench, 2).expect("fits");
     assert_eq!(cells[0][0], 0);
-    let mut bench = built("placements[menu=list:2x1x1,tie=0,-1,anchors=all]", "5x1").expect("works");
+    let mut bench =
+        built("placements[menu=list:2x1x1,tie=0,-1,anchors=all]", "5x1").expect("works");
     let cells = start(&mut bench, 2).expect("fits");
     assert_eq!(cells[0][0], 1, "it meets two others there");
 }

@@ -290,7 +290,8 @@ fn a_search_goes_on_by_its_journal() {
     let trace = trace(120);
     let problem = problem(&[trace], "mean_pairwise_l1", &["worst-class<=1"]);
     let space = slackened(small());
-    let strategies: [fn(&Space) -> Box<dyn SearchStrategy>; 5] = [
+    type Make = fn(&Space) -> Box<dyn SearchStrategy>;
+    let strategies: [Make; 5] = [
         |space| Box::new(List::new(space.grid())),
         |space| Box::new(Local::new(space.clone(), 3)),
         |space| Box::new(Random::new(space.clone(), 3)),

@@ -15,7 +15,7 @@ use crate::scheduler::registry::SchedulerSpec;
 use crate::topology::Topology;
 use crate::workload::Dependencies;
 
-/// A usage failure if jobs are to follow others, but start when a log says.
+/// A usage failure if jobs are to follow others, or to come faster or slower, but start when a log says.
 pub fn moves_no_log(grid: &ParameterGrid) -> Result<(), Failure> {
     let recorded = grid.schedulers.iter().find(|scheduler| scheduler.recorded().is_some());
     match recorded {
@@ -25,6 +25,9 @@ pub fn moves_no_log(grid: &ParameterGrid) -> Result<(), Failure> {
                 grid.deps.name()
             )))
         }
+        Some(scheduler) if !grid.file.loads.is_empty() => Err(Failure::usage_message(format!(
+            "--scale-load: scheduler {scheduler} repeats the starts of a log, which had the load that it had"
+        ))),
         _ => Ok(()),
     }
 }

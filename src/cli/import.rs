@@ -87,6 +87,15 @@ pub fn run(args: &ImportArgs) -> Result<Exit, Failure> {
     if args.files.iter().filter(|path| is_input(path)).count() > 1 {
         return Err(Failure::usage_message("standard input, -, can be read once only"));
     }
+    if let Some(path) = &args.write
+        && path.extension().is_some_and(|end| end.eq_ignore_ascii_case("gz"))
+    {
+        return Err(Failure::usage_message(format!(
+            "--write {}: traces are written plain; name {}, and pack it with gzip, as traces are read",
+            path.display(),
+            path.with_extension("").display()
+        )));
+    }
     for (at, file) in args.files.iter().enumerate() {
         let read = if is_input(file) { Path::new("/dev/stdin") } else { file };
         if let Some(path) = &args.write

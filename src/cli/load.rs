@@ -1,5 +1,5 @@
 use std::io::{self, Read};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rayon::prelude::*;
@@ -109,6 +109,12 @@ fn load_input(
     let loaded = Workload::from_reader(&mut input, INPUT_NAME, policy, window, options);
     *known = Some(input.text);
     loaded
+}
+
+/// What `read` makes of the trace on standard input, if that is what `source` names.
+pub fn with_input<T>(source: &Path, read: impl FnOnce(&[u8]) -> T) -> Option<T> {
+    let known = INPUT_TEXT.lock().unwrap_or_else(PoisonError::into_inner);
+    known.as_deref().filter(|_| source == Path::new(INPUT_NAME)).map(read)
 }
 
 /// Keeps what passes through.

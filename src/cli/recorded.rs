@@ -4,6 +4,7 @@ use std::fs::File;
 use std::sync::Arc;
 
 use super::exit::{Failure, tell};
+use super::load::with_input;
 use crate::experiment::grid::ParameterGrid;
 use crate::experiment::sweep::Plan;
 use crate::experiment::{Places, Trace};
@@ -14,6 +15,10 @@ use crate::workload::{NodeMap, PlacedError, PlacedNodes};
 
 /// What becomes of jobs for which a machine has no processors when their log starts them.
 const WITHOUT: &str = "such jobs have none, and are in no measure";
+
+/// What helps where the nodes of a log hold several jobs at once.
+const SHARED: &str = "where jobs share nodes, a policy that counts processors and a machine with as many at \
+                      each point, such as 4x11*80, count each processor once";
 
 /// Whether some strategy of a grid repeats the placements of its logs, and whether all do.
 pub fn repeats_places(grid: &ParameterGrid) -> Result<(bool, bool), Failure> {
@@ -30,7 +35,10 @@ pub fn placed(trace: Trace, grid: &ParameterGrid, quiet: bool) -> Result<Trace, 
     let source = trace.workload.source.clone();
     let max_errors = grid.file.max_errors;
     let map = grid.file.node_map.as_deref().map(node_map).transpose()?;
-    let nodes = PlacedNodes::load(&source, ReadOptions { max_errors });
+    let options = ReadOptions { max_errors };
+    let name = source.display().to_string();
+    let nodes = with_input(&source, |text| PlacedNodes::of_input(text, &name, options))
+        .unwrap_or_else(|| PlacedNodes::load(&source, options));
     let nodes = nodes.map_err(Failure::data)?;
     let places = Places::on(nodes, &trace.topology, map.as_ref()).map_err(|problem| match map {
         Some(_) => Failure::data(anyhow::anyhow!("{problem}")),
@@ -42,6 +50,13 @@ pub fn placed(trace: Trace, grid: &ParameterGrid, quiet: bool) -> Result<Trace, 
         tell(format_args!(
             "{}, recorded placements: names of nodes are no numbers of points of {}; the nodes stand on its first \
              points in order of their names, and distances mean as much as that order (--node-map tells where they are)",
+            trace.workload.name, trace.topology
+        ));
+    }
+    if !quiet && map.is_none() && !places.in_order {
+        tell(format_args!(
+            "{}, recorded placements: names of nodes are taken as numbers of points of {} (--node-map tells where \
+             they are)",
             trace.workload.name, trace.topology
         ));
     }
@@ -64,11 +79,9 @@ pub fn placed(trace: Trace, grid: &ParameterGrid, quiet: bool) -> Result<Trace, 
         }
         if overfull.jobs > 0 {
             // Of a log whose jobs share nodes sizes in nodes come to more than there are.
-            tell(format_args!(
-                "{name} on {machine}, recorded: {overfull}; {WITHOUT} (where jobs share nodes, a policy that \
-                 counts processors and a machine with as many at each point, such as 4x11*80, count each \
-                 processor once)"
-            ));
+            tell(format_args!("{name} on {machine}, recorded: {overfull}; {WITHOUT} ({SHARED})"));
+        } else if conflicts.jobs > 0 {
+            tell(format_args!("{name} on {machine}, recorded placements: {SHARED}"));
         }
     }
     Ok(trace)

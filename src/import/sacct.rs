@@ -253,7 +253,10 @@ impl Log for Sacct {
             _ => None,
         };
         let (status, over, known) = state(first_word(row.text(places.state)));
-        let unfinished = !over || (started.is_some() && ended.is_none() && places.end.is_some());
+        let is_open = started.is_some() && ended.is_none() && places.end.is_some();
+        // What may go on has no end yet; else the time that elapsed tells it.
+        let may_go_on = !known || status == status::PARTIAL;
+        let unfinished = !over || (is_open && (may_go_on || elapsed.is_none()));
         let is_known = self.source.running && started.is_some() && elapsed.is_some();
         if unfinished && !is_known {
             sink.dropped(number, dropped::UNFINISHED);
@@ -341,6 +344,9 @@ impl Log for Sacct {
         }
         if places.by_cores {
             sink.noted(number, "size in processors, for no column tells nodes");
+        }
+        if is_open && over && !unfinished {
+            sink.noted(number, "end from the time that elapsed, for the log tells none");
         }
         if let Some(note) = times.note {
             sink.noted(number, note);

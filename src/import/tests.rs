@@ -284,6 +284,43 @@ fn torque_events() {
     }
 }
 
+/// What was asked for stands for what nothing tells of: 2 + 3 nodes, 2 * 2 + 3 processors.
+#[test]
+fn torque_sizes_as_requested() {
+    let log = |nodes: &str| {
+        format!(
+            "03/18/2017 00:46:07;E;1.s;qtime=100 start=110 end=160 Resource_List.nodes={nodes}\n"
+        )
+    };
+    for (nodes, count, cores) in
+        [("2:ppn=2+3:ppn=1:x", 5, 7), ("2:x:ppn=4#excl", 2, 8), ("n01:ppn=2+n02", 2, 3)]
+    {
+        assert_eq!(jobs(&made("torque", &log(nodes)))[0][3], count, "{nodes}");
+        assert_eq!(jobs(&made("torque[size=cores]", &log(nodes)))[0][3], cores, "{nodes}");
+    }
+    let told = error("torque", &log("2++1"));
+    assert!(told.contains("Resource_List.nodes \"2++1\": not a number"), "{told}");
+}
+
+/// The end is told, or the time that elapsed; what may still run has neither.
+#[test]
+fn sacct_without_an_end() {
+    let row = |state: &str, elapsed: &str| {
+        format!(
+            "JobID|Submit|Start|End|ElapsedRaw|AllocNodes|State\n1|100|110|160|50|2|COMPLETED\n\
+             2|100|120|Unknown|{elapsed}|2|{state}\n"
+        )
+    };
+    let made = made("sacct", &row("COMPLETED", "70"));
+    assert_eq!(jobs(&made), [[0, 10, 50, 2, -1, 1], [0, 20, 70, 2, -1, 1]]);
+    assert_eq!(made.report.count("end from the time that elapsed, for the log tells none"), 1);
+    for (state, elapsed) in [("COMPLETED", ""), ("RUNNING", "70"), ("SUSPENDED", "70")] {
+        let made = super::tests::made("sacct", &row(state, elapsed));
+        assert_eq!(jobs(&made).len(), 1, "{state}");
+        assert_eq!(made.report.count("not ended when the log was written"), 1, "{state}");
+    }
+}
+
 /// Each event is in one count, in any order, and a name may have a blank in it.
 #[test]
 fn torque_deletions_and_names() {

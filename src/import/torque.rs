@@ -58,6 +58,7 @@ struct Values<'a> {
     walltime: &'a str,
     unique: &'a str,
     nodect: &'a str,
+    nodes: &'a str,
     slots: &'a str,
     hosts: &'a str,
     exit: &'a str,
@@ -86,6 +87,7 @@ impl<'a> Values<'a> {
                 "Resource_List.walltime" => &mut values.walltime,
                 "unique_node_count" => &mut values.unique,
                 "Resource_List.nodect" => &mut values.nodect,
+                "Resource_List.nodes" => &mut values.nodes,
                 "total_execution_slots" | "Resource_List.ncpus" => &mut values.slots,
                 "exec_host" => &mut values.hosts,
                 "Exit_status" => &mut values.exit,
@@ -105,6 +107,21 @@ impl<'a> Values<'a> {
 fn are_slots(text: &str) -> bool {
     let parts = text.split([',', '-', '*']);
     parts.into_iter().all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+/// What `2:ppn=4+3:fast` asks for, in nodes or in processors. A name of a host stands for one node.
+fn requested(text: &str, unit: Unit) -> Option<i64> {
+    text.split('#').next()?.split('+').try_fold(0i64, |sum, chunk| {
+        let mut parts = chunk.split(':');
+        let nodes = match parts.next()? {
+            "" => return None,
+            count if count.bytes().all(|byte| byte.is_ascii_digit()) => digits(count)?,
+            _ => 1,
+        };
+        let each = parts.find_map(|part| part.strip_prefix("ppn=")).map_or(Some(1), digits)?;
+        let each = if unit == Unit::Cores { each } else { 1 };
+        sum.checked_add(nodes.checked_mul(each)?)
+    })
 }
 
 impl Log for Torque {
@@ -187,10 +204,18 @@ impl Log for Torque {
         hosts.sort_unstable();
         hosts.dedup();
         let size = match self.source.size {
+            Unit::Cores if values.slots.is_empty() && !values.nodes.is_empty() => {
+                let read = |text: &str| requested(text, Unit::Cores);
+                needed("Resource_List.nodes", values.nodes, read, Reason::NotANumber)?
+            }
             Unit::Cores => {
                 needed("total_execution_slots", values.slots, digits, Reason::NotANumber)?
             }
             Unit::Nodes => match (values.unique, values.nodect) {
+                ("", "") if hosts.is_empty() && !values.nodes.is_empty() => {
+                    let read = |text: &str| requested(text, Unit::Nodes);
+                    needed("Resource_List.nodes", values.nodes, read, Reason::NotANumber)?
+                }
                 ("", "") => hosts.len() as i64,
                 ("", nodect) => needed("Resource_List.nodect", nodect, digits, Reason::NotANumber)?,
                 (unique, _) => needed("unique_node_count", unique, digits, Reason::NotANumber)?,

@@ -95,13 +95,13 @@ pub enum PlacedError {
     },
     /// Neither source tells of any node.
     #[error(
-        "{trace}: nothing tells where its jobs ran: there is no {beside}, and field 19 of its records holds \
+        "{trace}: nothing tells where its jobs ran: {beside}, and field 19 of its records holds \
          no lists of nodes"
     )]
     Nowhere {
         /// The trace.
         trace: String,
-        /// The file that could be beside it.
+        /// Why nothing beside it does.
         beside: String,
     },
 }
@@ -131,10 +131,28 @@ impl PlacedNodes {
         let file = trace.display().to_string();
         let input = File::open(trace);
         let input = input.map_err(|source| PlacedError::Io { file: file.clone(), source })?;
-        let placed = Self::of_records(input, &file, options)?;
-        match placed.jobs.is_empty() {
-            false => Ok(placed),
-            true => Err(PlacedError::Nowhere { trace: file, beside: beside.display().to_string() }),
+        let beside = format!("there is no {}", beside.display());
+        Self::of_records(input, &file, options)?.or_nowhere(file, beside)
+    }
+
+    /// Reads the placements of a trace that is in no file, and has none beside it; `name` is its name in
+    /// messages.
+    ///
+    /// # Errors
+    /// [`PlacedError`].
+    pub fn of_input(
+        input: impl io::Read,
+        name: &str,
+        options: ReadOptions,
+    ) -> Result<Self, PlacedError> {
+        let beside = "no file is beside it".to_string();
+        Self::of_records(input, name, options)?.or_nowhere(name.to_string(), beside)
+    }
+
+    fn or_nowhere(self, trace: String, beside: String) -> Result<Self, PlacedError> {
+        match self.jobs.is_empty() {
+            false => Ok(self),
+            true => Err(PlacedError::Nowhere { trace, beside }),
         }
     }
 

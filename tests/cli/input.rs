@@ -431,6 +431,8 @@ fn dependencies_that_cannot_be() {
     dir.replay("--trace f.swf --deps honur").fails(2, 1, &words);
     let words = ["--deps honour: scheduler recorded repeats the starts"];
     dir.replay("--trace f.swf --sched recorded --deps honour -q").fails(2, 1, &words);
+    let words = ["--scale-load: scheduler recorded repeats the starts"];
+    dir.replay("--trace f.swf --sched recorded --scale-load 0.9 -q").fails(2, 1, &words);
     dir.replay("contend --trace f.swf --deps shift -q").fails(2, 1, &["is for replays of traces"]);
     let dir = dir.file("g.toml", "deps = 'late'\n");
     dir.replay("plan g.toml").code(2).says("g.toml:1").says("\"late\" is none of");

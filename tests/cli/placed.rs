@@ -130,6 +130,12 @@ fn lists_in_field_19() {
     // One processor a point is too few, and more nodes than points do not fit.
     let told = "2 jobs on processors that others held (2 processors; first jobs 1, 2)";
     dir.replay(&format!("{options} --mesh 2x2")).code(0).says(told);
+    dir.replay(&format!("{options} --mesh 2x2")).code(0).says("such as 4x11*80");
+    let piped = options.replace("c.swf", "-");
+    let run = dir.replay_on(log.as_bytes(), &format!("{piped} --mesh 1x2*2")).code(0);
+    run.demand(run.fields(&["total_pairwise_l1"]) == ["1"], "as from a file");
+    let words = ["stdin: nothing tells where its jobs ran"];
+    dir.replay_on(LOG.as_bytes(), &format!("{piped} --mesh 4x4 -q")).fails(3, 1, &words);
     let words = ["allocator recorded: c.swf: the log names 2 nodes, 1x1*4 has 1 point\n"];
     dir.replay(&format!("{options} --mesh 1x1*4 -q")).fails(2, 1, &words);
 }

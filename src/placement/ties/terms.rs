@@ -22,13 +22,13 @@ impl Ties {
             sum -= i128::from(ends) * i128::from(together);
         }
         // What only grows is broken off when it is too much.
-        let below = below.filter(|_| larger >= 0 && equal >= 0 && delay >= 0);
+        let most = below.filter(|_| larger >= 0 && equal >= 0 && delay >= 0);
         let delayed = i128::from(delay) * delays.first().map_or(0, |first| first.least_with_rest);
         if larger != 0 || equal != 0 {
-            sum += self.lost(at, question, below.map(|below| below - sum - delayed))?;
+            sum += self.lost(at, question, most.map(|most| most - sum - delayed))?;
         }
         if delay != 0 {
-            sum += self.delayed(at, question, delays, below.map(|below| below - sum))?;
+            sum += self.delayed(at, question, delays, most.map(|most| most - sum))?;
         }
         below.is_none_or(|below| sum < below).then_some(sum)
     }

@@ -115,7 +115,7 @@ proptest! {
         boxes in proptest::collection::vec(([1u16..5, 1u16..5, 1u16..5], 1u16..5), 1..6),
         hole in proptest::option::of(0u32..27),
         events in proptest::collection::vec((any::<u16>(), 1u64..100, any::<bool>()), 0..12),
-        handles in [0i64..3, 0i64..3, 0i64..3, 0i64..3, 0i64..3, 0i64..3],
+        handles in [-1i64..3, -1i64..3, -1i64..3, -1i64..3, -1i64..3, -1i64..3],
         wrapped: [bool; 3],
         rivals in prop_oneof![
             Just(Rivals::All),

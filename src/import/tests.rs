@@ -2,6 +2,7 @@
 
 mod counted;
 mod damaged;
+mod torque;
 
 use proptest::prelude::*;
 
@@ -243,66 +244,6 @@ fn locations() {
     }
 }
 
-const TORQUE: &str = "\
-03/18/2017 00:00:00;Q;70.bw;queue=normal
-03/18/2017 00:05:22;S;70.bw;user=ann queue=normal qtime=1000 start=1322
-03/18/2017 00:46:07;E;70.bw;user=ann group=g queue=normal ctime=999 qtime=1000 etime=1100 start=1322 exec_host=26/0+26/1+27/0-31+28/0,2 Resource_List.nodect=9 Resource_List.walltime=48:00:00 total_execution_slots=96 unique_node_count=3 end=3767 Exit_status=271
-03/18/2017 00:46:08;E;71.bw;user=bob group=g queue=low ctime=900 start=1000 exec_host=26/0 Resource_List.nodect=1 end=1060 Exit_status=0
-03/18/2017 01:43:17;D;72.bw;requestor=ann
-03/18/2017 01:43:18;D;73.bw;requestor=ann
-03/18/2017 01:43:19;E;73.bw;user=bob qtime=1200 start=1300 exec_host=9/0+8/0+9/1 end=1301 Exit_status=-11 Exit_status=2
-03/18/2017 02:24:04;A;74.bw;
-";
-
-#[test]
-fn torque_events() {
-    let made = made("torque", TORQUE);
-    assert_eq!(
-        jobs(&made),
-        [[100, 322, 2445, 3, 172_800, 5], [0, 100, 60, 1, -1, 1], [300, 100, 1, 2, -1, 0]]
-    );
-    assert_eq!(made.nodes, "job,nodes\n1,\"26,27,28\"\n2,\"26\"\n3,\"8,9\"\n");
-    // The deletion of 73, which ended, is one.
-    assert_eq!(made.report.count("event that ends no job"), 3);
-    let gone = (
-        (Class::Passed, "job deleted or aborted that did not end"),
-        Count { count: 2, first: 5, file: 0 },
-    );
-    assert_eq!(made.report.counts.get(&gone.0), Some(&gone.1));
-    let eligible = super::tests::made("torque[submit=eligible]", TORQUE);
-    assert_eq!(jobs(&eligible)[0], [200, 222, 2445, 3, 172_800, 5]);
-    let error = |from: &str, to: &str| super::tests::error("torque", &TORQUE.replace(from, to));
-    for (from, to, words) in [
-        ("start=1322 exec", "start=soon exec", "log:3:97: start \"soon\": not a time"),
-        ("00:46:08;E", "00:46;E", "log:4:1: date \"03/18/2017 00:46\": not a time"),
-        (";A;74.bw;", ";A", "log:8:"),
-        (" end=1060", "", "log:4:29: end \""),
-        ("host=26/0 R", "host=26/x R", "exec_host \"26/x\": not a list of nodes"),
-        ("host=26/0 R", "host=26/ R", "exec_host \"26/\": not a list of nodes"),
-    ] {
-        assert!(error(from, to).contains(words), "{words} not in\n{}", error(from, to));
-    }
-}
-
-/// What was asked for stands for what nothing tells of: 2 + 3 nodes, 2 * 2 + 3 processors.
-#[test]
-fn torque_sizes_as_requested() {
-    let log = |nodes: &str| {
-        format!(
-            "03/18/2017 00:46:07;E;1.s;qtime=100 start=110 end=160 Resource_List.nodes={nodes}\n"
-        )
-    };
-    for (nodes, count, cores) in
-        [("2:ppn=2+3:ppn=1:x", 5, 7), ("2:x:ppn=4#excl", 2, 8), ("n01:ppn=2+n02", 2, 3)]
-    {
-        assert_eq!(jobs(&made("torque", &log(nodes)))[0][3], count, "{nodes}");
-        assert_eq!(jobs(&made("torque[size=cores]", &log(nodes)))[0][3], cores, "{nodes}");
-    }
-    let told = error("torque", &log("2++1"));
-    assert!(told.contains("Resource_List.nodes \"2++1\": not a number"), "{told}");
-}
-
-/// The end is told, or the time that elapsed; what may still run has neither.
 #[test]
 fn sacct_without_an_end() {
     let row = |state: &str, elapsed: &str| {
@@ -322,35 +263,6 @@ fn sacct_without_an_end() {
 }
 
 /// Each event is in one count, in any order, and a name may have a blank in it.
-#[test]
-fn torque_deletions_and_names() {
-    let log = "\
-03/18/2017 00:00:01;E;70.bw;user=John Smith group=g queue=low ctime=900 start=1000 Resource_List.nodect=1 end=1060 Exit_status=0
-03/18/2017 00:00:02;D;70.bw;requestor=John Smith
-
-03/18/2017 00:00:03;A;70.bw;
-03/18/2017 00:00:04;D;70.aw;
-03/18/2017 00:00:05;D;70.aw;
-03/18/2017 00:00:06;D;71.bw;
-03/18/2017 00:00:07;E;71.bw;user=John Smith  Jr. ctime=900 start=1000 Resource_List.nodect=1 end=1060 Exit_status=0
-";
-    let made = super::tests::made("torque", log);
-    for user in ["; User: 1 John Smith\n", "; User: 2 John Smith  Jr.\n"] {
-        assert!(made.header.contains(user), "{}", made.header);
-    }
-    let told: Vec<_> =
-        made.report.counts.iter().map(|(key, c)| (key.1, c.count, c.first)).collect();
-    let expected = [
-        ("blank line", 1, 3),
-        ("event that ends no job", 3, 2),
-        ("further record of a job that did not end", 1, 5),
-        ("job deleted or aborted that did not end", 1, 5),
-    ];
-    assert_eq!(told, expected);
-    assert_eq!((made.report.accounted(), made.report.lines), (8, 8));
-    assert_eq!(made.ids, "job,id\n1,70.bw\n2,71.bw\n");
-}
-
 #[test]
 fn intervals_and_shapes() {
     let dirlab = "u_id,user,gpu_num,cpu_num,node_num,interval,run_time,wall_time,new_status\n\
@@ -374,6 +286,17 @@ fn intervals_and_shapes() {
     let up = super::tests::made("rfold[round-up=yes]", rfold);
     assert_eq!((jobs(&up)[2], up.report.of(Class::Dropped)), ([25, -1, 120, 1, -1, -1], 0));
 }
+
+const TORQUE: &str = "\
+03/18/2017 00:00:00;Q;70.bw;queue=normal
+03/18/2017 00:05:22;S;70.bw;user=ann queue=normal qtime=1000 start=1322
+03/18/2017 00:46:07;E;70.bw;user=ann group=g queue=normal ctime=999 qtime=1000 etime=1100 start=1322 exec_host=26/0+26/1+27/0-31+28/0,2 Resource_List.nodect=9 Resource_List.walltime=48:00:00 total_execution_slots=96 unique_node_count=3 end=3767 Exit_status=271
+03/18/2017 00:46:08;E;71.bw;user=bob group=g queue=low ctime=900 start=1000 exec_host=26/0 Resource_List.nodect=1 end=1060 Exit_status=0
+03/18/2017 01:43:17;D;72.bw;requestor=ann
+03/18/2017 01:43:18;D;73.bw;requestor=ann
+03/18/2017 01:43:19;E;73.bw;user=bob qtime=1200 start=1300 exec_host=9/0+8/0+9/1 end=1301 Exit_status=-11 Exit_status=2
+03/18/2017 02:24:04;A;74.bw;
+";
 
 const MAP: &str = "separator = ';'\ntime = 'iso'\nzone = '+01:00'\n[columns]\nid = 'job'\nsubmit = 'when'\nstart = 'began'\n\
     end = 'ended'\nsize = 'hosts'\nestimate = { column = 'limit', unit = 'minutes' }\nuser = 'who'\n\

@@ -127,7 +127,7 @@ fn boxes_that_tune_themselves_are_replayed() {
         ("placements[tie=1,freq=4:x]", "weight \"x\" is not a whole number"),
         ("placements[tie=1,freq=none.csv]", "none.csv: "),
     ] {
-        dir.replay(&format!("--jobs 9 --alloc {wrong}")).fails(2, 1, &[why]);
+        dir.replay(&format!("--jobs 9 --alloc {wrong} -q")).fails(2, 1, &[why]);
     }
     let sizes = dir.file("sizes.csv", "size,weight\n4,10\n8,1\n");
     let weighed = "--jobs 60 --machine torus:4x5x5 --alloc placements[tie=1,freq=sizes.csv] -q";

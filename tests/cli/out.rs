@@ -295,9 +295,10 @@ fn an_interrupted_run_replaces_nothing() {
 fn a_long_decision_ends_at_once() {
     let dir = Dir::with_trace();
     let program = env!("CARGO_BIN_EXE_replay");
+    // More points than there are tables for: a decision takes minutes.
     for (quiet, alloc) in [("", "mm[order=greedy]"), ("-q", "gen-alg")] {
         let line = format!(
-            "timeout -k 30 6 {program} {quiet} --jobs 100 --mesh 40x40x40 --alloc hilbert-best-fit,{alloc} \
+            "timeout -k 30 6 {program} {quiet} --jobs 100 --mesh 48x48x48 --alloc hilbert-best-fit,{alloc} \
              --threads 2 --format csv"
         );
         let output = Command::new("sh").args(["-c", &line]).current_dir(dir.path("")).output();

@@ -90,6 +90,7 @@ impl Balls {
             self.counts.reach(radius);
             for at in (0..self.wanted.len()).step_by(LANES) {
                 let Some(due) = self.due(at, radius, size) else { continue };
+                stop.check()?;
                 waiting -= due.places.iter().flatten().count();
                 self.judge(candidates, coords, order, size, contest, &admitted, due);
             }

@@ -10,7 +10,7 @@ use super::args::{SearchArgs, StrategyArg};
 use super::output::origin;
 use super::progress::Progress;
 use super::task::SearchTask;
-use super::{RANDOM_EVALUATIONS, failure, keep, search_all};
+use super::{RANDOM_EVALUATIONS, failure, search_all};
 use crate::cli::cells::Loaded;
 use crate::cli::cost::Cost;
 use crate::cli::exit::{Exit, Failure, tell};
@@ -39,37 +39,6 @@ struct ShardPlan {
     arguments: Vec<String>,
     /// What makes two searches one.
     digest: String,
-}
-
-/// Before any trace is read: whether there are parts that can be done by themselves.
-pub fn check(args: &SearchArgs) -> Result<(), Failure> {
-    let refuse = |message: String| Err(Failure::usage_message(message));
-    let Some(shard) = args.shard.filter(|shard| !shard.is_whole()) else { return Ok(()) };
-    let adaptive = !matches!(args.strategy, StrategyArg::Exhaustive | StrategyArg::Random);
-    if adaptive {
-        let name = clap::ValueEnum::to_possible_value(&args.strategy);
-        let name = name.map(|value| value.get_name().to_string()).unwrap_or_default();
-        return refuse(format!(
-            "--shard {shard}: {name} asks by what it was answered, so that no part of it can be done \
-             beforehand; exhaustive and random have shards, and searches under several --seed are \
-             independent of each other"
-        ));
-    }
-    if keep(args).is_some() {
-        return refuse(format!(
-            "--shard {shard}: which evaluations are stopped depends on all before them: add --spare 0"
-        ));
-    }
-    if args.time.is_some() {
-        return refuse(format!("--shard {shard}: with --time nobody knows which vectors are done"));
-    }
-    let traces = args.grid.trace.iter().chain(&args.test);
-    if traces.flat_map(|list| list.split(',')).any(|name| name.trim() == "-") {
-        return refuse(format!(
-            "--shard {shard}: standard input cannot be read again when the shards are put together"
-        ));
-    }
-    Ok(())
 }
 
 /// All that a search asks, search by search.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::args::{SearchArgs, StrategyArg};
-use super::shard;
+use super::keep;
 use crate::allocator::centre::{Slack, SlackRule, TieVector};
 use crate::allocator::registry::AllocatorSpec;
 use crate::cli::args::GridArgs;
@@ -70,7 +70,7 @@ impl SearchTask {
     /// before a trace is read is. Every trace is measured without tie-breaking.
     pub fn resolve(args: &SearchArgs, watch: Watch<'_>) -> Result<Self, Failure> {
         check_combination(args)?;
-        shard::check(args)?;
+        check_parts(args)?;
         never_down(&args.grid)?;
         let shake = args.shake.checked()?;
         let objective: Objective = args.objective.parse().map_err(Failure::usage)?;
@@ -294,6 +294,37 @@ fn check_size(args: &SearchArgs, slacks: &[Slack]) -> Result<(), Failure> {
     if space.grid_points() > 100_000_000 {
         return Err(Failure::usage_message(
             "--sr, --factors and --slack make a grid of more than 100,000,000 vectors",
+        ));
+    }
+    Ok(())
+}
+
+/// Before any trace is read: whether there are parts that can be done by themselves.
+fn check_parts(args: &SearchArgs) -> Result<(), Failure> {
+    let refuse = |message: String| Err(Failure::usage_message(message));
+    let Some(shard) = args.shard.filter(|shard| !shard.is_whole()) else { return Ok(()) };
+    let adaptive = !matches!(args.strategy, StrategyArg::Exhaustive | StrategyArg::Random);
+    if adaptive {
+        let name = clap::ValueEnum::to_possible_value(&args.strategy);
+        let name = name.map(|value| value.get_name().to_string()).unwrap_or_default();
+        return refuse(format!(
+            "--shard {shard}: {name} asks by what it was answered, so that no part of it can be done \
+             beforehand; exhaustive and random have shards, and searches under several --seed are \
+             independent of each other"
+        ));
+    }
+    if keep(args).is_some() {
+        return refuse(format!(
+            "--shard {shard}: which evaluations are stopped depends on all before them: add --spare 0"
+        ));
+    }
+    if args.time.is_some() {
+        return refuse(format!("--shard {shard}: with --time nobody knows which vectors are done"));
+    }
+    let traces = args.grid.trace.iter().chain(&args.test);
+    if traces.flat_map(|list| list.split(',')).any(|name| name.trim() == "-") {
+        return refuse(format!(
+            "--shard {shard}: standard input cannot be read again when the shards are put together"
         ));
     }
     Ok(())

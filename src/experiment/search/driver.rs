@@ -7,15 +7,12 @@ use super::archive::Archive;
 use super::candidate::Candidate;
 use super::memory::{Memory, Question};
 use super::problem::{Evaluation, Extent, Problem};
-use super::strategy::{Batch, SearchStrategy};
+use super::strategy::{Batch, PATIENCE, SearchStrategy};
 use crate::experiment::Watch;
 
 /// Evaluations that share one bar. It does not depend on the number of threads, so that
 /// which evaluations are stopped, and where, does not either.
 const BLOCK: usize = 64;
-/// Questions in a row that hold nothing new after which a strategy is taken to have said
-/// all it has to say.
-pub(super) const PATIENCE: usize = 1000;
 
 /// When a search ends, and what it may leave out.
 #[derive(Clone, Copy)]

@@ -32,7 +32,10 @@ use std::collections::HashSet;
 use super::SearchError;
 use super::archive::Archive;
 use super::candidate::Candidate;
-use super::driver::PATIENCE;
+
+/// Questions in a row that hold nothing new after which a strategy is taken to have said
+/// all it has to say.
+pub(super) const PATIENCE: usize = 1000;
 
 /// A question: what do these come to?
 #[derive(Clone, PartialEq, Debug)]

@@ -4,7 +4,7 @@ use super::exit::Failure;
 use super::words::one;
 use crate::experiment::contention::Messages;
 use crate::naming::{StrategyName, split_list};
-use crate::network::Settings;
+use crate::network::links::Model;
 use crate::network::traffic::{Mapping, Pattern, Preset, Quota, TableError};
 
 const PRESET: &str = "lo";
@@ -17,9 +17,10 @@ pub struct MessageArgs {
     #[arg(long, value_name = "PAPER", help_heading = "Messages")]
     preset: Option<String>,
 
-    /// Timing, buffers and switching of the network (replay list networks) [default: the paper's].
+    /// Timing, buffers and switching of the network, or links: contention by link loads (replay list
+    /// networks) [default: the paper's].
     #[arg(long, value_name = "NAME[..]", help_heading = "Messages")]
-    network: Option<Settings>,
+    network: Option<Model>,
 
     /// Packets of a job: exponential[mean=..], fixed[packets=..] [default: the paper's].
     #[arg(long, value_name = "NAME[..]", help_heading = "Messages")]
@@ -100,7 +101,14 @@ impl MessageArgs {
         let pattern =
             (&name).try_into().map_err(|e: crate::naming::NameError| Failure::usage(e))?;
         let mut messages = Messages::new(preset, pattern).map_err(unusable)?;
-        messages.network = self.network.unwrap_or(messages.network);
+        match self.network {
+            None => {}
+            Some(Model::Flits(settings)) => messages.network = settings,
+            Some(Model::Links(links)) => {
+                messages.network = links.timing.unwrap_or(messages.network);
+                messages.window = Some(links.window);
+            }
+        }
         messages.quota = self.quota.unwrap_or(messages.quota);
         messages.options.flits = self.flits();
         messages.options.mapping = self.mapping();

@@ -24,6 +24,7 @@ use super::resumed::Resumed;
 use super::session::Session;
 use crate::allocator::registry::AllocatorSpec;
 use crate::experiment::Watch;
+use crate::experiment::contention::Messages;
 use crate::experiment::grid::{Values, once};
 use crate::experiment::stream::{
     Counting, Estimates, Life, Metric, Point, SampleError, SizeOf, estimate_unless,
@@ -269,6 +270,16 @@ fn machines(args: &StreamArgs) -> Result<Vec<Topology>, Failure> {
     Ok(once(machines))
 }
 
+/// A job of a stream ends when its packets are delivered, which link loads do not tell.
+fn by_flits(messages: Messages) -> Result<Messages, Failure> {
+    match messages.window {
+        None => Ok(messages),
+        Some(_) => Err(Failure::usage_message(
+            "--network links: is for jobs of traces, whose times alone are known (contend)",
+        )),
+    }
+}
+
 /// Every combination: machines, in each schedulers, allocators, loads.
 fn points(args: &StreamArgs) -> Result<Vec<Point>, Failure> {
     let loads = loads(&args.load)?;
@@ -294,7 +305,7 @@ fn points(args: &StreamArgs) -> Result<Vec<Point>, Failure> {
     let service = args.service.as_deref().unwrap_or(SERVICE);
     let service: Service = service.parse().map_err(Failure::usage)?;
     let life = match &args.pattern {
-        Some(pattern) => Life::Messages(args.messages.of(pattern)?),
+        Some(pattern) => Life::Messages(args.messages.of(pattern).and_then(by_flits)?),
         None => Life::RunTimes,
     };
     let ticks_per_unit = if args.pattern.is_some() { 1 } else { TICKS_PER_UNIT };

@@ -11,7 +11,7 @@ mod grant;
 
 use super::bookings::Bookings;
 use super::calendar::{Calendar, Event};
-use super::channel::ChannelId;
+use super::channel::{Channel, ChannelId};
 use super::log::FlitLog;
 use super::notice::{Delivery, Notice, Packet, PacketError};
 use super::pace::Pace;
@@ -189,6 +189,27 @@ impl Network {
             let channel = self.wiring.channel(ChannelId(id as u32))?;
             Some(line.usage(channel, self.now()))
         })
+    }
+
+    /// The links that have carried anything so far, each virtual channel by itself: the channel, the cycles
+    /// for which it was reserved, and the flits of the packets it was granted to. As [`usage`](Self::usage)
+    /// without the words.
+    pub fn carried(&self) -> impl Iterator<Item = (ChannelId, u64, u64)> + '_ {
+        let now = self.now();
+        self.lines.iter().enumerate().filter_map(move |(id, line)| {
+            let carried = line.flits() > 0 && self.wiring.kind(id as u32) == Kind::Link;
+            carried.then(|| (ChannelId(id as u32), line.busy(now), line.flits()))
+        })
+    }
+
+    /// What a channel's number stands for; `None` for one that stands for no channel.
+    pub fn channel(&self, id: ChannelId) -> Option<Channel> {
+        self.wiring.channel(id)
+    }
+
+    /// Channel numbers are below this.
+    pub fn channels(&self) -> usize {
+        self.lines.len()
     }
 
     /// Flits that have been granted a crossing so far, by kind of channel: a packet counts at

@@ -111,6 +111,7 @@ mod bookings;
 mod calendar;
 mod channel;
 mod engine;
+pub mod links;
 mod log;
 mod notice;
 mod pace;
@@ -128,9 +129,10 @@ mod worm;
 
 pub use channel::{Channel, ChannelId, Port};
 pub use engine::Network;
+pub use links::descriptions;
 pub use log::{FlitLog, Release, Start};
 pub use notice::{Delivery, Notice, Packet, PacketError};
-pub use settings::{FlowControl, Settings, SettingsError, Switching, descriptions};
+pub use settings::{FlowControl, Settings, SettingsError, Switching};
 pub use stalled::{Stalled, Wait};
 pub use usage::{Flits, Usage};
 

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::naming::NameError;
 
-pub use names::descriptions;
+pub(super) use names::table;
 
 /// When a flit makes room in its buffer for the next one.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]

@@ -48,13 +48,17 @@ impl Line {
         self.flits
     }
 
-    /// What it has carried up to cycle `now`.
-    pub fn usage(&self, channel: Channel, now: u64) -> Usage {
-        let busy = match self.free_at {
+    /// Cycles for which it was reserved up to cycle `now`.
+    pub fn busy(&self, now: u64) -> u64 {
+        match self.free_at {
             UNKNOWN => self.busy.wrapping_add(now),
             at => self.busy - at.saturating_sub(now),
-        };
-        Usage { channel, busy, flits: self.flits }
+        }
+    }
+
+    /// What it has carried up to cycle `now`.
+    pub fn usage(&self, channel: Channel, now: u64) -> Usage {
+        Usage { channel, busy: self.busy(now), flits: self.flits }
     }
 }
 

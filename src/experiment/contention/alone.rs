@@ -5,7 +5,9 @@ use std::sync::{Mutex, PoisonError};
 
 use super::Slices;
 use super::stage::{Stage, TraceError};
-use crate::network::traffic::{Demand, Mapping, Quota, Traffic};
+use crate::network::Network;
+use crate::network::links::{Footprint, Reserved};
+use crate::network::traffic::{Demand, JobTraffic, Mapping, Quota, Traffic};
 use crate::topology::{Coord, NodeId};
 
 /// Times of jobs that have the machine to themselves. Of patterns that draw nothing a time is
@@ -72,14 +74,56 @@ impl<'a> Alone<'a> {
         places.map(|place| std::array::from_fn(|i| place[i] - corner[i])).collect()
     }
 
+    /// What so many packets of a job come to on these processors, and the links that they take
+    /// there. The job sends at least one packet.
+    ///
+    /// # Errors
+    /// [`TraceError`].
+    pub fn footprint(
+        &self,
+        nodes: &[NodeId],
+        job: u64,
+        packets: u64,
+    ) -> Result<(JobTraffic, Footprint), TraceError> {
+        let (traffic, total) = self.ran(nodes, job, packets)?;
+        let cycles = (total.end - total.begin).max(1) as f64;
+        let flits = f64::from(self.stage.messages.options.flits);
+        let sent = total.packets.max(1) as f64;
+        let links = traffic.network().carried().map(|(link, busy, carried)| {
+            let packets = carried as f64 / flits;
+            // The last packets leave their links a moment after their delivery.
+            let share = (busy as f64 / cycles).min(1.0);
+            Reserved { link, share, hold: busy as f64 / packets, part: packets / sent }
+        });
+        let latency = (total.latency as f64 / sent).max(1.0);
+        Ok((total, Footprint { latency, links: links.collect() }))
+    }
+
+    /// The machine without anybody on it.
+    pub fn network(&self) -> &Network {
+        self.empty.network()
+    }
+
     fn measured(&self, nodes: &[NodeId], job: u64, packets: u64) -> Result<u64, TraceError> {
+        let (_, total) = self.ran(nodes, job, packets)?;
+        Ok(total.end - total.begin)
+    }
+
+    /// The machine at the end of a job that has it to itself, and what the job's packets came to.
+    fn ran(
+        &self,
+        nodes: &[NodeId],
+        job: u64,
+        packets: u64,
+    ) -> Result<(Traffic, JobTraffic), TraceError> {
         let Stage { messages, watch, .. } = self.stage;
         let mut traffic = self.empty.clone();
         let program = messages.program.clone();
         let demand = Demand { program, quota: Quota::fixed(packets), seed: self.seed };
         traffic.start(job, nodes, &demand)?;
         let mut ended = Vec::new();
-        let end = Slices::new().advance(&mut traffic, None, &mut ended, watch.stop)?;
-        Ok(end.unwrap_or_else(|| traffic.now()))
+        Slices::new().advance(&mut traffic, None, &mut ended, watch.stop)?;
+        let total = ended.first().copied().unwrap_or_default();
+        Ok((traffic, total))
     }
 }

@@ -39,9 +39,17 @@ pub struct Isolation {
     pub quotas: Arc<[u64]>,
     /// Cycles by job that it takes in isolation.
     pub service: Vec<u64>,
+    /// By job, how many times over its packets are sent: 1, and more where jobs are looked at for a
+    /// [window](super::Messages::window) of their time only, whose packets the quota then counts.
+    times: Vec<f64>,
 }
 
 impl Isolation {
+    /// How many times over a job's packets are sent.
+    pub fn times(&self, job: usize) -> f64 {
+        self.times[job]
+    }
+
     /// How many jobs send packets.
     pub fn sending(&self) -> usize {
         self.quotas.iter().filter(|&&quota| quota > 0).count()
@@ -86,7 +94,7 @@ pub fn isolate(stage: Stage<'_>, scale: f64, seed: u64) -> Result<Isolation, Tra
     let jobs = scaled(stage.jobs, scale)?;
     let draws = messages.program.draws();
     let wish = |i: usize| Wish {
-        target: jobs[i].run as u64,
+        target: messages.looked_at(jobs[i].run as u64),
         place: Place { size: jobs[i].size, shape: jobs[i].shape },
         job: draws.then_some(i),
     };
@@ -100,8 +108,12 @@ pub fn isolate(stage: Stage<'_>, scale: f64, seed: u64) -> Result<Isolation, Tra
         Ok((wish, found))
     });
     let found: BTreeMap<Wish, (u64, u64)> = found.collect::<Result<_, TraceError>>()?;
-    let (quotas, service): (Vec<u64>, Vec<u64>) = (0..jobs.len()).map(|i| found[&wish(i)]).unzip();
-    Ok(Isolation { quotas: quotas.into(), service, jobs })
+    let (quotas, looked): (Vec<u64>, Vec<u64>) = (0..jobs.len()).map(|i| found[&wish(i)]).unzip();
+    let times: Vec<f64> =
+        (0..jobs.len()).map(|i| jobs[i].run as f64 / wish(i).target as f64).collect();
+    let whole = |(&cycles, times): (&u64, &f64)| (cycles as f64 * times).round() as u64;
+    let service = looked.iter().zip(&times).map(whole).collect();
+    Ok(Isolation { quotas: quotas.into(), service, times, jobs })
 }
 
 /// The jobs with their times in cycles, from the first arrival on.

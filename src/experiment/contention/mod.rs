@@ -8,6 +8,7 @@
 mod alone;
 mod correlations;
 mod isolation;
+mod links;
 mod outcome;
 mod slices;
 mod stage;
@@ -29,6 +30,7 @@ use crate::workload::{Job, JobId};
 
 pub use correlations::{Correlations, PAIRS, Pair, Point, settings};
 pub use isolation::{Isolation, TOLERANCE, isolate};
+use links::LinkService;
 pub use outcome::{Contended, ContendedJob, Contention};
 use slices::{SliceError, Slices};
 pub use stage::{LONGEST, Stage, TraceError};
@@ -46,6 +48,9 @@ pub struct Messages {
     pub program: Arc<Program>,
     /// How much.
     pub quota: Quota,
+    /// Cycles for which a job is looked at alone where jobs slow each other down by the
+    /// [loads of their links](crate::network::links); `None` where every flit is.
+    pub window: Option<u64>,
 }
 
 impl Messages {
@@ -57,7 +62,12 @@ impl Messages {
         let program = Arc::new(Program::load(pattern)?);
         let quota = preset.quota(&program);
         let options = TrafficOptions { mapping: Mapping::Allocation, ..Default::default() };
-        Ok(Self { network: preset.network(), options, program, quota })
+        Ok(Self { network: preset.network(), options, program, quota, window: None })
+    }
+
+    /// The cycles of a job of so many that are looked at alone.
+    fn looked_at(&self, target: u64) -> u64 {
+        self.window.map_or(target, |window| window.min(target))
     }
 
     /// BLAKE3 digest (hexadecimal) of all of it, files that a pattern names included.
@@ -138,11 +148,6 @@ impl Communication {
     /// What every job's packets came to; empty unless recorded.
     pub fn by_job(&self) -> &[JobTraffic] {
         self.by_job.as_deref().unwrap_or_default()
-    }
-
-    /// The network and its channels.
-    pub fn traffic(&self) -> &Traffic {
-        &self.traffic
     }
 }
 

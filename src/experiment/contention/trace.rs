@@ -19,6 +19,7 @@
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use super::LinkService;
 use super::alone::Alone;
 use super::isolation::is_near;
 use super::{Isolation, Stage, TraceError};
@@ -27,7 +28,7 @@ use crate::allocator::registry::AllocatorSpec;
 use crate::experiment::journal::CellId;
 use crate::experiment::{Cell, Pace, Watch};
 use crate::metrics::{Locality, Placement, SystemMetrics, SystemRecorder};
-use crate::network::{Network, Port};
+use crate::network::{ChannelId, Network, Port};
 use crate::scheduler::registry::SchedulerSpec;
 use crate::simulation::{Observer, Scene, simulate};
 use crate::topology::NodeId;
@@ -118,10 +119,6 @@ pub fn run_trace(
     let processors = topology.processors();
     let mut built = allocator.build(topology, seed)?;
     built.stopped_by(watch.stop);
-    let mut service = messages
-        .on(topology, seed, Some(isolation.quotas.clone()))?
-        .recording(jobs.len())
-        .stopped_by(watch.stop.clone());
     let pace = Pace::new(watch, jobs.len());
     let locality = Locality::new(topology);
     let (placements, nodes) = (vec![None; jobs.len()], vec![Vec::new(); jobs.len()]);
@@ -130,21 +127,40 @@ pub fn run_trace(
     let mut observers = (SystemRecorder::new(jobs.len()), watcher);
     let scene = Scene { jobs, topology, timed: false, stop: watch.stop };
     let mut scheduler = scheduler.build(processors as u32);
-    let overhead =
-        simulate(scene, scheduler.as_mut(), built.as_mut(), &mut service, &mut observers)?;
-    let (recorder, Watcher { placements, nodes, .. }) = observers;
-    // Every job once more by itself, where it was.
+    let (scheduler, built) = (scheduler.as_mut(), built.as_mut());
     let empty = Alone::new(stage, seed)?;
-    let alone = nodes.into_par_iter().enumerate().with_max_len(1).map(|(job, nodes)| {
-        let packets = quotas[job];
-        if packets > 0 { empty.time(&nodes, job as u64, packets) } else { Ok(0) }
-    });
-    let alone: Vec<u64> = alone.collect::<Result<_, TraceError>>()?;
+    let (overhead, sent, link_use) = if messages.window.is_some() {
+        let mut service = LinkService::new(empty, isolation);
+        let overhead = simulate(scene, scheduler, built, &mut service, &mut observers)?;
+        let (network, reserved) = service.reserved();
+        let channels = (0..).zip(reserved).filter(|(_, cycles)| **cycles > 0.0);
+        let last = observers.0.ends().iter().copied().max().unwrap_or(0);
+        let used = channels.map(|(id, &cycles)| (ChannelId(id), cycles));
+        let link_use = link_use(network, processors, last as u64, used);
+        (overhead, service.by_job().to_vec(), link_use)
+    } else {
+        let mut service = messages
+            .on(topology, seed, Some(isolation.quotas.clone()))?
+            .recording(jobs.len())
+            .stopped_by(watch.stop.clone());
+        let overhead = simulate(scene, scheduler, built, &mut service, &mut observers)?;
+        // Every job once more by itself, where it was.
+        let nodes = observers.1.nodes.par_iter().enumerate().with_max_len(1);
+        let alone = nodes.map(|(job, nodes)| {
+            let packets = quotas[job];
+            if packets > 0 { empty.time(nodes, job as u64, packets) } else { Ok(0) }
+        });
+        let alone: Vec<u64> = alone.collect::<Result<_, TraceError>>()?;
+        let sent = service.by_job().iter().copied().zip(alone).collect();
+        let network = service.traffic.network();
+        let used = network.carried().map(|(id, busy, _)| (id, busy as f64));
+        (overhead, sent, link_use(network, processors, network.now(), used))
+    };
+    let (recorder, Watcher { placements, .. }) = observers;
     let times = recorder.starts().iter().zip(recorder.ends());
-    let alone = isolation.service.iter().zip(&alone);
-    let each = jobs.iter().zip(placements).zip(times).zip(service.by_job()).zip(alone);
-    let jobs = each.filter_map(|((((job, placement), (start, end)), traffic), alone)| {
-        let (isolated, alone) = alone;
+    let each = jobs.iter().zip(placements).zip(times).zip(&sent).zip(&isolation.service);
+    let jobs = each.filter_map(|((((job, placement), (start, end)), sent), isolated)| {
+        let (traffic, alone) = sent;
         let mean = |sum: u64| sum as f64 / traffic.packets.max(1) as f64;
         Some(JobContention {
             number: job.number,
@@ -164,7 +180,7 @@ pub fn run_trace(
     Ok(TraceRun {
         jobs: jobs.collect(),
         system: recorder.metrics(0, processors, &overhead),
-        link_use: link_use(service.traffic().network(), processors),
+        link_use,
     })
 }
 
@@ -173,20 +189,28 @@ pub fn run_trace(
 /// a 2D mesh has two of four, an edge three.
 pub type LinkUse = Vec<Option<f64>>;
 
-/// The use of the links by processor. The two virtual channels of a torus' link are added up: they
-/// share its flits, but may be reserved at the same time, so that a share can be above 1.
-pub fn link_use(network: &Network, processors: usize) -> Vec<LinkUse> {
-    let cycles = network.now().max(1) as f64;
+/// The use of the links by processor: cycles for which channels were `used`, of `cycles`. The two virtual
+/// channels of a torus' link are added up: they share its flits, but may be reserved at the same time, so
+/// that a share can be above 1.
+pub fn link_use(
+    network: &Network,
+    processors: usize,
+    cycles: u64,
+    used: impl Iterator<Item = (ChannelId, f64)>,
+) -> Vec<LinkUse> {
     let mut links = vec![LinkUse::new(); processors];
-    for usage in network.usage() {
-        let direction = match usage.channel.port {
+    // Links that carried nothing are there too.
+    let none = (0..network.channels() as u32).map(|id| (ChannelId(id), 0.0));
+    for (id, busy) in none.chain(used) {
+        let Some(channel) = network.channel(id) else { continue };
+        let direction = match channel.port {
             Port::Axis { axis, positive, .. } => 2 * usize::from(axis) + usize::from(positive),
             Port::Bit(bit) => usize::from(bit),
             Port::Injection | Port::Ejection => continue,
         };
-        let of = &mut links[usage.channel.from.index()];
+        let of = &mut links[channel.from.index()];
         of.resize(of.len().max(direction + 1), None);
-        *of[direction].get_or_insert(0.0) += usage.busy as f64 / cycles;
+        *of[direction].get_or_insert(0.0) += busy / cycles.max(1) as f64;
     }
     links
 }

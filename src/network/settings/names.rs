@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use super::{FlowControl, Settings, Switching};
-use crate::naming::{Description, Entry, Table, kind, spelled};
+use crate::naming::{Entry, Table, kind, spelled};
 
 const FLOWS: [(&str, FlowControl); 2] =
     [("handshake", FlowControl::Handshake), ("pipelined", FlowControl::Pipelined)];
@@ -13,7 +13,10 @@ const SWITCHINGS: [(&str, Switching); 3] = [
     ("store-and-forward", Switching::StoreAndForward),
 ];
 
-pub(super) static TABLE: LazyLock<Table<Settings>> = LazyLock::new(|| {
+pub(super) static TABLE: LazyLock<Table<Settings>> = LazyLock::new(table);
+
+/// The presets with their parameters.
+pub fn table() -> Table<Settings> {
     let lo = entry("lo", Settings::LO)
         .about(
             "Wormhole with hand-shake of single-flit buffers; 8 flits over d hops take 27 + 4 d cycles.",
@@ -25,7 +28,7 @@ pub(super) static TABLE: LazyLock<Table<Settings>> = LazyLock::new(|| {
         )
         .source("Bani-Mohammad, PhD thesis, chapter 4");
     Table::new("network", [lo, bani_mohammad])
-});
+}
 
 fn entry(name: &str, preset: Settings) -> Entry<Settings> {
     let cycles = |least| kind::integer(least..=Settings::MAX);
@@ -56,11 +59,6 @@ fn entry(name: &str, preset: Settings) -> Entry<Settings> {
 }
 
 spelled!(Settings, TABLE);
-
-/// The presets with their parameters, for a listing.
-pub fn descriptions() -> Vec<Description> {
-    TABLE.descriptions()
-}
 
 #[cfg(test)]
 mod tests;

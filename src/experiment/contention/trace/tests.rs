@@ -59,7 +59,9 @@ fn the_lanes_of_a_link_are_one_link() {
         let demand = Demand { program: Arc::new(program), quota: Quota::fixed(1), seed: 0 };
         traffic.start(0, &[NodeId(1), NodeId(2)], &demand).expect("nodes");
         traffic.advance(None, &mut Vec::new()).expect("no deadlock");
-        link_use(traffic.network(), 5)
+        let network = traffic.network();
+        let used = network.carried().map(|(id, busy, _)| (id, busy as f64));
+        link_use(network, 5, network.now(), used)
     };
     // The only link used, and where there are others: an end of the line has one of two.
     let (mesh, torus) = (share("5x1"), share("torus:5x1"));

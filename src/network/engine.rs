@@ -21,7 +21,7 @@ use super::stalled::Stalled;
 use super::usage::{Flits, Line, NONE, UNKNOWN, Usage};
 use super::wiring::{Kind, Leg, Wiring};
 use super::worm::{Label, Walker, Worm};
-use crate::topology::Topology;
+use crate::topology::{NodeId, Topology};
 
 /// A network with its packets, at some cycle. See the [module](super) for its rules and an
 /// example.
@@ -199,6 +199,17 @@ impl Network {
         self.lines.iter().enumerate().filter_map(move |(id, line)| {
             let carried = line.flits() > 0 && self.wiring.kind(id as u32) == Kind::Link;
             carried.then(|| (ChannelId(id as u32), line.busy(now), line.flits()))
+        })
+    }
+
+    /// The links of the route from one node to another, in its order.
+    pub fn route(&self, src: NodeId, dst: NodeId) -> impl Iterator<Item = ChannelId> {
+        let mut legs = vec![Leg::default(); self.most_legs];
+        let hops = self.wiring.route(src, dst, &mut legs);
+        let mut walker = Walker::new(&legs);
+        (0..hops).map(move |_| {
+            walker.step(&legs);
+            ChannelId(walker.channel)
         })
     }
 

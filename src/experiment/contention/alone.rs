@@ -5,16 +5,15 @@ use std::sync::{Mutex, PoisonError};
 
 use super::Slices;
 use super::stage::{Stage, TraceError};
-use crate::network::Network;
-use crate::network::links::{Footprint, Reserved};
 use crate::network::traffic::{Demand, JobTraffic, Mapping, Quota, Traffic};
+use crate::network::{Delivery, Network};
 use crate::topology::{Coord, NodeId};
 
 /// Times of jobs that have the machine to themselves. Of patterns that draw nothing a time is
 /// measured once: it depends on the processors and the packets alone, and in a grid not on where the
 /// processors are, but on where they are from each other.
 pub(super) struct Alone<'a> {
-    stage: Stage<'a>,
+    pub(super) stage: Stage<'a>,
     seed: u64,
     /// The machine.
     empty: Traffic,
@@ -74,47 +73,27 @@ impl<'a> Alone<'a> {
         places.map(|place| std::array::from_fn(|i| place[i] - corner[i])).collect()
     }
 
-    /// What so many packets of a job come to on these processors, and the links that they take
-    /// there. The job sends at least one packet.
-    ///
-    /// # Errors
-    /// [`TraceError`].
-    pub fn footprint(
-        &self,
-        nodes: &[NodeId],
-        job: u64,
-        packets: u64,
-    ) -> Result<(JobTraffic, Footprint), TraceError> {
-        let (traffic, total) = self.ran(nodes, job, packets)?;
-        let cycles = (total.end - total.begin).max(1) as f64;
-        let flits = f64::from(self.stage.messages.options.flits);
-        let sent = total.packets.max(1) as f64;
-        let links = traffic.network().carried().map(|(link, busy, carried)| {
-            let packets = carried as f64 / flits;
-            // The last packets leave their links a moment after their delivery.
-            let share = (busy as f64 / cycles).min(1.0);
-            Reserved { link, share, hold: busy as f64 / packets, part: packets / sent }
-        });
-        let latency = (total.latency as f64 / sent).max(1.0);
-        Ok((total, Footprint { latency, links: links.collect() }))
-    }
-
     /// The machine without anybody on it.
     pub fn network(&self) -> &Network {
         self.empty.network()
     }
 
     fn measured(&self, nodes: &[NodeId], job: u64, packets: u64) -> Result<u64, TraceError> {
-        let (_, total) = self.ran(nodes, job, packets)?;
+        let (_, total) = self.ran(nodes, job, packets, &mut |_| {})?;
         Ok(total.end - total.begin)
     }
 
-    /// The machine at the end of a job that has it to itself, and what the job's packets came to.
-    fn ran(
+    /// The machine at the end of a job that has it to itself, and what the job's packets came to;
+    /// `seen` is told of each of them.
+    ///
+    /// # Errors
+    /// [`TraceError`].
+    pub fn ran(
         &self,
         nodes: &[NodeId],
         job: u64,
         packets: u64,
+        seen: &mut impl FnMut(&Delivery),
     ) -> Result<(Traffic, JobTraffic), TraceError> {
         let Stage { messages, watch, .. } = self.stage;
         let mut traffic = self.empty.clone();
@@ -122,7 +101,7 @@ impl<'a> Alone<'a> {
         let demand = Demand { program, quota: Quota::fixed(packets), seed: self.seed };
         traffic.start(job, nodes, &demand)?;
         let mut ended = Vec::new();
-        Slices::new().advance(&mut traffic, None, &mut ended, watch.stop)?;
+        Slices::new().advance_seen(&mut traffic, None, &mut ended, watch.stop, seen)?;
         let total = ended.first().copied().unwrap_or_default();
         Ok((traffic, total))
     }

@@ -6,6 +6,7 @@
 use std::error::Error;
 
 use super::alone::Alone;
+use super::footprint::footprint;
 use super::{Isolation, Totals, TraceError};
 use crate::network::Network;
 use crate::network::links::{LinkLoads, Slot};
@@ -85,8 +86,8 @@ impl<'a> LinkService<'a> {
 
     fn begin(&mut self, id: JobId, nodes: &[NodeId], now: i64) -> Result<(), TraceError> {
         let packets = self.isolation.quotas[id.index()];
-        let (looked, footprint) = self.alone.footprint(nodes, u64::from(id.0), packets)?;
         let times = self.isolation.times(id.index());
+        let (looked, footprint) = footprint(&self.alone, nodes, u64::from(id.0), packets, times)?;
         let alone = (((looked.end - looked.begin) as f64 * times).round() as u64).max(1);
         let slot = self.loads.start(footprint);
         self.stale = true;

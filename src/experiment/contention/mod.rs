@@ -7,6 +7,7 @@
 
 mod alone;
 mod correlations;
+mod footprint;
 mod isolation;
 mod links;
 mod outcome;

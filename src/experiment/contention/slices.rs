@@ -1,8 +1,8 @@
 use std::error::Error;
 use std::time::{Duration, Instant};
 
-use crate::network::Stalled;
 use crate::network::traffic::{JobTraffic, Traffic};
+use crate::network::{Delivery, Stalled};
 use crate::stop::{Stop, Stopped};
 
 /// A slice that took longer is too long, one that took a quarter of it too short.
@@ -52,13 +52,25 @@ impl Slices {
         ended: &mut Vec<JobTraffic>,
         stop: &Stop,
     ) -> Result<Option<u64>, SliceError> {
+        self.advance_seen(traffic, until, ended, stop, &mut |_| {})
+    }
+
+    /// [`Traffic::advance_seen`], until `stop` is raised.
+    pub fn advance_seen(
+        &mut self,
+        traffic: &mut Traffic,
+        until: Option<u64>,
+        ended: &mut Vec<JobTraffic>,
+        stop: &Stop,
+        seen: &mut impl FnMut(&Delivery),
+    ) -> Result<Option<u64>, SliceError> {
         loop {
             stop.check()?;
             // With nobody on it any time passes at once.
             let slice = (traffic.running() > 0).then(|| traffic.now() + self.cycles);
             let part = slice.into_iter().chain(until).min();
             let begin = Instant::now();
-            let cycle = traffic.advance(part, ended)?;
+            let cycle = traffic.advance_seen(part, ended, seen)?;
             if cycle.is_some() || part == until {
                 return Ok(cycle);
             }

@@ -3,7 +3,7 @@
 use crate::network::ChannelId;
 
 /// Slowdowns agree if none changes by more than this share of itself.
-pub const AGREED: f64 = 1e-6;
+pub const AGREED: f64 = 1e-4;
 
 /// Of a link no more than this share is ever taken as reserved: beyond it waits have no bound.
 const FULL: f64 = 1.0 - 1e-6;
@@ -20,17 +20,23 @@ pub struct Reserved {
     pub share: f64,
     /// Cycles for which a packet reserves it, mean.
     pub hold: f64,
-    /// The part of the job's packets that crosses it.
-    pub part: f64,
 }
 
 /// What a job does alone where it is.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Footprint {
-    /// Mean latency of its packets, cycles; above 0.
-    pub latency: f64,
     /// The links that it reserves, each once.
     pub links: Vec<Reserved>,
+    /// What of it must come to an end: the job is as slow as the slowest of these.
+    pub streams: Vec<Stream>,
+}
+
+/// Packets one after another. If those that cross the job's link number l waited w_l cycles each, the
+/// stream would take 1 + sum of weight_l w_l times as long.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Stream {
+    /// Numbers of links, and their weights in packets a cycle.
+    pub weights: Vec<(u32, f64)>,
 }
 
 /// The number of a running job.
@@ -44,6 +50,7 @@ pub struct LinkLoads {
     jobs: Vec<Option<Running>>,
     /// Slots whose slowdown is to be looked at.
     open: Vec<Slot>,
+    shared: Shared,
 }
 
 /// A link.
@@ -101,7 +108,12 @@ struct Running {
 impl LinkLoads {
     /// No jobs, on a network of so many channels.
     pub fn new(channels: usize) -> Self {
-        Self { links: vec![Load::default(); channels], jobs: Vec::new(), open: Vec::new() }
+        Self {
+            links: vec![Load::default(); channels],
+            jobs: Vec::new(),
+            open: Vec::new(),
+            shared: Shared::default(),
+        }
     }
 
     /// A job starts. Slowdowns are those of before until [`settle`](Self::settle).
@@ -163,7 +175,8 @@ impl LinkLoads {
         let Some(job) = &mut self.jobs[slot] else { return };
         job.open = false;
         let old = job.slowdown;
-        let new = balanced(&job.footprint, old, &self.links);
+        self.shared.look(&job.footprint, old, &self.links);
+        let new = self.shared.confirmed(old);
         if (new - old).abs() <= AGREED * old {
             return;
         }
@@ -212,34 +225,97 @@ impl Load {
     }
 }
 
-/// The slowdown f of a job that its own waits confirm, the others' as they are: f = 1 + waits(f) /
-/// latency. A slower job reserves less, so that waits fall as f grows, and there is one such f.
-fn balanced(footprint: &Footprint, old: f64, links: &[Load]) -> f64 {
-    // Alone on a link: nothing to wait for, to the last bit.
-    let shared = || {
-        let own = footprint.links.iter().map(|own| (own, &links[own.link.index()]));
-        own.filter(|(_, load)| load.sharers.len() > 1)
-    };
-    let wanted = |slowdown: f64| {
-        let waits = shared().map(|(own, load)| {
-            let share = own.share / slowdown;
-            let sums = load.sums.with(-1.0, own.share / old, own.hold).with(1.0, share, own.hold);
-            own.part * sums.wait(share, own.hold)
-        });
-        1.0 + waits.sum::<f64>() / footprint.latency
-    };
-    let at_old = wanted(old);
-    if (at_old - old).abs() <= AGREED * old {
-        return at_old;
-    }
-    // The root lies between f and what f asks for; halved on a scale of ratios.
-    let (mut low, mut high) = if at_old > old { (old, at_old) } else { (at_old.max(1.0), old) };
-    for _ in 0..60 {
-        if high - low <= 0.1 * AGREED * low {
-            break;
+/// The links that a job shares, and its streams on these; kept for their memory.
+#[derive(Clone, Debug, Default)]
+struct Shared {
+    /// Number of a link of the job, the job's part in it, and what all of its sharers come to without the job.
+    links: Vec<(Reserved, Sums)>,
+    /// By link of the job, its place among the shared ones.
+    places: Vec<u32>,
+    /// The weights of all streams on shared links, and where each stream ends.
+    weights: Vec<(u32, f64)>,
+    ends: Vec<usize>,
+    waits: Vec<f64>,
+}
+
+const ALONE: u32 = u32::MAX;
+
+impl Shared {
+    /// Looks at a job whose present slowdown is `slowdown`.
+    fn look(&mut self, footprint: &Footprint, slowdown: f64, links: &[Load]) {
+        let Self { links: shared, places, weights, ends, .. } = self;
+        shared.clear();
+        places.clear();
+        places.extend(footprint.links.iter().map(|own| {
+            let load = &links[own.link.index()];
+            // Alone on a link: nothing to wait for, to the last bit.
+            if load.sharers.len() < 2 {
+                return ALONE;
+            }
+            shared.push((*own, load.sums.with(-1.0, own.share / slowdown, own.hold)));
+            shared.len() as u32 - 1
+        }));
+        weights.clear();
+        ends.clear();
+        for stream in &footprint.streams {
+            let on = stream.weights.iter().map(|&(link, weight)| (places[link as usize], weight));
+            weights.extend(on.filter(|&(place, _)| place != ALONE));
+            ends.push(weights.len());
         }
-        let middle = (low * high).sqrt();
-        if wanted(middle) > middle { low = middle } else { high = middle }
     }
-    low
+
+    /// The slowdown that a job's waits ask for if it has a slowdown already.
+    fn wanted(&mut self, slowdown: f64) -> f64 {
+        self.waits.clear();
+        self.waits.extend(self.links.iter().map(|(own, others)| {
+            let share = own.share / slowdown;
+            others.with(1.0, share, own.hold).wait(share, own.hold)
+        }));
+        let (mut begin, mut most) = (0, 0.0f64);
+        for &end in &self.ends {
+            let stream = &self.weights[begin..end];
+            let sum = stream.iter().map(|&(link, weight)| weight * self.waits[link as usize]).sum();
+            (begin, most) = (end, most.max(sum));
+        }
+        1.0 + most
+    }
+
+    /// The slowdown f that the job's own waits confirm, the others' as they are: f = wanted(f). A slower
+    /// job reserves less, so that its waits fall as f grows, and there is one such f.
+    fn confirmed(&mut self, old: f64) -> f64 {
+        let at_old = self.wanted(old);
+        if (at_old - old).abs() <= AGREED * old {
+            return old;
+        }
+        // The root lies between f and what f asks for. Excess: by how much f asks for more than it is.
+        let (mut low, mut high) = if at_old > old { (old, at_old) } else { (at_old.max(1.0), old) };
+        let mut excess = |f: f64| self.wanted(f) - f;
+        let (mut at_low, mut at_high) = match at_old > old {
+            true => (at_old - old, excess(high)),
+            false => (excess(low), at_old - old),
+        };
+        // The chord; where it creeps at one end, half the other end's excess (Illinois).
+        let mut last = 0;
+        while high - low > 0.1 * AGREED * low {
+            let chord = low + (high - low) * at_low / (at_low - at_high);
+            let middle = if chord > low && chord < high { chord } else { (low + high) / 2.0 };
+            let at_middle = excess(middle);
+            if at_middle.abs() <= 0.1 * AGREED * middle {
+                return middle;
+            }
+            if at_middle > 0.0 {
+                (low, at_low) = (middle, at_middle);
+                at_high /= if last > 0 { 2.0 } else { 1.0 };
+                last = 1;
+            } else {
+                (high, at_high) = (middle, at_middle);
+                at_low /= if last < 0 { 2.0 } else { 1.0 };
+                last = -1;
+            }
+            if high - low <= f64::EPSILON * 4.0 * low {
+                break;
+            }
+        }
+        low
+    }
 }

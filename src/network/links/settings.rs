@@ -39,7 +39,7 @@ fn table() -> Table<Links> {
             "Each job alone flit by flit for a window of its time, then jobs slow each other down by the \
              loads of the links that they share, at starts and ends (contend only).",
         )
-        .source("Adve, Vernon, IEEE TPDS 5(3), 1994; Kleinrock, Queueing Systems, 1975")
+        .source("mean value analysis: Reiser, Lavenberg, JACM 27(2), 1980; Adve, Vernon, IEEE TPDS 5(3), 1994")
         .param("window", kind::integer(1..=1 << 30), "cycles for which a job is looked at alone", |l| {
             &mut l.window
         })

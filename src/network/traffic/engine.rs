@@ -5,7 +5,9 @@ use super::mapping::Mapping;
 use super::random::{Purpose, stream};
 use super::run::{JobTraffic, Run};
 use crate::naming::NameError;
-use crate::network::{Network, Notice, Packet, PacketError, Settings, SettingsError, Stalled};
+use crate::network::{
+    Delivery, Network, Notice, Packet, PacketError, Settings, SettingsError, Stalled,
+};
 use crate::topology::{NodeId, Topology};
 
 /// What is the same for all jobs.
@@ -152,6 +154,19 @@ impl Traffic {
         until: Option<u64>,
         ended: &mut Vec<JobTraffic>,
     ) -> Result<Option<u64>, Stalled> {
+        self.advance_seen(until, ended, &mut |_| {})
+    }
+
+    /// The same, and `seen` is told of every packet that is delivered.
+    ///
+    /// # Errors
+    /// [`Stalled`] if the network is deadlocked.
+    pub fn advance_seen(
+        &mut self,
+        until: Option<u64>,
+        ended: &mut Vec<JobTraffic>,
+        seen: &mut impl FnMut(&Delivery),
+    ) -> Result<Option<u64>, Stalled> {
         ended.clear();
         ended.append(&mut self.idle);
         if !ended.is_empty() {
@@ -167,6 +182,7 @@ impl Traffic {
                         }
                     }
                     Notice::Delivered(delivery) => {
+                        seen(delivery);
                         let slot = Run::slot(delivery.tag);
                         let Some(run) = &mut runs[slot] else { continue };
                         if let Some(total) = run.delivered(delivery, network) {

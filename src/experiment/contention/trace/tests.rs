@@ -150,3 +150,48 @@ fn what_others_do_is_apart_from_where_a_job_is() {
     let stretch = together[0].stretch();
     assert!(product.zip(stretch).is_some_and(|(a, b)| (a - b).abs() < 1e-12), "{together:?}");
 }
+
+/// Jobs and the machine, looked at by flits or by link loads.
+fn by(window: Option<u64>, machine: &str, pattern: &str, alloc: &str, jobs: &[Job]) -> TraceRun {
+    let topology: Topology = machine.parse().expect("a machine");
+    let pattern = pattern.parse().expect("a pattern");
+    let mut messages = Messages::new(Preset::Lo, pattern).expect("no file");
+    messages.window = window;
+    let (flag, topology, messages) = (Stop::new(), &topology, &messages);
+    let stage = Stage { jobs, topology, messages, watch: Watch::new(&flag) };
+    let isolation = isolate(stage, 1.0, 3).expect("it runs");
+    let allocator = alloc.parse().expect("an allocator");
+    run_trace(stage, &isolation, &SchedulerSpec::fcfs(), &allocator, 3).expect("it runs")
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
+    /// A job that has the machine to itself is the same in both models, if it is looked at as a whole.
+    #[test]
+    fn link_loads_say_of_a_lone_job_what_flits_say(
+        sizes in proptest::collection::vec((1u32..30, 1i64..4000), 1..4),
+        machine in prop_oneof![Just("8x8"), Just("torus:8x4"), Just("hypercube:5")],
+        pattern in prop_oneof![Just("n-body"), Just("all-to-all"), Just("random"), Just("one-to-all")],
+    ) {
+        let jobs: Vec<Job> =
+            (0..).zip(&sizes).map(|(i, &(size, run))| job(i * 40_000_000, run, size)).collect();
+        let [flits, links] = [None, Some(1 << 30)].map(|w| by(w, machine, pattern, "random", &jobs));
+        prop_assert_eq!(flits.jobs, links.jobs);
+    }
+}
+
+/// Two jobs side by side on common links are slower by link loads too, and what they share is where
+/// they are.
+#[test]
+fn link_loads_slow_down_who_shares_links() {
+    let jobs = [job(0, 60_000, 8), job(0, 60_000, 8)];
+    let run = |alloc| by(Some(2000), "4x4", "all-to-all", alloc, &jobs).jobs;
+    for apart in run("first-fit") {
+        assert_eq!(apart.contention_factor(), Some(1.0), "{apart:?}");
+    }
+    for mixed in run("random") {
+        let factor = mixed.contention_factor().expect("it sends");
+        assert!(factor > 1.01 && factor < 2.5, "{mixed:?}");
+        assert!(mixed.service.abs_diff((mixed.alone as f64 * factor) as u64) <= 1);
+    }
+}

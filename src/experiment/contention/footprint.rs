@@ -10,14 +10,17 @@ use crate::network::links::{Footprint, Reserved, Stream};
 use crate::network::traffic::{Barrier, JobTraffic};
 use crate::topology::NodeId;
 
-/// Of the processes of a job at most so many are looked at for the slowest.
-const SENDERS: usize = 64;
+/// Of the processes of a job so many are looked at for the slowest: fewer of a larger job, whose
+/// processes send more.
+fn senders(processes: usize) -> usize {
+    (8192 / processes.max(1)).clamp(16, 64).min(processes)
+}
 
 /// What so many packets of a job come to on these processors, and the links that they take there. The
 /// packets, at least one, are sent `times` over.
 ///
 /// Where a pattern has barriers the whole job waits for its slowest process, so that each of its
-/// senders is a [`Stream`], evenly spaced ones if it has more than [`SENDERS`]: a sender has one packet
+/// senders is a [`Stream`], evenly spaced ones if it has [more](senders) than are looked at: a sender has one packet
 /// under way at a time, and each of its waits makes it later. Without barriers, and of a
 /// job that ends before its first one, quick processes send for slow ones: all packets are one stream,
 /// and its time grows as their mean latency does, by Little's law.
@@ -43,7 +46,7 @@ pub fn footprint(
     // By sender, packets by receiver.
     let mut sent: BTreeMap<NodeId, BTreeMap<NodeId, u64>> = BTreeMap::new();
     if barriers {
-        let looked_at = nodes.len().min(SENDERS);
+        let looked_at = senders(nodes.len());
         sent.extend((0..looked_at).map(|i| (nodes[i * nodes.len() / looked_at], BTreeMap::new())));
     }
     let (traffic, total) = alone.ran(nodes, job, packets, &mut |delivery| {

@@ -3,7 +3,7 @@
 use crate::network::ChannelId;
 
 /// Slowdowns agree if none changes by more than this share of itself.
-pub const AGREED: f64 = 1e-4;
+pub const AGREED: f64 = 1e-3;
 
 /// Of a link no more than this share is ever taken as reserved: beyond it waits have no bound.
 const FULL: f64 = 1.0 - 1e-6;
@@ -101,6 +101,8 @@ struct Sharer {
 #[derive(Clone, Debug)]
 struct Running {
     footprint: Footprint,
+    /// Those with whom it shares links.
+    neighbours: Vec<Slot>,
     slowdown: f64,
     open: bool,
 }
@@ -122,12 +124,23 @@ impl LinkLoads {
             self.jobs.push(None);
             self.jobs.len() - 1
         });
-        for &Reserved { link, share, hold, .. } in &footprint.links {
-            self.links[link.index()].sharers.push(Sharer { slot, share, hold });
+        let mut neighbours = Vec::new();
+        for &Reserved { link, share, hold } in &footprint.links {
+            let load = &mut self.links[link.index()];
+            for sharer in &load.sharers {
+                let Some(other) = &mut self.jobs[sharer.slot] else { continue };
+                if other.neighbours.last() != Some(&slot) {
+                    other.neighbours.push(slot);
+                    neighbours.push(sharer.slot);
+                }
+            }
+            load.sharers.push(Sharer { slot, share, hold });
+            load.sums = load.sums.with(1.0, share, hold);
         }
-        self.jobs[slot] = Some(Running { footprint, slowdown: 1.0, open: false });
-        self.changed(slot);
-        self.look_at(slot);
+        self.open.push(slot);
+        let job = Running { footprint, neighbours, slowdown: 1.0, open: true };
+        self.look_at(&job.neighbours);
+        self.jobs[slot] = Some(job);
         slot
     }
 
@@ -139,8 +152,11 @@ impl LinkLoads {
             let load = &mut self.links[reserved.link.index()];
             load.sharers.retain(|sharer| sharer.slot != slot);
             load.sum(&self.jobs);
-            for sharer in &load.sharers {
-                look_at(&mut self.jobs, &mut self.open, sharer.slot);
+        }
+        self.look_at(&ended.neighbours);
+        for &neighbour in &ended.neighbours {
+            if let Some(job) = &mut self.jobs[neighbour] {
+                job.neighbours.retain(|&other| other != slot);
             }
         }
         Some(ended.footprint)
@@ -181,42 +197,31 @@ impl LinkLoads {
             return;
         }
         job.slowdown = new;
-        self.changed(slot);
+        for own in &job.footprint.links {
+            let load = &mut self.links[own.link.index()];
+            let without = load.sums.with(-1.0, own.share / old, own.hold);
+            load.sums = without.with(1.0, own.share / new, own.hold);
+        }
+        let neighbours = std::mem::take(&mut job.neighbours);
+        self.look_at(&neighbours);
+        if let Some(job) = &mut self.jobs[slot] {
+            job.neighbours = neighbours;
+        }
     }
 
-    /// Sums up the links of a job anew, and looks at those with whom it shares them.
-    fn changed(&mut self, slot: Slot) {
-        let Some(links) =
-            self.jobs[slot].as_mut().map(|job| std::mem::take(&mut job.footprint.links))
-        else {
-            return;
-        };
-        for reserved in &links {
-            let load = &mut self.links[reserved.link.index()];
-            load.sum(&self.jobs);
-            for sharer in load.sharers.iter().filter(|sharer| sharer.slot != slot) {
-                look_at(&mut self.jobs, &mut self.open, sharer.slot);
+    /// Jobs are to be looked at again.
+    fn look_at(&mut self, slots: &[Slot]) {
+        for &slot in slots {
+            if let Some(job) = self.jobs[slot].as_mut().filter(|job| !job.open) {
+                job.open = true;
+                self.open.push(slot);
             }
         }
-        if let Some(job) = &mut self.jobs[slot] {
-            job.footprint.links = links;
-        }
-    }
-
-    fn look_at(&mut self, slot: Slot) {
-        look_at(&mut self.jobs, &mut self.open, slot);
-    }
-}
-
-fn look_at(jobs: &mut [Option<Running>], open: &mut Vec<Slot>, slot: Slot) {
-    if let Some(job) = jobs[slot].as_mut().filter(|job| !job.open) {
-        job.open = true;
-        open.push(slot);
     }
 }
 
 impl Load {
-    /// Adds up what its sharers come to. Anew each time: nothing is left of those who are gone.
+    /// Adds up anew what its sharers come to: nothing is left of those who are gone.
     fn sum(&mut self, jobs: &[Option<Running>]) {
         self.sums = self.sharers.iter().fold(Sums::default(), |sums, sharer| {
             let slowdown = jobs[sharer.slot].as_ref().map_or(1.0, |job| job.slowdown);

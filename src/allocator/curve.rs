@@ -3,13 +3,13 @@
 //! Sources: Leung et al. 2002 (orders from space-filling curves, Best Fit, First Fit, Sum
 //! of Squares adapted from bin packing); Lo et al. 1997 (Paging with one-processor pages,
 //! here `free-list`); Johnson, Bunde, Leung (section IV, Fig. 18). An *interval* is a
-//! maximal run of free processors with consecutive ranks. Cost per decision: one pass
-//! over the processors.
+//! maximal run of free processors with consecutive ranks. Cost per decision: the rows of
+//! the machine that have changed, and the runs, found 64 ranks at a time.
 
 use super::notes::{Listing, Notes};
 use super::options::{AllocatorOptions, grid_of};
 use super::{Allocator, Refusal, Request};
-use crate::machine::Machine;
+use crate::machine::{FreeRanks, Machine};
 use crate::naming::{Entry, Table};
 use crate::topology::curve::Curve;
 use crate::topology::{Grid, NodeId, Topology};
@@ -58,6 +58,7 @@ impl Fit {
 pub struct CurveAllocator {
     order: Vec<NodeId>,
     fit: Fit,
+    free: FreeRanks,
     intervals: Vec<Interval>,
     /// Number of intervals by length, for [`Fit::SumOfSquares`].
     lengths: Vec<u32>,
@@ -81,6 +82,7 @@ impl CurveAllocator {
     pub fn along(order: Vec<NodeId>, fit: Fit) -> Self {
         Self {
             fit,
+            free: FreeRanks::new(&order),
             intervals: Vec::new(),
             lengths: vec![0; order.len() + 1],
             ranks: Vec::new(),
@@ -89,23 +91,10 @@ impl CurveAllocator {
         }
     }
 
-    fn find_intervals(&mut self, machine: &Machine) {
+    fn find_intervals(&mut self) {
         self.intervals.clear();
-        let free = machine.free_map();
-        let mut open: Option<usize> = None;
-        for (rank, node) in self.order.iter().enumerate() {
-            match (free[node.index()], open) {
-                (true, None) => open = Some(rank),
-                (false, Some(first)) => {
-                    self.intervals.push(Interval { first, length: rank - first });
-                    open = None;
-                }
-                _ => {}
-            }
-        }
-        if let Some(first) = open {
-            self.intervals.push(Interval { first, length: self.order.len() - first });
-        }
+        let runs = self.free.runs().map(|(first, length)| Interval { first, length });
+        self.intervals.extend(runs);
     }
 
     /// Rank of the first processor of the chosen interval, if one holds `size`.
@@ -184,6 +173,10 @@ impl CurveAllocator {
 }
 
 impl Allocator for CurveAllocator {
+    fn reset(&mut self) {
+        self.free.reset();
+    }
+
     fn tells(&mut self, notes: &Notes) {
         self.notes = notes.clone();
     }
@@ -202,14 +195,14 @@ impl Allocator for CurveAllocator {
         if size > machine.free_count() {
             return Err(Refusal::TooFewFree);
         }
+        self.free.update(machine);
         if self.fit == Fit::FreeList {
-            let free = self.order.iter().copied().filter(|&node| machine.is_free(node));
-            chosen.extend(free.take(size));
+            chosen.extend(self.free.iter().take(size).map(|rank| self.order[rank]));
             self.notes
                 .say(|| "it takes the free processors of lowest rank along the curve".to_string());
             return Ok(());
         }
-        self.find_intervals(machine);
+        self.find_intervals();
         if self.notes.are_read() {
             self.tell(size);
         }

@@ -9,10 +9,12 @@ mod ball_counts;
 mod box_counts;
 mod count;
 mod diamond_counts;
+mod free_ranks;
 mod state;
 
 pub use ball_counts::BallCounts;
 pub use box_counts::{BoxCounts, LANES, Row};
 pub use count::Count;
 pub use diamond_counts::{Bytes, DiamondCounts, Shorts};
+pub use free_ranks::FreeRanks;
 pub use state::Machine;

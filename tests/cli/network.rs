@@ -12,6 +12,8 @@ trials!(
     packets_that_cannot_be_are_named,
     channels_are_accounted_for,
     contention_is_nothing_in_disjoint_boxes,
+    link_loads_stand_in_for_flits,
+    link_loads_have_settings_of_their_own,
     a_row_depends_on_its_own_seed_alone,
     quotas_follow_from_run_times,
     there_is_no_quota_to_choose,
@@ -272,6 +274,61 @@ fn contention_is_nothing_in_disjoint_boxes() {
     // Boxes of the same shape, XY routing: nobody meets anybody.
     assert!((stretch[0] - 1.0).abs() < 0.02, "{stretch:?}");
     assert!(stretch[1] > 1.2, "{stretch:?}");
+}
+
+/// The whole time of these jobs is looked at alone: what stands apart is the same to the last bit.
+fn link_loads_stand_in_for_flits() {
+    let dir = Dir::with_trace();
+    let run = |network: &str| {
+        let command = format!(
+            "contend --jobs 120 --scale 0.1 --alloc first-fit,mbs,random --network {network} --format json -q"
+        );
+        dir.replay(&command).code(0).objects()
+    };
+    let (flits, links) = (run("lo"), run("links[window=100000]"));
+    let number = |of: &serde_json::Value, name: &str| of[name].as_f64().expect("a number");
+    for name in ["mean_stretch", "mean_latency", "mean_hops", "utilization", "mean_wait_cycles"] {
+        // Disjoint boxes: nobody meets anybody.
+        assert_eq!(flits[0][name], links[0][name], "{name}");
+    }
+    for run in [&flits, &links] {
+        let stretch: Vec<f64> = run.iter().map(|row| number(row, "mean_stretch")).collect();
+        assert!(stretch.is_sorted(), "{stretch:?}");
+    }
+    assert_eq!(number(&links[0], "mean_contention_factor"), 1.0);
+    assert!(number(&links[2], "mean_contention_factor") > 1.02, "{:?}", links[2]);
+    // A window of part of the time says nearly the same.
+    let part = run("links[window=300]");
+    let ratio = number(&part[2], "mean_stretch") / number(&links[2], "mean_stretch");
+    assert!((0.8..1.25).contains(&ratio), "{ratio}");
+}
+
+fn link_loads_have_settings_of_their_own() {
+    let dir = Dir::with_trace();
+    let stretch = |options: &str| {
+        let command =
+            format!("contend --jobs 40 --scale 0.05 --alloc random --format json -q {options}");
+        dir.replay(&command).code(0).fields(&["mean_stretch"]).remove(0)
+    };
+    // The paper's network unless another is named.
+    let own = stretch("--preset bani-mohammad --network links");
+    let same = "--preset bani-mohammad --network links[timing=bani-mohammad]";
+    assert_eq!(own, stretch(same));
+    assert_ne!(own, stretch("--preset bani-mohammad --network links[timing=lo]"));
+    for (network, words) in [
+        ("links[window=0]", "window"),
+        ("links[timing=token-ring]", "token-ring"),
+        ("link", "did you mean \"links\"?"),
+    ] {
+        let command = format!("contend --jobs 5 --alloc mbs --network {network}");
+        dir.replay(&command).fails(2, 1, &[words]);
+    }
+    dir.replay("stream --mesh 8x8 --load 1 --pattern n-body --network links").fails(
+        2,
+        1,
+        &["--network links: is for jobs of traces"],
+    );
+    assert!(dir.replay("list networks").code(0).stdout.contains("links"));
 }
 
 fn threads_do_not_matter() {

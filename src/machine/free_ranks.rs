@@ -1,0 +1,136 @@
+//! Free processors along a linear order, as a row of bits.
+
+use super::Machine;
+use crate::topology::NodeId;
+
+/// Which ranks of an order of all processors are free. Kept up to date by the rows of the machine that
+/// have changed, so that a decision looks at bits, 64 ranks at a time, and not at processors.
+#[derive(Clone, Debug)]
+pub struct FreeRanks {
+    /// Rank by processor.
+    ranks: Vec<u32>,
+    /// A bit for each rank, set where it is free; further bits of the last word are not.
+    words: Vec<u64>,
+    /// The machine's version that the bits show; 0 if none.
+    seen: u64,
+}
+
+impl FreeRanks {
+    /// For an order of all processors of a machine.
+    pub fn new(order: &[NodeId]) -> Self {
+        let mut ranks = vec![0; order.len()];
+        for (rank, node) in (0..).zip(order) {
+            ranks[node.index()] = rank;
+        }
+        Self { ranks, words: vec![0; order.len().div_ceil(64)], seen: 0 }
+    }
+
+    /// Looks at the rows that have changed since last time.
+    pub fn update(&mut self, machine: &Machine) {
+        if machine.version() == self.seen {
+            return;
+        }
+        let (rows, free) = (machine.row_versions(), machine.free_map());
+        let row_length = free.len() / rows.len().max(1);
+        for (row, _) in rows.iter().enumerate().filter(|(_, version)| **version > self.seen) {
+            let nodes = row * row_length..(row + 1) * row_length;
+            for (&rank, &is_free) in self.ranks[nodes.clone()].iter().zip(&free[nodes]) {
+                let (word, bit) = (rank as usize / 64, rank % 64);
+                self.words[word] = self.words[word] & !(1 << bit) | u64::from(is_free) << bit;
+            }
+        }
+        self.seen = machine.version();
+    }
+
+    /// Forgets the machine seen last; the next update takes in the whole of its machine.
+    pub fn reset(&mut self) {
+        self.seen = 0;
+    }
+
+    /// The free ranks, in ascending order.
+    pub fn iter(&self) -> impl Iterator<Item = usize> + '_ {
+        self.words.iter().enumerate().flat_map(|(i, &word)| {
+            let mut left = word;
+            std::iter::from_fn(move || {
+                let bit = left.trailing_zeros() as usize;
+                (left != 0).then(|| {
+                    left &= left - 1;
+                    64 * i + bit
+                })
+            })
+        })
+    }
+
+    /// The maximal runs of free ranks, in ascending order: the first rank of each, and its length.
+    pub fn runs(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+        let mut from = 0;
+        std::iter::from_fn(move || {
+            let first = self.next(from, 0)?;
+            let end = self.next(first, !0).unwrap_or(self.ranks.len());
+            from = end;
+            Some((first, end - first))
+        })
+    }
+
+    /// The first rank from one on that is free, or busy if `flip` has all bits set.
+    fn next(&self, from: usize, flip: u64) -> Option<usize> {
+        let mut i = from / 64;
+        let mut word = (self.words.get(i)? ^ flip) & (!0 << (from % 64));
+        while word == 0 {
+            i += 1;
+            word = self.words.get(i)? ^ flip;
+        }
+        // Bits beyond the last rank are busy.
+        Some((64 * i + word.trailing_zeros() as usize).min(self.ranks.len()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Rank by rank.
+    fn plain(machine: &Machine, order: &[NodeId]) -> Vec<(usize, usize)> {
+        let mut runs: Vec<(usize, usize)> = Vec::new();
+        for rank in (0..order.len()).filter(|&rank| machine.is_free(order[rank])) {
+            match runs.last_mut() {
+                Some((first, length)) if *first + *length == rank => *length += 1,
+                _ => runs.push((rank, 1)),
+            }
+        }
+        runs
+    }
+
+    proptest! {
+        #[test]
+        fn bits_follow_the_machine(
+            sides in prop_oneof![Just("7x9"), Just("16x8"), Just("3x5x11"), Just("64x1"), Just("hypercube:7")],
+            steps in proptest::collection::vec(proptest::collection::vec(0usize..200, 0..40), 1..12),
+            seed in 0usize..1000,
+        ) {
+            let mut machine = Machine::new(sides.parse().expect("a machine"));
+            let count = machine.processors();
+            // Some order: by multiples of a number that has no divisor in common with the count.
+            let prime = [211, 223, 227, 229][seed % 4];
+            let order: Vec<NodeId> =
+                (0..count).map(|i| NodeId(((i * prime + seed) % count) as u32)).collect();
+            let mut ranks = FreeRanks::new(&order);
+            for step in steps {
+                for node in step.into_iter().map(|node| NodeId((node % count) as u32)) {
+                    match machine.is_free(node) {
+                        true => machine.occupy(&[node]),
+                        false => machine.release(&[node]),
+                    }
+                }
+                ranks.update(&machine);
+                let expected = plain(&machine, &order);
+                let found: Vec<(usize, usize)> = ranks.runs().collect();
+                prop_assert_eq!(&found, &expected);
+                let singly = expected.iter().flat_map(|&(first, length)| first..first + length);
+                prop_assert!(ranks.iter().eq(singly));
+            }
+        }
+    }
+}

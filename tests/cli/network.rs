@@ -297,10 +297,11 @@ fn link_loads_stand_in_for_flits() {
     }
     assert_eq!(number(&links[0], "mean_contention_factor"), 1.0);
     assert!(number(&links[2], "mean_contention_factor") > 1.02, "{:?}", links[2]);
-    // A window of part of the time says nearly the same.
+    // A window of part of the time is another number, and tells scattered jobs from boxes too.
     let part = run("links[window=300]");
-    let ratio = number(&part[2], "mean_stretch") / number(&links[2], "mean_stretch");
-    assert!((0.8..1.25).contains(&ratio), "{ratio}");
+    assert_ne!(part[2]["mean_stretch"], links[2]["mean_stretch"]);
+    assert_eq!(number(&part[0], "mean_contention_factor"), 1.0);
+    assert!(number(&part[2], "mean_contention_factor") > 1.02, "{:?}", part[2]);
 }
 
 fn link_loads_have_settings_of_their_own() {
@@ -321,7 +322,7 @@ fn link_loads_have_settings_of_their_own() {
         ("link", "did you mean \"links\"?"),
     ] {
         let command = format!("contend --jobs 5 --alloc mbs --network {network}");
-        dir.replay(&command).fails(2, 1, &[words]);
+        dir.replay(&command).code(2).says(words);
     }
     dir.replay("stream --mesh 8x8 --load 1 --pattern n-body --network links").fails(
         2,

@@ -21,9 +21,9 @@ fn senders(processes: usize) -> usize {
 ///
 /// Where a pattern has barriers the whole job waits for its slowest process, so that each of its
 /// senders is a [`Stream`], evenly spaced ones if it has [more](senders) than are looked at: a sender has one packet
-/// under way at a time, and each of its waits makes it later. Without barriers, and of a
-/// job that ends before its first one, quick processes send for slow ones: all packets are one stream,
-/// and its time grows as their mean latency does, by Little's law.
+/// under way at a time, and each of its waits makes it later. All packets together are a stream too, the only one
+/// without barriers, and of a job that ends before its first one, where quick processes send for
+/// slow ones: its time grows as the mean latency does, by Little's law.
 ///
 /// # Errors
 /// [`TraceError`].
@@ -66,10 +66,8 @@ pub fn footprint(
         all.weights.push((links.len() as u32, packets / total.latency.max(1) as f64));
         links.push(Reserved { link, share, hold: busy as f64 / packets });
     }
-    let streams = match barriers {
-        true => sent.iter().map(|(&src, to)| stream(network, &links, src, to, cycles)).collect(),
-        false => vec![all],
-    };
+    let senders = sent.iter().map(|(&src, to)| stream(network, &links, src, to, cycles));
+    let streams = senders.chain([all]).collect();
     Ok((total, Footprint { links, streams }))
 }
 

@@ -1,9 +1,15 @@
 //! The loads of all running jobs, and the slowdowns that follow.
 
+use std::collections::BTreeMap;
+
 use crate::network::ChannelId;
 
 /// Slowdowns agree if none changes by more than this share of itself.
 pub const AGREED: f64 = 1e-3;
+
+/// A job is looked at again once its slowdown may have changed by more than this share of itself. Below
+/// [`AGREED`]: what a job feels is an estimate.
+const FELT: f64 = AGREED / 10.0;
 
 /// Of a link no more than this share is ever taken as reserved: beyond it waits have no bound.
 const FULL: f64 = 1.0 - 1e-6;
@@ -96,13 +102,25 @@ struct Sharer {
     slot: Slot,
     share: f64,
     hold: f64,
+    /// The largest weight of the link in a stream of the job.
+    weight: f64,
+}
+
+/// A job with which another shares links.
+#[derive(Clone, Copy, Debug)]
+struct Neighbour {
+    slot: Slot,
+    /// By how much it would be slower if each of its packets waited for a whole one of the other's that it
+    /// finds on its way: twice what it waits where nobody else does.
+    onto: f64,
 }
 
 #[derive(Clone, Debug)]
 struct Running {
     footprint: Footprint,
-    /// Those with whom it shares links.
-    neighbours: Vec<Slot>,
+    neighbours: Vec<Neighbour>,
+    /// How much its slowdown may have changed since it was looked at, roughly.
+    felt: f64,
     slowdown: f64,
     open: bool,
 }
@@ -124,23 +142,33 @@ impl LinkLoads {
             self.jobs.push(None);
             self.jobs.len() - 1
         });
-        let mut neighbours = Vec::new();
-        for &Reserved { link, share, hold } in &footprint.links {
+        let mut weights = vec![0.0f64; footprint.links.len()];
+        for &(link, weight) in footprint.streams.iter().flat_map(|stream| &stream.weights) {
+            weights[link as usize] = weights[link as usize].max(weight);
+        }
+        // By slot, the most that this job and one there can do to each other.
+        let mut both: BTreeMap<Slot, [f64; 2]> = BTreeMap::new();
+        for (&Reserved { link, share, hold }, weight) in footprint.links.iter().zip(weights) {
             let load = &mut self.links[link.index()];
-            for sharer in &load.sharers {
-                let Some(other) = &mut self.jobs[sharer.slot] else { continue };
-                if other.neighbours.last() != Some(&slot) {
-                    other.neighbours.push(slot);
-                    neighbours.push(sharer.slot);
-                }
+            for other in &load.sharers {
+                let [onto, from] = both.entry(other.slot).or_default();
+                *onto += other.weight * share * hold;
+                *from += weight * other.share * other.hold;
             }
-            load.sharers.push(Sharer { slot, share, hold });
+            load.sharers.push(Sharer { slot, share, hold, weight });
             load.sums = load.sums.with(1.0, share, hold);
         }
+        for (&other, &[_, from]) in &both {
+            if let Some(job) = &mut self.jobs[other] {
+                job.neighbours.push(Neighbour { slot, onto: from });
+            }
+        }
+        let neighbours: Vec<Neighbour> =
+            both.iter().map(|(&slot, &[onto, _])| Neighbour { slot, onto }).collect();
+        self.felt(&neighbours, 1.0, 1.0);
         self.open.push(slot);
-        let job = Running { footprint, neighbours, slowdown: 1.0, open: true };
-        self.look_at(&job.neighbours);
-        self.jobs[slot] = Some(job);
+        self.jobs[slot] =
+            Some(Running { footprint, neighbours, slowdown: 1.0, felt: 0.0, open: true });
         slot
     }
 
@@ -153,12 +181,17 @@ impl LinkLoads {
             load.sharers.retain(|sharer| sharer.slot != slot);
             load.sum(&self.jobs);
         }
-        self.look_at(&ended.neighbours);
-        for &neighbour in &ended.neighbours {
-            if let Some(job) = &mut self.jobs[neighbour] {
-                job.neighbours.retain(|&other| other != slot);
+        self.felt(&ended.neighbours, 1.0 / ended.slowdown, ended.slowdown);
+        for neighbour in &ended.neighbours {
+            if let Some(job) = &mut self.jobs[neighbour.slot] {
+                job.neighbours.retain(|other| other.slot != slot);
+                // Who is alone again is so to the last bit.
+                if job.neighbours.is_empty() {
+                    job.felt = f64::INFINITY;
+                }
             }
         }
+        self.felt(&ended.neighbours, 0.0, 1.0);
         Some(ended.footprint)
     }
 
@@ -189,11 +222,13 @@ impl LinkLoads {
     /// concerns.
     fn adjust(&mut self, slot: Slot) {
         let Some(job) = &mut self.jobs[slot] else { return };
-        job.open = false;
+        (job.open, job.felt) = (false, 0.0);
         let old = job.slowdown;
         self.shared.look(&job.footprint, old, &self.links);
-        let new = self.shared.confirmed(old);
-        if (new - old).abs() <= AGREED * old {
+        // Who is alone is so to the last bit.
+        let is_alone = self.shared.links.is_empty();
+        let new = if is_alone { 1.0 } else { self.shared.confirmed(old) };
+        if (new - old).abs() <= AGREED * old && !is_alone || new == old {
             return;
         }
         job.slowdown = new;
@@ -203,16 +238,20 @@ impl LinkLoads {
             load.sums = without.with(1.0, own.share / new, own.hold);
         }
         let neighbours = std::mem::take(&mut job.neighbours);
-        self.look_at(&neighbours);
+        self.felt(&neighbours, (1.0 / new - 1.0 / old).abs(), new.max(old));
         if let Some(job) = &mut self.jobs[slot] {
             job.neighbours = neighbours;
         }
     }
 
-    /// Jobs are to be looked at again.
-    fn look_at(&mut self, slots: &[Slot]) {
-        for &slot in slots {
-            if let Some(job) = self.jobs[slot].as_mut().filter(|job| !job.open) {
+    /// A job reserves links for more or less of the time, by this part of its shares. Its neighbours are
+    /// looked at again if this and what they have felt before can matter to them. Where jobs are slow, queues
+    /// are long, and a packet more delays many: by about as many as both are slower.
+    fn felt(&mut self, neighbours: &[Neighbour], part: f64, slowdown: f64) {
+        for &Neighbour { slot, onto } in neighbours {
+            let Some(job) = &mut self.jobs[slot] else { continue };
+            job.felt += onto * part * slowdown * job.slowdown;
+            if !job.open && job.felt > FELT * job.slowdown {
                 job.open = true;
                 self.open.push(slot);
             }

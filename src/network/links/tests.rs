@@ -86,19 +86,25 @@ fn a_link_is_never_reserved_for_more_than_all_of_the_time() {
     assert!(reserved <= 1.1 && reserved > 0.9, "{reserved}");
 }
 
+/// All packets of a job are one stream, and some of them others.
 fn footprints() -> impl Strategy<Value = Vec<Footprint>> {
-    let link = (0u32..5, 0.01..0.9f64, 8.0..60.0f64, proptest::array::uniform3(0.0..1.0f64));
-    let one = (20.0..200.0f64, proptest::collection::vec(link, 1..5), 1..4usize);
-    let one = one.prop_map(|(latency, mut links, streams)| {
+    let link = (0u32..5, 0.01..0.9f64, 8.0..60.0f64, proptest::array::uniform3(0.0..2.0f64));
+    let one = (0.3..1.0f64, proptest::collection::vec(link, 1..5), 1..4usize);
+    let one = one.prop_map(|(all, mut links, streams)| {
         links.sort_by_key(|own| own.0);
         links.dedup_by_key(|own| own.0);
         let reserved = links.iter().map(|&(link, share, hold, _)| Reserved {
             link: ChannelId(link),
             share,
-            hold: hold.min(latency),
+            hold,
         });
-        let weights = |of: usize| (0..).zip(&links).map(move |(i, own)| (i, own.3[of] / latency));
-        let stream = |of| Stream { weights: weights(of).collect() };
+        let part = |of: usize, own: &[f64; 3]| if of == 0 { 1.0 } else { own[of - 1] };
+        let stream = |of: usize| Stream {
+            weights: (0..)
+                .zip(&links)
+                .map(|(i, &(_, share, hold, ref own))| (i, all * part(of, own) * share / hold))
+                .collect(),
+        };
         Footprint { links: reserved.collect(), streams: (0..streams).map(stream).collect() }
     });
     proptest::collection::vec(one, 1..7)

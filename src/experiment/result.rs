@@ -2,6 +2,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::OverLogJobs;
 use crate::metrics::system::OutageMetrics;
 use crate::metrics::{Allocation, JobMeasures, RunMetrics, Series, SizeRow};
 use crate::table::{Column, Table};
@@ -73,6 +74,10 @@ pub struct RunResult {
     pub metrics: RunMetrics,
     /// Means by job size, ascending.
     pub by_size: Vec<SizeRow>,
+    /// What it comes to over the jobs alone that are in the run which repeats the log; `None` if that has all, or
+    /// there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub over_log: Option<Box<OverLogJobs>>,
     /// Every job in order of submission; empty unless asked for.
     #[serde(skip)]
     pub jobs: Vec<JobMeasures>,
@@ -94,7 +99,7 @@ impl RunResult {
     pub fn is_same(&self, other: &Self) -> bool {
         // As they are written down, where what is no number is equal to itself.
         let numbers = |it: &Self| {
-            serde_json::to_string(&(it.processors, &it.metrics, &it.by_size)).unwrap_or_default()
+            serde_json::to_string(&(it.processors, &it.metrics, &it.by_size, &it.over_log)).unwrap_or_default()
         };
         numbers(self) == numbers(other)
     }

@@ -94,9 +94,7 @@ struct Side<'a> {
 impl<'a> Side<'a> {
     fn of(run: &'a RunResult) -> Self {
         match run.over_log.as_deref() {
-            Some(over) => {
-                Self { metrics: &over.metrics, by_size: &over.by_size, over: Some(over) }
-            }
+            Some(over) => Self { metrics: &over.metrics, by_size: &over.by_size, over: Some(over) },
             None => Self { metrics: &run.metrics, by_size: &run.by_size, over: None },
         }
     }
@@ -152,8 +150,7 @@ pub fn rows(run: &RunResult, log: &RunResult) -> Vec<AgainstRow> {
         }
     }
     let of_size: Vec<Column<SizeRow>> = SizeRow::columns();
-    let means: Vec<_> =
-        of_size.iter().filter(|column| column.name.starts_with("mean_")).collect();
+    let means: Vec<_> = of_size.iter().filter(|column| column.name.starts_with("mean_")).collect();
     for (at, own_row) in own.by_size.iter().enumerate() {
         let size = own_row.size;
         let Some(log_row) = with.by_size.iter().find(|log| log.size == size) else { continue };

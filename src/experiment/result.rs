@@ -99,7 +99,8 @@ impl RunResult {
     pub fn is_same(&self, other: &Self) -> bool {
         // As they are written down, where what is no number is equal to itself.
         let numbers = |it: &Self| {
-            serde_json::to_string(&(it.processors, &it.metrics, &it.by_size, &it.over_log)).unwrap_or_default()
+            serde_json::to_string(&(it.processors, &it.metrics, &it.by_size, &it.over_log))
+                .unwrap_or_default()
         };
         numbers(self) == numbers(other)
     }

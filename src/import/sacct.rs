@@ -5,6 +5,7 @@
 //! from the name of a job, if there is such a column.
 
 use super::entry::{Entry, Line, UNKNOWN, dropped, noted, status};
+use super::pending::{Pending, Taken};
 use super::row::{Cell, Columns, Row};
 use super::source::{Source, Submit, Unit};
 use super::value::{digits, slurm_duration};
@@ -53,6 +54,8 @@ pub(super) struct Sacct {
     columns: Columns,
     places: Option<Places>,
     cells: Vec<Cell>,
+    /// Arrays with tasks that did not start, if there are several files.
+    pending: Pending,
 }
 
 impl Sacct {
@@ -64,6 +67,7 @@ impl Sacct {
             columns: Columns::default(),
             places: None,
             cells: Vec::new(),
+            pending: Pending::default(),
         }
     }
 
@@ -222,11 +226,21 @@ impl Log for Sacct {
         }
         if let Some(tasks) = kind.strip_prefix("_[") {
             let tasks = tasks.split(['%', ']']).next().unwrap_or_default();
-            let Ok(tasks) = nodes::count(tasks) else {
+            let (Ok(count), Ok(ranges)) = (nodes::count(tasks), nodes::ranges(tasks)) else {
                 return Err(row.fault(places.id, Reason::NotAJob).into());
             };
-            sink.dropped(number, dropped::NOT_STARTED);
-            sink.noted_times(number, noted::TASKS, tasks);
+            let taken = match sink.is_of_several() {
+                true => self.pending.take(&id[..digits_in_front], ranges, sink.place(number)),
+                false => Taken::Full,
+            };
+            match taken {
+                Taken::New => sink.dropped(number, dropped::NOT_STARTED),
+                Taken::Again => sink.dropped(number, dropped::SAME_ARRAY),
+                Taken::Full => {
+                    sink.dropped(number, dropped::NOT_STARTED);
+                    sink.noted_times(number, noted::TASKS, count);
+                }
+            }
             return Ok(());
         }
         let part = match kind.as_bytes().first() {
@@ -235,8 +249,13 @@ impl Log for Sacct {
             Some(b'+') => Some("part of a heterogeneous job"),
             _ => return Err(row.fault(places.id, Reason::NotAJob).into()),
         };
-        if part.is_some() && digits(&kind[1..]).is_none() {
+        let task = part.and_then(|_| digits(&kind[1..]));
+        if part.is_some() && task.is_none() {
             return Err(row.fault(places.id, Reason::NotAJob).into());
+        }
+        if let (Some(task), true) = (task, kind.starts_with('_')) {
+            // Whatever becomes of it, it is a job of its own now.
+            self.pending.started(&id[..digits_in_front], task as u64);
         }
 
         let submitted = time(row, submit, zone)?;
@@ -373,6 +392,12 @@ impl Log for Sacct {
 
     fn begin(&mut self) {
         self.places = None;
+    }
+
+    fn end(&mut self, sink: &mut Sink<'_>) {
+        for (place, tasks) in std::mem::take(&mut self.pending).finish() {
+            sink.noted_at(place, noted::TASKS, tasks);
+        }
     }
 
     fn is_begun(&self) -> bool {

@@ -93,8 +93,7 @@ pub fn improvement(baseline: &[SizeRow], run: &[SizeRow], processors: usize) -> 
     let change = |row: &SizeRow| {
         let base = baseline.iter().find(|base| base.size == row.size)?;
         let (before, now) = (base.mean_pairwise_l1?, row.mean_pairwise_l1?);
-        let improvement_percent =
-            if before > 0.0 { 100.0 * (before - now) / before } else { 0.0 };
+        let improvement_percent = if before > 0.0 { 100.0 * (before - now) / before } else { 0.0 };
         let fixed = row.size == 1 || row.size as usize == processors;
         Some(SizeChange {
             size: row.size,

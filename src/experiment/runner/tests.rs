@@ -46,7 +46,8 @@ fn run_under(
 /// run are those of its jobs.
 #[test]
 fn what_a_run_comes_to_is_over_the_jobs_that_had_processors() {
-    let swf = "; MaxProcs: 4\n1 0 3 10 2\n2 1 4 10 2\n3 2 0 1 1\n4 6 500 5 4\n5 6 0 5 1\n6 7 1 900 2\n";
+    let swf =
+        "; MaxProcs: 4\n1 0 3 10 2\n2 1 4 10 2\n3 2 0 1 1\n4 6 500 5 4\n5 6 0 5 1\n6 7 1 900 2\n";
     for allocator in ["mc1x1", "random"] {
         let scheduler = "recorded".parse().expect("a scheduler");
         let run = run_under(scheduler, swf, "2x2", allocator, Dependencies::Ignore);
@@ -115,9 +116,7 @@ fn jobs_follow_others() {
         9 70 -1 30 4 -1 -1 4 100 -1 1 2 1 -1 -1 -1 8 0\n";
     let expected = [0, 120, 500, 20, 70, 40, 50, 100, 100];
     let submitted = [0, 10, 500, 20, 30, 40, 50, 60, 70];
-    for (rule, arrivals) in
-        [(Dependencies::Honour, expected), (Dependencies::Ignore, submitted)]
-    {
+    for (rule, arrivals) in [(Dependencies::Honour, expected), (Dependencies::Ignore, submitted)] {
         for allocator in ["mc1x1", "random", "mbs", "first-fit"] {
             let jobs = run_of(text, "4x4", allocator, rule).jobs;
             for job in jobs {

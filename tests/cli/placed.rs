@@ -220,10 +220,10 @@ fn conflicts_are_told() {
     let run = dir.replay(&format!("--trace j.swf {BOTH} --format json")).code(0).says(told);
     // Distances are over the two whose places are known, waits over all.
     let names = ["jobs", "mean_pairwise_l1", "total_pairwise_l1", "mean_wait"];
-    assert_eq!(run.fields(&names), ["3 5.5 11 1.6666666666666667"]);
+    assert_eq!(run.fields(&names), ["3 7.0 14 1.6666666666666667"]);
     dir.replay(&format!("--trace j.swf {BOTH} --out o --no-plots -q")).code(0);
     let sizes = String::from_utf8(dir.read("o/by_size.csv")).expect("text");
-    assert!(sizes.contains(",2,2,1,1.0,2.5,57.5\n") && sizes.contains(",4,1,2,10.0,"), "{sizes}");
+    assert!(sizes.contains(",2,2,1,4.0,2.5,57.5\n") && sizes.contains(",4,1,2,10.0,"), "{sizes}");
 }
 
 /// Job 3 has no known place, and job 4 no processors when the log starts it.

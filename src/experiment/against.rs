@@ -17,6 +17,10 @@ use crate::table::{Column, Table};
 pub const CAVEAT: &str = "recorded waits contain holds, limits, priorities, outages and reservations that no \
                           scheduler here models";
 
+/// What is to be said of a run that has no such figures.
+pub const NOT_COMPARED: &str =
+    "is not set against the log: it has no processors for jobs that shared points there";
+
 /// Which run of a plan repeats the log.
 #[derive(Clone, Copy, Debug)]
 pub struct Against {

@@ -73,8 +73,15 @@ impl Sacct {
 
     fn header(&mut self, line: Line<'_>) -> Result<(), Stop> {
         let of_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
-        let delimiter = line.text.trim_start().chars().find(|c| !of_name(*c));
+        let text = line.text.trim_start();
+        let delimiter = text.chars().find(|c| !of_name(*c));
         self.delimiter = match delimiter {
+            // Columns of a fixed width have no delimiter.
+            Some(' ') if text.contains("  ") => {
+                let what = "this is no header of sacct -P, but of columns with blanks between them: sacct cuts what \
+                            is wider";
+                return Err(Stop::Header(what.to_string()));
+            }
             Some(c) if c.is_ascii() && c != '"' => c as u8,
             _ => {
                 let what = "this is no header of sacct -P: column names with | between them";
@@ -220,15 +227,21 @@ impl Log for Sacct {
         if digits_in_front == 0 {
             return Err(row.fault(places.id, Reason::NotAJob).into());
         }
-        if kind.contains('.') {
+        if kind.contains('.') && !kind.starts_with("_[") {
             sink.passed(number, "step of a job", 1);
             return Ok(());
         }
         if let Some(tasks) = kind.strip_prefix("_[") {
             let tasks = tasks.split(['%', ']']).next().unwrap_or_default();
+            // So Slurm cuts a list that is long, unless SLURM_BITSTR_LEN is 0.
+            let cut = tasks.strip_suffix(",...");
+            let tasks = cut.unwrap_or(tasks);
             let (Ok(count), Ok(ranges)) = (nodes::count(tasks), nodes::ranges(tasks)) else {
                 return Err(row.fault(places.id, Reason::NotAJob).into());
             };
+            if cut.is_some() {
+                sink.noted(number, "list of tasks cut short by Slurm: there are more");
+            }
             let taken = match sink.is_of_several() {
                 true => self.pending.take(&id[..digits_in_front], ranges, sink.place(number)),
                 false => Taken::Full,

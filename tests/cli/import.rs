@@ -230,6 +230,11 @@ fn tasks_are_counted_once() {
     dir.replay("import sacct a.txt --write a.swf")
         .code(0)
         .says("did not start: 10, first in line 3");
+    // Slurm cuts long lists.
+    let cut = [head, &task(1), &waiting("2,4,...%9")].concat();
+    let run = dir.file("c.txt", cut).replay("import sacct c.txt").code(0);
+    let run = run.says("tasks of arrays that did not start: 2, first in line 3");
+    run.says("list of tasks cut short by Slurm: there are more: 1, first in line 3");
 }
 
 fn malformed_lines_are_counted() {
@@ -256,6 +261,9 @@ fn what_cannot_be_imported() {
     dir.replay("import sacct empty").fails(3, 1, &["empty:1: there is no header line"]);
     dir.replay("import sacct head.txt").fails(3, 1, &["head.txt:1: there is no column \"Submit\""]);
     dir.replay("import sacct late.txt").code(3).says("no job in the log");
+    let dir = dir.file("x.xz", b"\xfd7zXZ\0...").file("w.txt", SACCT.replace('|', "   "));
+    dir.replay("import sacct x.xz").fails(2, 1, &["x.xz: cannot read: it is packed by xz: only"]);
+    dir.replay("import sacct w.txt").fails(3, 1, &["w.txt:1: this is no header of sacct -P, but of"]);
     dir.replay("import torque log.txt").code(3).says("log.txt:1:1: date \"JobID");
     dir.replay("import sacct no\u{1b}[31m.txt").fails(2, 1, &["cannot read no\u{fffd}[31m.txt"]);
     dir.replay("import cobalt log.txt").code(3).says("no column \"COBALT_JOBID\"");

@@ -263,7 +263,11 @@ fn what_cannot_be_imported() {
     dir.replay("import sacct late.txt").code(3).says("no job in the log");
     let dir = dir.file("x.xz", b"\xfd7zXZ\0...").file("w.txt", SACCT.replace('|', "   "));
     dir.replay("import sacct x.xz").fails(2, 1, &["x.xz: cannot read: it is packed by xz: only"]);
-    dir.replay("import sacct w.txt").fails(3, 1, &["w.txt:1: this is no header of sacct -P, but of"]);
+    dir.replay("import sacct w.txt").fails(
+        3,
+        1,
+        &["w.txt:1: this is no header of sacct -P, but of"],
+    );
     dir.replay("import torque log.txt").code(3).says("log.txt:1:1: date \"JobID");
     dir.replay("import sacct no\u{1b}[31m.txt").fails(2, 1, &["cannot read no\u{fffd}[31m.txt"]);
     dir.replay("import cobalt log.txt").code(3).says("no column \"COBALT_JOBID\"");

@@ -87,7 +87,7 @@ impl<'a> Runs<'a> {
     /// Takes in one result, in grid order.
     pub fn take(&mut self, mut result: RunResult) -> Result<(), Failure> {
         if let Some(estimates) = &mut self.estimates {
-            estimates.take(&self.loaded.plan, result.run, &result.metrics);
+            estimates.take(&self.loaded.plan, result.run, result.compared().0);
         }
         if let Some(tables) = &mut self.tables {
             tables.write(&result).map_err(|e| Failure::output("results", e))?;

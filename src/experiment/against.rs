@@ -97,10 +97,8 @@ struct Side<'a> {
 
 impl<'a> Side<'a> {
     fn of(run: &'a RunResult) -> Self {
-        match run.over_log.as_deref() {
-            Some(over) => Self { metrics: &over.metrics, by_size: &over.by_size, over: Some(over) },
-            None => Self { metrics: &run.metrics, by_size: &run.by_size, over: None },
-        }
+        let (metrics, by_size) = run.compared();
+        Self { metrics, by_size, over: run.over_log.as_deref() }
     }
 
     fn jobs(&self) -> u64 {

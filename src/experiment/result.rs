@@ -121,6 +121,29 @@ pub fn run_column<Row>(of: impl Fn(&Row) -> u32 + Copy + Send + Sync + 'static) 
 }
 
 impl RunResult {
+    /// What it is compared by: over the jobs that the run has, too, which repeats its log, if there is one.
+    pub fn compared(&self) -> (&RunMetrics, &[SizeRow]) {
+        match self.over_log.as_deref() {
+            Some(over) => (&over.metrics, &over.by_size),
+            None => (&self.metrics, &self.by_size),
+        }
+    }
+
+    /// The run over the jobs that it is [compared](Self::compared) by, without its jobs one by one.
+    pub fn as_compared(&self) -> RunResult {
+        let (metrics, by_size) = self.compared();
+        RunResult {
+            key: self.key.clone(),
+            metrics: metrics.clone(),
+            by_size: by_size.to_vec(),
+            over_log: None,
+            jobs: Vec::new(),
+            allocations: Vec::new(),
+            series: self.series.clone(),
+            ..*self
+        }
+    }
+
     /// What of it is a row for each job size.
     pub fn size_rows(&self) -> impl Iterator<Item = OfRun<'_, SizeRow>> {
         self.by_size.iter().map(|row| OfRun { run: self, row })

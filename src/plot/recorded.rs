@@ -9,8 +9,7 @@ use crate::experiment::RunResult;
 pub const RECORDED: &str = "recorded";
 
 /// Mean waits by size class, a line for each of `runs`, which differ in their scheduler. Classes end at
-/// powers of two: 1, 2, 3 to 4, 5 to 8, and so on; a point stands at the end of its class. All lines are over the jobs
-/// that the log's has.
+/// powers of two: 1, 2, 3 to 4, 5 to 8, and so on; a point stands at the end of its class.
 pub fn waits_by_class(subtitle: Vec<String>, runs: &[&RunResult]) -> Lines {
     Lines {
         title: "Mean wait in the log and under policies".to_string(),
@@ -25,8 +24,7 @@ pub fn waits_by_class(subtitle: Vec<String>, runs: &[&RunResult]) -> Lines {
 
 fn line(run: &RunResult) -> Line {
     let mut classes: BTreeMap<u32, (u64, f64)> = BTreeMap::new();
-    let by_size = run.over_log.as_ref().map_or(&run.by_size, |over| &over.by_size);
-    for row in by_size {
+    for row in &run.by_size {
         let (jobs, wait) = classes.entry(row.size.next_power_of_two()).or_default();
         *jobs += row.jobs;
         *wait += row.jobs as f64 * row.mean_wait;

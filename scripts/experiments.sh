@@ -430,9 +430,9 @@ own rules, from the same submissions and run times. Waits in the log hold what n
 users and operators, priorities, limits per user, reservations, outages, and on some machines time sharing. So the
 difference is not what a policy would have gained.
 
-Jobs for which the machine has no processors when the log starts them, by the sizes in the log, are in no measure of
-`recorded`; the policies run them like any other. Above each table stands how many these are: 15 % on the LANL-CM5, half a
-percent and less elsewhere. The column of jobs by size counts those of `recorded`.
+Jobs for which the machine has no processors when the log starts them, by the sizes in the log, are in no measure: the
+policies run them like any other, but all figures are over the other jobs, on both sides. Above each table stands how many
+these are: 15 % on the LANL-CM5, half a percent and less elsewhere.
 
 How much of the waiting no policy here can explain, the log says itself: jobs wait although as many processors as
 they ask for are free, counted over the jobs of the log. A policy that starts the head of its queue as soon as it fits
@@ -456,12 +456,12 @@ TXT
         drawn=$(echo "$work/r-$trace"/plots/waits-by-size--*.png)
         figure "${drawn%.png}" "$out/recorded-$trace" "$out/recorded-$trace-figure.csv"
         cp "$work/r-$trace/runs.csv" "$out/recorded-$trace.csv"
-        cp "$work/r-$trace/by_size.csv" "$out/recorded-$trace-by-size.csv"
+        same_jobs_by_size "$work/r-$trace" > "$out/recorded-$trace-by-size.csv"
         summary_of_waits "$trace" "$work/r-$trace" >> "$work/recorded-summary"
-        unquoted < "$work/r-$trace/runs.csv" | waits
+        same_jobs "$work/r-$trace" | waits
         printf '\n![Waits on %s](recorded-%s.png)\n' "$trace" "$trace"
         printf '\nMean wait in hours by processors asked for:\n\n'
-        unquoted < "$work/r-$trace/by_size.csv" | waits_by_class
+        waits_by_class < "$out/recorded-$trace-by-size.csv"
         printf '\nEvery size: [recorded-%s-by-size.csv](recorded-%s-by-size.csv)\n' "$trace" "$trace"
     done > "$work/recorded-sections" << 'RUNS'
 KTH-SP2
@@ -547,7 +547,7 @@ summary_of_waits() {
             }
         }
         END { printf "%.0f %% | %.0f %%", 100 * jobs / FNR, all ? 100 * idle / all : 0 }' "$work/changes" "$work/jobs")
-    unquoted < "$2/runs.csv" | awk -F, -v trace="$1" -v idle="$idle" '
+    same_jobs "$2" | awk -F, -v trace="$1" -v idle="$idle" '
         NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i; next }
         { wait[$column["scheduler"]] = $column["mean_wait"]; slow[$column["scheduler"]] = $column["mean_bounded_slowdown"] }
         END {
@@ -570,6 +570,45 @@ waits() {
             printf "| %s | %.2f | %s | %d | %.2f | %.2f | %.1f |\n", $column["scheduler"], mean / 3600, against, \
                 $column["median_wait"], $column["p90_wait"] / 3600, $column["p99_wait"] / 3600, \
                 $column["mean_bounded_slowdown"]
+        }'
+}
+
+# same_jobs FOLDER: of each scheduler what its jobs come to that the log's run has too, that of the log first.
+same_jobs() {
+    unquoted < "$1/against_log.csv" | awk -F, '
+        NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i; next }
+        $column["of_size"] != "" { next }
+        {
+            who = $column["scheduler"]; what = $column["metric"]
+            if (!(who in known)) { known[who]; name[++schedulers] = who }
+            own[who, what] = $column["run_value"]; own["recorded", what] = $column["log_value"]
+        }
+        END {
+            metrics = split("mean_wait median_wait p90_wait p99_wait mean_bounded_slowdown", metric, " ")
+            printf "scheduler"
+            for (m = 1; m <= metrics; m++) printf ",%s", metric[m]
+            name[0] = "recorded"
+            for (s = 0; s <= schedulers; s++) {
+                printf "\n%s", name[s]
+                for (m = 1; m <= metrics; m++) printf ",%s", own[name[s], metric[m]]
+            }
+            printf "\n"
+        }'
+}
+
+# same_jobs_by_size FOLDER: the same by job size.
+same_jobs_by_size() {
+    unquoted < "$1/against_log.csv" | awk -F, '
+        NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i; print "scheduler,size,jobs,mean_wait"; next }
+        $column["of_size"] != "" && $column["metric"] == "mean_wait" {
+            size = $column["of_size"] "," $column["jobs"]
+            log_rows[size] = $column["log_value"]
+            if (!(size in seen)) { seen[size]; order[++sizes] = size }
+            rows[++count] = $column["scheduler"] "," size "," $column["run_value"]
+        }
+        END {
+            for (s = 1; s <= sizes; s++) print "recorded," order[s] "," log_rows[order[s]]
+            for (r = 1; r <= count; r++) print rows[r]
         }'
 }
 

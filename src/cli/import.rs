@@ -184,6 +184,15 @@ fn to_file(files: &[PathBuf], how: &Import, path: &Path, quiet: bool) -> Result<
             path.display()
         )));
     }
+    let mut packed = beside[0].clone().into_os_string();
+    packed.push(".gz");
+    let packed = PathBuf::from(packed);
+    if fs::symlink_metadata(&packed).is_ok() {
+        return Err(Failure::usage_message(format!(
+            "{} is there: it would be taken for the nodes of this trace; move it away",
+            packed.display()
+        )));
+    }
     for ((path, file), is_used) in beside.iter().zip([nodes, shapes, ids]).zip(used) {
         if is_used {
             file.finish().map_err(|e| Failure::output(path.display(), e))?;

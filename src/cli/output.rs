@@ -14,9 +14,9 @@ use super::print::{FormatArg, Sorting};
 use super::results::{Results, metadata};
 use super::session::Session;
 use super::stdout::{is_unread, stdout};
-use crate::experiment::RunResult;
-use crate::experiment::against::{self, Against, AgainstRow, CAVEAT};
+use crate::experiment::against::{self, Against, AgainstRow, CAVEAT, NOT_COMPARED};
 use crate::experiment::shaken::{Estimates, ShakenRow};
+use crate::experiment::{RunKey, RunResult};
 use crate::files::Whole;
 use crate::frame::{FrameError, Tables};
 use crate::metrics::RunMetrics;
@@ -87,7 +87,7 @@ impl<'a> Runs<'a> {
     /// Takes in one result, in grid order.
     pub fn take(&mut self, mut result: RunResult) -> Result<(), Failure> {
         if let Some(estimates) = &mut self.estimates {
-            estimates.take(&self.loaded.plan, result.run, &result.metrics);
+            estimates.take(&self.loaded.plan, result.run, result.compared().0);
         }
         if let Some(tables) = &mut self.tables {
             tables.write(&result).map_err(|e| Failure::output("results", e))?;
@@ -131,6 +131,11 @@ impl<'a> Runs<'a> {
             // One that failed has nothing to be compared with.
             let Some(with) = self.results.iter().find(|other| other.run == with) else { continue };
             let rows = against::rows(result, with);
+            if rows.is_empty() && !self.quiet {
+                let RunKey { trace, scheduler, .. } = &result.key;
+                let strategy = result.key.strategy();
+                tell(format_args!("{trace} {scheduler} {strategy} {NOT_COMPARED}"));
+            }
             if let Some(tables) = &mut self.tables {
                 tables.write_against(rows.clone()).map_err(|e| Failure::output("results", e))?;
             }

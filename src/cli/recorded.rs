@@ -11,7 +11,7 @@ use crate::experiment::{Places, Trace};
 use crate::scheduler::WhenFull;
 use crate::stop::Stop;
 use crate::swf::ReadOptions;
-use crate::workload::{NodeMap, PlacedError, PlacedNodes};
+use crate::workload::{Change, NodeMap, PlacedError, PlacedNodes};
 
 /// What becomes of jobs for which a machine has no processors when their log starts them.
 const WITHOUT: &str = "such jobs have none, and are in no measure";
@@ -40,6 +40,14 @@ pub fn placed(trace: Trace, grid: &ParameterGrid, quiet: bool) -> Result<Trace, 
     let nodes = with_input(&source, |text| PlacedNodes::of_input(text, &name, options))
         .unwrap_or_else(|| PlacedNodes::load(&source, options));
     let nodes = nodes.map_err(Failure::data)?;
+    let renumbered = trace.workload.report.changes.contains_key(&Change::Renumbered);
+    if nodes.is_by_number() && renumbered {
+        return Err(Failure::usage_message(format!(
+            "allocator recorded: policy {} numbers jobs anew, and the nodes beside {name} are told by job number",
+            trace.policy
+        )));
+    }
+    nodes.check(&trace.workload.jobs, &name).map_err(Failure::data)?;
     let places = Places::on(nodes, &trace.topology, map.as_ref()).map_err(|problem| match map {
         Some(_) => Failure::data(anyhow::anyhow!("{problem}")),
         None => {

@@ -6,7 +6,7 @@
 //! users, priorities, outages and reservations. So a change is not what a policy would have brought.
 
 use super::sweep::Plan;
-use super::{RunKey, RunResult, run_column};
+use super::{LeftOut, OverLogJobs, RunKey, RunResult, run_column};
 use crate::metrics::run::Needs;
 use crate::metrics::{RunMetrics, SizeRow};
 use crate::naming::NameError;
@@ -16,6 +16,10 @@ use crate::table::{Column, Table};
 /// What is to be said beside such figures.
 pub const CAVEAT: &str = "recorded waits contain holds, limits, priorities, outages and reservations that no \
                           scheduler here models";
+
+/// What is to be said of a run that has no such figures.
+pub const NOT_COMPARED: &str =
+    "is not set against the log: it has no processors for jobs that shared points there";
 
 /// Which run of a plan repeats the log.
 #[derive(Clone, Copy, Debug)]
@@ -64,6 +68,10 @@ pub struct AgainstRow {
     pub log_run: u32,
     /// Size of the jobs that it is about; `None` for all.
     pub size: Option<u32>,
+    /// Jobs that both values are over.
+    pub jobs: u64,
+    /// Jobs of the trace that they are not over; `None` of one size.
+    pub left_out: Option<LeftOut>,
     /// Name of the metric, a column of the runs.
     pub metric: &'static str,
     /// Its unit.
@@ -80,43 +88,81 @@ impl AgainstRow {
     }
 }
 
-/// The rows of a run: its metrics, then those of its job sizes.
+/// A run over the jobs that are compared.
+struct Side<'a> {
+    metrics: &'a RunMetrics,
+    by_size: &'a [SizeRow],
+    over: Option<&'a OverLogJobs>,
+}
+
+impl<'a> Side<'a> {
+    fn of(run: &'a RunResult) -> Self {
+        let (metrics, by_size) = run.compared();
+        Self { metrics, by_size, over: run.over_log.as_deref() }
+    }
+
+    fn jobs(&self) -> u64 {
+        self.metrics.schedule.jobs
+    }
+
+    /// Jobs that distances are over.
+    fn known(&self) -> u64 {
+        self.over.map_or(self.jobs(), |over| over.known)
+    }
+
+    fn known_of(&self, size: usize) -> u64 {
+        self.over.map_or(self.by_size[size].jobs, |over| over.known_by_size[size])
+    }
+}
+
+/// The rows of a run: its metrics, then those of its job sizes, over the jobs that both runs have. None if this run
+/// lacks some that the other has: it repeats starts of jobs that shared points there, and has the points whole.
 pub fn rows(run: &RunResult, log: &RunResult) -> Vec<AgainstRow> {
+    let (own, with) = (Side::of(run), Side::of(log));
+    let mut rows = Vec::new();
+    if own.jobs() != with.jobs() {
+        return rows;
+    }
     let row = |size, metric, unit, values| AgainstRow {
         run: run.run,
         key: run.key.clone(),
         log_run: log.run,
         size,
+        jobs: own.jobs(),
+        left_out: None,
         metric,
         unit,
         values,
     };
-    let mut rows = Vec::new();
-    // Distances of some jobs are nothing to set those of others against. A run that repeats a log has jobs
-    // without processors, which are in none of its measures, where the log has more busy than there are.
-    let same_jobs = run.metrics.schedule.jobs == log.metrics.schedule.jobs;
-    let comparable = |needs: Needs| same_jobs || matches!(needs, Needs::Schedule | Needs::System);
-    let groups = RunMetrics::groups().into_iter().filter(|(needs, _)| comparable(*needs));
-    let metrics: Vec<Column<RunMetrics>> = groups.flat_map(|(_, columns)| columns).collect();
-    // How many jobs there are is no outcome.
-    for column in metrics.iter().filter(|column| column.name != "jobs") {
-        let value = |of: &RunResult| column.value(&of.metrics).number();
-        if let (Some(log), Some(own)) = (value(log), value(run)) {
-            rows.push(row(None, column.name, column.unit, [log, own]));
+    let left_out = own.over.map_or(LeftOut::default(), |over| over.left_out);
+    for (needs, columns) in RunMetrics::groups() {
+        let is_of_places = !matches!(needs, Needs::Schedule | Needs::System);
+        let (jobs, nowhere) = match is_of_places {
+            true => (own.known(), left_out.nowhere),
+            false => (own.jobs(), 0),
+        };
+        // How many jobs there are is no outcome.
+        for column in columns.iter().filter(|column| column.name != "jobs" && jobs > 0) {
+            let value = |of: &Side| column.value(of.metrics).number();
+            if let (Some(log), Some(own)) = (value(&with), value(&own)) {
+                let left_out = Some(LeftOut { nowhere, ..left_out });
+                let whole = row(None, column.name, column.unit, [log, own]);
+                rows.push(AgainstRow { jobs, left_out, ..whole });
+            }
         }
     }
     let of_size: Vec<Column<SizeRow>> = SizeRow::columns();
-    let is_mean = |column: &&Column<SizeRow>| {
-        column.name.starts_with("mean_") && (same_jobs || column.name != "mean_pairwise_l1")
-    };
-    let means: Vec<_> = of_size.iter().filter(is_mean).collect();
-    for own in &run.by_size {
-        let Some(log) = log.by_size.iter().find(|log| log.size == own.size) else { continue };
+    let means: Vec<_> = of_size.iter().filter(|column| column.name.starts_with("mean_")).collect();
+    for (at, own_row) in own.by_size.iter().enumerate() {
+        let size = own_row.size;
+        let Some(log_row) = with.by_size.iter().find(|log| log.size == size) else { continue };
         for column in &means {
-            if let (Some(log), Some(value)) =
-                (column.value(log).number(), column.value(own).number())
-            {
-                rows.push(row(Some(own.size), column.name, column.unit, [log, value]));
+            let values = (column.value(log_row).number(), column.value(own_row).number());
+            if let (Some(log), Some(value)) = values {
+                let is_of_places = column.name == "mean_pairwise_l1";
+                let jobs = if is_of_places { own.known_of(at) } else { own_row.jobs };
+                let of_size = row(Some(size), column.name, column.unit, [log, value]);
+                rows.push(AgainstRow { jobs, ..of_size });
             }
         }
     }
@@ -126,8 +172,7 @@ pub fn rows(run: &RunResult, log: &RunResult) -> Vec<AgainstRow> {
 impl Table for AgainstRow {
     const NAME: &'static str = "against_log";
     const ROW: &'static str = "one row per run and metric, and per job size of it, beside a run that repeats the \
-                               log: how it differs from what the log did. Where jobs of the log had no processors here, \
-                               its values are over the others, and distances are left out";
+                               log: how it differs from what the log did. Both values are over the same jobs";
 
     #[rustfmt::skip]
     fn columns() -> Vec<Column<Self>> {
@@ -139,6 +184,9 @@ impl Table for AgainstRow {
         columns.extend([
             C::new("log_run", "", "run that repeats the log, against which a row is", |row| row.log_run),
             C::new("of_size", "processors", "processors that the jobs ask for that a row is about; null for all jobs of the run", |row| row.size),
+            C::new("jobs", "jobs", "jobs that both values are over: all of the trace, or of the size, but those left out", |row| row.jobs),
+            C::new("left_out_full", "jobs", "jobs left out since too few processors are free when the log starts them; null for one size", |row| row.left_out.map(|out| out.full)),
+            C::new("left_out_nowhere", "jobs", "jobs left out since nothing tells where they ran, of distances alone; null for one size", |row| row.left_out.map(|out| out.nowhere)),
             C::text("metric", "the metric, a column of the runs", |row| Some(row.metric)),
             C::text("unit", "its unit, and that of the columns that follow", |row| Some(row.unit)),
             C::new("log_value", "as the metric", "the metric where the log is repeated", |row| row.values[0]),
@@ -186,6 +234,7 @@ mod tests {
             by_size: crate::metrics::by_size::by_size(&jobs, starts, &[10, 10, 10]),
             jobs: Vec::new(),
             allocations: Vec::new(),
+            over_log: None,
             series: Default::default(),
             seconds: 0.0,
             allocator_seconds: None,
@@ -213,15 +262,35 @@ mod tests {
         assert!(from_nothing.iter().any(|row| row.metric == "mean_wait" && row.change().is_none()));
     }
 
+    /// The log's run has two of its three jobs, and knows the place of one.
     #[test]
-    fn distances_of_some_jobs_are_not_set_against_those_of_all() {
-        let (mut log, own) = (run(0, &[0, 40, 60]), run(5, &[0, 10, 110]));
-        let has =
-            |log: &RunResult, metric: &str| rows(&own, log).iter().any(|row| row.metric == metric);
-        assert!(has(&log, "mean_pairwise_l1") && has(&log, "mean_wait"));
-        // Two of its three jobs had processors.
-        log.metrics.schedule.jobs = 2;
-        assert!(!has(&log, "mean_pairwise_l1") && !has(&log, "total_pairwise_l1"));
-        assert!(has(&log, "mean_wait") && has(&log, "utilization"));
+    fn values_are_over_the_jobs_of_both() {
+        let (mut log, mut own) = (run(0, &[0, 40, 60]), run(5, &[0, 10, 110]));
+        assert!(rows(&own, &log).iter().all(|row| row.size.is_some() || row.jobs == 3));
+        let left_out = LeftOut { full: 1, nowhere: 1 };
+        for run in [&mut log, &mut own] {
+            let mut by_size = vec![run.by_size[0].clone(), run.by_size[1].clone()];
+            by_size[1].mean_pairwise_l1 = None;
+            let mut metrics = run.metrics.clone();
+            (metrics.schedule.jobs, metrics.schedule.mean_wait) = (2, 7.0);
+            let known_by_size = vec![1, 0];
+            let over = OverLogJobs { metrics, by_size, known: 1, known_by_size, left_out };
+            run.over_log = Some(Box::new(over));
+        }
+        let found = rows(&own, &log);
+        let of = |metric: &str| {
+            let row = found.iter().find(|row| row.size.is_none() && row.metric == metric);
+            row.map(|row| (row.jobs, row.left_out, row.values))
+        };
+        let times = LeftOut { full: 1, nowhere: 0 };
+        assert_eq!(of("mean_wait"), Some((2, Some(times), [7.0, 7.0])));
+        assert_eq!(of("total_pairwise_l1"), Some((1, Some(left_out), [30.0, 30.0])));
+        let sizes = found.iter().filter(|row| row.metric == "mean_pairwise_l1");
+        let sizes: Vec<_> = sizes.map(|row| (row.size, row.jobs)).collect();
+        assert_eq!(sizes, [(None, 1), (Some(2), 1)]);
+        // Whoever lacks a job that the log's run has is not compared.
+        own.over_log = None;
+        own.metrics.schedule.jobs = 1;
+        assert!(rows(&own, &log).is_empty());
     }
 }

@@ -1,6 +1,6 @@
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use super::RunKey;
+use super::{LogJobs, RunKey};
 use crate::allocator::registry::AllocatorSpec;
 use crate::metrics::{ScheduleMetrics, Series};
 use crate::number::counted;
@@ -35,6 +35,8 @@ pub struct Trace {
     outages: Arc<Outages>,
     /// Where its jobs ran, as the log says.
     places: Option<Arc<Places>>,
+    /// The jobs over which runs are set against the log, once somebody has asked.
+    log_jobs: Mutex<Option<Option<Arc<LogJobs>>>>,
     schedules: Vec<(SchedulerSpec, Known)>,
 }
 
@@ -151,6 +153,7 @@ impl Trace {
             dependencies: Dependencies::Ignore,
             outages: Arc::default(),
             places: None,
+            log_jobs: Mutex::default(),
             schedules,
         }
     }
@@ -178,7 +181,7 @@ impl Trace {
 
     /// The same trace with the places of its jobs.
     pub fn placed(self, places: Option<Arc<Places>>) -> Self {
-        Self { places, ..self }
+        Self { places, log_jobs: Mutex::default(), ..self }
     }
 
     /// The same for another trace of this log.
@@ -279,6 +282,21 @@ impl Trace {
     ) -> Result<(Timeline, Overfull), TimelineError> {
         let (jobs, waits) = (&self.workload.jobs, &self.workload.waits);
         Timeline::recorded(jobs, self.topology.capacity() as u32, |job| waits.start(job), stop)
+    }
+
+    /// The jobs over which its runs are set against the one that repeats the log; `None` if they are all its
+    /// jobs, or no run does.
+    ///
+    /// # Errors
+    /// As [`recorded`](Self::recorded).
+    pub fn log_jobs(&self, stop: &Stop) -> Result<Option<Arc<LogJobs>>, TimelineError> {
+        let mut known = self.log_jobs.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = &*known {
+            return Ok(known.clone());
+        }
+        let found = LogJobs::of(self, stop)?.map(Arc::new);
+        *known = Some(found.clone());
+        Ok(found)
     }
 
     /// Placements beside the log that are of none of its jobs.

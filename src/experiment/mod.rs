@@ -20,6 +20,7 @@ pub mod explained;
 pub mod fragmentation;
 pub mod grid;
 pub mod journal;
+mod log_jobs;
 pub mod moved;
 mod placements;
 pub mod pool;
@@ -35,6 +36,7 @@ mod together;
 mod watch;
 
 pub use cell::{Cell, Places, Trace};
+pub use log_jobs::{LeftOut, LogJobs, OverLogJobs};
 pub use result::{OfRun, RunKey, RunResult, run_column};
 pub use runner::{CellError, CellProblem, Measure, run_cell, run_cells};
 pub use together::run_together;

@@ -1,6 +1,7 @@
 use std::collections::HashMap;
+use std::sync::Arc;
 
-use super::{Cell, Measure, Pace, Watch};
+use super::{Cell, LogJobs, Measure, Pace, Watch};
 use crate::allocator::Census;
 use crate::allocator::reduced::Reduction;
 use crate::metrics::run::{JobMeasures, PlacementMeans};
@@ -25,6 +26,8 @@ pub struct Placements<'a> {
     pub ties: TieStatistics,
     /// What all placements come to.
     pub means: PlacementMeans,
+    /// The same of those jobs alone that the log knows the places of, where it lacks some.
+    over_log: Option<OverLog>,
     each: Vec<JobMeasures>,
     /// Every allocation in order of starts, if they are kept.
     pub allocations: Vec<Allocation>,
@@ -40,6 +43,13 @@ pub struct Placements<'a> {
     served: HashMap<JobId, u32>,
 }
 
+/// What is summed over the jobs of a log.
+struct OverLog {
+    jobs: Arc<LogJobs>,
+    ties: TieStatistics,
+    means: PlacementMeans,
+}
+
 impl<'a> Placements<'a> {
     /// Nothing has been placed yet.
     pub fn new(cell: &'a Cell, measure: Measure, watch: Watch<'a>) -> Self {
@@ -53,6 +63,7 @@ impl<'a> Placements<'a> {
             pairwise: vec![0; jobs.len()],
             ties: TieStatistics::default(),
             means: PlacementMeans::default(),
+            over_log: None,
             each: Vec::with_capacity(if measure.jobs { jobs.len() } else { 0 }),
             allocations: Vec::new(),
             latest: vec![NOWHERE; if measure.nodes { jobs.len() } else { 0 }],
@@ -68,11 +79,26 @@ impl<'a> Placements<'a> {
         Self { arrivals, ..self }
     }
 
+    /// The same with sums of their own over the jobs of a log, if it lacks some.
+    pub fn over(self, log: Option<Arc<LogJobs>>) -> Self {
+        let (ties, means) = Default::default();
+        Self { over_log: log.map(|jobs| OverLog { jobs, ties, means }), ..self }
+    }
+
+    /// The jobs of the log, and what was summed over them.
+    pub fn over_log(&self) -> Option<(&LogJobs, TieStatistics, &PlacementMeans)> {
+        self.over_log.as_ref().map(|log| (&*log.jobs, log.ties, &log.means))
+    }
+
     /// A job got processors, of so many equally good sets if they were counted.
     pub fn placed(&mut self, id: JobId, start: i64, nodes: &[NodeId], tied: Option<u32>) {
         self.pace.started();
+        let log = self.over_log.as_mut().filter(|log| log.jobs.known[id.index()]);
         if let Some(sets) = tied {
             self.ties.record(sets);
+        }
+        if let (Some(log), Some(sets)) = (log, tied) {
+            log.ties.record(sets);
         }
         let &Job { number, submit, run, size, .. } = &self.jobs[id.index()];
         if self.measure.nodes {
@@ -92,6 +118,9 @@ impl<'a> Placements<'a> {
         let per_point = self.topology.per_point();
         self.pairwise[id.index()] = placement.pairwise_l1;
         self.means.record(&placement);
+        if let Some(log) = self.over_log.as_mut().filter(|log| log.jobs.known[id.index()]) {
+            log.means.record(&placement);
+        }
         if self.measure.jobs {
             let measures = JobMeasures {
                 number,
@@ -104,7 +133,7 @@ impl<'a> Placements<'a> {
                 served_size: size.min(points * per_point),
                 points,
                 held: nodes.len() as u32 * per_point,
-                placement,
+                placement: Some(placement),
                 tied,
             };
             // A job that was cut off starts again.
@@ -134,6 +163,29 @@ impl<'a> Placements<'a> {
             // It shares them: it holds what it asks for.
             (measures.served_size, measures.held) = (measures.size, measures.size);
         }
+    }
+
+    /// A job ran, and nobody knows where.
+    pub fn placed_nowhere(&mut self, id: JobId, start: i64) {
+        self.pace.started();
+        if !self.measure.jobs {
+            return;
+        }
+        let &Job { number, submit, run, size, .. } = &self.jobs[id.index()];
+        self.each.push(JobMeasures {
+            number,
+            submit,
+            arrival: submit,
+            start,
+            run,
+            own_run: run,
+            size,
+            served_size: size,
+            points: self.topology.points(size),
+            held: size,
+            placement: None,
+            tied: None,
+        });
     }
 
     /// The jobs that were to be kept, in order of submission.

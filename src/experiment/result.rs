@@ -2,6 +2,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::OverLogJobs;
 use crate::metrics::system::OutageMetrics;
 use crate::metrics::{Allocation, JobMeasures, RunMetrics, Series, SizeRow};
 use crate::table::{Column, Table};
@@ -73,6 +74,10 @@ pub struct RunResult {
     pub metrics: RunMetrics,
     /// Means by job size, ascending.
     pub by_size: Vec<SizeRow>,
+    /// What it comes to over the jobs alone that are in the run which repeats the log; `None` if that has all, or
+    /// there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub over_log: Option<Box<OverLogJobs>>,
     /// Every job in order of submission; empty unless asked for.
     #[serde(skip)]
     pub jobs: Vec<JobMeasures>,
@@ -94,7 +99,8 @@ impl RunResult {
     pub fn is_same(&self, other: &Self) -> bool {
         // As they are written down, where what is no number is equal to itself.
         let numbers = |it: &Self| {
-            serde_json::to_string(&(it.processors, &it.metrics, &it.by_size)).unwrap_or_default()
+            serde_json::to_string(&(it.processors, &it.metrics, &it.by_size, &it.over_log))
+                .unwrap_or_default()
         };
         numbers(self) == numbers(other)
     }
@@ -115,6 +121,29 @@ pub fn run_column<Row>(of: impl Fn(&Row) -> u32 + Copy + Send + Sync + 'static) 
 }
 
 impl RunResult {
+    /// What it is compared by: over the jobs that the run has, too, which repeats its log, if there is one.
+    pub fn compared(&self) -> (&RunMetrics, &[SizeRow]) {
+        match self.over_log.as_deref() {
+            Some(over) => (&over.metrics, &over.by_size),
+            None => (&self.metrics, &self.by_size),
+        }
+    }
+
+    /// The run over the jobs that it is [compared](Self::compared) by, without its jobs one by one.
+    pub fn as_compared(&self) -> RunResult {
+        let (metrics, by_size) = self.compared();
+        RunResult {
+            key: self.key.clone(),
+            metrics: metrics.clone(),
+            by_size: by_size.to_vec(),
+            over_log: None,
+            jobs: Vec::new(),
+            allocations: Vec::new(),
+            series: self.series.clone(),
+            ..*self
+        }
+    }
+
     /// What of it is a row for each job size.
     pub fn size_rows(&self) -> impl Iterator<Item = OfRun<'_, SizeRow>> {
         self.by_size.iter().map(|row| OfRun { run: self, row })

@@ -211,8 +211,8 @@ impl RunResult {
 
 impl Table for ShakenRow {
     const NAME: &'static str = "shaken";
-    const ROW: &'static str =
-        "one row per run and metric: what it comes to over shaken copies of the trace";
+    const ROW: &'static str = "one row per run and metric: what it comes to over shaken copies of the trace; beside a run that repeats \
+         the log, over the jobs of that";
 
     #[rustfmt::skip]
     fn columns() -> Vec<Column<Self>> {

@@ -211,7 +211,7 @@ impl Camera {
                 served_size: size.min(points * per_point),
                 points,
                 held: held.nodes.len() as u32 * per_point,
-                placement: locality.placement(&held.nodes, points),
+                placement: Some(locality.placement(&held.nodes, points)),
                 tied: None,
             };
             Hold { job, nodes: self.places(place, &held.nodes) }

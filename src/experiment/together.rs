@@ -98,7 +98,9 @@ pub fn run_together(
     let specs = runs.iter().map(|(_, cell)| &cell.allocator);
     let together = Together::new(specs, &trace.topology)?;
     let schedule = trace.schedule(&first.scheduler, watch.stop).ok()?;
-    if !schedule.timeline.unplaced().is_empty() {
+    // Where the log lacks jobs each run is measured a second time without them.
+    let lacks = trace.log_jobs(watch.stop).ok()?.is_some();
+    if lacks || !schedule.timeline.unplaced().is_empty() {
         return None;
     }
     let jobs = &trace.workload.jobs;
@@ -133,7 +135,7 @@ pub fn run_together(
         replayed.clone().map_err(failed)?;
         let sum = |size: u32| sums[size as usize * runs.len() + way];
         let by_size = rows.iter().map(|row| SizeRow {
-            mean_pairwise_l1: sum(row.size) as f64 / row.jobs as f64,
+            mean_pairwise_l1: Some(sum(row.size) as f64 / row.jobs as f64),
             ..row.clone()
         });
         let total = (0..=largest).map(sum).sum();
@@ -145,6 +147,7 @@ pub fn run_together(
             by_size: by_size.collect(),
             allocations: Vec::new(),
             jobs: Vec::new(),
+            over_log: None,
             series: schedule.series.clone(),
             seconds,
             allocator_seconds: None,

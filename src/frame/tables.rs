@@ -192,6 +192,7 @@ fn without_jobs(result: &RunResult) -> RunResult {
         key: result.key.clone(),
         metrics: result.metrics.clone(),
         by_size: result.by_size.clone(),
+        over_log: None,
         jobs: Vec::new(),
         allocations: Vec::new(),
         series: Default::default(),

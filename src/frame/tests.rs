@@ -52,7 +52,7 @@ fn run(number: u32, tie: Option<&str>, sizes: &[u32]) -> RunResult {
         served_size: job.size,
         points: job.size,
         held: job.size,
-        placement: placement(job.size),
+        placement: Some(placement(job.size)),
         tied: tie.is_none().then_some(job.size),
     });
     RunResult {
@@ -78,6 +78,7 @@ fn run(number: u32, tie: Option<&str>, sizes: &[u32]) -> RunResult {
         by_size: by_size::by_size(&jobs, &starts, &pairwise),
         jobs: measures.collect(),
         allocations: allocations(sizes),
+        over_log: None,
         series: Default::default(),
         seconds: f64::from(number),
         allocator_seconds: None,

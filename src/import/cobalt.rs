@@ -171,25 +171,25 @@ impl Log for Cobalt {
             }
         };
         if ran.is_none() {
-            sink.noted(number, noted::NEVER_STARTED);
+            sink.about(noted::NEVER_STARTED);
         } else if runtime.is_some_and(|runtime| runtime.abs_diff(run) > 1) {
-            sink.noted(number, noted::ELAPSED);
+            sink.about(noted::ELAPSED);
         }
         self.nodes.clear();
         let text = row.perhaps(places.location);
         match location(text) {
-            Location::Unknown => sink.noted(number, "no location"),
-            Location::Odd => sink.noted(number, "location that cannot be, left out"),
+            Location::Unknown => sink.about("no location"),
+            Location::Odd => sink.about("location that cannot be, left out"),
             Location::List => {
                 if nodes::count(text) != Ok(size as u64) {
-                    sink.noted(number, "list of nodes unlike their number");
+                    sink.about("list of nodes unlike their number");
                 }
                 self.nodes.push_str(text);
             }
             Location::Torus(ranges) => {
                 let nodes = text.rsplit('-').next().and_then(|nodes| nodes.parse().ok());
                 if nodes != Some(size) {
-                    sink.noted(number, "box of another number of nodes than the job's");
+                    sink.about("box of another number of nodes than the job's");
                 }
                 for (axis, (from, to)) in "ABCDE".chars().zip(ranges) {
                     // Memory does not refuse.
@@ -198,7 +198,7 @@ impl Log for Cobalt {
             }
         }
         if let Some(note) = times.note {
-            sink.noted(number, note);
+            sink.about(note);
         }
         let id = bare(row.text(places.id));
         sink.job(
@@ -225,6 +225,10 @@ impl Log for Cobalt {
             },
         )?;
         Ok(())
+    }
+
+    fn separator(&self) -> Option<u8> {
+        Some(b',')
     }
 
     fn begin(&mut self) {

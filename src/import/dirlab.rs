@@ -49,7 +49,7 @@ impl Log for Dirlab {
             "Killed" => status::CANCELLED,
             "Failed" => status::FAILED,
             _ => {
-                sink.noted(line.number, "unknown state, taken as failed");
+                sink.about("unknown state, taken as failed");
                 status::FAILED
             }
         };
@@ -76,6 +76,10 @@ impl Log for Dirlab {
         };
         sink.job(line.number, &entry)?;
         Ok(())
+    }
+
+    fn separator(&self) -> Option<u8> {
+        Some(b',')
     }
 
     fn begin(&mut self) {

@@ -94,6 +94,7 @@ pub(super) mod noted {
 pub(super) mod dropped {
     pub const UNFINISHED: &str = "not ended when the log was written";
     pub const NOT_STARTED: &str = "array of tasks that did not start";
+    pub const SAME_ARRAY: &str = "array of tasks that did not start, as in an earlier file";
     pub const WAIT: &str = "started before it was submitted";
     pub const RUN: &str = "ended before it started";
     pub const NO_END: &str = "neither end nor run time";

@@ -82,6 +82,29 @@ pub struct LineFault {
     pub text: String,
 }
 
+impl Fault {
+    /// Whether the line does not even have its fields.
+    pub(super) fn is_of_form(&self) -> bool {
+        matches!(self.reason, Reason::TooFewFields | Reason::TooManyFields | Reason::Quote)
+    }
+}
+
+impl LineFault {
+    /// Of a record that begins in line `line`, and may be of several: at the line that the fault is in.
+    pub(super) fn new(file: &str, unit: Place, line: u64, text: &str, fault: Fault) -> LineFault {
+        if unit == Place::Row {
+            let (file, text) = (file.to_string(), text.to_string());
+            return LineFault { file, unit, line, fault, text };
+        }
+        let before = text.get(..fault.at).unwrap_or(text);
+        let start = before.rfind('\n').map_or(0, |end| end + 1);
+        let line = line + before.matches('\n').count() as u64;
+        let text = text[start..].lines().next().unwrap_or_default().to_string();
+        let fault = Fault { at: fault.at - start, ..fault };
+        LineFault { file: file.to_string(), unit, line, fault, text }
+    }
+}
+
 impl fmt::Display for LineFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let LineFault { file, line, fault: Fault { reason, field, at, text }, .. } = self;

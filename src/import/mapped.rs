@@ -141,7 +141,7 @@ impl Jobs {
         if words.slurm {
             let (status, over, known) = sacct::state(sacct::first_word(word));
             if !known {
-                sink.noted(row.line.number, "unknown state, taken as failed");
+                sink.about("unknown state, taken as failed");
             }
             return (status, over);
         }
@@ -151,7 +151,7 @@ impl Jobs {
             [_, true, _] => status::FAILED,
             [.., true] => status::CANCELLED,
             _ => {
-                sink.noted(row.line.number, "status that the map does not know");
+                sink.about("status that the map does not know");
                 UNKNOWN
             }
         };
@@ -213,11 +213,11 @@ impl Jobs {
             }
         };
         if let Some(note) = times.note {
-            sink.noted(number, note);
+            sink.about(note);
         }
         if idle {
             known = status::CANCELLED;
-            sink.noted(number, noted::NEVER_STARTED);
+            sink.about(noted::NEVER_STARTED);
         }
         for (place, told, other, what) in
             [(places.wait, told_wait, waited, noted::WAIT), (places.run, told_run, ran, noted::RUN)]
@@ -225,7 +225,7 @@ impl Jobs {
             if let (Some(place), Some(told), Some(other)) = (place, told, other)
                 && told.abs_diff(other) > grain(row, place)
             {
-                sink.noted(number, what);
+                sink.about(what);
             }
         }
         let id = bare(row.perhaps(places.id));
@@ -328,6 +328,10 @@ impl Log for Mapped {
             return Ok(());
         };
         jobs.row(self.columns.row(line, separator, &mut self.cells)?, sink)
+    }
+
+    fn separator(&self) -> Option<u8> {
+        Some(self.map.separator as u8)
     }
 
     fn begin(&mut self) {

@@ -40,6 +40,8 @@ mod map;
 mod mapped;
 #[cfg(feature = "frame")]
 mod parquet;
+mod pending;
+mod records;
 mod report;
 mod rfold;
 mod row;
@@ -65,10 +67,11 @@ use std::fs::File;
 use std::io::{self, BufReader, Read, Write};
 use std::path::PathBuf;
 
-use crate::lines::{LineError, Lines};
+use crate::lines::LineError;
 use crate::shown::BYTE_ORDER_MARK;
 use crate::swf::{self, Decoder, GzipFault};
 use entry::Line;
+use records::{Record, Records};
 use sink::Sink;
 
 /// Bytes asked of a file at once.
@@ -115,6 +118,11 @@ impl<'a> Outputs<'a> {
 trait Log {
     /// Takes a line: hands jobs and counts to `sink`.
     fn line(&mut self, line: Line<'_>, sink: &mut Sink<'_>) -> Result<(), Stop>;
+
+    /// What stands between its fields, if these may be in quotes, and so have line breaks in them.
+    fn separator(&self) -> Option<u8> {
+        None
+    }
 
     /// Another file begins, with a header of its own if the kind has one.
     fn begin(&mut self) {}
@@ -252,11 +260,16 @@ fn lines(
     let file = || name.to_string();
     let decoder = Decoder::new(input);
     let decoder = decoder.map_err(|source| swf::Error::Io { file: file(), source })?;
-    let mut lines = Lines::new(BufReader::with_capacity(BUFFER, decoder));
+    let mut lines = Records::new(BufReader::with_capacity(BUFFER, decoder));
+    let mut digest = sink.take_digest();
     loop {
-        let number = lines.number() + 1;
-        let taken = lines.next(|bytes| {
-            sink.digest(bytes);
+        let see = |bytes: &[u8]| {
+            if let Some(digest) = &mut digest {
+                digest.update(bytes);
+            }
+        };
+        let taken = lines.next(log.separator(), see, |record| {
+            let Record { number, bytes, more } = record;
             let text = String::from_utf8_lossy(bytes);
             let text = match number {
                 1 => text.trim_start_matches(BYTE_ORDER_MARK),
@@ -268,21 +281,34 @@ fn lines(
             }
             if text.trim().is_empty() {
                 sink.passed(number, "blank line", 1);
-                return Ok(());
+                return Ok(true);
             }
             let begun = log.is_begun();
-            let taken = log.line(Line { number, text }, sink);
+            let mut taken = log.line(Line { number, text }, sink);
+            // A quote that was never to be closed makes one record of lines that are none.
+            let is_whole =
+                more == 0 || !matches!(&taken, Err(Stop::Fault(fault)) if fault.is_of_form());
+            let text = if is_whole { text } else { text.lines().next().unwrap_or_default() };
+            if !is_whole {
+                taken = log.line(Line { number, text }, sink);
+            } else if more > 0 {
+                sink.passed(number + 1, "line that goes on within quotes", more);
+            }
             if !begun && log.is_begun() {
                 sink.passed(number, "header", 1);
             }
-            taken.or_else(|stop| match stop {
-                Stop::Fault(fault) => sink.malformed(number, text, fault),
+            taken.map(|()| is_whole).or_else(|stop| match stop {
+                Stop::Fault(fault) => sink.malformed(number, text, fault).map(|()| is_whole),
                 Stop::Header(what) => Err(ImportError::Header { file: file(), line: number, what }),
                 Stop::Output(source) => Err(ImportError::Output(source)),
             })
         });
         match taken {
-            Ok(Some(taken)) => taken?,
+            Ok(Some(taken)) => {
+                if !taken? {
+                    lines.part();
+                }
+            }
             Ok(None) => break,
             Err(LineError::TooLong(_)) => {
                 return Err(ImportError::TooLong { file: file(), line: lines.number() });
@@ -300,6 +326,7 @@ fn lines(
         let what = "there is no header line".to_string();
         return Err(ImportError::Header { file: file(), line: lines.number().max(1), what });
     }
+    sink.give_digest(digest);
     sink.lines(lines.number());
     Ok(())
 }

@@ -79,6 +79,10 @@ impl Log for Rfold {
         Ok(())
     }
 
+    fn separator(&self) -> Option<u8> {
+        Some(b',')
+    }
+
     fn begin(&mut self) {
         self.places = None;
     }

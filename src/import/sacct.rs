@@ -5,6 +5,7 @@
 //! from the name of a job, if there is such a column.
 
 use super::entry::{Entry, Line, UNKNOWN, dropped, noted, status};
+use super::pending::{Pending, Taken};
 use super::row::{Cell, Columns, Row};
 use super::source::{Source, Submit, Unit};
 use super::value::{digits, slurm_duration};
@@ -53,6 +54,8 @@ pub(super) struct Sacct {
     columns: Columns,
     places: Option<Places>,
     cells: Vec<Cell>,
+    /// Arrays with tasks that did not start, if there are several files.
+    pending: Pending,
 }
 
 impl Sacct {
@@ -64,13 +67,21 @@ impl Sacct {
             columns: Columns::default(),
             places: None,
             cells: Vec::new(),
+            pending: Pending::default(),
         }
     }
 
     fn header(&mut self, line: Line<'_>) -> Result<(), Stop> {
         let of_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
-        let delimiter = line.text.trim_start().chars().find(|c| !of_name(*c));
+        let text = line.text.trim_start();
+        let delimiter = text.chars().find(|c| !of_name(*c));
         self.delimiter = match delimiter {
+            // Columns of a fixed width have no delimiter.
+            Some(' ') if text.contains("  ") => {
+                let what = "this is no header of sacct -P, but of columns with blanks between them: sacct cuts what \
+                            is wider";
+                return Err(Stop::Header(what.to_string()));
+            }
             Some(c) if c.is_ascii() && c != '"' => c as u8,
             _ => {
                 let what = "this is no header of sacct -P: column names with | between them";
@@ -216,17 +227,33 @@ impl Log for Sacct {
         if digits_in_front == 0 {
             return Err(row.fault(places.id, Reason::NotAJob).into());
         }
-        if kind.contains('.') {
+        if kind.contains('.') && !kind.starts_with("_[") {
             sink.passed(number, "step of a job", 1);
             return Ok(());
         }
         if let Some(tasks) = kind.strip_prefix("_[") {
             let tasks = tasks.split(['%', ']']).next().unwrap_or_default();
-            let Ok(tasks) = nodes::count(tasks) else {
+            // So Slurm cuts a list that is long, unless SLURM_BITSTR_LEN is 0.
+            let cut = tasks.strip_suffix(",...");
+            let tasks = cut.unwrap_or(tasks);
+            let (Ok(count), Ok(ranges)) = (nodes::count(tasks), nodes::ranges(tasks)) else {
                 return Err(row.fault(places.id, Reason::NotAJob).into());
             };
-            sink.dropped(number, dropped::NOT_STARTED);
-            sink.noted_times(number, noted::TASKS, tasks);
+            if cut.is_some() {
+                sink.noted(number, "list of tasks cut short by Slurm: there are more");
+            }
+            let taken = match sink.is_of_several() {
+                true => self.pending.take(&id[..digits_in_front], ranges, sink.place(number)),
+                false => Taken::Full,
+            };
+            match taken {
+                Taken::New => sink.dropped(number, dropped::NOT_STARTED),
+                Taken::Again => sink.dropped(number, dropped::SAME_ARRAY),
+                Taken::Full => {
+                    sink.dropped(number, dropped::NOT_STARTED);
+                    sink.noted_times(number, noted::TASKS, count);
+                }
+            }
             return Ok(());
         }
         let part = match kind.as_bytes().first() {
@@ -235,8 +262,13 @@ impl Log for Sacct {
             Some(b'+') => Some("part of a heterogeneous job"),
             _ => return Err(row.fault(places.id, Reason::NotAJob).into()),
         };
-        if part.is_some() && digits(&kind[1..]).is_none() {
+        let task = part.and_then(|_| digits(&kind[1..]));
+        if part.is_some() && task.is_none() {
             return Err(row.fault(places.id, Reason::NotAJob).into());
+        }
+        if let (Some(task), true) = (task, kind.starts_with('_')) {
+            // Whatever becomes of it, it is a job of its own now.
+            self.pending.started(&id[..digits_in_front], task as u64);
         }
 
         let submitted = time(row, submit, zone)?;
@@ -373,6 +405,12 @@ impl Log for Sacct {
 
     fn begin(&mut self) {
         self.places = None;
+    }
+
+    fn end(&mut self, sink: &mut Sink<'_>) {
+        for (place, tasks) in std::mem::take(&mut self.pending).finish() {
+            sink.noted_at(place, noted::TASKS, tasks);
+        }
     }
 
     fn is_begun(&self) -> bool {

@@ -73,6 +73,8 @@ pub(super) struct Sink<'a> {
     last: i64,
     report: Report,
     first_fault: Option<LineFault>,
+    /// What is to be told of the job of this line, if it is kept.
+    about: Vec<&'static str>,
     limits: Limits,
     joined: Joined,
     /// Jobs of this file, and of those before.
@@ -80,6 +82,7 @@ pub(super) struct Sink<'a> {
     earlier: Seen,
     /// Rows of files, if there are several.
     rows: Rows,
+    several: bool,
     /// The text of this file, and of those before by name.
     text: Option<blake3::Hasher>,
     texts: Vec<(blake3::Hash, String)>,
@@ -114,11 +117,13 @@ impl<'a> Sink<'a> {
             last,
             report,
             first_fault,
+            about: Vec::new(),
             limits: Limits::default(),
             joined: Joined::default(),
             seen: Seen::default(),
             earlier: Seen::default(),
             rows: Rows::default(),
+            several: false,
             text: None,
             texts: Vec::new(),
         })
@@ -129,15 +134,23 @@ impl<'a> Sink<'a> {
         self.report.files.push(file.to_string());
         self.earlier.absorb(std::mem::take(&mut self.seen));
         self.rows.begin(another);
-        let several = another || self.report.files.len() > 1;
-        self.text = several.then(blake3::Hasher::new);
+        self.several = another || self.report.files.len() > 1;
+        self.text = self.several.then(blake3::Hasher::new);
     }
 
-    /// Bytes of the file.
-    pub fn digest(&mut self, bytes: &[u8]) {
-        if let Some(text) = &mut self.text {
-            text.update(bytes);
-        }
+    /// Whether the log is in several files.
+    pub fn is_of_several(&self) -> bool {
+        self.several
+    }
+
+    /// What digests the text of this file, if the log is in several, for whoever reads it.
+    pub fn take_digest(&mut self) -> Option<blake3::Hasher> {
+        self.text.take()
+    }
+
+    /// The same once the whole text has passed.
+    pub fn give_digest(&mut self, digest: Option<blake3::Hasher>) {
+        self.text = digest;
     }
 
     /// All bytes of a file that can be read again.
@@ -201,6 +214,9 @@ impl<'a> Sink<'a> {
         if again && !self.how.source.join && self.rows.has(entry) {
             self.dropped(line, dropped::SAME_ROW);
             return Ok(false);
+        }
+        for what in std::mem::take(&mut self.about) {
+            self.noted(line, what);
         }
         if !entry.id.is_empty() && !self.how.source.join && !self.rows.take(entry) {
             self.noted(line, noted::ROW_NOT_COMPARED);
@@ -268,7 +284,13 @@ impl<'a> Sink<'a> {
     /// A job that cannot be replayed.
     pub fn dropped(&mut self, line: u64, why: &'static str) {
         let place = self.place(line);
+        self.about.clear();
         self.report.add(Class::Dropped, why, place, 1);
+    }
+
+    /// Something about the job of this line, counted if the job is kept.
+    pub fn about(&mut self, what: &'static str) {
+        self.about.push(what);
     }
 
     /// Something about a job that is kept.
@@ -279,7 +301,11 @@ impl<'a> Sink<'a> {
 
     /// The same of something that it has so many of.
     pub fn noted_times(&mut self, line: u64, what: &'static str, count: u64) {
-        let place = self.place(line);
+        self.noted_at(self.place(line), what, count);
+    }
+
+    /// The same, in a file before.
+    pub fn noted_at(&mut self, place: (usize, u64), what: &'static str, count: u64) {
         self.report.add(Class::Noted, what, place, count);
     }
 
@@ -332,13 +358,13 @@ impl<'a> Sink<'a> {
 
     /// A malformed line: an error, unless more may be skipped.
     pub fn malformed(&mut self, line: u64, text: &str, fault: Fault) -> Result<(), ImportError> {
+        self.about.clear();
         self.report.add_malformed(fault.reason, line);
         let file = self.file();
         let limit = self.how.max_errors;
         if limit == 0 || self.first_fault.is_none() {
             let unit = self.report.unit;
-            let text = text.to_string();
-            let found = LineFault { file: file.clone(), unit, line, fault, text };
+            let found = LineFault::new(&file, unit, line, text, fault);
             if limit == 0 {
                 return Err(ImportError::Line(Box::new(found)));
             }

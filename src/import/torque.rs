@@ -222,7 +222,7 @@ impl Log for Torque {
             },
         };
         if self.source.size == Unit::Nodes && !hosts.is_empty() && hosts.len() as i64 != size {
-            sink.noted(number, "list of nodes unlike their number");
+            sink.about("list of nodes unlike their number");
         }
         let (wait, run) = (start - submit, end - start);
         if wait < 0 || run < 0 {
@@ -230,7 +230,7 @@ impl Log for Torque {
             return Ok(());
         }
         if later.is_some() {
-            sink.noted(number, "submission moved to when it was eligible");
+            sink.about("submission moved to when it was eligible");
         }
         self.list.clear();
         let once = if in_order.len() == hosts.len() { in_order } else { hosts };

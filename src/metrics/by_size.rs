@@ -15,7 +15,7 @@ measures! {
         size: u32 ["processors"] "processors that a job asks for" = of.0;
         jobs: u64 ["jobs"] "jobs of the run, of the size, or of a replication" = of.2.jobs;
         size_rank: u32 [""] "rank of the size by number of jobs, 1 for the most frequent; of equally frequent sizes the larger first" = of.1;
-        mean_pairwise_l1: f64 ["hops"] "mean over jobs of the sum of hop distances over all pairs of the processors asked for, not of those lost to internal fragmentation; one-processor jobs count as 0" = of.2.mean(of.2.pairwise as f64);
+        mean_pairwise_l1: Option<f64> ["hops"] "mean over jobs of the sum of hop distances over all pairs of the processors asked for, not of those lost to internal fragmentation; one-processor jobs count as 0, and those of which a log that is repeated does not tell where they ran not at all; null if it tells of none" = of.2.mean_pairwise();
         mean_wait: f64 ["s"] "mean of start less submission" = of.2.mean(of.2.wait as f64);
         mean_turnaround: f64 ["s"] "mean of completion less submission" = of.2.mean(of.2.turnaround as f64);
     }
@@ -24,6 +24,8 @@ measures! {
 #[derive(Clone, Copy, Default)]
 struct Sums {
     jobs: u64,
+    /// Those of them whose places are known.
+    known: u64,
     pairwise: u64,
     wait: i128,
     turnaround: i128,
@@ -33,16 +35,30 @@ impl Sums {
     fn mean(&self, sum: f64) -> f64 {
         sum / self.jobs as f64
     }
+
+    fn mean_pairwise(&self) -> Option<f64> {
+        (self.known > 0).then(|| self.pairwise as f64 / self.known as f64)
+    }
 }
 
 /// Rows by ascending size for `jobs` started at `starts` with pairwise L1 sums `pairwise`.
 pub fn by_size(jobs: &[Job], starts: &[i64], pairwise: &[u64]) -> Vec<SizeRow> {
+    by_size_of(jobs, starts, pairwise.iter().copied().map(Some))
+}
+
+/// The same where nobody knows the places of some jobs.
+pub fn by_size_of(
+    jobs: &[Job],
+    starts: &[i64],
+    pairwise: impl IntoIterator<Item = Option<u64>>,
+) -> Vec<SizeRow> {
     let largest = jobs.iter().map(|job| job.size).max().unwrap_or(0);
     let mut sums = vec![Sums::default(); largest as usize + 1];
     for ((job, start), pairwise) in jobs.iter().zip(starts).zip(pairwise) {
         let sum = &mut sums[job.size as usize];
         sum.jobs += 1;
-        sum.pairwise += pairwise;
+        sum.known += u64::from(pairwise.is_some());
+        sum.pairwise += pairwise.unwrap_or(0);
         sum.wait += i128::from(start - job.submit);
         sum.turnaround += i128::from(start - job.submit + job.run);
     }
@@ -76,11 +92,8 @@ pub struct SizeChange {
 pub fn improvement(baseline: &[SizeRow], run: &[SizeRow], processors: usize) -> Vec<SizeChange> {
     let change = |row: &SizeRow| {
         let base = baseline.iter().find(|base| base.size == row.size)?;
-        let improvement_percent = if base.mean_pairwise_l1 > 0.0 {
-            100.0 * (base.mean_pairwise_l1 - row.mean_pairwise_l1) / base.mean_pairwise_l1
-        } else {
-            0.0
-        };
+        let (before, now) = (base.mean_pairwise_l1?, row.mean_pairwise_l1?);
+        let improvement_percent = if before > 0.0 { 100.0 * (before - now) / before } else { 0.0 };
         let fixed = row.size == 1 || row.size as usize == processors;
         Some(SizeChange {
             size: row.size,
@@ -117,7 +130,7 @@ mod tests {
         );
         assert_eq!(
             (rows[1].mean_pairwise_l1, rows[1].mean_wait, rows[1].mean_turnaround),
-            (2.0, 3.0, 18.0)
+            (Some(2.0), 3.0, 18.0)
         );
         let better = by_size(&jobs, &[0; 4], &[1, 8, 1, 0]);
         let change = improvement(&rows, &better, 4);

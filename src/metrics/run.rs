@@ -34,8 +34,8 @@ pub struct JobMeasures {
     pub points: u32,
     /// Processors of all points that it held.
     pub held: u32,
-    /// Where they were.
-    pub placement: Placement,
+    /// Where they were; `None` if a log that is repeated does not tell.
+    pub placement: Option<Placement>,
     /// Distinct best sets, if counted.
     pub tied: Option<u32>,
 }
@@ -75,7 +75,7 @@ impl JobMeasures {
             C::new("bounded_slowdown", "", "turnaround over run time on the processors asked for, run times below 10 s counted as 10 s, at least 1", |job| job.bounded_slowdown()),
         ];
         columns.push(C::new("held_size", "processors", "processors that the job held: those lost to internal fragmentation included, and those of its points that it did not ask for", |job| job.held));
-        columns.extend(Placement::columns(|job: &Self| (&job.placement, job.points)));
+        columns.extend(Placement::columns(|job: &Self| Some((job.placement.as_ref()?, job.points))));
         columns.push(C::new("tied", "sets", "distinct best processor sets of the decision; null if not counted", |job| job.tied));
         columns
     }
@@ -101,7 +101,7 @@ measures! {
     /// What one run comes to. Times in trace seconds; means are over jobs.
     #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
     pub struct RunMetrics, from run: Run<'_> {
-        mean_pairwise_l1: f64 ["hops"] "mean over jobs of the sum of hop distances over all pairs of the processors asked for, not of those lost to internal fragmentation; one-processor jobs count as 0"
+        mean_pairwise_l1: f64 ["hops"] "mean over jobs of the sum of hop distances over all pairs of the processors asked for, not of those lost to internal fragmentation; one-processor jobs count as 0, and those of which a log that is repeated does not tell where they ran not at all"
             = run.total_pairwise_l1 as f64 / run.schedule.jobs.max(1) as f64;
         total_pairwise_l1: u64 ["hops"] "the same sums of all jobs, added up" = run.total_pairwise_l1;
     }

@@ -50,6 +50,15 @@ fn named(parts: Vec<String>, figure: impl Figure + Send + Sync + 'static) -> Nam
 /// # Errors
 /// The first [`PlotError`] of a figure that cannot be drawn or written.
 pub fn gallery(dir: &Path, results: &[RunResult]) -> Result<Vec<PathBuf>, PlotError> {
+    // All figures compare: beside a log that lacks jobs, over the others.
+    let compared: Vec<RunResult>;
+    let results = match results.iter().any(|run| run.over_log.is_some()) {
+        true => {
+            compared = results.iter().map(RunResult::as_compared).collect();
+            &compared
+        }
+        false => results,
+    };
     let album = Album::new(results);
     let mut pictures = album.improvements();
     pictures.extend(album.settings());

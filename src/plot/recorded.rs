@@ -48,7 +48,7 @@ mod tests {
             size,
             jobs,
             size_rank: 1,
-            mean_pairwise_l1: 0.0,
+            mean_pairwise_l1: None,
             mean_wait,
             mean_turnaround: 0.0,
         };
@@ -70,6 +70,7 @@ mod tests {
             by_size: vec![row(1, 4, 3600.0), row(3, 1, 7200.0), row(4, 3, 0.0), row(9, 2, 1800.0)],
             jobs: Vec::new(),
             allocations: Vec::new(),
+            over_log: None,
             series: Default::default(),
             seconds: 0.0,
             allocator_seconds: None,

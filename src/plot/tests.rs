@@ -56,6 +56,7 @@ fn run(scheduler: &str, tie: Option<&str>, seed: u64, pairwise: [u64; 4]) -> Run
         by_size: by_size::by_size(&jobs, &starts, &pairwise),
         jobs: Vec::new(),
         allocations: Vec::new(),
+        over_log: None,
         series: Arc::new(Series::new(&jobs, &starts)),
         seconds: 0.0,
         allocator_seconds: None,

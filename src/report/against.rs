@@ -1,6 +1,6 @@
 use super::format::{Sheet, Shown};
 use crate::experiment::against::AgainstRow;
-use crate::number::fixed;
+use crate::number::{fixed, grouped};
 
 /// What is shown of a run beside the log: metric, title.
 const METRICS: [(&str, &str); 5] = [
@@ -22,6 +22,15 @@ pub fn against_summary(rows: &[AgainstRow]) -> Sheet {
         Shown::text("allocator", |run: &&[&AgainstRow]| Some(run[0].key.allocator.clone())),
         Shown::text("tie", |run: &&[&AgainstRow]| run[0].key.tie.clone()),
     ];
+    // A metric of the places, and one of the times.
+    for (name, title) in [("mean_wait", "jobs"), ("mean_pairwise_l1", "with places")] {
+        let jobs = move |run: &&[&AgainstRow]| {
+            let of = |name: &str| run.iter().find(|row| row.metric == name).map(|row| row.jobs);
+            let (jobs, all) = (of(name)?, of("mean_wait"));
+            (name == "mean_wait" || all != Some(jobs)).then(|| grouped(jobs))
+        };
+        shown.push(Shown::text(title, jobs).right().optional());
+    }
     for (name, title) in METRICS {
         let change = move |run: &&[&AgainstRow]| {
             let change = run.iter().find(|row| row.metric == name)?.change()?;

@@ -39,7 +39,7 @@ pub fn write(run: &RunResult, mut out: impl Write) -> io::Result<usize> {
         let mut args = json!({"processors": allocation.nodes.len()});
         if let Some(job) = arrivals.get(&(allocation.job, allocation.start)) {
             args["wait_s"] = job.wait().into();
-            args["pairwise_l1"] = job.placement.pairwise_l1.into();
+            args["pairwise_l1"] = job.placement.map(|place| place.pairwise_l1).into();
         }
         events.slice(1, lane, allocation.job, [allocation.start, allocation.end], args)?;
     }

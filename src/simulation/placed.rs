@@ -42,7 +42,7 @@ impl fmt::Display for Conflicts {
         }
         if *nowhere > 0 {
             let jobs = counted(*nowhere, "job");
-            write!(f, "; {jobs} of which nothing tells where they ran, in no measure")?;
+            write!(f, "; {jobs} of which nothing tells where they ran, in no distance")?;
         }
         if *unlike > 0 {
             let jobs = counted(*unlike, "job");
@@ -156,7 +156,7 @@ mod tests {
         assert_eq!(found, expected);
         assert_eq!(seen, [(0, vec![0, 3]), (1, vec![0]), (2, vec![1, 3]), (4, vec![1, 3])]);
         let told = "1 job on processors that others held (1 processor; first job 3); 1 job of which nothing \
-                    tells where they ran, in no measure; 1 job with another number of nodes than of processors; most at once \
+                    tells where they ran, in no distance; 1 job with another number of nodes than of processors; most at once \
                     on a point: 2 on 2, 3 on 1";
         assert_eq!(found.to_string(), told);
     }

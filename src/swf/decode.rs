@@ -5,7 +5,21 @@ use std::io::{self, Chain, Cursor, Read};
 
 use flate2::read::MultiGzDecoder;
 
-const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
+const GZIP_MAGIC: &[u8] = &[0x1f, 0x8b];
+
+/// How inputs begin that are not read, and what they are.
+const OTHERS: [(&[u8], &str); 7] = [
+    (b"\xfd7zXZ", "packed by xz"),
+    (b"BZh", "packed by bzip2"),
+    (b"PK\x03\x04", "a zip archive"),
+    (b"\x28\xb5\x2f\xfd", "packed by zstd"),
+    (b"\x1f\x9d", "packed by compress"),
+    (b"\xff\xfe", "text in UTF-16"),
+    (b"\xfe\xff", "text in UTF-16"),
+];
+
+/// Bytes that tell what an input is.
+const TELLING: u64 = 5;
 
 /// What is wrong with gzip data. Travels inside an [`io::Error`]; [`GzipFault::of`] finds it there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,15 +62,20 @@ enum Source<R: Read> {
 }
 
 impl<R: Read> Decoder<R> {
-    /// Looks at the first two bytes of `inner`.
+    /// Looks at the first bytes of `inner`.
     ///
     /// # Errors
-    /// Those of reading `inner`.
+    /// Those of reading `inner`; [`io::ErrorKind::InvalidData`] if it is packed by something else than gzip, or no
+    /// UTF-8 as it begins.
     pub fn new(inner: R) -> io::Result<Decoder<R>> {
         let mut inner = Watched { inner };
-        let mut start = Vec::with_capacity(GZIP_MAGIC.len());
-        (&mut inner).take(GZIP_MAGIC.len() as u64).read_to_end(&mut start)?;
-        let gzip = start == GZIP_MAGIC;
+        let mut start = Vec::with_capacity(TELLING as usize);
+        (&mut inner).take(TELLING).read_to_end(&mut start)?;
+        if let Some((_, what)) = OTHERS.iter().find(|(magic, _)| start.starts_with(magic)) {
+            let what = format!("it is {what}: only plain text in UTF-8 is read, or packed by gzip");
+            return Err(io::Error::new(io::ErrorKind::InvalidData, what));
+        }
+        let gzip = start.starts_with(GZIP_MAGIC);
         let rewound = Cursor::new(start).chain(inner);
         let source = match gzip {
             true => Source::Gzip(Box::new(MultiGzDecoder::new(rewound))),
@@ -146,6 +165,12 @@ mod tests {
         assert_eq!(decode(b"\x1f").unwrap(), b"\x1f");
         assert_eq!(decode(b"; plain").unwrap(), b"; plain");
         assert_eq!(decode(&gzip(b"; packed")).unwrap(), b"; packed");
+        for (other, what) in
+            [(&b"\xfd7zXZ\0"[..], "xz"), (b"PK\x03\x04", "zip"), (b"\xff\xfe;\0", "UTF-16")]
+        {
+            let error = decode(other).unwrap_err();
+            assert!(error.to_string().contains(what), "{error}");
+        }
         let two = [gzip(b"one "), gzip(b"two")].concat();
         assert_eq!(decode(&two).unwrap(), b"one two");
     }

@@ -104,14 +104,13 @@ impl<'a> Cleaner<'a> {
         }
         match draft.job(self.jobs.len(), self.machine_procs) {
             Ok(job) => {
-                self.jobs.push(job);
                 self.report.kept += 1;
                 self.report.changed += u64::from(draft.changes != 0);
-                for change in Change::ALL {
-                    if draft.changes & change.bit() != 0 {
-                        *self.report.changes.entry(change).or_default() += 1;
-                    }
+                self.report.changed_jobs.push(job.line, draft.changes);
+                for change in Change::of(draft.changes) {
+                    *self.report.changes.entry(change).or_default() += 1;
                 }
+                self.jobs.push(job);
                 Ok(())
             }
             Err(Stop::Drop(reason)) => {

@@ -14,6 +14,7 @@ use std::str::FromStr;
 use serde::Serialize;
 
 use super::job::{Job, JobId};
+use super::report::Repeated;
 use crate::naming::nearest;
 use crate::number::grouped;
 use crate::shown::shown;
@@ -219,6 +220,8 @@ pub(super) struct Linker {
     /// Line, own number, predecessor, think time, submission.
     named: Vec<(u32, i64, i64, i64, Option<i64>)>,
     think: u64,
+    /// Some number is not above that of the record before; else none is in two records.
+    unordered: bool,
 }
 
 impl Linker {
@@ -228,12 +231,33 @@ impl Linker {
         let known = |time: f64| (time >= 0.0).then_some(time as i64);
         let submit = known(record.submit_time);
         let end = || Some(submit? + known(record.wait_time)? + known(record.run_time)?);
+        self.unordered |= self.seen.last().is_some_and(|last| last.0 >= record.job_number);
         self.seen.push((record.job_number, line, end()));
         self.think += u64::from(record.think_time > 0.0);
         if record.preceding_job > 0 {
             let think = record.think_time.max(0.0) as i64;
             self.named.push((line, record.job_number, record.preceding_job, think, submit));
         }
+    }
+
+    /// Records with the number of an earlier one. Below 0 a number is not known.
+    pub fn repeated(&mut self) -> Repeated {
+        let mut repeated = Repeated::default();
+        if !self.unordered {
+            return repeated;
+        }
+        self.seen.sort_unstable();
+        for pair in self.seen.windows(2) {
+            let [(before, ..), (job, line, _)] = [pair[0], pair[1]];
+            if before != job || job < 0 {
+                continue;
+            }
+            if repeated.count == 0 || u64::from(line) < repeated.first_line {
+                (repeated.first_line, repeated.job) = (line.into(), job);
+            }
+            repeated.count += 1;
+        }
+        repeated
     }
 
     /// What all records say.

@@ -124,6 +124,7 @@ impl Workload {
         (report.comments, report.blank) = (others.comments, others.blank);
         let (input, header, tally) = reader.into_parts();
         let links;
+        report.repeated = linker.repeated();
         (links, report.dependencies) = linker.finish();
         report.name = trace_name(&source);
         report.malformed = tally
@@ -166,15 +167,14 @@ impl Workload {
 
     /// Drops the jobs whose wait the log does not tell.
     pub fn keep_those_with_waits(&mut self) {
-        let before = self.jobs.len();
-        let waits = &self.waits;
-        self.jobs.retain(|job| waits.of(job).is_some());
-        let dropped = (before - self.jobs.len()) as u64;
-        if dropped > 0 {
-            *self.report.drops.entry(DropReason::WaitUnknown).or_default() += dropped;
-            self.report.kept -= dropped.min(self.report.kept);
-            self.report.changed = self.report.changed.min(self.report.kept);
-        }
+        let Self { waits, report, jobs, .. } = self;
+        jobs.retain(|job| {
+            let is_known = waits.of(job).is_some();
+            if !is_known {
+                report.drop_kept(job, DropReason::WaitUnknown);
+            }
+            is_known
+        });
     }
 
     /// Applies a rule to the jobs larger than a machine of `procs` processors, see [`fit_to_machine`].

@@ -58,7 +58,7 @@ pub use placed::{PlacedError, PlacedNodes, Strangers};
 pub use policy::{
     EstimateRule, Oversize, Policy, PolicyRow, Repair, Rounding, SizeSource, UnknownOversize,
 };
-pub use report::{Change, CleaningReport, DropReason};
+pub use report::{Change, CleaningReport, DropReason, Repeated};
 pub use scale::{Scaled, offered_load, scale_load, scaled_name, unscaled_name};
 pub use shake::{Shake, ShakeError};
 pub use waits::Waits;

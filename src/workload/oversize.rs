@@ -3,7 +3,7 @@
 use super::error::{CleaningError, Problem};
 use super::job::Job;
 use super::policy::Oversize;
-use super::report::{Change, CleaningReport, DropReason};
+use super::report::{CleaningReport, DropReason};
 use crate::swf::Field;
 
 /// The size a too large job gets: `None` = it is an error, 0 = it goes.
@@ -17,9 +17,6 @@ pub(super) fn verdict(rule: Oversize, procs: u32) -> Option<u32> {
 }
 
 /// Applies `rule` to the jobs that need more than `procs` processors and books it in the report.
-///
-/// A job that is clamped counts as one more changed job unless cleaning had changed jobs already up
-/// to the number kept: the report does not remember which jobs they were, so it is an upper bound.
 ///
 /// # Errors
 /// [`CleaningError`] for the first such job under [`Oversize::Error`]; nothing is changed then.
@@ -40,32 +37,24 @@ pub fn fit_to_machine(
             problem: Problem::LargerThanMachine { size: first.size, procs },
         });
     };
-    let before = jobs.len();
-    let mut clamped = 0u64;
     jobs.retain_mut(|job| {
         if job.size > procs {
+            match size {
+                0 => report.drop_kept(job, DropReason::LargerThanMachine),
+                _ => report.clamp_kept(job),
+            }
             // Cut to the machine, it is no longer of the shape it asked for.
             (job.size, job.shape) = (size, None);
-            clamped += u64::from(size > 0);
         }
         job.size > 0
     });
-    let dropped = (before - jobs.len()) as u64;
-    if dropped > 0 {
-        *report.drops.entry(DropReason::LargerThanMachine).or_default() += dropped;
-        report.kept -= dropped.min(report.kept);
-        report.changed = report.changed.min(report.kept);
-    }
-    if clamped > 0 {
-        *report.changes.entry(Change::SizeClamped).or_default() += clamped;
-        report.changed = (report.changed + clamped).min(report.kept);
-    }
     Ok(())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::workload::report::Change;
 
     fn jobs() -> (Vec<Job>, CleaningReport) {
         let job = |number, size| Job {

@@ -8,7 +8,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs::File;
 use std::io::{self, BufReader};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::extra::Extra;
 use super::job::Job;
@@ -93,6 +93,28 @@ pub enum PlacedError {
         /// Other such nodes.
         more: u64,
     },
+    /// Two files beside the trace may be meant.
+    #[error("{one} and {other} are both there, and nobody knows which is meant: move one away")]
+    Both {
+        /// The plain file.
+        one: String,
+        /// The packed one.
+        other: String,
+    },
+    /// Two jobs have the number by which placements are told.
+    #[error(
+        "{trace}: lines {} and {} are both job {job}, and nodes are told by job number: nobody knows which of \
+         them ran there",
+        lines[0], lines[1]
+    )]
+    Repeated {
+        /// The trace.
+        trace: String,
+        /// The number.
+        job: i64,
+        /// The lines, ascending.
+        lines: [u32; 2],
+    },
     /// Neither source tells of any node.
     #[error(
         "{trace}: nothing tells where its jobs ran: {beside}, and field 19 of its records holds \
@@ -120,7 +142,12 @@ impl PlacedNodes {
         let beside = nodes_path(trace);
         let mut packed = beside.clone().into_os_string();
         packed.push(".gz");
-        for path in [beside.clone(), packed.into()] {
+        let packed = PathBuf::from(packed);
+        if beside.exists() && packed.exists() {
+            let [one, other] = [&beside, &packed].map(|path| path.display().to_string());
+            return Err(PlacedError::Both { one, other });
+        }
+        for path in [beside.clone(), packed] {
             let file = path.display().to_string();
             match File::open(&path) {
                 Ok(input) => return Self::of_file(input, &file),
@@ -223,6 +250,32 @@ impl PlacedNodes {
     pub fn of(&self, job: &Job) -> Option<&[u32]> {
         let key = if self.by_line { i64::from(job.line) } else { job.number };
         self.jobs.get(&key).map(|nodes| &**nodes)
+    }
+
+    /// Whether it is known of each of these jobs, by a number that none of the others has, where it ran; `trace` is
+    /// the name of their trace in messages.
+    ///
+    /// # Errors
+    /// [`PlacedError::Repeated`] with the first such job.
+    pub fn check(&self, jobs: &[Job], trace: &str) -> Result<(), PlacedError> {
+        if self.by_line {
+            return Ok(());
+        }
+        let mut lines: HashMap<i64, u32> = HashMap::new();
+        let mut by_line: Vec<&Job> = jobs.iter().filter(|job| self.of(job).is_some()).collect();
+        by_line.sort_by_key(|job| job.line);
+        for job in by_line {
+            if let Some(first) = lines.insert(job.number, job.line) {
+                let (trace, lines) = (trace.to_string(), [first, job.line]);
+                return Err(PlacedError::Repeated { trace, job: job.number, lines });
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether its jobs are told by number.
+    pub fn is_by_number(&self) -> bool {
+        !self.by_line
     }
 
     /// The placements of a file beside a trace that are of none of these jobs; `None` if there are none.

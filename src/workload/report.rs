@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::Arc;
 
 use serde::Serialize;
 
 use super::dependencies::DependencyCounts;
 use super::extra::ExtraFields;
+use super::job::Job;
 use crate::number::{counted, grouped};
 
 /// Why a record gave no job.
@@ -75,6 +77,11 @@ impl Change {
         Change::Renumbered,
     ];
 
+    /// Those of a set.
+    pub(super) fn of(bits: u16) -> impl Iterator<Item = Change> {
+        Self::ALL.into_iter().filter(move |change| bits & change.bit() != 0)
+    }
+
     /// Place of this change in a set of them.
     pub(super) const fn bit(self) -> u16 {
         1 << self as u16
@@ -142,6 +149,12 @@ pub struct CleaningReport {
     /// By reason, the number of the first such line, from 1.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub first_malformed: BTreeMap<String, u64>,
+    /// What was changed of which job kept.
+    #[serde(skip)]
+    pub(super) changed_jobs: ChangedJobs,
+    /// Records with the number of an earlier one.
+    #[serde(skip_serializing_if = "Repeated::is_empty")]
+    pub repeated: Repeated,
     /// What records held after field 18.
     #[serde(skip_serializing_if = "ExtraFields::is_empty")]
     pub extra: ExtraFields,
@@ -157,6 +170,46 @@ pub struct CleaningReport {
     pub after_window: u64,
 }
 
+/// Records whose number an earlier record has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Repeated {
+    /// How many.
+    pub count: u64,
+    /// Line of the first, from 1.
+    pub first_line: u64,
+    /// The number that it has.
+    pub job: i64,
+}
+
+impl Repeated {
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+}
+
+/// What was changed of the jobs kept, by the lines of their records: where a set of changes begins to hold for jobs
+/// that follow each other.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct ChangedJobs {
+    begins: Arc<Vec<(u32, u16)>>,
+}
+
+impl ChangedJobs {
+    /// Of the job of the next line these were made.
+    pub fn push(&mut self, line: u32, bits: u16) {
+        let before = self.begins.last().map_or(0, |begin| begin.1);
+        if bits != before {
+            Arc::make_mut(&mut self.begins).push((line, bits));
+        }
+    }
+
+    fn of(&self, job: &Job) -> u16 {
+        let after = self.begins.partition_point(|begin| begin.0 <= job.line);
+        after.checked_sub(1).map_or(0, |at| self.begins[at].1)
+    }
+}
+
 fn is_zero(count: &u64) -> bool {
     *count == 0
 }
@@ -165,6 +218,27 @@ impl CleaningReport {
     /// Records dropped, for any reason.
     pub fn dropped(&self) -> u64 {
         self.drops.values().sum()
+    }
+
+    /// A job that was kept is dropped after all.
+    pub(super) fn drop_kept(&mut self, job: &Job, reason: DropReason) {
+        *self.drops.entry(reason).or_default() += 1;
+        self.kept = self.kept.saturating_sub(1);
+        let bits = self.changed_jobs.of(job);
+        self.changed = self.changed.saturating_sub(u64::from(bits != 0));
+        for change in Change::of(bits) {
+            if let Some(count) = self.changes.get_mut(&change) {
+                *count -= 1;
+            }
+        }
+        self.changes.retain(|_, count| *count > 0);
+    }
+
+    /// A job that was kept is cut to the machine.
+    pub(super) fn clamp_kept(&mut self, job: &Job) {
+        *self.changes.entry(Change::SizeClamped).or_default() += 1;
+        let is_new = u64::from(self.changed_jobs.of(job) == 0);
+        self.changed = (self.changed + is_new).min(self.kept);
     }
 
     /// Jobs outside the window.
@@ -189,6 +263,13 @@ impl fmt::Display for CleaningReport {
             };
             let reasons: Vec<String> = self.malformed.iter().map(reason).collect();
             write!(f, "; {} skipped ({})", counted(lines, "bad line"), reasons.join("; "))?;
+        }
+        if let Repeated { count: 1.., first_line, job } = self.repeated {
+            let records = counted(self.repeated.count, "record");
+            write!(
+                f,
+                "; {records} with the number of an earlier one, first in line {first_line}: job {job}"
+            )?;
         }
         if !self.extra.is_empty() {
             write!(f, "; {}", self.extra)?;

@@ -213,6 +213,42 @@ fn loads_that_give_nothing_say_why() {
     assert!(missing.to_string().starts_with("no/such.swf: cannot read: "), "{missing}");
 }
 
+/// Jobs that turn out to be of no use are in no count of changes, by reason or in all.
+#[test]
+fn changes_are_those_of_jobs_kept() {
+    // Estimates: raised, raised, unknown, as they are; waits of the first and last; sizes to 16.
+    let text =
+        b"1 0 5 50 4 -1 -1 4 10\n2 1 -1 50 4 -1 -1 4 10\n3 2 -1 50 4\n4 3 0 50 16 -1 -1 16 60\n";
+    let mut workload = load(text, &Window::ALL).expect("a trace");
+    let told = |workload: &Workload| {
+        let report = &workload.report;
+        let of = |change| report.changes.get(&change).copied();
+        let changes = [Change::EstimateRaised, Change::EstimateFromRun, Change::SizeClamped];
+        (report.kept, report.changed, changes.map(of))
+    };
+    assert_eq!(told(&workload), (4, 3, [Some(2), Some(1), None]));
+    workload.keep_those_with_waits();
+    assert_eq!(told(&workload), (2, 1, [Some(1), None, None]));
+    let mut dropped = workload.clone();
+    dropped.fit_to_machine(8, Oversize::Drop).expect("a rule");
+    assert_eq!(told(&dropped), (1, 1, [Some(1), None, None]));
+    workload.fit_to_machine(8, Oversize::Clamp).expect("a rule");
+    assert_eq!(told(&workload), (2, 2, [Some(1), None, Some(1)]));
+}
+
+#[test]
+fn numbers_that_come_again_are_told() {
+    let repeated = |text: &[u8]| load(text, &Window::ALL).expect("a trace").report;
+    let report = repeated(
+        b"7 0 0 5 1\n-1 0 0 5 1\n-1 0 0 5 1\n3 0 0 5 1\n7 0 0 5 1\n3 0 0 5 1\n7 0 0 5 1\n",
+    );
+    let expected = Repeated { count: 3, first_line: 5, job: 7 };
+    assert_eq!(report.repeated, expected);
+    let words = "; 3 records with the number of an earlier one, first in line 5: job 7";
+    assert!(report.to_string().ends_with(words), "{report}");
+    assert!(repeated(b"7 0 0 5 1\n3 0 0 5 1\n9 0 0 5 1\n").repeated.is_empty());
+}
+
 fn any_record() -> impl Strategy<Value = Record> {
     let time =
         || prop_oneof![Just(-1.0), Just(0.0), -5.0..500.0f64, (0..500i64).prop_map(|n| n as f64)];

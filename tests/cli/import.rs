@@ -10,6 +10,8 @@ trials!(
     a_table_in_parquet,
     from_input_to_output,
     a_log_in_several_files,
+    line_breaks_in_quotes,
+    tasks_are_counted_once,
     malformed_lines_are_counted,
     what_cannot_be_imported,
     nothing_is_written_over,
@@ -50,6 +52,9 @@ fn what_a_log_calls_its_jobs() {
     assert_eq!(dir.read("t.ids.csv"), b"job,id\n1,\"a,\"\"\"\"b\"\n3,7\n");
     // None of this log's.
     let words = ["a.ids.csv is there and none of this log's"];
+    let dir = dir.file("p.nodes.csv.gz", "of yesterday");
+    let packed = ["p.nodes.csv.gz is there: it would be taken for the nodes of this trace"];
+    dir.replay("import sacct log.txt --write p.swf").fails(2, 1, &packed);
     let dir = dir.file("log.txt", SACCT).file("a.nodes.csv", "of yesterday");
     dir.replay("import sacct log.txt --write a.swf").fails(2, 1, &words);
     assert_eq!(dir.read("a.nodes.csv"), b"of yesterday");
@@ -183,6 +188,55 @@ fn a_log_in_several_files() {
     run.says("no job    blank line: 1, first in line 5 of later.txt");
 }
 
+/// A record of several lines is one, and what is malformed has its own line.
+fn line_breaks_in_quotes() {
+    let map =
+        "time = 'seconds'\n[columns]\nid = 'i'\nsubmit = 't'\nrun = 'r'\nsize = 'n'\nuser = 'u'\n";
+    let good = "i,\"u\",t,r,n\n1,\"a\nb\",1,10,4\r\n2,\"\"\"c\"\",\n\n\",2,10,4\n3,d,3,10,4\n";
+    let dir = Dir::new().file("map.toml", map).file("t.csv", good);
+    let run = dir.replay("import csv t.csv --map map.toml").code(0);
+    let run = run.says("t.csv: 7 lines, 3 jobs kept; 0 dropped; 4 that are no job; 0 malformed");
+    let run = run.says("no job    line that goes on within quotes: 3, first in line 3");
+    assert!(run.stdout.contains("; User: 1 a?b\n"), "{}", run.stdout);
+    let bad = "4,\"e\nf\",soon,10,4\n5,\"g,5,10,4\n6,\"h\",6,10,4\n7,i,7,10,x\n";
+    let dir = dir.file("b.csv", format!("{good}{bad}"));
+    // The fault is in the second line of its record.
+    let words = ["b.csv:9:4: t \"soon\": not a time\n  9 | f\",soon,10,4\n    |    ^^^^"];
+    dir.replay("import csv b.csv --map map.toml").fails(3, 3, &words);
+    let run = dir.replay("import csv b.csv --map map.toml --max-errors 3").code(0);
+    let run =
+        run.says("4 jobs kept").says("malformed a quote that does not end: 1, first in line 10\n");
+    let run = run.says("malformed not a time: 1, first in line 8\n");
+    run.says("malformed not a number: 1, first in line 12\n");
+    let without = dir.file("c.csv", "i,u,t,r,n\n1,\"a,1,10,4\n2,b,2,10,4\n");
+    let words = ["c.csv:2:3: field \"\"a,1,10,4\": a quote that does not end"];
+    without.replay("import csv c.csv --map map.toml").fails(3, 3, &words);
+}
+
+/// Files that overlap name the same tasks that did not start, or some that have started since.
+fn tasks_are_counted_once() {
+    let head = "JobID|Submit|Start|End|AllocNodes|State\n";
+    let task = |number: u32| format!("12_{number}|100|110|160|2|COMPLETED\n");
+    let waiting = |tasks: &str| format!("12_[{tasks}]|100|Unknown|Unknown|0|PENDING\n");
+    let one = [head, &task(1), &waiting("2-9%3"), &waiting("20,22")].concat();
+    let two = [head, &task(1), &task(2), &task(4), &waiting("3,5-9,22-23")].concat();
+    let dir = Dir::new().file("a.txt", one).file("b.txt", two);
+    let run = dir.replay("import sacct a.txt b.txt --write ab.swf").code(0);
+    // 3, 5 to 9, 20, 22 and 23.
+    let run = run.says("tasks of arrays that did not start: 9, first in line 3 of a.txt");
+    let run = run.says("dropped   array of tasks that did not start: 2, first in line 3 of a.txt");
+    let words = "dropped   array of tasks that did not start, as in an earlier file: 1, first in line 5 of b.txt";
+    run.says(words).says("a.txt and 1 more: 9 lines, 3 jobs kept; 4 dropped; 2 that are no job");
+    dir.replay("import sacct a.txt --write a.swf")
+        .code(0)
+        .says("did not start: 10, first in line 3");
+    // Slurm cuts long lists.
+    let cut = [head, &task(1), &waiting("2,4,...%9")].concat();
+    let run = dir.file("c.txt", cut).replay("import sacct c.txt").code(0);
+    let run = run.says("tasks of arrays that did not start: 2, first in line 3");
+    run.says("list of tasks cut short by Slurm: there are more: 1, first in line 3");
+}
+
 fn malformed_lines_are_counted() {
     let dir = Dir::new().file("log.txt", format!("{SACCT}3|cid|soon||||||\n{SACCT}"));
     let soon =
@@ -207,6 +261,13 @@ fn what_cannot_be_imported() {
     dir.replay("import sacct empty").fails(3, 1, &["empty:1: there is no header line"]);
     dir.replay("import sacct head.txt").fails(3, 1, &["head.txt:1: there is no column \"Submit\""]);
     dir.replay("import sacct late.txt").code(3).says("no job in the log");
+    let dir = dir.file("x.xz", b"\xfd7zXZ\0...").file("w.txt", SACCT.replace('|', "   "));
+    dir.replay("import sacct x.xz").fails(2, 1, &["x.xz: cannot read: it is packed by xz: only"]);
+    dir.replay("import sacct w.txt").fails(
+        3,
+        1,
+        &["w.txt:1: this is no header of sacct -P, but of"],
+    );
     dir.replay("import torque log.txt").code(3).says("log.txt:1:1: date \"JobID");
     dir.replay("import sacct no\u{1b}[31m.txt").fails(2, 1, &["cannot read no\u{fffd}[31m.txt"]);
     dir.replay("import cobalt log.txt").code(3).says("no column \"COBALT_JOBID\"");

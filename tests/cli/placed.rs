@@ -10,6 +10,8 @@ trials!(
     boxes_of_nodes,
     conflicts_are_told,
     runs_beside_the_log,
+    comparisons_are_over_one_set_of_jobs,
+    which_nodes_are_meant_is_known,
     what_is_missing_is_told,
     cells_know_their_places,
 );
@@ -17,6 +19,7 @@ trials!(
 /// Three jobs, each at once: 4 processors, 2 and 2.
 const LOG: &str =
     "; MaxProcs: 16\n1 0 0 100 4 -1 -1 4 100\n2 10 5 100 2 -1 -1 2 100\n3 20 0 10 2 -1 -1 2 10\n";
+const NODES: &str = "job,nodes\n1,0-3\n2,\"4,5\"\n3,6-7\n";
 const BOTH: &str = "--sched recorded --alloc recorded --mesh 4x4";
 
 fn dir(nodes: &str) -> Dir {
@@ -213,10 +216,82 @@ fn runs_beside_the_log() {
 fn conflicts_are_told() {
     let dir = dir("1,0-3\n2,\"3,4\"\n");
     let told = "1 job on processors that others held (1 processor; first job 2); 1 job of which nothing \
-                tells where they ran, in no measure; most at once on a point: 1 on 4, 2 on 1";
+                tells where they ran, in no distance; most at once on a point: 1 on 4, 2 on 1";
     let run = dir.replay(&format!("--trace j.swf {BOTH} --format json")).code(0).says(told);
-    // Over the two whose places are known.
-    assert_eq!(run.fields(&["jobs", "mean_pairwise_l1"]), ["2 7.0"]);
+    // Distances are over the two whose places are known, waits over all.
+    let names = ["jobs", "mean_pairwise_l1", "total_pairwise_l1", "mean_wait"];
+    assert_eq!(run.fields(&names), ["3 7.0 14 1.6666666666666667"]);
+    dir.replay(&format!("--trace j.swf {BOTH} --out o --no-plots -q")).code(0);
+    let sizes = String::from_utf8(dir.read("o/by_size.csv")).expect("text");
+    assert!(sizes.contains(",2,2,1,4.0,2.5,57.5\n") && sizes.contains(",4,1,2,10.0,"), "{sizes}");
+}
+
+/// Job 3 has no known place, and job 4 no processors when the log starts it.
+fn comparisons_are_over_one_set_of_jobs() {
+    let log = format!("{LOG}4 30 10 10 13 -1 -1 13 10\n");
+    let dir = dir("1,0-3\n2,\"4,5\"\n4,0-12\n").file("j.swf", &log);
+    let grid = "--trace j.swf --mesh 4x4 --sched recorded,fcfs --alloc recorded,mc1x1 --tie none --tie 1,1,0,0";
+    let run = dir.replay(&format!("{grid} --out o --no-plots")).code(0);
+    run.prints("with places").says("1 job of which nothing tells where they ran, in no distance");
+    let rows = |folder: &str| {
+        let table =
+            String::from_utf8(dir.read(&format!("{folder}/against_log.csv"))).expect("text");
+        let cells = |line: &str| line.split(',').map(str::to_string).collect::<Vec<_>>();
+        table.replace("\"1,1,0,0\"", "1110").lines().map(cells).collect::<Vec<_>>()
+    };
+    let all = rows("o");
+    let place = |name: &str| all[0].iter().position(|own| own == name).expect(name);
+    let of = |run: &str, size: &str, metric: &str| {
+        let is = |row: &&Vec<String>| {
+            row[0] == run && row[place("of_size")] == size && row[place("metric")] == metric
+        };
+        let row = all.iter().find(is).unwrap_or_else(|| panic!("{run} {size} {metric}"));
+        let names = ["jobs", "left_out_full", "left_out_nowhere", "log_value", "run_value"];
+        names.map(|name| row[place(name)].as_str()).join(" ")
+    };
+    // The same starts: no difference, whatever is not known.
+    for metric in ["mean_wait", "mean_turnaround", "makespan", "utilization", "p90_wait"] {
+        let told = of("1", "", metric);
+        let words: Vec<&str> = told.split(' ').collect();
+        assert_eq!((&words[..3], words[3]), (&["3", "1", "0"][..], words[4]), "{metric}");
+    }
+    // FCFS lets nobody of the three wait.
+    assert_eq!(of("3", "", "mean_wait"), "3 1 0 1.6666666666666667 0.0");
+    // 10 hops and 1, as the log has them; a square and a pair are 8 and 1.
+    assert_eq!(of("3", "", "total_pairwise_l1"), "2 1 1 11.0 9.0");
+    assert_eq!(of("3", "", "mean_pairwise_l1"), "2 1 1 5.5 4.5");
+    assert_eq!(of("3", "2", "mean_pairwise_l1"), "1   1.0 1.0");
+    assert_eq!(of("3", "2", "mean_wait"), "2   2.5 0.0");
+    assert!(all.iter().all(|row| row[place("of_size")] != "13"), "{all:?}");
+    // Replayed as one, by shards or one by one.
+    dir.replay(&format!("sweep {grid} --out s -q")).code(0);
+    assert_eq!(rows("s"), all);
+    // Cells beside a log that lacks jobs are others than those beside one that has all.
+    let id = |dir: &Dir| dir.replay(&format!("plan {grid} --list -q")).code(0).fields(&["cell"]);
+    let (lacking, whole) = (id(&dir), id(&dir.file("j.swf", LOG).file("j.nodes.csv", NODES)));
+    assert!(lacking.iter().zip(&whole).all(|(one, other)| one != other));
+}
+
+/// A number that two jobs have, one that a policy has given, and two files.
+fn which_nodes_are_meant_is_known() {
+    let log = format!("{LOG}2 30 0 10 2 -1 -1 2 10\n1 40 0 10 2 -1 -1 2 10\n");
+    let dir = dir("1,0-3\n2,\"4,5\"\n3,6-7\n").file("r.swf", &log).file("r.nodes.csv", NODES);
+    let both = BOTH;
+    let words = ["r.swf: lines 3 and 5 are both job 2, and nodes are told by job number"];
+    let run = dir.replay(&format!("--trace r.swf {both}"));
+    run.code(3)
+        .says(words[0])
+        .says("2 records with the number of an earlier one, first in line 5: job 2");
+    dir.replay("--trace r.swf --sched recorded --alloc random --mesh 4x4 -q").code(0);
+    // Nobody asks for the nodes of a number that comes twice.
+    let dir = dir.file("r.nodes.csv", "job,nodes\n3,6-7\n");
+    dir.replay(&format!("--trace r.swf {both} -q")).code(0);
+    let words = ["allocator recorded: policy batsim numbers jobs anew"];
+    dir.replay(&format!("--trace j.swf {both} --policy batsim -q")).fails(2, 1, &words);
+    let dir = dir.file("j.nodes.csv.gz", super::dir::gzip(NODES.as_bytes()));
+    let words = ["j.nodes.csv and j.nodes.csv.gz are both there, and nobody knows which is meant"];
+    dir.replay(&format!("--trace j.swf {both} -q")).fails(3, 1, &words);
+    dir.replay("--trace j.swf --sched recorded --alloc random --mesh 4x4 -q").code(0);
 }
 
 fn what_is_missing_is_told() {

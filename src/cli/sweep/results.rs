@@ -74,7 +74,7 @@ pub fn write(
                 result.key = plan.key(run).map_err(Failure::usage)?;
                 replay_seconds += result.seconds;
                 if let Some(estimates) = &mut estimates {
-                    estimates.take(plan, run, &result.metrics);
+                    estimates.take(plan, run, result.compared().0);
                 }
                 if let Some(with) = log.and_then(|log| log.of(plan, run)) {
                     if latest.as_ref().is_none_or(|latest| latest.run != with) {

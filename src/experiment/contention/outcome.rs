@@ -155,7 +155,7 @@ impl Table for ContendedJob<'_> {
             Column::new("blocking", "cycles", "waits of a packet's header on its way, mean over the row's packets; null without any", move |of: &Self| sent(of.job, of.job.blocked)),
             Column::new("hops", "links", "links of a packet's path, mean over the row's packets; null without any", move |of: &Self| sent(of.job, of.job.hops)),
         ];
-        columns.extend(Placement::columns(|of: &Self| (&of.job.placement, of.job.size)));
+        columns.extend(Placement::columns(|of: &Self| Some((&of.job.placement, of.job.size))));
         columns
     }
 }

@@ -19,6 +19,7 @@ fn id(number: u64) -> CellId {
         recorded: None,
         places: None,
         outages: None,
+        log_jobs: None,
     };
     configuration.id()
 }
@@ -63,12 +64,13 @@ fn result(run: u32) -> RunResult {
             size: 3,
             jobs: 1,
             size_rank: 1,
-            mean_pairwise_l1: mean,
+            mean_pairwise_l1: Some(mean),
             mean_wait: 1e-300,
             mean_turnaround: f64::from(run).sqrt(),
         }],
         jobs: Vec::new(),
         allocations: Vec::new(),
+        over_log: None,
         series: Default::default(),
         seconds: 0.1 + 0.2,
         allocator_seconds: None,

@@ -31,6 +31,8 @@ pub struct CellConfiguration<'a> {
     pub places: Option<&'a str>,
     /// When processors are out of service: a digest.
     pub outages: Option<&'a str>,
+    /// Which jobs the run lacks that repeats the log beside it: a digest.
+    pub log_jobs: Option<&'a str>,
 }
 
 impl CellConfiguration<'_> {
@@ -44,8 +46,13 @@ impl CellConfiguration<'_> {
         if let Some((shake, copy)) = self.shaken {
             text.push_str(&shake.identity(copy));
         }
-        let digests =
-            [("recorded", self.recorded), ("places", self.places), ("down", self.outages)];
+        let digests = [
+            ("recorded", self.recorded),
+            // As placements have been measured since jobs without one are in the measures of times.
+            ("placed", self.places),
+            ("down", self.outages),
+            ("log jobs", self.log_jobs),
+        ];
         for (what, digest) in digests {
             if let Some(digest) = digest {
                 text.push_str(&format!("{what} {digest}\n"));

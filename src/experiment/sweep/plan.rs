@@ -12,6 +12,7 @@ use crate::experiment::grid::{GridError, GridFile, ParameterGrid};
 use crate::experiment::journal::CellId;
 use crate::experiment::{Cell, RunKey, Trace};
 use crate::naming::NameError;
+use crate::stop::Stop;
 use crate::topology::Topology;
 
 /// The cells of a sweep, by number. A plan knows its traces by name and digest only: it
@@ -84,6 +85,9 @@ pub struct PlannedTrace {
     /// BLAKE3 digest of when processors are out of service, if some are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outages_digest: Option<String>,
+    /// BLAKE3 digest of the jobs that the runs lack which repeat the log, if they lack some.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub log_jobs_digest: Option<String>,
     /// Jobs replayed.
     pub jobs: usize,
     /// Machine.
@@ -143,6 +147,12 @@ impl PlannedTrace {
                 .map(|places| text_digest(&places.identity(&workload.jobs))),
             outages_digest: (!trace.outages().is_empty())
                 .then(|| text_digest(&trace.outages().identity())),
+            // Nobody stops this; what is wrong with the log its cells say.
+            log_jobs_digest: trace
+                .log_jobs(&Stop::new())
+                .ok()
+                .flatten()
+                .map(|jobs| text_digest(&jobs.identity())),
             jobs: workload.jobs.len(),
             topology: trace.topology.to_string(),
             policy: trace.policy.clone(),
@@ -326,6 +336,11 @@ impl Plan {
                 false => None,
             },
             outages: trace.outages_digest.as_deref(),
+            // Which a shaken copy lacks follows from when its jobs started.
+            log_jobs: match copy {
+                0 => trace.log_jobs_digest.as_deref(),
+                _ => trace.log_jobs_digest.as_deref().or(trace.starts_digest.as_deref()),
+            },
         };
         Ok(configuration.id())
     }

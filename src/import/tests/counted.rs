@@ -177,3 +177,19 @@ fn what_sacct_does_not_tell() {
         assert_eq!(made.report.count(what), count, "{what}");
     }
 }
+
+/// What is odd about a job that is left out is not told of any job.
+#[test]
+fn notes_are_about_jobs_that_are_kept() {
+    let made = table(
+        "1,100,110,170,20,1,0,5,what\n\
+         2,100,110,170,20,1,4,5,ok\n",
+    );
+    assert_eq!(made.report.count("size not positive"), 1);
+    assert_eq!(noted(&made), [("wait unlike start less submission, the wait taken", 1, 3)]);
+    let odd =
+        COBALT.replace(",512.0,512.0,MIR-04880-37BB1-513,0", ",0,512.0,MIR-04880-37BB1-513,0");
+    let made = super::made("cobalt", &odd);
+    assert_eq!(made.report.count("size not positive"), 1);
+    assert_eq!(made.report.count("location that cannot be, left out"), 0);
+}

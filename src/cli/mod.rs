@@ -30,6 +30,7 @@ mod import;
 mod interrupt;
 mod journal;
 mod kind;
+mod left_out;
 mod list;
 mod load;
 mod merge;

@@ -12,6 +12,7 @@ trials!(
     boxes_that_tune_themselves_are_replayed,
     unknown_words_get_advice,
     jobs_of_a_trace_get_boxes,
+    jobs_of_no_such_size_are_left_out_and_counted,
 );
 
 const MACHINE: &str = include_str!("../../traces/torus3d/small.yaml");
@@ -157,6 +158,34 @@ fn jobs_of_a_trace_get_boxes() {
     let odd = Dir::new().file("t.swf", swf.replace(" 100 32", " 100 33"));
     odd.replay(&format!("{run} --alloc placements -q")).code(0);
     odd.replay(&format!("{run} --alloc placements[menu=trace] --sched fcfs,easy -q")).code(0);
-    odd.replay(&format!("{run} --alloc slurm-torus3d")).code(1).says("needs 33 processors");
     dir.replay("--trace t.swf --mesh 8x8 --alloc slurm-torus3d").fails(2, 1, &["torus"]);
+}
+
+fn jobs_of_no_such_size_are_left_out_and_counted() {
+    let follows = "-1 -1 7 20 -1 1 1 1 -1 -1 -1 2 500";
+    let swf = format!(
+        "; MaxProcs: 64\n1 0 -1 100 8\n2 0 -1 100 33\n3 5 -1 10 33\n4 6 -1 10 7\n5 7 -1 10 8 {follows}\n"
+    );
+    let dir = Dir::new().file("t.swf", swf);
+    let run = "--trace t.swf --mesh torus:4x4x4 --alloc slurm-torus3d,placements --deps honour";
+    let told = "t on torus:4x4x4, slurm-torus3d: left out 3 jobs of no such size: 7 (job 4), 33 (2 jobs, the first is job 2)";
+    let table = dir.replay(&format!("{run} --sched fcfs,easy")).code(0).says(told);
+    table.prints("no size");
+    let csv = dir.replay(&format!("{run} --format csv -q")).code(0).says_nothing();
+    let lines: Vec<Vec<&str>> = csv.stdout.lines().map(|line| line.split(',').collect()).collect();
+    let column = |name: &str| lines[0].iter().position(|&one| one == name).expect(name);
+    let of = |row: usize, name: &str| lines[row][column(name)];
+    assert_eq!([of(1, "jobs"), of(1, "no_such_size_jobs")], ["2", "3"]);
+    assert_eq!([of(2, "jobs"), of(2, "no_such_size_jobs")], ["5", "0"]);
+    // Who follows a job that is left out follows nobody.
+    assert_eq!([of(1, "makespan"), of(2, "makespan")], ["100", "610"]);
+    dir.replay(&format!("sweep {run} --out sweep")).code(0).says(told);
+    let one = run.replace(",placements", "");
+    dir.replay(&format!("explain {one} --job 5 -q")).code(0).prints("job 5 asks for 8 processors");
+    dir.replay(&format!("show {one} --job 1 -q")).code(0).prints("2 jobs on 16 of 64");
+    for command in ["explain", "show"] {
+        dir.replay(&format!("{command} {one} --job 2 -q")).fails(2, 1, &["was given processors"]);
+    }
+    let none = dir.file("t.swf", "; MaxProcs: 64\n1 0 -1 100 7\n");
+    none.replay(&one).code(1).says("no job is left, 1 job of no such size: 7 (job 1)");
 }

@@ -286,6 +286,10 @@ impl Allocator for Reduced {
         }
     }
 
+    fn turns_away(&self) -> bool {
+        self.inner.turns_away()
+    }
+
     fn largest_allocation(&mut self, request: Request) -> u64 {
         // A job that is larger than the machine is folded at least until it fits.
         let mut at = Fold::none(request);

@@ -348,6 +348,10 @@ impl Allocator for Placements {
         self.asked(request.size).is_some()
     }
 
+    fn turns_away(&self) -> bool {
+        true
+    }
+
     fn released(&mut self, _machine: &Machine, nodes: &[NodeId]) {
         let Some(first) = nodes.first() else { return };
         if let Some(tied) = &mut self.tied {

@@ -221,7 +221,7 @@ pub fn table() -> Table<PlacementOptions> {
             .param(
                 "fit",
                 kind::one_of(&[("exact", Fit::Exact), ("up", Fit::Up)]),
-                "a job whose size no box has: it never starts, or it gets the next larger box",
+                "a job whose size no box has: it is left out of the run, or it gets the next larger box",
                 |o| &mut o.fit,
             )
             .param(
@@ -274,7 +274,7 @@ kind::typed("0..100|auto"),
             )
     };
     let slurm = Entry::new("slurm-torus3d", usual(true, Fit::Exact)).about(
-        "Boxes from a menu on a 3D torus by the rule that Slurm ships: of the first orientation that fits the position that takes the fewest free positions from the next larger box. A size that is not on the menu is refused before the run. O(free positions) per decision.",
+        "Boxes from a menu on a 3D torus by the rule that Slurm ships: of the first orientation that fits the position that takes the fewest free positions from the next larger box. Jobs of a size that is not on the menu are left out of the run, and counted. O(free positions) per decision.",
     );
     let placements = Entry::new("placements", usual(false, Fit::Up)).about(
         "The rule of slurm-torus3d on any mesh or torus; a job gets the next larger box on the menu, which is internal fragmentation. On an axis that does not wrap the last position lies flush with the wall. O(free positions) per decision.",

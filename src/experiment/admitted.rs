@@ -59,8 +59,7 @@ impl<'a> Admitted<'a> {
             admits
         };
         let all = trace.workload.jobs.iter().zip(trace.jobs());
-        let kept: Vec<Job> =
-            all.filter(|&both| admits(both)).map(|(job, _)| *job).collect();
+        let kept: Vec<Job> = all.filter(|&both| admits(both)).map(|(job, _)| *job).collect();
         let away: Vec<TurnedAway> = away.into_values().collect();
         let cell = match (kept.is_empty(), away.is_empty()) {
             (_, true) => Cow::Borrowed(cell),
@@ -104,7 +103,10 @@ mod tests {
     fn sizes_are_told_with_their_jobs() {
         let of = |size, jobs| TurnedAway { size, jobs, first: i64::from(size) + 1 };
         let told = Sizes(&[of(7, 1), of(1033, 2)]).to_string();
-        assert_eq!(told, "3 jobs of no such size: 7 (job 8), 1,033 (2 jobs, the first is job 1034)");
+        assert_eq!(
+            told,
+            "3 jobs of no such size: 7 (job 8), 1,033 (2 jobs, the first is job 1034)"
+        );
         let many: Vec<TurnedAway> = (3..11).map(|size| of(size, 1)).collect();
         assert!(Sizes(&many).to_string().ends_with("8 (job 9) and 2 sizes more"));
     }

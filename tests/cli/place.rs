@@ -13,6 +13,7 @@ trials!(
     unknown_words_get_advice,
     jobs_of_a_trace_get_boxes,
     jobs_of_no_such_size_are_left_out_and_counted,
+    a_trace_is_replayed_on_the_machine_of_a_file,
 );
 
 const MACHINE: &str = include_str!("../../traces/torus3d/small.yaml");
@@ -178,7 +179,7 @@ fn jobs_of_no_such_size_are_left_out_and_counted() {
     assert_eq!([of(1, "jobs"), of(1, "no_such_size_jobs")], ["2", "3"]);
     assert_eq!([of(2, "jobs"), of(2, "no_such_size_jobs")], ["5", "0"]);
     // Who follows a job that is left out follows nobody.
-    assert_eq!([of(1, "makespan"), of(2, "makespan")], ["100", "610"]);
+    assert_eq!([of(1, "makespan"), of(2, "makespan")], ["100", "710"]);
     dir.replay(&format!("sweep {run} --out sweep")).code(0).says(told);
     let one = run.replace(",placements", "");
     dir.replay(&format!("explain {one} --job 5 -q")).code(0).prints("job 5 asks for 8 processors");
@@ -188,4 +189,69 @@ fn jobs_of_no_such_size_are_left_out_and_counted() {
     }
     let none = dir.file("t.swf", "; MaxProcs: 64\n1 0 -1 100 7\n");
     none.replay(&one).code(1).says("no job is left, 1 job of no such size: 7 (job 1)");
+}
+
+fn a_trace_is_replayed_on_the_machine_of_a_file() {
+    let pods = "- topology: pods
+  cluster_default: true
+  torus3d:
+    toruses:
+      - name: a
+        dims: {x: 4, y: 4, z: 2}
+        regions: {dims: {x: 4, y: 4, z: 1}, nodes: 'a[00-15]'}
+        placements: [{dims: {x: 2, y: 2, z: 1}}, {dims: {x: 2, y: 2, z: 2}}]
+      - name: b
+        dims: {x: 4, y: 4, z: 2}
+        nodes: b[00-31]
+        placements: [{dims: {x: 2, y: 2, z: 1}}, {dims: {x: 4, y: 4, z: 2}}]
+- topology: one
+  torus3d:
+    toruses: {name: t, dims: {x: 4, y: 4, z: 2}, nodes: 'b[00-31]', placements: {dims: {x: 4, y: 4, z: 2}}}
+";
+    let swf = "1 0 -1 100 32 -1 -1 32 200\n2 0 -1 100 4 -1 -1 4 200\n3 1 -1 10 3 -1 -1 3 20\n";
+    let dir = Dir::new().file("t.swf", swf).file("pods.yaml", pods);
+    let machine = "toruses:4x4x2[16-31]+4x4x2";
+    let csv = |options: &str| {
+        let out = dir.replay(&format!("--trace t.swf {options} --format csv -q")).code(0);
+        timeless(&out.says_nothing())
+    };
+    // The machine says the file of the allocator, and the other way round.
+    let said = csv("--machine pods.yaml --alloc slurm-torus3d");
+    assert_eq!(said, csv("--alloc slurm-torus3d[file=pods.yaml]"));
+    let again = format!("--machine {machine} --alloc slurm-torus3d[file=pods.yaml]");
+    assert_eq!(said, csv(&again));
+    let run = "--trace t.swf --machine pods.yaml --alloc";
+    dir.replay(&format!("{run} slurm-torus3d,placements,random --sched fcfs,easy"))
+        .code(0)
+        .says("left out 1 job of no such size: 3 (job 3)")
+        .prints(machine)
+        .prints("placements[file=pods.yaml]");
+    // One torus without holes is a machine for everybody.
+    let one = format!("{run} slurm-torus3d[topology=one],mc1x1 -q");
+    dir.replay(&one).code(0).prints("torus:4x4x2 ");
+    dir.replay(&format!("show {run} slurm-torus3d --job 2 -q")).code(0).prints("36 of 48");
+    let explained = dir.replay(&format!("explain {run} slurm-torus3d --job 2 -q")).code(0);
+    explained.prints("2 x 2 x 1 at a (0, 0, 0)").prints("the fullest");
+    dir.replay(&format!("sweep {run} slurm-torus3d,placements --out s -q")).code(0);
+    for (options, words) in [
+        (format!("{run} mc1x1"), "on several tori or one with holes placements"),
+        (format!("{run} placements[anchors=half]"), "anchors has no effect"),
+        (format!("{run} placements[tie=1]"), "tie compares boxes of one torus"),
+        (format!("{run} slurm-torus3d[topology=two]"), "pods.yaml:1: no topology is called two"),
+        ("--trace t.swf --machine pods.yaml,8x8 --alloc random".into(), "stands alone"),
+        ("--trace t.swf --machine 8x8 --alloc placements[file=pods.yaml]".into(), machine),
+        ("--trace t.swf --machine no.yaml --alloc random".into(), "no.yaml: cannot be read"),
+        ("contend --trace t.swf --machine pods.yaml --alloc random".into(), "which links join"),
+    ] {
+        dir.replay(&format!("{options} -q")).fails(2, 1, &[words]);
+    }
+    let empty = pods
+        .replace("nodes: 'b[00-31]', ", "")
+        .replace("cluster_default: true", "cluster_default: false");
+    let empty = dir.file("e.yaml", empty);
+    empty.replay("--trace t.swf --alloc slurm-torus3d[file=e.yaml,topology=one] -q").fails(
+        2,
+        1,
+        &["has no node", "line 16: torus t: torus3d/toruses: it has neither nodes nor regions"],
+    );
 }

@@ -382,7 +382,7 @@ fn allow(torus: &mut Torus, field: &Field<'_>) -> Result<(), ConfigError> {
         0 => box_sides[axis],
         given => given,
     });
-    let steps = Steps { spacing, seed, wrapped: [true; 3] };
+    let steps = Steps { spacing, seed, wrapped: [true; 3], flush: true };
     torus.allow(box_sides, &steps).map_err(|why| field.error(why))
 }
 

@@ -94,6 +94,15 @@ impl Anchors {
     }
 }
 
+/// Where boxes may be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Where {
+    /// Cells between two positions.
+    pub anchors: Anchors,
+    /// Whether the last position on an axis that does not wrap is flush with its end.
+    pub flush: bool,
+}
+
 impl Menu {
     /// The boxes on a machine, ascending by size, those of one size by their sides. With `turned` also
     /// a list's boxes stand in every way. `sizes` are those of the jobs to come, for a menu that goes by them.
@@ -147,7 +156,8 @@ impl Menu {
     /// # Errors
     /// Why it cannot be, in words.
     pub fn torus(&self, grid: &Grid, anchors: Anchors, turned: bool) -> Result<Torus, String> {
-        self.allowed(bare("torus", grid, |_| true)?, grid, anchors, turned, &[])
+        let place = Where { anchors, flush: true };
+        self.allowed(bare("torus", grid, |_| true)?, grid, place, turned, &[])
     }
 
     /// The tori of a machine with these boxes, those that fit each; for jobs of these sizes, if the menu goes by them: as long
@@ -158,7 +168,7 @@ impl Menu {
     pub fn layout(
         &self,
         machine: &Topology,
-        anchors: Anchors,
+        place: Where,
         turned: bool,
         sizes: &[u32],
     ) -> Result<Layout, String> {
@@ -178,7 +188,7 @@ impl Menu {
         }
         let (mut toruses, mut why) = (Vec::new(), None);
         for (grid, torus) in bares.drain(..) {
-            toruses.push(match self.allowed(torus.clone(), grid, anchors, turned, sizes) {
+            toruses.push(match self.allowed(torus.clone(), grid, place, turned, sizes) {
                 Ok(torus) => torus,
                 // Another may have what is too large here.
                 Err(problem) => {
@@ -198,14 +208,15 @@ impl Menu {
         &self,
         mut torus: Torus,
         grid: &Grid,
-        anchors: Anchors,
+        place: Where,
         turned: bool,
         sizes: &[u32],
     ) -> Result<Torus, String> {
         let wrapped = wrapped(grid);
+        let Where { anchors, flush } = place;
         for sides in self.boxes(grid, turned, sizes)? {
             let spacing = sides.map(|side| anchors.spacing(side));
-            torus.allow(sides, &Steps { spacing, seed: [0; 3], wrapped })?;
+            torus.allow(sides, &Steps { spacing, seed: [0; 3], wrapped, flush })?;
         }
         Ok(torus)
     }

@@ -12,7 +12,7 @@ pub const MAX_CELLS: u64 = 1 << 24;
 const MAX_MASKS: usize = 1 << 25;
 
 /// A set of cells of a torus.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Cells(Vec<u64>);
 
 impl Cells {
@@ -120,6 +120,8 @@ pub struct Steps {
     pub seed: [u16; 3],
     /// Whether boxes run over the edge, along x, y, z.
     pub wrapped: [bool; 3],
+    /// Where they do not, whether the last position is flush with the edge.
+    pub flush: bool,
 }
 
 impl Placement {
@@ -217,12 +219,12 @@ impl Torus {
     /// # Errors
     /// A sentence if all its anchors would take too much memory.
     pub fn allow(&mut self, sides: [u16; 3], steps: &Steps) -> Result<(), String> {
-        let Steps { spacing, seed, wrapped } = *steps;
+        let Steps { spacing, seed, wrapped, flush } = *steps;
         let positions = [0, 1, 2].map(|axis| {
             let (length, step) = (self.sides[axis], spacing[axis]);
             match wrapped[axis] {
                 true => around(length, step, seed[axis]),
-                false => between_walls(length, sides[axis], step, seed[axis]),
+                false => between_walls(length, sides[axis], step, seed[axis], flush),
             }
         });
         let size = sides.iter().map(|&side| u32::from(side)).product();

@@ -212,7 +212,7 @@ fn a_trace_is_replayed_on_the_machine_of_a_file() {
     let dir = Dir::new().file("t.swf", swf).file("pods.yaml", pods);
     let machine = "toruses:4x4x2[16-31]+4x4x2";
     let csv = |options: &str| {
-        let out = dir.replay(&format!("--trace t.swf {options} --format csv -q")).code(0);
+        let out = dir.replay(&format!("--trace t.swf {options} --format json -q")).code(0);
         timeless(&out.says_nothing())
     };
     // The machine says the file of the allocator, and the other way round.

@@ -56,7 +56,8 @@ pub struct Placements {
     /// By two sizes, as far as it was asked: whether every box of the second holds one of the first.
     hold: HashMap<[u32; 2], bool>,
     fit: Fit,
-    segment: Option<u32>,
+    /// Parts of larger jobs, and whether all sets of their places are searched.
+    segment: Option<(u32, bool)>,
     /// What decides instead of Slurm's rule.
     tied: Option<Tied>,
     machine: Vec<Open>,
@@ -76,7 +77,7 @@ impl Placements {
         numbers: Vec<u32>,
         layout: Layout,
         fit: Fit,
-        segment: Option<u32>,
+        segment: Option<(u32, bool)>,
         tied: Option<Tied>,
     ) -> Self {
         let mut sizes: Vec<u32> = layout
@@ -141,7 +142,8 @@ impl Placements {
     /// The request as the rule sees it; `None` if no placement will ever do.
     fn asked(&self, size: u32) -> Option<segments::Request> {
         let on_menu = |size: &u32| self.sizes.binary_search(size).is_ok();
-        let segment = self.segment.filter(|&part| part < size && size.is_multiple_of(part));
+        let several = |part: u32| part < size && size.is_multiple_of(part);
+        let (segment, exact) = self.segment.filter(|it| several(it.0)).unzip();
         let size = match self.fit {
             Fit::Exact => Some(size).filter(|size| on_menu(&segment.unwrap_or(*size))),
             Fit::Up if segment.is_some_and(|part| on_menu(&part)) => Some(size),
@@ -153,7 +155,7 @@ impl Placements {
                     .map(|&size| segments::Request { size, ..Default::default() });
             }
         }?;
-        Some(segments::Request { size, segment, required: None })
+        Some(segments::Request { size, segment, required: None, exact: exact.unwrap_or(false) })
     }
 }
 

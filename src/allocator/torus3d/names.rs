@@ -9,7 +9,7 @@ use super::{Fit, Placements};
 use crate::allocator::options::grid_of;
 use crate::allocator::{Allocator, AllocatorOptions};
 use crate::naming::{Entry, Table, kind};
-use crate::placement::menu::{Anchors, Menu, wrapped};
+use crate::placement::menu::{Anchors, Menu, Where, wrapped};
 use crate::placement::ties::{Handles, HandlesError, Rivals};
 use crate::placement::{Layout, Torus};
 use crate::topology::Topology;
@@ -26,8 +26,11 @@ pub struct PlacementOptions {
     menu: Menu,
     turned: bool,
     anchors: Anchors,
+    flush: bool,
     fit: Fit,
     segment: Option<u32>,
+    /// Whether all sets of parts are searched.
+    exact: bool,
     /// The terms that decide instead of Slurm's rule.
     tie: Tie,
     shapes: Shapes,
@@ -129,10 +132,16 @@ impl PlacementOptions {
 }
 
 impl PlacementOptions {
+    /// Parts of jobs, and whether all sets of their places are searched.
+    fn parts(&self) -> Option<(u32, bool)> {
+        self.segment.map(|segment| (segment, self.exact))
+    }
+
     /// The tori of a machine with their boxes.
     fn layout(&self, machine: &Topology, sizes: &[u32]) -> Result<Layout, String> {
         let Some(file) = &self.file else {
-            return self.menu.layout(machine, self.anchors, self.turned, sizes);
+            let place = Where { anchors: self.anchors, flush: self.flush };
+            return self.menu.layout(machine, place, self.turned, sizes);
         };
         let described = file.machine(self.entry.as_deref())?;
         match described == *machine {
@@ -168,7 +177,7 @@ impl PlacementOptions {
             _ => None,
         };
         let numbers = layout.numbers(machine).ok_or("the machine has other processors")?;
-        let placements = Placements::new(numbers, layout, self.fit, self.segment, tied);
+        let placements = Placements::new(numbers, layout, self.fit, self.parts(), tied);
         Ok(match self.menu {
             Menu::Trace if self.file.is_none() => {
                 placements.for_sizes(self.clone(), machine.clone(), seed)
@@ -221,6 +230,8 @@ impl AllocatorOptions for PlacementOptions {
             }
             None => reduced.entry = None,
         }
+        reduced.exact &= reduced.segment.is_some();
+        reduced.flush |= reduced.file.is_some();
         if reduced.tie == Tie::Slurm {
             (reduced.shapes, reduced.frequencies) = (Shapes::All, Frequencies::Seen);
         }
@@ -244,8 +255,10 @@ pub fn table() -> Table<PlacementOptions> {
         menu: Menu::Powers,
         turned: false,
         anchors: Anchors::Aligned,
+        flush: true,
         fit,
         segment: None,
+        exact: false,
         tie: Tie::Slurm,
         shapes: Shapes::All,
         slack: Slack::Share(0.0),
@@ -280,6 +293,12 @@ pub fn table() -> Table<PlacementOptions> {
                 |o| &mut o.anchors,
             )
             .param(
+                "flush",
+                kind::yes_no(),
+                "on an axis that does not wrap: whether the last position lies flush with the wall, also where that is no multiple",
+                |o| &mut o.flush,
+            )
+            .param(
                 "orient",
                 kind::one_of(&[("given", false), ("all", true)]),
                 "boxes of a list as they stand, or turned in every way; those of other menus are turned",
@@ -296,6 +315,12 @@ pub fn table() -> Table<PlacementOptions> {
                 kind::integer(1..=1_000_000).or("none"),
                 "processors of each part of a larger job whose size is a multiple; a part is a box",
                 |o| &mut o.segment,
+            )
+            .param(
+                "exact-segments",
+                kind::yes_no(),
+                "with segment: where one part after the other finds no place, search all sets of places for one that does, which can take long; no tries again as Slurm does, and can miss some",
+                |o| &mut o.exact,
             )
             .param(
                 "tie",

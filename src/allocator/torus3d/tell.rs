@@ -163,17 +163,18 @@ impl Placements {
 
     /// Who competes, as boxes.
     fn in_pictures(&self, competitors: &[Competitor]) -> Rivals {
+        let by_sums = self.tied.as_ref().is_some_and(|tied| tied.way() != Way::Slurm);
         let rival = |(place, one): (usize, &Competitor)| {
             let [torus, placement, anchor] = one.at;
-            let value = i64::try_from(one.value).unwrap_or(i64::MAX);
+            let cost = if by_sums { 0 } else { one.value };
             Rival {
                 number: place + 1,
                 centre: self.layout.toruses()[torus].placements()[placement].base(anchor),
-                score: u64::try_from(one.value).unwrap_or(0),
-                tie: (one.value < 0).then_some(value),
+                score: u64::try_from(cost).unwrap_or(u64::MAX),
+                tie: by_sums.then(|| i64::try_from(one.value).unwrap_or(i64::MAX)),
                 set: place + 1,
                 nodes: self.processors(one.at),
-                shells: vec![0; self.nodes.len()],
+                shells: Vec::new(),
                 weights: Vec::new(),
             }
         };

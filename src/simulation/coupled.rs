@@ -361,9 +361,7 @@ impl Coupled<'_> {
                 Ok(at)
             }
             // By the windows that are known: whoever comes may start meanwhile.
-            Ok(None) if self.machine.down_count() > 0 || self.down.next_time().is_some() => {
-                Ok(i64::MAX)
-            }
+            Ok(None) if self.down.matters() => Ok(i64::MAX),
             Ok(None) => Err(self.never_fits(head, Refusal::Fragmented)),
             Err(Refusal::Stopped(stopped)) => Err(stopped.into()),
             Err(refusal) => Err(self.never_fits(head, refusal)),

@@ -9,6 +9,8 @@ trials!(
     a_wrong_machine_is_told_with_its_line,
     a_saturated_torus_is_the_same_for_any_number_of_threads,
     a_way_to_place_is_found_on_first_halves,
+    what_saturates_is_written_down,
+    boxes_that_compete_are_drawn,
     boxes_that_tune_themselves_are_replayed,
     unknown_words_get_advice,
     jobs_of_a_trace_get_boxes,
@@ -183,7 +185,7 @@ fn jobs_of_no_such_size_are_left_out_and_counted() {
     dir.replay(&format!("sweep {run} --out sweep")).code(0).says(told);
     let one = run.replace(",placements", "");
     dir.replay(&format!("explain {one} --job 5 -q")).code(0).prints("job 5 asks for 8 processors");
-    dir.replay(&format!("show {one} --job 1 -q")).code(0).prints("2 jobs on 16 of 64");
+    dir.replay(&format!("show {one} --job 1 -q")).code(0).prints("on 8 of 64 processors");
     for command in ["explain", "show"] {
         dir.replay(&format!("{command} {one} --job 2 -q")).fails(2, 1, &["was given processors"]);
     }
@@ -252,6 +254,32 @@ fn a_trace_is_replayed_on_the_machine_of_a_file() {
     empty.replay("--trace t.swf --alloc slurm-torus3d[file=e.yaml,topology=one] -q").fails(
         2,
         1,
-        &["has no node", "line 16: torus t: torus3d/toruses: it has neither nodes nor regions"],
+        &["has no node", "line 15: torus t: torus3d/toruses: it has neither nodes nor regions"],
     );
+}
+
+fn what_saturates_is_written_down() {
+    let dir = Dir::new();
+    let command = "saturate --machine torus:4x4x4 --menu pow2 --mix uniform --jobs 120 --streams 2 --window 1 --out o";
+    dir.replay(command).code(0).says("of so few streams intervals are wide");
+    for name in ["manifest.json", "saturated.csv", "saturated.parquet"] {
+        assert!(dir.path(&format!("o/{name}")).is_file(), "{name}");
+    }
+    dir.replay(&command.replace("--streams 2", "--streams 1 -q")).code(0).says_nothing();
+    let one = command.replace("--streams 2", "--streams 1").replace(" --out o", "");
+    dir.replay(&one).code(0).says("one stream has no interval");
+    let search =
+        command.replace("--window 1", "--window 1 --search --jobs 400").replace("--jobs 120 ", "");
+    dir.replay(&format!("{search} -q")).code(0);
+    assert!(dir.path("o/saturated_search.csv").is_file());
+}
+
+fn boxes_that_compete_are_drawn() {
+    let swf = "1 0 -1 100 8 -1 -1 8 200\n2 1 -1 100 4 -1 -1 4 200\n";
+    let dir = Dir::new().file("t.swf", swf);
+    let show = "show --trace t.swf --mesh torus:4x4x2 --job 2 --candidates -q --alloc";
+    let costs = dir.replay(&format!("{show} placements --out o")).code(0);
+    costs.prints("candidate 1 wins").prints("box at (").prints("# is a processor of the box");
+    assert!(dir.path("o/plots/candidates.svg").is_file());
+    dir.replay(&format!("{show} placements[tie=1,0,1]")).code(0).prints("sum ");
 }

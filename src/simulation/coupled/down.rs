@@ -39,6 +39,11 @@ impl<'a> Down<'a> {
         self.changes.get(self.next).map(|change| change.0)
     }
 
+    /// Whether a window is open, or will be.
+    pub fn matters(&self) -> bool {
+        self.next_time().is_some() || self.covered.iter().any(|&windows| windows > 0)
+    }
+
     /// When windows begin and end from now on.
     pub fn times(&self) -> impl Iterator<Item = i64> {
         self.changes[self.next..].iter().map(|change| change.0)

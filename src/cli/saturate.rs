@@ -125,16 +125,6 @@ pub fn run(args: &SaturateArgs, command: &[OsString]) -> Result<Exit, Failure> {
             asked.extend(args.window.iter().map(|&window| (mix, estimates, window as usize)));
         }
     }
-    if !quiet && seeds.len() < FEW_STREAMS {
-        tell(format_args!(
-            "--streams {}: {}; {FEW_STREAMS} or more tell differences of a point from chance",
-            seeds.len(),
-            match seeds.len() {
-                1 => "one stream has no interval",
-                _ => "of so few streams intervals are wide",
-            }
-        ));
-    }
     let tally = |done: usize| Tally::done("settings", done, false);
     match args.search {
         true => {
@@ -279,6 +269,16 @@ fn caveat(args: &SaturateArgs, seeds: &[u64]) {
                 many => format!("{many} streams"),
             },
             args.jobs,
+        ));
+    }
+    if !args.output.process.quiet && seeds.len() < FEW_STREAMS {
+        tell(format_args!(
+            "--streams {}: {}; {FEW_STREAMS} or more tell differences of a point from chance",
+            seeds.len(),
+            match seeds.len() {
+                1 => "one stream has no interval",
+                _ => "of so few streams intervals are wide",
+            }
         ));
     }
 }

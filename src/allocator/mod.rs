@@ -265,6 +265,12 @@ pub trait Allocator: Send {
         true
     }
 
+    /// Whether jobs that it [cannot serve](Self::can_serve) are turned away as they are submitted, because they have a
+    /// size that nobody may ask for: a run leaves them out and counts them. Elsewhere there is no run with such a job.
+    fn turns_away(&self) -> bool {
+        false
+    }
+
     /// As [`allocate`](Allocator::allocate), but a strategy that [reduces](reduced) jobs may serve a
     /// smaller request instead, and says so.
     ///

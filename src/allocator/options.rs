@@ -24,6 +24,11 @@ pub trait AllocatorOptions: Value {
         self.clone()
     }
 
+    /// The machine that they describe, if they do; and what is wrong with that, in words.
+    fn described(&self) -> Option<Result<Topology, String>> {
+        None
+    }
+
     /// Whether it repeats the placements of a log.
     fn recorded(&self) -> bool {
         false
@@ -68,7 +73,7 @@ impl Engine {
 /// # Errors
 /// For a strategy that works on grids only, what to take instead.
 pub fn grid_of(topology: &Topology) -> Result<&Grid, String> {
-    let problem = "needs a mesh or torus; on a hypercube there are afl, random and others, on a cluster elmer";
+    let problem = "needs a mesh or torus; on a hypercube there are afl, random and others, on a cluster elmer, on several tori or one with holes placements";
     topology.grid().ok_or_else(|| problem.to_string())
 }
 

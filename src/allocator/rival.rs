@@ -19,23 +19,38 @@ pub struct Rivals {
 pub struct Rival {
     /// Its place in candidate order, from 1.
     pub number: usize,
-    /// Where its centre is.
+    /// Where its centre is; of a box the first of its corners.
     pub centre: Coord,
-    /// Its score; the lower the better.
+    /// Its score, of a box what it costs; the lower the better.
     pub score: u64,
-    /// Its tie value; `None` if there is no tie vector. The lower the better.
+    /// Its tie value, of a box its weighted sum; `None` if there is no tie vector and no term has a weight. The lower the
+    /// better.
     pub tie: Option<i64>,
     /// Which of the distinct sets it is, numbered from 1 in candidate order.
     pub set: usize,
     /// Its processors, nearest first.
     pub nodes: Vec<NodeId>,
-    /// By processor number: how far it is from the centre, which is the number of its shell.
+    /// By processor number: how far it is from the centre, which is the number of its shell; empty for a box.
     pub shells: Vec<u32>,
     /// Who counts in its tie value; nobody without a vector.
     pub weights: Vec<Weight>,
 }
 
 impl Rival {
+    /// Whether it is a box of a menu, which has no shells.
+    pub fn is_box(&self) -> bool {
+        self.shells.is_empty()
+    }
+
+    /// In a few words what it comes to.
+    pub fn worth(&self) -> String {
+        match (self.is_box(), self.tie) {
+            (false, _) => format!("score {}", self.score),
+            (true, None) => format!("cost {}", self.score),
+            (true, Some(sum)) => format!("sum {sum}"),
+        }
+    }
+
     /// The shell of its outermost processor.
     pub fn last_shell(&self) -> u32 {
         let shells = self.nodes.iter().filter_map(|node| self.shells.get(node.index()));

@@ -100,6 +100,15 @@ impl AllocatorSpec {
         self.0.shared(topology)
     }
 
+    /// The machine that its options describe, if they do.
+    ///
+    /// # Errors
+    /// [`NameError`] with what is wrong with the description.
+    pub fn described(&self) -> Result<Option<Topology>, NameError> {
+        let described = self.0.described().transpose();
+        described.map_err(|problem| self.name().error("allocator", problem))
+    }
+
     /// Whether its placements are those that a log tells.
     pub fn recorded(&self) -> bool {
         self.0.recorded()
@@ -174,6 +183,7 @@ trait Chosen: Send + Sync {
     fn value(&self, key: &str, text: &str) -> Result<ParameterValue, NameError>;
     fn tie_breaking(&self) -> Option<TieBreaking>;
     fn shared(&self, topology: &Topology) -> Option<CentreOptions>;
+    fn described(&self) -> Option<Result<Topology, String>>;
     fn recorded(&self) -> bool;
     fn curve(&self) -> Option<Curve>;
     fn with(
@@ -227,6 +237,10 @@ impl<O: AllocatorOptions> Chosen for Typed<O> {
 
     fn shared(&self, topology: &Topology) -> Option<CentreOptions> {
         self.options.shared(topology)
+    }
+
+    fn described(&self) -> Option<Result<Topology, String>> {
+        self.options.described()
     }
 
     fn recorded(&self) -> bool {

@@ -1,31 +1,38 @@
-//! `replay estimates`: do users' estimates help MC1x1 to break ties?
+//! `replay estimates`: do users' estimates help MC1x1 to break ties, or to choose among boxes?
 
 use clap::Args;
 
 use super::args::{GridArgs, ProcessArgs};
-use super::cells::{Loaded, seeds};
+use super::cells::{Loaded, parse_list, seeds};
 use super::compatible::never_down;
 use super::exit::{Exit, Failure, tell};
 use super::interrupt::interruption;
 use super::print::TableArgs;
 use super::search::{failure, listed_slacks};
 use super::stdout::stdout;
-use crate::experiment::estimates::{Finding, Setting, Source, study};
+use crate::allocator::registry::AllocatorSpec;
+use crate::experiment::estimates::{BoxFinding, Finding, Setting, Source, study, study_boxes};
 use crate::experiment::search::SearchError;
-use crate::experiment::{Measure, Watch};
-use crate::number::fixed;
+use crate::experiment::{CellProblem, Measure, Trace, Watch};
+use crate::metrics::bootstrap::FEWEST_BLOCKS;
+use crate::number::{counted, fixed};
 use crate::report::{Align, Sheet};
+use crate::scheduler::registry::SchedulerSpec;
+use crate::stop::Stop;
+use crate::table::Table;
 
 /// Arguments of `replay estimates`.
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "Examples:
   replay estimates --trace KTH-SP2
-  replay estimates --trace KTH-SP2 --trace CTC-SP2 --evaluations 400 --format csv")]
+  replay estimates --trace KTH-SP2 --trace CTC-SP2 --evaluations 400 --format csv
+  replay estimates --alloc placements --mesh torus:4x5x5 --sched easy --jobs 2000
+      The same for the boxes of a menu: what is compared is the processor-time that is lost.")]
 pub struct EstimatesArgs {
     #[command(flatten)]
     grid: GridArgs,
 
-    /// Vectors that each search tries: EF free, and EF = 0.
+    /// Vectors that each search tries: EF free, and EF = 0; of boxes no more than there are ways that know no estimates.
     #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u64).range(4..=1_000_000))]
     evaluations: u64,
 
@@ -48,11 +55,18 @@ pub struct EstimatesArgs {
 pub fn run(args: &EstimatesArgs) -> Result<Exit, Failure> {
     let quiet = args.process.quiet;
     args.process.set_threads(false)?;
-    if !(args.grid.alloc.is_empty() && args.grid.tie.is_empty()) {
-        let message =
-            "the study is about mc1x1, whose tie vectors it looks for itself: no --alloc, no --tie";
+    let allocators: Vec<AllocatorSpec> = parse_list(&args.grid.alloc, "mc1x1")?;
+    let boxes = match &allocators[..] {
+        _ if !args.grid.tie.is_empty() => None,
+        [one] if one.has_parameter("menu") && one.name().get("tie").is_none() => Some(Some(one)),
+        _ if args.grid.alloc.is_empty() => Some(None),
+        _ => None,
+    };
+    let Some(boxes) = boxes else {
+        let message = "the study is about mc1x1, whose tie vectors it looks for itself, or with --alloc about \
+                       placements or slurm-torus3d, whose tie it looks for: no other --alloc, no --tie";
         return Err(Failure::usage_message(message));
-    }
+    };
     let [seed] = seeds(&args.grid.seed)?[..] else {
         return Err(Failure::usage_message("--seed: the study takes one"));
     };
@@ -63,20 +77,85 @@ pub fn run(args: &EstimatesArgs) -> Result<Exit, Failure> {
         seed,
     };
     never_down(&args.grid)?;
-    let grid = GridArgs { alloc: vec!["mc1x1".to_string()], ..args.grid.clone() };
+    let alloc = allocators.iter().map(AllocatorSpec::to_string).collect();
+    let grid = GridArgs { alloc, ..args.grid.clone() };
     let loaded = Loaded::resolve(&grid, None, Measure::default(), quiet)?;
     let stop = interruption(quiet);
-    let mut findings = Vec::new();
+    match boxes {
+        None => each(args, &loaded, &stop, sheet, |trace, scheduler, source| {
+            let found = study(trace, scheduler, source, &setting, Watch::new(&stop));
+            found.map_err(|cause| match cause {
+                SearchError::Stopped(_) => Failure::interrupted(),
+                cause => failure(cause),
+            })
+        }),
+        Some(base) => each(args, &loaded, &stop, sheet_of_boxes, |trace, scheduler, source| {
+            let watch = Watch::new(&stop);
+            let found = study_boxes(trace, scheduler, base, source, &setting, watch);
+            found.map_err(|cause| match cause {
+                CellProblem::Stopped(_) => Failure::interrupted(),
+                cause => Failure::data(cause),
+            })
+        }),
+    }
+}
+
+/// A row of either study.
+trait Judged: Table {
+    /// Jobs of the second half, and blocks of the bootstrap.
+    fn counts(&self) -> (usize, usize);
+}
+
+impl Judged for Finding {
+    fn counts(&self) -> (usize, usize) {
+        (self.jobs, self.blocks.0)
+    }
+}
+
+impl Judged for BoxFinding {
+    fn counts(&self) -> (usize, usize) {
+        (self.jobs, self.blocks.0)
+    }
+}
+
+/// With fewer of either the interval says little: that of few blocks is too narrow, as their spread is hardly seen.
+const FEW: (usize, usize) = (100, FEWEST_BLOCKS);
+
+/// Studies every trace under every scheduler with every source of estimates, and prints what comes of it.
+fn each<Row: Judged>(
+    args: &EstimatesArgs,
+    loaded: &Loaded,
+    stop: &Stop,
+    sheet: impl Fn(&[Row]) -> Sheet,
+    study: impl Fn(&Trace, &SchedulerSpec, Source) -> Result<Option<Row>, Failure>,
+) -> Result<Exit, Failure> {
+    let quiet = args.process.quiet;
+    let mut findings: Vec<Row> = Vec::new();
     'all: for trace in &loaded.traces {
         for scheduler in &loaded.plan.grid.schedulers {
+            let mut told = false;
             for (name, source) in Source::ALL {
-                match study(trace, scheduler, source, &setting, Watch::new(&stop)) {
+                match study(trace, scheduler, source) {
                     Ok(found) => findings.extend(found),
-                    Err(SearchError::Stopped(_)) => break 'all,
-                    Err(cause) => return Err(failure(cause)),
+                    Err(_) if stop.is_raised() => break 'all,
+                    Err(failure) => return Err(failure),
                 }
-                if !quiet {
-                    tell(format_args!("{}, {scheduler}: {name} done", trace.workload.name));
+                if quiet {
+                    continue;
+                }
+                tell(format_args!("{}, {scheduler}: {name} done", trace.workload.name));
+                let few = findings.last().map(Row::counts);
+                let few = few.filter(|few| few.0 < FEW.0 || few.1 < FEW.1);
+                if let Some((jobs, blocks)) = few.filter(|_| !std::mem::replace(&mut told, true)) {
+                    tell(format_args!(
+                        "{}, {scheduler}: {} in the second half, {} of the bootstrap: too few to believe the \
+                         intervals ({} and {} are a beginning)",
+                        trace.workload.name,
+                        counted(jobs as u64, "job"),
+                        counted(blocks as u64, "block"),
+                        counted(FEW.0 as u64, "job"),
+                        counted(FEW.1 as u64, "block"),
+                    ));
                 }
             }
         }
@@ -88,6 +167,43 @@ pub fn run(args: &EstimatesArgs) -> Result<Exit, Failure> {
         .print(&findings, || vec![sheet(&findings)], &mut stdout())
         .map_err(|e| Failure::output("standard output", e))?;
     if stop.is_raised() { Err(Failure::interrupted()) } else { Ok(Exit::Done) }
+}
+
+/// Of boxes, for people.
+fn sheet_of_boxes(findings: &[BoxFinding]) -> Sheet {
+    let mut sheet = Sheet::new(&[
+        ("trace", Align::Left),
+        ("scheduler", Align::Left),
+        ("estimates", Align::Left),
+        ("with EF, DL", Align::Left),
+        ("without", Align::Left),
+        ("first half %", Align::Right),
+        ("second half %", Align::Right),
+        ("95 %", Align::Right),
+        ("helps", Align::Left),
+        ("lost with", Align::Right),
+        ("without", Align::Right),
+        ("refused with", Align::Right),
+        ("without", Align::Right),
+    ]);
+    for one in findings {
+        sheet.push(vec![
+            one.trace.clone(),
+            one.scheduler.clone(),
+            one.source.name().to_string(),
+            one.winners[0].to_string(),
+            one.winners[1].to_string(),
+            fixed(one.first_gain(), 2),
+            fixed(one.second_gain(), 2),
+            format!("{} to {}", fixed(one.interval[0], 2), fixed(one.interval[1], 2)),
+            if one.helps() { "yes" } else { "no" }.to_string(),
+            fixed(one.second[0], 0),
+            fixed(one.second[1], 0),
+            fixed(one.refusals[0], 2),
+            fixed(one.refusals[1], 2),
+        ]);
+    }
+    sheet
 }
 
 /// For people.

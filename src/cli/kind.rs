@@ -11,6 +11,7 @@ pub enum Kind {
     Contend,
     Show,
     Explain,
+    Saturate,
 }
 
 /// The tables of runs, that of jobs last.
@@ -27,7 +28,7 @@ const OF_RUNS: [&str; 8] = [
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Kind; 7] = [
+    pub const ALL: [Kind; 8] = [
         Kind::Run,
         Kind::Sweep,
         Kind::Search,
@@ -35,6 +36,7 @@ impl Kind {
         Kind::Contend,
         Kind::Show,
         Kind::Explain,
+        Kind::Saturate,
     ];
 
     pub const fn name(self) -> &'static str {
@@ -46,6 +48,7 @@ impl Kind {
             Kind::Contend => "contend",
             Kind::Show => "show",
             Kind::Explain => "explain",
+            Kind::Saturate => "saturate",
         }
     }
 
@@ -75,6 +78,12 @@ impl Kind {
                 "fragmentation.csv",
             ],
             Kind::Explain => &["steps.parquet", "steps.csv"],
+            Kind::Saturate => &[
+                "saturated.parquet",
+                "saturated.csv",
+                "saturated_search.parquet",
+                "saturated_search.csv",
+            ],
             Kind::Contend => &[
                 "contend.parquet",
                 "contend.csv",

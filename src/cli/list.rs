@@ -9,7 +9,7 @@ use crate::allocator::rival::Rival;
 use crate::experiment::against::AgainstRow;
 use crate::experiment::compare::Compared;
 use crate::experiment::contention::{Contended, ContendedJob, Correlations};
-use crate::experiment::estimates::Finding;
+use crate::experiment::estimates::{BoxFinding, Finding};
 use crate::experiment::explained::steps::Step;
 use crate::experiment::fragmentation::FreeSpace;
 use crate::experiment::moved::Moved;
@@ -303,6 +303,7 @@ pub(super) fn tables() -> Vec<TableInfo> {
         TableInfo::of::<Outcome>(),
         TableInfo::of::<Found>(),
         TableInfo::of::<Finding>(),
+        TableInfo::of::<BoxFinding>(),
         TableInfo::of::<Compared>(),
         TableInfo::of::<Projected>(),
         TableInfo::of::<Moved>(),

@@ -30,6 +30,7 @@ mod import;
 mod interrupt;
 mod journal;
 mod kind;
+mod left_out;
 mod list;
 mod load;
 mod merge;
@@ -272,7 +273,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Some(Command::Contend(args)) => contend::run(&args, &arguments),
         Some(Command::Network(args)) => network::run(&args),
         Some(Command::Place(args)) => place::run(&args),
-        Some(Command::Saturate(args)) => saturate::run(&args),
+        Some(Command::Saturate(args)) => saturate::run(&args, &arguments),
         Some(Command::Estimates(args)) => estimates::run(&args),
         Some(Command::Synth(args)) => synth::run(&args),
         Some(Command::Import(args)) => import::run(&args),

@@ -10,6 +10,7 @@ use super::args::RunArgs;
 use super::baseline::Baseline;
 use super::cells::Loaded;
 use super::exit::{Failure, tell};
+use super::left_out::LeftOut;
 use super::print::{FormatArg, Sorting};
 use super::results::{Results, metadata};
 use super::session::Session;
@@ -45,6 +46,8 @@ pub struct Runs<'a> {
     shaken: Vec<ShakenRow>,
     /// How runs differ from what the log did, once all are done.
     against: Vec<AgainstRow>,
+    /// Jobs of sizes that have no place.
+    left_out: LeftOut,
     quiet: bool,
     csv_header_written: bool,
     /// The reader of standard output has closed the pipe.
@@ -71,6 +74,7 @@ impl<'a> Runs<'a> {
             estimates: loaded.plan.grid.shake.map(|_| Estimates::of_runs(&loaded.plan)),
             shaken: Vec::new(),
             against: Vec::new(),
+            left_out: LeftOut::default(),
             quiet: args.output.process.quiet,
             baseline,
             csv_header_written: false,
@@ -92,6 +96,7 @@ impl<'a> Runs<'a> {
         if let Some(tables) = &mut self.tables {
             tables.write(&result).map_err(|e| Failure::output("results", e))?;
         }
+        self.left_out.take(&result);
         let mut out = stdout();
         let written = match self.format {
             _ if self.unread || self.sorting.is_some() => Ok(()),
@@ -121,6 +126,9 @@ impl<'a> Runs<'a> {
 
     /// Sums up the shaken copies, and sets runs against the log; no result comes after this.
     pub fn sum_up(&mut self) -> Result<(), Failure> {
+        if !self.quiet {
+            self.left_out.tell();
+        }
         if let Some(estimates) = &self.estimates {
             self.shaken = estimates.rows(&self.loaded.plan).map_err(Failure::usage)?;
         }

@@ -1,13 +1,18 @@
 //! `replay saturate`: how much of a torus the rules of placement keep busy under endless demand.
 
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
 use clap::Args;
 use rayon::prelude::*;
+use serde::Serialize;
 
-use super::args::ProcessArgs;
+use super::args::OutputArgs;
 use super::exit::{Exit, Failure, tell};
 use super::interrupt::interruption;
-use super::print::TableArgs;
-use super::stdout::stdout;
+use super::kind::Kind;
+use super::results::{Results, Tally};
+use super::session::Session;
 use super::words::{one, some};
 use crate::experiment::saturated::search::{Found, Task, search};
 use crate::experiment::saturated::{Bench, CONFIDENCE, Estimates, Mix, Outcome, Rule, Setting};
@@ -80,16 +85,13 @@ pub struct SaturateArgs {
     seed: u64,
 
     #[command(flatten)]
-    table: TableArgs,
-
-    #[command(flatten)]
-    process: ProcessArgs,
+    output: OutputArgs,
 }
 
 /// Runs every mix, estimate and window under every rule.
-pub fn run(args: &SaturateArgs) -> Result<Exit, Failure> {
-    let quiet = args.process.quiet;
-    args.process.set_threads(false)?;
+pub fn run(args: &SaturateArgs, command: &[OsString]) -> Result<Exit, Failure> {
+    let mut session = Session::begin(Kind::Saturate, &args.output, command)?;
+    let quiet = session.is_quiet();
     let anchors = one("--anchors", &args.anchors, &Anchors::ALL)?;
     let mixes = some("--mix", &args.mix, &Mix::ALL)?;
     let mut rules = some("--rules", &args.rules, &Rule::ALL)?;
@@ -123,9 +125,64 @@ pub fn run(args: &SaturateArgs) -> Result<Exit, Failure> {
             asked.extend(args.window.iter().map(|&window| (mix, estimates, window as usize)));
         }
     }
+    let tally = |done: usize| Tally::done("settings", done, false);
     match args.search {
-        true => find(args, &bench, &asked, &seeds, &stop),
-        false => compare(args, &bench, &asked, &rules, &seeds, &stop),
+        true => {
+            let rows = find(args, &bench, &asked, &seeds, &stop)?;
+            let tally = tally(rows.len());
+            caveat(args, &seeds);
+            session.publish(&mut Table { args, rows, sheet: found_sheet }, &tally)
+        }
+        false => {
+            let rows = compare(args, &bench, &asked, &rules, &seeds, &stop)?;
+            let tally = tally(rows.len());
+            caveat(args, &seeds);
+            session.publish(&mut Table { args, rows, sheet }, &tally)
+        }
+    }
+}
+
+/// With fewer streams an interval says little: Student's t of a few degrees of freedom is large.
+const FEW_STREAMS: usize = 5;
+
+/// What was asked, answered.
+struct Table<'a, Row> {
+    args: &'a SaturateArgs,
+    rows: Vec<Row>,
+    /// For people.
+    sheet: fn(&[Row]) -> Sheet,
+}
+
+impl<Row: crate::table::Table> Results for Table<'_, Row> {
+    type Row = Row;
+
+    fn rows(&self) -> &[Row] {
+        &self.rows
+    }
+
+    fn sheets(&self) -> Vec<Sheet> {
+        vec![(self.sheet)(&self.rows)]
+    }
+
+    fn configuration(&self) -> impl Serialize {
+        let args = self.args;
+        serde_json::json!({
+            "machine": args.machine.to_string(),
+            "menu": args.menu.to_string(),
+            "anchors": args.anchors,
+            "mix": args.mix,
+            "rules": (!args.search).then_some(&args.rules),
+            "search": args.search,
+            "window": args.window,
+            "estimates": args.estimates,
+            "jobs": args.jobs,
+            "streams": args.streams,
+            "seed": args.seed,
+        })
+    }
+
+    fn figures(&self, _plots: &Path) -> anyhow::Result<Vec<PathBuf>> {
+        Ok(Vec::new())
     }
 }
 
@@ -145,7 +202,7 @@ fn find(
     asked: &[Asked],
     seeds: &[u64],
     stop: &Stop,
-) -> Result<Exit, Failure> {
+) -> Result<Vec<Found>, Failure> {
     let mut found = Vec::new();
     for &(mix, estimates, window) in asked {
         let jobs = args.jobs as usize;
@@ -153,11 +210,7 @@ fn find(
         let one = search(bench, &task, stop).map_err(|Stopped| Failure::interrupted())?;
         found.push(one.ok_or_else(too_short)?);
     }
-    args.table
-        .print(&found, || vec![found_sheet(&found)], &mut stdout())
-        .map_err(|e| Failure::output("standard output", e))?;
-    caveat(args, seeds);
-    Ok(Exit::Done)
+    Ok(found)
 }
 
 /// Every rule on each.
@@ -168,7 +221,7 @@ fn compare(
     rules: &[Rule],
     seeds: &[u64],
     stop: &Stop,
-) -> Result<Exit, Failure> {
+) -> Result<Vec<Outcome>, Failure> {
     let mut settings = Vec::new();
     for &(mix, estimates, window) in asked {
         let of = |&rule: &Rule| Setting { mix, rule, window, estimates };
@@ -194,28 +247,20 @@ fn compare(
                     == (setting.mix, setting.window, setting.estimates)
         })
     };
-    let outcomes: Vec<Outcome> = settings
-        .iter()
-        .enumerate()
-        .map(|(at, setting)| {
-            let base = slurm(setting).filter(|&base| base != at).map_or(&[][..], of);
-            Outcome {
-                setting: setting.clone(),
-                jobs: args.jobs as usize,
-                utilization: of(at).iter().map(|one| 100.0 * one).collect(),
-                gain: of(at).iter().zip(base).map(|(one, other)| 100.0 * (one - other)).collect(),
-            }
-        })
-        .collect();
-    args.table
-        .print(&outcomes, || vec![sheet(&outcomes)], &mut stdout())
-        .map_err(|e| Failure::output("standard output", e))?;
-    caveat(args, seeds);
-    Ok(Exit::Done)
+    let outcomes = settings.iter().enumerate().map(|(at, setting)| {
+        let base = slurm(setting).filter(|&base| base != at).map_or(&[][..], of);
+        Outcome {
+            setting: setting.clone(),
+            jobs: args.jobs as usize,
+            utilization: of(at).iter().map(|one| 100.0 * one).collect(),
+            gain: of(at).iter().zip(base).map(|(one, other)| 100.0 * (one - other)).collect(),
+        }
+    });
+    Ok(outcomes.collect())
 }
 
 fn caveat(args: &SaturateArgs, seeds: &[u64]) {
-    if !args.process.quiet {
+    if !args.output.process.quiet {
         tell(format_args!(
             "{} of {} jobs each; a synthetic stream without optical switches; service times do not depend on \
              sizes but in heavy-tail",
@@ -224,6 +269,16 @@ fn caveat(args: &SaturateArgs, seeds: &[u64]) {
                 many => format!("{many} streams"),
             },
             args.jobs,
+        ));
+    }
+    if !args.output.process.quiet && seeds.len() < FEW_STREAMS {
+        tell(format_args!(
+            "--streams {}: {}; {FEW_STREAMS} or more tell differences of a point from chance",
+            seeds.len(),
+            match seeds.len() {
+                1 => "one stream has no interval",
+                _ => "of so few streams intervals are wide",
+            }
         ));
     }
 }

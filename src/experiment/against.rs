@@ -229,6 +229,7 @@ mod tests {
                 seed: 0,
                 copy: 0,
             },
+            turned_away: Vec::new(),
             processors: 8,
             metrics: RunMetrics::new(&schedule, 30, &PlacementMeans::default(), None, None),
             by_size: crate::metrics::by_size::by_size(&jobs, starts, &[10, 10, 10]),

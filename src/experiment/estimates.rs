@@ -14,10 +14,12 @@
 //! ([`Source::Shuffled`]) must bring nothing, and what they seem to bring is the noise of a search.
 //! A log without estimates gets modelled ones ([`Source::Modelled`]), which are shuffled, too.
 
+mod boxes;
 mod source;
 
 use std::sync::Arc;
 
+pub use boxes::{BoxFinding, study_boxes};
 pub use source::Source;
 
 use super::search::strategy::{List, Local, Random, SearchStrategy};

@@ -11,6 +11,7 @@
 //! [`fragmentation`] says how broken up the free processors are. [`explained`] says how one decision came about. [`search`] looks for good tie vectors. [`shaken`] says what runs come to over shaken copies of
 //! their traces.
 
+mod admitted;
 pub mod against;
 mod cell;
 pub mod compare;
@@ -35,6 +36,7 @@ pub mod sweep;
 mod together;
 mod watch;
 
+pub use admitted::{Sizes, TurnedAway};
 pub use cell::{Cell, Places, Trace};
 pub use log_jobs::{LeftOut, LogJobs, OverLogJobs};
 pub use result::{OfRun, RunKey, RunResult, run_column};

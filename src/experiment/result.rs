@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::OverLogJobs;
+use super::{OverLogJobs, TurnedAway};
 use crate::metrics::system::OutageMetrics;
 use crate::metrics::{Allocation, JobMeasures, RunMetrics, Series, SizeRow};
 use crate::table::{Column, Table};
@@ -68,6 +68,9 @@ pub struct RunResult {
     pub run: u32,
     /// What ran.
     pub key: RunKey,
+    /// Jobs that it left out, because the strategy has no place for their size.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub turned_away: Vec<TurnedAway>,
     /// Processors of the machine.
     pub processors: usize,
     /// What it comes to.
@@ -134,6 +137,7 @@ impl RunResult {
         let (metrics, by_size) = self.compared();
         RunResult {
             key: self.key.clone(),
+            turned_away: self.turned_away.clone(),
             metrics: metrics.clone(),
             by_size: by_size.to_vec(),
             over_log: None,

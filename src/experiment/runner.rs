@@ -1,6 +1,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use super::admitted::Admitted;
 use super::cell::arrived;
 use super::placements::Placements;
 use super::pool::{self, Turn};
@@ -74,6 +75,9 @@ pub enum CellProblem {
     /// The coupled simulation could not go on.
     #[error(transparent)]
     Coupled(CoupledError),
+    /// The strategy turns all jobs away.
+    #[error("no job is left, {0} (fit=up gives a job the next larger box, if there is one)")]
+    NobodyAdmitted(String),
     /// Somebody wants no more of it.
     #[error(transparent)]
     Stopped(#[from] Stopped),
@@ -131,6 +135,9 @@ fn measured(
     let topology = &cell.trace.topology;
     let mut allocator = cell.allocator.build(topology, cell.seed)?;
     allocator.stopped_by(watch.stop);
+    let key = cell.key();
+    let Admitted { cell, turned_away } = Admitted::by(allocator.as_mut(), cell)?;
+    let cell = cell.as_ref();
     let amid = !cell.trace.outages().is_empty();
     let coupled = amid || !allocator.keeps_schedule() || allocator.census().is_some();
     let play = match coupled {
@@ -152,13 +159,16 @@ fn measured(
     } = play(cell, measure, watch, allocator.as_mut())?;
     let total: u64 = placements.pairwise.iter().sum();
     let counted = (placements.ties.decisions > 0).then_some(placements.ties);
+    let jobs_away = turned_away.as_ref().map(|away| away.iter().map(|one| one.jobs).sum());
+    let system = system.map(|it| SystemMetrics { no_such_size_jobs: jobs_away, ..it });
     let metrics = RunMetrics::new(&schedule, total, &placements.means, counted, system);
     let mean_pairwise_l1 =
         known.map_or(metrics.mean_pairwise_l1, |known| total as f64 / known.max(1) as f64);
     let metrics = RunMetrics { outages, mean_pairwise_l1, ..metrics };
     Ok(RunResult {
         run,
-        key: cell.key(),
+        key,
+        turned_away: turned_away.unwrap_or_default(),
         processors: topology.capacity(),
         metrics,
         by_size,

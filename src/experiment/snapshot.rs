@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
 
 use super::Cell;
+use super::admitted::Admitted;
 use super::runner::CellProblem;
 use crate::allocator::Census;
 use crate::allocator::reduced::Reduction;
@@ -69,6 +70,9 @@ impl Table for Hold {
 /// # Errors
 /// [`CellProblem`] as for any run of the cell.
 pub fn snapshot(cell: &Cell, when: When, stop: &Stop) -> Result<Option<Snapshot>, CellProblem> {
+    let mut allocator = cell.allocator.build(&cell.trace.topology, cell.seed)?;
+    let Admitted { cell, .. } = Admitted::by(allocator.as_mut(), cell)?;
+    let cell = cell.as_ref();
     let jobs = &cell.trace.workload.jobs;
     let asked = match when {
         When::At(_) => None,
@@ -77,7 +81,6 @@ pub fn snapshot(cell: &Cell, when: When, stop: &Stop) -> Result<Option<Snapshot>
             place => place,
         },
     };
-    let mut allocator = cell.allocator.build(&cell.trace.topology, cell.seed)?;
     allocator.stopped_by(stop);
     let at = match when {
         When::At(at) => Some(at),

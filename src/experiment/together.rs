@@ -142,6 +142,7 @@ pub fn run_together(
         Ok(RunResult {
             run: *run,
             key: cell.key(),
+            turned_away: Vec::new(),
             processors: trace.topology.capacity(),
             metrics: RunMetrics::new(&schedule.metrics, total, &means[way], None, None),
             by_size: by_size.collect(),

@@ -191,6 +191,7 @@ fn without_jobs(result: &RunResult) -> RunResult {
     RunResult {
         key: result.key.clone(),
         metrics: result.metrics.clone(),
+        turned_away: result.turned_away.clone(),
         by_size: result.by_size.clone(),
         over_log: None,
         jobs: Vec::new(),

@@ -67,6 +67,7 @@ fn run(number: u32, tie: Option<&str>, sizes: &[u32]) -> RunResult {
             seed: 1,
             copy: 0,
         },
+        turned_away: Vec::new(),
         processors: 16,
         metrics: RunMetrics::new(
             &ScheduleMetrics::new(&jobs, &starts, 16),

@@ -1,7 +1,7 @@
 //! How close together the processors of an allocation are.
 
 use crate::table::Column;
-use crate::topology::{Coord, Grid, NodeId, PairDistances, Topology};
+use crate::topology::{Coord, Grid, NodeId, PairDistances, Topology, Toruses};
 
 /// Where the processors of one job are. Where an allocation has more than the job asked for,
 /// those that run no process count for all but the pairwise L1: the job holds them, but
@@ -14,7 +14,8 @@ pub struct Placement {
     pub diameter: u32,
     /// Sides of the smallest enclosing box; on a wrapped dimension the shortest arc. On
     /// a hypercube: (processors of the smallest enclosing subcube, 1, 1); on a cluster, where
-    /// no host is between others: (processors, 1, 1).
+    /// no host is between others: (processors, 1, 1); of a job on several tori: (cells of the boxes on
+    /// each of them, 1, 1).
     pub bounding_box: [u32; 3],
     /// Share of the bounding box that belongs to others or is free: (volume - k) /
     /// volume. Lo et al., section 5; 0 for a contiguous allocation.
@@ -115,6 +116,7 @@ impl Locality {
                 (u32::from(differing != 0), [1 << differing.count_ones(), 1, 1])
             }
             Topology::Cluster(_) => (u32::from(nodes.len() > 1), [nodes.len() as u32, 1, 1]),
+            Topology::Toruses(toruses) => on_toruses(toruses, nodes),
         };
         let volume = bounding_box.iter().map(|&side| f64::from(side)).product::<f64>();
         let dispersal = (volume - nodes.len() as f64) / volume;
@@ -194,6 +196,34 @@ fn span(histogram: &[u32], wrapped: bool) -> u32 {
         before = p;
     }
     n - widest
+}
+
+/// Diameter and smallest box of a job on several tori, mostly on one of them.
+fn on_toruses(toruses: &Toruses, nodes: &[NodeId]) -> (u32, [u32; 3]) {
+    let (mut diameter, mut boxes) = (0, Vec::new());
+    let mut met: Vec<usize> = Vec::new();
+    for (torus, part) in toruses.parts().iter().enumerate() {
+        let places = nodes.iter().map(|&node| toruses.place(node));
+        let here = places.filter(|place| place.0 == torus).map(|place| place.1);
+        if here.clone().next().is_none() {
+            continue;
+        }
+        let of_axis = |axis: usize| {
+            let mut histogram = vec![0; part.grid.extent(axis)];
+            here.clone().for_each(|at| histogram[usize::from(at[axis])] += 1);
+            let wrapped = part.grid.axes()[axis].wrapped;
+            (reach(&histogram, wrapped), span(&histogram, wrapped))
+        };
+        let axes = [0, 1, 2].map(of_axis);
+        let apart = met.iter().map(|&other| toruses.between(torus, other));
+        diameter = axes.iter().map(|axis| axis.0).chain(apart).fold(diameter, u32::max);
+        boxes.push(axes.map(|axis| axis.1));
+        met.push(torus);
+    }
+    match boxes[..] {
+        [one] => (diameter, one),
+        _ => (diameter, [boxes.iter().map(|sides| sides.iter().product::<u32>()).sum(), 1, 1]),
+    }
 }
 
 #[cfg(test)]

@@ -280,6 +280,7 @@ measures! {
         fragmented_refusals: u64 ["refusals"] "those of them refused for want of a place (external fragmentation)" = system.recorder.fragmented_refusals;
         fragmented_time_percent: f64 ["%"] "share of the time in which a job waited that had been refused for want of a place" = 100.0 * system.recorder.fragmented as f64 / system.span;
         blocked_menu_percent: Option<f64> ["%"] "positions of boxes on the menu that are not wholly free, each weighted by the size of its box: time-average, of all; null for strategies without a menu of boxes" = system.blocked_menu();
+        no_such_size_jobs: Option<u64> ["jobs"] "jobs that were left out of the run because no box of the menu is for their size; null for strategies without a menu of boxes" = None;
         mean_blocks: Option<f64> ["units"] "mean sub-meshes, blocks or pages of a job" = system.of_units(system.recorder.blocks);
         one_block_percent: Option<f64> ["%", rising] "jobs in one unit" = system.of_units(100 * system.recorder.in_one_block);
         mean_busy_list: Option<f64> ["units"] "time-average of the units handed out (m)" = system.of_units(1).map(|_| system.recorder.busy_list as f64 / system.span);

@@ -55,7 +55,9 @@ impl Channel {
                 let sides: Vec<_> = coord[..grid.dimensions()].iter().map(u16::to_string).collect();
                 format!("({})", sides.join(","))
             }
-            Topology::Hypercube(_) | Topology::Cluster(_) => format!("({})", from.0),
+            Topology::Hypercube(_) | Topology::Cluster(_) | Topology::Toruses(_) => {
+                format!("({})", from.0)
+            }
         };
         Self { from, port, place }
     }

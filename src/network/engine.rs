@@ -56,8 +56,12 @@ impl Network {
     /// An empty network at cycle 0.
     ///
     /// # Errors
-    /// [`SettingsError`] if a constant is out of range, or a torus' links are slow.
+    /// [`SettingsError`] if a constant is out of range, a torus' links are slow, or the machine is several
+    /// tori.
     pub fn new(topology: &Topology, settings: Settings) -> Result<Self, SettingsError> {
+        if let Topology::Toruses(_) = topology {
+            return Err(SettingsError::NoLinks(topology.to_string()));
+        }
         Self::wired(Wiring::new(topology), settings)
     }
 

@@ -124,4 +124,7 @@ pub enum SettingsError {
     /// Virtual channels share a link flit by flit, which is defined for unit crossings.
     #[error("link is {0}; on a torus it must be 1, as two virtual channels share each link")]
     SlowTorus(u32),
+    /// Nothing says how the parts of the machine are linked.
+    #[error("machine {0}: nothing says which links join its tori or lead past its holes")]
+    NoLinks(String),
 }

@@ -232,6 +232,7 @@ impl Columns {
                 required: (!required.is_empty())
                     .then(|| Ok::<_, String>(layout.cells_of(nodes("required")?)))
                     .transpose()?,
+                exact: false,
             },
             weights: (!weights.is_empty())
                 .then(|| self::weights(weights, layout.nodes()))

@@ -45,6 +45,14 @@ pub struct ConfigError {
     pub problem: String,
 }
 
+impl ConfigError {
+    /// The same without the file: `line 5: torus a: torus3d/toruses: ..`.
+    fn within_file(&self) -> String {
+        let (torus, path) = (before("torus ", &self.torus), before("", &self.path));
+        format!("line {}: {torus}{path}{}", self.line, self.problem)
+    }
+}
+
 /// What stands before a colon, if anything.
 fn before(word: &str, what: &str) -> String {
     if what.is_empty() { String::new() } else { format!("{word}{what}: ") }
@@ -103,7 +111,7 @@ impl Config {
             "tree",
         ])?;
         let name = chosen.need("topology")?.text()?;
-        let Some(torus3d) = chosen.get("torus3d").filter(|field| !field.is_empty()) else {
+        let Some(torus3d) = chosen.get("torus3d") else {
             let kinds = KINDS.iter().filter(|kind| chosen.get(kind).is_some());
             let kinds: Vec<&str> = kinds.copied().collect();
             let there = if kinds.is_empty() { "nothing".to_string() } else { kinds.join(", ") };
@@ -204,6 +212,13 @@ impl Reader<'_> {
             return Err(dims.error(format!("more than {MAX_CELLS} cells in all toruses")));
         }
         let hosts = self.hosts_of(&field, &name, sides, volume as usize)?;
+        if hosts.iter().all(String::is_empty) {
+            let why = match field.get("nodes").or(field.get("regions")) {
+                None => "it has neither nodes nor regions: none of its cells has a node",
+                Some(_) => "none of its cells has a node",
+            };
+            self.warnings.push(field.error(why.to_string()).within_file());
+        }
         let torus = Torus::new(name, sides, |cell| !hosts[cell as usize].is_empty());
         let Some(mut torus) = torus else {
             return Err(dims.error("no torus can have these sides".into()));
@@ -367,7 +382,7 @@ fn allow(torus: &mut Torus, field: &Field<'_>) -> Result<(), ConfigError> {
         0 => box_sides[axis],
         given => given,
     });
-    let steps = Steps { spacing, seed, wrapped: [true; 3] };
+    let steps = Steps { spacing, seed, wrapped: [true; 3], flush: true };
     torus.allow(box_sides, &steps).map_err(|why| field.error(why))
 }
 

@@ -141,14 +141,20 @@ impl Decider {
         best.map(|(pick, ..)| pick)
     }
 
-    /// What [`decide`](Self::decide) compares in the first torus where nothing is weighed or required: the free anchors of
-    /// the first placement of a size that fits, as placement and anchor, each with its cost. The first of the least wins.
-    pub fn costs(&self, torus: &Torus, open: &mut Open, size: u32) -> Vec<([usize; 2], u64)> {
+    /// What [`decide`](Self::decide) compares in a torus, number `at`, where nothing is weighed or required: the free anchors
+    /// of the first placement of a size that fits, as placement and anchor, each with its cost. The first of the least wins.
+    pub fn costs(
+        &self,
+        at: usize,
+        torus: &Torus,
+        open: &mut Open,
+        size: u32,
+    ) -> Vec<([usize; 2], u64)> {
         let begin = torus.placements().partition_point(|one| one.size < size);
         let of_size = torus.placements()[begin..].iter().take_while(|one| one.size == size);
         for (index, placement) in (begin..).zip(of_size) {
             open.learn(torus, index);
-            let next = self.tables.first().and_then(|table| table.next[index]);
+            let next = self.tables.get(at).and_then(|table| table.next[index]);
             if let Some(next) = next {
                 open.learn(torus, next);
             }

@@ -4,9 +4,9 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::ties::spread;
-use super::torus::{Steps, Torus};
+use super::torus::{Layout, Steps, Torus};
 use super::tpu_v4::SLICES;
-use crate::topology::Grid;
+use crate::topology::{Grid, Topology, TorusPart};
 
 /// The largest machine for which all boxes are a menu.
 const SMALL: usize = 512;
@@ -94,6 +94,15 @@ impl Anchors {
     }
 }
 
+/// Where boxes may be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Where {
+    /// Cells between two positions.
+    pub anchors: Anchors,
+    /// Whether the last position on an axis that does not wrap is flush with its end.
+    pub flush: bool,
+}
+
 impl Menu {
     /// The boxes on a machine, ascending by size, those of one size by their sides. With `turned` also
     /// a list's boxes stand in every way. `sizes` are those of the jobs to come, for a menu that goes by them.
@@ -142,35 +151,82 @@ impl Menu {
         }
     }
 
-    /// The machine as a torus with these boxes.
+    /// A grid as a torus with these boxes.
     ///
     /// # Errors
     /// Why it cannot be, in words.
     pub fn torus(&self, grid: &Grid, anchors: Anchors, turned: bool) -> Result<Torus, String> {
-        self.torus_for(grid, anchors, turned, &[])
+        let place = Where { anchors, flush: true };
+        self.allowed(bare("torus", grid, |_| true)?, grid, place, turned, &[])
     }
 
-    /// The same for jobs of these sizes.
+    /// The tori of a machine with these boxes, those that fit each; for jobs of these sizes, if the menu goes by them: as long
+    /// as nobody knows any it is empty.
     ///
     /// # Errors
     /// Why it cannot be, in words.
-    pub fn torus_for(
+    pub fn layout(
         &self,
+        machine: &Topology,
+        place: Where,
+        turned: bool,
+        sizes: &[u32],
+    ) -> Result<Layout, String> {
+        let mut bares = match machine {
+            Topology::Grid(grid) => vec![(grid, bare("torus", grid, |_| true)?)],
+            Topology::Toruses(all) => {
+                let of = |(number, part): (usize, &TorusPart)| {
+                    bare(&format!("torus{number}"), &part.grid, |cell| part.node(cell).is_some())
+                };
+                let bares = (1..).zip(all.parts()).map(of).collect::<Result<Vec<_>, _>>()?;
+                all.parts().iter().map(|part| &part.grid).zip(bares).collect()
+            }
+            _ => return Err(format!("{machine} is no mesh or torus")),
+        };
+        if *self == Menu::Trace && sizes.is_empty() {
+            return Ok(Layout::new(bares.into_iter().map(|(_, torus)| torus).collect()));
+        }
+        let (mut toruses, mut why) = (Vec::new(), None);
+        for (grid, torus) in bares.drain(..) {
+            toruses.push(match self.allowed(torus.clone(), grid, place, turned, sizes) {
+                Ok(torus) => torus,
+                // Another may have what is too large here.
+                Err(problem) => {
+                    why.get_or_insert(problem);
+                    torus
+                }
+            });
+        }
+        match (why, toruses.iter().all(|torus| torus.placements().is_empty())) {
+            (Some(why), true) => Err(why),
+            _ => Ok(Layout::new(toruses)),
+        }
+    }
+
+    /// A torus on which these boxes are allowed.
+    fn allowed(
+        &self,
+        mut torus: Torus,
         grid: &Grid,
-        anchors: Anchors,
+        place: Where,
         turned: bool,
         sizes: &[u32],
     ) -> Result<Torus, String> {
-        let sides = grid.axes().map(|axis| axis.extent);
-        let torus = Torus::new("torus".to_string(), sides, |_| true);
-        let mut torus = torus.ok_or("the machine has too many processors")?;
         let wrapped = wrapped(grid);
+        let Where { anchors, flush } = place;
         for sides in self.boxes(grid, turned, sizes)? {
             let spacing = sides.map(|side| anchors.spacing(side));
-            torus.allow(sides, &Steps { spacing, seed: [0; 3], wrapped })?;
+            torus.allow(sides, &Steps { spacing, seed: [0; 3], wrapped, flush })?;
         }
         Ok(torus)
     }
+}
+
+/// A torus without boxes.
+fn bare(name: &str, grid: &Grid, has_node: impl Fn(u32) -> bool) -> Result<Torus, String> {
+    let sides = grid.axes().map(|axis| axis.extent);
+    let torus = Torus::new(name.to_string(), sides, has_node);
+    torus.ok_or_else(|| "the machine has too many processors".to_string())
 }
 
 /// Along which axes boxes run over the edge. A grid has no second way along an axis of two; on a torus boxes go around
@@ -224,7 +280,7 @@ mod tests {
     use super::*;
 
     fn grid(text: &str) -> Grid {
-        let topology: crate::topology::Topology = text.parse().expect("a machine");
+        let topology: Topology = text.parse().expect("a machine");
         topology.grid().expect("a grid").clone()
     }
 

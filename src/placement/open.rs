@@ -256,7 +256,7 @@ mod tests {
             for (extent, step) in boxes {
                 let extent = [0, 1, 2].map(|axis| extent[axis].min(sides[axis]));
                 let spacing = [0, 1, 2].map(|axis| step[axis].min(sides[axis]));
-                torus.allow(extent, &Steps { spacing, seed: [0; 3], wrapped }).expect("little memory");
+                torus.allow(extent, &Steps { spacing, seed: [0; 3], wrapped, flush: true }).expect("little memory");
             }
             let near = Arc::new(Near::new(&torus));
             let mut open = Open::new(&torus, near.clone(), torus.nodes.clone(), whole);

@@ -12,11 +12,11 @@ pub fn around(length: u16, step: u16, seed: u16) -> Vec<u16> {
 }
 
 /// Positions on an axis of `length` cells with ends for a box of `side`: from `seed` on in steps of
-/// `step` as long as the box fits, and, if the last does not reach the end, the one that does.
-pub fn between_walls(length: u16, side: u16, step: u16, seed: u16) -> Vec<u16> {
+/// `step` as long as the box fits, and, if the last does not reach the end and positions are to be `flush`, the one that does.
+pub fn between_walls(length: u16, side: u16, step: u16, seed: u16, flush: bool) -> Vec<u16> {
     let Some(last) = length.checked_sub(side) else { return Vec::new() };
     let mut all: Vec<u16> = (seed..=last).step_by(usize::from(step)).collect();
-    if all.last() != Some(&last) {
+    if flush && all.last() != Some(&last) {
         all.push(last);
     }
     all
@@ -80,11 +80,12 @@ mod tests {
 
     #[test]
     fn between_walls_the_last_position_is_flush() {
-        assert_eq!(between_walls(10, 4, 4, 0), [0, 4, 6]);
-        assert_eq!(between_walls(8, 4, 4, 0), [0, 4]);
-        assert_eq!(between_walls(8, 3, 1, 2), [2, 3, 4, 5]);
-        assert!(between_walls(3, 4, 1, 0).is_empty());
-        assert_eq!(between_walls(8, 4, 4, 6), [4]);
+        assert_eq!(between_walls(10, 4, 4, 0, true), [0, 4, 6]);
+        assert_eq!(between_walls(8, 4, 4, 0, true), [0, 4]);
+        assert_eq!(between_walls(8, 3, 1, 2, true), [2, 3, 4, 5]);
+        assert!(between_walls(3, 4, 1, 0, true).is_empty());
+        assert_eq!(between_walls(8, 4, 4, 6, true), [4]);
+        assert_eq!(between_walls(10, 4, 4, 0, false), [0, 4]);
     }
 
     proptest! {

@@ -3,7 +3,10 @@
 //! A request of n nodes with segments of g gets n / g placements of g nodes, one after the other;
 //! each sees those before it as busy. If one finds no place although another choice before it
 //! might have left one, a node of what was chosen is taken away from the machine and all begins
-//! anew. That is a heuristic: it fails on machines where a choice exists.
+//! anew. That is a heuristic: it fails on machines where a choice exists. A request may ask for an exact search instead:
+//! then the first set of disjoint places in the order of candidates is taken, if there is any.
+
+use std::collections::HashSet;
 
 use super::decide::{Ask, Decider, Pick};
 use super::open::Open;
@@ -18,6 +21,8 @@ pub struct Request {
     pub segment: Option<u32>,
     /// Nodes that it must get, by torus.
     pub required: Option<Vec<Cells>>,
+    /// Whether all sets of places are searched where one place after the other does not do.
+    pub exact: bool,
 }
 
 /// Why a job gets nothing.
@@ -78,17 +83,19 @@ pub fn place(
         }
     }
     let ask = Ask { size: part, required: None, weights };
+    let several = |machine: Vec<Open>| match request.exact {
+        true => exact(decider, layout, machine, parts, &ask),
+        false => retried(decider, layout, machine, parts, &ask),
+    };
     match required.filter(|_| needed > 0) {
         required if parts == 1 => {
             let ask = Ask { required, ..ask };
             decider.decide(layout, machine, &ask).map(|pick| vec![pick]).ok_or(Denied::NoFit)
         }
-        None => retried(decider, layout, machine.to_vec(), parts, &ask),
+        None => several(machine.to_vec()),
         Some(_) if needed < size => Err(Denied::BadConfiguration),
         // They are all that there is to choose from.
-        Some(required) => {
-            retried(decider, layout, decider.machine(layout, required.to_vec()), parts, &ask)
-        }
+        Some(required) => several(decider.machine(layout, required.to_vec())),
     }
 }
 
@@ -168,3 +175,102 @@ fn attempt(
     }
     Ok(picks)
 }
+
+/// Places all parts one after the other; if that fails, the first set of disjoint places in the order of candidates.
+fn exact(
+    decider: &Decider,
+    layout: &Layout,
+    mut machine: Vec<Open>,
+    parts: u32,
+    ask: &Ask<'_>,
+) -> Result<Vec<Pick>, Denied> {
+    let why = match attempt(decider, layout, &machine, parts, ask) {
+        Ok(picks) => return Ok(picks),
+        Err((_, why)) => why,
+    };
+    let mut candidates: Vec<Pick> = Vec::new();
+    for (at, (torus, open)) in layout.toruses().iter().zip(&mut machine).enumerate() {
+        for (index, placement) in torus.placements().iter().enumerate() {
+            if placement.size != ask.size {
+                continue;
+            }
+            open.learn(torus, index);
+            let whole = open.anchors(torus, index).filter(|&anchor| placement.is_whole(anchor));
+            let pick = |anchor| Pick { torus: at, placement: index, anchor, cost: 0 };
+            candidates.extend(whole.map(pick));
+        }
+    }
+    let mut free: Vec<Cells> = machine.iter().map(|open| open.free().clone()).collect();
+    let mut packed =
+        Packing { layout, candidates: &candidates, size: ask.size, dead: HashSet::new() };
+    let mut chosen = Vec::new();
+    match packed.extend(0, parts, &mut free, &mut chosen) {
+        true => Ok(chosen.into_iter().map(|at: usize| candidates[at]).collect()),
+        false => Err(why),
+    }
+}
+
+/// A search for disjoint places.
+struct Packing<'a> {
+    layout: &'a Layout,
+    /// In order.
+    candidates: &'a [Pick],
+    size: u32,
+    /// States without a way on: the next candidate, how many places are wanted, and the cells that later ones can have.
+    dead: HashSet<(usize, u32, Vec<Cells>)>,
+}
+
+impl Packing<'_> {
+    /// Chooses so many more of the candidates from `next` on, the first that will do.
+    fn extend(
+        &mut self,
+        next: usize,
+        wanted: u32,
+        free: &mut Vec<Cells>,
+        chosen: &mut Vec<usize>,
+    ) -> bool {
+        if wanted == 0 {
+            return true;
+        }
+        let mask = |pick: &Pick| {
+            let placement = &self.layout.toruses()[pick.torus].placements()[pick.placement];
+            placement.mask(pick.anchor)
+        };
+        // What later candidates can have of what is free is all that matters for them.
+        let left: Vec<usize> = (next..self.candidates.len())
+            .filter(|&at| free[self.candidates[at].torus].holds(mask(&self.candidates[at])))
+            .collect();
+        let mut within = self.layout.none();
+        for &at in &left {
+            within[self.candidates[at].torus].insert_all(mask(&self.candidates[at]));
+        }
+        let room: u64 = within.iter().map(|cells| u64::from(cells.len())).sum();
+        if (left.len() as u64) < u64::from(wanted)
+            || room < u64::from(wanted) * u64::from(self.size)
+        {
+            return false;
+        }
+        let state = (left[0], wanted, within);
+        if self.dead.contains(&state) {
+            return false;
+        }
+        for &at in &left {
+            let pick = self.candidates[at];
+            let placement = &self.layout.toruses()[pick.torus].placements()[pick.placement];
+            free[pick.torus].remove_all(placement.mask(pick.anchor));
+            chosen.push(at);
+            if self.extend(at + 1, wanted - 1, free, chosen) {
+                return true;
+            }
+            chosen.pop();
+            free[pick.torus].insert_all(placement.mask(pick.anchor));
+        }
+        if self.dead.len() < MOST_DEAD {
+            self.dead.insert(state);
+        }
+        false
+    }
+}
+
+/// So many states are remembered.
+const MOST_DEAD: usize = 1 << 16;

@@ -126,7 +126,7 @@ fn of(size: u32) -> Request {
 }
 
 fn parts(size: u32, segment: u32) -> Request {
-    Request { size, segment: Some(segment), required: None }
+    Request { size, segment: Some(segment), ..Request::default() }
 }
 
 /// Slurm's tests count from 1.
@@ -286,7 +286,7 @@ fn required_nodes_of_a_torus_without_placements_wait() {
     let without = "    - {name: b, dims: {x: 2, y: 1, z: 1}, nodes: 'm[0-1]'}\n".to_string();
     let mut bench = Bench::new(&[with, without]);
     let required = bench.cells(&[2]);
-    let request = Request { size: 2, segment: None, required };
+    let request = Request { size: 2, required, ..Request::default() };
     assert_eq!(bench.place(&request), Err(Denied::RequiredElsewhere));
 }
 
@@ -301,6 +301,20 @@ fn v15_to_v17_segments_are_tried_again_with_a_node_less() {
     let (nodes, picks) = ring().busy([0, 3]).place(&parts(4, 2)).expect("V17");
     assert_eq!(nodes, [1, 2, 4, 5]);
     assert_eq!(picks, ["t:2x1x1@4-0-0:0", "t:2x1x1@1-0-0:0"]);
+}
+
+#[test]
+fn an_exact_search_finds_what_trying_again_misses() {
+    let exact = |size, segment| Request { exact: true, ..parts(size, segment) };
+    // V16: exactly as many are free as it takes.
+    let ring = || Bench::of([6, 1, 1], &[([2, 1, 1], [1; 3], [2, 0, 0])]).busy([0, 5]);
+    assert_eq!(ring().place(&parts(4, 2)), Err(Denied::SegmentNoFit));
+    assert_eq!(ring().place(&exact(4, 2)).expect("fits").0, [1, 2, 3, 4]);
+    assert_eq!(ring().busy([1]).place(&exact(4, 2)), Err(Denied::SegmentNoFit));
+    assert_eq!(ring().busy([1, 2, 3]).place(&exact(4, 2)), Err(Denied::NoFit));
+    // Where one after the other does, nothing else is looked at.
+    let v8 = v1().place(&parts(16, 8)).expect("fits");
+    assert_eq!(v1().place(&exact(16, 8)), Ok(v8));
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::positions::{around, between_walls, hold, overlap, overlap_themselves};
+use crate::topology::Topology;
 
 /// The most cells of all toruses of a machine.
 pub const MAX_CELLS: u64 = 1 << 24;
@@ -11,7 +12,7 @@ pub const MAX_CELLS: u64 = 1 << 24;
 const MAX_MASKS: usize = 1 << 25;
 
 /// A set of cells of a torus.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Cells(Vec<u64>);
 
 impl Cells {
@@ -119,6 +120,8 @@ pub struct Steps {
     pub seed: [u16; 3],
     /// Whether boxes run over the edge, along x, y, z.
     pub wrapped: [bool; 3],
+    /// Where they do not, whether the last position is flush with the edge.
+    pub flush: bool,
 }
 
 impl Placement {
@@ -216,12 +219,12 @@ impl Torus {
     /// # Errors
     /// A sentence if all its anchors would take too much memory.
     pub fn allow(&mut self, sides: [u16; 3], steps: &Steps) -> Result<(), String> {
-        let Steps { spacing, seed, wrapped } = *steps;
+        let Steps { spacing, seed, wrapped, flush } = *steps;
         let positions = [0, 1, 2].map(|axis| {
             let (length, step) = (self.sides[axis], spacing[axis]);
             match wrapped[axis] {
                 true => around(length, step, seed[axis]),
-                false => between_walls(length, sides[axis], step, seed[axis]),
+                false => between_walls(length, sides[axis], step, seed[axis], flush),
             }
         });
         let size = sides.iter().map(|&side| u32::from(side)).product();
@@ -349,6 +352,28 @@ impl Layout {
         }
         layout.toruses = toruses;
         layout
+    }
+
+    /// The machine whose processors are the nodes; `None` if there is no node, or more cells than a machine may have. Where
+    /// it is a single torus without holes, its processors are numbered along z first.
+    pub fn machine(&self) -> Option<Topology> {
+        let of = |torus: &Torus| {
+            let cells = 0..torus.cells() as u32;
+            (torus.sides, cells.filter(|&cell| !torus.nodes.contains(cell)).collect())
+        };
+        Topology::of_toruses(&self.toruses.iter().map(of).collect::<Vec<_>>())
+    }
+
+    /// By node of such a machine its number here; `None` if this is another machine.
+    pub fn numbers(&self, machine: &Topology) -> Option<Vec<u32>> {
+        if self.machine().as_ref() == Some(machine) && machine.grid().is_none() {
+            return Some((0..self.nodes() as u32).collect());
+        }
+        let (grid, [torus]) =
+            machine.grid().zip(<&[Torus; 1]>::try_from(&self.toruses[..]).ok())?;
+        let alike = grid.axes().map(|axis| axis.extent) == torus.sides;
+        let number = |at| self.node(0, torus.cell(at));
+        alike.then(|| grid.coords().into_iter().map(number).collect()).flatten()
     }
 
     /// The toruses in their order.

@@ -65,6 +65,7 @@ mod tests {
                 seed: 0,
                 copy: 0,
             },
+            turned_away: Vec::new(),
             processors: 16,
             metrics: RunMetrics::new(&schedule, 0, &PlacementMeans::default(), None, None),
             by_size: vec![row(1, 4, 3600.0), row(3, 1, 7200.0), row(4, 3, 0.0), row(9, 2, 1800.0)],

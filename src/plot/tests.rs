@@ -45,6 +45,7 @@ fn run(scheduler: &str, tie: Option<&str>, seed: u64, pairwise: [u64; 4]) -> Run
     RunResult {
         run: 0,
         key,
+        turned_away: Vec::new(),
         processors: 16,
         metrics: RunMetrics::new(
             &ScheduleMetrics::new(&jobs, &starts, 16),

@@ -13,7 +13,7 @@ fn symbol(shell: u32) -> char {
 }
 
 /// Maps of candidates in lines of at most `width` characters, but one map is never cut: the number of
-/// its shell where a candidate takes a processor, `.` where one is free, `x` where one is busy, `-` where one is out of
+/// its shell where a candidate takes a processor, `#` where it is a box, `.` where one is free, `x` where one is busy, `-` where one is out of
 /// service. Walls are drawn; where the machine wraps there are colons. `free` and `down` ascend.
 pub fn candidate_maps(
     topology: &Topology,
@@ -49,9 +49,12 @@ pub fn candidate_words(topology: &Topology, one: &Rival, wins: bool) -> Vec<Stri
     let centre: Vec<String> = one.centre[..dimensions].iter().map(u16::to_string).collect();
     let mut lines = vec![
         format!("candidate {}{}", one.number, if wins { " wins" } else { "" }),
-        format!("centre ({}), set {}, score {}", centre.join(", "), one.set, one.score),
+        match one.is_box() {
+            true => format!("box at ({}), {}", centre.join(", "), one.worth()),
+            false => format!("centre ({}), set {}, {}", centre.join(", "), one.set, one.worth()),
+        },
     ];
-    lines.extend(one.tie.map(|tie| format!("tie value {tie}")));
+    lines.extend(one.tie.filter(|_| !one.is_box()).map(|tie| format!("tie value {tie}")));
     lines
 }
 
@@ -70,7 +73,7 @@ fn map(
     let is_in =
         |nodes: &[NodeId], processor: usize| nodes.binary_search(&NodeId(processor as u32)).is_ok();
     let cell = |at: [usize; 3]| match sheets.processor(at) {
-        processor if taken[processor] => symbol(one.shells[processor]),
+        processor if taken[processor] => one.shells.get(processor).map_or('#', |&it| symbol(it)),
         processor if is_in(down, processor) => '-',
         processor if is_in(free, processor) => '.',
         _ => 'x',

@@ -19,7 +19,8 @@ const ABREAST: usize = 25;
 
 impl Sheets {
     /// A grid as it is, a slice for each z; a hypercube unfolded, the lower half of a processor's bits
-    /// along x, the upper along y; of a cluster a column for each host, with a row for each level of priority, in groups of hosts.
+    /// along x, the upper along y; of a cluster a column for each host, with a row for each level of priority, in groups of hosts. Processors
+    /// of several tori by number, row by row.
     pub fn of(topology: &Topology) -> Self {
         let sides = match topology {
             Topology::Grid(grid) => {
@@ -38,6 +39,13 @@ impl Sheets {
                 let across = across.filter(|_| hosts > ABREAST).unwrap_or(hosts);
                 let sides = [across, levels, hosts / across];
                 return Self { sides, steps: [1, hosts, across], hosts: true };
+            }
+            Topology::Toruses(toruses) => {
+                let all = toruses.processors();
+                let across =
+                    (1..=ABREAST.min(all)).rev().find(|&across| all.is_multiple_of(across));
+                let across = across.unwrap_or(all);
+                [across, all / across, 1]
             }
         };
         Self { sides, steps: [1, sides[0], sides[0] * sides[1]], hosts: false }

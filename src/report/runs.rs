@@ -1,6 +1,6 @@
 use super::format::{Sheet, Shown};
 use crate::experiment::RunResult;
-use crate::number::fixed;
+use crate::number::{fixed, grouped};
 use crate::table::{Column, Value};
 
 /// A change of a mean of runs, which stands behind it.
@@ -47,6 +47,12 @@ pub fn summary<'a>(
     shown.extend(measured("mean_turnaround", "turnaround s", 0));
     shown.extend(measured("mean_bounded_slowdown", "slowdown", 2));
     shown.extend([
+        Shown::text("no size", |run: &RunResult| {
+            let away = run.metrics.system.and_then(|system| system.no_such_size_jobs);
+            away.filter(|&jobs| jobs > 0).map(grouped)
+        })
+        .right()
+        .optional(),
         Shown::column("refusals", "refused", 0).optional(),
         Shown::column("internal_fragmentation_percent", "lost %", 2).optional(),
         Shown::column("mean_blocks", "blocks", 2).optional(),

@@ -388,7 +388,8 @@ pub(super) fn table() -> Table<EasyOptions> {
             "guard",
             kind::one_of(&Guard::ALL),
             "where the allocator may refuse: promise the head so many processors (count), or a place \
-             that the allocator finds on a copy of the machine, which later jobs leave free (place)",
+             that the allocator finds on a copy of the machine, which later jobs leave free (place); by \
+             place a job may start on processors that are to be out of service before it ends",
             |o| &mut o.guard,
         );
     Table::new("scheduler", [entry])

@@ -113,17 +113,13 @@ pub fn simulate_amid(
     let Course { follows, outages } = course;
     if !outages.is_empty() {
         let shared = allocator.hosts().is_some();
-        let undefined = match () {
-            () if places => Some("a place that is promised"),
-            () if !allocator.takes_outages() || shared => {
-                Some("an allocator with books of its own")
-            }
-            () => None,
-        };
-        if let Some(what) = undefined {
-            return Err(CoupledError::NoOutages(what));
+        if !allocator.takes_outages() || shared {
+            return Err(CoupledError::NoOutages("an allocator with books of its own"));
         }
-        scheduler.expect(&outages.steps(), scene.topology.slots() as u32);
+        // Who is told places need not count processors.
+        if !places {
+            scheduler.expect(&outages.steps(), scene.topology.slots() as u32);
+        }
     }
     allocator.reset();
     let mut sizes: Vec<u32> = scene.jobs.iter().map(|job| job.size).collect();
@@ -353,7 +349,7 @@ impl Coupled<'_> {
         // Where it was before is where it is looked for first.
         let before = self.last_place.filter(|(job, _)| *job == head).map(|(_, at)| at);
         let wanted = Wanted { job: head, request, now, before };
-        match Reserved::find(wanted, &self.machine, allocator, running) {
+        match Reserved::find(wanted, &self.machine, &self.down, allocator, running) {
             Ok(Some(found)) => {
                 let at = found.at;
                 self.last_place = Some((head, at));
@@ -364,6 +360,8 @@ impl Coupled<'_> {
                 }
                 Ok(at)
             }
+            // By the windows that are known: whoever comes may start meanwhile.
+            Ok(None) if self.down.matters() => Ok(i64::MAX),
             Ok(None) => Err(self.never_fits(head, Refusal::Fragmented)),
             Err(Refusal::Stopped(stopped)) => Err(stopped.into()),
             Err(refusal) => Err(self.never_fits(head, refusal)),

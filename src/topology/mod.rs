@@ -13,6 +13,7 @@
 //! torus[x]:16x24   wrapped in the named dimensions only
 //! torus:4x4x4*2    two processors at every point of a mesh or torus
 //! hypercube:7      2^7 processors
+//! toruses:4x4x2[3,5-7]+4x2x2  several tori in three dimensions; cells in brackets are empty
 //! cluster:6        6 workstations on a crossbar
 //! cluster:6x2      the same, each shared by up to 2 jobs
 //! blue-waters      a machine that existed, see [`SYSTEMS`]
@@ -42,6 +43,7 @@ mod hypercube;
 mod pair_distances;
 mod parse;
 mod system;
+mod toruses;
 
 pub use cluster::Cluster;
 pub use default_machine::{DefaultMachine, default_machine};
@@ -50,6 +52,7 @@ pub use hypercube::Hypercube;
 pub use pair_distances::PairDistances;
 pub use parse::TopologyError;
 pub use system::{SYSTEMS, System, SystemError};
+pub use toruses::{Part as TorusPart, Toruses};
 
 /// A processor, numbered in *scan order*: x slowest, then y, then z fastest.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -75,6 +78,8 @@ pub enum Topology {
     Hypercube(Hypercube),
     /// Workstations on a crossbar, which several jobs may share.
     Cluster(Cluster),
+    /// Several tori, or one with holes.
+    Toruses(Toruses),
 }
 
 impl Topology {
@@ -84,6 +89,7 @@ impl Topology {
             Topology::Grid(grid) => grid.processors(),
             Topology::Hypercube(cube) => cube.processors(),
             Topology::Cluster(cluster) => cluster.hosts() as usize,
+            Topology::Toruses(toruses) => toruses.processors(),
         }
     }
 
@@ -112,7 +118,7 @@ impl Topology {
     pub fn grid(&self) -> Option<&Grid> {
         match self {
             Topology::Grid(grid) => Some(grid),
-            Topology::Hypercube(_) | Topology::Cluster(_) => None,
+            Topology::Hypercube(_) | Topology::Cluster(_) | Topology::Toruses(_) => None,
         }
     }
 
@@ -126,7 +132,7 @@ impl Topology {
 
     /// The sides that a job's request can have at most, 1 where it has none: those of a grid; on a
     /// hypercube of n dimensions those of the mesh of 2^(n/2) x 2^((n+1)/2) that is embedded in it;
-    /// on a cluster a row of all hosts.
+    /// on a cluster a row of all hosts; of several tori the largest of theirs.
     pub fn extents(&self) -> [u16; 3] {
         match self {
             Topology::Grid(grid) => grid.axes().map(|axis| axis.extent),
@@ -136,16 +142,18 @@ impl Topology {
             }
             // No cluster has more slots than 16 bits count.
             Topology::Cluster(cluster) => [cluster.hosts() as u16, 1, 1],
+            Topology::Toruses(toruses) => toruses.extents(),
         }
     }
 
     /// Distance in hops along shortest paths: L1 on a mesh, L1 with wrap-around on a
-    /// torus, Hamming on a hypercube, 1 between any two hosts of a cluster.
+    /// torus, Hamming on a hypercube, 1 between any two hosts of a cluster; between two tori as [`Toruses`] says.
     pub fn hops(&self, a: NodeId, b: NodeId) -> u32 {
         match self {
             Topology::Grid(grid) => grid.l1(grid.coord(a), grid.coord(b)),
             Topology::Hypercube(cube) => cube.hops(a, b),
             Topology::Cluster(_) => u32::from(a != b),
+            Topology::Toruses(toruses) => toruses.hops(a, b),
         }
     }
 
@@ -154,6 +162,7 @@ impl Topology {
         match self {
             Topology::Grid(grid) => grid.linf(grid.coord(a), grid.coord(b)),
             Topology::Hypercube(_) | Topology::Cluster(_) => u32::from(a != b),
+            Topology::Toruses(toruses) => toruses.chebyshev(a, b),
         }
     }
 
@@ -163,6 +172,7 @@ impl Topology {
             Topology::Grid(grid) => grid.for_neighbours(node, visit),
             Topology::Hypercube(cube) => cube.for_neighbours(node, visit),
             Topology::Cluster(_) => self.nodes().filter(|&other| other != node).for_each(visit),
+            Topology::Toruses(toruses) => toruses.for_neighbours(node, visit),
         }
     }
 

@@ -7,7 +7,7 @@ use super::{Coord, Grid, NodeId, Topology};
 ///
 /// Distances add up over dimensions, so a histogram of coordinates along each says it all:
 /// O(k + extents) for k processors on a mesh, where a wrapped dimension costs the square of its
-/// extent.
+/// extent; of several tori once for each.
 #[derive(Clone, Debug)]
 pub struct PairDistances {
     topology: Topology,
@@ -56,6 +56,30 @@ impl PairDistances {
                 })
                 .sum(),
             Topology::Cluster(_) => nodes.len() as u64 * (nodes.len() as u64 - 1) / 2,
+            Topology::Toruses(toruses) => {
+                let (mut sum, mut counts) = (0, Vec::with_capacity(toruses.parts().len()));
+                for (torus, part) in toruses.parts().iter().enumerate() {
+                    let here = nodes.iter().map(|&node| toruses.place(node));
+                    let here = here.filter(|place| place.0 == torus);
+                    let mut count = 0;
+                    for (axis, histogram) in self.histograms.iter_mut().enumerate() {
+                        histogram.clear();
+                        histogram.resize(part.grid.extent(axis), 0);
+                        count = 0;
+                        for (_, at) in here.clone() {
+                            histogram[usize::from(at[axis])] += 1;
+                            count += 1;
+                        }
+                        sum += along_axis(histogram, part.grid.axes()[axis].wrapped, count);
+                    }
+                    let between = |(other, &there): (usize, &usize)| {
+                        (count * there) as u64 * u64::from(toruses.between(torus, other))
+                    };
+                    sum += counts.iter().enumerate().map(between).sum::<u64>();
+                    counts.push(count);
+                }
+                sum
+            }
         }
     }
 }
@@ -91,7 +115,7 @@ mod tests {
     proptest! {
         #[test]
         fn agrees_with_the_sum_over_pairs(
-            machine in proptest::sample::select(vec!["5x7", "torus:6x5", "torus[y]:4x5", "3x4x5", "torus:3x5x4", "hypercube:5"]),
+            machine in proptest::sample::select(vec!["5x7", "torus:6x5", "torus[y]:4x5", "3x4x5", "torus:3x5x4", "hypercube:5", "toruses:4x3x2[5]+3x3x1[0-3]+5x1x1"]),
             members in proptest::collection::vec(any::<bool>(), 64),
         ) {
             let topology: Topology = machine.parse().expect("a machine");

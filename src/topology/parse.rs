@@ -1,7 +1,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::{Axis, Cluster, Grid, Hypercube, MAX_POINTS, SYSTEMS, Topology};
+use super::{Axis, Cluster, Grid, Hypercube, MAX_POINTS, SYSTEMS, Topology, toruses};
 use crate::naming::hint;
 use crate::number::grouped;
 
@@ -54,6 +54,9 @@ fn parse_points(text: &str) -> Result<Topology, String> {
     if kind == "cluster" {
         return cluster(sizes);
     }
+    if kind == "toruses" {
+        return toruses::parse(sizes);
+    }
     let wrapped = wrapped_axes(kind)?;
     let extents = sizes
         .split(['x', 'X'])
@@ -89,7 +92,7 @@ fn cluster(sizes: &str) -> Result<Topology, String> {
 }
 
 /// What may stand before the colon; `mesh` may be left out.
-const KINDS: [&str; 4] = ["mesh", "torus", "hypercube", "cluster"];
+const KINDS: [&str; 5] = ["mesh", "torus", "hypercube", "cluster", "toruses"];
 
 const AXES: [char; 3] = ['x', 'y', 'z'];
 
@@ -122,6 +125,7 @@ impl fmt::Display for Topology {
             Topology::Cluster(cluster) => {
                 write!(f, "cluster:{}x{}", cluster.hosts(), cluster.levels())
             }
+            Topology::Toruses(toruses) => toruses.fmt(f),
         }
     }
 }

@@ -8,6 +8,7 @@ trials!(
     a_search_tries_estimates,
     the_study_is_the_same_for_any_number_of_threads,
     the_study_looks_for_its_own_vectors,
+    boxes_are_judged_by_what_is_lost,
     a_place_is_kept_only_by_who_can_tell,
     loads_are_scaled,
     waits_are_drawn_against_loads,
@@ -64,11 +65,11 @@ fn the_study_is_the_same_for_any_number_of_threads() {
 
 fn the_study_looks_for_its_own_vectors() {
     let dir = Dir::with_trace();
-    for option in ["--alloc mm", "--tie 2,1,1,1"] {
+    for option in ["--alloc mm", "--tie 2,1,1,1", "--alloc placements[tie=1]"] {
         dir.replay(&format!("estimates --trace tiny.swf {option}")).fails(
             2,
             1,
-            &["no --alloc, no --tie"],
+            &["no other --alloc, no --tie"],
         );
     }
 }
@@ -116,4 +117,23 @@ fn waits_are_drawn_against_loads() {
     assert_eq!(lines.len(), 1 + 3 * 2, "{text}");
     assert_eq!(text.matches("mc1x1 and 2 others").count(), 3, "{text}");
     assert_eq!(text.matches("first-fit").count(), 3, "{text}");
+}
+
+fn boxes_are_judged_by_what_is_lost() {
+    let dir = Dir::new();
+    let command = "estimates --trace lublin-10x10 --jobs 300 --mesh torus:4x5x5 --alloc placements --evaluations 8 --samples 50";
+    let one = dir.replay(&format!("{command} --format csv -q --threads 1")).code(0).says_nothing();
+    let two = dir.replay(&format!("{command} --format csv -q --threads 2")).code(0);
+    assert_eq!(one.stdout, two.stdout);
+    let heading = one.stdout.lines().next().expect("names of columns");
+    assert!(heading.contains("second_lost_with,"), "{heading}");
+    // What was found is what an allocator can be told.
+    let rows: Vec<&str> = one.stdout.lines().skip(1).collect();
+    assert_eq!(rows.len(), 3, "log, oracle, shuffled");
+    let ways: Vec<&str> = one.stdout.split('"').filter(|part| part.starts_with("tie=")).collect();
+    for way in ways {
+        dir.replay(&format!("--jobs 30 --mesh torus:4x5x5 --alloc placements[{way}] -q")).code(0);
+    }
+    let few = dir.replay(&command.replace("--jobs 300", "--jobs 20"));
+    few.code(0).says("10 jobs in the second half").says("too few to believe");
 }

@@ -9,9 +9,13 @@ trials!(
     a_wrong_machine_is_told_with_its_line,
     a_saturated_torus_is_the_same_for_any_number_of_threads,
     a_way_to_place_is_found_on_first_halves,
+    what_saturates_is_written_down,
+    boxes_that_compete_are_drawn,
     boxes_that_tune_themselves_are_replayed,
     unknown_words_get_advice,
     jobs_of_a_trace_get_boxes,
+    jobs_of_no_such_size_are_left_out_and_counted,
+    a_trace_is_replayed_on_the_machine_of_a_file,
 );
 
 const MACHINE: &str = include_str!("../../traces/torus3d/small.yaml");
@@ -157,6 +161,125 @@ fn jobs_of_a_trace_get_boxes() {
     let odd = Dir::new().file("t.swf", swf.replace(" 100 32", " 100 33"));
     odd.replay(&format!("{run} --alloc placements -q")).code(0);
     odd.replay(&format!("{run} --alloc placements[menu=trace] --sched fcfs,easy -q")).code(0);
-    odd.replay(&format!("{run} --alloc slurm-torus3d")).code(1).says("needs 33 processors");
     dir.replay("--trace t.swf --mesh 8x8 --alloc slurm-torus3d").fails(2, 1, &["torus"]);
+}
+
+fn jobs_of_no_such_size_are_left_out_and_counted() {
+    let follows = "-1 -1 7 20 -1 1 1 1 -1 -1 -1 2 500";
+    let swf = format!(
+        "; MaxProcs: 64\n1 0 -1 100 8\n2 0 -1 100 33\n3 5 -1 10 33\n4 6 -1 10 7\n5 7 -1 10 8 {follows}\n"
+    );
+    let dir = Dir::new().file("t.swf", swf);
+    let run = "--trace t.swf --mesh torus:4x4x4 --alloc slurm-torus3d,placements --deps honour";
+    let told = "t on torus:4x4x4, slurm-torus3d: left out 3 jobs of no such size: 7 (job 4), 33 (2 jobs, the first is job 2)";
+    let table = dir.replay(&format!("{run} --sched fcfs,easy")).code(0).says(told);
+    table.prints("no size");
+    let csv = dir.replay(&format!("{run} --format csv -q")).code(0).says_nothing();
+    let lines: Vec<Vec<&str>> = csv.stdout.lines().map(|line| line.split(',').collect()).collect();
+    let column = |name: &str| lines[0].iter().position(|&one| one == name).expect(name);
+    let of = |row: usize, name: &str| lines[row][column(name)];
+    assert_eq!([of(1, "jobs"), of(1, "no_such_size_jobs")], ["2", "3"]);
+    assert_eq!([of(2, "jobs"), of(2, "no_such_size_jobs")], ["5", "0"]);
+    // Who follows a job that is left out follows nobody.
+    assert_eq!([of(1, "makespan"), of(2, "makespan")], ["100", "710"]);
+    dir.replay(&format!("sweep {run} --out sweep")).code(0).says(told);
+    let one = run.replace(",placements", "");
+    dir.replay(&format!("explain {one} --job 5 -q")).code(0).prints("job 5 asks for 8 processors");
+    dir.replay(&format!("show {one} --job 1 -q")).code(0).prints("on 8 of 64 processors");
+    for command in ["explain", "show"] {
+        dir.replay(&format!("{command} {one} --job 2 -q")).fails(2, 1, &["was given processors"]);
+    }
+    let none = dir.file("t.swf", "; MaxProcs: 64\n1 0 -1 100 7\n");
+    none.replay(&one).code(1).says("no job is left, 1 job of no such size: 7 (job 1)");
+}
+
+fn a_trace_is_replayed_on_the_machine_of_a_file() {
+    let pods = "- topology: pods
+  cluster_default: true
+  torus3d:
+    toruses:
+      - name: a
+        dims: {x: 4, y: 4, z: 2}
+        regions: {dims: {x: 4, y: 4, z: 1}, nodes: 'a[00-15]'}
+        placements: [{dims: {x: 2, y: 2, z: 1}}, {dims: {x: 2, y: 2, z: 2}}]
+      - name: b
+        dims: {x: 4, y: 4, z: 2}
+        nodes: b[00-31]
+        placements: [{dims: {x: 2, y: 2, z: 1}}, {dims: {x: 4, y: 4, z: 2}}]
+- topology: one
+  torus3d:
+    toruses: {name: t, dims: {x: 4, y: 4, z: 2}, nodes: 'b[00-31]', placements: {dims: {x: 4, y: 4, z: 2}}}
+";
+    let swf = "1 0 -1 100 32 -1 -1 32 200\n2 0 -1 100 4 -1 -1 4 200\n3 1 -1 10 3 -1 -1 3 20\n";
+    let dir = Dir::new().file("t.swf", swf).file("pods.yaml", pods);
+    let machine = "toruses:4x4x2[16-31]+4x4x2";
+    let csv = |options: &str| {
+        let out = dir.replay(&format!("--trace t.swf {options} --format json -q")).code(0);
+        timeless(&out.says_nothing())
+    };
+    // The machine says the file of the allocator, and the other way round.
+    let said = csv("--machine pods.yaml --alloc slurm-torus3d");
+    assert_eq!(said, csv("--alloc slurm-torus3d[file=pods.yaml]"));
+    let again = format!("--machine {machine} --alloc slurm-torus3d[file=pods.yaml]");
+    assert_eq!(said, csv(&again));
+    let run = "--trace t.swf --machine pods.yaml --alloc";
+    dir.replay(&format!("{run} slurm-torus3d,placements,random --sched fcfs,easy"))
+        .code(0)
+        .says("left out 1 job of no such size: 3 (job 3)")
+        .prints(machine)
+        .prints("placements[file=pods.yaml]");
+    // One torus without holes is a machine for everybody.
+    let one = format!("{run} slurm-torus3d[topology=one],mc1x1 -q");
+    dir.replay(&one).code(0).prints("torus:4x4x2 ");
+    dir.replay(&format!("show {run} slurm-torus3d --job 2 -q")).code(0).prints("36 of 48");
+    let explained = dir.replay(&format!("explain {run} slurm-torus3d --job 2 -q")).code(0);
+    explained.prints("2 x 2 x 1 at a (0, 0, 0)").prints("the fullest");
+    dir.replay(&format!("sweep {run} slurm-torus3d,placements --out s -q")).code(0);
+    for (options, words) in [
+        (format!("{run} mc1x1"), "on several tori or one with holes placements"),
+        (format!("{run} placements[anchors=half]"), "anchors has no effect"),
+        (format!("{run} placements[tie=1]"), "tie compares boxes of one torus"),
+        (format!("{run} slurm-torus3d[topology=two]"), "pods.yaml:1: no topology is called two"),
+        ("--trace t.swf --machine pods.yaml,8x8 --alloc random".into(), "stands alone"),
+        ("--trace t.swf --machine 8x8 --alloc placements[file=pods.yaml]".into(), machine),
+        ("--trace t.swf --machine no.yaml --alloc random".into(), "no.yaml: cannot be read"),
+        ("contend --trace t.swf --machine pods.yaml --alloc random".into(), "which links join"),
+    ] {
+        dir.replay(&format!("{options} -q")).fails(2, 1, &[words]);
+    }
+    let empty = pods
+        .replace("nodes: 'b[00-31]', ", "")
+        .replace("cluster_default: true", "cluster_default: false");
+    let empty = dir.file("e.yaml", empty);
+    empty.replay("--trace t.swf --alloc slurm-torus3d[file=e.yaml,topology=one] -q").fails(
+        2,
+        1,
+        &["has no node", "line 15: torus t: torus3d/toruses: it has neither nodes nor regions"],
+    );
+}
+
+fn what_saturates_is_written_down() {
+    let dir = Dir::new();
+    let command = "saturate --machine torus:4x4x4 --menu pow2 --mix uniform --jobs 120 --streams 2 --window 1 --out o";
+    dir.replay(command).code(0).says("of so few streams intervals are wide");
+    for name in ["manifest.json", "saturated.csv", "saturated.parquet"] {
+        assert!(dir.path(&format!("o/{name}")).is_file(), "{name}");
+    }
+    dir.replay(&command.replace("--streams 2", "--streams 1 -q")).code(0).says_nothing();
+    let one = command.replace("--streams 2", "--streams 1").replace(" --out o", "");
+    dir.replay(&one).code(0).says("one stream has no interval");
+    let search =
+        command.replace("--window 1", "--window 1 --search --jobs 400").replace("--jobs 120 ", "");
+    dir.replay(&format!("{search} -q")).code(0);
+    assert!(dir.path("o/saturated_search.csv").is_file());
+}
+
+fn boxes_that_compete_are_drawn() {
+    let swf = "1 0 -1 100 8 -1 -1 8 200\n2 1 -1 100 4 -1 -1 4 200\n";
+    let dir = Dir::new().file("t.swf", swf);
+    let show = "show --trace t.swf --mesh torus:4x4x2 --job 2 --candidates -q --alloc";
+    let costs = dir.replay(&format!("{show} placements --out o")).code(0);
+    costs.prints("candidate 1 wins").prints("box at (").prints("# is a processor of the box");
+    assert!(dir.path("o/plots/candidates.svg").is_file());
+    dir.replay(&format!("{show} placements[tie=1,0,1]")).code(0).prints("sum ");
 }

@@ -22,7 +22,7 @@ TABLES = {
         held_utilization:f makespan:i mean_wait:f median_wait:f p90_wait:f p99_wait:f max_wait:i mean_turnaround:f
         median_turnaround:f p90_turnaround:f p99_turnaround:f mean_bounded_slowdown:f
         allocated_utilization:f internal_fragmentation_percent:f refusals:i fragmented_refusals:i
-        fragmented_time_percent:f blocked_menu_percent:f mean_blocks:f one_block_percent:f mean_busy_list:f mean_searches:f
+        fragmented_time_percent:f blocked_menu_percent:f no_such_size_jobs:i mean_blocks:f one_block_percent:f mean_busy_list:f mean_searches:f
         attempts_per_job:f asked_per_job:f operations_per_job:f promised_heads:i late_heads:i latest_head:i slots_held_percent:f refused_sizes:i folded_percent:f mean_fold_stretch:f
         lost_efficiency_percent:f""",
     "by_size": """run:i trace:t topology:t scheduler:t allocator:t tie:t copy:i size:i jobs:i size_rank:i

@@ -138,7 +138,7 @@ impl Reduced {
     fn limited(&self, request: Request, dimension: u32) -> Fold {
         let most = match &self.topology {
             Topology::Hypercube(cube) => dimension.min(cube.dimensions().into()),
-            Topology::Grid(_) | Topology::Cluster(_) => dimension,
+            Topology::Grid(_) | Topology::Cluster(_) | Topology::Toruses(_) => dimension,
         };
         let exceeds = |request: Request| {
             request.size as usize > self.topology.processors()
@@ -284,6 +284,10 @@ impl Allocator for Reduced {
                 return false;
             }
         }
+    }
+
+    fn turns_away(&self) -> bool {
+        self.inner.turns_away()
     }
 
     fn largest_allocation(&mut self, request: Request) -> u64 {

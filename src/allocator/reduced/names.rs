@@ -26,6 +26,7 @@ fn usual(topology: &Topology) -> Result<AllocatorSpec, NameError> {
         Topology::Grid(_) => "first-fit",
         Topology::Hypercube(_) => "cube-buddy",
         Topology::Cluster(_) => "elmer",
+        Topology::Toruses(_) => "placements",
     }
     .parse()
 }
@@ -36,7 +37,7 @@ fn idle_limit(k: u32, topology: &Topology) -> Result<(), String> {
     let most = match topology {
         // A mesh can need a larger subcube than its processors would.
         Topology::Hypercube(cube) => u32::from(cube.dimensions()),
-        Topology::Grid(_) | Topology::Cluster(_) => match processors.next_power_of_two().ilog2() {
+        _ => match processors.next_power_of_two().ilog2() {
             // Jobs of one processor cannot be folded.
             0 => return Err("folds no job: the machine has one processor".to_string()),
             dimensions => dimensions - 1,

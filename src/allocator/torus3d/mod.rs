@@ -1,36 +1,38 @@
 //! Boxes from a menu on a 3D torus: the placement rule that Slurm ships since 26.05.
 //!
-//! The rule itself, for machines of several toruses with holes, is in [`placement`](crate::placement);
-//! here it serves the jobs of a replay on a machine that is one torus or mesh. Its administrator's
-//! list of boxes is a [menu](crate::placement::menu). The first processes run on the nodes in the rule's rank order.
+//! The rule itself is in [`placement`](crate::placement); here it serves the jobs of a replay, on a mesh, a torus, or several
+//! tori with holes. The list of boxes is that of a `topology.yaml` or a [menu](crate::placement::menu). The first processes
+//! run on the nodes in the rule's rank order.
 //!
 //! Cost: for each free anchor of the job's size a count of the free anchors of the next larger box that it
 //! meets, in words of 64, until one meets none. Starts and ends change the bits of the anchors that they meet.
 
+mod described;
 mod frequencies;
 mod names;
+mod tell;
 mod tied;
 pub mod tuned;
 pub mod ways;
 
+pub use described::Described;
 use names::PlacementOptions;
 pub use names::table;
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use tied::{Tied, Weighed};
-use ways::Way;
+use tied::Tied;
 
-use super::notes::{self, Listing, Notes};
+use super::notes::Notes;
 use super::{Allocator, Census, Refusal, Request};
 use crate::machine::Machine;
 use crate::placement::decide::{Decider, Pick};
 use crate::placement::open::Open;
 use crate::placement::segments::{self, place};
 use crate::placement::torus::cells_of;
-use crate::placement::{Layout, fragmentation, rank};
-use crate::topology::{Grid, NodeId};
+use crate::placement::{Layout, Torus, fragmentation, rank};
+use crate::topology::{NodeId, Topology};
 
 /// What becomes of a job whose size is not on the menu.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -41,27 +43,28 @@ pub enum Fit {
     Up,
 }
 
-/// The rule on a machine of one torus or mesh.
+/// The rule on a machine.
 #[derive(Clone, Debug)]
 pub struct Placements {
     layout: Arc<Layout>,
     decider: Decider,
-    /// By processor its cell, and the other way round.
-    cells: Arc<[u32]>,
+    /// By processor its number among the nodes of the layout, and the other way round.
+    numbers: Arc<[u32]>,
     nodes: Arc<[NodeId]>,
     /// Sizes on the menu, ascending.
     sizes: Vec<u32>,
     /// By two sizes, as far as it was asked: whether every box of the second holds one of the first.
     hold: HashMap<[u32; 2], bool>,
     fit: Fit,
-    segment: Option<u32>,
+    /// Parts of larger jobs, and whether all sets of their places are searched.
+    segment: Option<(u32, bool)>,
     /// What decides instead of Slurm's rule.
     tied: Option<Tied>,
     machine: Vec<Open>,
     /// By the first process's node: the boxes of a running job.
     places: HashMap<NodeId, Vec<Pick>>,
     /// What it is made from anew when the sizes of the jobs are known, if its menu goes by them.
-    to_come: Option<(PlacementOptions, Grid, u64)>,
+    to_come: Option<(PlacementOptions, Topology, u64)>,
     /// The most that its fragmentation can be.
     most_blocked: u64,
     census: Census,
@@ -69,12 +72,12 @@ pub struct Placements {
 }
 
 impl Placements {
-    /// The rule on `grid`, whose cells `layout` has as its only torus; Slurm's, if there is no other.
+    /// The rule on a machine with these processors, each by its number in the layout; Slurm's, if there is no other.
     fn new(
-        grid: &Grid,
+        numbers: Vec<u32>,
         layout: Layout,
         fit: Fit,
-        segment: Option<u32>,
+        segment: Option<(u32, bool)>,
         tied: Option<Tied>,
     ) -> Self {
         let mut sizes: Vec<u32> = layout
@@ -82,26 +85,22 @@ impl Placements {
             .iter()
             .flat_map(|torus| torus.placements().iter().map(|placement| placement.size))
             .collect();
+        sizes.sort_unstable();
         sizes.dedup();
-        let mut nodes = vec![NodeId(0); grid.processors()];
-        let cells: Vec<u32> = grid
-            .coords()
-            .into_iter()
-            .map(|coord| layout.toruses().first().map_or(0, |torus| torus.cell(coord)))
-            .collect();
-        for (node, &cell) in cells.iter().enumerate() {
-            nodes[cell as usize] = NodeId(node as u32);
+        let mut nodes = vec![NodeId(0); numbers.len()];
+        for (node, &number) in (0..).zip(&numbers) {
+            nodes[number as usize] = NodeId(node);
         }
         let decider = Decider::new(&layout);
         let (machine, places) = (idle(&decider, &layout), HashMap::new());
         let most_blocked = fragmentation::most(&layout);
         let (layout, hold) = (Arc::new(layout), HashMap::new());
-        let (cells, nodes) = (cells.into(), nodes.into());
+        let (numbers, nodes) = (numbers.into(), nodes.into());
         let (census, notes) = (Census::default(), Notes::default());
         Self {
             layout,
             decider,
-            cells,
+            numbers,
             nodes,
             sizes,
             hold,
@@ -117,9 +116,19 @@ impl Placements {
         }
     }
 
-    /// The same, to be made anew on `grid` when the sizes of the jobs are known.
-    fn for_sizes(self, options: PlacementOptions, grid: Grid, seed: u64) -> Self {
-        Self { to_come: Some((options, grid, seed)), ..self }
+    /// The same, to be made anew on `machine` when the sizes of the jobs are known.
+    fn for_sizes(self, options: PlacementOptions, machine: Topology, seed: u64) -> Self {
+        Self { to_come: Some((options, machine, seed)), ..self }
+    }
+
+    /// Where processors are: by torus their cells.
+    fn cells_of(&self, nodes: &[NodeId]) -> Vec<Vec<u32>> {
+        let mut cells = vec![Vec::new(); self.layout.toruses().len()];
+        for node in nodes {
+            let (torus, cell) = self.layout.place(self.numbers[node.index()]);
+            cells[torus].push(cell);
+        }
+        cells
     }
 
     /// The places of a job.
@@ -130,120 +139,11 @@ impl Placements {
         }
     }
 
-    /// Tells which boxes are free, what they come to, and who wins by that.
-    fn tell(&mut self, asked: &segments::Request, request: Request) {
-        let size = asked.segment.unwrap_or(asked.size);
-        let Some((torus, open)) = self.layout.toruses().first().zip(self.machine.first_mut())
-        else {
-            return;
-        };
-        let words = |[placement, anchor]: [usize; 2]| {
-            let placement = &torus.placements()[placement];
-            let [sides, base] = [placement.sides, placement.base(anchor)];
-            let three = |of: [u16; 3], between: &str| of.map(|side| side.to_string()).join(between);
-            [three(sides, " x "), format!("({})", three(base, ", "))]
-        };
-        let named = |at: [usize; 2]| words(at).join(" at ");
-        let wins = |at: [usize; 2]| {
-            let mask = torus.placements()[at[0]].mask(at[1]);
-            self.notes.winner(cells_of(mask).map(|cell| self.nodes[cell as usize]).collect());
-        };
-        if let Some(tuner) = self.tied.as_ref().and_then(Tied::tuner) {
-            self.notes.say(|| {
-                let [shadows, since] = tuner.told();
-                let shadows = notes::count(shadows, "shadow machine");
-                let since = notes::count(since, "start");
-                format!(
-                    "by the past, on {shadows}, the way of least expected loss is {}; they were looked at {since} ago",
-                    tuner.way()
-                )
-            });
-        }
-        if let Some(tied) = self.tied.as_mut().filter(|tied| tied.way() != Way::Slurm) {
-            let weights = tied.weights();
-            let mut all = tied.sums(size, request.times);
-            let mut columns = vec!["box", "at"];
-            columns.extend(weights.iter().map(|(name, _)| *name));
-            columns.push("sum");
-            let row = |one: &Weighed| {
-                let numbers = one.terms.iter().chain([&one.sum]).map(i128::to_string);
-                words(one.at).into_iter().chain(numbers).collect::<Vec<String>>()
-            };
-            let about = format!(
-                "free boxes of {size} that compete, by the sum of their weighted terms; the least wins, the first of equals"
-            );
-            self.notes.list(|| Listing::of(about, &columns, all.iter().map(row)));
-            // It keeps the order of equals.
-            all.sort_by_key(|one| one.sum);
-            let sum = |one: &Weighed| {
-                let terms = weights.iter().zip(&one.terms);
-                let terms =
-                    terms.map(|((name, weight), term)| format!("{weight} x {term} ({name})"));
-                let terms: Vec<String> = terms.collect();
-                match terms.is_empty() {
-                    true => one.sum.to_string(),
-                    false => format!("{} = {}", terms.join(" + "), one.sum),
-                }
-            };
-            let told = |one: &Weighed| format!("{}, {}", named(one.at), sum(one));
-            if let Some(first) = all.first() {
-                self.notes.say(|| format!("the winner: {}", told(first)));
-                wins(first.at);
-            }
-            if let Some(next) = all.get(1) {
-                self.notes.say(|| format!("the next best: {}", told(next)));
-            }
-            return;
-        }
-        let costs = match asked.segment {
-            None => self.decider.costs(torus, open, size),
-            Some(_) => Vec::new(),
-        };
-        let of_size =
-            |(_, placement): &(usize, &crate::placement::Placement)| placement.size == size;
-        let placements = torus.placements().iter().enumerate().filter(of_size);
-        let cost = |at: [usize; 2]| costs.iter().find(|one| one.0 == at).map(|one| one.1);
-        let rows: Vec<Vec<String>> = placements
-            .flat_map(|(i, placement)| {
-                let is_free = |&anchor: &usize| {
-                    placement.is_whole(anchor) && open.free().holds(placement.mask(anchor))
-                };
-                (0..placement.anchors()).filter(is_free).map(move |anchor| [i, anchor])
-            })
-            .map(|at| {
-                let cost = cost(at).map_or(String::new(), |cost| cost.to_string());
-                words(at).into_iter().chain([cost]).collect()
-            })
-            .collect();
-        self.notes.say(|| {
-            format!(
-                "boxes of {size} on the menu that are free: {}",
-                notes::count(rows.len(), "anchor")
-            )
-        });
-        if !rows.is_empty() {
-            let about = "free boxes in the order in which they are looked at; the first orientation wins, in it the one that costs the fewest free places of the next larger box";
-            self.notes.list(|| Listing::of(about, &["box", "at", "cost"], rows));
-        }
-        let mut costs = costs;
-        costs.sort_by_key(|one| one.1);
-        if let Some(&(first, cost)) = costs.first() {
-            let of = |cost: u64| notes::count(cost as usize, "place");
-            self.notes.say(|| format!("the winner: {}, which costs {}", named(first), of(cost)));
-            match costs.get(1) {
-                Some(&(next, cost)) => self
-                    .notes
-                    .say(|| format!("the next best: {}, which costs {}", named(next), of(cost))),
-                None => self.notes.say(|| "no other of its orientation is free".to_string()),
-            }
-            wins(first);
-        }
-    }
-
     /// The request as the rule sees it; `None` if no placement will ever do.
     fn asked(&self, size: u32) -> Option<segments::Request> {
         let on_menu = |size: &u32| self.sizes.binary_search(size).is_ok();
-        let segment = self.segment.filter(|&part| part < size && size.is_multiple_of(part));
+        let several = |part: u32| part < size && size.is_multiple_of(part);
+        let (segment, exact) = self.segment.filter(|it| several(it.0)).unzip();
         let size = match self.fit {
             Fit::Exact => Some(size).filter(|size| on_menu(&segment.unwrap_or(*size))),
             Fit::Up if segment.is_some_and(|part| on_menu(&part)) => Some(size),
@@ -255,7 +155,7 @@ impl Placements {
                     .map(|&size| segments::Request { size, ..Default::default() });
             }
         }?;
-        Some(segments::Request { size, segment, required: None })
+        Some(segments::Request { size, segment, required: None, exact: exact.unwrap_or(false) })
     }
 }
 
@@ -281,7 +181,10 @@ impl Allocator for Placements {
             return false;
         }
         let layout = &self.layout;
-        let holds = || layout.toruses().iter().all(|torus| torus.holds(asked.size, refused.size));
+        let holds = || {
+            let all = |torus: &Torus| torus.holds(asked.size, refused.size);
+            asked.size == refused.size || layout.toruses().iter().all(all)
+        };
         *self.hold.entry([refused.size, asked.size]).or_insert_with(holds)
     }
 
@@ -315,9 +218,8 @@ impl Allocator for Placements {
             );
             self.census.operations += cells_of(mask).count() as u64;
         }
-        // There are no holes: nodes of the layout are cells.
         let order = rank::order(&self.layout, &job);
-        chosen.extend(order.into_iter().map(|(_, cell)| self.nodes[cell as usize]));
+        chosen.extend(order.into_iter().map(|(_, number)| self.nodes[number as usize]));
         if let (Some(tied), [pick], Some(&first)) = (&mut self.tied, &picks[..], chosen.first()) {
             tied.start(first, pick, asked.size, request.times);
         }
@@ -332,10 +234,10 @@ impl Allocator for Placements {
     fn expect(&mut self, sizes: &[u32]) -> Result<(), String> {
         // Who asks for more than the machine has is told so for itself.
         let sizes: Vec<u32> =
-            sizes.iter().copied().filter(|&size| size as usize <= self.cells.len()).collect();
-        if let Some((options, grid, seed)) = self.to_come.take() {
+            sizes.iter().copied().filter(|&size| size as usize <= self.numbers.len()).collect();
+        if let Some((options, machine, seed)) = self.to_come.take() {
             let notes = self.notes.clone();
-            *self = Self { notes, ..options.placements(&grid, &sizes, seed)? };
+            *self = Self { notes, ..options.placements(&machine, &sizes, seed)? };
         }
         Ok(())
     }
@@ -346,6 +248,10 @@ impl Allocator for Placements {
 
     fn can_serve(&mut self, request: Request) -> bool {
         self.asked(request.size).is_some()
+    }
+
+    fn turns_away(&self) -> bool {
+        true
     }
 
     fn released(&mut self, _machine: &Machine, nodes: &[NodeId]) {
@@ -366,21 +272,22 @@ impl Allocator for Placements {
     }
 
     fn withdrawn(&mut self, machine: &Machine, nodes: &[NodeId]) {
-        if let Some(tied) = &mut self.tied {
-            let cells = nodes.iter().map(|node| self.cells[node.index()]);
-            tied.withdraw(cells, machine.walls_off());
+        let all = self.cells_of(nodes);
+        if let (Some(tied), [cells]) = (&mut self.tied, &all[..]) {
+            tied.withdraw(cells.iter().copied(), machine.walls_off());
         }
-        if let Some((open, torus)) = self.machine.first_mut().zip(self.layout.toruses().first()) {
-            open.take_cells(torus, nodes.iter().map(|node| self.cells[node.index()]));
+        for ((open, torus), cells) in self.machine.iter_mut().zip(self.layout.toruses()).zip(all) {
+            open.take_cells(torus, cells);
         }
     }
 
     fn restored(&mut self, _machine: &Machine, nodes: &[NodeId]) {
-        if let Some(tied) = &mut self.tied {
-            tied.restore(nodes.iter().map(|node| self.cells[node.index()]));
+        let all = self.cells_of(nodes);
+        if let (Some(tied), [cells]) = (&mut self.tied, &all[..]) {
+            tied.restore(cells.iter().copied());
         }
-        if let Some((open, torus)) = self.machine.first_mut().zip(self.layout.toruses().first()) {
-            open.give_cells(torus, nodes.iter().map(|node| self.cells[node.index()]));
+        for ((open, torus), cells) in self.machine.iter_mut().zip(self.layout.toruses()).zip(all) {
+            open.give_cells(torus, cells);
         }
     }
 
@@ -393,12 +300,12 @@ impl Allocator for Placements {
         let machine = self.machine.iter().map(Open::unasked).collect();
         let tied = self.tied.as_ref().map(Tied::unasked);
         let (layout, decider) = (self.layout.clone(), self.decider.clone());
-        let (cells, nodes) = (self.cells.clone(), self.nodes.clone());
+        let (numbers, nodes) = (self.numbers.clone(), self.nodes.clone());
         let (sizes, hold) = (self.sizes.clone(), self.hold.clone());
         Some(Box::new(Self {
             layout,
             decider,
-            cells,
+            numbers,
             nodes,
             sizes,
             hold,

@@ -1,6 +1,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use super::described::Described;
 use super::frequencies::Frequencies;
 use super::tied::{Choice, Rule, Tied};
 use super::tuned::Tuning;
@@ -8,21 +9,28 @@ use super::{Fit, Placements};
 use crate::allocator::options::grid_of;
 use crate::allocator::{Allocator, AllocatorOptions};
 use crate::naming::{Entry, Table, kind};
-use crate::placement::menu::{Anchors, Menu, wrapped};
+use crate::placement::menu::{Anchors, Menu, Where, wrapped};
 use crate::placement::ties::{Handles, HandlesError, Rivals};
 use crate::placement::{Layout, Torus};
-use crate::topology::{Grid, Topology};
+use crate::topology::Topology;
 
 /// What `slurm-torus3d` and `placements` can be told.
 #[derive(Clone, PartialEq, Debug)]
 pub struct PlacementOptions {
     /// Whether the machine must be a torus in three dimensions.
     torus_only: bool,
+    /// Who says which boxes there are, and on which machine, instead of a menu.
+    file: Option<Described>,
+    /// Which topology of the file.
+    entry: Option<String>,
     menu: Menu,
     turned: bool,
     anchors: Anchors,
+    flush: bool,
     fit: Fit,
     segment: Option<u32>,
+    /// Whether all sets of parts are searched.
+    exact: bool,
     /// The terms that decide instead of Slurm's rule.
     tie: Tie,
     shapes: Shapes,
@@ -124,21 +132,56 @@ impl PlacementOptions {
 }
 
 impl PlacementOptions {
-    /// The strategy on a grid, for jobs of these sizes if the menu goes by them: a menu that is empty as long as nobody knows them.
-    pub fn placements(&self, grid: &Grid, sizes: &[u32], seed: u64) -> Result<Placements, String> {
-        let wrapped = wrapped(grid);
-        let torus = match (&self.menu, sizes) {
-            (Menu::Trace, []) => {
-                Torus::new("torus".into(), grid.axes().map(|axis| axis.extent), |_| true)
-                    .ok_or("the machine has too many processors")?
-            }
-            _ => self.menu.torus_for(grid, self.anchors, self.turned, sizes)?,
+    /// Parts of jobs, and whether all sets of their places are searched.
+    fn parts(&self) -> Option<(u32, bool)> {
+        self.segment.map(|segment| (segment, self.exact))
+    }
+
+    /// The tori of a machine with their boxes.
+    fn layout(&self, machine: &Topology, sizes: &[u32]) -> Result<Layout, String> {
+        let Some(file) = &self.file else {
+            let place = Where { anchors: self.anchors, flush: self.flush };
+            return self.menu.layout(machine, place, self.turned, sizes);
         };
-        let tied = self.tied(&torus, wrapped, seed);
-        let placements =
-            Placements::new(grid, Layout::new(vec![torus]), self.fit, self.segment, tied);
+        let described = file.machine(self.entry.as_deref())?;
+        match described == *machine {
+            true => Ok(file.config(self.entry.as_deref())?.layout),
+            false => Err(format!("{file} describes the machine {described}")),
+        }
+    }
+
+    /// The strategy on a machine, for jobs of these sizes if the menu goes by them: a menu that is empty as long as nobody knows them.
+    pub fn placements(
+        &self,
+        machine: &Topology,
+        sizes: &[u32],
+        seed: u64,
+    ) -> Result<Placements, String> {
+        let layout = self.layout(machine, sizes)?;
+        let tied = match layout.toruses() {
+            [torus] => {
+                let grid = match machine {
+                    Topology::Toruses(all) => all.parts().first().map(|part| &part.grid),
+                    _ => machine.grid(),
+                };
+                // The boxes of a file go around on every axis.
+                let walled = grid.filter(|_| self.file.is_none());
+                self.tied(torus, walled.map_or([true; 3], wrapped), seed)
+            }
+            toruses if self.tie != Tie::Slurm => {
+                return Err(format!(
+                    "tie compares boxes of one torus, and this machine has {}; tie=slurm goes by the rule for several",
+                    toruses.len()
+                ));
+            }
+            _ => None,
+        };
+        let numbers = layout.numbers(machine).ok_or("the machine has other processors")?;
+        let placements = Placements::new(numbers, layout, self.fit, self.parts(), tied);
         Ok(match self.menu {
-            Menu::Trace => placements.for_sizes(self.clone(), grid.clone(), seed),
+            Menu::Trace if self.file.is_none() => {
+                placements.for_sizes(self.clone(), machine.clone(), seed)
+            }
             _ => placements,
         })
     }
@@ -146,10 +189,16 @@ impl PlacementOptions {
 
 impl AllocatorOptions for PlacementOptions {
     fn build(&self, topology: &Topology, seed: u64) -> Result<Box<dyn Allocator>, String> {
-        let grid = grid_of(topology)?;
-        // Along an axis of two both ways around are the same.
-        let is_torus = grid.axes().iter().all(|axis| axis.wrapped || axis.extent <= 2);
-        if self.torus_only && !(is_torus && grid.dimensions() == 3) {
+        let is_torus = match topology {
+            Topology::Toruses(_) => true,
+            _ => {
+                let grid = grid_of(topology)?;
+                // Along an axis of two both ways around are the same.
+                let wraps = grid.axes().iter().all(|axis| axis.wrapped || axis.extent <= 2);
+                wraps && grid.dimensions() == 3
+            }
+        };
+        if self.torus_only && !is_torus {
             return Err("needs a torus in three dimensions; placements works on meshes too".into());
         }
         if self.slack == Slack::Auto && self.tie != Tie::Auto {
@@ -161,13 +210,28 @@ impl AllocatorOptions for PlacementOptions {
         if self.tie != Tie::Slurm && self.segment.is_some() {
             return Err("segment is a rule of Slurm's; it does not work with tie".into());
         }
-        Ok(Box::new(self.placements(grid, &[], seed)?))
+        Ok(Box::new(self.placements(topology, &[], seed)?))
+    }
+
+    fn described(&self) -> Option<Result<Topology, String>> {
+        self.file.as_ref().map(|file| file.machine(self.entry.as_deref()))
     }
 
     fn reduced(&self) -> Self {
         // Only a list has orientations to be left out.
         let turned = self.turned && matches!(self.menu, Menu::List(_));
         let mut reduced = Self { turned, ..self.clone() };
+        match &self.file {
+            // The file has boxes, and where they may be.
+            Some(file) => {
+                (reduced.menu, reduced.anchors, reduced.turned) =
+                    (Menu::Powers, Anchors::Aligned, false);
+                reduced.file = Some(file.by_content());
+            }
+            None => reduced.entry = None,
+        }
+        reduced.exact &= reduced.segment.is_some();
+        reduced.flush |= reduced.file.is_some();
         if reduced.tie == Tie::Slurm {
             (reduced.shapes, reduced.frequencies) = (Shapes::All, Frequencies::Seen);
         }
@@ -186,11 +250,15 @@ impl AllocatorOptions for PlacementOptions {
 pub fn table() -> Table<PlacementOptions> {
     let usual = |torus_only, fit| PlacementOptions {
         torus_only,
+        file: None,
+        entry: None,
         menu: Menu::Powers,
         turned: false,
         anchors: Anchors::Aligned,
+        flush: true,
         fit,
         segment: None,
+        exact: false,
         tie: Tie::Slurm,
         shapes: Shapes::All,
         slack: Slack::Share(0.0),
@@ -201,16 +269,34 @@ pub fn table() -> Table<PlacementOptions> {
         entry
             .source("Slurm 26.05, plugin topology/torus3d")
             .param(
+                "file",
+                kind::typed("FILE").listed("FILE").or("none"),
+                "a topology.yaml that says which boxes there are, instead of menu, anchors and orient, and which machine: several tori, cells without a node. --mesh FILE says the same",
+                |o: &mut PlacementOptions| &mut o.file,
+            )
+            .param(
+                "topology",
+                kind::typed("NAME").listed("NAME").or("none"),
+                "which topology of the file, if not the one with cluster_default: true or the first",
+                |o| &mut o.entry,
+            )
+            .param(
                 "menu",
                 kind::typed("pow2|all|tpu-v4|trace|list:AxBxC+..").listed("pow2|all|tpu-v4|trace|list:AxBxC+.."),
                 "boxes that jobs may have: sides of powers of two or the machine's, all (machines of up to 512 processors), slices of TPU v4 pods, the most compact ones for every size of the trace, or these",
-                |o: &mut PlacementOptions| &mut o.menu,
+                |o| &mut o.menu,
             )
             .param(
                 "anchors",
                 kind::one_of(&Anchors::ALL),
                 "positions of a box: apart by its sides, by half of them, or by one processor",
                 |o| &mut o.anchors,
+            )
+            .param(
+                "flush",
+                kind::yes_no(),
+                "on an axis that does not wrap: whether the last position lies flush with the wall, also where that is no multiple",
+                |o| &mut o.flush,
             )
             .param(
                 "orient",
@@ -221,7 +307,7 @@ pub fn table() -> Table<PlacementOptions> {
             .param(
                 "fit",
                 kind::one_of(&[("exact", Fit::Exact), ("up", Fit::Up)]),
-                "a job whose size no box has: it never starts, or it gets the next larger box",
+                "a job whose size no box has: it is left out of the run, or it gets the next larger box",
                 |o| &mut o.fit,
             )
             .param(
@@ -229,6 +315,12 @@ pub fn table() -> Table<PlacementOptions> {
                 kind::integer(1..=1_000_000).or("none"),
                 "processors of each part of a larger job whose size is a multiple; a part is a box",
                 |o| &mut o.segment,
+            )
+            .param(
+                "exact-segments",
+                kind::yes_no(),
+                "with segment: where one part after the other finds no place, search all sets of places for one that does, which can take long; no tries again as Slurm does, and can miss some",
+                |o| &mut o.exact,
             )
             .param(
                 "tie",
@@ -274,7 +366,7 @@ kind::typed("0..100|auto"),
             )
     };
     let slurm = Entry::new("slurm-torus3d", usual(true, Fit::Exact)).about(
-        "Boxes from a menu on a 3D torus by the rule that Slurm ships: of the first orientation that fits the position that takes the fewest free positions from the next larger box. A size that is not on the menu is refused before the run. O(free positions) per decision.",
+        "Boxes from a menu on a 3D torus by the rule that Slurm ships: of the first orientation that fits the position that takes the fewest free positions from the next larger box. Jobs of a size that is not on the menu are left out of the run, and counted. O(free positions) per decision.",
     );
     let placements = Entry::new("placements", usual(false, Fit::Up)).about(
         "The rule of slurm-torus3d on any mesh or torus; a job gets the next larger box on the menu, which is internal fragmentation. On an axis that does not wrap the last position lies flush with the wall. O(free positions) per decision.",

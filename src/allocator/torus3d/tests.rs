@@ -177,3 +177,78 @@ fn who_asks_is_counted() {
     let cells = start(&mut bench, 2).expect("fits");
     assert_eq!(cells[0][0], 1, "it meets two others there");
 }
+
+/// Allocators that go by a file, on the machine that it describes; processors are numbered as in the rule's vectors.
+fn described(toruses: &str, parameters: &str) -> (Box<dyn Allocator>, Machine) {
+    let mut file = tempfile::NamedTempFile::new().expect("a file");
+    let text = format!("- topology: t\n  torus3d:\n    toruses:\n{toruses}");
+    std::io::Write::write_all(&mut file, text.as_bytes()).expect("written");
+    let path = file.path().display();
+    let spec: AllocatorSpec =
+        format!("slurm-torus3d[file={path}{parameters}]").parse().expect("a strategy");
+    let machine = spec.described().expect("a machine").expect("it says one");
+    (spec.build(&machine, 0).expect("works"), Machine::new(machine))
+}
+
+fn torus(name: &str, nodes: &str, placements: &str) -> String {
+    format!(
+        "    - {{name: {name}, dims: {{x: 4, y: 2, z: 1}}, {nodes}, placements: [{placements}]}}\n"
+    )
+}
+
+fn numbers(bench: &mut (Box<dyn Allocator>, Machine), size: u32) -> Option<Vec<u32>> {
+    let (allocator, machine) = bench;
+    let mut chosen = Vec::new();
+    allocator.allocate(machine, Request::of_size(size), &mut chosen).ok()?;
+    machine.occupy(&chosen);
+    let mut numbers: Vec<u32> = chosen.iter().map(|node| node.0).collect();
+    numbers.sort_unstable();
+    Some(numbers)
+}
+
+const SQUARE: &str = "{dims: {x: 2, y: 2, z: 1}}";
+
+/// Vectors V10 and V11 of the rule, as jobs of a replay.
+#[test]
+fn of_several_tori_the_fuller_one_wins() {
+    let tori = torus("a", "nodes: 'a[0-7]'", SQUARE) + &torus("b", "nodes: 'b[0-7]'", SQUARE);
+    let mut bench = described(&tori, "");
+    assert_eq!(bench.1.processors(), 16);
+    let (allocator, machine) = &mut bench;
+    // Somebody else's, as long as the allocator is told so.
+    let busy = [10, 11, 14, 15].map(NodeId);
+    machine.withdraw(&busy);
+    allocator.withdrawn(machine, &busy);
+    assert_eq!(numbers(&mut bench, 4), Some(vec![8, 9, 12, 13]));
+    assert_eq!(numbers(&mut bench, 4), Some(vec![0, 1, 4, 5]));
+    let (allocator, machine) = &mut bench;
+    machine.restore(&busy);
+    allocator.restored(machine, &busy);
+    // Both have as many free: the first.
+    assert_eq!(numbers(&mut bench, 4), Some(vec![2, 3, 6, 7]));
+    assert_eq!(numbers(&mut bench, 4), Some(vec![10, 11, 14, 15]));
+    assert_eq!(numbers(&mut bench, 4), None);
+    let mut parts = described(&tori, ",segment=4");
+    assert_eq!(numbers(&mut parts, 8), Some((0..8).collect()));
+    assert_eq!(numbers(&mut parts, 8), Some((8..16).collect()));
+    assert_eq!(numbers(&mut parts, 4), None);
+}
+
+/// Vector V12: the cell (3, 1, 0) is a hole.
+#[test]
+fn a_box_with_a_hole_is_nobodys() {
+    let whole = "regions: [{dims: {x: 4, y: 1, z: 1}, nodes: 'n[0-3]'}, {anchor: {y: 1}, dims: {x: 3, y: 1, z: 1}, nodes: 'n[4-6]'}]";
+    let one = "{dims: {x: 1, y: 1, z: 1}}";
+    let tori = torus("a", whole, &format!("{one}, {SQUARE}"));
+    let mut bench = described(&tori, "");
+    assert_eq!(bench.1.topology().to_string(), "toruses:4x2x1[7]");
+    assert_eq!(numbers(&mut bench, 1), Some(vec![0]));
+    assert_eq!(numbers(&mut bench, 1), Some(vec![4]));
+    let mut bench = described(&tori, "");
+    assert_eq!(numbers(&mut bench, 4), Some(vec![0, 1, 4, 5]));
+    assert_eq!(numbers(&mut bench, 4), None, "the other has a hole");
+    // With terms instead of costs, too.
+    let mut bench = described(&tori, ",tie=1");
+    assert_eq!(numbers(&mut bench, 4), Some(vec![0, 1, 4, 5]));
+    assert_eq!(numbers(&mut bench, 4), None);
+}

@@ -104,8 +104,8 @@ impl Competition<'_> {
         let (number, strategy) = (explained.job.number, self.cell.key().strategy());
         format!(
             "--candidates: nobody competed when {strategy} gave job {number} its processors: the centre-based \
-             strategies (mc1x1, mm, gen-alg) have candidates with tie values, unless a job takes all that is free; \
-             replay explain tells of every strategy"
+             strategies (mc1x1, mm, gen-alg) have candidates with tie values, unless a job takes all that is free, \
+             and placements has boxes; replay explain tells of every strategy"
         )
     }
 
@@ -157,10 +157,11 @@ impl Competition<'_> {
         for line in self.words(explained, shown) {
             writeln!(out, "{line}")?;
         }
-        writeln!(
-            out,
-            "a number is the shell of a processor taken, . one is free, x one is busy\n"
-        )?;
+        let taken = match rivals.iter().any(Rival::is_box) {
+            true => "# is a processor of the box",
+            false => "a number is the shell of a processor taken",
+        };
+        writeln!(out, "{taken}, . one is free, x one is busy\n")?;
         let ground = [&decision.free[..], &decision.down[..]];
         let width = columns().unwrap_or(WIDTH);
         for line in candidate_maps(topology, ground, &rivals[..shown], width) {
@@ -195,6 +196,7 @@ impl Competition<'_> {
                 weights[places[weight.node.index()]] = Some((counted, weight.weight));
             }
             let mut lines = candidate_words(topology, one, rank == 0);
+            let shell = |processor: usize| one.shells.get(processor).copied().unwrap_or(0);
             if let (Some(value), Some(vector)) = (one.tie, self.vector()) {
                 let [af, wf, bf, ef] = vector.factors();
                 let sums =
@@ -224,7 +226,7 @@ impl Competition<'_> {
                 number: one.number,
                 lines,
                 centre,
-                shells: sheets.processors().map(|processor| one.shells[processor]).collect(),
+                shells: sheets.processors().map(shell).collect(),
                 chosen,
                 weights,
             }
@@ -257,6 +259,14 @@ impl Results for Competition<'_> {
             let centre: Vec<String> = one.centre[..dimensions].iter().map(u16::to_string).collect();
             Some(format!("({})", centre.join(", ")))
         };
+        if self.rows().iter().any(Rival::is_box) {
+            let shown = vec![
+                Shown::column("candidate_number", "candidate", 0),
+                Shown::text("box at", centre),
+                Shown::text("comes to", |one: &Rival| Some(one.worth())),
+            ];
+            return vec![Sheet::of(self.rows(), shown)];
+        }
         let ends = self.vector().is_some_and(|vector| vector.ends != 0);
         let mut shown = vec![
             Shown::column("candidate_number", "candidate", 0),

@@ -170,7 +170,9 @@ impl Part<'_> {
                 }
                 let words = match topology {
                     Topology::Grid(_) => "row by row",
-                    Topology::Hypercube(_) | Topology::Cluster(_) => "by number",
+                    Topology::Hypercube(_) | Topology::Cluster(_) | Topology::Toruses(_) => {
+                        "by number"
+                    }
                 };
                 (words.to_string(), places)
             }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use crate::cli::baseline::Baseline;
 use crate::cli::exit::{Exit, Failure, tell};
 use crate::cli::interrupt::interruption;
+use crate::cli::left_out::LeftOut;
 use crate::cli::print::{Sorting, TableArgs};
 use crate::cli::progress::Progress;
 use crate::cli::results::metadata;
@@ -61,6 +62,7 @@ pub fn write(
     let mut latest: Option<RunResult> = None;
     let (mut failed, mut done, mut replay_seconds) = (Vec::new(), Vec::new(), 0.0);
     let mut shown: Vec<RunResult> = Vec::new();
+    let mut left_out = LeftOut::default();
     for run in 0..plan.len() {
         match outcome(plan, journals, run)? {
             Outcome::Failed(why) => {
@@ -73,6 +75,7 @@ pub fn write(
                 result.run = run;
                 result.key = plan.key(run).map_err(Failure::usage)?;
                 replay_seconds += result.seconds;
+                left_out.take(&result);
                 if let Some(estimates) = &mut estimates {
                     estimates.take(plan, run, result.compared().0);
                 }
@@ -137,6 +140,7 @@ pub fn write(
         // What was just written is there.
         let folder = Folder::read(dir, |_| session.kind().tables());
         folder.iter().flat_map(sentences).for_each(tell);
+        left_out.tell();
     }
     Ok(if failed.is_empty() { Exit::Done } else { Exit::Differs })
 }

@@ -16,6 +16,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use self::witness::{Listener, Witness};
 pub use self::witness::{Moment, Story, Told};
 use super::Cell;
+use super::admitted::Admitted;
 use super::runner::CellProblem;
 use crate::allocator::Census;
 use crate::cluster;
@@ -56,6 +57,9 @@ pub struct Explained {
 /// # Errors
 /// [`CellProblem`] as for any run of the cell.
 pub fn explain(cell: &Cell, number: i64, stop: &Stop) -> Result<Vec<Explained>, CellProblem> {
+    let mut allocator = cell.allocator.build(&cell.trace.topology, cell.seed)?;
+    let Admitted { cell, .. } = Admitted::by(allocator.as_mut(), cell)?;
+    let cell = cell.as_ref();
     let jobs = &cell.trace.workload.jobs;
     let Some(place) = jobs.iter().position(|job| job.number == number) else {
         return Ok(Vec::new());

@@ -294,6 +294,10 @@ impl Allocator for Listener {
         self.inner.can_serve(request)
     }
 
+    fn turns_away(&self) -> bool {
+        self.inner.turns_away()
+    }
+
     fn expect(&mut self, sizes: &[u32]) -> Result<(), String> {
         self.inner.expect(sizes)
     }

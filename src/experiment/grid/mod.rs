@@ -2,7 +2,7 @@
 //!
 //! ```toml
 //! traces = ["KTH-SP2"]            # default: the trace that comes with the project
-//! machines = ["10x10"]            # default: from each trace's header
+//! machines = ["10x10"]            # or a topology.yaml; default: from each trace's header
 //! schedulers = ["fcfs", "easy"]   # default: fcfs
 //! policies = ["johnson"]          # cleaning; default: johnson
 //! seeds = "0..9"                  # default: 0
@@ -33,6 +33,7 @@
 //! multiplied, equal strategies removed (tie vectors of one ratio are one strategy).
 //! Looking through a million combinations takes about a second.
 
+mod described;
 mod error;
 mod file;
 mod range;
@@ -128,7 +129,8 @@ impl ParameterGrid {
         if file.allocator.is_empty() {
             file.allocator.push(AllocatorEntry::named("mc1x1"));
         }
-        let machines: Vec<Topology> = parsed("machines", &file.machines, |name| name.parse())?;
+        let by_file = described::taken_out(&mut file)?;
+        let mut machines: Vec<Topology> = parsed("machines", &file.machines, |name| name.parse())?;
         let schedulers: Vec<SchedulerSpec> =
             parsed("schedulers", &file.schedulers, |name| name.parse())?;
         let mut policies: Vec<Policy> =
@@ -158,6 +160,10 @@ impl ParameterGrid {
         }
         let shake = file.shake;
         let strategies = Strategies::new(&file.allocator, &machines)?;
+        if machines.is_empty() {
+            // Which topology of a file it is an allocator may say.
+            machines.extend(described::machine(&strategies)?.or(by_file));
+        }
         let (schedulers, machines) = (once(schedulers), once(machines));
         let mut names = HashSet::new();
         policies.retain(|policy| names.insert(policy.name));

@@ -58,6 +58,7 @@ fn result(run: u32) -> RunResult {
             seed: u64::from(run),
             copy: 0,
         },
+        turned_away: Vec::new(),
         processors: 16,
         metrics: crate::metrics::RunMetrics::new(&schedule, 8, &means, None, None),
         by_size: vec![SizeRow {

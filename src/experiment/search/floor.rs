@@ -7,9 +7,13 @@ use crate::topology::{NodeId, PairDistances, Topology};
 /// one in the middle, C(r) with itself. So the distances from one of k processors to the
 /// others sum to at least the sum over r >= 0 of max(0, k - C(r)), and k times that counts
 /// each pair twice. Jobs of one size class need no search for their best shape, for which
-/// no closed form is known. The whole machine is exact.
+/// no closed form is known. The whole machine is exact. Of several tori nothing is known.
 pub fn least_pairwise_l1(topology: &Topology) -> Vec<u64> {
     let processors = topology.processors();
+    if let Topology::Toruses(_) = topology {
+        // No processor has the most others within every distance.
+        return vec![0; processors + 1];
+    }
     let middle = middle(topology);
     let mut at_distance: Vec<u64> = Vec::new();
     for node in topology.nodes() {

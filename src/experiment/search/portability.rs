@@ -193,6 +193,7 @@ pub fn width(topology: &Topology) -> u32 {
         }
         Topology::Hypercube(cube) => u32::from(cube.dimensions()),
         Topology::Cluster(_) => 1,
+        Topology::Toruses(toruses) => toruses.extents().into_iter().max().map_or(1, u32::from),
     }
 }
 

@@ -129,7 +129,7 @@ proptest! {
         for (extent, step) in boxes {
             let extent = [0, 1, 2].map(|axis| extent[axis].min(sides[axis]));
             let spacing = sides.map(|side| step.min(side));
-            let steps = Steps { spacing, seed: [0; 3], wrapped };
+            let steps = Steps { spacing, seed: [0; 3], wrapped, flush: true };
             torus.allow(extent, &steps).expect("little memory");
         }
         let sizes: Vec<u32> = torus.placements().iter().map(|one| one.size).collect();

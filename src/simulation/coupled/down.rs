@@ -10,7 +10,7 @@ use crate::topology::NodeId;
 use crate::workload::JobId;
 
 /// Which windows are open, and which of their processors are out.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Down<'a> {
     outages: &'a Outages,
     /// When windows end (`false`) and begin, in this order at one instant, by window.
@@ -39,6 +39,16 @@ impl<'a> Down<'a> {
         self.changes.get(self.next).map(|change| change.0)
     }
 
+    /// Whether a window is open, or will be.
+    pub fn matters(&self) -> bool {
+        self.next_time().is_some() || self.covered.iter().any(|&windows| windows > 0)
+    }
+
+    /// When windows begin and end from now on.
+    pub fn times(&self) -> impl Iterator<Item = i64> {
+        self.changes[self.next..].iter().map(|change| change.0)
+    }
+
     /// A job has given back `nodes`: those leave that are to be out of service.
     pub fn drain(
         &mut self,
@@ -56,7 +66,7 @@ impl<'a> Down<'a> {
     }
 
     /// Opens and closes windows: returns first, then departures of what is free.
-    fn change(&mut self, now: i64, machine: &mut Machine, allocator: &mut dyn Allocator) {
+    pub fn change(&mut self, now: i64, machine: &mut Machine, allocator: &mut dyn Allocator) {
         while let Some(&(at, begins, window)) = self.changes.get(self.next)
             && at <= now
         {

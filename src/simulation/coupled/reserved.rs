@@ -1,5 +1,6 @@
 //! The place that a job waits for.
 
+use super::down::Down;
 use crate::allocator::{Allocator, Refusal, Request};
 use crate::machine::Machine;
 use crate::topology::NodeId;
@@ -36,13 +37,15 @@ impl Reserved {
     /// the empty machine.
     ///
     /// Where a refusal [holds](Allocator::refusal_covers) on any part of the free processors, there is
-    /// a place from one instant on and none before, and few instants are asked about; elsewhere all.
+    /// a place from one instant on and none before, and few instants are asked about; elsewhere all. So are they where
+    /// processors are to be out of service: what is in somebody's way then, and when it is back, is as the windows say.
     ///
     /// # Errors
     /// Stopped in the middle of a decision.
     pub fn find<'a>(
         wanted: Wanted,
         machine: &Machine,
+        down: &Down<'_>,
         allocator: &dyn Allocator,
         running: impl Iterator<Item = (i64, &'a [NodeId])>,
     ) -> Result<Option<Self>, Refusal> {
@@ -50,9 +53,13 @@ impl Reserved {
         let Some(allocator) = allocator.copy() else { return Ok(None) };
         let running = running.map(|(end, nodes)| (end.max(now), nodes)).collect();
         let mut search = Search { running, request, instants: Vec::new(), nodes: Vec::new() };
-        search.list_instants(machine.free_count());
-        let mut ahead = Ahead { machine: machine.clone(), allocator, ended: 0 };
-        let found = match ahead.allocator.refusal_covers(request, request) {
+        let amid = down.next_time().is_some();
+        match amid {
+            true => search.list_instants_amid(down),
+            false => search.list_instants(machine.free_count()),
+        }
+        let mut ahead = Ahead { machine: machine.clone(), down: down.clone(), allocator, ended: 0 };
+        let found = match !amid && ahead.allocator.refusal_covers(request, request) {
             true => search.by_halves(ahead, before)?,
             false => search.one_by_one(ahead)?,
         };
@@ -70,16 +77,22 @@ impl Reserved {
 }
 
 /// Copies of a machine and its allocator after the first so many ends of running jobs.
-struct Ahead {
+struct Ahead<'d> {
     machine: Machine,
+    down: Down<'d>,
     allocator: Box<dyn Allocator>,
     ended: usize,
 }
 
-impl Ahead {
+impl Ahead<'_> {
     fn copy(&self) -> Option<Self> {
         let (machine, allocator) = (self.machine.clone(), self.allocator.copy()?);
-        Some(Self { machine, allocator, ended: self.ended })
+        Some(Self { machine, down: self.down.clone(), allocator, ended: self.ended })
+    }
+
+    /// Windows begin and end that are due.
+    fn pass(&mut self, now: i64) {
+        self.down.change(now, &mut self.machine, self.allocator.as_mut());
     }
 }
 
@@ -104,13 +117,27 @@ impl Search<'_> {
         }
     }
 
+    /// The same where windows begin and end, too.
+    fn list_instants_amid(&mut self, down: &Down<'_>) {
+        let mut times: Vec<i64> =
+            self.running.iter().map(|job| job.0).chain(down.times()).collect();
+        times.sort_unstable();
+        times.dedup();
+        let ended = |at: i64| self.running.partition_point(|job| job.0 <= at);
+        self.instants = times.into_iter().map(|at| (at, ended(at))).collect();
+    }
+
     /// Whether there is a place at an instant, which is not before that of `ahead`.
-    fn has_place(&mut self, ahead: &mut Ahead, instant: usize) -> Result<bool, Refusal> {
-        let (_, ended) = self.instants[instant];
-        for (_, nodes) in &self.running[ahead.ended..ended] {
+    fn has_place(&mut self, ahead: &mut Ahead<'_>, instant: usize) -> Result<bool, Refusal> {
+        let (at, ended) = self.instants[instant];
+        for &(end, nodes) in &self.running[ahead.ended..ended] {
+            // Of one instant completions come first.
+            ahead.pass(end.saturating_sub(1));
             ahead.machine.release(nodes);
             ahead.allocator.released(&ahead.machine, nodes);
+            ahead.down.drain(&mut ahead.machine, nodes, ahead.allocator.as_mut());
         }
+        ahead.pass(at);
         ahead.ended = ended;
         match ahead.allocator.allocate(&ahead.machine, self.request, &mut self.nodes) {
             Ok(()) => Ok(true),
@@ -120,7 +147,7 @@ impl Search<'_> {
     }
 
     /// The first instant, one after the other.
-    fn one_by_one(&mut self, mut ahead: Ahead) -> Result<Option<i64>, Refusal> {
+    fn one_by_one(&mut self, mut ahead: Ahead<'_>) -> Result<Option<i64>, Refusal> {
         for instant in 0..self.instants.len() {
             if self.has_place(&mut ahead, instant)? {
                 return Ok(Some(self.instants[instant].0));
@@ -133,7 +160,7 @@ impl Search<'_> {
     /// one that it was, if there is one, and at that, then in doubling steps, then by halving.
     fn by_halves(
         &mut self,
-        mut refused: Ahead,
+        mut refused: Ahead<'_>,
         before: Option<i64>,
     ) -> Result<Option<i64>, Refusal> {
         // No place before the one, a place from the other on.
@@ -168,6 +195,7 @@ mod tests {
     use super::*;
     use crate::allocator::registry;
     use crate::allocator::registry::AllocatorSpec;
+    use crate::simulation::Outages;
     use crate::topology::Topology;
     use proptest::prelude::*;
 
@@ -216,14 +244,18 @@ mod tests {
                 let running: Vec<(i64, &[NodeId])> =
                     running.iter().map(|(end, nodes)| (*end, &nodes[..])).collect();
                 let copy = allocator.copy().expect("it has copies");
-                let ahead = Ahead { machine: machine.clone(), allocator: copy, ended: 0 };
+                let none = Outages::NONE;
+                let down = Down::new(&none, topology.processors());
+                let (machine, down) = (machine.clone(), down);
+                let ahead =
+                    Ahead { machine: machine.clone(), down: down.clone(), allocator: copy, ended: 0 };
                 let (instants, nodes) = (Vec::new(), Vec::new());
                 let mut plain = Search { running: running.clone(), request, instants, nodes };
                 plain.list_instants(machine.free_count());
                 let expected = plain.one_by_one(ahead).expect("nobody stops it");
                 let wanted = Wanted { job: JobId(0), request, now: 0, before };
                 let running = running.into_iter();
-                let found = Reserved::find(wanted, &machine, allocator.as_ref(), running);
+                let found = Reserved::find(wanted, &machine, &down, allocator.as_ref(), running);
                 let found = found.expect("nobody stops it");
                 prop_assert_eq!(found.as_ref().map(|found| found.at), expected, "{}", name);
                 if let Some(found) = found {

@@ -16,6 +16,7 @@ struct Watcher {
     cut: Vec<(JobId, i64, bool)>,
     /// Spans with held and down processors.
     spans: Vec<(i64, i64, u32, u32)>,
+    promises: Option<Promises>,
 }
 
 impl Observer for Watcher {
@@ -55,7 +56,9 @@ fn amid(
         ..Watcher::default()
     };
     let service = &mut RunTimes::default();
-    simulate_amid(scene, course, scheduler.as_mut(), allocator.as_mut(), service, &mut watcher)?;
+    let (scheduler, allocator) = (scheduler.as_mut(), allocator.as_mut());
+    let overhead = simulate_amid(scene, course, scheduler, allocator, service, &mut watcher)?;
+    watcher.promises = overhead.promises;
     Ok(watcher)
 }
 
@@ -122,6 +125,26 @@ fn a_window_to_come() {
     }
 }
 
+/// The head asks for the whole machine, which it has when the window is over. Who ends before may start; who takes of its
+/// place for longer may not.
+#[test]
+fn a_place_is_promised_beside_a_window() {
+    let jobs =
+        [job(0, 100, 100, 8), job(10, 10, 10, 16), job(20, 100, 100, 4), job(30, 500, 500, 2)];
+    let outages = Outages { windows: vec![window(50, Some(200), 0..4)], ..Outages::NONE };
+    for allocator in ["first-fit[shape=near-square]", "placements", "mc1x1"] {
+        let run = amid(&jobs, &outages, "easy[guard=place]", allocator).expect("it runs");
+        let starts: Vec<i64> = run.starts.iter().map(|all| all[0].0).collect();
+        assert_eq!(starts, [0, 200, 20, 210], "{allocator}");
+        let promises = Promises { given: 1, broken: 0, worst: 0 };
+        assert_eq!(run.promises, Some(promises), "{allocator}");
+    }
+    // Where it never comes back nobody can be promised the whole machine.
+    let forever = Outages { windows: vec![window(50, None, 0..4)], ..Outages::NONE };
+    let error = amid(&jobs, &forever, "easy[guard=place]", "placements").err().expect("no place");
+    assert!(matches!(error, CoupledError::Down(1)), "{error}");
+}
+
 #[test]
 fn what_cannot_be_is_told() {
     let jobs = [job(0, 10, 10, 4), job(20, 10, 10, 16)];
@@ -147,7 +170,7 @@ proptest! {
         windows in proptest::collection::vec((0i64..60, 1i64..40, 0u32..16, 1u32..16), 1..5),
         rule in proptest::sample::select(WhenDown::ALL.map(|(_, rule)| rule).to_vec()),
         scheduler in proptest::sample::select(
-            vec!["fcfs", "easy", "easy[order=largest]", "conservative", "out-of-order", "scan", "lazy", "shortest"]
+            vec!["fcfs", "easy", "easy[order=largest]", "easy[guard=place]", "conservative", "out-of-order", "scan", "lazy", "shortest"]
         ),
         allocator in proptest::sample::select(
             vec!["random", "mc1x1[tie=2,1,1,1]", "mc", "snake-first-fit", "first-fit", "anca", "gen-alg",
@@ -195,6 +218,25 @@ proptest! {
         for &(_, _, held, down) in &run.spans {
             prop_assert!(held + down <= 16);
         }
+    }
+
+    /// The place that the head was promised is there then, whatever leaves and returns before.
+    #[test]
+    fn a_promised_place_is_kept(
+        drawn in proptest::collection::vec((0i64..30, 1i64..40, 0i64..30, 1u32..=16), 2..30),
+        windows in proptest::collection::vec((0i64..60, 1i64..40, 0u32..16, 1u32..16), 1..5),
+        allocator in proptest::sample::select(vec!["placements[anchors=all]", "first-fit[shape=near-square]"]),
+    ) {
+        let mut jobs: Vec<Job> =
+            drawn.iter().map(|&(t, run, more, size)| job(t, run, run + more, size)).collect();
+        jobs.sort_by_key(|job| job.submit);
+        let windows = windows.into_iter().map(|(from, length, first, count)| {
+            window(from, Some(from + length), first..(first + count).min(16))
+        });
+        let outages = Outages { windows: windows.collect(), ..Outages::NONE };
+        let run = amid(&jobs, &outages, "easy[guard=place]", allocator).expect("it runs");
+        let promises = run.promises.expect("EASY promises");
+        prop_assert_eq!((promises.broken, promises.worst), (0, 0));
     }
 
     /// Windows that nobody meets change nothing, for schedulers that know them and others.

@@ -1,0 +1,77 @@
+//! A `topology.yaml` as a parameter: boxes, and the machine that it describes.
+
+use std::fmt;
+use std::fs::File;
+use std::io::Read;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use crate::lines::LONGEST_TEXT;
+use crate::placement::config::Config;
+use crate::topology::Topology;
+
+/// A file as it was when it was named.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Described {
+    path: String,
+    text: Arc<str>,
+    /// Whether it is written as its content, which tells files apart, and not as its path, by which it is found.
+    by_content: bool,
+}
+
+impl Described {
+    /// What it says of the topology of this name, or of the one that the file has as its default.
+    ///
+    /// # Errors
+    /// What is wrong with the file, in words with line and key.
+    pub fn config(&self, entry: Option<&str>) -> Result<Config, String> {
+        Config::read(&self.text, &self.path, entry, None).map_err(|error| error.to_string())
+    }
+
+    /// The machine of that.
+    ///
+    /// # Errors
+    /// The same, or why it is no machine.
+    pub fn machine(&self, entry: Option<&str>) -> Result<Topology, String> {
+        let Config { name, layout, warnings, .. } = self.config(entry)?;
+        layout.machine().ok_or_else(|| {
+            let warnings = warnings.iter().map(|warning| format!("; {warning}"));
+            let (path, why) = (&self.path, warnings.collect::<String>());
+            match layout.nodes() {
+                0 => format!("{path}: the topology {name} has no node{why}"),
+                _ => format!("{path}: the topology {name} has too many cells for a machine"),
+            }
+        })
+    }
+
+    /// The same, written as its content.
+    pub fn by_content(&self) -> Self {
+        Self { by_content: true, ..self.clone() }
+    }
+}
+
+impl FromStr for Described {
+    type Err = String;
+
+    fn from_str(path: &str) -> Result<Self, String> {
+        let mut text = String::new();
+        let read =
+            File::open(path).and_then(|file| file.take(LONGEST_TEXT + 1).read_to_string(&mut text));
+        match read {
+            Err(error) => Err(format!("cannot be read: {error}")),
+            Ok(_) if text.len() as u64 > LONGEST_TEXT => {
+                Err(format!("more than {LONGEST_TEXT} bytes"))
+            }
+            Ok(_) => Ok(Self { path: path.to_string(), text: text.into(), by_content: false }),
+        }
+    }
+}
+
+impl fmt::Display for Described {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.by_content {
+            true => f.write_str(&blake3::hash(self.text.as_bytes()).to_hex()[..16]),
+            false => f.write_str(&self.path),
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! Jobs that runs left out, told when all runs are done.
+
+use std::collections::BTreeMap;
+
+use super::exit::tell;
+use crate::experiment::{RunResult, Sizes};
+
+/// So many lines are told.
+const TOLD: usize = 10;
+
+/// What runs left out: in words, by where and what, with the strategies of which it is true.
+#[derive(Debug, Default)]
+pub struct LeftOut(BTreeMap<(String, String), Vec<String>>);
+
+impl LeftOut {
+    /// Takes in a run. Shaken copies leave out what the trace itself does.
+    pub fn take(&mut self, run: &RunResult) {
+        if run.turned_away.is_empty() || !run.is_unshaken() {
+            return;
+        }
+        let key = &run.key;
+        let place = format!("{} on {}", key.trace, key.topology);
+        let strategies = self.0.entry((place, Sizes(&run.turned_away).to_string())).or_default();
+        let strategy = key.strategy();
+        if !strategies.contains(&strategy) {
+            strategies.push(strategy);
+        }
+    }
+
+    /// Says what was left out.
+    pub fn tell(&self) {
+        for ((place, what), strategies) in self.0.iter().take(TOLD) {
+            let strategies = match &strategies[..] {
+                [one] => one.clone(),
+                [one, others @ ..] => format!("{one} and {} more", others.len()),
+                [] => continue,
+            };
+            tell(format_args!(
+                "{place}, {strategies}: left out {what} (fit=up gives a job the next larger box, if there is one)"
+            ));
+        }
+        if let more @ 1.. = self.0.len().saturating_sub(TOLD) {
+            tell(format_args!("and {more} more; the column no_such_size_jobs counts them"));
+        }
+    }
+}

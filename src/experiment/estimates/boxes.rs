@@ -1,0 +1,337 @@
+//! The same question of boxes: do estimates help to choose among the free boxes of a menu?
+//!
+//! Two of their [terms](crate::placement::ties) know estimates, EF and DL. Of the first half of the jobs the ways to choose are
+//! searched that have neither, and those that may have both, with as many evaluations. Half of these are common to both,
+//! drawn among the ways with neither; from the best of them each search goes on to the nearest ways that it may try. Both
+//! winners are judged on the second half, the whole trace being replayed with each.
+//!
+//! What is compared is *lost processor-time*: free processors while somebody waits who was refused for want of a place, over
+//! time. Its gain has a 95 % interval by the bootstrap over blocks of time that serves MC1x1's.
+
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha8Rng;
+use rayon::prelude::*;
+
+use super::{Setting, Source, WORTH, part};
+use crate::allocator::Refusal;
+use crate::allocator::registry::AllocatorSpec;
+use crate::allocator::torus3d::ways::{Point, Way, points};
+use crate::experiment::admitted::Admitted;
+use crate::experiment::runner::CellProblem;
+use crate::experiment::search::{Goal, improvement_percent};
+use crate::experiment::{Cell, Trace, Watch};
+use crate::metrics::bootstrap::Blocks;
+use crate::naming::{NameError, StrategyName};
+use crate::scheduler::registry::SchedulerSpec;
+use crate::simulation::{Course, Observer, RunTimes, Scene, State, simulate_amid};
+use crate::table::{Column, Table};
+use crate::topology::Topology;
+use crate::workload::{Job, JobId};
+
+/// Ways that are looked at together; whatever the number of threads.
+const TOGETHER: usize = 4;
+
+/// What one source of estimates comes to for boxes on one trace.
+#[derive(Clone, Debug)]
+pub struct BoxFinding {
+    /// The trace.
+    pub trace: String,
+    /// The machine.
+    pub machine: String,
+    /// The scheduler.
+    pub scheduler: String,
+    /// The strategy, without what was searched.
+    pub allocator: String,
+    /// Where estimates come from.
+    pub source: Source,
+    /// Share of all jobs that have one, in percent.
+    pub known_percent: f64,
+    /// Evaluations of each search.
+    pub evaluations: usize,
+    /// The best way, and the best that knows no estimates.
+    pub winners: [Way; 2],
+    /// Lost processor-time for each job of the first half: with the one and the other.
+    pub first: [f64; 2],
+    /// The same for each job of the second half.
+    pub second: [f64; 2],
+    /// Refusals for want of a place for each job of the second half.
+    pub refusals: [f64; 2],
+    /// Jobs of the second half.
+    pub jobs: usize,
+    /// What estimates gain on the second half, in percent: low, high.
+    pub interval: [f64; 2],
+    /// How many blocks the interval is drawn from, and their length in days.
+    pub blocks: (usize, u32),
+}
+
+impl BoxFinding {
+    /// What estimates gain on the first half, in percent of what is lost without.
+    pub fn first_gain(&self) -> f64 {
+        improvement_percent(Goal::Min, self.first[1], self.first[0])
+    }
+
+    /// The same on the second half.
+    pub fn second_gain(&self) -> f64 {
+        improvement_percent(Goal::Min, self.second[1], self.second[0])
+    }
+
+    /// Whether estimates help: the winner knows them, it is at least 1 % better, and the interval is above 0.
+    pub fn helps(&self) -> bool {
+        knows(self.winners[0]) && self.second_gain() >= WORTH && self.interval[0] > 0.0
+    }
+}
+
+/// Whether a way goes by estimates.
+fn knows(way: Way) -> bool {
+    let (handles, _) = way.terms();
+    handles.ends != 0 || handles.delay != 0
+}
+
+/// Studies one trace with one source of estimates, for a strategy with boxes. `None` if the log has no estimates and the
+/// source needs them.
+///
+/// # Errors
+/// [`CellProblem`] as for a run of it.
+pub fn study_boxes(
+    trace: &Trace,
+    scheduler: &SchedulerSpec,
+    base: &AllocatorSpec,
+    source: Source,
+    setting: &Setting,
+    watch: Watch<'_>,
+) -> Result<Option<BoxFinding>, CellProblem> {
+    let mut allocator = base.build(&trace.topology, 0)?;
+    let all = Cell {
+        trace: std::sync::Arc::new(trace.with_jobs(trace.workload.jobs.clone())),
+        scheduler: scheduler.clone(),
+        allocator: base.clone(),
+        seed: 0,
+    };
+    let admitted = Admitted::by(allocator.as_mut(), &all)?;
+    let jobs = &admitted.cell.trace.workload.jobs;
+    let Some(limits) = source.limits(jobs, setting.seed) else { return Ok(None) };
+    let jobs: Vec<Job> =
+        jobs.iter().zip(limits).map(|(job, limit)| Job { limit, ..*job }).collect();
+    let half = jobs.len() / 2;
+    let of = |jobs: &[Job], word| {
+        let trace = part(trace, jobs, scheduler, word);
+        Study { base, cell: Cell { trace, ..all.clone() }, watch }
+    };
+    let first = of(&jobs[..half.max(1)], "first half");
+    let Winners { with, without, evaluations } = first.search(setting)?;
+    let whole = of(&jobs, "whole");
+    let begin = jobs[half].submit;
+    let later = |way| -> Result<Loss, CellProblem> {
+        let mut loss = whole.loss(way)?;
+        loss.spans.retain(|span| span.0 >= begin);
+        loss.refusals.drain(..half);
+        Ok(loss)
+    };
+    let (a, b) = (later(with.0)?, later(without.0)?);
+    let count = jobs.len() - half;
+    let spans: Vec<(i64, [f64; 2])> = (a.spans.iter().map(|&(at, lost)| (at, [lost, 0.0])))
+        .chain(b.spans.iter().map(|&(at, lost)| (at, [0.0, lost])))
+        .collect();
+    let blocks = Blocks::new(spans.iter().copied());
+    let known = jobs.iter().filter(|job| job.limit.is_some()).count();
+    Ok(Some(BoxFinding {
+        trace: trace.workload.name.clone(),
+        machine: trace.topology.to_string(),
+        scheduler: scheduler.to_string(),
+        allocator: base.to_string(),
+        source,
+        known_percent: 100.0 * known as f64 / jobs.len() as f64,
+        evaluations,
+        winners: [with.0, without.0],
+        first: [with.1, without.1],
+        second: [a.lost(count), b.lost(count)],
+        refusals: [&a, &b].map(|loss| loss.refused(count)),
+        jobs: count,
+        interval: blocks.interval(setting.samples, setting.seed),
+        blocks: (blocks.len(), blocks.days),
+    }))
+}
+
+/// What a replay lost.
+struct Loss {
+    /// Free processors while somebody waited for a place, times how long, by when that began.
+    spans: Vec<(i64, f64)>,
+    /// Refusals for want of a place, by job.
+    refusals: Vec<u64>,
+    processors: u32,
+}
+
+impl Loss {
+    /// For each of so many jobs.
+    fn lost(&self, jobs: usize) -> f64 {
+        self.spans.iter().map(|span| span.1).sum::<f64>() / jobs.max(1) as f64
+    }
+
+    fn refused(&self, jobs: usize) -> f64 {
+        self.refusals.iter().sum::<u64>() as f64 / jobs.max(1) as f64
+    }
+}
+
+impl Observer for Loss {
+    fn passed(&mut self, from: i64, to: i64, state: &State) {
+        if state.fragmented {
+            let free = self.processors - state.held - state.down;
+            self.spans.push((from, f64::from(free) * (to - from) as f64));
+        }
+    }
+
+    fn refused(&mut self, job: JobId, refusal: Refusal) {
+        self.refusals[job.index()] += u64::from(refusal == Refusal::Fragmented);
+    }
+}
+
+/// A part of a trace under a strategy whose way to choose is open.
+struct Study<'a> {
+    base: &'a AllocatorSpec,
+    cell: Cell,
+    watch: Watch<'a>,
+}
+
+/// The best ways with what they lose, and evaluations of each search.
+struct Winners {
+    with: (Way, f64),
+    without: (Way, f64),
+    evaluations: usize,
+}
+
+impl Study<'_> {
+    /// What a way loses.
+    fn loss(&self, way: Way) -> Result<Loss, CellProblem> {
+        let Cell { trace, scheduler, .. } = &self.cell;
+        let topology = &trace.topology;
+        let mut allocator = chosen(self.base, way)?.build(topology, 0)?;
+        allocator.stopped_by(self.watch.stop);
+        let jobs = trace.jobs();
+        let processors = topology.processors() as u32;
+        let mut scheduler = scheduler.build(processors);
+        let mut loss = Loss { spans: Vec::new(), refusals: vec![0; jobs.len()], processors };
+        let scene = Scene { jobs, topology, timed: false, stop: self.watch.stop };
+        let (scheduler, service) = (scheduler.as_mut(), &mut RunTimes::default());
+        simulate_amid(scene, Course::default(), scheduler, allocator.as_mut(), service, &mut loss)?;
+        Ok(loss)
+    }
+
+    /// What ways lose for each job, as far as they are not known.
+    fn evaluate(
+        &self,
+        points: &[Point],
+        places: &[usize],
+        known: &mut [Option<f64>],
+    ) -> Result<(), CellProblem> {
+        let fresh: Vec<usize> =
+            places.iter().copied().filter(|&place| known[place].is_none()).collect();
+        let jobs = self.cell.trace.jobs().len();
+        let of = |&place: &usize| self.loss(points[place].way).map(|loss| loss.lost(jobs));
+        let found: Vec<f64> = fresh.par_iter().with_max_len(1).map(of).collect::<Result<_, _>>()?;
+        for (place, lost) in fresh.into_iter().zip(found) {
+            known[place] = Some(lost);
+        }
+        Ok(())
+    }
+
+    fn search(&self, setting: &Setting) -> Result<Winners, CellProblem> {
+        let points = points(has_walls(&self.cell.trace.topology), None);
+        let all: Vec<usize> = (0..points.len()).collect();
+        let plain: Vec<usize> =
+            all.iter().copied().filter(|&place| !knows(points[place].way)).collect();
+        let evaluations = (setting.evaluations as usize).min(plain.len());
+        let mut drawn = plain.clone();
+        drawn.shuffle(&mut ChaCha8Rng::seed_from_u64(setting.seed));
+        drawn.truncate(evaluations.div_ceil(2));
+        let mut known = vec![None; points.len()];
+        self.evaluate(&points, &drawn, &mut known)?;
+        let mut best = |family: &[usize]| -> Result<(Way, f64), CellProblem> {
+            let mut tried = drawn.clone();
+            loop {
+                // Of equals the first.
+                let least = tried.iter().copied().min_by(|&a, &b| {
+                    let lost = |place: usize| known[place].unwrap_or(f64::INFINITY);
+                    lost(a).total_cmp(&lost(b)).then(a.cmp(&b))
+                });
+                let Some(least) = least else { return Ok((Way::Slurm, f64::NAN)) };
+                let more = TOGETHER.min(evaluations - tried.len());
+                if more == 0 {
+                    return Ok((points[least].way, known[least].unwrap_or(f64::NAN)));
+                }
+                let mut near: Vec<usize> =
+                    family.iter().copied().filter(|place| !tried.contains(place)).collect();
+                let far = |place: usize| points[place].distance(&points[least]);
+                near.sort_by(|&a, &b| far(a).total_cmp(&far(b)).then(a.cmp(&b)));
+                near.truncate(more);
+                self.evaluate(&points, &near, &mut known)?;
+                tried.extend(near);
+            }
+        };
+        Ok(Winners { without: best(&plain)?, with: best(&all)?, evaluations })
+    }
+}
+
+/// Whether boxes can touch walls.
+fn has_walls(topology: &Topology) -> bool {
+    topology.grid().is_some_and(|grid| grid.axes().iter().any(|axis| axis.has_walls()))
+}
+
+/// The strategy with a way to choose.
+fn chosen(base: &AllocatorSpec, way: Way) -> Result<AllocatorSpec, NameError> {
+    let way: StrategyName = format!("{}[{way}]", base.name().name).parse()?;
+    let mut name = base.name();
+    name.parameters.extend(way.parameters);
+    name.to_string().parse()
+}
+
+impl Table for BoxFinding {
+    const NAME: &'static str = "estimates_boxes";
+    const ROW: &'static str = "one row per trace and source of estimates, of a strategy with boxes";
+
+    #[rustfmt::skip]
+    fn columns() -> Vec<Column<Self>> {
+        type C = Column<BoxFinding>;
+        vec![
+            C::text("trace", "trace: its file name without .swf and .gz", |r| Some(&r.trace)),
+            C::text("topology", "machine, such as 10x10", |r| Some(&r.machine)),
+            C::text("scheduler", "scheduler", |r| Some(&r.scheduler)),
+            C::text("allocator", "allocator without its tie vector", |r| Some(&r.allocator)),
+            C::text("estimates_from", "who says when jobs end: log; oracle, the run times; shuffled, another job of the same size; modelled", |r| Some(r.source.name())),
+            C::new("known_percent", "%", "share of the jobs that have an estimate", |r| r.known_percent),
+            C::new("search_evaluations", "evaluations", "of each of the two searches", |r| r.evaluations),
+            C::new("way_with_estimates", "", "best way to choose of the first half, with EF and DL free", |r| r.winners[0].to_string()),
+            C::new("way_without_estimates", "", "the same with neither", |r| r.winners[1].to_string()),
+            C::new("first_loss_gain_percent", "%", "what EF and DL gain on the first half, where they were searched: how much less processor-time is lost", |r| r.first_gain()).rising(),
+            C::new("second_loss_gain_percent", "%", "what they gain on the second half", |r| r.second_gain()).rising(),
+            C::new("loss_gain_low", "%", "lower end of its 95 % interval, by a paired block bootstrap", |r| r.interval[0]),
+            C::new("loss_gain_high", "%", "upper end", |r| r.interval[1]),
+            C::new("boxes_helped", "", "whether the best way has EF or DL, its gain on the second half is at least 1 % and the interval above 0: yes or no", |r| if r.helps() { "yes" } else { "no" }.to_string()),
+            C::new("second_half_jobs", "jobs", "jobs of the second half", |r| r.jobs),
+            C::new("bootstrap_blocks", "", "blocks of the bootstrap", |r| r.blocks.0),
+            C::new("block_days", "d", "length of a block", |r| r.blocks.1),
+            C::new("second_lost_without", "processor s", "processor-time lost for each job of the second half by the best way without EF and DL: free processors while a job waits that was refused for want of a place", |r| r.second[1]),
+            C::new("second_lost_with", "processor s", "the same by the best way with them", |r| r.second[0]),
+            C::new("second_refusals_without", "refusals", "refusals for want of a place for each job of the second half, without", |r| r.refusals[1]),
+            C::new("second_refusals_with", "refusals", "the same with them", |r| r.refusals[0]),
+        ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_way_is_a_parameter_of_the_strategy() {
+        let base: AllocatorSpec = "placements[anchors=half]".parse().expect("a strategy");
+        for point in points(true, None) {
+            let chosen = chosen(&base, point.way).expect("a strategy").to_string();
+            let of = match point.way {
+                Way::Slurm => String::new(),
+                way => format!(",{way}"),
+            };
+            assert_eq!(chosen, format!("placements[anchors=half{of}]"));
+        }
+    }
+}

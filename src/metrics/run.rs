@@ -101,7 +101,7 @@ measures! {
     /// What one run comes to. Times in trace seconds; means are over jobs.
     #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
     pub struct RunMetrics, from run: Run<'_> {
-        mean_pairwise_l1: f64 ["hops"] "mean over jobs of the sum of hop distances over all pairs of the processors asked for, not of those lost to internal fragmentation; one-processor jobs count as 0, and those of which a log that is repeated does not tell where they ran not at all"
+        mean_pairwise_l1: f64 ["hops"] "mean over jobs of the sum of hop distances over all pairs of the processors asked for, not of those lost to internal fragmentation; one-processor jobs count as 0, and those of which a log that is repeated does not tell where they ran not at all; of a size of which it tells nothing null"
             = run.total_pairwise_l1 as f64 / run.schedule.jobs.max(1) as f64;
         total_pairwise_l1: u64 ["hops"] "the same sums of all jobs, added up" = run.total_pairwise_l1;
     }

@@ -126,7 +126,9 @@ fn check_rivals(rivals: &Rivals, told: &Told, nodes: &[NodeId]) {
     assert!(rivals.first.windows(2).all(|pair| key(&pair[0]) < key(&pair[1])));
     for one in &rivals.first {
         assert!(one.nodes.iter().all(|node| told.free.binary_search(node).is_ok()));
-        assert_eq!(one.tie.is_some(), rivals.vector.is_some());
+        // Boxes are weighed without a vector, or not at all.
+        assert!(one.is_box() || one.tie.is_some() == rivals.vector.is_some());
+        assert!(!one.is_box() || rivals.vector.is_none());
         let Some((vector, tie)) = rivals.vector.zip(one.tie) else { continue };
         let [free, wall, busy, ends] =
             [Term::Free, Term::Wall, Term::Busy, Term::Ends].map(|term| one.sum(term));

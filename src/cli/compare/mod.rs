@@ -16,7 +16,7 @@ use crate::cli::exit::{Exit, Failure, tell};
 use crate::cli::print::{SortArg, TableArgs};
 use crate::cli::stdout::stdout;
 use crate::cli::words::one;
-use crate::experiment::compare::{Compared, MEASURES, Pairs, RunRow};
+use crate::experiment::compare::{Compared, MEASURES, Pairs, RunRow, SAMPLES};
 use crate::experiment::moved::Moved;
 use crate::frame::read::{self, ReadError};
 use crate::number::{fixed, grouped};
@@ -81,7 +81,7 @@ pub struct CompareArgs {
     fail_if_worse: Vec<String>,
 
     /// Samples of the bootstrap behind the intervals.
-    #[arg(long, value_name = "N", default_value_t = 2000, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(long, value_name = "N", default_value_t = SAMPLES, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     samples: u32,
 
     /// Seed of the bootstrap.

@@ -1,6 +1,6 @@
 use plotters::prelude::DrawingBackend;
 
-use super::chart::Chart;
+use super::chart::{Chart, Encoding, Holds, Layer, Mark, View, places};
 use super::edge::{Cells, Edge};
 use super::header::header;
 use super::style::{Colour, GRID, INK, MARGIN, MUTED, PAGE, TICK, WHITE};
@@ -53,6 +53,10 @@ impl MachineMap {
         };
         let across = (1..=slices).find(|&across| height(across) <= PAGE.0 - TOP).unwrap_or(slices);
         (across, cell(across))
+    }
+
+    fn slice_name(&self, z: usize) -> String {
+        self.slices.get(z).map_or(format!("z = {z}"), |slice| slice.0.clone())
     }
 
     /// The colour of a job: it goes with its number, whenever it is drawn.
@@ -111,18 +115,42 @@ impl Figure for MachineMap {
             let job = holder.and_then(|place| self.jobs.get(place));
             let mut row = place.map(|side| side.to_string()).to_vec();
             let down = self.down.get(node) == Some(&true);
-            let nobody = if down { "out of service" } else { "" };
+            let nobody = if down { OUT } else { "" };
             row.push(job.map_or(nobody.to_string(), i64::to_string));
             table.row(&row);
         }
         table
     }
 
-    /// A picture of a machine, no chart: Vega-Lite has neither walls nor a colour for each of many jobs.
+    /// A cell for each processor, without walls and numbers; a view for each slice.
     fn chart(&self) -> Option<Chart> {
-        None
+        let mut jobs = vec![(String::new(), GRID)];
+        if self.down.contains(&true) {
+            jobs.push((OUT.to_string(), MUTED));
+        }
+        let job = |(place, number): (usize, &i64)| (number.to_string(), self.colour(place));
+        jobs.extend(self.jobs.iter().enumerate().map(job));
+        let mut encodings = places(self.sides);
+        encodings.push(Encoding::new("color", "job", Holds::Series(jobs), "Job"));
+        let slices = self.sides[2].max(1);
+        let view = |z: usize| View {
+            title: if slices > 1 { self.slice_name(z) } else { String::new() },
+            only: (slices > 1).then(|| ("z", z.to_string())),
+            layers: vec![Layer::new(Mark::Cell, None, encodings.clone())],
+            right: None,
+        };
+        Some(Chart {
+            title: self.title.clone(),
+            subtitle: self.subtitle.clone(),
+            views: (0..slices).map(view).collect(),
+            across: self.layout().0,
+            ..Chart::default()
+        })
     }
 }
+
+/// In the data, who holds a processor that is out of service.
+const OUT: &str = "out of service";
 
 impl MachineMap {
     /// One slice, its corner at the left and the bottom.
@@ -173,8 +201,7 @@ impl MachineMap {
         }
         if slices > 1 {
             let at = (left + width, bottom + 28.0);
-            let name = self.slices.get(z).map_or(format!("z = {z}"), |slice| slice.0.clone());
-            canvas.text(&name, at, Text::of_size(TICK).align(Align::Right))?;
+            canvas.text(&self.slice_name(z), at, Text::of_size(TICK).align(Align::Right))?;
         }
         Ok(())
     }

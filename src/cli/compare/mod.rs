@@ -393,7 +393,10 @@ fn sheet(rows: &[Compared]) -> Sheet {
             number(row.means[0], 2),
             number(row.means[1], 2),
             number(row.change, 2),
-            format!("{} to {}", number(low, 2), number(high, 2)),
+            match low.is_finite() && high.is_finite() {
+                true => format!("{} to {}", number(low, 2), number(high, 2)),
+                false => "-".to_string(),
+            },
             share(row.lower),
             share(row.higher),
             row.verdict().to_string(),

@@ -36,9 +36,13 @@ pub fn figure(stem: &str, svg: &str) -> String {
         }
     }
     let name = escape(&stem.replace("--", ", "));
+    // Lines of a caption end between its parts, not inside them.
+    let parts: Vec<String> =
+        stem.split("--").map(|part| format!("<span>{}</span>", escape(part))).collect();
+    let caption = parts.join(", ");
     format!(
         "<figure><img loading=\"lazy\" alt=\"{name}\" src=\"data:image/svg+xml;charset=utf-8,{data}\">\
-         <figcaption>{name}</figcaption></figure>\n"
+         <figcaption>{caption}</figcaption></figure>\n"
     )
 }
 

@@ -1,7 +1,7 @@
 //! What the jobs of two strategies tell of the difference between them.
 
-use super::html::rounded;
 use crate::experiment::compare::{Compared, JobRow, MEASURES, Pairs, SAMPLES};
+use crate::number::fixed;
 
 /// Strategies behind the first that it is compared with at most.
 const MOST: usize = 12;
@@ -11,7 +11,7 @@ pub const METHOD: &str = "95 % intervals: paired bootstrap of the jobs that both
      or over days where there are fewer than eight weeks; ~ where nothing can be told.";
 
 /// A strategy of a setting: its name, and its runs with the seed of each.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Default)]
 pub struct Runs {
     /// Its name.
     pub name: String,
@@ -19,6 +19,8 @@ pub struct Runs {
     pub runs: Vec<(String, i64)>,
     /// The mean wait and the mean turnaround of each of its runs, as the table has them.
     pub times: Vec<[String; 2]>,
+    /// Whether jobs ran on fewer processors than they asked for.
+    pub folds: bool,
 }
 
 impl Runs {
@@ -152,10 +154,10 @@ fn change(of: &Compared) -> String {
     match verdict(of) {
         "same" => "the same for every job".to_string(),
         "better" => {
-            format!("{} % less (95 %: {} to {})", rounded(-of.change), rounded(-high), rounded(-low))
+            format!("{} % less (95 %: {} to {})", percent(-of.change), percent(-high), percent(-low))
         }
         "worse" => {
-            format!("{} % more (95 %: {} to {})", rounded(of.change), rounded(low), rounded(high))
+            format!("{} % more (95 %: {} to {})", percent(of.change), percent(low), percent(high))
         }
         _ if of.blocks < 2 => "~ (jobs of one day have no interval)".to_string(),
         _ if !low.is_finite() => "~".to_string(),
@@ -163,8 +165,13 @@ fn change(of: &Compared) -> String {
     }
 }
 
+/// Percent as `replay compare` writes them.
+fn percent(value: f64) -> String {
+    fixed(value, 2)
+}
+
 fn signed(value: f64) -> String {
-    format!("{}{}", if value > 0.0 { "+" } else { "" }, rounded(value))
+    format!("{}{}", if value > 0.0 { "+" } else { "" }, percent(value))
 }
 
 #[cfg(test)]
@@ -190,6 +197,7 @@ mod tests {
             name: name.to_string(),
             runs: vec![("0".to_string(), run)],
             times: vec![[turnaround, turnaround].map(str::to_string)],
+            folds: false,
         }
     }
 

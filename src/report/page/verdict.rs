@@ -166,7 +166,7 @@ fn groups(csv: &Csv, rule: &Rule, shaken: &OverCopies) -> Vec<Group> {
         let strategies = &mut groups[at].2;
         let place = strategies.iter().position(|(runs, ..)| runs.name == name);
         let place = place.unwrap_or_else(|| {
-            let runs = Runs { name, runs: Vec::new(), times: Vec::new() };
+            let runs = Runs { name, ..Runs::default() };
             strategies.push((runs, Vec::new(), half));
             strategies.len() - 1
         });
@@ -176,6 +176,7 @@ fn groups(csv: &Csv, rule: &Rule, shaken: &OverCopies) -> Vec<Group> {
             *margin = None;
         }
         values.push(value);
+        runs.folds |= of(row, "folded_percent").parse::<f64>().is_ok_and(|percent| percent > 0.0);
         runs.times.push(["mean_wait", "mean_turnaround"].map(|name| of(row, name)));
         runs.runs.extend(of(row, "run").parse().ok().map(|run| (of(row, "seed"), run)));
     }
@@ -212,8 +213,9 @@ impl Group {
             first.runs.name,
             number(first)
         );
+        let folding = self.folding();
         if let Some(told) = jobs {
-            return Some(format!("{begin}{}. {}", told.lead(), told.times()));
+            return Some(format!("{begin}{}. {}{folding}", told.lead(), told.times()));
         }
         let less = match second.value {
             0.0 => String::new(),
@@ -236,7 +238,26 @@ impl Group {
         };
         let over = self.copies.as_ref();
         let over = over.map_or(String::new(), |n| format!(" (means over {n} shaken copies)"));
-        Some(format!("{begin}{less} ({}){told}{over}.", number(second)))
+        Some(format!("{begin}{less} ({}){told}{over}.{folding}", number(second)))
+    }
+
+    /// That strategies which fold jobs stand among others, if so.
+    fn folding(&self) -> String {
+        let names: Vec<&str> = self
+            .ranked
+            .iter()
+            .filter(|one| one.runs.folds)
+            .map(|one| one.runs.name.as_str())
+            .collect();
+        match names.len() {
+            0 => String::new(),
+            n if n == self.ranked.len() => String::new(),
+            _ => format!(
+                " Jobs run on fewer processors than they ask for under {}: distances there are not comparable with the \
+                 others.",
+                names.join(", ")
+            ),
+        }
     }
 }
 

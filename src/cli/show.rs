@@ -14,6 +14,7 @@ use self::window::{Drawn, Window};
 use super::args::{GridArgs, OutputArgs};
 use super::cells::Loaded;
 use super::exit::{Exit, Failure};
+use super::explain::ONE_ALLOC;
 use super::interrupt::interruption;
 use super::kind::Kind;
 use super::output::configuration;
@@ -72,12 +73,7 @@ pub struct ShowArgs {
     /// Each instant as with --at: 600000..700000, 7d..8d.
     /// Processors lie along the curve of the strategy, or row by row. With --out also the table
     /// fragmentation: how many processors are free, and in how large boxes and regions.
-    #[arg(
-        long,
-        value_name = "FROM..TO",
-        allow_hyphen_values = true,
-        help_heading = "Show"
-    )]
+    #[arg(long, value_name = "FROM..TO", allow_hyphen_values = true, help_heading = "Show")]
     pub gantt: Option<Window>,
 
     /// The machine from one instant to another as an animated SVG, with --out.
@@ -106,7 +102,9 @@ The map is plots/machine.svg, .png, .pdf and .csv: a colour for each job, which 
 
 /// The command with the help of the shared arguments as they are meant here.
 pub fn adapted(command: clap::Command) -> clap::Command {
-    command.mut_arg("out", |arg| arg.long_help(ABOUT_OUT))
+    command
+        .mut_arg("out", |arg| arg.long_help(ABOUT_OUT))
+        .mut_arg("alloc", |arg| arg.help(ONE_ALLOC).long_help(ONE_ALLOC))
 }
 
 /// Runs the one cell as far as the instant, and shows the machine.

@@ -1,8 +1,6 @@
 use plotters::prelude::DrawingBackend;
 
-use super::chart::{
-    Chart, Derived, Encoding, Formula, Holds, Layer, Mark as Shown, View, places,
-};
+use super::chart::{Chart, Derived, Encoding, Formula, Holds, Layer, Mark as Shown, View, places};
 use super::edge::{Cells, Edge};
 use super::header::{Mark, header};
 use super::style::{BLUE, Colour, GREEN, INK, MARGIN, MUTED, PAGE, SKY, TICK, VERMILION, WHITE};

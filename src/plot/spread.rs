@@ -90,13 +90,8 @@ pub const WAITS: Words = Words {
     unit: " s",
 };
 /// Bounded slowdowns.
-pub const SLOWDOWNS: Words = Words {
-    title: "Bounded slowdowns",
-    x: "Bounded slowdown",
-    least: 1.0,
-    below: "",
-    unit: "",
-};
+pub const SLOWDOWNS: Words =
+    Words { title: "Bounded slowdowns", x: "Bounded slowdown", least: 1.0, below: "", unit: "" };
 /// Stretches.
 pub const STRETCHES: Words = Words {
     title: "Stretch of the jobs that send packets",
@@ -132,7 +127,8 @@ pub fn spreads(
     });
     subtitle.push("least mean first".to_string());
     if all > named.len() {
-        subtitle.push(format!("the {} with the least mean of {all}; the table has all", named.len()));
+        subtitle
+            .push(format!("the {} with the least mean of {all}; the table has all", named.len()));
     }
     if log_x && low < words.least && !words.below.is_empty() {
         subtitle.push(words.below.to_string());
@@ -196,7 +192,10 @@ pub struct WaitFigure<'a> {
 
 /// The waits and slowdowns of runs, a figure of each for every trace, machine and policy, or, if there are more
 /// than [`MOST`] schedules, for each scheduler. Runs of one schedule share a curve.
-pub fn waits<'a>(runs: &'a [Waits], subtitle: impl Fn(&RunKey) -> Vec<String>) -> Vec<WaitFigure<'a>> {
+pub fn waits<'a>(
+    runs: &'a [Waits],
+    subtitle: impl Fn(&RunKey) -> Vec<String>,
+) -> Vec<WaitFigure<'a>> {
     let same = |a: &RunKey, b: &RunKey| {
         (&a.trace, &a.topology, &a.policy) == (&b.trace, &b.topology, &b.policy)
     };
@@ -213,7 +212,8 @@ pub fn waits<'a>(runs: &'a [Waits], subtitle: impl Fn(&RunKey) -> Vec<String>) -
             figures.extend(figures_of(&setting, &subtitle));
             continue;
         }
-        let mut schedulers: Vec<&str> = setting.iter().map(|run| run.key.scheduler.as_str()).collect();
+        let mut schedulers: Vec<&str> =
+            setting.iter().map(|run| run.key.scheduler.as_str()).collect();
         schedulers.sort_unstable();
         schedulers.dedup();
         for scheduler in schedulers {
@@ -371,7 +371,8 @@ mod tests {
         assert!(spreads(STRETCHES, Vec::new(), vec![("a".to_string(), &Spread::of([]))]).is_none());
         // A narrow spread has a linear axis, on which nothing is moved.
         let spread = Spread::of([0.5, 2.0]);
-        let lines = spreads(SLOWDOWNS, Vec::new(), vec![("a".to_string(), &spread)]).expect("two values");
+        let lines =
+            spreads(SLOWDOWNS, Vec::new(), vec![("a".to_string(), &spread)]).expect("two values");
         assert!(!lines.log_x && lines.lines[0].points[0].x == 0.5);
     }
 

@@ -191,8 +191,13 @@ mod tests {
         let unfolded = "unfolded: x is bits 0 to 2 of a processor's number, y bits 3 to 4; neighbours differ in one bit";
         assert_eq!((cube.len(), cube[5].as_str()), (6, unfolded));
         let unfolded = |cube: &str| Sheets::unfolded(&cube.parse().expect("a machine"));
-        assert!(unfolded("hypercube:1").is_some_and(|line| line.starts_with("unfolded: x is bit 0 of a processor's number; ")));
-        assert!(unfolded("hypercube:3").is_some_and(|line| line.contains("bits 0 to 1 ") && line.contains("y bit 2;")));
+        assert!(unfolded("hypercube:1").is_some_and(|line| {
+            line.starts_with("unfolded: x is bit 0 of a processor's number; ")
+        }));
+        assert!(
+            unfolded("hypercube:3")
+                .is_some_and(|line| line.contains("bits 0 to 1 ") && line.contains("y bit 2;"))
+        );
         assert_eq!(unfolded("4x4"), None);
         let slices = map("2x2x2");
         assert_eq!(slices[..2], ["z = 0", "1  . ."]);

@@ -17,12 +17,16 @@ pub enum Instant {
 
 /// A text that is no instant.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("write seconds of the trace (2000000), a time since its start (1d2h, 2h30m, 3:20:00) or a date (1996-09-23T12:00)")]
+#[error(
+    "write seconds of the trace (2000000), a time since its start (1d2h, 2h30m, 3:20:00) or a date (1996-09-23T12:00)"
+)]
 pub struct InstantError;
 
 /// A date where the header does not say when the log starts.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("a date needs UnixStartTime in the trace's header: give a time since its start, such as 2000000 or 1d2h")]
+#[error(
+    "a date needs UnixStartTime in the trace's header: give a time since its start, such as 2000000 or 1d2h"
+)]
 pub struct NoStart;
 
 impl Instant {
@@ -130,7 +134,23 @@ mod tests {
             ["-5", "1d2h3m4s", "90s", "90m", "0:00:10", "100:00:00"].map(seconds),
             [Some(-5), Some(93_784), Some(90), Some(5400), Some(10), Some(360_000)]
         );
-        for no in ["", "noon", "1h2d", "1h1h", "h", "1d2", "-1d", "3:20", "3:60:00", "3:2:00", "1.5", "1996-13-01", "1996-09-23T24:00", "1996-09-23T1:00", "9999999999999999999d"] {
+        for no in [
+            "",
+            "noon",
+            "1h2d",
+            "1h1h",
+            "h",
+            "1d2",
+            "-1d",
+            "3:20",
+            "3:60:00",
+            "3:2:00",
+            "1.5",
+            "1996-13-01",
+            "1996-09-23T24:00",
+            "1996-09-23T1:00",
+            "9999999999999999999d",
+        ] {
             assert_eq!(at(no), None, "{no}");
         }
         let header = |text: &str| Header::parse(text.as_bytes());

@@ -11,7 +11,7 @@ use crate::experiment::contention::{
 use crate::experiment::shaken::ShakenRow;
 use crate::metrics::correlation::FEWEST;
 use crate::plot::{
-    Comparison, LinkMap, LinkMaps, Lines, STRETCHES, Scatter, ScatterPanel, Spread, Stems, save,
+    Comparison, Lines, LinkMap, LinkMaps, STRETCHES, Scatter, ScatterPanel, Spread, Stems, save,
     spreads,
 };
 

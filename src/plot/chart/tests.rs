@@ -303,11 +303,8 @@ fn pictures_of_a_machine_have_a_cell_for_each_processor() {
     let encoding = &all["concat"][0]["layer"][0]["encoding"];
     assert_eq!(encoding["y"]["sort"], serde_json::json!(["1", "0"]));
     assert_eq!(encoding["color"]["scale"]["domain"], serde_json::json!(["", "12", "7"]));
-    let slices = MachineMap {
-        sides: [3, 1, 2],
-        down: vec![false, true, false, false, false, false],
-        ..map
-    };
+    let slices =
+        MachineMap { sides: [3, 1, 2], down: vec![false, true, false, false, false, false], ..map };
     let all = checked(&slices);
     let titles = [0, 1].map(|z| all["concat"][z]["title"].as_str().unwrap_or_default().to_string());
     assert_eq!(titles, ["z = 0", "z = 1"]);

@@ -88,9 +88,12 @@ impl Told {
             }
         }
         let fastest = others.iter().min_by(|a, b| a.turnaround().total_cmp(&b.turnaround()));
-        if let Some(fastest) = fastest.filter(|_| others.iter().any(|one| one.times != first.times)) {
+        if let Some(fastest) = fastest.filter(|_| others.iter().any(|one| one.times != first.times))
+        {
             let pairs = pairs(fastest)?;
-            told.times = compare(&pairs, fastest, "turnaround").zip(compare(&pairs, fastest, "wait")).map(<[_; 2]>::from);
+            told.times = compare(&pairs, fastest, "turnaround")
+                .zip(compare(&pairs, fastest, "wait"))
+                .map(<[_; 2]>::from);
         }
         Ok((!told.pairwise.is_empty()).then_some(told))
     }
@@ -116,7 +119,11 @@ impl Told {
                 });
                 match verdict(next) {
                     "same" => format!(", the same for every job under {}{apart}", next.base),
-                    _ => format!(", not told from {}{more}: {}{distance}{apart}", next.base, change(next)),
+                    _ => format!(
+                        ", not told from {}{more}: {}{distance}{apart}",
+                        next.base,
+                        change(next)
+                    ),
                 }
             }
             ([], None) => String::new(),
@@ -154,7 +161,12 @@ fn change(of: &Compared) -> String {
     match verdict(of) {
         "same" => "the same for every job".to_string(),
         "better" => {
-            format!("{} % less (95 %: {} to {})", percent(-of.change), percent(-high), percent(-low))
+            format!(
+                "{} % less (95 %: {} to {})",
+                percent(-of.change),
+                percent(-high),
+                percent(-low)
+            )
         }
         "worse" => {
             format!("{} % more (95 %: {} to {})", percent(of.change), percent(low), percent(high))
@@ -233,7 +245,12 @@ mod tests {
         let said = told(&[runs("a", 0, "50"), runs("b", 1, "50"), runs("c", 2, "40")]);
         let lead = said.lead();
         assert!(lead.starts_with(", not told from b: ~ (-") && lead.contains("95 %: -"), "{lead}");
-        assert!(lead.ends_with("; the first that it is told from is c: 20.00 % less (95 %: 20.00 to 20.00)"), "{lead}");
+        assert!(
+            lead.ends_with(
+                "; the first that it is told from is c: 20.00 % less (95 %: 20.00 to 20.00)"
+            ),
+            "{lead}"
+        );
         assert_eq!(
             said.times(),
             "Against c, of the others the one with the shortest mean turnaround: turnaround 25.00 % more (95 %: 25.00 \
@@ -251,11 +268,14 @@ mod tests {
         assert_eq!(Told::of(&[], |_| Ok::<_, ()>(Vec::new())), Ok(None));
         // Of one block nothing can be told.
         let day = |scale: f64| -> Vec<JobRow> {
-            jobs(|_| 1.0, 50.0).into_iter().map(|job| JobRow {
-                submit: 0,
-                measures: job.measures.map(|value| value * scale),
-                ..job
-            }).collect()
+            jobs(|_| 1.0, 50.0)
+                .into_iter()
+                .map(|job| JobRow {
+                    submit: 0,
+                    measures: job.measures.map(|value| value * scale),
+                    ..job
+                })
+                .collect()
         };
         let of = |run| Ok::<_, ()>(day(1.0 + run as f64));
         let said = Told::of(&[runs("a", 0, "50"), runs("b", 1, "50")], of).expect("jobs");

@@ -13,7 +13,7 @@ pub const MOST: usize = PALETTE.len();
 /// About so many steps has a curve of more values.
 const STEPS: f64 = 200.0;
 /// The largest value over the smallest from which an axis is logarithmic.
-const WIDE: f64 = 30.0;
+const WIDE: f64 = 4.0;
 
 /// The values of some jobs, in as many steps as can be seen.
 #[derive(Clone, PartialEq, Debug)]
@@ -54,10 +54,10 @@ impl Spread {
     /// As a line. What is less than `least` stands there.
     fn line(&self, name: String, least: f64) -> Line {
         let mut points = Vec::new();
-        for (i, &(value, [below, upto])) in self.steps.iter().enumerate() {
+        for &(value, [below, upto]) in &self.steps {
             let x = value.max(least);
-            // The first value begins on the curve, not at the axis.
-            if i > 0 {
+            // What stands at the end of the axis has no edge there.
+            if value > least {
                 points.push(Point::new(x, below));
             }
             points.push(Point::new(x, upto));

@@ -89,7 +89,7 @@ const GAP: f64 = 34.0;
 /// Left of a map and below it, for numbers.
 const LABELS: f64 = 22.0;
 /// Above a slice, for its number.
-const SLICE: f64 = 15.0;
+const SLICE: f64 = 26.0;
 /// A line of text above a map.
 const LINE: f64 = 19.0;
 /// Where the first map begins, if the header has no more than is usual.
@@ -379,7 +379,7 @@ impl Candidates {
         let look = Text::of_size(10.5).colour(MUTED);
         if depth > 1 {
             let (_, top) = cells.corner(0, rows);
-            let at = (cells.left, top - SLICE / 2.0);
+            let at = (cells.left, top - 9.0);
             return canvas.text(&format!("z = {z}"), at, look);
         }
         let step = |side: usize| {

@@ -55,6 +55,11 @@ impl MachineMap {
         (across, cell(across))
     }
 
+    /// Room above the first slice for its name.
+    fn above(&self) -> f64 {
+        if self.sides[2] > 1 { 8.0 } else { 0.0 }
+    }
+
     fn slice_name(&self, z: usize) -> String {
         self.slices.get(z).map_or(format!("z = {z}"), |slice| slice.0.clone())
     }
@@ -91,11 +96,11 @@ impl Figure for MachineMap {
     fn height(&self) -> f64 {
         let [_, rows, slices] = self.sides.map(|side| side.max(1));
         let (across, cell) = self.layout();
-        TOP + 28.0 + slices.div_ceil(across) as f64 * (rows as f64 * cell + LABELS + GAP)
+        TOP + 28.0 + self.above() + slices.div_ceil(across) as f64 * (rows as f64 * cell + LABELS + GAP)
     }
 
     fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), PlotError> {
-        let top = header(canvas, &self.title, &self.subtitle, &[])?;
+        let top = header(canvas, &self.title, &self.subtitle, &[])? + self.above();
         let [columns, rows, slices] = self.sides.map(|side| side.max(1));
         let (across, cell) = self.layout();
         for z in 0..slices {
@@ -200,8 +205,8 @@ impl MachineMap {
             canvas.text(&y.to_string(), at, look.align(Align::Right))?;
         }
         if slices > 1 {
-            let at = (left + width, bottom + 28.0);
-            canvas.text(&self.slice_name(z), at, Text::of_size(TICK).align(Align::Right))?;
+            let at = (left, bottom - height - 12.0);
+            canvas.text(&self.slice_name(z), at, Text::of_size(TICK))?;
         }
         Ok(())
     }

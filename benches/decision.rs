@@ -63,6 +63,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         y_title: "time per decision (ns)".to_string(),
         log_x: true,
         log_y: true,
+        plain: false,
         lines: Vec::new(),
     };
     let mut table = String::from("strategy,side,processors,jobs,ns_per_decision\n");

@@ -50,9 +50,14 @@ pub struct ExplainArgs {
 
 const ABOUT_OUT: &str = "Write the table steps (Parquet, CSV) and a manifest into this folder.";
 
+/// Of commands that look at one run: there `all` is not taken.
+pub(super) const ONE_ALLOC: &str = "Allocator: mc1x1, mm, gen-alg, ... [default: mc1x1]; one, as of all else (replay list allocators)";
+
 /// The command with the help of the shared arguments as they are meant here.
 pub fn adapted(command: clap::Command) -> clap::Command {
-    command.mut_arg("out", |arg| arg.long_help(ABOUT_OUT))
+    command
+        .mut_arg("out", |arg| arg.long_help(ABOUT_OUT))
+        .mut_arg("alloc", |arg| arg.help(ONE_ALLOC).long_help(ONE_ALLOC))
 }
 
 /// Runs the one cell as far as the start of the job, and says how it came to it.

@@ -21,6 +21,7 @@ use crate::experiment::{RunKey, RunResult};
 use crate::files::Whole;
 use crate::frame::{FrameError, Tables};
 use crate::metrics::RunMetrics;
+use crate::plot::Waits;
 use crate::report::manifest::{Configuration, RunDetails, RunRecord, TraceRecord, WindowRecord};
 use crate::report::{RUN_FIGURES, Sheet, against_summary, shaken_summary, summary};
 use crate::table::{Column, write_csv, write_json_line};
@@ -40,6 +41,8 @@ pub struct Runs<'a> {
     columns: Vec<Column<RunResult>>,
     /// Without their jobs: what the summary and the plots need.
     results: Vec<RunResult>,
+    /// What the figures need of their jobs.
+    waits: Vec<Waits>,
     /// If the traces are shaken.
     estimates: Option<Estimates<RunMetrics>>,
     /// What the cells come to over shaken copies, once all are done.
@@ -71,6 +74,7 @@ impl<'a> Runs<'a> {
             tables: None,
             columns: columns(),
             results: Vec::new(),
+            waits: Vec::new(),
             estimates: loaded.plan.grid.shake.map(|_| Estimates::of_runs(&loaded.plan)),
             shaken: Vec::new(),
             against: Vec::new(),
@@ -115,6 +119,9 @@ impl<'a> Runs<'a> {
             }
             written => written.map_err(|e| Failure::output("standard output", e))?,
         }
+        if self.tables.is_some() {
+            self.waits.extend(Waits::of(&result));
+        }
         (result.jobs, result.allocations) = (Vec::new(), Vec::new());
         if !result.is_unshaken() {
             // The load over time is drawn of the trace itself.
@@ -131,6 +138,9 @@ impl<'a> Runs<'a> {
         }
         if let Some(estimates) = &self.estimates {
             self.shaken = estimates.rows(&self.loaded.plan).map_err(Failure::usage)?;
+        }
+        if self.sorting.is_some() && !self.quiet {
+            folding_among_others(&self.results).into_iter().for_each(tell);
         }
         let plan = &self.loaded.plan;
         let Some(log) = Against::new(plan).map_err(Failure::usage)? else { return Ok(()) };
@@ -204,8 +214,29 @@ impl Results for Runs<'_> {
     }
 
     fn figures(&self, plots: &Path) -> anyhow::Result<Vec<PathBuf>> {
-        Ok(crate::plot::gallery(plots, &self.results)?)
+        Ok(crate::plot::gallery(plots, &self.results, &self.waits)?)
     }
+}
+
+/// What is to be known of an order in which strategies that fold jobs stand among others: fewer processors are
+/// nearer to each other whatever the strategy.
+fn folding_among_others(results: &[RunResult]) -> Option<String> {
+    let folded = |run: &RunResult| {
+        let percent = run.metrics.system.and_then(|system| system.folded_percent);
+        percent.is_some_and(|percent| percent > 0.0)
+    };
+    let mut names: Vec<String> =
+        results.iter().filter(|run| folded(run)).map(|run| run.key.strategy()).collect();
+    names.sort();
+    names.dedup();
+    if names.is_empty() || results.iter().all(folded) {
+        return None;
+    }
+    let (names, run) = (names.join(", "), if names.len() == 1 { "runs" } else { "run" });
+    Some(format!(
+        "{names} {run} jobs on fewer processors than they ask for: distances, pairwise L1 and run times are not \
+         comparable with those of the others"
+    ))
 }
 
 /// The columns on standard output: those of outages only where there are any, and changes against

@@ -9,8 +9,9 @@ use clap::Args;
 use super::exit::{Exit, Failure, tell};
 use super::kind::Kind;
 use super::list;
+use crate::frame::read::JobsTable;
 use crate::number::grouped;
-use crate::report::page::{Csv, DOCTYPE, Folder, FolderError, is_published, page};
+use crate::report::page::{Csv, DOCTYPE, Folder, FolderError, is_published, page, told};
 
 /// Arguments of `replay report`.
 #[derive(Clone, Debug, Args)]
@@ -21,7 +22,8 @@ use crate::report::page::{Csv, DOCTYPE, Folder, FolderError, is_published, page}
   replay report out/kth checks.csv
 
 The page needs no network and no script to be read; with scripts its tables can be sorted, by mouse
-or keyboard. It has what the folders hold: nothing is run again.")]
+or keyboard. It has what the folders hold: nothing is run again. With jobs.parquet it says by a 95 %
+interval whether the best strategy can be told from the next.")]
 pub struct ReportArgs {
     /// Folders that --out has written, and files that verify --write has.
     #[arg(value_name = "DIR|FILE.csv", required = true)]
@@ -43,7 +45,11 @@ pub fn run(args: &ReportArgs) -> Result<Exit, Failure> {
     for path in &args.of {
         match path.is_dir() {
             true => {
-                let folder = Folder::read(path, tables).map_err(bad)?;
+                let mut folder = Folder::read(path, tables).map_err(bad)?;
+                if path.join(JobsTable::FILE).is_file() {
+                    let jobs = JobsTable::open(path).map_err(Failure::data)?;
+                    folder.told = told(&folder, |run| jobs.of(run)).map_err(Failure::data)?;
+                }
                 if !folder.missing.is_empty() && !args.quiet {
                     let files = folder.missing.join(", ");
                     tell(format_args!("{}: no longer has {files}", folder.name));

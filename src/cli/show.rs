@@ -7,13 +7,14 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use clap::Args;
+use clap::{ArgGroup, Args};
 use serde::Serialize;
 
 use self::window::{Drawn, Window};
 use super::args::{GridArgs, OutputArgs};
 use super::cells::Loaded;
 use super::exit::{Exit, Failure};
+use super::explain::ONE_ALLOC;
 use super::interrupt::interruption;
 use super::kind::Kind;
 use super::output::configuration;
@@ -27,13 +28,18 @@ use crate::number::grouped;
 use crate::plot::{Edge, MachineMap, save};
 use crate::report::machine::{Sheets, holders, machine_map, symbol};
 use crate::report::{Sheet, Shown};
+use crate::swf::Header;
 use crate::topology::{NodeId, Topology};
+use crate::workload::Instant;
 
 /// Arguments of `replay show`.
 #[derive(Clone, Debug, Args)]
+#[command(group(
+    ArgGroup::new("what").required(true).args(["at", "job", "gantt", "film", "perfetto"])
+))]
 #[command(after_help = "Examples:
   replay show --trace KTH-SP2 --job 5000
-  replay show --trace KTH-SP2 --tie 2,13,20,6 --at 2000000 --out out/show
+  replay show --trace KTH-SP2 --tie 2,13,20,6 --at 23d3h --out out/show
   replay show --trace KTH-SP2 --tie 2,13,20,6 --job 3333 --candidates --out out/candidates
   replay show --trace KTH-SP2 --at 100000 --down down.csv
   replay show --sched easy --alloc hilbert-best-fit --gantt 600000..700000 --out out/gantt
@@ -43,25 +49,15 @@ pub struct ShowArgs {
     #[command(flatten)]
     pub grid: GridArgs,
 
-    /// This instant: seconds of the trace, after all that happens in this second.
-    #[arg(
-        long,
-        value_name = "SECONDS",
-        allow_hyphen_values = true,
-        required_unless_present_any = ["job", "gantt", "film", "perfetto"],
-        group = "what",
-        help_heading = "Show"
-    )]
-    pub at: Option<i64>,
+    /// This instant of the trace, after all that happens in this second: 2000000, 1d2h, 3:20:00, 1996-09-23T12:00.
+    ///
+    /// Seconds, or days, hours, minutes and seconds, since the start of the log; or a date in its local time,
+    /// if its header has UnixStartTime.
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, help_heading = "Show")]
+    pub at: Option<Instant>,
 
     /// When the job of this number has just been given its processors.
-    #[arg(
-        long,
-        value_name = "N",
-        allow_hyphen_values = true,
-        help_heading = "Show",
-        group = "what"
-    )]
+    #[arg(long, value_name = "N", allow_hyphen_values = true, help_heading = "Show")]
     pub job: Option<i64>,
 
     /// Who competed for that job's processors, with scores and tie values.
@@ -72,38 +68,26 @@ pub struct ShowArgs {
     #[arg(long, conflicts_with_all = ["gantt", "film", "perfetto"], help_heading = "Show")]
     pub candidates: bool,
 
-    /// Who held which processors from one second to another, as bars.
+    /// Who held which processors from one instant to another, as bars.
     ///
+    /// Each instant as with --at: 600000..700000, 7d..8d.
     /// Processors lie along the curve of the strategy, or row by row. With --out also the table
     /// fragmentation: how many processors are free, and in how large boxes and regions.
-    #[arg(
-        long,
-        value_name = "FROM..TO",
-        allow_hyphen_values = true,
-        help_heading = "Show",
-        group = "what"
-    )]
+    #[arg(long, value_name = "FROM..TO", allow_hyphen_values = true, help_heading = "Show")]
     pub gantt: Option<Window>,
 
-    /// The machine from one second to another as an animated SVG, with --out.
+    /// The machine from one instant to another as an animated SVG, with --out.
     #[arg(
         long,
         value_name = "FROM..TO",
         allow_hyphen_values = true,
         requires = "out",
-        help_heading = "Show",
-        group = "what"
+        help_heading = "Show"
     )]
     pub film: Option<Window>,
 
     /// The whole run as events for ui.perfetto.dev and other viewers of Chrome's trace format; - is standard output.
-    #[arg(
-        long,
-        value_name = "FILE",
-        conflicts_with = "out",
-        help_heading = "Show",
-        group = "what"
-    )]
+    #[arg(long, value_name = "FILE", conflicts_with = "out", help_heading = "Show")]
     pub perfetto: Option<PathBuf>,
 
     #[command(flatten)]
@@ -118,7 +102,9 @@ The map is plots/machine.svg, .png, .pdf and .csv: a colour for each job, which 
 
 /// The command with the help of the shared arguments as they are meant here.
 pub fn adapted(command: clap::Command) -> clap::Command {
-    command.mut_arg("out", |arg| arg.long_help(ABOUT_OUT))
+    command
+        .mut_arg("out", |arg| arg.long_help(ABOUT_OUT))
+        .mut_arg("alloc", |arg| arg.help(ONE_ALLOC).long_help(ONE_ALLOC))
 }
 
 /// Runs the one cell as far as the instant, and shows the machine.
@@ -140,13 +126,14 @@ pub fn run(args: &ShowArgs, command: &[OsString]) -> Result<Exit, Failure> {
     }
     let drawn = [(args.gantt, Drawn::Gantt), (args.film, Drawn::Film)];
     if let Some((window, drawn)) = drawn.into_iter().find_map(|(at, drawn)| Some((at?, drawn))) {
+        let window = window.seconds(&cell.trace.workload.header)?;
         return window::draw(&mut session, &loaded, cell, drawn, window);
     }
     if let Some(path) = &args.perfetto {
         return window::events(cell, path, quiet);
     }
     let when = match (args.at, args.job) {
-        (Some(at), _) => When::At(at),
+        (Some(at), _) => When::At(seconds("--at", at, &cell.trace.workload.header)?),
         (None, number) => When::Started(number.unwrap_or_default()),
     };
     if args.candidates {
@@ -174,6 +161,11 @@ pub fn run(args: &ShowArgs, command: &[OsString]) -> Result<Exit, Failure> {
         shown.print(taken).map_err(|e| Failure::output("standard output", e))?;
     }
     session.publish(&mut shown, &tally)
+}
+
+/// Seconds of the trace, of an instant that an option says.
+fn seconds(option: &str, at: Instant, header: &Header) -> Result<i64, Failure> {
+    at.seconds(header).map_err(|error| Failure::usage_message(format!("{option}: {error}")))
 }
 
 /// The ends of a machine's rows and columns.
@@ -289,7 +281,10 @@ impl Results for Picture<'_> {
         });
         let figure = MachineMap {
             title,
-            subtitle: [Some(doing), hosts, asked].into_iter().flatten().collect(),
+            subtitle: [Some(doing), hosts, Sheets::unfolded(topology), asked]
+                .into_iter()
+                .flatten()
+                .collect(),
             sides: sheets.sides,
             holders: holders(taken, sheets),
             down: match taken.down.is_empty() {

@@ -11,6 +11,9 @@ use super::moved::Moved;
 use crate::metrics::bootstrap::Blocks;
 use crate::table::{Column, Table};
 
+/// Samples of the bootstrap, unless it is told otherwise.
+pub const SAMPLES: u32 = 2000;
+
 /// What is compared: columns of the table `jobs`.
 pub const MEASURES: [&str; 5] =
     ["wait", "turnaround", "bounded_slowdown", "pairwise_l1", "distance"];
@@ -90,6 +93,12 @@ impl Pairs {
         }
         unpaired += one.len() - i + (other.len() - j);
         Self { pairs, unpaired }
+    }
+
+    /// Takes in the pairs of another seed or copy: jobs of one time stay in one block.
+    pub fn extend(&mut self, other: Self) {
+        self.pairs.extend(other.pairs);
+        self.unpaired += other.unpaired;
     }
 
     /// How many pairs.

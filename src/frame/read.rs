@@ -57,18 +57,58 @@ pub fn values(dir: &Path, columns: &[&str]) -> Result<HashMap<i64, Vec<f64>>, Re
     read().map_err(|source| ReadError { path: path.clone(), source })
 }
 
-/// The jobs of one run of a folder, by job number and, of equal ones, by submission.
-///
-/// # Errors
-/// [`ReadError`] if the table is not there, or no such table.
-pub fn jobs(dir: &Path, run: i64) -> Result<Vec<JobRow>, ReadError> {
-    let path = dir.join("jobs.parquet");
-    let columns = ["run", "job", "submit", "start", "size"].into_iter().chain(MEASURES);
-    let read = || {
-        let frame = table(&path, columns.map(str::to_string).collect())?;
-        let [runs, numbers, submits, starts, sizes] =
-            ["run", "job", "submit", "start", "size"].map(|name| integers(&frame, name));
-        let (runs, numbers, submits, starts, sizes) = (runs?, numbers?, submits?, starts?, sizes?);
+/// The table of jobs of a folder, read run by run: that of a large grid does not fit into memory.
+#[derive(Clone, Debug)]
+pub struct JobsTable {
+    path: PathBuf,
+    /// Where the rows of a run are: first row, and how many.
+    parts: HashMap<i64, Vec<(usize, usize)>>,
+}
+
+impl JobsTable {
+    /// The file of a folder.
+    pub const FILE: &str = "jobs.parquet";
+
+    /// Finds the runs in the table.
+    ///
+    /// # Errors
+    /// [`ReadError`] if the table is not there, or no such table.
+    pub fn open(dir: &Path) -> Result<Self, ReadError> {
+        let path = dir.join(Self::FILE);
+        let read = || integers(&table(&path, vec!["run".to_string()])?, "run");
+        let runs = read().map_err(|source| ReadError { path: path.clone(), source })?;
+        let mut parts: HashMap<i64, Vec<(usize, usize)>> = HashMap::new();
+        let mut first = 0;
+        for part in runs.chunk_by(|one, next| one == next) {
+            parts.entry(part[0]).or_default().push((first, part.len()));
+            first += part.len();
+        }
+        Ok(Self { path, parts })
+    }
+
+    /// The jobs of one run, by job number and, of equal ones, by submission; none of a run that is not there.
+    ///
+    /// # Errors
+    /// [`ReadError`] if the table has other columns.
+    pub fn of(&self, run: i64) -> Result<Vec<JobRow>, ReadError> {
+        let mut rows = Vec::new();
+        for &part in self.parts.get(&run).into_iter().flatten() {
+            let read = self.part(part);
+            rows.extend(read.map_err(|source| ReadError { path: self.path.clone(), source })?);
+        }
+        rows.sort_by_key(|row: &JobRow| (row.number, row.submit));
+        Ok(rows)
+    }
+
+    fn part(&self, part: (usize, usize)) -> PolarsResult<Vec<JobRow>> {
+        let columns = ["job", "submit", "start", "size"].into_iter().chain(MEASURES);
+        let frame = ParquetReader::new(File::open(&self.path)?)
+            .with_columns(Some(columns.map(str::to_string).collect()))
+            .with_slice(Some(part))
+            .finish()?;
+        let [numbers, submits, starts, sizes] =
+            ["job", "submit", "start", "size"].map(|name| integers(&frame, name));
+        let (numbers, submits, starts, sizes) = (numbers?, submits?, starts?, sizes?);
         let measures: Vec<Vec<f64>> =
             MEASURES.iter().map(|name| reals(&frame, name)).collect::<PolarsResult<_>>()?;
         let row = |i: usize| JobRow {
@@ -78,12 +118,16 @@ pub fn jobs(dir: &Path, run: i64) -> Result<Vec<JobRow>, ReadError> {
             size: sizes[i],
             measures: std::array::from_fn(|measure| measures[measure][i]),
         };
-        let of_run = (0..runs.len()).filter(|&i| runs[i] == run);
-        let mut rows: Vec<JobRow> = of_run.map(row).collect();
-        rows.sort_by_key(|row| (row.number, row.submit));
-        Ok(rows)
-    };
-    read().map_err(|source| ReadError { path: path.clone(), source })
+        Ok((0..numbers.len()).map(row).collect())
+    }
+}
+
+/// The jobs of one run of a folder, as [`JobsTable::of`] gives them.
+///
+/// # Errors
+/// [`ReadError`] if the table is not there, or no such table.
+pub fn jobs(dir: &Path, run: i64) -> Result<Vec<JobRow>, ReadError> {
+    JobsTable::open(dir)?.of(run)
 }
 
 fn table(path: &Path, columns: Vec<String>) -> PolarsResult<DataFrame> {

@@ -43,7 +43,7 @@ impl Placement {
             C::new("pairwise_l1", "hops", "sum of hop distances over all pairs of the processors asked for, not of those lost to internal fragmentation", move |row| of(row).map(|of| of.0.pairwise_l1)),
             C::new("distance", "hops", "mean hop distance over the same pairs; 0 for one processor", move |row| of(row).map(|(place, size)| place.distance(size))),
             C::new("diameter", "hops", "largest L-infinity distance of two processors of the job, those lost to internal fragmentation included", move |row| of(row).map(|of| of.0.diameter)),
-            C::new("dispersal", "", "share of the smallest enclosing box that is not the job's, from 0 to 1; processors lost to internal fragmentation are the job's", move |row| of(row).map(|of| of.0.dispersal)),
+            C::new("dispersal", "share", "share of the smallest enclosing box that is not the job's, from 0 to 1; processors lost to internal fragmentation are the job's", move |row| of(row).map(|of| of.0.dispersal)),
             C::new("weighted_dispersal", "processors", "dispersal times the job's processors, those lost to internal fragmentation included", move |row| of(row).map(|of| of.0.weighted_dispersal)),
             C::new("components", "components", "connected components of the job's processors, those lost to internal fragmentation included", move |row| of(row).map(|of| of.0.components)),
             C::new("box_x", "processors", "side along x of the smallest box around the job's processors, those lost to internal fragmentation included; on a hypercube the size of the smallest enclosing subcube", move |row| of(row).map(|of| of.0.bounding_box[0])),

@@ -136,7 +136,7 @@ measures! {
     pub struct PlacementMetrics, from places: &PlacementMeans {
         mean_diameter: f64 ["hops"] "mean largest L-infinity distance of two processors of a job, those lost to internal fragmentation included; null if placements were not measured"
             = places.mean(places.diameter as f64);
-        mean_dispersal: f64 [""] "mean share of the smallest enclosing box that is not the job's, where processors lost to internal fragmentation are the job's; null if not measured"
+        mean_dispersal: f64 ["share"] "mean share of the smallest enclosing box that is not the job's, where processors lost to internal fragmentation are the job's; null if not measured"
             = places.mean(places.dispersal);
         mean_weighted_dispersal: f64 ["processors"] "mean of dispersal times the job's processors, those lost to internal fragmentation included; null if not measured"
             = places.mean(places.weighted_dispersal);
@@ -153,8 +153,8 @@ measures! {
     #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
     pub struct ScheduleMetrics, from times: Times {
         jobs: u64 ["jobs"] "jobs of the run, of the size, or of a replication" = times.waits.sorted.len() as u64;
-        utilization: f64 ["", rising] "processor-time that jobs asked for and used over processors times makespan, from 0 to 1; on hosts that jobs share used is what they computed, not what they held" = times.utilization;
-        held_utilization: Option<f64> ["", rising] "the same with the processors of whole points, which no other job can have; null where a point of the machine holds one processor" = times.held_utilization;
+        utilization: f64 ["share", rising] "processor-time that jobs asked for and used over processors times makespan, from 0 to 1; on hosts that jobs share used is what they computed, not what they held" = times.utilization;
+        held_utilization: Option<f64> ["share", rising] "the same with the processors of whole points, which no other job can have; null where a point of the machine holds one processor" = times.held_utilization;
         makespan: i64 ["s"] "last completion less first submission" = times.makespan;
         mean_wait: f64 ["s"] "mean of start less submission" = times.waits.mean;
         median_wait: f64 ["s"] "median wait" = times.waits.percentile(50.0);

@@ -274,7 +274,7 @@ measures! {
     /// al. and Bani-Mohammad 2008 (equations 2.2 and 2.3, weighted by time).
     #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
     pub struct SystemMetrics, from system: &Simulated<'_> {
-        allocated_utilization: f64 ["", rising] "as utilization, with the processors lost to internal fragmentation; null, as all that follow, for strategies that neither refuse nor hand out units" = system.allocated() / system.capacity;
+        allocated_utilization: f64 ["share", rising] "as utilization, with the processors lost to internal fragmentation; null, as all that follow, for strategies that neither refuse nor hand out units" = system.allocated() / system.capacity;
         internal_fragmentation_percent: f64 ["%"] "processor-time given to jobs beyond their request, of all that was given" = system.recorder.internal_fragmentation_percent();
         refusals: u64 ["refusals"] "attempts refused although the job's processors, or the fewest to which the strategy would fold it then, were free" = system.recorder.refusals;
         fragmented_refusals: u64 ["refusals"] "those of them refused for want of a place (external fragmentation)" = system.recorder.fragmented_refusals;
@@ -320,7 +320,7 @@ measures! {
     /// What outages come to, of a run in which there are any.
     #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
     pub struct OutageMetrics, from machine: &Installed<'_> {
-        up_utilization: f64 ["", rising] "as utilization, of the processors in service: not of those out of service; one that is to be, but that a job still holds, is in service" = match machine.installed - machine.recorder.down as f64 {
+        up_utilization: f64 ["share", rising] "as utilization, of the processors in service: not of those out of service; one that is to be, but that a job still holds, is in service" = match machine.installed - machine.recorder.down as f64 {
             up if up > 0.0 => machine.used / up,
             _ => 0.0,
         };

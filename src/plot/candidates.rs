@@ -1,6 +1,6 @@
 use plotters::prelude::DrawingBackend;
 
-use super::chart::Chart;
+use super::chart::{Chart, Derived, Encoding, Formula, Holds, Layer, Mark as Shown, View, places};
 use super::edge::{Cells, Edge};
 use super::header::{Mark, header};
 use super::style::{BLUE, Colour, GREEN, INK, MARGIN, MUTED, PAGE, SKY, TICK, VERMILION, WHITE};
@@ -89,7 +89,7 @@ const GAP: f64 = 34.0;
 /// Left of a map and below it, for numbers.
 const LABELS: f64 = 22.0;
 /// Above a slice, for its number.
-const SLICE: f64 = 15.0;
+const SLICE: f64 = 26.0;
 /// A line of text above a map.
 const LINE: f64 = 19.0;
 /// Where the first map begins, if the header has no more than is usual.
@@ -222,11 +222,52 @@ impl Figure for Candidates {
         table
     }
 
-    /// A picture of shells, centres and outlines, no chart.
+    /// A cell for each processor and what it counts in the tie value, without outlines; a view for each slice of
+    /// each candidate.
     fn chart(&self) -> Option<Chart> {
-        None
+        let slices = self.sides[2].max(1);
+        let views = self.shown().iter().enumerate().flat_map(|(place, one)| {
+            let taken = if place == 0 { GREEN } else { SKY };
+            let series = [
+                ("free 0", WHITE),
+                ("free 1", taken.towards(WHITE, 0.4)),
+                ("busy 0", BUSY),
+                ("out of service 0", MUTED),
+            ];
+            let series = series.map(|(name, colour)| (name.to_string(), colour)).to_vec();
+            let mut cells = places(self.sides);
+            cells.push(Encoding::new("color", WHAT, Holds::Series(series), "Before, and if taken"));
+            let mut numbers = places(self.sides);
+            numbers.push(Encoding::end("text", "weight"));
+            let layers = vec![
+                Layer::new(Shown::Cell, None, cells),
+                Layer::new(Shown::Text, Some(INK), numbers),
+            ];
+            (0..slices).map(move |z| {
+                let mut title = one.lines.join("; ");
+                if slices > 1 {
+                    title += &format!("; z = {z}");
+                }
+                let only = Some((SLICE_OF, format!("{} {z}", one.number)));
+                View { title, only, layers: layers.clone(), right: None }
+            })
+        });
+        Some(Chart {
+            title: self.title.clone(),
+            subtitle: self.subtitle.clone(),
+            derived: vec![
+                Derived { name: WHAT, of: Formula::Joined("before", "chosen") },
+                Derived { name: SLICE_OF, of: Formula::Joined("candidate", "z") },
+            ],
+            views: views.collect(),
+            across: if slices > 1 { slices } else { self.layout().across },
+        })
     }
 }
+
+/// Columns that a chart computes: what a processor was and whether it is taken, and a candidate's slice.
+const WHAT: &str = "processor";
+const SLICE_OF: &str = "slice";
 
 impl Candidates {
     /// One candidate, its corner at the left and the top.
@@ -338,7 +379,7 @@ impl Candidates {
         let look = Text::of_size(10.5).colour(MUTED);
         if depth > 1 {
             let (_, top) = cells.corner(0, rows);
-            let at = (cells.left, top - SLICE / 2.0);
+            let at = (cells.left, top - 9.0);
             return canvas.text(&format!("z = {z}"), at, look);
         }
         let step = |side: usize| {

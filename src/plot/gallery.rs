@@ -6,10 +6,11 @@ use super::name::{Stems, machine, setting};
 use super::number::grouped;
 use super::recorded::{RECORDED, waits_by_class};
 use super::shaken::{Improvements, over_copies, overall};
+use super::spread::{WaitFigure, waits};
 use super::waits::{AtLoad, waits_by_load};
 use super::{
     Comparison, Figure, Improvement, Load, Order, PlotError, StrategyBar, StrategyBars, TieRow,
-    Ties, save,
+    Ties, Waits, save,
 };
 use crate::experiment::{RunKey, RunResult};
 use crate::metrics::by_size::improvement;
@@ -34,6 +35,7 @@ fn named(parts: Vec<String>, figure: impl Figure + Send + Sync + 'static) -> Nam
 ///   job size and by rank of the size;
 /// * for every trace, machine and scheduler with at least two strategies, these, and if the
 ///   schedule depends on them a comparison by several measures;
+/// * for every trace and machine, how waits and bounded slowdowns of jobs spread, if `of_jobs` has them;
 /// * for every trace that runs at three loads or more, machine and scheduler, the wait against the load;
 /// * for every trace, machine and strategy under the scheduler `recorded` and others, mean waits by size;
 /// * all tie counts in one figure;
@@ -49,7 +51,11 @@ fn named(parts: Vec<String>, figure: impl Figure + Send + Sync + 'static) -> Nam
 ///
 /// # Errors
 /// The first [`PlotError`] of a figure that cannot be drawn or written.
-pub fn gallery(dir: &Path, results: &[RunResult]) -> Result<Vec<PathBuf>, PlotError> {
+pub fn gallery(
+    dir: &Path,
+    results: &[RunResult],
+    of_jobs: &[Waits],
+) -> Result<Vec<PathBuf>, PlotError> {
     // All figures compare: beside a log that lacks jobs, over the others.
     let compared: Vec<RunResult>;
     let results = match results.iter().any(|run| run.over_log.is_some()) {
@@ -62,6 +68,7 @@ pub fn gallery(dir: &Path, results: &[RunResult]) -> Result<Vec<PathBuf>, PlotEr
     let album = Album::new(results);
     let mut pictures = album.improvements();
     pictures.extend(album.settings());
+    pictures.extend(album.spreads(of_jobs));
     pictures.extend(album.waits());
     pictures.extend(album.recorded());
     pictures.extend(album.ties());
@@ -238,6 +245,19 @@ impl<'a> Album<'a> {
             }
         }
         pictures
+    }
+
+    /// How waits and slowdowns of jobs spread.
+    fn spreads(&self, of_jobs: &[Waits]) -> Vec<Named> {
+        let figures = waits(of_jobs, |key| self.subtitle(key));
+        let named = |WaitFigure { kind, key, of_scheduler, lines }: WaitFigure<'_>| {
+            let mut parts = self.parts(kind, key);
+            if !of_scheduler {
+                parts.retain(|part| *part != key.scheduler);
+            }
+            named(parts, lines)
+        };
+        figures.into_iter().map(named).collect()
     }
 
     /// What logs did beside what policies make of their jobs.

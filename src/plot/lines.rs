@@ -22,6 +22,8 @@ pub struct Lines {
     pub log_x: bool,
     /// Whether the y axis is logarithmic; points that are not positive are left out then.
     pub log_y: bool,
+    /// Whether the points have no dots: they are corners of a curve.
+    pub plain: bool,
     /// The lines.
     pub lines: Vec<Line>,
 }
@@ -118,7 +120,7 @@ impl Figure for Lines {
             for point in self.points(line) {
                 error_bar(canvas, &panel, point, colour(i))?;
             }
-            if at.len() <= DOTTED {
+            if at.len() <= DOTTED && !self.plain {
                 for &centre in &at {
                     canvas.disc(centre, if ringed(i) { 5.0 } else { 4.0 }, colour(i))?;
                     if ringed(i) {

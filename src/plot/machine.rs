@@ -1,6 +1,6 @@
 use plotters::prelude::DrawingBackend;
 
-use super::chart::Chart;
+use super::chart::{Chart, Encoding, Holds, Layer, Mark, View, places};
 use super::edge::{Cells, Edge};
 use super::header::header;
 use super::style::{Colour, GRID, INK, MARGIN, MUTED, PAGE, TICK, WHITE};
@@ -55,6 +55,15 @@ impl MachineMap {
         (across, cell(across))
     }
 
+    /// Room above the first slice for its name.
+    fn above(&self) -> f64 {
+        if self.sides[2] > 1 { 8.0 } else { 0.0 }
+    }
+
+    fn slice_name(&self, z: usize) -> String {
+        self.slices.get(z).map_or(format!("z = {z}"), |slice| slice.0.clone())
+    }
+
     /// The colour of a job: it goes with its number, whenever it is drawn.
     fn colour(&self, place: usize) -> Colour {
         if self.asked == Some(place) {
@@ -87,11 +96,13 @@ impl Figure for MachineMap {
     fn height(&self) -> f64 {
         let [_, rows, slices] = self.sides.map(|side| side.max(1));
         let (across, cell) = self.layout();
-        TOP + 28.0 + slices.div_ceil(across) as f64 * (rows as f64 * cell + LABELS + GAP)
+        TOP + 28.0
+            + self.above()
+            + slices.div_ceil(across) as f64 * (rows as f64 * cell + LABELS + GAP)
     }
 
     fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), PlotError> {
-        let top = header(canvas, &self.title, &self.subtitle, &[])?;
+        let top = header(canvas, &self.title, &self.subtitle, &[])? + self.above();
         let [columns, rows, slices] = self.sides.map(|side| side.max(1));
         let (across, cell) = self.layout();
         for z in 0..slices {
@@ -111,18 +122,42 @@ impl Figure for MachineMap {
             let job = holder.and_then(|place| self.jobs.get(place));
             let mut row = place.map(|side| side.to_string()).to_vec();
             let down = self.down.get(node) == Some(&true);
-            let nobody = if down { "out of service" } else { "" };
+            let nobody = if down { OUT } else { "" };
             row.push(job.map_or(nobody.to_string(), i64::to_string));
             table.row(&row);
         }
         table
     }
 
-    /// A picture of a machine, no chart: Vega-Lite has neither walls nor a colour for each of many jobs.
+    /// A cell for each processor, without walls and numbers; a view for each slice.
     fn chart(&self) -> Option<Chart> {
-        None
+        let mut jobs = vec![(String::new(), GRID)];
+        if self.down.contains(&true) {
+            jobs.push((OUT.to_string(), MUTED));
+        }
+        let job = |(place, number): (usize, &i64)| (number.to_string(), self.colour(place));
+        jobs.extend(self.jobs.iter().enumerate().map(job));
+        let mut encodings = places(self.sides);
+        encodings.push(Encoding::new("color", "job", Holds::Series(jobs), "Job"));
+        let slices = self.sides[2].max(1);
+        let view = |z: usize| View {
+            title: if slices > 1 { self.slice_name(z) } else { String::new() },
+            only: (slices > 1).then(|| ("z", z.to_string())),
+            layers: vec![Layer::new(Mark::Cell, None, encodings.clone())],
+            right: None,
+        };
+        Some(Chart {
+            title: self.title.clone(),
+            subtitle: self.subtitle.clone(),
+            views: (0..slices).map(view).collect(),
+            across: self.layout().0,
+            ..Chart::default()
+        })
     }
 }
+
+/// In the data, who holds a processor that is out of service.
+const OUT: &str = "out of service";
 
 impl MachineMap {
     /// One slice, its corner at the left and the bottom.
@@ -172,9 +207,8 @@ impl MachineMap {
             canvas.text(&y.to_string(), at, look.align(Align::Right))?;
         }
         if slices > 1 {
-            let at = (left + width, bottom + 28.0);
-            let name = self.slices.get(z).map_or(format!("z = {z}"), |slice| slice.0.clone());
-            canvas.text(&name, at, Text::of_size(TICK).align(Align::Right))?;
+            let at = (left, bottom - height - 12.0);
+            canvas.text(&self.slice_name(z), at, Text::of_size(TICK))?;
         }
         Ok(())
     }

@@ -61,19 +61,32 @@ impl Panel {
     /// Ticks of the x axis: as many as have room for their labels.
     fn x_ticks(&self) -> Result<Vec<Tick>, PlotError> {
         let look = Text::of_size(TICK);
-        let mut steps = ((self.right - self.left) / 70.0).max(2.0) as usize;
-        loop {
-            let ticks = self.x.ticks(steps);
-            let mut crowded = false;
+        let crowded = |ticks: &[Tick]| {
             for pair in ticks.windows(2) {
                 let widths = look.width(&pair[0].label)? + look.width(&pair[1].label)?;
-                crowded |=
-                    self.at_x(pair[1].value) - self.at_x(pair[0].value) < widths / 2.0 + LABEL_GAP;
+                let apart = self.at_x(pair[1].value) - self.at_x(pair[0].value);
+                if apart < widths / 2.0 + LABEL_GAP {
+                    return Ok(true);
+                }
             }
-            if !crowded || steps <= 2 {
+            Ok::<_, PlotError>(false)
+        };
+        let most = ((self.right - self.left) / 70.0).max(2.0) as usize;
+        for steps in (2..=most).rev() {
+            let ticks = self.x.ticks(steps);
+            if !crowded(&ticks)? {
                 return Ok(ticks);
             }
-            steps -= 1;
+        }
+        // A scale with steps of its own, or labels that are too long for two: every second one, every third, ...
+        let all = self.x.ticks(2);
+        let mut every = 2;
+        loop {
+            let ticks: Vec<Tick> = all.iter().step_by(every).cloned().collect();
+            if ticks.len() < 2 || !crowded(&ticks)? {
+                return Ok(ticks);
+            }
+            every += 1;
         }
     }
 

@@ -18,6 +18,7 @@ pub fn waits_by_class(subtitle: Vec<String>, runs: &[&RunResult]) -> Lines {
         y_title: "Mean wait (hours)".to_string(),
         log_x: true,
         log_y: true,
+        plain: false,
         lines: runs.iter().map(|run| line(run)).collect(),
     }
 }

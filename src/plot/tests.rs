@@ -81,8 +81,8 @@ fn names(paths: &[PathBuf]) -> Vec<&str> {
 fn a_gallery_draws_what_applies_and_repeats_its_bytes() {
     let (a, b) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
     let results = results();
-    let first = gallery(a.path(), &results[..3]).expect("drawn");
-    let second = gallery(b.path(), &results[..3]).expect("drawn");
+    let first = gallery(a.path(), &results[..3], &[]).expect("drawn");
+    let second = gallery(b.path(), &results[..3], &[]).expect("drawn");
     let svgs: Vec<_> = names(&first).into_iter().filter(|name| name.ends_with("svg")).collect();
     let expected = [
         "improvement-by-size--made--4x4--fcfs--mc1x1-2-13-20-6.svg",
@@ -104,9 +104,9 @@ fn a_gallery_draws_what_applies_and_repeats_its_bytes() {
 #[test]
 fn a_twin_has_the_same_seed() {
     let dir = tempfile::tempdir().expect("a folder");
-    let paths = gallery(dir.path(), &results()[2..]).expect("drawn");
+    let paths = gallery(dir.path(), &results()[2..], &[]).expect("drawn");
     assert!(names(&paths).iter().all(|name| !name.starts_with("improvement")));
-    assert!(gallery(dir.path(), &[]).expect("nothing to draw").is_empty());
+    assert!(gallery(dir.path(), &[], &[]).expect("nothing to draw").is_empty());
 }
 
 #[test]

@@ -58,6 +58,7 @@ pub fn waits_by_load(subtitle: Vec<String>, points: &[AtLoad<'_>]) -> Option<Lin
         y_title: "Mean wait (hours)".to_string(),
         log_x: false,
         log_y,
+        plain: false,
         lines: shared.into_iter().map(line).collect(),
     })
 }

@@ -56,6 +56,25 @@ impl Sheets {
         x * self.steps[0] + y * self.steps[1] + z * self.steps[2]
     }
 
+    /// How a machine that is no grid lies on the page, in a line; nothing of others.
+    pub fn unfolded(topology: &Topology) -> Option<String> {
+        let Topology::Hypercube(cube) = topology else { return None };
+        let [columns, rows, _] = Self::of(topology).sides;
+        let across = columns.trailing_zeros();
+        let bits = |low: u32, high: u32| match high - low {
+            1 => format!("bit {low}"),
+            _ => format!("bits {low} to {}", high - 1),
+        };
+        let up = match rows {
+            1 => String::new(),
+            _ => format!(", y {}", bits(across, cube.dimensions().into())),
+        };
+        Some(format!(
+            "unfolded: x is {} of a processor's number{up}; neighbours differ in one bit",
+            bits(0, across)
+        ))
+    }
+
     /// What a slice is called; nothing if it is the only one.
     pub fn slice_name(self, z: usize) -> Option<String> {
         let [columns, _, slices] = self.sides;
@@ -131,6 +150,7 @@ pub fn machine_map(topology: &Topology, snapshot: &Snapshot) -> Vec<String> {
         }
         lines.push(axis.trim_end().to_string());
     }
+    lines.extend(Sheets::unfolded(topology));
     lines
 }
 
@@ -175,6 +195,18 @@ mod tests {
         assert_eq!(machine_map(&mesh, &some_out)[..2], ["1  . - . - . . .", "0  . . . . . . ."]);
         let map = |machine: &str| machine_map(&machine.parse().expect("a machine"), &empty);
         assert_eq!(map("7x2"), ["1  . . . . . . .", "0  . . . . . . .", "   0         5"]);
+        let cube = map("hypercube:5");
+        let unfolded = "unfolded: x is bits 0 to 2 of a processor's number, y bits 3 to 4; neighbours differ in one bit";
+        assert_eq!((cube.len(), cube[5].as_str()), (6, unfolded));
+        let unfolded = |cube: &str| Sheets::unfolded(&cube.parse().expect("a machine"));
+        assert!(unfolded("hypercube:1").is_some_and(|line| {
+            line.starts_with("unfolded: x is bit 0 of a processor's number; ")
+        }));
+        assert!(
+            unfolded("hypercube:3")
+                .is_some_and(|line| line.contains("bits 0 to 1 ") && line.contains("y bit 2;"))
+        );
+        assert_eq!(unfolded("4x4"), None);
         let slices = map("2x2x2");
         assert_eq!(slices[..2], ["z = 0", "1  . ."]);
         assert_eq!(slices.len(), 8);

@@ -23,6 +23,9 @@ impl Kind {
     }
 }
 
+/// The unit of shares from 0 to 1, which people are shown in percent.
+pub const SHARE: &str = "share";
+
 /// The documentation of a column.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize)]
 pub struct ColumnInfo {
@@ -31,7 +34,7 @@ pub struct ColumnInfo {
     /// What it holds.
     #[serde(rename = "type")]
     pub kind: Kind,
-    /// Unit; empty for names, numbers and pure ratios.
+    /// Unit; empty for names, numbers and pure ratios, [`SHARE`] for what is from 0 to 1.
     pub unit: &'static str,
     /// Meaning, and when it is null.
     #[serde(rename = "about")]
@@ -76,7 +79,7 @@ pub enum Value<'a> {
 pub struct Column<Row> {
     /// Name in the files.
     pub name: &'static str,
-    /// Unit; empty for names, numbers and pure ratios.
+    /// Unit; empty for names, numbers and pure ratios, [`SHARE`] for what is from 0 to 1.
     pub unit: &'static str,
     /// Meaning, and when it is null.
     pub meaning: &'static str,

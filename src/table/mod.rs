@@ -39,7 +39,7 @@ mod column;
 mod measures;
 mod write;
 
-pub use column::{Column, ColumnInfo, Get, Kind, Measure, Value};
+pub use column::{Column, ColumnInfo, Get, Kind, Measure, SHARE, Value};
 pub(crate) use measures::measures;
 pub use write::{csv, ranges, write_csv, write_json_line};
 

@@ -20,6 +20,7 @@ mod dependencies;
 mod error;
 mod extra;
 pub mod generated;
+mod instant;
 mod job;
 mod load;
 mod locate;
@@ -48,6 +49,7 @@ pub use dependencies::{
 };
 pub use error::{AnyField, CleaningError, LoadError, Problem};
 pub use extra::{Descriptor, Extra, ExtraFields};
+pub use instant::{Instant, InstantError, NoStart};
 pub use job::{Job, JobId};
 pub use load::Workload;
 pub use locate::{NotFound, SearchPath, TRACES_VARIABLE};

@@ -109,11 +109,8 @@ impl Window {
             None => first,
             Some(Start::Seconds(seconds)) => seconds,
             Some(Start::Day(day)) => {
-                let start = header.unix_start_time().ok_or(WindowError::NoStartTime)?;
-                let midnight = day
-                    .saturating_mul(SECONDS_PER_DAY)
-                    .saturating_sub(header.time_zone().unwrap_or(0));
-                midnight.saturating_sub(start)
+                let midnight = day.saturating_mul(SECONDS_PER_DAY);
+                since_start(header, midnight).ok_or(WindowError::NoStartTime)?
             }
         };
         let begin = jobs.partition_point(|job| job.submit < from);
@@ -147,20 +144,31 @@ impl FromStr for Start {
         if let Ok(seconds) = text.parse() {
             return Ok(Start::Seconds(seconds));
         }
-        let mut parts =
-            text.split('-').map(|part| match part.bytes().all(|byte| byte.is_ascii_digit()) {
-                true => part.parse::<u32>().ok(),
-                false => None,
-            });
-        match (parts.next().flatten(), parts.next().flatten(), parts.next().flatten(), parts.next())
+        date(text).map(Start::Day).ok_or_else(unknown)
+    }
+}
+
+/// Seconds since the start of a log, of its local time in seconds since 1970 began; `None` if the header does not
+/// say when it starts.
+pub(super) fn since_start(header: &Header, local: i64) -> Option<i64> {
+    let start = header.unix_start_time()?;
+    Some(local.saturating_sub(header.time_zone().unwrap_or(0)).saturating_sub(start))
+}
+
+/// A date like `1996-09-23` as days since 1970-01-01.
+pub(super) fn date(text: &str) -> Option<i64> {
+    let mut parts =
+        text.split('-').map(|part| match part.bytes().all(|byte| byte.is_ascii_digit()) {
+            true => part.parse::<u32>().ok(),
+            false => None,
+        });
+    match (parts.next().flatten(), parts.next().flatten(), parts.next().flatten(), parts.next()) {
+        (Some(year @ 1..=9999), Some(month @ 1..=12), Some(day), None)
+            if (1..=month_days(year, month)).contains(&day) =>
         {
-            (Some(year @ 1..=9999), Some(month @ 1..=12), Some(day), None)
-                if (1..=month_days(year, month)).contains(&day) =>
-            {
-                Ok(Start::Day(days_since_1970(year, month, day)))
-            }
-            _ => Err(unknown()),
+            Some(days_since_1970(year, month, day))
         }
+        _ => None,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::dir::Dir;
 
-trials!(a_page_holds_all_that_ran, what_is_no_result_is_refused);
+trials!(a_page_holds_all_that_ran, the_verdict_has_an_interval, what_is_no_result_is_refused,);
 
 fn a_page_holds_all_that_ran() {
     let dir = Dir::with_trace();
@@ -19,6 +19,9 @@ fn a_page_holds_all_that_ran() {
         "turnaround is shortest under",
         "published numbers:",
         "mean pairwise l1 (hops)",
+        "utilization (%)",
+        "paired bootstrap",
+        "Waits and turnarounds are the same under all 2",
     ] {
         assert!(page.contains(said), "{said}");
     }
@@ -33,6 +36,32 @@ fn a_page_holds_all_that_ran() {
     // The same folders, the same page.
     dir.replay("report out streams checks.csv --write again.html -q").code(0).says_nothing();
     assert_eq!(dir.read("again.html"), dir.read("page.html"));
+}
+
+/// The verdict is that of `compare`, and says so where it has no jobs to compare.
+fn the_verdict_has_an_interval() {
+    let dir = Dir::with_trace();
+    let run = "--jobs 900 --alloc mc1x1,random,hilbert-first-fit -q";
+    dir.replay(&format!("{run} --out out")).code(0);
+    dir.replay("report out --write page.html -q").code(0);
+    let page = String::from_utf8(dir.read("page.html")).expect("UTF-8");
+    let verdict = page.split("<p class=\"verdict\">").nth(1).expect("a verdict");
+    let verdict = verdict.split("</p>").next().unwrap_or_default();
+    let compared = dir.replay("compare out:2 out:0 --measure pairwise_l1 --format json").code(0);
+    let compared = &compared.objects()[0];
+    let percent = |name: &str| format!("{:.2}", -compared[name].as_f64().expect("a number"));
+    let interval = [percent("change_high_percent"), percent("change_low_percent")];
+    let said = format!(
+        "{} % less (95 %: {} to {}) than under hilbert-first-fit",
+        percent("change_percent"),
+        interval[0],
+        interval[1]
+    );
+    assert!(verdict.contains(&said), "{said}: {verdict}");
+    dir.replay(&format!("{run} --no-jobs --out short")).code(0);
+    dir.replay("report short --write short.html -q").code(0);
+    let page = String::from_utf8(dir.read("short.html")).expect("UTF-8");
+    assert!(page.contains("without an interval, for the folder has no jobs.parquet"));
 }
 
 fn what_is_no_result_is_refused() {

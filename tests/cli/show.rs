@@ -4,6 +4,7 @@ use super::dir::Dir;
 
 trials!(
     the_machine_is_shown,
+    an_instant_is_said_in_many_ways,
     what_is_shown_is_what_the_run_has,
     pictures_and_tables_are_written,
     a_window_is_drawn,
@@ -32,6 +33,25 @@ fn the_machine_is_shown() {
     );
     let empty = dir.replay("show --trace a.swf --at 5000 -q").code(0);
     empty.prints("at 5,000 s: 0 jobs on 0 of 16 processors, 0 jobs waiting");
+}
+
+/// Times since the start of the log, and dates of logs that say when they start.
+fn an_instant_is_said_in_many_ways() {
+    let log = "; UnixStartTime: 843436800\n; MaxProcs: 16\n1 0 -1 90000 4\n2 86400 -1 9000 8\n";
+    let dir = Dir::new().file("a.swf", log);
+    let shown = |at: &str| {
+        dir.replay(&format!("show --trace a.swf --at {at} -q")).code(0).says_nothing().stdout
+    };
+    let seconds = shown("88200");
+    assert!(seconds.contains("at 88,200 s: 2 jobs on 12 of 16 processors"), "{seconds}");
+    for at in ["1d30m", "24:30:00", "24h1800s", "1996-09-24T00:30", "1996-09-24T00:30:00"] {
+        assert_eq!(shown(at), seconds, "{at}");
+    }
+    let drawn = |window: &str| {
+        dir.replay(&format!("show --trace a.swf --gantt {window} --format json -q")).code(0).stdout
+    };
+    assert_eq!(drawn("1d..1d2h"), drawn("86400..93600"));
+    assert_eq!(drawn("1996-09-24..1996-09-24T02:00"), drawn("86400..93600"));
 }
 
 /// The picture's numbers are those of the run's own table, in either loop.
@@ -67,7 +87,8 @@ fn pictures_and_tables_are_written() {
             "plots/machine.csv",
             "plots/machine.pdf",
             "plots/machine.png",
-            "plots/machine.svg"
+            "plots/machine.svg",
+            "plots/machine.vl.json"
         ]
     );
     let cells = String::from_utf8(dir.read("out/plots/machine.csv")).expect("text");
@@ -269,7 +290,9 @@ fn hosts_are_shown_with_their_jobs() {
 fn what_cannot_be_shown() {
     let dir = Dir::with_trace();
     let show = |rest: &str| dir.replay(&format!("show --trace lublin-10x10 --jobs 50 -q {rest}"));
-    show("").refused(&["--at <SECONDS>"]);
+    show("").refused(&[
+        "<--at <TIME>|--job <N>|--gantt <FROM..TO>|--film <FROM..TO>|--perfetto <FILE>>",
+    ]);
     show("--at 1 --job 2").refused(&["--at", "--job"]);
     show("--job 999999").fails(2, 1, &["--job 999999", "no job of lublin-10x10 has this number"]);
     show("--at 9 --alloc mm,mc1x1").fails(2, 1, &["show takes one", "2 runs"]);
@@ -279,9 +302,10 @@ fn what_cannot_be_shown() {
         let cluster = format!("--mesh cluster:100x2 --alloc elmer {no}");
         show(&cluster).fails(2, 1, &["on a cluster", "--at and --job"]);
     }
-    show("--at noon").refused(&["noon"]);
+    show("--at noon").refused(&["noon", "1d2h", "3:20:00", "1996-09-23T12:00"]);
+    show("--at 1996-09-23T12:00").fails(2, 1, &["--at: a date needs UnixStartTime", "1d2h"]);
     show("--gantt 9").refused(&["FROM..TO"]);
-    show("--gantt 9..3").refused(&["FROM must be before TO"]);
+    show("--gantt 9..3").fails(2, 1, &["FROM must be before TO"]);
     show("--gantt 1..2 --job 3").refused(&["--gantt", "--job"]);
     show("--film 0..9000").refused(&["--out"]);
     show("--gantt -900..-800").fails(2, 1, &["no job has processors between -900 s and -800 s"]);

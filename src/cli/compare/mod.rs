@@ -16,7 +16,7 @@ use crate::cli::exit::{Exit, Failure, tell};
 use crate::cli::print::{SortArg, TableArgs};
 use crate::cli::stdout::stdout;
 use crate::cli::words::one;
-use crate::experiment::compare::{Compared, MEASURES, Pairs, RunRow};
+use crate::experiment::compare::{Compared, MEASURES, Pairs, RunRow, SAMPLES};
 use crate::experiment::moved::Moved;
 use crate::frame::read::{self, ReadError};
 use crate::number::{fixed, grouped};
@@ -81,7 +81,7 @@ pub struct CompareArgs {
     fail_if_worse: Vec<String>,
 
     /// Samples of the bootstrap behind the intervals.
-    #[arg(long, value_name = "N", default_value_t = 2000, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(long, value_name = "N", default_value_t = SAMPLES, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     samples: u32,
 
     /// Seed of the bootstrap.
@@ -393,7 +393,10 @@ fn sheet(rows: &[Compared]) -> Sheet {
             number(row.means[0], 2),
             number(row.means[1], 2),
             number(row.change, 2),
-            format!("{} to {}", number(low, 2), number(high, 2)),
+            match low.is_finite() && high.is_finite() {
+                true => format!("{} to {}", number(low, 2), number(high, 2)),
+                false => "-".to_string(),
+            },
             share(row.lower),
             share(row.higher),
             row.verdict().to_string(),

@@ -10,9 +10,12 @@ use crate::experiment::contention::{
 };
 use crate::experiment::shaken::ShakenRow;
 use crate::metrics::correlation::FEWEST;
-use crate::plot::{Comparison, LinkMap, LinkMaps, Scatter, ScatterPanel, Stems, save};
+use crate::plot::{
+    Comparison, Lines, LinkMap, LinkMaps, STRETCHES, Scatter, ScatterPanel, Spread, Stems, save,
+    spreads,
+};
 
-/// Draws a comparison of every setting, the points of every row of correlations, and a map of every run
+/// Draws a comparison of every setting and how the stretch of its jobs spreads, the points of every row of correlations, and a map of every run
 /// of a trace as it is on a 2D machine; the paths of the files. Names and subtitles tell machines and seeds apart if there are several.
 pub fn write(
     plots: &Path,
@@ -30,6 +33,10 @@ pub fn write(
         parts.extend(seed.as_deref());
         let figure = comparison(&group, seed.as_deref(), shaken);
         files.extend(save(plots, &stems.give(&parts), &figure)?);
+        if let Some(figure) = stretches(&group, seed.as_deref()) {
+            parts[0] = "stretch";
+            files.extend(save(plots, &stems.give(&parts), &figure)?);
+        }
     }
     // Fewer points have no correlation.
     let correlated = |one: &Correlations<'_>| one.points.len() >= FEWEST;
@@ -131,6 +138,19 @@ fn comparison(group: &[&Contended], seed: Option<&str>, shaken: &[ShakenRow]) ->
             })
             .collect(),
     }
+}
+
+/// How stretch spreads over the jobs of each strategy; nothing if none sends.
+fn stretches(group: &[&Contended], seed: Option<&str>) -> Option<Lines> {
+    let spread = |run: &&Contended| {
+        let jobs = run.result.jobs.iter();
+        (run.key.strategy(), Spread::of(jobs.filter_map(|job| job.stretch())))
+    };
+    let own: Vec<(String, Spread)> = group.iter().map(spread).collect();
+    let (key, pattern) = (&group[0].key, &group[0].pattern);
+    let setting = line(&[Some(&key.trace), Some(&key.topology), Some(&key.scheduler), seed]);
+    let named = own.iter().map(|(name, spread)| (name.clone(), spread)).collect();
+    spreads(STRETCHES, vec![setting, pattern.clone()], named)
 }
 
 /// The points of a row of correlations, pair by pair.

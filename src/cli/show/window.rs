@@ -21,24 +21,38 @@ use crate::number::grouped;
 use crate::plot::{Bar, Film, Gantt, Line, Lines, Point, Scene, save};
 use crate::report::machine::Sheets;
 use crate::report::{Sheet, Shown, perfetto};
+use crate::swf::Header;
 use crate::topology::Topology;
+use crate::workload::Instant;
 
-/// Seconds of the trace, from one to another.
+/// Part of a trace, from one instant to another.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Window(pub [i64; 2]);
+pub struct Window([Instant; 2]);
+
+impl Window {
+    /// Its first and last second.
+    pub fn seconds(self, header: &Header) -> Result<[i64; 2], Failure> {
+        let second = |at: Instant| super::seconds("FROM..TO", at, header);
+        let [from, until] = [second(self.0[0])?, second(self.0[1])?];
+        match from < until {
+            true => Ok([from, until]),
+            false => Err(Failure::usage_message("FROM..TO: FROM must be before TO")),
+        }
+    }
+}
 
 impl std::str::FromStr for Window {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let problem = || "write FROM..TO, two seconds of the trace such as 3600..90000".to_string();
+        let problem = || {
+            "write FROM..TO, two seconds of the trace such as 3600..90000, or times since its start such as \
+             7d..8d12h"
+                .to_string()
+        };
         let (from, until) = text.split_once("..").ok_or_else(problem)?;
-        let second = |text: &str| text.trim().parse::<i64>().map_err(|_| problem());
-        let window = [second(from)?, second(until)?];
-        match window[0] < window[1] {
-            true => Ok(Self(window)),
-            false => Err("FROM must be before TO".to_string()),
-        }
+        let instant = |text: &str| text.parse::<Instant>().map_err(|_| problem());
+        Ok(Self([instant(from)?, instant(until)?]))
     }
 }
 
@@ -75,7 +89,7 @@ pub fn draw(
     loaded: &Loaded,
     cell: &Cell,
     drawn: Drawn,
-    Window(window): Window,
+    window: [i64; 2],
 ) -> Result<Exit, Failure> {
     if drawn == Drawn::Film && session.folder().is_none() {
         let message = "--film: a film is a file, say --out DIR for it";
@@ -251,6 +265,7 @@ impl Part<'_> {
             y_title: "Processors".to_string(),
             log_x: false,
             log_y: false,
+            plain: true,
             lines,
         }
     }

@@ -84,6 +84,7 @@ pub fn figure(metric: Metric, results: &[(Point, Estimates)], offered: bool) -> 
         y_title: axis.clone(),
         log_x: varied.against_size(),
         log_y: false,
+        plain: false,
         lines,
     })
 }
@@ -125,6 +126,7 @@ pub fn by_size(results: &[(Point, Estimates)], offered: bool) -> Vec<(f64, Lines
                     y_title: Metric::Turnaround.caption().axis.to_string(),
                     log_x: true,
                     log_y: true,
+                    plain: false,
                     lines: vec![line],
                 };
                 figures.push((load, figure));

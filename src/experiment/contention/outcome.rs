@@ -92,11 +92,11 @@ measures! {
         hops: Option<f64> ["links"] "links of a packet's path, mean over the row's packets; null without any" = over_packets(run, |job| job.hops);
         mean_distance: Option<f64> ["hops"] "mean over the sending jobs of the mean hop distance over the pairs of a job's processors; null if none sends" = sending(run, JobContention::distance);
         mean_sending_pairwise_l1: Option<f64> ["hops"] "mean over the sending jobs of the sum of these distances; null if none sends" = sending(run, |job| job.placement.pairwise_l1 as f64);
-        mean_sending_dispersal: Option<f64> [""] "mean over the sending jobs of the share of the smallest enclosing box that is not the job's; null if none sends" = sending(run, |job| job.placement.dispersal);
+        mean_sending_dispersal: Option<f64> ["share"] "mean over the sending jobs of the share of the smallest enclosing box that is not the job's; null if none sends" = sending(run, |job| job.placement.dispersal);
         mean_wait_cycles: Option<f64> ["cycles"] "mean over all jobs from arrival to start" = mean(run, |job| Some(job.wait as f64));
         mean_turnaround_cycles: Option<f64> ["cycles"] "mean over all jobs from arrival to end" = mean(run, |job| Some((job.wait + job.service) as f64));
         makespan_cycles: i64 ["cycles"] "end of the last job, from the first arrival" = run.system.finish_time;
-        utilization: f64 ["", rising] "processor-time that jobs asked for and used over processors times makespan, from 0 to 1; on hosts that jobs share used is what they computed, not what they held" = run.system.utilization;
+        utilization: f64 ["share", rising] "processor-time that jobs asked for and used over processors times makespan, from 0 to 1; on hosts that jobs share used is what they computed, not what they held" = run.system.utilization;
     }
 }
 

@@ -88,6 +88,18 @@ pub struct View {
     pub right: Option<Layer>,
 }
 
+/// Columns and rows of cells by their numbers, the row 0 at the bottom.
+pub fn places([columns, rows, _]: [usize; 3]) -> Vec<Encoding> {
+    let names = |numbers: &mut dyn Iterator<Item = usize>| -> Vec<String> {
+        numbers.map(|number| number.to_string()).collect()
+    };
+    let (across, down) = (names(&mut (0..columns)), names(&mut (0..rows).rev()));
+    vec![
+        Encoding::new("x", "x", Holds::Names(across), "x"),
+        Encoding::new("y", "y", Holds::Names(down), "y"),
+    ]
+}
+
 impl View {
     /// One map of several: the cells whose column `map` has its name.
     pub fn of_map(name: &str, encodings: Vec<Encoding>) -> Self {
@@ -134,6 +146,8 @@ pub enum Mark {
     Tick,
     /// An interval around a value, by its ends or its half width.
     Interval,
+    /// What a column says.
+    Text,
 }
 
 impl Mark {
@@ -151,6 +165,7 @@ impl Mark {
             Mark::Rule => json!({"type": "rule", "strokeDash": [6, 4]}),
             Mark::Tick => json!({"type": "tick"}),
             Mark::Interval => json!({"type": "errorbar", "ticks": true}),
+            Mark::Text => json!({"type": "text", "fontSize": 9}),
         };
         if let Some(colour) = colour {
             mark["color"] = hex(colour).into();
@@ -169,7 +184,7 @@ impl Mark {
 /// A column, and what of a mark shows it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Encoding {
-    /// Channel of the grammar: x, y, x2, y2, xError, yError, yOffset, color, detail, order.
+    /// Channel of the grammar: x, y, x2, y2, xError, yError, yOffset, color, text, detail, order.
     pub channel: &'static str,
     /// The column.
     pub field: String,

@@ -290,7 +290,41 @@ fn every_other_figure_fits_its_table() {
 }
 
 #[test]
-fn pictures_of_a_machine_are_no_charts() {
-    assert_eq!(MachineMap::default().chart(), None);
-    assert_eq!(Candidates::default().chart(), None);
+fn pictures_of_a_machine_have_a_cell_for_each_processor() {
+    let map = MachineMap {
+        sides: [3, 2, 1],
+        holders: vec![Some(0), None, Some(1), Some(0), None, None],
+        jobs: vec![12, 7],
+        asked: Some(1),
+        ..MachineMap::default()
+    };
+    let all = checked(&map);
+    assert_eq!(shape(&all).0.into_iter().collect::<Vec<_>>(), ["rect"]);
+    let encoding = &all["concat"][0]["layer"][0]["encoding"];
+    assert_eq!(encoding["y"]["sort"], serde_json::json!(["1", "0"]));
+    assert_eq!(encoding["color"]["scale"]["domain"], serde_json::json!(["", "12", "7"]));
+    let slices =
+        MachineMap { sides: [3, 1, 2], down: vec![false, true, false, false, false, false], ..map };
+    let all = checked(&slices);
+    let titles = [0, 1].map(|z| all["concat"][z]["title"].as_str().unwrap_or_default().to_string());
+    assert_eq!(titles, ["z = 0", "z = 1"]);
+    for depth in [1, 2] {
+        let one = |number| CandidateMap {
+            number,
+            lines: vec![format!("candidate {number}"), "score 3".to_string()],
+            centre: 0,
+            shells: vec![0; 4],
+            chosen: vec![true, false, false, false],
+            weights: vec![None, Some((Counted::Free, 2)), None, None],
+        };
+        let figure = Candidates {
+            sides: [2, 2 / depth, depth],
+            ground: vec![Ground::Free, Ground::Free, Ground::Busy, Ground::Down],
+            candidates: vec![one(1), one(2)],
+            ..Candidates::default()
+        };
+        let all = checked(&figure);
+        assert_eq!(shape(&all).0.into_iter().collect::<Vec<_>>(), ["rect", "text"]);
+        assert_eq!(all["concat"].as_array().map(Vec::len), Some(2 * depth));
+    }
 }

@@ -2,6 +2,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::told::Told;
 use crate::table::{Table, write_csv};
 
 /// A folder of results, read.
@@ -19,6 +20,8 @@ pub struct Folder {
     pub missing: Vec<String>,
     /// Stems of `plots/*.svg` and what they hold, by name.
     pub figures: Vec<(String, String)>,
+    /// What its jobs tell, setting by setting; nothing before somebody has [looked](super::told()) at them.
+    pub told: Vec<Option<Told>>,
 }
 
 /// A table as it is in a file of comma-separated values.
@@ -102,7 +105,7 @@ impl Folder {
             .collect();
         let name = path.display().to_string();
         let figures = figures(&path.join("plots"))?;
-        Ok(Self { name, kind, manifest, tables: read, missing, figures })
+        Ok(Self { name, kind, manifest, tables: read, missing, figures, told: Vec::new() })
     }
 
     /// A table by name.

@@ -2,7 +2,7 @@ use std::fmt::Write;
 
 use super::folder::Csv;
 use crate::number::{fixed, grouped};
-use crate::table::{ColumnInfo, TableInfo};
+use crate::table::{ColumnInfo, SHARE, TableInfo};
 
 /// Text as it stands in HTML.
 pub fn escape(text: &str) -> String {
@@ -36,9 +36,13 @@ pub fn figure(stem: &str, svg: &str) -> String {
         }
     }
     let name = escape(&stem.replace("--", ", "));
+    // Lines of a caption end between its parts, not inside them.
+    let parts: Vec<String> =
+        stem.split("--").map(|part| format!("<span>{}</span>", escape(part))).collect();
+    let caption = parts.join(", ");
     format!(
         "<figure><img loading=\"lazy\" alt=\"{name}\" src=\"data:image/svg+xml;charset=utf-8,{data}\">\
-         <figcaption>{name}</figcaption></figure>\n"
+         <figcaption>{caption}</figcaption></figure>\n"
     )
 }
 
@@ -82,7 +86,7 @@ pub fn table(of: &Described<'_>) -> String {
             format!(
                 "{} {}",
                 escape(&heading(name, about(name))),
-                escape(&shown(&csv.rows[0][column]))
+                escape(&in_unit(&csv.rows[0][column], about(name)))
             )
         });
         let _ = writeln!(
@@ -112,7 +116,7 @@ pub fn table(of: &Described<'_>) -> String {
         out += "<tr>";
         for (&column, numeric) in varied.iter().zip(&numeric) {
             let field = &row[column];
-            let short = shown(field);
+            let short = in_unit(field, about(&csv.header[column]));
             let full = match short == *field {
                 true => String::new(),
                 false => format!(" data-value=\"{}\"", escape(field)),
@@ -136,8 +140,17 @@ fn heading(name: &str, info: Option<&ColumnInfo>) -> String {
     let words = name.replace('_', " ");
     match info.map_or("", |info| info.unit) {
         "" => words,
+        SHARE => format!("{words} (%)"),
         unit if unit == words => words,
         unit => format!("{words} ({unit})"),
+    }
+}
+
+/// A field as [`shown`], in the unit of its [`heading`].
+fn in_unit(field: &str, info: Option<&ColumnInfo>) -> String {
+    match (info.map_or("", |info| info.unit), field.parse::<f64>()) {
+        (SHARE, Ok(share)) if share.is_finite() => rounded(100.0 * share),
+        _ => shown(field),
     }
 }
 

@@ -6,12 +6,14 @@
 
 mod folder;
 mod html;
+mod told;
 mod verdict;
 
 use std::fmt::Write;
 
 pub use folder::{Csv, Folder, FolderError, is_published};
-pub use verdict::{searched, sentences};
+pub use told::Told;
+pub use verdict::{searched, sentences, told};
 
 use html::{Described, escape, figure, table};
 

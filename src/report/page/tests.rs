@@ -19,6 +19,7 @@ fn folder(kind: &str, tables: &[(&str, &str)]) -> Folder {
         tables: tables.iter().map(|(name, text)| (name.to_string(), csv(text))).collect(),
         missing: vec!["lost.csv".to_string()],
         figures: vec![("a--b".to_string(), "<svg fill=\"#123\">50%</svg>".to_string())],
+        told: Vec::new(),
     }
 }
 
@@ -35,13 +36,45 @@ fn the_first_of_each_setting_is_named() {
         "T, 4x4, fcfs, p: jobs are closest together under mc1x1 (2,1,1,1): mean pairwise L1 190.0 hops, \
          5.000 % less than under mc1x1 (200.0)",
         "T, 4x4, easy, p: jobs are closest together under mc1x1: mean pairwise L1 100.0 hops, 9.091 % less",
-        "one course of events without an interval",
+        "without an interval, for the folder has no jobs.parquet",
         "No longer in the folder: lost.csv.",
         "T on 4x4: 1,234 jobs kept of 1,300 records, 5 changed, 66 dropped (size-not-positive)",
         "replay --alloc &#39;mc1x1[a b]&#39;".replace("&#39;", "'").as_str(),
     ] {
         assert!(page.contains(said), "{said}\n{page}");
     }
+}
+
+#[test]
+fn jobs_say_what_can_be_told() {
+    let mut folder = folder("run", &[("runs", RUNS)]);
+    let job = |run: i64, i: i64| crate::experiment::compare::JobRow {
+        number: i,
+        submit: 50_000 * i,
+        start: 50_000 * i,
+        size: 4,
+        measures: [1.0, 2.0, 1.0, 20.0 - run as f64, 2.0],
+    };
+    let jobs = |run: i64| Ok::<_, ()>((0..100).map(|i| job(run, i)).collect());
+    folder.told = super::told(&folder, jobs).expect("no errors");
+    let said = super::sentences(&folder);
+    assert_eq!(
+        said[0],
+        "T, 4x4, fcfs, p: jobs are closest together under mc1x1 (2,1,1,1): mean pairwise L1 190.0 hops, 5.00 % less \
+         (95 %: 5.00 to 5.00) than under mc1x1, mean distance of its processors the same for every job. Waits and \
+         turnarounds are the same under all 2: none of them changes the schedule."
+    );
+    assert_eq!(said.len(), 3, "a sentence per setting and the method");
+    assert_eq!(super::told(&folder, Err), Err(1));
+}
+
+#[test]
+fn shares_are_shown_in_percent() {
+    let known = [crate::table::TableInfo::of::<crate::experiment::RunResult>()];
+    let runs = "run|utilization\n0|0.69315\n1|0.5";
+    let page = page(&[folder("run", &[("runs", runs)])], &[], &known);
+    assert!(page.contains(">utilization (%)</th>"), "{page}");
+    assert!(page.contains("<td class=\"number\" data-value=\"0.69315\">69.31</td>"), "{page}");
 }
 
 #[test]

@@ -2,6 +2,8 @@ use std::collections::BTreeMap;
 
 use super::folder::{Csv, Folder};
 use super::html::rounded;
+use super::told::{METHOD, Runs, Told};
+use crate::experiment::compare::JobRow;
 use crate::number::grouped;
 
 /// How the strategies of a table are ranked: by the least of a column.
@@ -13,6 +15,8 @@ struct Rule {
     metric: &'static str,
     /// Half the width of its interval, if the table has one.
     margin: Option<&'static str>,
+    /// Whether a table of jobs says what can be told.
+    by_jobs: bool,
     /// What it is to come first.
     praise: &'static str,
     /// The metric and its unit.
@@ -26,6 +30,7 @@ const RULES: [Rule; 3] = [
         group: &["trace", "topology", "scheduler", "policy"],
         metric: "mean_pairwise_l1",
         margin: None,
+        by_jobs: true,
         praise: "jobs are closest together under",
         words: ("mean pairwise L1", "hops"),
     },
@@ -35,6 +40,7 @@ const RULES: [Rule; 3] = [
         group: &["trace", "topology", "scheduler", "policy", "pattern"],
         metric: "mean_stretch",
         margin: None,
+        by_jobs: false,
         praise: "messages slow jobs least under",
         words: ("mean stretch", ""),
     },
@@ -44,6 +50,7 @@ const RULES: [Rule; 3] = [
         group: &["topology", "sides", "service", "pattern", "flits", "load", "scheduler"],
         metric: "turnaround_time",
         margin: Some("turnaround_time_pm"),
+        by_jobs: false,
         praise: "turnaround is shortest under",
         words: ("mean turnaround", ""),
     },
@@ -57,21 +64,47 @@ pub fn sentences(folder: &Folder) -> Vec<String> {
     if folder.kind == "search" {
         return folder.table("search").map(searched).unwrap_or_default();
     }
-    let Some(rule) = RULES.iter().find(|rule| rule.kinds.contains(&folder.kind.as_str())) else {
-        return Vec::new();
-    };
-    let Some(csv) = folder.table(rule.table) else { return Vec::new() };
-    let shaken =
-        folder.table("shaken").map(|csv| over_copies(csv, rule.metric)).unwrap_or_default();
-    let groups = groups(csv, rule, &shaken);
+    let Some((rule, groups)) = settings(folder) else { return Vec::new() };
     let more = groups.len().saturating_sub(MOST);
+    let told = |place: usize| folder.told.get(place).and_then(Option::as_ref);
+    let said = groups.iter().enumerate().skip(more);
     let mut said: Vec<String> =
-        groups.into_iter().rev().take(MOST).filter_map(|of| of.sentence(rule)).collect();
-    said.reverse();
+        said.filter_map(|(place, group)| group.sentence(rule, told(place))).collect();
     if more > 0 {
         said.insert(0, format!("The last {MOST} of {} settings; the table has all.", more + MOST));
     }
+    if folder.told.iter().any(Option::is_some) {
+        said.push(METHOD.to_string());
+    }
     said
+}
+
+/// The settings of a folder, and how their strategies are ranked.
+fn settings(folder: &Folder) -> Option<(&'static Rule, Vec<Group>)> {
+    let rule = RULES.iter().find(|rule| rule.kinds.contains(&folder.kind.as_str()))?;
+    let csv = folder.table(rule.table)?;
+    let shaken =
+        folder.table("shaken").map(|csv| over_copies(csv, rule.metric)).unwrap_or_default();
+    Some((rule, groups(csv, rule, &shaken)))
+}
+
+/// What the jobs of a folder tell of the first in each setting that gets a sentence, and has no interval over shaken
+/// copies; `jobs` gives those of a run.
+///
+/// # Errors
+/// Those of `jobs`.
+pub fn told<E>(
+    folder: &Folder,
+    mut jobs: impl FnMut(i64) -> Result<Vec<JobRow>, E>,
+) -> Result<Vec<Option<Told>>, E> {
+    let Some((rule, groups)) = settings(folder) else { return Ok(Vec::new()) };
+    let unsaid = groups.len().saturating_sub(MOST);
+    let of = |(place, group): (usize, &Group)| {
+        let alone = rule.by_jobs && place >= unsaid && group.copies.is_none();
+        let runs: Vec<Runs> = group.ranked.iter().map(|one| one.runs.clone()).collect();
+        if alone { Told::of(&runs, &mut jobs) } else { Ok(None) }
+    };
+    groups.iter().enumerate().map(of).collect()
 }
 
 /// By number of the run: mean over shaken copies, half the width of its interval, copies.
@@ -94,7 +127,7 @@ fn over_copies(csv: &Csv, metric: &str) -> OverCopies {
 
 /// A strategy of a group.
 struct Ranked {
-    name: String,
+    runs: Runs,
     value: f64,
     /// Half the width of its interval, if it has one.
     margin: Option<f64>,
@@ -113,7 +146,7 @@ fn groups(csv: &Csv, rule: &Rule, shaken: &OverCopies) -> Vec<Group> {
     let of = |row: &[String], name: &str| csv.column(name).map_or("", |at| &row[at]).to_string();
     let margin = rule.margin.and_then(|name| csv.column(name));
     // Strategy by strategy the values of all seeds.
-    type Seen = (String, Vec<f64>, Option<f64>);
+    type Seen = (Runs, Vec<f64>, Option<f64>);
     let mut groups: Vec<(Vec<String>, Option<String>, Vec<Seen>)> = Vec::new();
     for row in csv.rows.iter().filter(|row| ["", "0"].contains(&of(row, "copy").as_str())) {
         let setting: Vec<String> = columns.iter().map(|&at| row[at].clone()).collect();
@@ -131,21 +164,28 @@ fn groups(csv: &Csv, rule: &Rule, shaken: &OverCopies) -> Vec<Group> {
             groups.push((setting, copies, Vec::new()));
         }
         let strategies = &mut groups[at].2;
-        match strategies.iter_mut().find(|(of, ..)| *of == name) {
+        let place = strategies.iter().position(|(runs, ..)| runs.name == name);
+        let place = place.unwrap_or_else(|| {
+            let runs = Runs { name, ..Runs::default() };
+            strategies.push((runs, Vec::new(), half));
+            strategies.len() - 1
+        });
+        let (runs, values, margin) = &mut strategies[place];
+        if !values.is_empty() {
             // The interval of one seed is not that of several.
-            Some((_, values, margin)) => {
-                values.push(value);
-                *margin = None;
-            }
-            None => strategies.push((name, vec![value], half)),
+            *margin = None;
         }
+        values.push(value);
+        runs.folds |= of(row, "folded_percent").parse::<f64>().is_ok_and(|percent| percent > 0.0);
+        runs.times.push(["mean_wait", "mean_turnaround"].map(|name| of(row, name)));
+        runs.runs.extend(of(row, "run").parse().ok().map(|run| (of(row, "seed"), run)));
     }
     let ranked = |(setting, copies, strategies): (_, _, Vec<Seen>)| {
         let mut ranked: Vec<Ranked> = strategies
             .into_iter()
-            .map(|(name, values, margin)| {
+            .map(|(runs, values, margin)| {
                 let value = values.iter().sum::<f64>() / values.len() as f64;
-                Ranked { name, value, margin }
+                Ranked { runs, value, margin }
             })
             .collect();
         ranked.sort_by(|a, b| a.value.total_cmp(&b.value));
@@ -156,7 +196,7 @@ fn groups(csv: &Csv, rule: &Rule, shaken: &OverCopies) -> Vec<Group> {
 
 impl Group {
     /// Who comes first, by how much, and whether that can be told; nothing if there is one strategy.
-    fn sentence(&self, rule: &Rule) -> Option<String> {
+    fn sentence(&self, rule: &Rule, jobs: Option<&Told>) -> Option<String> {
         let [first, second, ..] = &self.ranked[..] else { return None };
         let (metric, unit) = rule.words;
         let number = |one: &Ranked| {
@@ -166,12 +206,23 @@ impl Group {
         let setting: Vec<&str> =
             self.setting.iter().map(String::as_str).filter(|part| !part.is_empty()).collect();
         let unit = if unit.is_empty() { String::new() } else { format!(" {unit}") };
+        let begin = format!(
+            "{}: {} {}: {metric} {}{unit}",
+            setting.join(", "),
+            rule.praise,
+            first.runs.name,
+            number(first)
+        );
+        let folding = self.folding();
+        if let Some(told) = jobs {
+            return Some(format!("{begin}{}. {}{folding}", told.lead(), told.times()));
+        }
         let less = match second.value {
             0.0 => String::new(),
             of => format!(
                 ", {} % less than under {}",
                 rounded(100.0 * (1.0 - first.value / of)),
-                second.name
+                second.runs.name
             ),
         };
         let told = match (first.margin, second.margin) {
@@ -180,18 +231,33 @@ impl Group {
                 "; their 95 % intervals overlap, so the two are not told apart by these".to_string()
             }
             (Some(_), Some(_)) => "; their 95 % intervals do not overlap".to_string(),
+            _ if rule.by_jobs => {
+                "; without an interval, for the folder has no jobs.parquet (--shake N gives one too)".to_string()
+            }
             _ => "; one course of events without an interval (--shake N gives one)".to_string(),
         };
         let over = self.copies.as_ref();
         let over = over.map_or(String::new(), |n| format!(" (means over {n} shaken copies)"));
-        Some(format!(
-            "{}: {} {}: {metric} {}{unit}{less} ({}){told}{over}.",
-            setting.join(", "),
-            rule.praise,
-            first.name,
-            number(first),
-            number(second),
-        ))
+        Some(format!("{begin}{less} ({}){told}{over}.{folding}", number(second)))
+    }
+
+    /// That strategies which fold jobs stand among others, if so.
+    fn folding(&self) -> String {
+        let names: Vec<&str> = self
+            .ranked
+            .iter()
+            .filter(|one| one.runs.folds)
+            .map(|one| one.runs.name.as_str())
+            .collect();
+        match names.len() {
+            0 => String::new(),
+            n if n == self.ranked.len() => String::new(),
+            _ => format!(
+                " Jobs run on fewer processors than they ask for under {}: distances there are not comparable with the \
+                 others.",
+                names.join(", ")
+            ),
+        }
     }
 }
 

@@ -1,0 +1,402 @@
+//! How values of jobs spread: for each value the share of jobs that have no more.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use super::number::significant;
+use super::style::PALETTE;
+use super::{Line, Lines, Point};
+use crate::experiment::{RunKey, RunResult};
+use crate::number::grouped;
+
+/// The most curves of a figure: each has a colour of its own.
+pub const MOST: usize = PALETTE.len();
+/// About so many steps has a curve of more values.
+const STEPS: f64 = 200.0;
+/// The largest value over the smallest from which an axis is logarithmic.
+const WIDE: f64 = 4.0;
+
+/// The values of some jobs, in as many steps as can be seen.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Spread {
+    /// Jobs.
+    pub jobs: usize,
+    /// Mean of their values.
+    pub mean: f64,
+    /// Values, ascending, each with the shares of jobs that have less and that have no more, in percent. Between
+    /// two of them the share grows by no more than a step.
+    steps: Vec<(f64, [f64; 2])>,
+}
+
+impl Spread {
+    /// Of these values; what is not finite is left out.
+    pub fn of(values: impl IntoIterator<Item = f64>) -> Self {
+        let mut values: Vec<f64> = values.into_iter().filter(|value| value.is_finite()).collect();
+        values.sort_by(f64::total_cmp);
+        let jobs = values.len();
+        let share = |count: usize| 100.0 * count as f64 / jobs as f64;
+        let (mut steps, mut below): (Vec<(f64, [f64; 2])>, usize) = (Vec::new(), 0);
+        for alike in values.chunk_by(|a, b| a == b) {
+            let shares = [share(below), share(below + alike.len())];
+            below += alike.len();
+            let far = steps.last().is_none_or(|(_, last)| shares[1] - last[1] >= 100.0 / STEPS);
+            if far || below == jobs {
+                steps.push((alike[0], shares));
+            }
+        }
+        let mean = values.iter().sum::<f64>() / jobs.max(1) as f64;
+        Self { jobs, mean, steps }
+    }
+
+    fn ends(&self) -> Option<[f64; 2]> {
+        Some([self.steps.first()?.0, self.steps.last()?.0])
+    }
+
+    /// As a line. What is less than `least` stands there.
+    fn line(&self, name: String, least: f64) -> Line {
+        let mut points = Vec::new();
+        for &(value, [below, upto]) in &self.steps {
+            let x = value.max(least);
+            // What stands at the end of the axis has no edge there.
+            if value > least {
+                points.push(Point::new(x, below));
+            }
+            points.push(Point::new(x, upto));
+        }
+        Line { name, points }
+    }
+}
+
+/// What a figure of spreads is called.
+#[derive(Clone, Copy, Debug)]
+pub struct Words {
+    /// Title.
+    pub title: &'static str,
+    /// Title of the x axis with its unit.
+    pub x: &'static str,
+    /// Smallest value of a logarithmic axis, at which smaller ones stand.
+    pub least: f64,
+    /// What is said of those, if there are any.
+    pub below: &'static str,
+    /// Unit of a mean.
+    pub unit: &'static str,
+}
+
+/// Waits.
+pub const WAITS: Words = Words {
+    title: "Waits",
+    x: "Wait (s)",
+    least: 1.0,
+    below: "jobs that do not wait stand at 1 s",
+    unit: " s",
+};
+/// Bounded slowdowns.
+pub const SLOWDOWNS: Words =
+    Words { title: "Bounded slowdowns", x: "Bounded slowdown", least: 1.0, below: "", unit: "" };
+/// Stretches.
+pub const STRETCHES: Words = Words {
+    title: "Stretch of the jobs that send packets",
+    x: "Stretch: time among the others over time alone in the most compact box",
+    least: f64::MIN_POSITIVE,
+    below: "",
+    unit: "",
+};
+
+/// A curve for each, that with the least mean first, and no more than [`MOST`]; `None` if all values are one.
+pub fn spreads(
+    words: Words,
+    mut subtitle: Vec<String>,
+    mut named: Vec<(String, &Spread)>,
+) -> Option<Lines> {
+    named.retain(|(_, spread)| spread.jobs > 0);
+    named.sort_by(|(_, a), (_, b)| a.mean.total_cmp(&b.mean));
+    let all = named.len();
+    named.truncate(MOST);
+    let ends = || named.iter().filter_map(|(_, spread)| spread.ends());
+    let low = ends().map(|[low, _]| low).fold(f64::INFINITY, f64::min);
+    let high = ends().map(|[_, high]| high).fold(f64::NEG_INFINITY, f64::max);
+    if low >= high {
+        return None;
+    }
+    let log_x = high > WIDE * low.max(words.least);
+    let least = if log_x { words.least } else { f64::NEG_INFINITY };
+    let jobs = || named.iter().map(|(_, spread)| spread.jobs as u64);
+    let (fewest, most) = (jobs().min().unwrap_or(0), jobs().max().unwrap_or(0));
+    subtitle.push(match fewest == most {
+        true => format!("{} jobs", grouped(most)),
+        false => format!("{} to {} jobs", grouped(fewest), grouped(most)),
+    });
+    subtitle.push("least mean first".to_string());
+    if all > named.len() {
+        subtitle
+            .push(format!("the {} with the least mean of {all}; the table has all", named.len()));
+    }
+    if log_x && low < words.least && !words.below.is_empty() {
+        subtitle.push(words.below.to_string());
+    }
+    let line = |(name, spread): &(String, &Spread)| {
+        let mean = format!("{name} (mean {}{})", significant(spread.mean), words.unit);
+        spread.line(mean, least)
+    };
+    Some(Lines {
+        title: words.title.to_string(),
+        subtitle,
+        x_title: words.x.to_string(),
+        y_title: "Jobs that have no more (%)".to_string(),
+        log_x,
+        log_y: false,
+        plain: true,
+        lines: named.iter().map(line).collect(),
+    })
+}
+
+/// What stays of the jobs of a run for its figures.
+#[derive(Clone, Debug)]
+pub struct Waits {
+    key: RunKey,
+    /// Of the jobs and their starts: equal for equal schedules.
+    schedule: u64,
+    wait: Spread,
+    slowdown: Spread,
+}
+
+impl Waits {
+    /// Of the jobs of a run; `None` if it has none, or is of a shaken copy.
+    pub fn of(run: &RunResult) -> Option<Self> {
+        if run.jobs.is_empty() || !run.is_unshaken() {
+            return None;
+        }
+        let mut hasher = DefaultHasher::new();
+        for job in &run.jobs {
+            (job.number, job.arrival, job.start, job.run).hash(&mut hasher);
+        }
+        Some(Self {
+            key: run.key.clone(),
+            schedule: hasher.finish(),
+            wait: Spread::of(run.jobs.iter().map(|job| job.wait() as f64)),
+            slowdown: Spread::of(run.jobs.iter().map(|job| job.bounded_slowdown())),
+        })
+    }
+}
+
+/// A figure of waits or slowdowns: what sets its jobs apart from others, and the lines.
+pub struct WaitFigure<'a> {
+    /// `waits` or `slowdowns`.
+    pub kind: &'static str,
+    /// A run of it.
+    pub key: &'a RunKey,
+    /// Whether all its runs have one scheduler.
+    pub of_scheduler: bool,
+    /// The figure.
+    pub lines: Lines,
+}
+
+/// The waits and slowdowns of runs, a figure of each for every trace, machine and policy, or, if there are more
+/// than [`MOST`] schedules, for each scheduler. Runs of one schedule share a curve.
+pub fn waits<'a>(
+    runs: &'a [Waits],
+    subtitle: impl Fn(&RunKey) -> Vec<String>,
+) -> Vec<WaitFigure<'a>> {
+    let same = |a: &RunKey, b: &RunKey| {
+        (&a.trace, &a.topology, &a.policy) == (&b.trace, &b.topology, &b.policy)
+    };
+    let mut settings: Vec<Vec<&Waits>> = Vec::new();
+    for run in runs {
+        match settings.iter_mut().find(|setting| same(&setting[0].key, &run.key)) {
+            Some(setting) => setting.push(run),
+            None => settings.push(vec![run]),
+        }
+    }
+    let mut figures = Vec::new();
+    for setting in settings {
+        if schedules(&setting).len() <= MOST {
+            figures.extend(figures_of(&setting, &subtitle));
+            continue;
+        }
+        let mut schedulers: Vec<&str> =
+            setting.iter().map(|run| run.key.scheduler.as_str()).collect();
+        schedulers.sort_unstable();
+        schedulers.dedup();
+        for scheduler in schedulers {
+            let own = setting.iter().copied().filter(|run| run.key.scheduler == scheduler);
+            figures.extend(figures_of(&own.collect::<Vec<_>>(), &subtitle));
+        }
+    }
+    figures
+}
+
+/// Runs by their schedule, in order of first appearance.
+fn schedules<'a>(runs: &[&'a Waits]) -> Vec<Vec<&'a Waits>> {
+    let mut schedules: Vec<Vec<&Waits>> = Vec::new();
+    for &run in runs {
+        match schedules.iter_mut().find(|alike| alike[0].schedule == run.schedule) {
+            Some(alike) => alike.push(run),
+            None => schedules.push(vec![run]),
+        }
+    }
+    schedules
+}
+
+fn figures_of<'a>(
+    runs: &[&'a Waits],
+    subtitle: &impl Fn(&RunKey) -> Vec<String>,
+) -> Vec<WaitFigure<'a>> {
+    let key = &runs[0].key;
+    let of_scheduler = runs.iter().all(|run| run.key.scheduler == key.scheduler);
+    let named: Vec<(String, &Waits)> = schedules(runs)
+        .into_iter()
+        .map(|alike| (label(&alike, runs, of_scheduler), alike[0]))
+        .collect();
+    let mut said = subtitle(key);
+    if !of_scheduler {
+        // The curves say which.
+        said.retain(|part| *part != key.scheduler);
+    }
+    type Of = fn(&Waits) -> &Spread;
+    let kinds: [(&str, Words, Of); 2] =
+        [("waits", WAITS, |run| &run.wait), ("slowdowns", SLOWDOWNS, |run| &run.slowdown)];
+    let figure = |(kind, words, of): (&'static str, Words, Of)| {
+        let curves = named.iter().map(|(name, run)| (name.clone(), of(run))).collect();
+        let lines = spreads(words, said.clone(), curves)?;
+        Some(WaitFigure { kind, key, of_scheduler, lines })
+    };
+    kinds.into_iter().filter_map(figure).collect()
+}
+
+/// The runs of one schedule, among all of a figure.
+fn label(alike: &[&Waits], all: &[&Waits], of_scheduler: bool) -> String {
+    let mut schedulers: Vec<&str> = Vec::new();
+    for run in alike {
+        if !schedulers.contains(&run.key.scheduler.as_str()) {
+            schedulers.push(&run.key.scheduler);
+        }
+    }
+    let of_these = |run: &&&Waits| schedulers.contains(&run.key.scheduler.as_str());
+    let seeds = all.iter().any(|run| run.key.seed != all[0].key.seed);
+    let name = |run: &Waits| match seeds && alike.len() == 1 {
+        true => format!("{}, seed {}", run.key.strategy(), run.key.seed),
+        false => run.key.strategy(),
+    };
+    let mut names: Vec<String> = alike.iter().map(|run| name(run)).collect();
+    names.sort();
+    names.dedup();
+    let strategies = match &names[..] {
+        [name] => name.clone(),
+        names if alike.len() == all.iter().filter(of_these).count() => {
+            format!("all {} strategies, one schedule", names.len())
+        }
+        [one, other] => format!("{one} and {other}, one schedule"),
+        [name, others @ ..] => format!("{name} and {} others, one schedule", others.len()),
+        [] => String::new(),
+    };
+    match of_scheduler {
+        true => strategies,
+        false => format!("{}: {strategies}", schedulers.join(" and ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn waits(scheduler: &str, allocator: &str, schedule: u64, values: &[f64]) -> Waits {
+        let key = RunKey {
+            trace: "t".to_string(),
+            topology: "4x4".to_string(),
+            scheduler: scheduler.to_string(),
+            allocator: allocator.to_string(),
+            tie: None,
+            policy: "p".to_string(),
+            seed: 0,
+            copy: 0,
+        };
+        let spread = || Spread::of(values.iter().copied());
+        Waits { key, schedule, wait: spread(), slowdown: spread() }
+    }
+
+    fn names(figure: &WaitFigure<'_>) -> Vec<String> {
+        figure.lines.lines.iter().map(|line| line.name.clone()).collect()
+    }
+
+    fn drawn<'a>(runs: &'a [Waits]) -> Vec<WaitFigure<'a>> {
+        super::waits(runs, |key| vec![key.trace.clone(), key.scheduler.clone()])
+    }
+
+    #[test]
+    fn runs_of_one_schedule_share_a_curve() {
+        let runs = [
+            waits("fcfs", "a", 1, &[0.0, 400.0]),
+            waits("fcfs", "b", 1, &[0.0, 400.0]),
+            waits("easy", "a", 2, &[0.0, 90.0]),
+            waits("easy", "b", 3, &[0.0, 100.0]),
+        ];
+        let figures = drawn(&runs);
+        assert_eq!(figures.iter().map(|one| one.kind).collect::<Vec<_>>(), ["waits", "slowdowns"]);
+        assert_eq!(
+            names(&figures[0]),
+            [
+                "easy: a (mean 45.00 s)",
+                "easy: b (mean 50.00 s)",
+                "fcfs: all 2 strategies, one schedule (mean 200.0 s)"
+            ]
+        );
+        assert_eq!(
+            figures[0].lines.subtitle,
+            ["t", "2 jobs", "least mean first", "jobs that do not wait stand at 1 s"]
+        );
+        assert!(figures[0].lines.log_x && !figures[0].of_scheduler);
+        // One scheduler: it is in the subtitle, not at each curve.
+        let figures = drawn(&runs[2..]);
+        assert_eq!(names(&figures[1]), ["a (mean 45.00)", "b (mean 50.00)"]);
+        assert_eq!(figures[1].lines.subtitle[..2], ["t", "easy"]);
+    }
+
+    #[test]
+    fn of_many_schedules_the_best_are_drawn_and_the_rest_is_told() {
+        let run = |i: u64| waits("fcfs", &format!("a{i}"), i, &[0.0, 100.0 + i as f64]);
+        let mut runs: Vec<Waits> = (0..MOST as u64 + 5).map(run).collect();
+        runs.push(waits("easy", "a", 99, &[1.0, 5.0]));
+        let figures = drawn(&runs);
+        assert_eq!(figures.len(), 4, "two for each scheduler");
+        let fcfs = figures.iter().find(|one| one.key.scheduler == "fcfs").expect("a figure");
+        assert_eq!(fcfs.lines.lines.len(), MOST);
+        let told = format!("the {MOST} with the least mean of {}; the table has all", MOST + 5);
+        assert!(fcfs.of_scheduler && fcfs.lines.subtitle.contains(&told));
+    }
+
+    #[test]
+    fn what_has_no_spread_is_not_drawn() {
+        assert!(drawn(&[waits("fcfs", "a", 1, &[0.0, 0.0])]).is_empty());
+        assert!(drawn(&[]).is_empty());
+        assert!(spreads(STRETCHES, Vec::new(), vec![("a".to_string(), &Spread::of([]))]).is_none());
+        // A narrow spread has a linear axis, on which nothing is moved.
+        let spread = Spread::of([0.5, 2.0]);
+        let lines =
+            spreads(SLOWDOWNS, Vec::new(), vec![("a".to_string(), &spread)]).expect("two values");
+        assert!(!lines.log_x && lines.lines[0].points[0].x == 0.5);
+    }
+
+    proptest! {
+        /// No point of a curve is further than a step from the share that counting gives.
+        #[test]
+        fn curves_are_what_counting_gives(values in proptest::collection::vec(0u32..2000, 1..1500)) {
+            let values: Vec<f64> = values.into_iter().map(f64::from).collect();
+            let line = Spread::of(values.iter().copied()).line(String::new(), f64::NEG_INFINITY);
+            let share = |most: f64| {
+                100.0 * values.iter().filter(|&&value| value <= most).count() as f64 / values.len() as f64
+            };
+            let last = line.points.last().expect("a point");
+            prop_assert!((last.y - 100.0).abs() < 1e-9);
+            prop_assert!(line.points.len() <= 2 * STEPS as usize + 4);
+            for pair in line.points.windows(2) {
+                prop_assert!(pair[0].x <= pair[1].x && pair[0].y <= pair[1].y);
+                let upto = share(pair[0].x);
+                // The last point at an x is the share itself.
+                if pair[0].x < pair[1].x {
+                    prop_assert!((pair[0].y - upto).abs() < 1e-9);
+                    prop_assert!(pair[1].y - upto < 100.0 / STEPS + 1e-9);
+                }
+            }
+        }
+    }
+}

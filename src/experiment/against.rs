@@ -184,7 +184,7 @@ impl Table for AgainstRow {
         columns.extend([
             C::new("log_run", "", "run that repeats the log, against which a row is", |row| row.log_run),
             C::new("of_size", "processors", "processors that the jobs ask for that a row is about; null for all jobs of the run", |row| row.size),
-            C::new("jobs", "jobs", "jobs that both values are over: all of the trace, or of the size, but those left out", |row| row.jobs),
+            C::new("compared_jobs", "jobs", "jobs that both values are over: all of the trace, or of the size, but those left out", |row| row.jobs),
             C::new("left_out_full", "jobs", "jobs left out since too few processors are free when the log starts them; null for one size", |row| row.left_out.map(|out| out.full)),
             C::new("left_out_nowhere", "jobs", "jobs left out since nothing tells where they ran, of distances alone; null for one size", |row| row.left_out.map(|out| out.nowhere)),
             C::text("metric", "the metric, a column of the runs", |row| Some(row.metric)),

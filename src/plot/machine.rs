@@ -96,7 +96,9 @@ impl Figure for MachineMap {
     fn height(&self) -> f64 {
         let [_, rows, slices] = self.sides.map(|side| side.max(1));
         let (across, cell) = self.layout();
-        TOP + 28.0 + self.above() + slices.div_ceil(across) as f64 * (rows as f64 * cell + LABELS + GAP)
+        TOP + 28.0
+            + self.above()
+            + slices.div_ceil(across) as f64 * (rows as f64 * cell + LABELS + GAP)
     }
 
     fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), PlotError> {

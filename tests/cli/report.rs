@@ -2,11 +2,7 @@
 
 use super::dir::Dir;
 
-trials!(
-    a_page_holds_all_that_ran,
-    the_verdict_has_an_interval,
-    what_is_no_result_is_refused,
-);
+trials!(a_page_holds_all_that_ran, the_verdict_has_an_interval, what_is_no_result_is_refused,);
 
 fn a_page_holds_all_that_ran() {
     let dir = Dir::with_trace();

@@ -16,8 +16,8 @@ measures! {
         jobs: u64 ["jobs"] "jobs of the run, of the size, or of a replication" = of.2.jobs;
         size_rank: u32 [""] "rank of the size by number of jobs, 1 for the most frequent; of equally frequent sizes the larger first" = of.1;
         mean_pairwise_l1: Option<f64> ["hops"] "mean over jobs of the sum of hop distances over all pairs of the processors asked for, not of those lost to internal fragmentation; one-processor jobs count as 0, and those of which a log that is repeated does not tell where they ran not at all; of a size of which it tells nothing null" = of.2.mean_pairwise();
-        mean_wait: f64 ["s"] "mean of start less submission" = of.2.mean(of.2.wait as f64);
-        mean_turnaround: f64 ["s"] "mean of completion less submission" = of.2.mean(of.2.turnaround as f64);
+        mean_wait: f64 ["s"] "mean of start less arrival" = of.2.mean(of.2.wait as f64);
+        mean_turnaround: f64 ["s"] "mean of completion less arrival" = of.2.mean(of.2.turnaround as f64);
     }
 }
 

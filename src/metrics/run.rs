@@ -70,8 +70,8 @@ impl JobMeasures {
             C::new("end", "s", END, |job| job.start + job.run),
             C::new("size", "processors", "processors that a job asks for", |job| job.size),
             C::new("served_size", "processors", "processors of the request that was served: fewer if the job was folded", |job| job.served_size),
-            C::new("wait", "s", "start less submission", |job| job.wait()),
-            C::new("turnaround", "s", "completion less submission", |job| job.turnaround()),
+            C::new("wait", "s", "start less arrival", |job| job.wait()),
+            C::new("turnaround", "s", "completion less arrival", |job| job.turnaround()),
             C::new("bounded_slowdown", "", "turnaround over run time on the processors asked for, run times below 10 s counted as 10 s, at least 1", |job| job.bounded_slowdown()),
         ];
         columns.push(C::new("held_size", "processors", "processors that the job held: those lost to internal fragmentation included, and those of its points that it did not ask for", |job| job.held));
@@ -156,12 +156,12 @@ measures! {
         utilization: f64 ["share", rising] "processor-time that jobs asked for and used over processors times makespan, from 0 to 1; on hosts that jobs share used is what they computed, not what they held" = times.utilization;
         held_utilization: Option<f64> ["share", rising] "the same with the processors of whole points, which no other job can have; null where a point of the machine holds one processor" = times.held_utilization;
         makespan: i64 ["s"] "last completion less first submission" = times.makespan;
-        mean_wait: f64 ["s"] "mean of start less submission" = times.waits.mean;
+        mean_wait: f64 ["s"] "mean of start less arrival" = times.waits.mean;
         median_wait: f64 ["s"] "median wait" = times.waits.percentile(50.0);
         p90_wait: f64 ["s"] "90th percentile of the wait" = times.waits.percentile(90.0);
         p99_wait: f64 ["s"] "99th percentile of the wait" = times.waits.percentile(99.0);
         max_wait: i64 ["s"] "largest wait" = times.waits.max();
-        mean_turnaround: f64 ["s"] "mean of completion less submission" = times.turnarounds.mean;
+        mean_turnaround: f64 ["s"] "mean of completion less arrival" = times.turnarounds.mean;
         median_turnaround: f64 ["s"] "median turnaround" = times.turnarounds.percentile(50.0);
         p90_turnaround: f64 ["s"] "90th percentile of the turnaround" = times.turnarounds.percentile(90.0);
         p99_turnaround: f64 ["s"] "99th percentile of the turnaround" = times.turnarounds.percentile(99.0);

@@ -169,11 +169,12 @@ fn machines_and_seeds_have_their_own_figures() {
             "contention--lublin-10x10--10x10--easy.png",
             "links--lublin-10x10--easy--random.png",
             // One allocator has no correlation, and no points.
-            "scatter--jobs--lublin-10x10--10x10--easy--random.png"
+            "scatter--jobs--lublin-10x10--10x10--easy--random.png",
+            "stretch--lublin-10x10--10x10--easy.png",
         ]
     );
     let all = names("--mesh 10x10,torus:10x10 --seed 4,5", "all");
-    assert_eq!(all.len(), 12, "{all:?}");
+    assert_eq!(all.len(), 16, "{all:?}");
     for name in [
         "links--lublin-10x10--torus-10x10--fcfs--random--seed-5.png",
         "contention--lublin-10x10--10x10--fcfs--seed-4.png",
@@ -358,8 +359,8 @@ fn contention_is_drawn() {
         assert!(dir.path("out").join(file).is_file(), "{file}");
     }
     let plots = fs::read_dir(dir.path("out/plots")).expect("a folder").count();
-    // One comparison, two maps and the jobs of two runs, as SVG, PNG, PDF, CSV and Vega-Lite.
-    assert_eq!(plots, 25);
+    // One comparison, one distribution, two maps and the jobs of two runs, as SVG, PNG, PDF, CSV and Vega-Lite.
+    assert_eq!(plots, 30);
 }
 
 fn a_pattern_of_ones_own() {

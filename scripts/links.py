@@ -144,7 +144,8 @@ of jobs that slow each other down is chaotic, so that a single one says little.
 Correlations are over the allocators. *Stretch: by rank* is Spearman's, *linear* is Pearson's; *placement* and *contention* are
 Spearman's of the two factors of stretch. *Flits beside flits* is Spearman's of stretch between the even and the odd
 copies of the flit model itself: more cannot be asked of any model. The *largest difference* is that of an
-allocator's stretch by links from its stretch by flits. Nothing was fitted.
+allocator's stretch by links from its stretch by flits. No constant was fitted. The form of the rule was settled
+while looking at runs of KTH-SP2 and SDSC-Par96; CTC-SP2 was not looked at before it stood.
 
 Made by `scripts/links.py results/experiments`; values by allocator are in `links.csv`.
 """

@@ -246,7 +246,8 @@ fn comparisons_are_over_one_set_of_jobs() {
             row[0] == run && row[place("of_size")] == size && row[place("metric")] == metric
         };
         let row = all.iter().find(is).unwrap_or_else(|| panic!("{run} {size} {metric}"));
-        let names = ["compared_jobs", "left_out_full", "left_out_nowhere", "log_value", "run_value"];
+        let names =
+            ["compared_jobs", "left_out_full", "left_out_nowhere", "log_value", "run_value"];
         names.map(|name| row[place(name)].as_str()).join(" ")
     };
     // The same starts: no difference, whatever is not known.

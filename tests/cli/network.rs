@@ -167,7 +167,8 @@ fn machines_and_seeds_have_their_own_figures() {
             "contention--lublin-10x10--10x10--easy.png",
             "links--lublin-10x10--easy--random.png",
             // One allocator has no correlation, and no points.
-            "scatter--jobs--lublin-10x10--10x10--easy--random.png"
+            "scatter--jobs--lublin-10x10--10x10--easy--random.png",
+            "stretch--lublin-10x10--10x10--easy.png"
         ]
     );
     let all = names("--mesh 10x10,torus:10x10 --seed 4,5", "all");
@@ -300,8 +301,8 @@ fn contention_is_drawn() {
         assert!(dir.path("out").join(file).is_file(), "{file}");
     }
     let plots = fs::read_dir(dir.path("out/plots")).expect("a folder").count();
-    // One comparison, two maps and the jobs of two runs, as SVG, PNG, PDF, CSV and Vega-Lite.
-    assert_eq!(plots, 25);
+    // One comparison, one of stretch, two maps and the jobs of two runs, as SVG, PNG, PDF, CSV and Vega-Lite.
+    assert_eq!(plots, 30);
 }
 
 fn a_pattern_of_ones_own() {

@@ -207,7 +207,8 @@ fn who_competes_is_shown() {
     let shown = dir.replay(&format!("show {cell} --candidates --out out -q")).code(0);
     let shown = shown.prints(" wins  ").prints("+---------------------+");
     shown.prints("tie value = 13 free - 20 wall - 6 busy");
-    let drawn = ["csv", "pdf", "png", "svg"].map(|end| format!("plots/candidates.{end}"));
+    let drawn =
+        ["csv", "pdf", "png", "svg", "vl.json"].map(|end| format!("plots/candidates.{end}"));
     let tables = ["candidates.csv", "candidates.parquet", "manifest.json"].map(String::from);
     assert_eq!(dir.files("out"), [&tables[..], &drawn].concat());
     // What is drawn adds up to what is told.

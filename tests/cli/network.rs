@@ -172,7 +172,7 @@ fn machines_and_seeds_have_their_own_figures() {
         ]
     );
     let all = names("--mesh 10x10,torus:10x10 --seed 4,5", "all");
-    assert_eq!(all.len(), 12, "{all:?}");
+    assert_eq!(all.len(), 16, "{all:?}");
     for name in [
         "links--lublin-10x10--torus-10x10--fcfs--random--seed-5.png",
         "contention--lublin-10x10--10x10--fcfs--seed-4.png",

@@ -101,7 +101,7 @@ pub const STRETCHES: Words = Words {
     unit: "",
 };
 
-/// A curve for each, that with the least mean first, and no more than [`MOST`]; `None` if all values are one.
+/// A curve for each, that with the least mean first, and no more than there are colours; `None` if all values are one.
 pub fn spreads(
     words: Words,
     mut subtitle: Vec<String>,

@@ -2,7 +2,7 @@ mod forecast;
 
 use self::forecast::Forecast;
 use super::options::order;
-use super::queue::{Bounds, Place, Queue};
+use super::queue::{Bounds, Place, Queue, Until};
 use super::{Outage, Promises, QueueOrder, QueuedJob, Reason, Scheduler, SchedulerOptions, System};
 use std::collections::BTreeMap;
 
@@ -48,7 +48,8 @@ use crate::workload::JobId;
 /// With [`Guard::Place`] such an allocator is asked itself: the shadow time is the earliest
 /// instant at which, running jobs ending at their estimates, it finds a place for the head on a
 /// copy of the machine. A later job starts if it ends by then, or if it leaves that place free;
-/// one that would take of it is passed over until a job completes. Where allocators never
+/// one that would take of it is passed over until another job starts, another place is kept, or time
+/// passes: on other free processors the allocator may choose others for it. Where allocators never
 /// refuse, both guards are the same.
 ///
 /// # Processors out of service
@@ -68,6 +69,8 @@ pub struct Easy {
     promises: Promises,
     guarantee: Option<Guarantee>,
     named: Option<Named>,
+    /// When it was asked last.
+    asked: Option<i64>,
     /// The head that has missed its reservation.
     missed: Option<JobId>,
     /// What will be out of service, of how many processors.
@@ -183,7 +186,7 @@ impl Easy {
         let named = |place, job, is_head, late, reason| {
             Some(Named { place, job, is_head, spares: false, late, free, beside: 0, reason })
         };
-        if !head.refused && fits(&head.job) {
+        if head.refused.is_none() && fits(&head.job) {
             let promised = self.promised.filter(|(job, _)| *job == head.job.id);
             let late = promised.map(|(_, at)| now.saturating_sub(at));
             let reason = Reason::First { promised: promised.map(|(_, at)| at) };
@@ -212,9 +215,24 @@ impl Easy {
         Some(job.id)
     }
 
+    /// It is asked at this instant: at another than before an allocator may choose another place.
+    fn asked_at(&mut self, now: i64) {
+        self.settle();
+        if self.asked.replace(now) != Some(now) {
+            self.queue.retry(Until::Change);
+        }
+    }
+
+    /// All that was refused may be tried again.
+    fn retry_all(&mut self) {
+        self.queue.retry(Until::Completion);
+        self.queue.retry(Until::Change);
+    }
+
     /// The job named last was placed.
     fn settle(&mut self) {
         if let Some(named) = self.named.take() {
+            self.queue.retry(Until::Change);
             self.queue.remove(named.place);
             if let Some(late) = named.late {
                 self.promised = None;
@@ -234,7 +252,7 @@ impl Scheduler for Easy {
     fn complete(&mut self, job: JobId, _now: i64) {
         self.held.remove(&job);
         self.settle();
-        self.queue.retry();
+        self.retry_all();
     }
 
     fn expect(&mut self, outages: &[Outage], processors: u32) {
@@ -248,17 +266,17 @@ impl Scheduler for Easy {
 
     fn changed(&mut self, _now: i64) {
         self.settle();
-        self.queue.retry();
+        self.retry_all();
     }
 
     fn next(&mut self, system: System<'_>) -> Option<JobId> {
-        self.settle();
+        self.asked_at(system.now);
         if !self.outages.is_empty() {
             return self.next_amid(system);
         }
         let System { now, free, round, running } = system;
         let (place, &head) = self.queue.head()?;
-        if head.job.size <= free && !head.refused {
+        if head.job.size <= free && head.refused.is_none() {
             self.guarantee = None;
             let promised = self.promised.filter(|(job, _)| *job == head.job.id);
             let late = promised.map(|(_, at)| now.saturating_sub(at));
@@ -301,7 +319,7 @@ impl Scheduler for Easy {
 
     fn refused(&mut self, job: JobId) {
         let Some(named) = self.named.take() else { return };
-        self.queue.refuse(named.place);
+        self.queue.refuse(named.place, Until::Completion);
         if let Some(promise) = &mut self.guarantee {
             promise.extra += named.beside;
             promise.free = Some(named.free);
@@ -315,15 +333,23 @@ impl Scheduler for Easy {
         if self.guard == Guard::Count {
             return None;
         }
-        self.settle();
+        self.asked_at(now);
         let (_, head) = self.queue.head()?;
-        let blocked = head.job.size > free || head.refused;
+        let blocked = head.job.size > free || head.refused.is_some();
         (blocked && free > 0 && !running.any_due_at(now)).then_some(head.job.id)
     }
 
     fn place_found(&mut self, job: JobId, at: i64) {
-        self.found = Some((job, at));
+        if self.found.replace((job, at)) != Some((job, at)) {
+            self.queue.retry(Until::Change);
+        }
         self.promise(job, at);
+    }
+
+    fn would_take_place(&mut self, _job: JobId) {
+        if let Some(named) = self.named.take() {
+            self.queue.refuse(named.place, Until::Change);
+        }
     }
 
     fn spares_place(&self) -> bool {

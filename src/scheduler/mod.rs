@@ -181,10 +181,17 @@ pub trait Scheduler: Send {
         let _ = (job, at);
     }
 
-    /// Whether the job that [`next`](Scheduler::next) has just named must leave that place free; if it
-    /// does not it is [`refused`](Scheduler::refused).
+    /// Whether the job that [`next`](Scheduler::next) has just named must leave that place free; if the
+    /// processors that it would be given are of it, [`would_take_place`](Scheduler::would_take_place) follows.
     fn spares_place(&self) -> bool {
         false
+    }
+
+    /// The job that [`next`](Scheduler::next) has just named would have taken of that place, and goes back to
+    /// the queue. Unlike what an allocator [refuses](Scheduler::refused), this says nothing of later: as soon
+    /// as other processors are free the allocator may choose others for it.
+    fn would_take_place(&mut self, job: JobId) {
+        self.refused(job);
     }
 
     /// Whether it [wants places](Scheduler::wants_place) at all.

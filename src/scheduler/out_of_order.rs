@@ -1,5 +1,5 @@
 use super::options::order;
-use super::queue::{Bounds, Place, Queue};
+use super::queue::{Bounds, Place, Queue, Until};
 use super::{QueueOrder, QueuedJob, Reason, Scheduler, SchedulerOptions, System};
 use crate::naming::{Entry, Table};
 use crate::workload::JobId;
@@ -40,12 +40,12 @@ impl Scheduler for OutOfOrder {
 
     fn complete(&mut self, _job: JobId, _now: i64) {
         self.settle();
-        self.queue.retry();
+        self.queue.retry(Until::Completion);
     }
 
     fn changed(&mut self, _now: i64) {
         self.settle();
-        self.queue.retry();
+        self.queue.retry(Until::Completion);
     }
 
     fn next(&mut self, system: System<'_>) -> Option<JobId> {
@@ -58,7 +58,7 @@ impl Scheduler for OutOfOrder {
 
     fn refused(&mut self, _job: JobId) {
         if let Some(place) = self.named.take() {
-            self.queue.refuse(place);
+            self.queue.refuse(place, Until::Completion);
         }
     }
 

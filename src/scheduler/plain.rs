@@ -108,6 +108,92 @@ impl Scheduler for Easy {
     }
 }
 
+/// [`super::Easy`] that keeps a place, of which everybody is asked for anew after every start and at every instant.
+#[derive(Clone, Debug, Default)]
+pub struct EasyWithPlace {
+    queue: Queue,
+    found: Option<(JobId, i64)>,
+    spares: bool,
+    /// Who would have taken of the place, when, and how many jobs had started then.
+    would_take: Vec<(JobId, i64, usize)>,
+    asked: (i64, usize),
+}
+
+impl EasyWithPlace {
+    pub fn new(order: QueueOrder) -> Self {
+        Self { queue: Queue { order, ..Queue::default() }, ..Self::default() }
+    }
+
+    /// The head, if it cannot start and others may.
+    fn blocked(&self, system: &System<'_>) -> Option<QueuedJob> {
+        let head = *self.queue.jobs.first()?;
+        let fits = self.queue.may_be_placed(&head, system.free);
+        (!fits && !system.running.any_due_at(system.now)).then_some(head)
+    }
+}
+
+impl Scheduler for EasyWithPlace {
+    fn arrive(&mut self, job: QueuedJob, _now: i64) {
+        self.queue.arrive(job);
+    }
+
+    fn complete(&mut self, _job: JobId, _now: i64) {
+        self.queue.refused.clear();
+        self.would_take.clear();
+    }
+
+    fn next(&mut self, system: System<'_>) -> Option<JobId> {
+        let System { now, free, running, .. } = system;
+        self.asked = (now, running.iter().count());
+        self.spares = false;
+        let head = *self.queue.jobs.first()?;
+        if self.queue.may_be_placed(&head, free) {
+            return self.queue.name(0);
+        }
+        self.blocked(&system).filter(|_| free > 0)?;
+        let (_, at) = self.found.filter(|(job, _)| *job == head.id)?;
+        let (instant, running) = self.asked;
+        let may = |job: &QueuedJob| {
+            self.queue.may_be_placed(job, free)
+                && !self.would_take.contains(&(job.id, instant, running))
+        };
+        let first = (1..self.queue.jobs.len()).find(|&i| may(&self.queue.jobs[i]))?;
+        self.spares = now + self.queue.jobs[first].estimate > at;
+        self.queue.name(first)
+    }
+
+    fn refused(&mut self, _job: JobId) {
+        self.queue.refused();
+    }
+
+    fn wants_place(&mut self, system: System<'_>) -> Option<JobId> {
+        Some(self.blocked(&system).filter(|_| system.free > 0)?.id)
+    }
+
+    fn place_found(&mut self, job: JobId, at: i64) {
+        self.found = Some((job, at));
+    }
+
+    fn spares_place(&self) -> bool {
+        self.spares
+    }
+
+    fn would_take_place(&mut self, job: JobId) {
+        let (now, running) = self.asked;
+        self.queue.refused();
+        self.queue.refused.remove(&job);
+        self.would_take.push((job, now, running));
+    }
+
+    fn promises_places(&self) -> bool {
+        true
+    }
+
+    fn waiting(&self) -> usize {
+        self.queue.jobs.len()
+    }
+}
+
 /// [`super::OutOfOrder`], its queue walked from the head every time.
 #[derive(Clone, Debug, Default)]
 pub struct OutOfOrder(Queue);

@@ -13,8 +13,17 @@ pub struct Waiting {
     pub job: QueuedJob,
     /// Its rank in the order, and among equals.
     rank: (i128, u64),
-    /// Whether it was refused since the last completion.
-    pub refused: bool,
+    /// Until when it is passed over, if it was refused.
+    pub refused: Option<Until>,
+}
+
+/// Until when a refused job is passed over.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Until {
+    /// Others may start meanwhile, but nobody has left.
+    Completion,
+    /// Nobody starts, and no time passes.
+    Change,
 }
 
 /// Bounds of the jobs that are looked for.
@@ -32,7 +41,7 @@ impl Bounds {
     fn admit(&self, waiting: &Waiting) -> bool {
         let job = &waiting.job;
         let within = job.estimate <= self.estimate || job.takes <= self.beside;
-        job.size <= self.size && within && !waiting.refused
+        job.size <= self.size && within && waiting.refused.is_none()
     }
 }
 
@@ -56,7 +65,8 @@ pub struct Queue {
     order: QueueOrder,
     list: Vec<Waiting>,
     index: Index,
-    any_refused: bool,
+    /// By [`Until`].
+    any_refused: [bool; 2],
 }
 
 /// Longest list.
@@ -77,7 +87,7 @@ impl Queue {
     pub fn arrive(&mut self, job: QueuedJob) {
         let rank = (self.order.rank(&job), job.turn);
         let at = self.list.partition_point(|other| other.rank < rank);
-        self.list.insert(at, Waiting { job, rank, refused: false });
+        self.list.insert(at, Waiting { job, rank, refused: None });
         // Indexing anew costs as much as the index is long.
         if self.list.len() > LIST + 2 * self.index.len().isqrt() {
             self.index.absorb(&mut self.list);
@@ -91,7 +101,7 @@ impl Queue {
         earlier(listed, indexed)
     }
 
-    /// The first job within bounds that was not refused since the last completion.
+    /// The first job within bounds that is not passed over.
     pub fn first(&self, bounds: &Bounds) -> Option<(Place, &Waiting)> {
         let at = self.list.iter().position(|waiting| bounds.admit(waiting));
         let listed = at.map(|at| (Place::Listed(at), &self.list[at]));
@@ -99,8 +109,8 @@ impl Queue {
         earlier(listed, indexed.map(|(slot, waiting)| (Place::Indexed(slot), waiting)))
     }
 
-    /// The first job, in queue order, of those that were not refused since the last completion, that
-    /// `admits`: a look at every one.
+    /// The first job, in queue order, of those that are not passed over, that `admits`: a look at every
+    /// one.
     pub fn first_that(
         &self,
         mut admits: impl FnMut(&QueuedJob) -> bool,
@@ -113,7 +123,7 @@ impl Queue {
                 at.map(|(at, waiting)| (Place::Listed(at), waiting)),
                 from.map(|(slot, waiting)| (Place::Indexed(slot), waiting)),
             )?;
-            if !waiting.refused && admits(&waiting.job) {
+            if waiting.refused.is_none() && admits(&waiting.job) {
                 return Some((place, waiting));
             }
             match place {
@@ -134,21 +144,22 @@ impl Queue {
     }
 
     /// The job was refused: it is passed over until [`retry`](Self::retry).
-    pub fn refuse(&mut self, place: Place) {
-        self.any_refused = true;
+    pub fn refuse(&mut self, place: Place, until: Until) {
+        self.any_refused[until as usize] = true;
         match place {
-            Place::Listed(at) => self.list[at].refused = true,
-            Place::Indexed(slot) => self.index.refuse(slot),
+            Place::Listed(at) => self.list[at].refused = Some(until),
+            Place::Indexed(slot) => self.index.refuse(slot, until),
         }
     }
 
-    /// What was refused may be tried again.
-    pub fn retry(&mut self) {
-        if !std::mem::take(&mut self.any_refused) {
+    /// Who is passed over until then may be tried again.
+    pub fn retry(&mut self, until: Until) {
+        if !std::mem::take(&mut self.any_refused[until as usize]) {
             return;
         }
-        self.list.iter_mut().for_each(|waiting| waiting.refused = false);
-        self.index.retry();
+        let over = self.list.iter_mut().filter(|waiting| waiting.refused == Some(until));
+        over.for_each(|waiting| waiting.refused = None);
+        self.index.retry(until);
     }
 }
 

@@ -89,6 +89,23 @@ impl Witness {
         self.past
     }
 
+    /// The job named last is back in the queue.
+    fn goes_back(&mut self, id: JobId) {
+        if let Some((job, decisions)) = self.named.take() {
+            self.waiting.insert(job.turn, job);
+            let asked = self.decisions.load(Ordering::Relaxed);
+            if id == self.target {
+                self.story.refused.push((self.now, (asked > decisions).then_some(asked)));
+            } else {
+                for others in [&mut self.story.before, &mut self.story.after] {
+                    if others.last() == Some(&id) {
+                        others.pop();
+                    }
+                }
+            }
+        }
+    }
+
     fn target_turn(&self) -> Option<u64> {
         let turn = self.turns.get(&self.target)?;
         self.waiting.contains_key(turn).then_some(*turn)
@@ -139,20 +156,13 @@ impl Scheduler for Witness {
     }
 
     fn refused(&mut self, id: JobId) {
-        if let Some((job, decisions)) = self.named.take() {
-            self.waiting.insert(job.turn, job);
-            let asked = self.decisions.load(Ordering::Relaxed);
-            if id == self.target {
-                self.story.refused.push((self.now, (asked > decisions).then_some(asked)));
-            } else {
-                for others in [&mut self.story.before, &mut self.story.after] {
-                    if others.last() == Some(&id) {
-                        others.pop();
-                    }
-                }
-            }
-        }
+        self.goes_back(id);
         self.inner.refused(id);
+    }
+
+    fn would_take_place(&mut self, id: JobId) {
+        self.goes_back(id);
+        self.inner.would_take_place(id);
     }
 
     fn expect(&mut self, outages: &[Outage], processors: u32) {

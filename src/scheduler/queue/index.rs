@@ -1,7 +1,7 @@
 //! A long queue.
 
 use super::corners::Corners;
-use super::{Bounds, Waiting};
+use super::{Bounds, Until, Waiting};
 
 /// Slots of a leaf.
 const LEAF: usize = 16;
@@ -13,12 +13,13 @@ pub struct Index {
     /// In queue order; `None` where the job has left.
     slots: Vec<Option<Waiting>>,
     /// The root at 1, the children of i at 2i and 2i + 1; leaves, the second half, stand for
-    /// [`LEAF`] slots each. Jobs that were refused do not count.
+    /// [`LEAF`] slots each. Jobs that are passed over do not count.
     nodes: Vec<Corners>,
     /// No job before this slot.
     head: usize,
     len: usize,
-    refused: Vec<usize>,
+    /// Slots of jobs that are passed over, by [`Until`].
+    refused: [Vec<usize>; 2],
 }
 
 impl Index {
@@ -47,8 +48,7 @@ impl Index {
             let from = self.slots.len();
             self.len += list.len();
             self.slots.extend(list.drain(..).map(Some));
-            let refused = |slot: &usize| self.slots[*slot].is_some_and(|waiting| waiting.refused);
-            self.refused.extend((from..self.slots.len()).filter(refused));
+            self.note_refused(from);
             (from / LEAF..self.slots.len().div_ceil(LEAF)).for_each(|leaf| self.renew(leaf));
             return;
         }
@@ -59,8 +59,8 @@ impl Index {
         self.len = jobs.len();
         self.head = 0;
         self.slots = jobs.into_iter().map(Some).collect();
-        let refused = |slot: &usize| self.slots[*slot].is_some_and(|waiting| waiting.refused);
-        self.refused = (0..self.slots.len()).filter(refused).collect();
+        self.refused = Default::default();
+        self.note_refused(0);
         // Room for as many again.
         let leaves = (2 * self.len).div_ceil(LEAF).next_power_of_two();
         self.nodes = vec![Corners::NONE; 2 * leaves];
@@ -72,12 +72,21 @@ impl Index {
         }
     }
 
+    /// Jobs that were refused stand in the slots from this one on.
+    fn note_refused(&mut self, from: usize) {
+        for (slot, waiting) in self.slots.iter().enumerate().skip(from) {
+            if let Some(until) = waiting.and_then(|waiting| waiting.refused) {
+                self.refused[until as usize].push(slot);
+            }
+        }
+    }
+
     /// What a leaf knows.
     fn leaf(&self, leaf: usize) -> Corners {
         let mut corners = Corners::NONE;
         let end = self.slots.len().min((leaf + 1) * LEAF);
         for waiting in self.slots[leaf * LEAF..end].iter().flatten() {
-            if !waiting.refused {
+            if waiting.refused.is_none() {
                 corners.add(waiting.job.size, waiting.job.estimate);
             }
         }
@@ -104,7 +113,7 @@ impl Index {
         }
     }
 
-    /// The first job within bounds that was not refused, and its slot.
+    /// The first job within bounds that is not passed over, and its slot.
     pub fn first(&self, bounds: &Bounds) -> Option<(usize, &Waiting)> {
         if self.len == 0 { None } else { self.first_below(1, bounds) }
     }
@@ -145,19 +154,19 @@ impl Index {
     }
 
     /// The job in the slot was refused.
-    pub fn refuse(&mut self, slot: usize) {
+    pub fn refuse(&mut self, slot: usize, until: Until) {
         if let Some(waiting) = &mut self.slots[slot] {
-            waiting.refused = true;
-            self.refused.push(slot);
+            waiting.refused = Some(until);
+            self.refused[until as usize].push(slot);
             self.renew(slot / LEAF);
         }
     }
 
-    /// What was refused may be tried again.
-    pub fn retry(&mut self) {
-        while let Some(slot) = self.refused.pop() {
+    /// Who is passed over until then may be tried again.
+    pub fn retry(&mut self, until: Until) {
+        while let Some(slot) = self.refused[until as usize].pop() {
             if let Some(waiting) = &mut self.slots[slot] {
-                waiting.refused = false;
+                waiting.refused = None;
                 self.renew(slot / LEAF);
             }
         }

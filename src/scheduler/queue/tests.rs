@@ -9,19 +9,21 @@ use crate::workload::JobId;
 #[derive(Clone, Copy, Debug)]
 enum Event {
     Arrivals(usize),
-    First(Bounds, bool),
+    First(Bounds, Option<Until>),
     Head,
-    Retry,
+    Retry(Until),
 }
 
 fn events() -> impl Strategy<Value = Vec<Event>> {
     let bounds = (0..40u32, 0..100i64, 0..20u32);
     let bounds = bounds.prop_map(|(size, estimate, beside)| Bounds { size, estimate, beside });
+    let until = || proptest::sample::select(vec![Until::Completion, Until::Change]);
+    let fate = proptest::option::of(until());
     let event = prop_oneof![
         1 => (1..400usize).prop_map(Event::Arrivals),
-        8 => (bounds, any::<bool>()).prop_map(|(bounds, leaves)| Event::First(bounds, leaves)),
+        8 => (bounds, fate).prop_map(|(bounds, refused)| Event::First(bounds, refused)),
         4 => Just(Event::Head),
-        1 => Just(Event::Retry),
+        1 => until().prop_map(Event::Retry),
     ];
     proptest::collection::vec(event, 1..200)
 }
@@ -35,7 +37,7 @@ proptest! {
         order in proptest::sample::select(QueueOrder::ALL.map(|(_, order)| order).to_vec()),
     ) {
         let mut queue = Queue::new(order);
-        let mut plain: Vec<(QueuedJob, bool)> = Vec::new();
+        let mut plain: Vec<(QueuedJob, Option<Until>)> = Vec::new();
         let mut ids = 0..;
         for event in events {
             match event {
@@ -44,24 +46,27 @@ proptest! {
                 {
                     let job = QueuedJob { id: JobId(id), size, takes: size + more, estimate, turn: id.into() };
                     let at = order.position(&plain, |(other, _)| other, &job);
-                    plain.insert(at, (job, false));
+                    plain.insert(at, (job, None));
                     queue.arrive(job);
                 },
-                Event::First(bounds, leaves) => {
-                    let may = |(job, refused): &(QueuedJob, bool)| {
-                        !refused && job.size <= bounds.size
+                Event::First(bounds, refused) => {
+                    let may = |(job, over): &(QueuedJob, Option<Until>)| {
+                        over.is_none() && job.size <= bounds.size
                             && (job.estimate <= bounds.estimate || job.takes <= bounds.beside)
                     };
                     let expected = plain.iter().position(may);
                     let found = queue.first(&bounds).map(|(place, waiting)| (place, waiting.job));
                     prop_assert_eq!(found.map(|(_, job)| job), expected.map(|at| plain[at].0));
                     if let (Some((place, _)), Some(at)) = (found, expected) {
-                        if leaves {
-                            queue.remove(place);
-                            plain.remove(at);
-                        } else {
-                            queue.refuse(place);
-                            plain[at].1 = true;
+                        match refused {
+                            None => {
+                                queue.remove(place);
+                                plain.remove(at);
+                            }
+                            Some(until) => {
+                                queue.refuse(place, until);
+                                plain[at].1 = Some(until);
+                            }
                         }
                     }
                 }
@@ -73,9 +78,9 @@ proptest! {
                         plain.remove(0);
                     }
                 }
-                Event::Retry => {
-                    queue.retry();
-                    plain.iter_mut().for_each(|(_, refused)| *refused = false);
+                Event::Retry(until) => {
+                    queue.retry(until);
+                    plain.iter_mut().filter(|(_, over)| *over == Some(until)).for_each(|it| it.1 = None);
                 }
             }
             prop_assert_eq!(queue.len(), plain.len());

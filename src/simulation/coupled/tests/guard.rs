@@ -1,6 +1,7 @@
 //! EASY with a place for the head of the queue.
 
 use super::*;
+use crate::scheduler::Guard;
 
 /// A row of ten: the head asks for five in a row, and will have 0 to 4 at 100.
 #[test]
@@ -22,6 +23,23 @@ fn the_head_keeps_its_place() {
     assert_eq!(place.starts[4..], [100, 120, 10]);
     assert_eq!(place.promises, Some(Promises { given: 1, broken: 0, worst: 0 }));
     assert_eq!(place.nodes[4], [0, 1, 2, 3, 4].map(NodeId));
+}
+
+/// The head will have 0 to 4 at 100. At 10 a long job of two finds 3 and 4 first, which are kept; from 20
+/// on a short one holds these, and the long one finds others.
+#[test]
+fn who_would_take_of_the_place_is_asked_anew_after_a_start() {
+    let jobs = [
+        job(0, 100, 100, 3), // 0 to 2
+        job(0, 10, 10, 2),   // 3 and 4
+        job(0, 200, 200, 2), // 5 and 6
+        job(10, 20, 20, 5),  // the head
+        job(10, 500, 500, 2),
+        job(20, 50, 50, 2),
+    ];
+    let log = run(&jobs, "1x10", "easy[guard=place]", &mut Intervals).expect("it runs");
+    assert_eq!(log.starts[3..], [100, 20, 20]);
+    assert_eq!(log.nodes[4], [7, 8].map(NodeId));
 }
 
 /// Not every strategy can be asked.
@@ -88,6 +106,34 @@ proptest! {
             running.push(*id);
             let after = earliest(&jobs, &log, &running, size, now);
             prop_assert_eq!(before, after, "job {:?} at {} delays {:?}", id, now, head);
+        }
+    }
+
+    /// A row of processors, and every strategy with copies, against asking for everybody always.
+    #[test]
+    fn a_place_is_kept_as_by_asking_always(
+        jobs in jobs(16),
+        order in proptest::sample::select(vec![QueueOrder::Fifo, QueueOrder::Smallest]),
+        machine in proptest::sample::select(vec!["4x4", "1x20", "torus:2x4x4"]),
+    ) {
+        let topology: Topology = machine.parse().expect("a machine");
+        let built = coupled_only(&topology)
+            .into_iter()
+            .map(|spec| (spec.to_string(), spec.build(&topology, 1).expect("it works there")))
+            .chain([("intervals".to_string(), Box::new(Intervals) as Box<dyn Allocator>)]);
+        for (name, mut allocator) in built {
+            let whole = jobs.iter().all(|job| allocator.can_serve(Request::of_size(job.size)));
+            if allocator.copy().is_none() || !whole {
+                continue;
+            }
+            let mut told = |scheduler: &mut dyn Scheduler| {
+                run_with(&jobs, &topology, scheduler, allocator.as_mut())
+                    .map(|log| (log.starts, log.nodes))
+                    .map_err(|error| error.to_string())
+            };
+            let expected = told(&mut plain::EasyWithPlace::new(order));
+            let fast = told(&mut Easy::new(order).with_guard(Guard::Place));
+            prop_assert_eq!(fast, expected, "{}", name);
         }
     }
 

@@ -118,6 +118,9 @@ impl Judged for BoxFinding {
     }
 }
 
+/// What is not known.
+const NONE: &str = "-";
+
 /// With fewer of either the interval says little: that of few blocks is too narrow, as their spread is hardly seen.
 const FEW: (usize, usize) = (100, FEWEST_BLOCKS);
 
@@ -169,6 +172,19 @@ fn each<Row: Judged>(
     if stop.is_raised() { Err(Failure::interrupted()) } else { Ok(Exit::Done) }
 }
 
+/// From where to where an interval goes, if there is one.
+fn between([low, high]: [f64; 2]) -> String {
+    match low.is_finite() {
+        true => format!("{} to {}", fixed(low, 2), fixed(high, 2)),
+        false => NONE.to_string(),
+    }
+}
+
+/// Whether estimates help, if that can be told.
+fn verdict(helps: Option<bool>) -> String {
+    helps.map_or(NONE, |helps| if helps { "yes" } else { "no" }).to_string()
+}
+
 /// Of boxes, for people.
 fn sheet_of_boxes(findings: &[BoxFinding]) -> Sheet {
     let mut sheet = Sheet::new(&[
@@ -195,8 +211,8 @@ fn sheet_of_boxes(findings: &[BoxFinding]) -> Sheet {
             one.winners[1].to_string(),
             fixed(one.first_gain(), 2),
             fixed(one.second_gain(), 2),
-            format!("{} to {}", fixed(one.interval[0], 2), fixed(one.interval[1], 2)),
-            if one.helps() { "yes" } else { "no" }.to_string(),
+            between(one.interval),
+            verdict(one.helps()),
             fixed(one.second[0], 0),
             fixed(one.second[1], 0),
             fixed(one.refusals[0], 2),
@@ -231,8 +247,8 @@ fn sheet(findings: &[Finding]) -> Sheet {
             one.winners[1].to_string(),
             fixed(one.first_gain(), 2),
             fixed(one.second_gain(), 2),
-            format!("{} to {}", fixed(one.interval[0], 2), fixed(one.interval[1], 2)),
-            if one.helps() { "yes" } else { "no" }.to_string(),
+            between(one.interval),
+            verdict(one.helps()),
             worst.map_or(String::new(), |class| format!("{}..{}", class.sizes[0], class.sizes[1])),
             worst.map_or(String::new(), |class| fixed(class.gain, 2)),
         ]);

@@ -12,6 +12,7 @@ use super::cells::Loaded;
 use super::exit::{Exit, Failure};
 use super::interrupt::interruption;
 use super::kind::Kind;
+use super::left_out::why_nobody;
 use super::output::configuration;
 use super::print::{FormatArg, TableArgs, wrapped};
 use super::results::{Results, Tally};
@@ -86,10 +87,7 @@ pub fn run(args: &ExplainArgs, command: &[OsString]) -> Result<Exit, Failure> {
             }
         }
         Ok(_) => {
-            let (number, name) = (args.job, &cell.trace.workload.name);
-            return Err(Failure::usage_message(format!(
-                "--job {number}: no job of {name} has this number and was given processors"
-            )));
+            return Err(Failure::usage_message(why_nobody(cell, args.job)));
         }
         Err(CellProblem::Stopped(_)) => {}
         Err(problem) => return Err(Failure::data(problem)),

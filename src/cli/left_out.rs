@@ -3,10 +3,29 @@
 use std::collections::BTreeMap;
 
 use super::exit::tell;
-use crate::experiment::{RunResult, Sizes};
+use crate::experiment::{Cell, RunResult, Sizes, size_left_out};
+use crate::number::grouped;
+
+/// What helps those who are left out.
+const HELP: &str = "fit=up gives a job the next larger box, if there is one";
 
 /// So many lines are told.
 const TOLD: usize = 10;
+
+/// Why no job of this number was given processors in a run.
+pub fn why_nobody(cell: &Cell, number: i64) -> String {
+    let name = &cell.trace.workload.name;
+    match size_left_out(cell, number) {
+        Some(size) => format!(
+            "--job {number}: {} leaves out this job of {name}, for no box is for its size, {} ({HELP})",
+            cell.key().strategy(),
+            grouped(size),
+        ),
+        None => {
+            format!("--job {number}: no job of {name} has this number and was given processors")
+        }
+    }
+}
 
 /// What runs left out: in words, by where and what, with the strategies of which it is true.
 #[derive(Debug, Default)]
@@ -35,9 +54,7 @@ impl LeftOut {
                 [one, others @ ..] => format!("{one} and {} more", others.len()),
                 [] => continue,
             };
-            tell(format_args!(
-                "{place}, {strategies}: left out {what} (fit=up gives a job the next larger box, if there is one)"
-            ));
+            tell(format_args!("{place}, {strategies}: left out {what} ({HELP})"));
         }
         if let more @ 1.. = self.0.len().saturating_sub(TOLD) {
             tell(format_args!("and {more} more; the column no_such_size_jobs counts them"));

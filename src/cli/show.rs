@@ -17,6 +17,7 @@ use super::exit::{Exit, Failure};
 use super::explain::ONE_ALLOC;
 use super::interrupt::interruption;
 use super::kind::Kind;
+use super::left_out::why_nobody;
 use super::output::configuration;
 use super::print::FormatArg;
 use super::results::{Results, Tally};
@@ -149,10 +150,7 @@ pub fn run(args: &ShowArgs, command: &[OsString]) -> Result<Exit, Failure> {
         }
         Ok(None) => {
             let number = args.job.unwrap_or_default();
-            let name = &cell.trace.workload.name;
-            return Err(Failure::usage_message(format!(
-                "--job {number}: no job of {name} has this number and was given processors"
-            )));
+            return Err(Failure::usage_message(why_nobody(cell, number)));
         }
         Err(CellProblem::Stopped(_)) => {}
         Err(problem) => return Err(Failure::data(problem)),

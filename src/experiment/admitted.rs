@@ -70,6 +70,16 @@ impl<'a> Admitted<'a> {
     }
 }
 
+/// The size of the first job of this number in a cell, if the strategy leaves out all jobs of the number.
+pub fn size_left_out(cell: &Cell, number: i64) -> Option<u32> {
+    let mut allocator = cell.allocator.build(&cell.trace.topology, cell.seed).ok()?;
+    let admitted = Admitted::by(allocator.as_mut(), cell).ok()?;
+    let of_number =
+        |cell: &Cell| cell.trace.workload.jobs.iter().find(|job| job.number == number).copied();
+    let job = of_number(cell)?;
+    of_number(&admitted.cell).is_none().then_some(job.size)
+}
+
 /// At most so many sizes are told one by one.
 const TOLD: usize = 6;
 

@@ -124,15 +124,33 @@ impl Finding {
     }
 
     /// Whether EF helps: the winner of the search with EF has some, it is at least 1 % better, and the
-    /// interval is above 0. A winner with EF = 0 owes its gain to the search.
-    pub fn helps(&self) -> bool {
-        self.winners[0].vector.ends != 0 && self.second_gain() >= WORTH && self.interval[0] > 0.0
+    /// interval is above 0. A winner with EF = 0 owes its gain to the search. `None` without an interval.
+    pub fn helps(&self) -> Option<bool> {
+        judged(self.winners[0].vector.ends != 0, self.second_gain(), self.interval)
     }
 
     /// The class that fares worst.
     pub fn worst(&self) -> Option<&Class> {
         self.classes.iter().min_by(|a, b| a.gain.total_cmp(&b.gain))
     }
+}
+
+/// Whether estimates help that the winner `knows`, and that gain so much on the second half.
+fn judged(knows: bool, gain: f64, interval: [f64; 2]) -> Option<bool> {
+    interval[0].is_finite().then_some(knows && gain >= WORTH && interval[0] > 0.0)
+}
+
+/// What is gained, from where to where; not numbers of one block, which says nothing of how blocks differ.
+fn interval(blocks: &Blocks, setting: &Setting) -> [f64; 2] {
+    match blocks.len() {
+        0 | 1 => [f64::NAN; 2],
+        _ => blocks.interval(setting.samples, setting.seed),
+    }
+}
+
+/// `yes` or `no`.
+fn in_words(helps: bool) -> &'static str {
+    if helps { "yes" } else { "no" }
 }
 
 /// Studies one trace with one source of estimates, unless or until the watch's flag is raised.
@@ -186,7 +204,7 @@ pub fn study(
         first: [with_value, without_value, problem.baseline_values()[0]],
         second: [mean(a), mean(b)],
         jobs: later.len(),
-        interval: blocks.interval(setting.samples, setting.seed),
+        interval: interval(&blocks, setting),
         blocks: (blocks.len(), blocks.days),
         classes: classes(later, a, b),
     }))
@@ -336,7 +354,7 @@ impl Table for Finding {
             C::new("second_gain_percent", "%", "what it gains on the second half's jobs", |r| r.second_gain()).rising(),
             C::new("second_gain_low", "%", "lower end of its 95 % interval, by a paired block bootstrap", |r| r.interval[0]),
             C::new("second_gain_high", "%", "upper end", |r| r.interval[1]),
-            C::new("helps", "", "whether the best vector with EF has EF above 0, its gain on the second half is at least 1 % and the interval above 0: yes or no", |r| if r.helps() { "yes" } else { "no" }.to_string()),
+            C::new("helps", "", "whether the best vector with EF has EF above 0, its gain on the second half is at least 1 % and the interval above 0: yes or no; null without an interval, of fewer than two blocks", |r| r.helps().map(in_words).map(str::to_string)),
             C::new("second_half_jobs", "jobs", "jobs of the second half", |r| r.jobs),
             C::new("bootstrap_blocks", "", "blocks of the bootstrap", |r| r.blocks.0),
             C::new("block_days", "d", "length of a block", |r| r.blocks.1),

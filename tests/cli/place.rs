@@ -186,8 +186,10 @@ fn jobs_of_no_such_size_are_left_out_and_counted() {
     let one = run.replace(",placements", "");
     dir.replay(&format!("explain {one} --job 5 -q")).code(0).prints("job 5 asks for 8 processors");
     dir.replay(&format!("show {one} --job 1 -q")).code(0).prints("on 8 of 64 processors");
-    for command in ["explain", "show"] {
-        dir.replay(&format!("{command} {one} --job 2 -q")).fails(2, 1, &["was given processors"]);
+    for command in ["explain", "show", "show --candidates"] {
+        let of = |job: u32| dir.replay(&format!("{command} {one} --job {job} -q"));
+        of(2).fails(2, 1, &["slurm-torus3d leaves out this job", "its size, 33", "fit=up"]);
+        of(9).fails(2, 1, &["no job of t has this number and was given processors"]);
     }
     let none = dir.file("t.swf", "; MaxProcs: 64\n1 0 -1 100 7\n");
     none.replay(&one).code(1).says("no job is left, 1 job of no such size: 7 (job 1)");

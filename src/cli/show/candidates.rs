@@ -10,6 +10,7 @@ use crate::allocator::rival::{Rival, Term};
 use crate::cli::cells::Loaded;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::interrupt::interruption;
+use crate::cli::left_out::why_nobody;
 use crate::cli::output::configuration;
 use crate::cli::print::FormatArg;
 use crate::cli::results::{Results, Tally};
@@ -94,10 +95,7 @@ impl Competition<'_> {
     fn nobody(&self, when: When) -> String {
         let Some(explained) = &self.explained else {
             return match when {
-                When::Started(number) => format!(
-                    "--job {number}: no job of {} has this number and was given processors",
-                    self.cell.trace.workload.name
-                ),
+                When::Started(number) => why_nobody(self.cell, number),
                 When::At(at) => format!("--at {at}: no job holds processors then"),
             };
         };

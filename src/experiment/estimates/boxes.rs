@@ -13,7 +13,7 @@ use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
-use super::{Setting, Source, WORTH, part};
+use super::{Setting, Source, in_words, interval, judged, part};
 use crate::allocator::Refusal;
 use crate::allocator::registry::AllocatorSpec;
 use crate::allocator::torus3d::ways::{Point, Way, points};
@@ -77,8 +77,9 @@ impl BoxFinding {
     }
 
     /// Whether estimates help: the winner knows them, it is at least 1 % better, and the interval is above 0.
-    pub fn helps(&self) -> bool {
-        knows(self.winners[0]) && self.second_gain() >= WORTH && self.interval[0] > 0.0
+    /// `None` without an interval.
+    pub fn helps(&self) -> Option<bool> {
+        judged(knows(self.winners[0]), self.second_gain(), self.interval)
     }
 }
 
@@ -148,7 +149,7 @@ pub fn study_boxes(
         second: [a.lost(count), b.lost(count)],
         refusals: [&a, &b].map(|loss| loss.refused(count)),
         jobs: count,
-        interval: blocks.interval(setting.samples, setting.seed),
+        interval: interval(&blocks, setting),
         blocks: (blocks.len(), blocks.days),
     }))
 }
@@ -306,7 +307,7 @@ impl Table for BoxFinding {
             C::new("second_loss_gain_percent", "%", "what they gain on the second half", |r| r.second_gain()).rising(),
             C::new("loss_gain_low", "%", "lower end of its 95 % interval, by a paired block bootstrap", |r| r.interval[0]),
             C::new("loss_gain_high", "%", "upper end", |r| r.interval[1]),
-            C::new("boxes_helped", "", "whether the best way has EF or DL, its gain on the second half is at least 1 % and the interval above 0: yes or no", |r| if r.helps() { "yes" } else { "no" }.to_string()),
+            C::new("boxes_helped", "", "whether the best way has EF or DL, its gain on the second half is at least 1 % and the interval above 0: yes or no; null without an interval, of fewer than two blocks", |r| r.helps().map(in_words).map(str::to_string)),
             C::new("second_half_jobs", "jobs", "jobs of the second half", |r| r.jobs),
             C::new("bootstrap_blocks", "", "blocks of the bootstrap", |r| r.blocks.0),
             C::new("block_days", "d", "length of a block", |r| r.blocks.1),

@@ -85,13 +85,15 @@ pub fn replay_placed<'p>(
             conflicts.nowhere += u64::from(matches!(event, Event::Start(_)));
             continue;
         };
+        // A job without a run time holds nothing that another could want.
+        let holds = job.run > 0;
         if matches!(event, Event::End(_)) {
-            at(nodes).for_each(|point| used[point.index()] -= 1);
+            at(nodes).filter(|_| holds).for_each(|point| used[point.index()] -= 1);
             continue;
         }
         conflicts.unlike += u64::from(nodes.len() != job.size as usize);
         let mut beyond = 0;
-        for point in at(nodes) {
+        for point in at(nodes).filter(|_| holds) {
             let used = &mut used[point.index()];
             *used += 1;
             beyond += u64::from(*used > capacity);

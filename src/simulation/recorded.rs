@@ -1,5 +1,6 @@
 //! The schedule of a log, as it tells it.
 
+use std::collections::VecDeque;
 use std::fmt;
 
 use super::{Event, Timeline, TimelineError};
@@ -50,6 +51,9 @@ impl Timeline {
     /// instant completions come first, then starts, by job. A job for which too few processors are
     /// free has its times, but no events: it is [unplaced](Timeline::unplaced).
     ///
+    /// A job without a run time takes processors from nobody. Its events stand between completions and
+    /// starts, or, if others hold its processors then, after the first completion that frees enough.
+    ///
     /// # Errors
     /// [`TimelineError`] if a job is larger than the machine or has no start, or if stopped.
     pub fn recorded(
@@ -64,24 +68,36 @@ impl Timeline {
             start(job).ok_or(TimelineError::NoWait { number, line })
         };
         let starts = jobs.iter().map(known).collect::<Result<Vec<i64>, _>>()?;
-        // Time, then completions, starts, and completions of what has just started.
+        // Time, then completions, jobs without a run time, and starts.
         let mut times: Vec<(i64, u8, JobId)> = Vec::with_capacity(2 * jobs.len());
         for ((job, &start), id) in jobs.iter().zip(&starts).zip((0..).map(JobId)) {
-            times.push((start, 1, id));
-            times.push((start + job.run, if job.run > 0 { 0 } else { 2 }, id));
+            if job.run == 0 {
+                times.push((start, 1, id));
+            } else {
+                times.push((start, 2, id));
+                times.push((start + job.run, 0, id));
+            }
         }
         times.sort_unstable();
         let mut events = Vec::with_capacity(times.len());
         let (mut free, mut busy) = (processors, 0u64);
         let mut unplaced = vec![false; jobs.len()];
         let mut overfull = Overfull::default();
+        // Jobs without a run time for which others hold the processors.
+        let mut late: VecDeque<JobId> = VecDeque::new();
         // A span since when, and when it came to an end, if at this instant it is not too many again.
         let (mut since, mut until) = (None, None);
         for (now, kind, id) in times {
             stop.check()?;
             let job = &jobs[id.index()];
-            let is_start = kind == 1;
-            if is_start {
+            if kind == 1 {
+                match job.size <= free {
+                    true => events.extend([Event::Start(id), Event::End(id)]),
+                    false => late.push_back(id),
+                }
+                continue;
+            }
+            if kind == 2 {
                 busy += u64::from(job.size);
                 if job.size <= free {
                     free -= job.size;
@@ -98,6 +114,12 @@ impl Timeline {
                 if !unplaced[id.index()] {
                     free += job.size;
                     events.push(Event::End(id));
+                    while let Some(&id) = late.front()
+                        && jobs[id.index()].size <= free
+                    {
+                        late.pop_front();
+                        events.extend([Event::Start(id), Event::End(id)]);
+                    }
                 }
             }
             let too_many = busy.saturating_sub(u64::from(processors));
@@ -153,10 +175,27 @@ mod tests {
         let (timeline, overfull) = recorded(&jobs, &[0, 8, 7]).expect("a schedule");
         use Event::{End, Start};
         let [a, b, c] = [0, 1, 2].map(JobId);
-        // The job without a run time is at an end only after both have started.
-        assert_eq!(timeline.events(), [Start(a), End(a), Start(b), End(b)]);
-        assert_eq!((timeline.starts(), timeline.unplaced()), (&[0, 10, 10][..], &[c][..]));
-        assert_eq!((overfull.jobs, overfull.worst, overfull.longest), (1, 4, 0));
+        assert_eq!(timeline.events(), [Start(a), End(a), Start(b), End(b), Start(c), End(c)]);
+        assert_eq!((timeline.starts(), timeline.unplaced()), (&[0, 10, 10][..], &[][..]));
+        assert_eq!(overfull, Overfull::default());
+    }
+
+    /// Before, after and amid others that fill the machine: nothing is overfull, and nobody is left out.
+    #[test]
+    fn a_job_without_a_run_time_takes_nothing() {
+        use Event::{End, Start};
+        let [a, b, c] = [0, 1, 2].map(JobId);
+        for (jobs, order) in [
+            ([job(0, 0, 9, 4), job(1, 9, 0, 4), job(2, 9, 5, 4)], [a, b, c]),
+            ([job(0, 0, 9, 4), job(1, 9, 5, 4), job(2, 9, 0, 4)], [a, c, b]),
+            ([job(0, 0, 9, 4), job(1, 5, 0, 1), job(2, 9, 5, 4)], [a, b, c]),
+        ] {
+            let (timeline, overfull) = recorded(&jobs, &[0; 3]).expect("a schedule");
+            assert_eq!(timeline.events(), order.map(|id| [Start(id), End(id)]).as_flattened());
+            assert_eq!(overfull, Overfull::default());
+            assert!(timeline.unplaced().is_empty());
+            assert_eq!(timeline.starts(), jobs.map(|job| job.submit));
+        }
     }
 
     #[test]
@@ -185,7 +224,7 @@ mod tests {
         /// As often, and as long, as seconds one by one tell.
         #[test]
         fn overfull_spans_are_those_of_the_seconds(
-            jobs in proptest::collection::vec((0i64..30, 1i64..9, 1u32..5), 1..20)
+            jobs in proptest::collection::vec((0i64..30, 0i64..9, 1u32..5), 1..20)
         ) {
             let waits = vec![0; jobs.len()];
             let jobs: Vec<Job> = (0..).zip(&jobs).map(|(i, &(t, run, n))| job(i, t, run, n)).collect();
@@ -211,6 +250,7 @@ mod tests {
                 prop_assert_eq!(start - job.submit, *wait);
             }
             prop_assert_eq!(timeline.unplaced().len() as u64, overfull.jobs);
+            prop_assert!(timeline.unplaced().iter().all(|id| jobs[id.index()].run > 0));
             let mut held = 0;
             for event in timeline.events() {
                 match event {

@@ -34,7 +34,17 @@ impl Log for Dirlab {
             (self.columns, self.places) = (columns, Some(places));
             return Ok(());
         };
-        let row = self.columns.row(line, b',', &mut self.cells)?;
+        let row = match self.columns.row(line, b',', &mut self.cells) {
+            Ok(row) => row,
+            Err(fault) => {
+                // Of a record of several lines that is none, the first line comes once more, alone.
+                let is_one_line = !line.text.contains('\n');
+                let cell = self.cells.get(interval).filter(|_| is_one_line);
+                let later = cell.and_then(|cell| seconds(line.text[cell.start..cell.end].trim()));
+                self.now = self.now.saturating_add(later.unwrap_or(0));
+                return Err(fault.into());
+            }
+        };
         let number = |at| row.read(at, Reason::NotANumber, seconds);
         // The next job counts from this one, whatever becomes of it.
         let later = number(interval)?;

@@ -137,7 +137,7 @@ impl Jobs {
         let (Some(at), Some(words)) = (self.places.status, &self.status) else {
             return (UNKNOWN, true);
         };
-        let word = row.text(at);
+        let word = &*row.meant(Some(at));
         if words.slurm {
             let (status, over, known) = sacct::state(sacct::first_word(word));
             if !known {
@@ -177,8 +177,8 @@ impl Jobs {
         let ran = begin.and_then(|begin| Some(end?.saturating_sub(begin)));
         let run = told_run.or(ran);
         let size = size(row, places.size, self.source.round_up)?;
-        let list = row.perhaps(places.nodes);
-        if let (Some(at), Err(_)) = (places.nodes, nodes::count(list)) {
+        let list = row.meant(places.nodes);
+        if let (Some(at), Err(_)) = (places.nodes, nodes::count(&list)) {
             return Err(row.fault(at, Reason::NotANodeList).into());
         }
 
@@ -228,19 +228,20 @@ impl Jobs {
                 sink.about(what);
             }
         }
-        let id = bare(row.perhaps(places.id));
+        let [id, user, group, queue] =
+            [places.id, places.user, places.group, places.queue].map(|at| row.meant(at));
         let entry = Entry {
-            id,
+            id: bare(&id),
             submit,
             wait: wait.unwrap_or(UNKNOWN),
             run,
             size,
             estimate,
             status: known,
-            user: row.perhaps(places.user),
-            group: row.perhaps(places.group),
-            queue: row.perhaps(places.queue),
-            nodes: list,
+            user: &user,
+            group: &group,
+            queue: &queue,
+            nodes: &list,
             ..Entry::NONE
         };
         let kept = sink.job(number, &entry)?;

@@ -2,11 +2,34 @@
 
 use std::collections::HashMap;
 
+use crate::workload::nodes;
+
 /// Arrays at most that are compared with those of later files.
 const ARRAYS: usize = 1 << 18;
 
 /// Ranges of tasks of one at most.
 const RANGES: usize = 1 << 12;
+
+/// How many tasks a list of Slurm names, `1,3-5,10-20:2`, and their ranges; of a part with too many to compare
+/// only the first ones. `None` if it is no such list.
+pub(super) fn tasks(list: &str) -> Option<(u64, Vec<(u64, u64)>)> {
+    let (mut count, mut all) = (0u64, Vec::new());
+    for part in list.split(',') {
+        let (range, step) = match part.split_once(':') {
+            Some((range, step)) => (range, step.parse().ok().filter(|&step: &usize| step > 0)?),
+            None => (part, 1),
+        };
+        let (within, ranges) = (nodes::count(range).ok()?, nodes::ranges(range).ok()?);
+        count = count.saturating_add(within.div_ceil(step as u64));
+        for (first, last) in ranges {
+            match step {
+                1 => all.push((first, last)),
+                _ => all.extend((first..=last).step_by(step).take(RANGES + 1).map(|t| (t, t))),
+            }
+        }
+    }
+    Some((count, all))
+}
 
 /// Tasks as ranges that do not overlap, ascending, both ends inclusive.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -98,6 +121,20 @@ mod tests {
 
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn lists_of_tasks_have_steps() {
+        let steps: Vec<_> = (10..=20).step_by(2).map(|task| (task, task)).collect();
+        assert_eq!(tasks("10-20:2"), Some((6, steps.clone())));
+        assert_eq!(tasks("1,3-5,10-20:2"), Some((10, [vec![(1, 1), (3, 5)], steps].concat())));
+        assert_eq!(
+            tasks("0-4000000:2").map(|all| (all.0, all.1.len())),
+            Some((2_000_001, RANGES + 1))
+        );
+        for list in ["", "1-3:0", "1-3:", "1-3:x", "3-1:1", ":2"] {
+            assert_eq!(tasks(list), None, "{list}");
+        }
+    }
 
     proptest! {
         /// As a set of tasks says.

@@ -1,5 +1,7 @@
 //! Tables of text: a header that names columns, and rows.
 
+use std::borrow::Cow;
+
 use super::entry::Line;
 use super::value::date;
 use super::zone::{Moment, Zone};
@@ -13,10 +15,12 @@ use crate::shown::shown;
 pub(super) struct Cell {
     pub start: usize,
     pub end: usize,
+    /// It was in quotes, and quotes in it are doubled.
+    pub doubled: bool,
 }
 
 /// Splits a line at `separator`. A field in double quotes may hold the separator; a doubled quote in
-/// it stays doubled. A quote does not reach over the end of a line.
+/// it is [told](Cell::doubled). A quote does not reach over the end of a line.
 pub(super) fn split(text: &str, separator: u8, cells: &mut Vec<Cell>) -> Result<(), Fault> {
     cells.clear();
     let bytes = text.as_bytes();
@@ -25,17 +29,18 @@ pub(super) fn split(text: &str, separator: u8, cells: &mut Vec<Cell>) -> Result<
         let field = &bytes[start..];
         if field.first() != Some(&b'"') {
             let len = field.iter().position(|&byte| byte == separator);
-            cells.push(Cell { start, end: start + len.unwrap_or(field.len()) });
+            let end = start + len.unwrap_or(field.len());
+            cells.push(Cell { start, end, doubled: false });
             match len {
                 Some(len) => start += len + 1,
                 None => return Ok(()),
             }
             continue;
         }
-        let mut end = start + 1;
+        let (mut end, mut doubled) = (start + 1, false);
         let closed = loop {
             match (bytes.get(end), bytes.get(end + 1)) {
-                (Some(b'"'), Some(b'"')) => end += 2,
+                (Some(b'"'), Some(b'"')) => (end, doubled) = (end + 2, true),
                 (Some(b'"'), next) => break next.is_none_or(|&byte| byte == separator),
                 (Some(_), _) => end += 1,
                 (None, _) => break false,
@@ -45,7 +50,7 @@ pub(super) fn split(text: &str, separator: u8, cells: &mut Vec<Cell>) -> Result<
             let (field, text) = ("field".to_string(), text[start..].to_string());
             return Err(Fault { reason: Reason::Quote, field, at: start, text });
         }
-        cells.push(Cell { start: start + 1, end });
+        cells.push(Cell { start: start + 1, end, doubled });
         if end + 1 == bytes.len() {
             return Ok(());
         }
@@ -56,17 +61,23 @@ pub(super) fn split(text: &str, separator: u8, cells: &mut Vec<Cell>) -> Result<
 impl Cell {
     /// Nothing.
     #[cfg(feature = "frame")]
-    pub const EMPTY: Cell = Cell { start: 0, end: 0 };
+    pub const EMPTY: Cell = Cell { start: 0, end: 0, doubled: false };
 
     /// The fields of a line in which a quote is a character like another.
     pub fn unquoted(text: &str, separator: u8, cells: &mut Vec<Cell>) {
         cells.clear();
         let mut start = 0;
         for (end, _) in text.bytes().enumerate().filter(|&(_, byte)| byte == separator) {
-            cells.push(Cell { start, end });
+            cells.push(Cell { start, end, doubled: false });
             start = end + 1;
         }
-        cells.push(Cell { start, end: text.len() });
+        cells.push(Cell { start, end: text.len(), doubled: false });
+    }
+
+    /// Its text in a line, without blanks around it and with quotes as they are meant.
+    fn meant(self, line: &str) -> Cow<'_, str> {
+        let text = line[self.start..self.end].trim();
+        if self.doubled { text.replace("\"\"", "\"").into() } else { text.into() }
     }
 
     /// Makes one field of field `at` and the `more` that follow it.
@@ -89,7 +100,7 @@ impl Columns {
     pub fn read(line: Line<'_>, separator: u8) -> Result<Columns, Stop> {
         let mut cells = Vec::new();
         split(line.text, separator, &mut cells)?;
-        let name = |cell: &Cell| line.text[cell.start..cell.end].trim().to_string();
+        let name = |cell: &Cell| cell.meant(line.text).into_owned();
         Ok(Columns { names: cells.iter().map(name).collect() })
     }
 
@@ -195,6 +206,12 @@ impl<'a> Row<'a> {
     /// The text of a field, without blanks around it.
     pub fn text(self, index: usize) -> &'a str {
         self.cells.get(index).map_or("", |cell| self.line.text[cell.start..cell.end].trim())
+    }
+
+    /// A text that need not be there, with quotes as they are meant: `a"b` of `"a""b"`.
+    pub fn meant(self, index: Option<usize>) -> Cow<'a, str> {
+        let cell = index.and_then(|index| self.cells.get(index));
+        cell.map_or("".into(), |cell| cell.meant(self.line.text))
     }
 
     /// The text of a field that need not be there.

@@ -5,7 +5,7 @@
 //! from the name of a job, if there is such a column.
 
 use super::entry::{Entry, Line, UNKNOWN, dropped, noted, status};
-use super::pending::{Pending, Taken};
+use super::pending::{self, Pending, Taken};
 use super::row::{Cell, Columns, Row};
 use super::source::{Source, Submit, Unit};
 use super::value::{digits, slurm_duration};
@@ -220,7 +220,7 @@ impl Log for Sacct {
         let row = cut(line, &self.columns, self.delimiter, self.trailing, places.name, cells)?;
         let number = line.number;
 
-        // N, N.step, N_T, N_[T-T%M], N+K.
+        // N, N.step, N_T, N_[T-T:S%M], N+K.
         let id = row.text(places.id);
         let digits_in_front = id.bytes().take_while(u8::is_ascii_digit).count();
         let kind = &id[digits_in_front..];
@@ -236,7 +236,7 @@ impl Log for Sacct {
             // So Slurm cuts a list that is long, unless SLURM_BITSTR_LEN is 0.
             let cut = tasks.strip_suffix(",...");
             let tasks = cut.unwrap_or(tasks);
-            let (Ok(count), Ok(ranges)) = (nodes::count(tasks), nodes::ranges(tasks)) else {
+            let Some((count, ranges)) = pending::tasks(tasks) else {
                 return Err(row.fault(places.id, Reason::NotAJob).into());
             };
             if cut.is_some() {

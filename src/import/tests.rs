@@ -458,3 +458,36 @@ fn names_have_one_canonical_form() {
     assert!(advice.contains("round-up"), "{advice}");
     assert!("sact".parse::<Source>().expect_err("no name").to_string().contains("sacct"));
 }
+
+#[test]
+fn sacct_arrays_with_steps() {
+    let log = SACCT.replace("13_[3-6%2]", "13_[1,3-5,10-20:2%4]");
+    let shown = made("sacct", &log).report.to_string();
+    assert!(shown.contains("tasks of arrays that did not start: 10, first in line 7"), "{shown}");
+}
+
+/// Of text in quotes, doubled quotes are one; of other text they are what they are.
+#[test]
+fn quotes_are_as_they_are_meant() {
+    let map = "time = \"unix\"\n[columns]\nid = \"i\"\nuser = \"who \\\"x\\\"\"\nsubmit = \"s\"\nrun = \"r\"\nsize = \"n\"\n";
+    let log = "i,\"who \"\"x\"\"\",s,r,n\n\"a\"\"b\",\"an\"\"n\",0,5,1\na\"\"b,\"\"\"\",1,5,1\n";
+    let made =
+        run(&how("csv", Some(map)), log.as_bytes()).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(made.ids, "job,id\n1,\"a\"\"b\"\n2,\"a\"\"\"\"b\"\n");
+    for line in ["; User: 1 an\"n\n", "; User: 2 \"\n"] {
+        assert!(made.header.contains(line), "{}", made.header);
+    }
+}
+
+/// Each later job counts from a line before that is malformed, if that tells its interval.
+#[test]
+fn dirlab_counts_from_malformed_lines() {
+    let header = "u_id,user,gpu_num,cpu_num,node_num,interval,run_time,wall_time,new_status\n";
+    let log = format!(
+        "{header}0,1,0,64,2,0,9,60,Pass\n1,1,0,64,1,10,9\n2,1,0,64,1,20,x,60,Pass\n3,1,0,64,1,40,9,60,\"Pa\n\
+         4,1,0\n5,1,0,64,1,80,9,60,Pass\n"
+    );
+    let made = run(&Import { max_errors: 9, ..how("dirlab", None) }, log.as_bytes());
+    let made = made.unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(jobs(&made).iter().map(|job| job[0]).collect::<Vec<_>>(), [0, 150]);
+}

@@ -97,7 +97,7 @@ pub(super) fn read(
                 for (chunk, field) in chunks.iter().zip(&mut fields) {
                     let start = line.len();
                     field.next(&mut line);
-                    cells[chunk.at] = Cell { start, end: line.len() };
+                    cells[chunk.at] = Cell { start, end: line.len(), doubled: false };
                     line.push('|');
                 }
                 let whole = Line { number, text: &line };

@@ -1139,8 +1139,8 @@ refused at that instant all the same, it is promised an empty machine, and whoev
 `guard=place` it is promised a place: the earliest that the allocator finds on a copy of the machine on which running jobs
 end at their estimates. Later jobs start if they end by then, or leave that place free.
 
-*Promised heads* are jobs that had to wait at the head of the queue and were told an instant; *late* are those that started
-later than they were told first.
+*Promised heads* are jobs that had to wait at the head of the queue and were told an instant, which is so once a later job
+could start before them; *late* are those that started later than they were told first.
 TXT
     while read -r trace options; do
         printf '\n## %s\n\n' "$trace"
@@ -1172,9 +1172,9 @@ guard_says() {
 
 With a number of processors every fifth promise is broken, by 17 to 109 hours at worst: the head is refused, and then waits for an
 empty machine while small jobs go on overtaking. With a place none is broken, on any of these traces. That is not paid for by
-the small jobs. Where users give estimates (the first three traces) mean waits are 16 to 64 % shorter, and for every class of
-size: who may not delay the head has room beside it that a promise of an empty machine forbids. SDSC-Par96 has no
-estimates, so that each job says its run time; there the mean wait is 1 to 10 % longer, and no promise is broken either.
+the small jobs. Where users give estimates (the first three traces) mean waits are 17 to 64 % shorter, and with First Fit for
+every class of size but one (one processor on SDSC-SP2, 3 % longer): who may not delay the head has room beside it that a promise of an empty machine forbids. SDSC-Par96 has no
+estimates, so that each job says its run time; there the mean wait is 4 to 10 % longer, and no promise is broken either.
 Estimates above run times let a place come free earlier than promised, never later.
 TXT
 }
@@ -1286,7 +1286,7 @@ done
 
 {
     printf '# Experiments\n\nMade by `scripts/experiments.sh`.\n\n'
-    for section in "${every[@]}" estimates-whole; do
+    for section in "${every[@]}" links estimates-whole; do
         [ ! -e "$out/$section.md" ] || sed -n "1s/^# \(.*\)/* [\1]($section.md)/p" "$out/$section.md"
     done
 } > "$out/README.md.part"

@@ -49,7 +49,7 @@ fn what_a_log_calls_its_jobs() {
     let dir =
         dir.file("map.toml", map).file("t.csv", "i,t,r,n\n\"a,\"\"b\",1,1,1\n,2,1,1\n7.0,2,1,1\n");
     dir.replay("import csv t.csv --map map.toml --write t.swf -q").code(0);
-    assert_eq!(dir.read("t.ids.csv"), b"job,id\n1,\"a,\"\"\"\"b\"\n3,7\n");
+    assert_eq!(dir.read("t.ids.csv"), b"job,id\n1,\"a,\"\"b\"\n3,7\n");
     // None of this log's.
     let words = ["a.ids.csv is there and none of this log's"];
     let dir = dir.file("p.nodes.csv.gz", "of yesterday");

@@ -147,10 +147,10 @@ a place, and processors of a job are within 3 to 18 % of the distances in a box.
 
 **The guard.** `easy` promises the head of the queue a number of processors; a head that is refused for want of a place waits for an
 empty machine at the latest, and until then nobody starts who runs longer. `easy[guard=place]` promises it a place, and whoever leaves
-that free may start. Boxes then cost far less: at a load of 0.5 jobs wait 1.0 to 2.6 hours in the mean (with `easy` 6.9 to 9.1, MC1x1
-0.6), at 0.8 3.9 to 6.2 (9.0 to 12.4, MC1x1 4.2), and utilization at 0.8 is 44 to 50 % (35 to 43, MC1x1 52). Small jobs gain most, for they
-fit beside the place that is kept. Those above 128 nodes wait 21 to 27 hours (26 to 38, MC1x1 6.6): the price that is left is
-theirs. Most of what EASY seems to pay for contiguity is the promise of a number. None of the 733 promises of a place was broken.
+that free may start. Boxes then cost far less: at a load of 0.5 jobs wait 1.2 to 1.7 hours in the mean (with `easy` 6.9 to 9.1, MC1x1
+0.6), at 0.8 3.9 to 5.1 (9.0 to 12.4, MC1x1 4.2), and utilization at 0.8 is 45 to 49 % (35 to 43, MC1x1 52). Small jobs gain most, for they
+fit beside the place that is kept. Those above 128 nodes wait 19 to 24 hours (26 to 38, MC1x1 6.6): the price that is left is
+theirs. Most of what EASY seems to pay for contiguity is the promise of a number. None of the 631 promises of a place was broken.
 
 **Left out.** MM and Gen-Alg take 25 to 60 seconds a cell here and wait as MC1x1 does. One window of one log, 8.5 days: intervals are
 from shaken copies (every time changed by up to a second), which say how much is luck of the schedule, not what another week

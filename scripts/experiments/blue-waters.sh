@@ -2,7 +2,7 @@
 
 # Jobs 1001 to 15000: the first thousand span 78 of the log's 86.5 days.
 blue_waters_log=(--trace BlueWaters-15k --system blue-waters --from 6738203)
-contiguous='first-fit[shape=near-square],turning-first-fit[shape=near-square],best-fit[shape=near-square],turning-best-fit[shape=near-square],placements'
+contiguous='first-fit[shape=near-square],turning-first-fit[shape=near-square],best-fit[shape=near-square],turning-best-fit[shape=near-square],placements[tie=slurm]'
 scattered='mc1x1,mc,gilbert-best-fit,hilbert-best-fit,row-major-best-fit,paging,mbs,granular-mbs,octet-mbs,as-mb,random'
 
 # runs.csv: a row for every run at a load under a scheduler.
@@ -55,7 +55,7 @@ that jobs offer a load of 0.3 to 1 of all 27,648 nodes; the log itself offers 0.
 
 *Contiguous* allocators give a job one box of routers, or let it wait: First Fit and Best Fit in one
 orientation or in all (`turning`), sides chosen for the least total side length, which rounds up; `placements` takes boxes with sides
-of powers of two, aligned. The others take what is free.
+of powers of two, aligned, by the rule that tunes itself or, with `tie=slurm`, by Slurm's. The others take what is free.
 
 Utilization is over the makespan, which ends long after the last arrival: jobs run up to two days.
 Waits at loads that a strategy cannot carry grow with the length of the log; they say that it cannot, not how long jobs would wait.
@@ -67,7 +67,7 @@ TXT
 
     printf '\n## Against the load\n\n'
     grid=("${blue_waters_log[@]}" --scale-load 0.3,0.5,0.7,0.8,0.9,1.0 --sched fcfs,easy)
-    command=("${grid[@]}" --alloc 'mc1x1,turning-first-fit[shape=near-square],placements' --shake 5)
+    command=("${grid[@]}" --alloc 'mc1x1,turning-first-fit[shape=near-square],placements[tie=slurm]' --shake 5)
     "$replay" "${command[@]}" --no-jobs --quiet --out "$work/bw-load" > /dev/null
     printf '`replay %s`\n\n' "${command[*]}"
     cp "$work/bw-load/shaken.csv" "$out/blue-waters-load.csv"
@@ -80,7 +80,7 @@ TXT
     done
 
     printf '\n## Every strategy that works on this machine\n\n'
-    command=("${grid[@]}" --alloc "$scattered,$contiguous,placements[anchors=half],anca,midplane[unit=4x4x4]")
+    command=("${grid[@]}" --alloc "$scattered,$contiguous,placements[tie=slurm,anchors=half],placements,anca,midplane[unit=4x4x4]")
     "$replay" "${command[@]}" --no-jobs --no-plots --quiet --out "$work/bw-all" > /dev/null
     printf '`replay %s`\n' "${command[*]}"
     cp "$work/bw-all/runs.csv" "$out/blue-waters.csv"
@@ -95,7 +95,7 @@ TXT
     price_by_size "$work/bw-all/by_size.csv" 0.8 easy
 
     printf '\n## A place for the head of the queue, instead of a number of processors\n\n'
-    command=("${blue_waters_log[@]}" --scale-load 0.5,0.8 --sched 'easy[guard=place]' --alloc "$contiguous")
+    command=("${blue_waters_log[@]}" --scale-load 0.5,0.8 --sched 'easy[guard=place]' --alloc "$contiguous,placements")
     "$replay" "${command[@]}" --no-jobs --no-plots --quiet --out "$work/bw-place" > /dev/null
     printf '`replay %s`\n' "${command[*]}"
     cp "$work/bw-place/runs.csv" "$out/blue-waters-place.csv"
@@ -110,7 +110,7 @@ TXT
     printf '\n## What it brings: messages\n\n'
     for pattern in all-to-all n-body; do
         command=(contend "${blue_waters_log[@]}" --jobs 1000 --scale 0.01 --sched easy --pattern "$pattern"
-            --alloc 'mc1x1,gilbert-best-fit,mbs,paging,random,first-fit[shape=near-square],turning-first-fit[shape=near-square],placements')
+            --alloc 'mc1x1,gilbert-best-fit,mbs,paging,random,first-fit[shape=near-square],turning-first-fit[shape=near-square],placements[tie=slurm]')
         "$replay" "${command[@]}" --no-plots --quiet --format md --out "$work/bw-$pattern" > "$work/bw-$pattern.md"
         printf '`replay %s`\n\n' "${command[*]}"
         awk '/^$/ { exit } { print }' "$work/bw-$pattern.md"

@@ -168,7 +168,7 @@ proptest! {
     fn subcubes_follow_what_leaves_and_returns(
         name in proptest::sample::select(vec![
             "cube-free-list", "cube-buddy", "gray-code", "multiple-gray-code", "modified-buddy", "maximal-set",
-            "non-cubic", "afl", "afl[release=owner]", "afl[release=heir]", "slurm-torus3d", "placements",
+            "non-cubic", "afl", "afl[release=owner]", "afl[release=heir]", "slurm-torus3d", "placements", "placements[tie=slurm]",
             "placements[tie=1,1,1,1,1,1]", "slurm-torus3d[tie=2,1,3,0,1,2]",
         ]),
         history in history(1..60),

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::Cell;
-use super::runner::CellProblem;
+use super::problem::CellProblem;
 use crate::allocator::{Allocator, Request};
 use crate::number::{counted, grouped};
 use crate::simulation::CoupledError;

@@ -5,6 +5,7 @@ use super::admitted::Admitted;
 use super::cell::arrived;
 use super::placements::Placements;
 use super::pool::{self, Turn};
+use super::problem::CellProblem;
 use super::{Cell, OverLogJobs, RunKey, RunResult, Trace, Watch};
 use crate::allocator::Allocator;
 use crate::cluster;
@@ -12,11 +13,7 @@ use crate::metrics::by_size::{SizeRow, by_size, by_size_of};
 use crate::metrics::run::{RunMetrics, ScheduleMetrics};
 use crate::metrics::system::{self, OutageMetrics, SystemMetrics};
 use crate::metrics::{Series, Shared, SystemRecorder};
-use crate::naming::NameError;
-use crate::simulation::{
-    CoupledError, Course, Decision, ReplayError, Scene, TimelineError, replay, simulate_amid,
-};
-use crate::stop::Stopped;
+use crate::simulation::{Course, Decision, Scene, replay, simulate_amid};
 use crate::workload::{Job, JobId};
 
 /// What to measure beyond the pairwise L1 distance.
@@ -54,59 +51,6 @@ impl CellError {
     /// Whether nothing is wrong with the cell: it was to end.
     pub fn is_stopped(&self) -> bool {
         matches!(self.cause, CellProblem::Stopped(_))
-    }
-}
-
-/// Why a cell could not be run.
-#[derive(Debug, thiserror::Error)]
-pub enum CellProblem {
-    /// The jobs do not fit the machine.
-    #[error(transparent)]
-    Timeline(TimelineError),
-    /// The strategy does not work on the machine.
-    #[error(transparent)]
-    Allocator(#[from] NameError),
-    /// The log does not tell where its jobs ran.
-    #[error("nothing tells where the jobs ran")]
-    Nowhere,
-    /// The allocator refused.
-    #[error(transparent)]
-    Replay(ReplayError),
-    /// The coupled simulation could not go on.
-    #[error(transparent)]
-    Coupled(CoupledError),
-    /// The strategy turns all jobs away.
-    #[error("no job is left, {0} (fit=up gives a job the next larger box, if there is one)")]
-    NobodyAdmitted(String),
-    /// Somebody wants no more of it.
-    #[error(transparent)]
-    Stopped(#[from] Stopped),
-}
-
-impl From<TimelineError> for CellProblem {
-    fn from(error: TimelineError) -> Self {
-        match error {
-            TimelineError::Stopped(stopped) => stopped.into(),
-            error => Self::Timeline(error),
-        }
-    }
-}
-
-impl From<ReplayError> for CellProblem {
-    fn from(error: ReplayError) -> Self {
-        match error {
-            ReplayError::Stopped(stopped) => stopped.into(),
-            error => Self::Replay(error),
-        }
-    }
-}
-
-impl From<CoupledError> for CellProblem {
-    fn from(error: CoupledError) -> Self {
-        match error {
-            CoupledError::Stopped(stopped) => stopped.into(),
-            error => Self::Coupled(error),
-        }
     }
 }
 

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use super::Cell;
 use super::admitted::Admitted;
-use super::runner::CellProblem;
+use super::problem::CellProblem;
 use crate::allocator::Census;
 use crate::allocator::reduced::Reduction;
 use crate::cluster::{self, slots::Slots};

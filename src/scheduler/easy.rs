@@ -48,8 +48,8 @@ use crate::workload::JobId;
 /// With [`Guard::Place`] such an allocator is asked itself: the shadow time is the earliest
 /// instant at which, running jobs ending at their estimates, it finds a place for the head on a
 /// copy of the machine. A later job starts if it ends by then, or if it leaves that place free;
-/// one that would take of it is passed over until another job starts, another place is kept, or time
-/// passes: on other free processors the allocator may choose others for it. Where allocators never
+/// one that would take of it is passed over until another job starts, another place is kept, or, where the
+/// allocator does not go by the free processors alone, time passes: it may choose others for it then. Where allocators never
 /// refuse, both guards are the same.
 ///
 /// # Processors out of service
@@ -219,20 +219,26 @@ impl Easy {
     fn asked_at(&mut self, now: i64) {
         self.settle();
         if self.asked.replace(now) != Some(now) {
-            self.queue.retry(Until::Change);
+            self.queue.retry(Until::Instant);
         }
     }
 
     /// All that was refused may be tried again.
     fn retry_all(&mut self) {
         self.queue.retry(Until::Completion);
+        self.retry_after_change();
+    }
+
+    /// Whoever would have taken of the head's place may be tried again.
+    fn retry_after_change(&mut self) {
         self.queue.retry(Until::Change);
+        self.queue.retry(Until::Instant);
     }
 
     /// The job named last was placed.
     fn settle(&mut self) {
         if let Some(named) = self.named.take() {
-            self.queue.retry(Until::Change);
+            self.retry_after_change();
             self.queue.remove(named.place);
             if let Some(late) = named.late {
                 self.promised = None;
@@ -341,14 +347,15 @@ impl Scheduler for Easy {
 
     fn place_found(&mut self, job: JobId, at: i64) {
         if self.found.replace((job, at)) != Some((job, at)) {
-            self.queue.retry(Until::Change);
+            self.retry_after_change();
         }
         self.promise(job, at);
     }
 
-    fn would_take_place(&mut self, _job: JobId) {
+    fn would_take_place(&mut self, _job: JobId, lasts: bool) {
         if let Some(named) = self.named.take() {
-            self.queue.refuse(named.place, Until::Change);
+            let until = if lasts { Until::Change } else { Until::Instant };
+            self.queue.refuse(named.place, until);
         }
     }
 

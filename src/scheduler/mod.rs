@@ -189,8 +189,10 @@ pub trait Scheduler: Send {
 
     /// The job that [`next`](Scheduler::next) has just named would have taken of that place, and goes back to
     /// the queue. Unlike what an allocator [refuses](Scheduler::refused), this says nothing of later: as soon
-    /// as other processors are free the allocator may choose others for it.
-    fn would_take_place(&mut self, job: JobId) {
+    /// as other processors are free the allocator may choose others for it, and where it does not go by these alone
+    /// (`lasts` is false) as soon as time passes.
+    fn would_take_place(&mut self, job: JobId, lasts: bool) {
+        let _ = lasts;
         self.refused(job);
     }
 

@@ -178,7 +178,7 @@ impl Scheduler for EasyWithPlace {
         self.spares
     }
 
-    fn would_take_place(&mut self, job: JobId) {
+    fn would_take_place(&mut self, job: JobId, _lasts: bool) {
         let (now, running) = self.asked;
         self.queue.refused();
         self.queue.refused.remove(&job);

@@ -22,8 +22,10 @@ pub struct Waiting {
 pub enum Until {
     /// Others may start meanwhile, but nobody has left.
     Completion,
-    /// Nobody starts, and no time passes.
+    /// Nobody starts.
     Change,
+    /// Nobody starts, and no time passes.
+    Instant,
 }
 
 /// Bounds of the jobs that are looked for.
@@ -66,7 +68,7 @@ pub struct Queue {
     list: Vec<Waiting>,
     index: Index,
     /// By [`Until`].
-    any_refused: [bool; 2],
+    any_refused: [bool; 3],
 }
 
 /// Longest list.

@@ -213,7 +213,7 @@ pub fn simulate_amid(
                 allocator.observe(utilization);
             }
             match system.place(id, now, scheduler.spares_place(), allocator) {
-                Ok(None) => scheduler.would_take_place(id),
+                Ok(None) => scheduler.would_take_place(id, allocator.chooses_by_free()),
                 Ok(Some(Placed { slot, job, reduction })) => {
                     if let Some(reduction) = &reduction {
                         observer.reduced(id, scene.jobs[id.index()].size, reduction);

@@ -14,7 +14,6 @@ use std::str::FromStr;
 use serde::Serialize;
 
 use super::job::{Job, JobId};
-use super::report::Repeated;
 use crate::naming::nearest;
 use crate::number::grouped;
 use crate::shown::shown;
@@ -86,6 +85,24 @@ impl Follows {
     /// When the job arrives whose predecessor ends at `end`.
     pub fn arrival(&self, end: i64) -> i64 {
         end.saturating_add(self.lag).max(self.earliest)
+    }
+}
+
+/// Records whose number an earlier record has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Repeated {
+    /// How many.
+    pub count: u64,
+    /// Line of the first, from 1.
+    pub first_line: u64,
+    /// The number that it has.
+    pub job: i64,
+}
+
+impl Repeated {
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
     }
 }
 

@@ -45,7 +45,7 @@ mod tests;
 
 pub use clean::Cleaner;
 pub use dependencies::{
-    Chains, Dependencies, DependenciesError, DependencyCounts, Follows, Ignored, Links,
+    Chains, Dependencies, DependenciesError, DependencyCounts, Follows, Ignored, Links, Repeated,
 };
 pub use error::{AnyField, CleaningError, LoadError, Problem};
 pub use extra::{Descriptor, Extra, ExtraFields};
@@ -60,7 +60,7 @@ pub use placed::{PlacedError, PlacedNodes, Strangers};
 pub use policy::{
     EstimateRule, Oversize, Policy, PolicyRow, Repair, Rounding, SizeSource, UnknownOversize,
 };
-pub use report::{Change, CleaningReport, DropReason, Repeated};
+pub use report::{Change, CleaningReport, DropReason};
 pub use scale::{Scaled, offered_load, scale_load, scaled_name, unscaled_name};
 pub use shake::{Shake, ShakeError};
 pub use waits::Waits;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::dependencies::DependencyCounts;
+use super::dependencies::{DependencyCounts, Repeated};
 use super::extra::ExtraFields;
 use super::job::Job;
 use crate::number::{counted, grouped};
@@ -168,24 +168,6 @@ pub struct CleaningReport {
     pub before_window: u64,
     /// Jobs kept by cleaning that come after the window.
     pub after_window: u64,
-}
-
-/// Records whose number an earlier record has.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Repeated {
-    /// How many.
-    pub count: u64,
-    /// Line of the first, from 1.
-    pub first_line: u64,
-    /// The number that it has.
-    pub job: i64,
-}
-
-impl Repeated {
-    /// Whether there is none.
-    pub fn is_empty(&self) -> bool {
-        self.count == 0
-    }
 }
 
 /// What was changed of the jobs kept, by the lines of their records: where a set of changes begins to hold for jobs

@@ -113,7 +113,7 @@ fn a_way_to_place_is_found_on_first_halves() {
 
 fn boxes_that_tune_themselves_are_replayed() {
     let dir = Dir::new();
-    let auto = "placements[menu=pow2,tie=auto,slack=auto,shadows=3,every=16]";
+    let auto = "placements[menu=pow2,slack=auto,shadows=3,every=16]";
     let command = |seed: &str| {
         format!(
             "--jobs 300 --machine torus:4x5x5 --sched easy --alloc {auto} --seed {seed} --format json -q"
@@ -126,7 +126,7 @@ fn boxes_that_tune_themselves_are_replayed() {
         dir.replay(&format!("explain --jobs 300 --machine torus:4x5x5 --alloc {auto} --job 250"));
     told.code(0).prints("by the past, on 3 shadow machines");
     for (wrong, why) in [
-        ("placements[slack=auto]", "slack=auto goes with tie=auto"),
+        ("placements[tie=slurm,slack=auto]", "slack=auto goes with tie=auto"),
         ("placements[tie=auto,slack=auto,shapes=first]", "shapes=first"),
         ("placements[tie=1,freq=4:x]", "weight \"x\" is not a whole number"),
         ("placements[tie=1,freq=none.csv]", "none.csv: "),

@@ -46,7 +46,7 @@ enum Tie {
     Slurm,
     /// These weights.
     Weights(Handles),
-    /// What did best so far.
+    /// What did best so far; Slurm's rule for parts of jobs and on several tori.
     Auto,
 }
 
@@ -123,6 +123,7 @@ impl PlacementOptions {
         };
         let choice = match self.tie {
             Tie::Slurm => return None,
+            Tie::Auto if self.segment.is_some() => return None,
             Tie::Weights(handles) => Choice::Fixed(handles, rivals.unwrap_or_default()),
             Tie::Auto => Choice::Tuned(rivals, self.tuning, seed),
         };
@@ -168,7 +169,7 @@ impl PlacementOptions {
                 let walled = grid.filter(|_| self.file.is_none());
                 self.tied(torus, walled.map_or([true; 3], wrapped), seed)
             }
-            toruses if self.tie != Tie::Slurm => {
+            toruses if matches!(self.tie, Tie::Weights(_)) => {
                 return Err(format!(
                     "tie compares boxes of one torus, and this machine has {}; tie=slurm goes by the rule for several",
                     toruses.len()
@@ -207,8 +208,8 @@ impl AllocatorOptions for PlacementOptions {
         if self.slack == Slack::Auto && self.shapes == Shapes::First {
             return Err("slack=auto lets boxes of all shapes compete, shapes=first does not".into());
         }
-        if self.tie != Tie::Slurm && self.segment.is_some() {
-            return Err("segment is a rule of Slurm's; it does not work with tie".into());
+        if matches!(self.tie, Tie::Weights(_)) && self.segment.is_some() {
+            return Err("segment is a rule of Slurm's; it does not work with weights of tie".into());
         }
         Ok(Box::new(self.placements(topology, &[], seed)?))
     }
@@ -232,6 +233,9 @@ impl AllocatorOptions for PlacementOptions {
         }
         reduced.exact &= reduced.segment.is_some();
         reduced.flush |= reduced.file.is_some();
+        if reduced.tie == Tie::Auto && reduced.segment.is_some() {
+            reduced.tie = Tie::Slurm;
+        }
         if reduced.tie == Tie::Slurm {
             (reduced.shapes, reduced.frequencies) = (Shapes::All, Frequencies::Seen);
         }
@@ -248,7 +252,7 @@ impl AllocatorOptions for PlacementOptions {
 
 /// `slurm-torus3d`, `placements`.
 pub fn table() -> Table<PlacementOptions> {
-    let usual = |torus_only, fit| PlacementOptions {
+    let usual = |torus_only, fit, tie| PlacementOptions {
         torus_only,
         file: None,
         entry: None,
@@ -259,7 +263,7 @@ pub fn table() -> Table<PlacementOptions> {
         fit,
         segment: None,
         exact: false,
-        tie: Tie::Slurm,
+        tie,
         shapes: Shapes::All,
         slack: Slack::Share(0.0),
         frequencies: Frequencies::Seen,
@@ -325,7 +329,7 @@ pub fn table() -> Table<PlacementOptions> {
             .param(
                 "tie",
                 kind::typed("slurm|auto|LF,EQ,NF,WF,EF,DL"),
-                "auto, which tunes itself during the replay, or weights that decide instead of Slurm's rule, those left out being 0: worth of larger and of equal boxes lost, contact with busy neighbours and with walls, neighbours that end together, delay of larger boxes by estimates",
+                "slurm for the rule that Slurm ships; auto for one that tunes itself during the replay, by the past alone (with segment, and on several tori, it is slurm); or weights, those left out being 0: worth of larger and of equal boxes lost, contact with busy neighbours and with walls, neighbours that end together, delay of larger boxes by estimates",
                 |o| &mut o.tie,
             )
             .param(
@@ -365,11 +369,11 @@ kind::typed("0..100|auto"),
                 |o| &mut o.tuning.memory,
             )
     };
-    let slurm = Entry::new("slurm-torus3d", usual(true, Fit::Exact)).about(
+    let slurm = Entry::new("slurm-torus3d", usual(true, Fit::Exact, Tie::Slurm)).about(
         "Boxes from a menu on a 3D torus by the rule that Slurm ships: of the first orientation that fits the position that takes the fewest free positions from the next larger box. Jobs of a size that is not on the menu are left out of the run, and counted. O(free positions) per decision.",
     );
-    let placements = Entry::new("placements", usual(false, Fit::Up)).about(
-        "The rule of slurm-torus3d on any mesh or torus; a job gets the next larger box on the menu, which is internal fragmentation. On an axis that does not wrap the last position lies flush with the wall. O(free positions) per decision.",
+    let placements = Entry::new("placements", usual(false, Fit::Up, Tie::Auto)).about(
+        "Boxes from a menu on any mesh or torus, by a rule that tunes itself during the replay, or by that of slurm-torus3d with tie=slurm. A job gets the next larger box on the menu, which is internal fragmentation. On an axis that does not wrap the last position lies flush with the wall. O(free positions) per decision, and as much for every shadow machine.",
     );
     Table::new("allocator", [with_parameters(slurm), with_parameters(placements)])
 }

@@ -68,7 +68,7 @@ fn a_job_goes_where_it_delays_larger_ones_least() {
         cells[0][0]
     };
     let delay = ",tie=0,0,0,0,0,1";
-    assert_eq!(begins("", Some(500)), 2, "Slurm's rule takes the first of equals");
+    assert_eq!(begins(",tie=slurm", Some(500)), 2, "Slurm's rule takes the first of equals");
     assert_eq!(begins(delay, Some(500)), 6);
     assert_eq!(begins(delay, Some(5)), 2);
     // Without an estimate: the mean of the others, about 400 s.
@@ -88,7 +88,9 @@ fn a_job_goes_where_it_delays_larger_ones_least() {
 #[test]
 fn weights_take_the_place_of_slurms_rule() {
     let name = |text: &str| text.parse::<AllocatorSpec>().map(|spec| spec.to_string());
-    assert_eq!(name("placements[tie=slurm]").as_deref(), Ok("placements"));
+    assert_eq!(name("slurm-torus3d[tie=slurm]").as_deref(), Ok("slurm-torus3d"));
+    assert_eq!(name("placements[tie=auto]").as_deref(), Ok("placements"));
+    assert_eq!(name("placements[segment=8,tie=slurm]").as_deref(), Ok("placements[segment=8]"));
     assert_eq!(name("placements[tie=1,0,0]").as_deref(), Ok("placements[tie=1]"));
     for bad in ["placements[tie=1,2,3,4,5,6,7]", "placements[tie=much]", "placements[slack=-1]"] {
         assert!(name(bad).is_err(), "{bad}");

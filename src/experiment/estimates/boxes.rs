@@ -18,7 +18,7 @@ use crate::allocator::Refusal;
 use crate::allocator::registry::AllocatorSpec;
 use crate::allocator::torus3d::ways::{Point, Way, points};
 use crate::experiment::admitted::Admitted;
-use crate::experiment::runner::CellProblem;
+use crate::experiment::problem::CellProblem;
 use crate::experiment::search::{Goal, improvement_percent};
 use crate::experiment::{Cell, Trace, Watch};
 use crate::metrics::bootstrap::Blocks;
@@ -328,11 +328,7 @@ mod tests {
         let base: AllocatorSpec = "placements[anchors=half]".parse().expect("a strategy");
         for point in points(true, None) {
             let chosen = chosen(&base, point.way).expect("a strategy").to_string();
-            let of = match point.way {
-                Way::Slurm => String::new(),
-                way => format!(",{way}"),
-            };
-            assert_eq!(chosen, format!("placements[anchors=half{of}]"));
+            assert_eq!(chosen, format!("placements[anchors=half,{}]", point.way));
         }
     }
 }

@@ -17,7 +17,7 @@ use self::witness::{Listener, Witness};
 pub use self::witness::{Moment, Story, Told};
 use super::Cell;
 use super::admitted::Admitted;
-use super::runner::CellProblem;
+use super::problem::CellProblem;
 use crate::allocator::Census;
 use crate::cluster;
 use crate::metrics::{Locality, Placement};

@@ -160,9 +160,9 @@ impl Scheduler for Witness {
         self.inner.refused(id);
     }
 
-    fn would_take_place(&mut self, id: JobId) {
+    fn would_take_place(&mut self, id: JobId, lasts: bool) {
         self.goes_back(id);
-        self.inner.would_take_place(id);
+        self.inner.would_take_place(id, lasts);
     }
 
     fn expect(&mut self, outages: &[Outage], processors: u32) {

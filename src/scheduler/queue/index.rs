@@ -19,7 +19,7 @@ pub struct Index {
     head: usize,
     len: usize,
     /// Slots of jobs that are passed over, by [`Until`].
-    refused: [Vec<usize>; 2],
+    refused: [Vec<usize>; 3],
 }
 
 impl Index {

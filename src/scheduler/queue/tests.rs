@@ -17,7 +17,7 @@ enum Event {
 fn events() -> impl Strategy<Value = Vec<Event>> {
     let bounds = (0..40u32, 0..100i64, 0..20u32);
     let bounds = bounds.prop_map(|(size, estimate, beside)| Bounds { size, estimate, beside });
-    let until = || proptest::sample::select(vec![Until::Completion, Until::Change]);
+    let until = || proptest::sample::select(vec![Until::Completion, Until::Change, Until::Instant]);
     let fate = proptest::option::of(until());
     let event = prop_oneof![
         1 => (1..400usize).prop_map(Event::Arrivals),

@@ -203,7 +203,7 @@ mod tests {
         "turning-first-fit[shape=near-square]",
         "turning-best-fit[shape=any]",
         "midplane[unit=1x2x2]",
-        "placements[anchors=all]",
+        "placements[anchors=all,tie=slurm]",
         "busy-list[shape=near-square]",
     ];
 

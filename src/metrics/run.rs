@@ -362,9 +362,14 @@ impl ScheduleMetrics {
 /// The percentile of sorted values by linear interpolation between the two nearest
 /// ranks (the default of numpy and R); 0 of nothing.
 pub fn percentile(sorted: &[i64], percent: f64) -> f64 {
-    let Some(last) = sorted.len().checked_sub(1) else { return 0.0 };
+    percentile_of(sorted.len(), percent, |rank| sorted[rank] as f64)
+}
+
+/// The same of so many sorted values, told by their rank from 0.
+pub fn percentile_of(count: usize, percent: f64, value: impl Fn(usize) -> f64) -> f64 {
+    let Some(last) = count.checked_sub(1) else { return 0.0 };
     let rank = percent / 100.0 * last as f64;
-    let (low, high) = (sorted[rank.floor() as usize] as f64, sorted[rank.ceil() as usize] as f64);
+    let (low, high) = (value(rank.floor() as usize), value(rank.ceil() as usize));
     low + (high - low) * rank.fract()
 }
 

@@ -250,12 +250,12 @@ impl<'a> Album<'a> {
     /// How waits and slowdowns of jobs spread.
     fn spreads(&self, of_jobs: &[Waits]) -> Vec<Named> {
         let figures = waits(of_jobs, |key| self.subtitle(key));
-        let named = |WaitFigure { kind, key, of_scheduler, lines }: WaitFigure<'_>| {
+        let named = |WaitFigure { kind, key, of_scheduler, spreads }: WaitFigure<'_>| {
             let mut parts = self.parts(kind, key);
             if !of_scheduler {
                 parts.retain(|part| *part != key.scheduler);
             }
-            named(parts, lines)
+            named(parts, spreads)
         };
         figures.into_iter().map(named).collect()
     }

@@ -68,7 +68,7 @@ impl Lines {
     }
 
     /// The axes: they cover all points with their error bars.
-    fn scales(&self) -> [Scale; 2] {
+    pub(super) fn scales(&self) -> [Scale; 2] {
         let all = || self.lines.iter().flat_map(|line| self.points(line));
         [
             covering(all().map(|point| point.x), self.log_x, 8, false),
@@ -100,25 +100,39 @@ fn covering(values: impl Iterator<Item = f64>, log: bool, steps: usize, round: b
 /// Most points of a line with dots on them: on more they would only make it fat.
 const DOTTED: usize = 60;
 
-impl Figure for Lines {
-    fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), PlotError> {
-        let colour = |i: usize| PALETTE[i % PALETTE.len()];
-        // When the colours begin again, rings instead of dots tell the lines apart.
-        let ringed = |i: usize| i / PALETTE.len() % 2 == 1;
+/// The colour of a line.
+pub(super) fn colour(i: usize) -> Colour {
+    PALETTE[i % PALETTE.len()]
+}
+
+/// When the colours begin again, rings instead of dots tell the lines apart.
+fn ringed(i: usize) -> bool {
+    i / PALETTE.len() % 2 == 1
+}
+
+impl Lines {
+    /// Title, subtitle and legend; returns where they end.
+    pub(super) fn header<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<f64, PlotError> {
         let mark = |i: usize| if ringed(i) { Mark::Ring(colour(i)) } else { Mark::Line(colour(i)) };
         let entry = |(i, line): (usize, &Line)| (mark(i), line.name.clone());
         let legend: Vec<_> = self.lines.iter().enumerate().map(entry).collect();
-        let top = header(canvas, &self.title, &self.subtitle, &legend)?;
-        let panel = Panel::of_page(top, self.height(), self.scales());
+        header(canvas, &self.title, &self.subtitle, &legend)
+    }
+
+    /// The lines on a panel of these [`scales`](Self::scales), with its grid and the axis on the left.
+    pub(super) fn draw_on<DB: DrawingBackend>(
+        &self,
+        canvas: &Canvas<DB>,
+        panel: &Panel,
+    ) -> Result<(), PlotError> {
         panel.grid_x(canvas)?;
         panel.grid_y(canvas)?;
-        panel.axis_bottom(canvas, &self.x_title)?;
         panel.axis_left(canvas, &self.y_title)?;
         for (i, line) in self.lines.iter().enumerate() {
             let at: Vec<_> = self.points(line).map(|point| panel.at(point.x, point.y)).collect();
             canvas.line(&at, DATA_LINE, colour(i))?;
             for point in self.points(line) {
-                error_bar(canvas, &panel, point, colour(i))?;
+                error_bar(canvas, panel, point, colour(i))?;
             }
             if at.len() <= DOTTED && !self.plain {
                 for &centre in &at {
@@ -130,6 +144,21 @@ impl Figure for Lines {
             }
         }
         Ok(())
+    }
+
+    /// Names of the lines with their colours.
+    pub(super) fn series(&self) -> Vec<(String, Colour)> {
+        let named = |(i, line): (usize, &Line)| (line.name.clone(), colour(i));
+        self.lines.iter().enumerate().map(named).collect()
+    }
+}
+
+impl Figure for Lines {
+    fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), PlotError> {
+        let top = self.header(canvas)?;
+        let panel = Panel::of_page(top, self.height(), self.scales());
+        self.draw_on(canvas, &panel)?;
+        panel.axis_bottom(canvas, &self.x_title)
     }
 
     fn table(&self) -> Table {
@@ -151,8 +180,7 @@ impl Figure for Lines {
 
     fn chart(&self) -> Option<Chart> {
         let [x, y] = self.scales().map(Holds::Numbers);
-        let colour = |(i, line): (usize, &Line)| (line.name.clone(), PALETTE[i % PALETTE.len()]);
-        let series = Holds::Series(self.lines.iter().enumerate().map(colour).collect());
+        let series = Holds::Series(self.series());
         let layer = |mark, field: &str| {
             let encodings = vec![
                 Encoding::new("x", "x", x.clone(), &self.x_title),

@@ -11,6 +11,7 @@
 //! | [`Ties`] | how often and how widely the best score is shared |
 //! | [`Load`] | utilization and queue length over time |
 //! | [`Lines`] | named lines, linear or logarithmic, with error bars |
+//! | [`Spreads`] | how values of jobs spread: cumulative curves above boxes |
 //! | [`Scatter`] | points of two measures, a panel for each pair |
 //! | [`HeatMap`] | a matrix of values with a colour bar |
 //! | [`LinkMaps`] | the use of a machine's links, direction by direction, on one scale |
@@ -71,6 +72,7 @@ mod search;
 mod shaken;
 mod shifts;
 mod spread;
+mod spreads;
 mod strategies;
 mod style;
 mod surface;
@@ -102,6 +104,7 @@ pub use scatter::{Scatter, ScatterPanel};
 pub use search::{Searched, convergence, portability_map, search_gallery, surface};
 pub use shifts::{Shift, Shifts};
 pub use spread::{STRETCHES, Spread, Waits, Words, spreads};
+pub use spreads::{BoxPlot, Spreads};
 pub use strategies::{StrategyBar, StrategyBars};
 pub use style::{Colour, PALETTE};
 pub use surface::{Surface, SurfaceMap};

@@ -3,9 +3,11 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::number::significant;
+use super::spreads::{BoxPlot, PERCENTS};
 use super::style::PALETTE;
-use super::{Line, Lines, Point};
+use super::{Line, Lines, Point, Spreads};
 use crate::experiment::{RunKey, RunResult};
+use crate::metrics::run::percentile_of;
 use crate::number::grouped;
 
 /// The most curves of a figure: each has a colour of its own.
@@ -22,6 +24,8 @@ pub struct Spread {
     pub jobs: usize,
     /// Mean of their values.
     pub mean: f64,
+    /// Their [percentiles](PERCENTS).
+    percentiles: [f64; 5],
     /// Values, ascending, each with the shares of jobs that have less and that have no more, in percent. Between
     /// two of them the share grows by no more than a step.
     steps: Vec<(f64, [f64; 2])>,
@@ -44,7 +48,14 @@ impl Spread {
             }
         }
         let mean = values.iter().sum::<f64>() / jobs.max(1) as f64;
-        Self { jobs, mean, steps }
+        let percentiles = PERCENTS.map(|percent| percentile_of(jobs, percent, |rank| values[rank]));
+        Self { jobs, mean, percentiles, steps }
+    }
+
+    /// As a box. What is less than `least` stands there.
+    fn summary(&self, least: f64) -> BoxPlot {
+        let percentiles = self.percentiles.map(|value| value.max(least));
+        BoxPlot { percentiles, mean: self.mean.max(least) }
     }
 
     fn ends(&self) -> Option<[f64; 2]> {
@@ -101,12 +112,13 @@ pub const STRETCHES: Words = Words {
     unit: "",
 };
 
-/// A curve for each, that with the least mean first, and no more than there are colours; `None` if all values are one.
+/// A curve and a box for each, that with the least mean first, and no more than there are colours; `None` if all
+/// values are one.
 pub fn spreads(
     words: Words,
     mut subtitle: Vec<String>,
     mut named: Vec<(String, &Spread)>,
-) -> Option<Lines> {
+) -> Option<Spreads> {
     named.retain(|(_, spread)| spread.jobs > 0);
     named.sort_by(|(_, a), (_, b)| a.mean.total_cmp(&b.mean));
     let all = named.len();
@@ -137,7 +149,8 @@ pub fn spreads(
         let mean = format!("{name} (mean {}{})", significant(spread.mean), words.unit);
         spread.line(mean, least)
     };
-    Some(Lines {
+    let boxes = named.iter().map(|(_, spread)| spread.summary(least)).collect();
+    let curves = Lines {
         title: words.title.to_string(),
         subtitle,
         x_title: words.x.to_string(),
@@ -146,7 +159,8 @@ pub fn spreads(
         log_y: false,
         plain: true,
         lines: named.iter().map(line).collect(),
-    })
+    };
+    Some(Spreads { curves, boxes })
 }
 
 /// What stays of the jobs of a run for its figures.
@@ -187,7 +201,7 @@ pub struct WaitFigure<'a> {
     /// Whether all its runs have one scheduler.
     pub of_scheduler: bool,
     /// The figure.
-    pub lines: Lines,
+    pub spreads: Spreads,
 }
 
 /// The waits and slowdowns of runs, a figure of each for every trace, machine and policy, or, if there are more
@@ -256,8 +270,8 @@ fn figures_of<'a>(
         [("waits", WAITS, |run| &run.wait), ("slowdowns", SLOWDOWNS, |run| &run.slowdown)];
     let figure = |(kind, words, of): (&'static str, Words, Of)| {
         let curves = named.iter().map(|(name, run)| (name.clone(), of(run))).collect();
-        let lines = spreads(words, said.clone(), curves)?;
-        Some(WaitFigure { kind, key, of_scheduler, lines })
+        let spreads = spreads(words, said.clone(), curves)?;
+        Some(WaitFigure { kind, key, of_scheduler, spreads })
     };
     kinds.into_iter().filter_map(figure).collect()
 }
@@ -315,7 +329,7 @@ mod tests {
     }
 
     fn names(figure: &WaitFigure<'_>) -> Vec<String> {
-        figure.lines.lines.iter().map(|line| line.name.clone()).collect()
+        figure.spreads.curves.lines.iter().map(|line| line.name.clone()).collect()
     }
 
     fn drawn<'a>(runs: &'a [Waits]) -> Vec<WaitFigure<'a>> {
@@ -341,14 +355,14 @@ mod tests {
             ]
         );
         assert_eq!(
-            figures[0].lines.subtitle,
+            figures[0].spreads.curves.subtitle,
             ["t", "2 jobs", "least mean first", "jobs that do not wait stand at 1 s"]
         );
-        assert!(figures[0].lines.log_x && !figures[0].of_scheduler);
+        assert!(figures[0].spreads.curves.log_x && !figures[0].of_scheduler);
         // One scheduler: it is in the subtitle, not at each curve.
         let figures = drawn(&runs[2..]);
         assert_eq!(names(&figures[1]), ["a (mean 45.00)", "b (mean 50.00)"]);
-        assert_eq!(figures[1].lines.subtitle[..2], ["t", "easy"]);
+        assert_eq!(figures[1].spreads.curves.subtitle[..2], ["t", "easy"]);
     }
 
     #[test]
@@ -359,9 +373,9 @@ mod tests {
         let figures = drawn(&runs);
         assert_eq!(figures.len(), 4, "two for each scheduler");
         let fcfs = figures.iter().find(|one| one.key.scheduler == "fcfs").expect("a figure");
-        assert_eq!(fcfs.lines.lines.len(), MOST);
+        assert_eq!(fcfs.spreads.curves.lines.len(), MOST);
         let told = format!("the {MOST} with the least mean of {}; the table has all", MOST + 5);
-        assert!(fcfs.of_scheduler && fcfs.lines.subtitle.contains(&told));
+        assert!(fcfs.of_scheduler && fcfs.spreads.curves.subtitle.contains(&told));
     }
 
     #[test]
@@ -371,9 +385,11 @@ mod tests {
         assert!(spreads(STRETCHES, Vec::new(), vec![("a".to_string(), &Spread::of([]))]).is_none());
         // A narrow spread has a linear axis, on which nothing is moved.
         let spread = Spread::of([0.5, 2.0]);
-        let lines =
+        let Spreads { curves, boxes } =
             spreads(SLOWDOWNS, Vec::new(), vec![("a".to_string(), &spread)]).expect("two values");
-        assert!(!lines.log_x && lines.lines[0].points[0].x == 0.5);
+        assert!(!curves.log_x && curves.lines[0].points[0].x == 0.5);
+        let expected = BoxPlot { percentiles: [0.575, 0.875, 1.25, 1.625, 1.925], mean: 1.25 };
+        assert_eq!(boxes, [expected]);
     }
 
     proptest! {

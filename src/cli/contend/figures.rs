@@ -11,7 +11,7 @@ use crate::experiment::contention::{
 use crate::experiment::shaken::ShakenRow;
 use crate::metrics::correlation::FEWEST;
 use crate::plot::{
-    Comparison, Lines, LinkMap, LinkMaps, STRETCHES, Scatter, ScatterPanel, Spread, Stems, save,
+    Comparison, LinkMap, LinkMaps, STRETCHES, Scatter, ScatterPanel, Spread, Spreads, Stems, save,
     spreads,
 };
 
@@ -141,7 +141,7 @@ fn comparison(group: &[&Contended], seed: Option<&str>, shaken: &[ShakenRow]) ->
 }
 
 /// How stretch spreads over the jobs of each strategy; nothing if none sends.
-fn stretches(group: &[&Contended], seed: Option<&str>) -> Option<Lines> {
+fn stretches(group: &[&Contended], seed: Option<&str>) -> Option<Spreads> {
     let spread = |run: &&Contended| {
         let jobs = run.result.jobs.iter();
         (run.key.strategy(), Spread::of(jobs.filter_map(|job| job.stretch())))

@@ -1,0 +1,156 @@
+use plotters::prelude::DrawingBackend;
+
+use super::chart::{Chart, Encoding, Holds, Layer, Mark as Shown, View};
+use super::lines::colour;
+use super::panel::Panel;
+use super::scale::Scale;
+use super::style::{AXIS_LINE, Colour, DATA_LINE, INK, LABEL, PAGE, WHITE};
+use super::{Align, Canvas, Figure, Lines, PlotError, Table, Text};
+
+/// What a box shows of its values, in percent: ends of its whiskers, its own ends and its middle.
+pub const PERCENTS: [f64; 5] = [5.0, 25.0, 50.0, 75.0, 95.0];
+
+/// Height of the row of a box, of the box itself, and of the gap above the first row, in points.
+const ROW: f64 = 26.0;
+const BOX: f64 = 14.0;
+const GAP: f64 = 30.0;
+/// How much of its colour a box has.
+const TINT: f64 = 0.35;
+
+/// How values spread: for each value the share that is no more, and below, on the same axis, a box for each curve.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Spreads {
+    /// The curves.
+    pub curves: Lines,
+    /// The box of each.
+    pub boxes: Vec<BoxPlot>,
+}
+
+/// Five percentiles and the mean.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct BoxPlot {
+    /// By [`PERCENTS`].
+    pub percentiles: [f64; 5],
+    /// The mean.
+    pub mean: f64,
+}
+
+impl BoxPlot {
+    fn values(&self) -> impl Iterator<Item = f64> {
+        self.percentiles.into_iter().chain([self.mean])
+    }
+}
+
+/// Columns of the table: of the points of curves, then of boxes.
+const CURVE: [&str; 3] = ["line", "x", "y"];
+const BOXES: [&str; 6] = ["p5", "p25", "p50", "p75", "p95", "mean"];
+
+impl Spreads {
+    fn room(&self) -> f64 {
+        GAP + ROW * self.boxes.len() as f64
+    }
+
+    fn draw_box<DB: DrawingBackend>(
+        &self,
+        canvas: &Canvas<DB>,
+        panel: &Panel,
+        row: usize,
+    ) -> Result<(), PlotError> {
+        let y = panel.top + (row as f64 + 0.5) * ROW;
+        let BoxPlot { percentiles, mean } = self.boxes[row];
+        let at = |value: f64| panel.at_x(value).clamp(panel.left, panel.right);
+        let [low, lower, middle, upper, high] = percentiles.map(at);
+        let (own, half) = (colour(row), BOX / 2.0);
+        canvas.line(&[(low, y), (high, y)], AXIS_LINE, own)?;
+        for end in [low, high] {
+            canvas.line(&[(end, y - half / 2.0), (end, y + half / 2.0)], AXIS_LINE, own)?;
+        }
+        let corners = [(lower, y - half), (upper, y - half), (upper, y + half), (lower, y + half)];
+        canvas.rectangle(corners[0], corners[2], WHITE.towards(own, TINT))?;
+        let outline: Vec<(f64, f64)> = corners.into_iter().chain([corners[0]]).collect();
+        canvas.line(&outline, AXIS_LINE, own)?;
+        canvas.line(&[(middle, y - half), (middle, y + half)], DATA_LINE, own)?;
+        canvas.disc((at(mean), y), 4.0, own)?;
+        canvas.disc((at(mean), y), 2.5, WHITE)
+    }
+
+    fn names(&self) -> Vec<String> {
+        self.curves.lines.iter().map(|line| line.name.clone()).collect()
+    }
+}
+
+impl Figure for Spreads {
+    fn height(&self) -> f64 {
+        PAGE.1 + self.room()
+    }
+
+    fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), PlotError> {
+        let top = self.curves.header(canvas)?;
+        let [x, y] = self.curves.scales();
+        let whole = Panel::of_page(top, self.height(), [x, y]);
+        let above = Panel { bottom: whole.bottom - self.room(), ..whole };
+        let below = Panel { top: above.bottom + GAP, y: Scale::linear(0.0, 1.0), ..whole };
+        self.curves.draw_on(canvas, &above)?;
+        above.line_bottom(canvas)?;
+        below.grid_x(canvas)?;
+        for row in 0..self.boxes.len() {
+            self.draw_box(canvas, &below, row)?;
+        }
+        let says = "box: 25 to 75 %, line: median, ring: mean, whiskers: 5 and 95 %";
+        let look = Text::of_size(LABEL - 2.0).align(Align::Right).colour(INK);
+        canvas.text(says, (below.right, above.bottom + GAP / 2.0), look)?;
+        below.axis_bottom(canvas, &self.curves.x_title)
+    }
+
+    fn table(&self) -> Table {
+        let mut table = Table::new(&[&CURVE[..], &BOXES].concat());
+        for line in &self.curves.lines {
+            for point in &line.points {
+                let [x, y] = [point.x, point.y].map(|value| value.to_string());
+                let none = BOXES.map(|_| String::new());
+                table.row(&[&[line.name.clone(), x, y][..], &none].concat());
+            }
+        }
+        for (name, of) in self.names().into_iter().zip(&self.boxes) {
+            let values: Vec<String> = of.values().map(|value| value.to_string()).collect();
+            table.row(&[&[name, String::new(), String::new()][..], &values].concat());
+        }
+        table
+    }
+
+    fn chart(&self) -> Option<Chart> {
+        let [x, y] = self.curves.scales().map(Holds::Numbers);
+        let series: Vec<(String, Colour)> = self.curves.series();
+        let [line, across, up] = CURVE;
+        let [low, lower, middle, upper, high, mean] = BOXES;
+        let of_line = || Encoding::new("color", line, Holds::Series(series.clone()), "");
+        let curve = vec![
+            Encoding::new("x", across, x.clone(), &self.curves.x_title),
+            Encoding::new("y", up, y, &self.curves.y_title),
+            of_line(),
+        ];
+        let row = |mark, from: &str, to: Option<&str>| {
+            let mut encodings = vec![
+                Encoding::new("x", from, x.clone(), &self.curves.x_title),
+                Encoding::new("y", line, Holds::Names(self.names()), ""),
+            ];
+            encodings.extend(to.map(|to| Encoding::end("x2", to)));
+            // A box has its line's colour, and what is on it one that can be seen there.
+            encodings.extend(to.map(|_| of_line()));
+            Layer::new(mark, to.is_none().then_some(INK), encodings)
+        };
+        let boxes = vec![
+            row(Shown::Interval, low, Some(high)),
+            row(Shown::Bar, lower, Some(upper)),
+            row(Shown::Tick, middle, None),
+            row(Shown::Disc, mean, None),
+        ];
+        let view = |layers| View { layers, ..View::default() };
+        Some(Chart {
+            title: self.curves.title.clone(),
+            subtitle: self.curves.subtitle.clone(),
+            views: vec![view(vec![Layer::new(Shown::Line, None, curve)]), view(boxes)],
+            ..Chart::default()
+        })
+    }
+}

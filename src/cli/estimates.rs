@@ -104,11 +104,35 @@ pub fn run(args: &EstimatesArgs) -> Result<Exit, Failure> {
 trait Judged: Table {
     /// Jobs of the second half, and blocks of the bootstrap.
     fn counts(&self) -> (usize, usize);
+
+    /// Trace, scheduler, whose estimates, and what won with them and without.
+    fn setting(&self) -> [String; 5];
+
+    /// Gains on both halves in percent, the interval of the second, and whether estimates help.
+    fn judged(&self) -> ([f64; 2], [f64; 2], Option<bool>);
+
+    /// What both studies show of a row.
+    fn cells(&self) -> Vec<String> {
+        let (gains, interval, helps) = self.judged();
+        let gains = gains.map(|gain| fixed(gain, 2));
+        let end = [between(interval), verdict(helps)];
+        self.setting().into_iter().chain(gains).chain(end).collect()
+    }
 }
 
 impl Judged for Finding {
     fn counts(&self) -> (usize, usize) {
         (self.jobs, self.blocks.0)
+    }
+
+    fn setting(&self) -> [String; 5] {
+        let [with, without] = [0, 1].map(|at: usize| self.winners[at].to_string());
+        let source = self.source.name().to_string();
+        [self.trace.clone(), self.scheduler.clone(), source, with, without]
+    }
+
+    fn judged(&self) -> ([f64; 2], [f64; 2], Option<bool>) {
+        ([self.first_gain(), self.second_gain()], self.interval, self.helps())
     }
 }
 
@@ -116,7 +140,36 @@ impl Judged for BoxFinding {
     fn counts(&self) -> (usize, usize) {
         (self.jobs, self.blocks.0)
     }
+
+    fn setting(&self) -> [String; 5] {
+        let [with, without] = [0, 1].map(|at: usize| self.winners[at].to_string());
+        let source = self.source.name().to_string();
+        [self.trace.clone(), self.scheduler.clone(), source, with, without]
+    }
+
+    fn judged(&self) -> ([f64; 2], [f64; 2], Option<bool>) {
+        ([self.first_gain(), self.second_gain()], self.interval, self.helps())
+    }
 }
+
+/// The columns of a table for people, `with` what the estimates are used for.
+fn headings(with: &'static str, more: &[(&'static str, Align)]) -> Vec<(&'static str, Align)> {
+    let shared = [
+        ("trace", Align::Left),
+        ("scheduler", Align::Left),
+        ("estimates", Align::Left),
+        (with, Align::Left),
+        ("without", Align::Left),
+        ("first half %", Align::Right),
+        ("second half %", Align::Right),
+        ("95 %", Align::Right),
+        ("helps", Align::Left),
+    ];
+    [&shared[..], more].concat()
+}
+
+/// Why a source of estimates has no row.
+const UNKNOWN: &str = "for no job of the log has an estimate";
 
 /// What is not known.
 const NONE: &str = "-";
@@ -138,22 +191,29 @@ fn each<Row: Judged>(
         for scheduler in &loaded.plan.grid.schedulers {
             let mut told = false;
             for (name, source) in Source::ALL {
-                match study(trace, scheduler, source) {
-                    Ok(found) => findings.extend(found),
+                let found = match study(trace, scheduler, source) {
+                    Ok(found) => found,
                     Err(_) if stop.is_raised() => break 'all,
                     Err(failure) => return Err(failure),
-                }
+                };
+                let has_row = found.is_some();
+                findings.extend(found);
                 if quiet {
                     continue;
                 }
-                tell(format_args!("{}, {scheduler}: {name} done", trace.workload.name));
+                let trace_name = &trace.workload.name;
+                if !has_row {
+                    tell(format_args!("{trace_name}, {scheduler}: {name} left out, {UNKNOWN}"));
+                    continue;
+                }
+                tell(format_args!("{trace_name}, {scheduler}: {name} done"));
                 let few = findings.last().map(Row::counts);
                 let few = few.filter(|few| few.0 < FEW.0 || few.1 < FEW.1);
                 if let Some((jobs, blocks)) = few.filter(|_| !std::mem::replace(&mut told, true)) {
                     tell(format_args!(
                         "{}, {scheduler}: {} in the second half, {} of the bootstrap: too few to believe the \
                          intervals ({} and {} are a beginning)",
-                        trace.workload.name,
+                        trace_name,
                         counted(jobs as u64, "job"),
                         counted(blocks as u64, "block"),
                         counted(FEW.0 as u64, "job"),
@@ -187,71 +247,34 @@ fn verdict(helps: Option<bool>) -> String {
 
 /// Of boxes, for people.
 fn sheet_of_boxes(findings: &[BoxFinding]) -> Sheet {
-    let mut sheet = Sheet::new(&[
-        ("trace", Align::Left),
-        ("scheduler", Align::Left),
-        ("estimates", Align::Left),
-        ("with EF, DL", Align::Left),
-        ("without", Align::Left),
-        ("first half %", Align::Right),
-        ("second half %", Align::Right),
-        ("95 %", Align::Right),
-        ("helps", Align::Left),
-        ("lost with", Align::Right),
-        ("without", Align::Right),
-        ("refused with", Align::Right),
-        ("without", Align::Right),
-    ]);
+    let mut sheet = Sheet::new(&headings(
+        "with EF, DL",
+        &[
+            ("lost with, processor s per job", Align::Right),
+            ("without", Align::Right),
+            ("refused with, per job", Align::Right),
+            ("without", Align::Right),
+        ],
+    ));
     for one in findings {
-        sheet.push(vec![
-            one.trace.clone(),
-            one.scheduler.clone(),
-            one.source.name().to_string(),
-            one.winners[0].to_string(),
-            one.winners[1].to_string(),
-            fixed(one.first_gain(), 2),
-            fixed(one.second_gain(), 2),
-            between(one.interval),
-            verdict(one.helps()),
-            fixed(one.second[0], 0),
-            fixed(one.second[1], 0),
-            fixed(one.refusals[0], 2),
-            fixed(one.refusals[1], 2),
-        ]);
+        let lost = one.second.map(|lost| fixed(lost, 0));
+        let refused = one.refusals.map(|refused| fixed(refused, 2));
+        sheet.push(one.cells().into_iter().chain(lost).chain(refused).collect());
     }
     sheet
 }
 
 /// For people.
 fn sheet(findings: &[Finding]) -> Sheet {
-    let mut sheet = Sheet::new(&[
-        ("trace", Align::Left),
-        ("scheduler", Align::Left),
-        ("estimates", Align::Left),
-        ("with EF", Align::Left),
-        ("without", Align::Left),
-        ("first half %", Align::Right),
-        ("second half %", Align::Right),
-        ("95 %", Align::Right),
-        ("helps", Align::Left),
-        ("worst class", Align::Right),
-        ("its gain %", Align::Right),
-    ]);
+    let more = [("worst class, processors", Align::Right), ("its gain %", Align::Right)];
+    let mut sheet = Sheet::new(&headings("with EF", &more));
     for one in findings {
-        let worst = one.worst();
-        sheet.push(vec![
-            one.trace.clone(),
-            one.scheduler.clone(),
-            one.source.name().to_string(),
-            one.winners[0].to_string(),
-            one.winners[1].to_string(),
-            fixed(one.first_gain(), 2),
-            fixed(one.second_gain(), 2),
-            between(one.interval),
-            verdict(one.helps()),
-            worst.map_or(String::new(), |class| format!("{}..{}", class.sizes[0], class.sizes[1])),
-            worst.map_or(String::new(), |class| fixed(class.gain, 2)),
-        ]);
+        let sizes = |sizes: [u32; 2]| format!("{}..{}", sizes[0], sizes[1]);
+        let worst = match one.worst() {
+            None => [String::new(), String::new()],
+            Some(class) => [sizes(class.sizes), fixed(class.gain, 2)],
+        };
+        sheet.push(one.cells().into_iter().chain(worst).collect());
     }
     sheet
 }

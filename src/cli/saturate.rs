@@ -106,6 +106,10 @@ pub fn run(args: &SaturateArgs, command: &[OsString]) -> Result<Exit, Failure> {
             args.machine
         )));
     };
+    if args.menu == Menu::Trace {
+        let why = "--menu trace goes by the sizes of a trace, and a stream has none: name a menu, or boxes by list:";
+        return Err(Failure::usage_message(why));
+    }
     let torus = args.menu.torus(grid, anchors, true);
     let bench = Bench::new(torus.map_err(|why| Failure::usage_message(format!("--menu: {why}")))?);
     let stop = interruption(quiet);

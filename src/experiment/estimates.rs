@@ -140,14 +140,6 @@ fn judged(knows: bool, gain: f64, interval: [f64; 2]) -> Option<bool> {
     interval[0].is_finite().then_some(knows && gain >= WORTH && interval[0] > 0.0)
 }
 
-/// What is gained, from where to where; not numbers of one block, which says nothing of how blocks differ.
-fn interval(blocks: &Blocks, setting: &Setting) -> [f64; 2] {
-    match blocks.len() {
-        0 | 1 => [f64::NAN; 2],
-        _ => blocks.interval(setting.samples, setting.seed),
-    }
-}
-
 /// `yes` or `no`.
 fn in_words(helps: bool) -> &'static str {
     if helps { "yes" } else { "no" }
@@ -204,7 +196,7 @@ pub fn study(
         first: [with_value, without_value, problem.baseline_values()[0]],
         second: [mean(a), mean(b)],
         jobs: later.len(),
-        interval: interval(&blocks, setting),
+        interval: blocks.interval(setting.samples, setting.seed),
         blocks: (blocks.len(), blocks.days),
         classes: classes(later, a, b),
     }))

@@ -50,8 +50,12 @@ impl Blocks {
 
     /// The 95 % interval of how much less the sum is in the one than in the other, in percent: the 2.5 % and
     /// 97.5 % points over `samples` draws of as many blocks, each with repetition, the same blocks for
-    /// both. Not numbers without samples or blocks, or where the other's sum is 0.
+    /// both. Not numbers without samples, where the other's sum is 0, or of fewer than two blocks: one says nothing of
+    /// how blocks differ.
     pub fn interval(&self, samples: u32, seed: u64) -> [f64; 2] {
+        if self.sums.len() < 2 {
+            return [f64::NAN; 2];
+        }
         let mut rng = ChaCha8Rng::seed_from_u64(seed.wrapping_add(1 << 33));
         let blocks = self.sums.len() as u32;
         let mut gains: Vec<f64> = (0..samples)
@@ -93,6 +97,8 @@ mod tests {
         let both = blocks(100, |i| [if i / 10 % 2 == 0 { 90.0 } else { 110.0 }, 100.0]);
         let [low, high] = both.interval(1000, 1);
         assert!((-8.0..-4.0).contains(&low) && (4.0..8.0).contains(&high), "{low} {high}");
-        assert!(blocks(0, |_| [0.0; 2]).interval(10, 1)[0].is_nan());
+        for few in [0, 1] {
+            assert!(blocks(few, |_| [1.0, 2.0]).interval(10, 1)[0].is_nan());
+        }
     }
 }

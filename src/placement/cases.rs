@@ -219,7 +219,9 @@ impl Columns {
         let number = |name: &str| {
             let text = self.field(record, name);
             let number = text.parse().ok().filter(|&number: &u32| number > 0);
-            number.ok_or_else(|| format!("{name}: \"{}\" is not an integer from 1 on", shown(text)))
+            number.ok_or_else(|| {
+                format!("{name}: \"{}\" is not an integer from 1 to {}", shown(text), u32::MAX)
+            })
         };
         let segment = self.field(record, "segment");
         let required = self.field(record, "required");

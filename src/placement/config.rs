@@ -145,6 +145,13 @@ fn choose<'a>(
     let Some(first) = entries.first() else {
         return Err(root.error("the list has no topology".into()));
     };
+    let mut lines: HashMap<String, usize> = HashMap::new();
+    for field in entries.iter().filter_map(|entry| entry.get("topology")) {
+        let name = field.text()?;
+        if let Some(line) = lines.insert(name.clone(), field.line()) {
+            return Err(field.error(format!("the topology of line {line} is called {name} too")));
+        }
+    }
     if let Some(named) = named {
         let mut names = Vec::new();
         for entry in entries {

@@ -145,6 +145,7 @@ fn unknown_words_get_advice() {
         ("--mix cube", "did you mean \"cubes\"?"),
         ("--estimates exat", "did you mean \"exact\"?"),
         ("--machine hypercube:4", "no torus or mesh"),
+        ("--menu trace", "a stream has none"),
         ("--jobs 5 --streams 1", "needs more of them"),
         ("--machine torus:4x4x4 --menu list:8x8x8", "no box of the menu fits"),
         ("--machine torus:4x4x4 --mix slabs --menu list:2x2x2", "the menu has not its sizes"),

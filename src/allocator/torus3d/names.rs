@@ -122,10 +122,9 @@ impl PlacementOptions {
             (Shapes::All, Slack::Auto) => None,
         };
         let choice = match self.tie {
-            Tie::Slurm => return None,
-            Tie::Auto if self.segment.is_some() => return None,
             Tie::Weights(handles) => Choice::Fixed(handles, rivals.unwrap_or_default()),
-            Tie::Auto => Choice::Tuned(rivals, self.tuning, seed),
+            Tie::Auto if !self.is_slurms() => Choice::Tuned(rivals, self.tuning, seed),
+            Tie::Auto | Tie::Slurm => return None,
         };
         let rule = Rule { choice, frequencies: self.frequencies.clone() };
         Some(Tied::new(torus.clone(), wrapped, rule))
@@ -133,6 +132,15 @@ impl PlacementOptions {
 }
 
 impl PlacementOptions {
+    /// Whether Slurm's rule decides on one torus.
+    fn is_slurms(&self) -> bool {
+        match self.tie {
+            Tie::Slurm => true,
+            Tie::Auto => self.segment.is_some(),
+            Tie::Weights(_) => false,
+        }
+    }
+
     /// Parts of jobs, and whether all sets of their places are searched.
     fn parts(&self) -> Option<(u32, bool)> {
         self.segment.map(|segment| (segment, self.exact))
@@ -202,7 +210,7 @@ impl AllocatorOptions for PlacementOptions {
         if self.torus_only && !is_torus {
             return Err("needs a torus in three dimensions; placements works on meshes too".into());
         }
-        if self.slack == Slack::Auto && self.tie != Tie::Auto {
+        if self.slack == Slack::Auto && (self.tie != Tie::Auto || self.is_slurms()) {
             return Err("slack=auto goes with tie=auto".into());
         }
         if self.slack == Slack::Auto && self.shapes == Shapes::First {
@@ -233,17 +241,18 @@ impl AllocatorOptions for PlacementOptions {
         }
         reduced.exact &= reduced.segment.is_some();
         reduced.flush |= reduced.file.is_some();
-        if reduced.tie == Tie::Auto && reduced.segment.is_some() {
-            reduced.tie = Tie::Slurm;
+        if self.is_slurms() && self.segment.is_some() {
+            // Both say the same of parts: that which is usual.
+            reduced.tie = if self.torus_only { Tie::Slurm } else { Tie::Auto };
         }
-        if reduced.tie == Tie::Slurm {
+        if self.is_slurms() {
             (reduced.shapes, reduced.frequencies) = (Shapes::All, Frequencies::Seen);
         }
         let shares = reduced.slack != Slack::Auto;
-        if shares && (reduced.tie == Tie::Slurm || reduced.shapes == Shapes::First) {
+        if shares && (self.is_slurms() || reduced.shapes == Shapes::First) {
             reduced.slack = Slack::Share(0.0);
         }
-        if reduced.tie != Tie::Auto {
+        if self.is_slurms() || self.tie != Tie::Auto {
             reduced.tuning = Tuning::default();
         }
         reduced

@@ -90,7 +90,9 @@ fn weights_take_the_place_of_slurms_rule() {
     let name = |text: &str| text.parse::<AllocatorSpec>().map(|spec| spec.to_string());
     assert_eq!(name("slurm-torus3d[tie=slurm]").as_deref(), Ok("slurm-torus3d"));
     assert_eq!(name("placements[tie=auto]").as_deref(), Ok("placements"));
-    assert_eq!(name("placements[segment=8,tie=slurm]").as_deref(), Ok("placements[segment=8]"));
+    let identity = |text: &str| text.parse::<AllocatorSpec>().map(|spec| spec.identity());
+    assert_eq!(identity("placements[segment=8,tie=slurm]"), identity("placements[segment=8]"));
+    assert_ne!(identity("placements[tie=slurm]"), identity("placements"));
     assert_eq!(name("placements[tie=1,0,0]").as_deref(), Ok("placements[tie=1]"));
     for bad in ["placements[tie=1,2,3,4,5,6,7]", "placements[tie=much]", "placements[slack=-1]"] {
         assert!(name(bad).is_err(), "{bad}");

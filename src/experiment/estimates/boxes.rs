@@ -13,7 +13,7 @@ use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
-use super::{Setting, Source, in_words, interval, judged, part};
+use super::{Setting, Source, in_words, judged, part};
 use crate::allocator::Refusal;
 use crate::allocator::registry::AllocatorSpec;
 use crate::allocator::torus3d::ways::{Point, Way, points};
@@ -149,7 +149,7 @@ pub fn study_boxes(
         second: [a.lost(count), b.lost(count)],
         refusals: [&a, &b].map(|loss| loss.refused(count)),
         jobs: count,
-        interval: interval(&blocks, setting),
+        interval: blocks.interval(setting.samples, setting.seed),
         blocks: (blocks.len(), blocks.days),
     }))
 }

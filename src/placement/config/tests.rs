@@ -49,6 +49,10 @@ fn the_default_entry_is_read_unless_another_is_named() {
         named("pdo").expect_err("none"),
         "f:1: no topology is called pdo; there are first, pod"
     );
+    assert_eq!(
+        spoilt("topology: pod", "topology: first"),
+        "topology.yaml:3: topology: the topology of line 1 is called first too"
+    );
     // Without a default the first is read.
     let first = GOOD.replace("  cluster_default: true\n", "");
     assert!(read(&first).expect_err("a tree").contains("holds tree"));

@@ -121,14 +121,106 @@ fn boxes(sides: [u16; 3]) -> impl Strategy<Value = Vec<Box3>> {
 }
 
 /// A torus: its sides, its boxes, and which cells are holes.
-fn torus() -> impl Strategy<Value = ([u16; 3], Vec<Box3>, Vec<bool>)> {
+type Drawn = ([u16; 3], Vec<Box3>, Vec<bool>);
+
+fn torus() -> impl Strategy<Value = Drawn> {
     (1u16..6, 1u16..5, 1u16..4).prop_flat_map(|(x, y, z)| {
         let holes = proptest::collection::vec(proptest::bool::weighted(0.05), (x * y * z) as usize);
         (Just([x, y, z]), boxes([x, y, z]), holes)
     })
 }
 
+/// A machine of random toruses.
+fn on(toruses: &[Drawn]) -> Bench {
+    let mut first = 0;
+    let mut region = |[w, d, _]: [u16; 3], cell: usize| {
+        let (w, d) = (usize::from(w), usize::from(d));
+        let at = [cell % w, cell / w % d, cell / w / d].map(|at| at as u16);
+        first += 1;
+        format!("{{anchor: {}, dims: {{x: 1, y: 1, z: 1}}, nodes: n{first}}}", super::map(at))
+    };
+    let texts: Vec<String> = (0..)
+        .zip(toruses)
+        .map(|(index, (sides, boxes, holes))| {
+            let nodes = (0..).zip(holes).filter(|(_, hole)| !**hole);
+            let regions: Vec<String> = nodes.map(|(cell, _)| region(*sides, cell)).collect();
+            let regions = format!("regions: [{}]", regions.join(", "));
+            super::yaml(&format!("t{index}"), *sides, &regions, boxes)
+        })
+        .collect();
+    Bench::new(&texts)
+}
+
+fn mixed(node: u32, seed: u64) -> u64 {
+    (u64::from(node) + 1).wrapping_mul(seed | 1) >> 40
+}
+
+/// Takes about `share` percent of the nodes.
+fn occupy(bench: &mut Bench, seed: u64, share: u32) {
+    let nodes = 0..bench.layout.nodes() as u32;
+    bench.take(nodes.filter(|&node| mixed(node, seed) % 100 < u64::from(share)));
+}
+
+/// The first set of so many disjoint places, in order.
+fn first_set(places: &[(Pick, Vec<(usize, u32)>)], wanted: usize) -> Option<Vec<Pick>> {
+    if wanted == 0 {
+        return Some(Vec::new());
+    }
+    places.iter().enumerate().find_map(|(at, (pick, cells))| {
+        let apart =
+            |other: &&(Pick, Vec<(usize, u32)>)| !other.1.iter().any(|one| cells.contains(one));
+        let later: Vec<_> = places[at + 1..].iter().filter(apart).cloned().collect();
+        let rest = first_set(&later, wanted - 1)?;
+        Some([vec![*pick], rest].concat())
+    })
+}
+
 proptest! {
+    /// One part after the other by the rule, or, where that fails, the first set of all.
+    #[test]
+    fn exact_parts_are_found_wherever_there_are_any(
+        toruses in proptest::collection::vec(torus(), 1..3),
+        occupied in any::<u64>(),
+        share in 0u32..50,
+        part in any::<u32>(),
+        parts in 2u32..5,
+    ) {
+        let mut bench = on(&toruses);
+        occupy(&mut bench, occupied, share);
+        let plain: Vec<Vec<Plain>> =
+            toruses.iter().map(|(sides, boxes, _)| plain(*sides, boxes)).collect();
+        let sizes: Vec<u32> = plain.iter().flatten().map(|one| one.size).collect();
+        let part = sizes[part as usize % sizes.len()];
+        let cells_of = |pick: &Pick| &plain[pick.torus][pick.placement].anchors[pick.anchor];
+        let weights = vec![1; bench.layout.nodes()];
+        let mut free = bench.free.clone();
+        let one_by_one: Option<Vec<Pick>> = (0..parts)
+            .map(|_| {
+                let pick = literal(&bench.layout, &plain, &free, part, &weights)?;
+                cells_of(&pick).iter().for_each(|&cell| free[pick.torus].remove(cell));
+                Some(pick)
+            })
+            .collect();
+        let mut places = Vec::new();
+        for (torus, placements) in plain.iter().enumerate() {
+            for (placement, one) in placements.iter().enumerate().filter(|one| one.1.size == part) {
+                for (anchor, cells) in one.anchors.iter().enumerate() {
+                    // What is free is no hole.
+                    if cells.iter().all(|&cell| bench.free[torus].contains(cell)) {
+                        let cells = cells.iter().map(|&cell| (torus, cell)).collect();
+                        places.push((Pick { torus, placement, anchor, cost: 0 }, cells));
+                    }
+                }
+            }
+        }
+        // So many that all sets can be tried.
+        prop_assume!(places.len() <= 24);
+        let expected = one_by_one.or_else(|| first_set(&places, parts as usize));
+        let request =
+            Request { size: part * parts, segment: Some(part), exact: true, ..Request::default() };
+        prop_assert_eq!(bench.ask(&request).ok(), expected);
+    }
+
     #[test]
     fn decisions_are_those_of_the_text(
         toruses in proptest::collection::vec(torus(), 1..4),
@@ -137,23 +229,8 @@ proptest! {
         weights in proptest::option::of(any::<u64>()),
         size in any::<u32>(),
     ) {
-        let mut first = 0;
-        let texts: Vec<String> = toruses.iter().enumerate().map(|(index, (sides, boxes, holes))| {
-            let regions: Vec<String> = holes.iter().enumerate().filter(|(_, hole)| !**hole)
-                .map(|(cell, _)| {
-                    let (w, d) = (usize::from(sides[0]), usize::from(sides[1]));
-                    let at = [cell % w, cell / w % d, cell / w / d].map(|at| at as u16);
-                    first += 1;
-                    format!("{{anchor: {}, dims: {{x: 1, y: 1, z: 1}}, nodes: n{first}}}", super::map(at))
-                })
-                .collect();
-            super::yaml(&format!("t{index}"), *sides, &format!("regions: [{}]", regions.join(", ")), boxes)
-        }).collect();
-        let mut bench = Bench::new(&texts);
-        let mixed = |node: u32, seed: u64| (u64::from(node) + 1).wrapping_mul(seed | 1) >> 40;
-        let busy: Vec<u32> = (0..bench.layout.nodes() as u32)
-            .filter(|&node| mixed(node, occupied) % 100 < u64::from(share)).collect();
-        bench.take(busy);
+        let mut bench = on(&toruses);
+        occupy(&mut bench, occupied, share);
         let of_node: Vec<u64> = (0..bench.layout.nodes() as u32)
             .map(|node| weights.map_or(1, |seed| mixed(node, seed) % 3)).collect();
         bench.weights = weights.map(|_| of_node.clone());

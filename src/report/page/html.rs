@@ -36,10 +36,9 @@ pub fn figure(stem: &str, svg: &str) -> String {
         }
     }
     let name = escape(&stem.replace("--", ", "));
-    // Lines of a caption end between its parts, not inside them.
-    let parts: Vec<String> =
-        stem.split("--").map(|part| format!("<span>{}</span>", escape(part))).collect();
-    let caption = parts.join(", ");
+    // Lines of a caption end between its parts, after the comma.
+    let parts: Vec<String> = stem.split("--").map(escape).collect();
+    let caption = format!("<span>{}</span>", parts.join(",</span> <span>"));
     format!(
         "<figure><img loading=\"lazy\" alt=\"{name}\" src=\"data:image/svg+xml;charset=utf-8,{data}\">\
          <figcaption>{caption}</figcaption></figure>\n"

@@ -1,5 +1,5 @@
 use super::html::{rounded, shown};
-use super::{Csv, Folder, MOST_ROWS, page};
+use super::{Csv, Folder, MOST_ROWS, page, sentences};
 
 fn csv(text: &str) -> Csv {
     let mut rows = text.lines().map(|line| line.split('|').map(str::to_string).collect());
@@ -66,6 +66,23 @@ fn jobs_say_what_can_be_told() {
     );
     assert_eq!(said.len(), 3, "a sentence per setting and the method");
     assert_eq!(super::told(&folder, Err), Err(1));
+}
+
+/// Fewer processors are nearer to each other: a strategy that gives fewer is not the best for that.
+#[test]
+fn who_folds_jobs_is_not_ranked_among_others() {
+    let runs = "run|trace|topology|scheduler|allocator|tie|policy|seed|copy|mean_pairwise_l1|folded_percent\n\
+                0|t|4x4|fcfs|a||p|0|0|9|\n1|t|4x4|fcfs|b||p|0|0|10|0\n2|t|4x4|fcfs|c||p|0|0|1|40\n";
+    let said = sentences(&folder("run", &[("runs", runs)])).join(" ");
+    assert!(
+        said.contains("closest together under a") && said.contains("less than under b"),
+        "{said}"
+    );
+    assert!(said.contains("Not ranked: c,"), "{said}");
+    // All fold: they are alike.
+    let all = runs.replace("9|\n", "9|10\n").replace("10|0\n", "10|10\n");
+    let said = sentences(&folder("run", &[("runs", &all)])).join(" ");
+    assert!(said.contains("closest together under c") && !said.contains("Not ranked"), "{said}");
 }
 
 #[test]

@@ -138,6 +138,9 @@ struct Group {
     setting: Vec<String>,
     copies: Option<String>,
     ranked: Vec<Ranked>,
+    /// Those that give jobs fewer processors than they ask for, where others do not: fewer processors are nearer to
+    /// each other whatever the strategy, so that no measure ranks them among the others.
+    folding: Vec<String>,
 }
 
 fn groups(csv: &Csv, rule: &Rule, shaken: &OverCopies) -> Vec<Group> {
@@ -189,7 +192,12 @@ fn groups(csv: &Csv, rule: &Rule, shaken: &OverCopies) -> Vec<Group> {
             })
             .collect();
         ranked.sort_by(|a, b| a.value.total_cmp(&b.value));
-        Group { setting, copies, ranked }
+        let mut folding = Vec::new();
+        if ranked.iter().any(|one| !one.runs.folds) {
+            let folded = ranked.extract_if(.., |one| one.runs.folds);
+            folding = folded.map(|one| one.runs.name).collect();
+        }
+        Group { setting, copies, ranked, folding }
     };
     groups.into_iter().map(ranked).collect()
 }
@@ -197,23 +205,26 @@ fn groups(csv: &Csv, rule: &Rule, shaken: &OverCopies) -> Vec<Group> {
 impl Group {
     /// Who comes first, by how much, and whether that can be told; nothing if there is one strategy.
     fn sentence(&self, rule: &Rule, jobs: Option<&Told>) -> Option<String> {
-        let [first, second, ..] = &self.ranked[..] else { return None };
+        let setting: Vec<&str> =
+            self.setting.iter().map(String::as_str).filter(|part| !part.is_empty()).collect();
+        let setting = setting.join(", ");
+        let folding = self.not_ranked();
+        let [first, second, ..] = &self.ranked[..] else {
+            return (!folding.is_empty()).then(|| format!("{setting}:{folding}"));
+        };
         let (metric, unit) = rule.words;
         let number = |one: &Ranked| {
             let margin = one.margin.map_or(String::new(), |half| format!(" ± {}", rounded(half)));
             format!("{}{margin}", rounded(one.value))
         };
-        let setting: Vec<&str> =
-            self.setting.iter().map(String::as_str).filter(|part| !part.is_empty()).collect();
         let unit = if unit.is_empty() { String::new() } else { format!(" {unit}") };
         let begin = format!(
             "{}: {} {}: {metric} {}{unit}",
-            setting.join(", "),
+            setting,
             rule.praise,
             first.runs.name,
             number(first)
         );
-        let folding = self.folding();
         if let Some(told) = jobs {
             return Some(format!("{begin}{}. {}{folding}", told.lead(), told.times()));
         }
@@ -241,20 +252,13 @@ impl Group {
         Some(format!("{begin}{less} ({}){told}{over}.{folding}", number(second)))
     }
 
-    /// That strategies which fold jobs stand among others, if so.
-    fn folding(&self) -> String {
-        let names: Vec<&str> = self
-            .ranked
-            .iter()
-            .filter(|one| one.runs.folds)
-            .map(|one| one.runs.name.as_str())
-            .collect();
-        match names.len() {
-            0 => String::new(),
-            n if n == self.ranked.len() => String::new(),
-            _ => format!(
-                " Jobs run on fewer processors than they ask for under {}: distances there are not comparable with the \
-                 others.",
+    /// Which strategies are not ranked, and why.
+    fn not_ranked(&self) -> String {
+        match &self.folding[..] {
+            [] => String::new(),
+            names => format!(
+                " Not ranked: {}, under which jobs run on fewer processors than they ask for, so that distances and \
+                 times are not comparable with the others.",
                 names.join(", ")
             ),
         }

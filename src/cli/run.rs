@@ -38,12 +38,13 @@ pub fn run(args: &RunArgs, command: &[OsString]) -> Result<Exit, Failure> {
     let mut tally = Tally::of("cells", runs.len());
     let cost = Cost::new(quiet);
     let forecast = |forecast| cost.hear(forecast, |line| progress.say(line));
-    let watch = Watch { forecast: &forecast, ..Watch::new(&stop) };
-    let ran = run_plan(plan, traces, &runs, Turn::InOrder, watch, |run, outcome| {
+    let jobs_done = |jobs| progress.jobs_done(jobs);
+    let watch = Watch { stop: &stop, jobs_done: &jobs_done, forecast: &forecast };
+    let ran = run_plan(plan, traces, &runs, Turn::InOrder, watch, |_, outcome| {
         match outcome {
             Ok(result) => {
                 tally.done += 1;
-                progress.advance(plan.jobs(run));
+                progress.cell_done();
                 results.take(result)?;
             }
             Err(error) => {

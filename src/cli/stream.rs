@@ -19,6 +19,7 @@ use super::interrupt::interruption;
 use super::kind::Kind;
 use super::messages::MessageArgs;
 use super::print::{SortArg, Sorting};
+use super::progress::Points;
 use super::results::{Results, Tally};
 use super::resumed::Resumed;
 use super::session::Session;
@@ -150,14 +151,18 @@ pub fn run(args: &StreamArgs, command: &[OsString]) -> Result<Exit, Failure> {
     let quiet = args.output.process.quiet;
     let stop = interruption(quiet);
     let cost = Cost::new(quiet);
-    let forecast = |forecast| cost.hear_plainly(forecast);
-    let watch = Watch { forecast: &forecast, ..Watch::new(&stop) };
+    let progress = Points::new(quiet, points.len());
+    let forecast = |forecast| cost.hear(forecast, |line| progress.above(|| tell(line)));
+    let jobs_done = |jobs| progress.jobs_done(jobs);
+    let watch = Watch { stop: &stop, jobs_done: &jobs_done, forecast: &forecast };
     let mut tally = Tally::of("points", points.len());
     let ids = points.iter().map(|point| point.id(args.seed, &rule, &WATCHED)).collect();
     let mut estimated = Resumed::begin(&mut session, ids)?;
-    estimated.run(&mut tally, |place| {
+    let ran = estimated.run(&mut tally, |place| {
         let point = &points[place];
-        match estimate_unless(watch, point, args.seed, &rule, &WATCHED) {
+        let outcome = estimate_unless(watch, point, args.seed, &rule, &WATCHED);
+        progress.point_done();
+        progress.above(|| match outcome {
             Ok(estimates) => {
                 let met = if estimates.met { "" } else { ", not as precise as asked for" };
                 session.say(format_args!("{point}: {} replications{met}", estimates.replications));
@@ -168,8 +173,10 @@ pub fn run(args: &StreamArgs, command: &[OsString]) -> Result<Exit, Failure> {
                 tell(format_args!("replay: point failed: {point}: {error}"));
                 Some(Err(format!("{point}: {error}")))
             }
-        }
-    })?;
+        })
+    });
+    progress.finish();
+    ran?;
     let done = estimated.take().into_iter();
     let results: Vec<_> = done.map(|(place, all)| (points[place].clone(), all)).collect();
     let wide = results.iter().any(|(_, estimates)| !estimates.met);

@@ -58,7 +58,7 @@ impl<'a> Placements<'a> {
             jobs,
             topology: &cell.trace.topology,
             measure,
-            pace: Pace::new(watch, jobs.len()),
+            pace: Pace::new(watch, jobs.len()).counted(),
             locality: Locality::new(&cell.trace.topology),
             pairwise: vec![0; jobs.len()],
             ties: TieStatistics::default(),

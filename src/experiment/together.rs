@@ -111,7 +111,7 @@ pub fn run_together(
     let mut sums = vec![0u64; (largest as usize + 1) * runs.len()];
     let mut locality = measure.placements.then(|| Locality::new(&trace.topology));
     let mut means = vec![PlacementMeans::default(); runs.len()];
-    let mut pace = Pace::new(watch, jobs.len() * runs.len());
+    let mut pace = Pace::new(watch, jobs.len() * runs.len()).counted();
     let begin = Instant::now();
     let scene =
         Scene { jobs: trace.jobs(), topology: &trace.topology, timed: false, stop: watch.stop };

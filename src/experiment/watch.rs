@@ -42,21 +42,34 @@ impl Forecast {
     }
 }
 
+/// So many jobs are told at once.
+const CHUNK: u64 = 1 << 12;
+
 /// Counts the jobs of a cell and looks at the clock ever less often: the cost is a comparison
 /// a job.
 pub struct Pace<'a> {
-    forecast: &'a (dyn Fn(Forecast) + Sync),
+    watch: Watch<'a>,
     jobs: u64,
     started: u64,
+    /// When to look next, and when at the clock.
     next: u64,
+    next_forecast: u64,
     begin: Instant,
+    /// Jobs of which the watch has heard, if it hears of them as they start.
+    told: Option<u64>,
 }
 
 impl<'a> Pace<'a> {
     /// A cell of so many jobs begins.
     pub fn new(watch: Watch<'a>, jobs: usize) -> Self {
         let begin = Instant::now();
-        Self { forecast: watch.forecast, jobs: jobs as u64, started: 0, next: 1, begin }
+        let (jobs, started) = (jobs as u64, 0);
+        Self { watch, jobs, started, next: 1, next_forecast: 1, begin, told: None }
+    }
+
+    /// The same, and whoever watches hears of jobs [done with](Watch::jobs_done) when they have processors.
+    pub fn counted(self) -> Self {
+        Self { told: Some(0), ..self }
     }
 
     /// One more job has processors.
@@ -70,12 +83,31 @@ impl<'a> Pace<'a> {
 
     #[cold]
     fn look(&mut self) {
-        // Twice as many at last: the forecast is not older than half of what was done.
-        self.next += self.next.div_ceil(4);
-        let elapsed = self.begin.elapsed();
-        if self.started == 1 || elapsed >= SAMPLE && self.started < self.jobs {
-            (self.forecast)(Forecast { started: self.started, jobs: self.jobs, elapsed });
+        if self.started == self.next_forecast {
+            // Twice as many at last: the forecast is not older than half of what was done.
+            self.next_forecast += self.next_forecast.div_ceil(4);
+            let elapsed = self.begin.elapsed();
+            if self.started == 1 || elapsed >= SAMPLE && self.started < self.jobs {
+                let Self { started, jobs, .. } = *self;
+                (self.watch.forecast)(Forecast { started, jobs, elapsed });
+            }
         }
+        self.tell();
+        let soon = self.told.map_or(u64::MAX, |_| self.started + CHUNK);
+        self.next = self.next_forecast.min(soon);
+    }
+
+    fn tell(&mut self) {
+        if let Some(told) = &mut self.told {
+            (self.watch.jobs_done)(self.started - *told);
+            *told = self.started;
+        }
+    }
+}
+
+impl Drop for Pace<'_> {
+    fn drop(&mut self) {
+        self.tell();
     }
 }
 
@@ -103,5 +135,27 @@ mod tests {
         let begun = |forecast: Forecast| assert_eq!(forecast.started, 1);
         let mut pace = Pace::new(Watch { forecast: &begun, ..watch }, 1000);
         (0..1000).for_each(|_| pace.started());
+    }
+
+    #[test]
+    fn all_jobs_are_counted_and_soon() {
+        let told = Mutex::new(Vec::new());
+        let jobs_done = |jobs| told.lock().expect("one thread").push(jobs);
+        let stop = Stop::new();
+        let watch = Watch { jobs_done: &jobs_done, ..Watch::new(&stop) };
+        let all = 10 * CHUNK + 7;
+        let mut pace = Pace::new(watch, all as usize).counted();
+        (0..all - 1).for_each(|_| pace.started());
+        let before: u64 = told.lock().expect("one thread").iter().sum();
+        assert!(before > all - 2 * CHUNK, "{before}");
+        pace.started();
+        drop(pace);
+        let told = told.into_inner().expect("one thread");
+        assert_eq!(told.iter().sum::<u64>(), all);
+        assert!(told.iter().all(|&jobs| jobs <= CHUNK) && told.len() < 80);
+        // Nobody else hears of them.
+        let silent = |_| panic!("it was told");
+        let watch = Watch { jobs_done: &silent, ..Watch::new(&stop) };
+        Pace::new(watch, 1).started();
     }
 }

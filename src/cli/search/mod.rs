@@ -322,12 +322,14 @@ impl Search<'_> {
         keep: Option<usize>,
     ) -> Result<End, Failure> {
         let expected = evaluations.map(|more| archive.evaluations().len() as u64 + more);
-        let watched = Progress::new(self.args.output.process.quiet, expected);
+        let quiet = self.args.output.process.quiet;
+        let watched = Progress::new(quiet, expected, self.problem.decisions());
+        let jobs_done = |jobs| watched.decided(jobs);
         let control = Control {
             evaluations,
             keep,
             memory: Some(self.memory),
-            watch: self.watch,
+            watch: Watch { jobs_done: &jobs_done, ..self.watch },
             progress: &|archive| watched.show(archive),
         };
         let end = search(self.problem, strategy, archive, control).map_err(failure);

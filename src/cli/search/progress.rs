@@ -1,39 +1,46 @@
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::cli::progress::ticking;
+use indicatif::ProgressBar;
+
+use crate::cli::progress::bar;
 use crate::cli::threads::Ticker;
 use crate::experiment::search::Archive;
 use crate::number::{fixed, grouped};
 
-/// Progress of a search on standard error: evaluations, the best so far, time. Nothing is
-/// drawn off a terminal or if the user wants quiet.
+/// Progress of a search on standard error: evaluations, the best so far, time.
 pub struct Progress {
     bar: ProgressBar,
     _ticker: Option<Ticker>,
+    /// Decisions of an evaluation.
+    per: u64,
+    /// Decisions since the archive was shown last.
+    decisions: AtomicU64,
 }
 
 impl Progress {
-    /// Watches a search, of so many evaluations if that is known.
-    pub fn new(quiet: bool, evaluations: Option<u64>) -> Self {
-        let target =
-            if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
-        let bar = ProgressBar::with_draw_target(evaluations, target);
+    /// Watches a search of so many decisions an evaluation, and of so many evaluations if that is known.
+    pub fn new(quiet: bool, evaluations: Option<u64>, per: u64) -> Self {
         let template = match evaluations {
-            Some(_) => "{wide_bar} {human_pos}/{human_len} vectors, {msg}, {eta} left",
-            None => "{spinner} {human_pos} vectors, {msg}, {elapsed}",
+            Some(_) => "{wide_bar} {human_pos}/{human_len} vectors{msg}, {left}",
+            None => "{spinner} {human_pos} vectors{msg}, {elapsed}",
         };
-        if let Ok(style) = ProgressStyle::with_template(template) {
-            bar.set_style(style);
-        }
-        Self { _ticker: ticking(&bar), bar }
+        let (bar, _ticker) = bar(quiet, evaluations, template);
+        Self { bar, _ticker, per: per.max(1), decisions: AtomicU64::new(0) }
+    }
+
+    /// So many decisions have been made of evaluations that go on: many are done at once.
+    pub fn decided(&self, decisions: u64) {
+        let before = self.decisions.fetch_add(decisions, Ordering::Relaxed);
+        self.bar.inc((before + decisions) / self.per - before / self.per);
     }
 
     /// The archive has grown.
     pub fn show(&self, archive: &Archive) {
+        self.decisions.store(0, Ordering::Relaxed);
         self.bar.set_position(archive.evaluations().len() as u64);
         if let Some(best) = archive.best() {
             let improvement = fixed(best.improvement_percent, 3);
-            self.bar.set_message(format!("best ({}) {improvement} %", best.candidate));
+            self.bar.set_message(format!(", best ({}) {improvement} %", best.candidate));
         }
     }
 

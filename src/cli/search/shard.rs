@@ -106,13 +106,14 @@ pub fn run(
     for (number, problem) in task.searches.iter().enumerate() {
         let places = (0..asked.len()).filter(|place| own(number * asked.len() + place));
         let own: Vec<Candidate> = places.map(|place| asked[place]).collect();
-        let watched = Progress::new(quiet, Some(own.len() as u64));
+        let watched = Progress::new(quiet, Some(own.len() as u64), problem.decisions());
+        let jobs_done = |jobs| watched.decided(jobs);
         let memory = Memory::new(problem, std::slice::from_ref(&kept.journal), true);
         let control = Control {
             evaluations: None,
             keep: None,
             memory: Some(&memory),
-            watch,
+            watch: Watch { jobs_done: &jobs_done, ..watch },
             progress: &|archive| {
                 watched.show(archive);
                 if memory.is_troubled() {

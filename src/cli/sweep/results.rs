@@ -170,10 +170,12 @@ fn write_placements(
     let stop = interruption(quiet);
     let progress = Progress::new(quiet, runs.len(), runs.iter().map(|&run| plan.jobs(run)).sum());
     let mut written = 0;
-    let ran = run_plan(&plan, traces, runs, Turn::InOrder, Watch::new(&stop), |run, outcome| {
+    let jobs_done = |jobs| progress.jobs_done(jobs);
+    let watch = Watch { jobs_done: &jobs_done, ..Watch::new(&stop) };
+    let ran = run_plan(&plan, traces, runs, Turn::InOrder, watch, |_, outcome| {
         let result = outcome.map_err(Failure::data)?;
         tables.write_allocations(&result).map_err(|e| Failure::output("results", e))?;
-        progress.advance(plan.jobs(run));
+        progress.cell_done();
         written += 1;
         Ok::<_, Failure>(true)
     });

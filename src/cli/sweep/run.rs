@@ -64,10 +64,11 @@ pub fn run(args: &SweepArgs, command: &[OsString]) -> Result<Exit, Failure> {
     let progress = Progress::new(quiet, runs.len(), all_jobs);
     let cost = Cost::new(quiet);
     let forecast = |forecast| cost.hear(forecast, |line| progress.say(line));
-    let watch = Watch { forecast: &forecast, ..Watch::new(&stop) };
+    let jobs_done = |jobs| progress.jobs_done(jobs);
+    let watch = Watch { stop: &stop, jobs_done: &jobs_done, forecast: &forecast };
     let outcome = run_sweep(&plan, &traces, &runs, &mut journal, watch, |run, outcome| {
         tally.record(plan.jobs(run), outcome.is_err());
-        progress.advance(plan.jobs(run));
+        progress.cell_done();
         if let Err(error) = outcome {
             progress.say(&format!("replay: cell failed: {error}"));
         }

@@ -20,7 +20,9 @@ pub enum SearchError {
     #[error(transparent)]
     Allocator(#[from] NameError),
     /// The strategy has no tie vector to search for.
-    #[error("allocator \"{0}\" breaks no ties by a vector, or has one of its own (of boxes, saturate --search looks for weights)")]
+    #[error(
+        "allocator \"{0}\" breaks no ties by a vector, or has one of its own (of boxes, saturate --search looks for weights)"
+    )]
     NoTie(String),
     /// The allocator refused a job.
     #[error("{part}: {cause}")]

@@ -139,7 +139,7 @@ impl Part {
     ) -> Result<Vec<Tally>, SearchError> {
         let jobs = &self.trace.workload.jobs;
         let of = runs.iter().map(|(_, reach)| reach.of).sum();
-        let mut pace = Pace::new(watch, of);
+        let mut pace = Pace::new(watch, of).counted();
         let mut tallies = Tallies::new(self, runs);
         let observe = |placed: Placed<'_>| {
             let size = jobs[placed.job.index()].size;
@@ -173,7 +173,7 @@ impl Part {
             return Ok(sum.tally);
         }
         let ties = needs >= Needs::Ties;
-        let mut pace = Pace::new(watch, reach.of);
+        let mut pace = Pace::new(watch, reach.of).counted();
         let observe = |decision: crate::simulation::Decision<'_>| {
             pace.started();
             let size = jobs[decision.job.index()].size;

@@ -56,7 +56,7 @@ pub fn sample(
     let own_seed = seed.wrapping_add(replication.wrapping_mul(0x9e37_79b9_7f4a_7c15));
     let mut allocator = point.allocator.build(&point.topology, own_seed)?;
     allocator.stopped_by(stop);
-    let paced = Paced(Pace::new(watch, stream.jobs.len()));
+    let paced = Paced(Pace::new(watch, stream.jobs.len()).counted());
     let dispersal = Dispersal { locality: Locality::new(&point.topology), weighted: 0.0 };
     let mut observers = ((SystemRecorder::new(stream.jobs.len()), paced), dispersal);
     let scene = scene(point, &stream, stop);

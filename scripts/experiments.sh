@@ -1224,7 +1224,8 @@ then a larger hole is left. EF, the fifth number of a tie vector, weighs that; i
 (SWF field 9, as it stands in the log). Tie vectors and slacks were searched on the first half of the jobs, with
 EF and with EF = 0, as many evaluations each, half of them common to both. Both winners were replayed over the whole and
 compared on the jobs of the second half: gain is how much less their mean pairwise L1 is with EF, in percent.
-Intervals are of 95 %, by a paired bootstrap over blocks of weeks, or of days where the weeks are fewer than eight.
+Intervals are of 95 %, by a paired bootstrap over blocks of weeks, or of days where the weeks are fewer than eight;
+fewer than five blocks have none.
 *Helps* means that the winner has an EF, is at least 1 % better, and has an interval above 0. Where the winner of
 the search with EF has none, all of the difference is the luck of two searches.
 
@@ -1255,7 +1256,7 @@ estimates_say() {
 
 This is a pilot: the first 3,000 jobs of each log, 24 evaluations a search, intervals over days; of Blue Waters 400 jobs,
 8 evaluations, and two days only. EF helps on none of the eight. With the estimates of the log the winner has an EF on two
-of six: on LANL-CM5 the interval on the second half holds 0, on Blue Waters it loses there. With run times as estimates the
+of six: on LANL-CM5 the interval on the second half holds 0, on Blue Waters two days give none. With run times as estimates the
 winner has one on three of eight, with shuffled ones, which say nothing, on three as well.
 So nothing here speaks for EF: perfect estimates bring no more than the log's, and both no more than shuffled ones.
 Searches this short cannot rule out a gain; [long ones on whole logs](estimates-whole.md) found none either.

@@ -17,6 +17,7 @@ use super::cost::Cost;
 use super::exit::{Exit, Failure, tell};
 use super::interrupt::interruption;
 use super::kind::Kind;
+use super::left_out::LeftOut;
 use super::messages::MessageArgs;
 use super::print::{SortArg, Sorting};
 use super::progress::Progress;
@@ -29,7 +30,7 @@ use crate::experiment::contention::{
     run_trace,
 };
 use crate::experiment::shaken::{Estimates, ShakenRow};
-use crate::experiment::{Cell, Measure, RunKey, Trace, Watch};
+use crate::experiment::{Admitted, Cell, Measure, RunKey, Trace, TurnedAway, Watch};
 use crate::frame::FrameError;
 use crate::number::grouped;
 use crate::report::Sheet;
@@ -143,6 +144,7 @@ pub fn run(args: &ContendArgs, command: &[OsString]) -> Result<Exit, Failure> {
         loaded.traces.iter().try_for_each(|trace| sends(&allocator, &trace.topology))?;
     }
     let cells = loaded.cells();
+    let (admitted, away) = admitted(&cells);
     let jobs_of = |trace: &Arc<Trace>| trace.workload.jobs.len() as u64;
     let (digest, plan) = (messages.digest(), &loaded.plan);
     let shake = plan.grid.shake.as_ref();
@@ -152,7 +154,7 @@ pub fn run(args: &ContendArgs, command: &[OsString]) -> Result<Exit, Failure> {
     });
     let mut contended = Resumed::begin(&mut session, ids.collect())?;
     // Jobs are measured alone where they are to run; what draws nothing is the same for all seeds.
-    let missing: Vec<&Cell> = contended.missing().map(|place| &cells[place]).collect();
+    let missing: Vec<&Cell> = contended.missing().map(|place| &admitted[place]).collect();
     let alone = |cell: &Cell| if messages.program.draws() { cell.seed } else { plan.grid.seeds[0] };
     let mut settings: Vec<(&Arc<Trace>, u64)> = Vec::new();
     for cell in &missing {
@@ -181,7 +183,7 @@ pub fn run(args: &ContendArgs, command: &[OsString]) -> Result<Exit, Failure> {
     tally.done = cells.len() - missing.len();
     let ran = match bench.measure(&settings, args.scale) {
         Ok(measured) => contended.run(&mut tally, |place| {
-            let (cell, seed) = (&cells[place], alone(&cells[place]));
+            let (cell, seed) = (&admitted[place], alone(&admitted[place]));
             let of_cell =
                 |one: &&Measured| Arc::ptr_eq(&one.trace, &cell.trace) && one.seed == seed;
             bench.contend(cell, measured.iter().find(of_cell)?)
@@ -191,13 +193,44 @@ pub fn run(args: &ContendArgs, command: &[OsString]) -> Result<Exit, Failure> {
     };
     progress.finish();
     ran?;
-    let runs = contended.take().into_iter().map(|(place, run)| {
-        let (cell, pattern) = (&cells[place], pattern.clone());
+    let mut left_out = LeftOut::default();
+    let runs = contended.take().into_iter().map(|(place, mut run)| {
+        let (cell, pattern) = (&admitted[place], pattern.clone());
+        if let Some(away) = &away[place] {
+            run.system.no_such_size_jobs = Some(away.iter().map(|one| one.jobs).sum());
+            left_out.take(&cell.key(), away);
+        }
         Contended::new(place as u32, cell.key(), cell.trace.clone(), pattern, run)
     });
     let runs: Vec<Contended> = runs.collect();
+    if !quiet {
+        left_out.tell();
+    }
     let shaken = over_copies(&loaded, &runs)?;
     session.publish(&mut Contention { args, loaded: &loaded, runs, shaken, sorting }, &tally)
+}
+
+/// Cells with the jobs that their strategies admit, and whom each turns away, if it is of those that do.
+fn admitted(cells: &[Cell]) -> (Vec<Cell>, Vec<Option<Vec<TurnedAway>>>) {
+    let mut all: Vec<(Cell, Option<Vec<TurnedAway>>)> = Vec::with_capacity(cells.len());
+    for (place, cell) in cells.iter().enumerate() {
+        let built = cell.allocator.build(&cell.trace.topology, cell.seed).ok();
+        // Whoever admits nobody fails when it runs, and says why.
+        let by = built.and_then(|mut built| Admitted::by(built.as_mut(), cell).ok());
+        let (mut one, away) = match by {
+            None => (cell.clone(), None),
+            Some(by) => (by.cell.into_owned(), by.turned_away),
+        };
+        // Sizes decide: who turns away the same ones has the same jobs, which are measured alone once.
+        let same = |(before, (_, other)): &(&Cell, &(Cell, Option<Vec<TurnedAway>>))| {
+            Arc::ptr_eq(&before.trace, &cell.trace) && *other == away
+        };
+        if let Some((_, (other, _))) = cells[..place].iter().zip(&all).find(same) {
+            one.trace = other.trace.clone();
+        }
+        all.push((one, away));
+    }
+    all.into_iter().unzip()
 }
 
 /// What the command came to.

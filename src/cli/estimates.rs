@@ -168,13 +168,10 @@ fn headings(with: &'static str, more: &[(&'static str, Align)]) -> Vec<(&'static
     [&shared[..], more].concat()
 }
 
-/// Why a source of estimates has no row.
-const UNKNOWN: &str = "for no job of the log has an estimate";
-
 /// What is not known.
 const NONE: &str = "-";
 
-/// With fewer of either the interval says little: that of few blocks is too narrow, as their spread is hardly seen.
+/// With fewer of either the interval says little, if there is one.
 const FEW: (usize, usize) = (100, FEWEST_BLOCKS);
 
 /// Studies every trace under every scheduler with every source of estimates, and prints what comes of it.
@@ -203,7 +200,8 @@ fn each<Row: Judged>(
                 }
                 let trace_name = &trace.workload.name;
                 if !has_row {
-                    tell(format_args!("{trace_name}, {scheduler}: {name} left out, {UNKNOWN}"));
+                    let why = source.why_none();
+                    tell(format_args!("{trace_name}, {scheduler}: {name} left out, {why}"));
                     continue;
                 }
                 tell(format_args!("{trace_name}, {scheduler}: {name} done"));
@@ -229,7 +227,13 @@ fn each<Row: Judged>(
     args.table
         .print(&findings, || vec![sheet(&findings)], &mut stdout())
         .map_err(|e| Failure::output("standard output", e))?;
-    if stop.is_raised() { Err(Failure::interrupted()) } else { Ok(Exit::Done) }
+    if !stop.is_raised() {
+        return Ok(Exit::Done);
+    }
+    if !quiet {
+        tell(format_args!("replay: interrupted after {}", counted(findings.len() as u64, "row")));
+    }
+    Ok(Exit::Interrupted)
 }
 
 /// From where to where an interval goes, if there is one.

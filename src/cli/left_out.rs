@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::exit::tell;
-use crate::experiment::{Cell, RunResult, Sizes, size_left_out};
+use crate::experiment::{Cell, RunKey, Sizes, TurnedAway, size_left_out};
 use crate::number::grouped;
 
 /// What helps those who are left out.
@@ -32,14 +32,13 @@ pub fn why_nobody(cell: &Cell, number: i64) -> String {
 pub struct LeftOut(BTreeMap<(String, String), Vec<String>>);
 
 impl LeftOut {
-    /// Takes in a run. Shaken copies leave out what the trace itself does.
-    pub fn take(&mut self, run: &RunResult) {
-        if run.turned_away.is_empty() || !run.is_unshaken() {
+    /// Takes in whom a run turned away. Shaken copies leave out what the trace itself does.
+    pub fn take(&mut self, key: &RunKey, away: &[TurnedAway]) {
+        if away.is_empty() || key.copy > 0 {
             return;
         }
-        let key = &run.key;
         let place = format!("{} on {}", key.trace, key.topology);
-        let strategies = self.0.entry((place, Sizes(&run.turned_away).to_string())).or_default();
+        let strategies = self.0.entry((place, Sizes(away).to_string())).or_default();
         let strategy = key.strategy();
         if !strategies.contains(&strategy) {
             strategies.push(strategy);

@@ -100,7 +100,7 @@ impl<'a> Runs<'a> {
         if let Some(tables) = &mut self.tables {
             tables.write(&result).map_err(|e| Failure::output("results", e))?;
         }
-        self.left_out.take(&result);
+        self.left_out.take(&result.key, &result.turned_away);
         let mut out = stdout();
         let written = match self.format {
             _ if self.unread || self.sorting.is_some() => Ok(()),

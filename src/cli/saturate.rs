@@ -88,6 +88,17 @@ pub struct SaturateArgs {
     output: OutputArgs,
 }
 
+/// What is named twice is meant once.
+fn distinct<T: PartialEq>(named: Vec<T>) -> Vec<T> {
+    let mut distinct = Vec::with_capacity(named.len());
+    for one in named {
+        if !distinct.contains(&one) {
+            distinct.push(one);
+        }
+    }
+    distinct
+}
+
 /// Runs every mix, estimate and window under every rule.
 pub fn run(args: &SaturateArgs, command: &[OsString]) -> Result<Exit, Failure> {
     let mut session = Session::begin(Kind::Saturate, &args.output, command)?;
@@ -99,6 +110,8 @@ pub fn run(args: &SaturateArgs, command: &[OsString]) -> Result<Exit, Failure> {
         rules.push(Rule::SLURM);
     }
     let estimates = some("--estimates", &args.estimates, &Estimates::ALL)?;
+    let (mixes, rules) = (distinct(mixes), distinct(rules));
+    let (estimates, windows) = (distinct(estimates), distinct(args.window.clone()));
     super::compatible::one_a_point([&args.machine])?;
     let Some(grid) = args.machine.grid() else {
         return Err(Failure::usage_message(format!(
@@ -126,7 +139,7 @@ pub fn run(args: &SaturateArgs, command: &[OsString]) -> Result<Exit, Failure> {
     let mut asked = Vec::new();
     for &mix in &mixes {
         for &estimates in &estimates {
-            asked.extend(args.window.iter().map(|&window| (mix, estimates, window as usize)));
+            asked.extend(windows.iter().map(|&window| (mix, estimates, window as usize)));
         }
     }
     let tally = |done: usize| Tally::done("settings", done, false);

@@ -239,11 +239,11 @@ impl Table for Compared {
             C::new("base_mean", "", "mean over them in the base, in the measure's unit", |row| row.means[0]),
             C::new("compared_mean", "", "mean over them in the run that is compared", |row| row.means[1]),
             C::new("change_percent", "%", "that mean against the base's; null if that is 0", |row| row.change),
-            C::new("change_low_percent", "%", "lower end of its 95 % interval, by a paired bootstrap over blocks of submission time", |row| row.interval[0]),
+            C::new("change_low_percent", "%", "lower end of its 95 % interval, by a paired bootstrap over blocks of submission time; null of fewer than five", |row| row.interval[0]),
             C::new("change_high_percent", "%", "upper end of it", |row| row.interval[1]),
             C::new("lower_percent", "%", "jobs that have less than in the base", share(|row| row.lower)),
             C::new("higher_percent", "%", "jobs that have more than in the base", share(|row| row.higher)),
-            C::text("change_verdict", "better or worse if the interval says so, same if no job differs, ~ if nothing can be told; of all measures less is better", |row| Some(row.verdict())),
+            C::text("change_verdict", "better or worse if the interval says so, same if no job differs, ~ if nothing can be told, as of fewer than five blocks; of all measures less is better", |row| Some(row.verdict())),
             C::new("bootstrap_blocks", "", "blocks of the bootstrap", |row| row.blocks),
             C::new("block_days", "d", "length of a block", |row| row.days),
         ]

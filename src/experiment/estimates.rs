@@ -346,7 +346,7 @@ impl Table for Finding {
             C::new("second_gain_percent", "%", "what it gains on the second half's jobs", |r| r.second_gain()).rising(),
             C::new("second_gain_low", "%", "lower end of its 95 % interval, by a paired block bootstrap", |r| r.interval[0]),
             C::new("second_gain_high", "%", "upper end", |r| r.interval[1]),
-            C::new("helps", "", "whether the best vector with EF has EF above 0, its gain on the second half is at least 1 % and the interval above 0: yes or no; null without an interval, of fewer than two blocks", |r| r.helps().map(in_words).map(str::to_string)),
+            C::new("helps", "", "whether the best vector with EF has EF above 0, its gain on the second half is at least 1 % and the interval above 0: yes or no; null without an interval, of fewer than five blocks", |r| r.helps().map(in_words).map(str::to_string)),
             C::new("second_half_jobs", "jobs", "jobs of the second half", |r| r.jobs),
             C::new("bootstrap_blocks", "", "blocks of the bootstrap", |r| r.blocks.0),
             C::new("block_days", "d", "length of a block", |r| r.blocks.1),

@@ -37,7 +37,7 @@ pub mod sweep;
 mod together;
 mod watch;
 
-pub use admitted::{Sizes, TurnedAway, size_left_out};
+pub use admitted::{Admitted, Sizes, TurnedAway, size_left_out};
 pub use cell::{Cell, Places, Trace};
 pub use log_jobs::{LeftOut, LogJobs, OverLogJobs};
 pub use problem::CellProblem;

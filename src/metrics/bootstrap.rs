@@ -8,6 +8,9 @@ use rand_chacha::ChaCha8Rng;
 /// Weeks below which blocks are days.
 pub const FEWEST_BLOCKS: usize = 8;
 
+/// Blocks below which there is no interval: that of few is too narrow, as their spread is hardly seen.
+pub const FEWEST: usize = 5;
+
 const DAY: i64 = 86_400;
 
 /// Sums of a measure by block of submission time, in two replays. Jobs near each other in time share a
@@ -50,10 +53,9 @@ impl Blocks {
 
     /// The 95 % interval of how much less the sum is in the one than in the other, in percent: the 2.5 % and
     /// 97.5 % points over `samples` draws of as many blocks, each with repetition, the same blocks for
-    /// both. Not numbers without samples, where the other's sum is 0, or of fewer than two blocks: one says nothing of
-    /// how blocks differ.
+    /// both. Not numbers without samples, where the other's sum is 0, or of fewer than [`FEWEST`].
     pub fn interval(&self, samples: u32, seed: u64) -> [f64; 2] {
-        if self.sums.len() < 2 {
+        if self.sums.len() < FEWEST {
             return [f64::NAN; 2];
         }
         let mut rng = ChaCha8Rng::seed_from_u64(seed.wrapping_add(1 << 33));
@@ -97,7 +99,7 @@ mod tests {
         let both = blocks(100, |i| [if i / 10 % 2 == 0 { 90.0 } else { 110.0 }, 100.0]);
         let [low, high] = both.interval(1000, 1);
         assert!((-8.0..-4.0).contains(&low) && (4.0..8.0).contains(&high), "{low} {high}");
-        for few in [0, 1] {
+        for few in [0, 1, 6] {
             assert!(blocks(few, |_| [1.0, 2.0]).interval(10, 1)[0].is_nan());
         }
     }

@@ -258,6 +258,9 @@ fn weights(text: &str, nodes: usize) -> Result<Vec<u64>, String> {
 /// Nodes as ranges, below `nodes`.
 fn ranges(text: &str, nodes: u32) -> Result<Vec<u32>, String> {
     let mut all = Vec::new();
+    if nodes == 0 && !text.is_empty() {
+        return Err(format!("\"{}\": the machine has no node", shown(text)));
+    }
     for part in text.split(',').map(str::trim).filter(|_| !text.is_empty()) {
         let (first, last) = part.split_once('-').unwrap_or((part, part));
         let bounds = first.trim().parse::<u32>().ok().zip(last.trim().parse::<u32>().ok());

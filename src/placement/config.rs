@@ -165,14 +165,20 @@ fn choose<'a>(
             root.error(format!("no topology is called {named}; there are {}", names.join(", ")))
         );
     }
+    let mut by_default: Option<(&Field<'a>, usize)> = None;
     for entry in entries {
-        if let Some(default) = entry.get("cluster_default")
-            && default.yes_no()?
-        {
-            return Ok(entry.clone());
+        let Some(default) = entry.get("cluster_default") else { continue };
+        match (default.yes_no()?, by_default) {
+            (true, Some((_, line))) => {
+                return Err(
+                    default.error(format!("the topology of line {line} is the default too"))
+                );
+            }
+            (true, None) => by_default = Some((entry, entry.line())),
+            (false, _) => {}
         }
     }
-    Ok(first.clone())
+    Ok(by_default.map_or(first, |(entry, _)| entry).clone())
 }
 
 /// What has been seen of all toruses.

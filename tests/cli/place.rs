@@ -162,6 +162,17 @@ fn jobs_of_a_trace_get_boxes() {
     let odd = Dir::new().file("t.swf", swf.replace(" 100 32", " 100 33"));
     odd.replay(&format!("{run} --alloc placements -q")).code(0);
     odd.replay(&format!("{run} --alloc placements[menu=trace] --sched fcfs,easy -q")).code(0);
+    // On the network, too, nobody else suffers for a size that no box is for.
+    let sent = "contend --trace t.swf --mesh torus:4x4x4 --scale 1 --format csv --alloc slurm-torus3d,mc1x1";
+    let sent = odd.replay(sent).code(0).says("left out 1 job of no such size: 33 (job 2)");
+    let mut rows = sent.stdout.lines().map(|row| row.split(',').collect::<Vec<_>>());
+    let heading = rows.next().expect("names of columns");
+    let of = |row: &[&str], name: &str| {
+        row[heading.iter().position(|one| *one == name).expect(name)].to_string()
+    };
+    let rows: Vec<_> = rows.collect();
+    assert_eq!([&rows[0], &rows[1]].map(|row| of(row, "jobs")), ["3", "4"]);
+    assert_eq!([&rows[0], &rows[1]].map(|row| of(row, "no_such_size_jobs")), ["1", ""]);
     dir.replay("--trace t.swf --mesh 8x8 --alloc slurm-torus3d").fails(2, 1, &["torus"]);
 }
 
@@ -241,6 +252,7 @@ fn a_trace_is_replayed_on_the_machine_of_a_file() {
     for (options, words) in [
         (format!("{run} mc1x1"), "on several tori or one with holes placements"),
         (format!("{run} placements[anchors=half]"), "anchors has no effect"),
+        (format!("{run} placements[menu=pow2]"), "says which boxes there are"),
         (format!("{run} placements[tie=1]"), "tie compares boxes of one torus"),
         (format!("{run} slurm-torus3d[topology=two]"), "pods.yaml:1: no topology is called two"),
         ("--trace t.swf --machine pods.yaml,8x8 --alloc random".into(), "stands alone"),

@@ -19,7 +19,8 @@ use crate::cli::words::one;
 use crate::experiment::compare::{Compared, MEASURES, Pairs, RunRow, SAMPLES};
 use crate::experiment::moved::Moved;
 use crate::frame::read::{self, ReadError};
-use crate::number::{fixed, grouped};
+use crate::metrics::bootstrap::FEWEST;
+use crate::number::{counted, fixed, grouped};
 use crate::report::{Align, Sheet};
 use crate::shown::shown;
 
@@ -34,7 +35,7 @@ use crate::shown::shown;
   replay compare out:0 out:3 --schedule --plots out/moved
 
 Of all measures less is better. The interval of a change is a paired bootstrap over weeks of
-submission, or over days where there are fewer than eight weeks.")]
+submission, or over days where there are fewer than eight weeks; fewer than five days give none.")]
 pub struct CompareArgs {
     /// The base: a folder of results with jobs.parquet, or one of its runs, FOLDER:RUN.
     #[arg(value_name = "FOLDER[:RUN]")]
@@ -141,13 +142,22 @@ pub fn run(args: &CompareArgs) -> Result<Exit, Failure> {
         of_runs.resize(compared.len(), second.clone());
         for &(measure, percent) in &limits {
             let all = compare(measure, everybody);
-            if all.verdict() == "worse" && all.change > percent {
+            // Of few blocks nobody knows more than the change.
+            let few = all.blocks < FEWEST;
+            if (few || all.verdict() == "worse") && all.change > percent {
+                let interval = match few {
+                    true => {
+                        format!("without an interval, of {}", counted(all.blocks as u64, "block"))
+                    }
+                    false => {
+                        let [low, high] = all.interval.map(|end| fixed(end, 2));
+                        format!("95 %: {low} to {high}")
+                    }
+                };
                 failed.push(format!(
-                    "{other_name}: {} is worse by {} % (95 %: {} to {}); at most {percent} % is allowed",
+                    "{other_name}: {} is worse by {} % ({interval}); at most {percent} % is allowed",
                     all.measure,
                     fixed(all.change, 2),
-                    fixed(all.interval[0], 2),
-                    fixed(all.interval[1], 2)
                 ));
             }
         }

@@ -75,7 +75,7 @@ pub fn write(
                 result.run = run;
                 result.key = plan.key(run).map_err(Failure::usage)?;
                 replay_seconds += result.seconds;
-                left_out.take(&result);
+                left_out.take(&result.key, &result.turned_away);
                 if let Some(estimates) = &mut estimates {
                     estimates.take(plan, run, result.compared().0);
                 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::correlations::{self, Point};
 use super::{JobContention, TraceRun};
 use crate::experiment::{RunKey, Trace, run_column};
-use crate::metrics::Placement;
+use crate::metrics::{Placement, SystemMetrics};
 use crate::table::{Column, Table, measures};
 
 /// A cell and what it came to.
@@ -100,6 +100,9 @@ measures! {
     }
 }
 
+/// Of the measures of the system those jobs that a run leaves out.
+const AWAY: &str = "no_such_size_jobs";
+
 impl Table for Contended {
     const NAME: &'static str = "contend";
     const ROW: &'static str = "one row per run of a trace on a network";
@@ -116,6 +119,8 @@ impl Table for Contended {
         columns.extend([trace, topology, scheduler, allocator, tie, policy, seed, copy, pattern]);
         let means = Contention::columns().into_iter();
         columns.extend(means.map(|column| column.of(|run: &Self| Some(&run.means))));
+        let away = SystemMetrics::columns().into_iter().filter(|one| one.name == AWAY);
+        columns.extend(away.map(|column| column.of(|run: &Self| Some(&run.result.system))));
         columns.extend(correlations::of_distances(|run: &Self| Point::of_jobs(&run.result)));
         columns
     }

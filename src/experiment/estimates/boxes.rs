@@ -307,7 +307,7 @@ impl Table for BoxFinding {
             C::new("second_loss_gain_percent", "%", "what they gain on the second half", |r| r.second_gain()).rising(),
             C::new("loss_gain_low", "%", "lower end of its 95 % interval, by a paired block bootstrap", |r| r.interval[0]),
             C::new("loss_gain_high", "%", "upper end", |r| r.interval[1]),
-            C::new("boxes_helped", "", "whether the best way has EF or DL, its gain on the second half is at least 1 % and the interval above 0: yes or no; null without an interval, of fewer than two blocks", |r| r.helps().map(in_words).map(str::to_string)),
+            C::new("boxes_helped", "", "whether the best way has EF or DL, its gain on the second half is at least 1 % and the interval above 0: yes or no; null without an interval, of fewer than five blocks", |r| r.helps().map(in_words).map(str::to_string)),
             C::new("second_half_jobs", "jobs", "jobs of the second half", |r| r.jobs),
             C::new("bootstrap_blocks", "", "blocks of the bootstrap", |r| r.blocks.0),
             C::new("block_days", "d", "length of a block", |r| r.blocks.1),

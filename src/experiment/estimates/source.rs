@@ -39,6 +39,14 @@ impl Source {
         Self::ALL.iter().find(|(_, one)| *one == self).map_or("", |(name, _)| name)
     }
 
+    /// Why it says [nothing](Self::limits) of a log.
+    pub fn why_none(self) -> &'static str {
+        match self {
+            Self::Modelled => "for jobs of the log have estimates of their own",
+            _ => "for no job of the log has an estimate",
+        }
+    }
+
     /// What is said of each job, in seconds. `None` if no job of the log has an estimate and this is
     /// [`Source::Log`], or if some have and this is [`Source::Modelled`].
     pub fn limits(self, jobs: &[Job], seed: u64) -> Option<Vec<Option<u32>>> {

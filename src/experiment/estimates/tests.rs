@@ -46,13 +46,13 @@ fn sources_say_what_they_are_to() {
     assert!((3.0..6.0).contains(&mean), "{mean}");
 }
 
-/// One block has no interval, and nothing is said of it.
+/// Few blocks have no interval, and nothing is said of them.
 #[test]
 fn nothing_is_judged_without_an_interval() {
     let blocks = |days: i64| Blocks::new((0..days).map(|day| (day * 86_400, [1.0, 2.0])));
     let setting = Setting { evaluations: 2, slacks: Vec::new(), samples: 10, seed: 1 };
-    assert_eq!(judged(true, 50.0, blocks(1).interval(setting.samples, setting.seed)), None);
-    assert_eq!(blocks(2).interval(setting.samples, setting.seed), [50.0, 50.0]);
+    assert_eq!(judged(true, 50.0, blocks(4).interval(setting.samples, setting.seed)), None);
+    assert_eq!(blocks(5).interval(setting.samples, setting.seed), [50.0, 50.0]);
     assert_eq!(judged(true, 28.55, [20.0, 30.0]), Some(true));
     let not = [(false, 28.55, 20.0), (true, 0.9, 0.1), (true, 28.55, -1.0)];
     assert!(not.iter().all(|&(knows, gain, low)| judged(knows, gain, [low, 30.0]) == Some(false)));

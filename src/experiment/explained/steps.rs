@@ -77,6 +77,8 @@ fn of_start(explained: &Explained, anew: bool, topology: &Topology) -> Vec<(&'st
     let at = format!("at {} s: ", grouped(explained.start));
     parts.extend(allocator(&explained.decision, &at).into_iter().map(|part| ("allocator", part)));
     parts.push(("result", Part::Words(result(explained, topology))));
+    // Where nobody competes there is nothing to list.
+    parts.retain(|(_, part)| !matches!(part, Part::Listing(listing) if listing.rows.is_empty()));
     parts
 }
 

@@ -31,14 +31,23 @@ pub fn taken_out(file: &mut GridFile) -> Result<Option<Topology>, PathError> {
         return Err(at("a machine that a file describes stands alone".to_string()));
     }
     let described: Described = path.parse().map_err(|problem: String| at(problem))?;
+    let machine = described.machine(None).map_err(&at)?;
     file.machines.clear();
     for entry in &mut file.allocator {
         // What is wrong with a name is told when it is looked up.
         let Ok(spec) = entry.name.parse::<AllocatorSpec>() else { continue };
         let Ok(mut name) = entry.name.parse::<StrategyName>() else { continue };
         let says = |key: &str| name.get(key).is_some() || entry.parameters.contains_key(key);
-        if !spec.has_parameter("file") || says("file") || says("menu") {
+        if !spec.has_parameter("file") || says("file") {
             continue;
+        }
+        // Its name would be that of whoever takes the boxes of the file.
+        if says("menu") {
+            return Err(at(format!(
+                "{} names a menu, and the file says which boxes there are; for a menu of its own on this machine \
+                 write --mesh '{machine}'",
+                entry.name
+            )));
         }
         match path.contains([',', '[', ']']) {
             true => drop(entry.parameters.insert("file".to_string(), Values::listed(&path))),
@@ -48,10 +57,7 @@ pub fn taken_out(file: &mut GridFile) -> Result<Option<Topology>, PathError> {
             }
         }
     }
-    described
-        .machine(None)
-        .map(Some)
-        .map_err(|problem| GridError::at(&[Step::Key("machines"), Step::Item(place)], problem))
+    Ok(Some(machine))
 }
 
 /// The machine that the strategies of a grid describe, if some do.

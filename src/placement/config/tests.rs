@@ -53,6 +53,11 @@ fn the_default_entry_is_read_unless_another_is_named() {
         spoilt("topology: pod", "topology: first"),
         "topology.yaml:3: topology: the topology of line 1 is called first too"
     );
+    let two = GOOD.replace("topology: first\n", "topology: first\n  cluster_default: true\n");
+    assert_eq!(
+        read(&two).expect_err("two defaults"),
+        "topology.yaml:5: cluster_default: the topology of line 1 is the default too"
+    );
     // Without a default the first is read.
     let first = GOOD.replace("  cluster_default: true\n", "");
     assert!(read(&first).expect_err("a tree").contains("holds tree"));

@@ -1,6 +1,7 @@
 //! What the jobs of two strategies tell of the difference between them.
 
 use crate::experiment::compare::{Compared, JobRow, MEASURES, Pairs, SAMPLES};
+use crate::metrics::bootstrap::FEWEST;
 use crate::number::fixed;
 
 /// Strategies behind the first that it is compared with at most.
@@ -81,7 +82,7 @@ impl Told {
             if place == 0 {
                 told.distance = compare(&pairs, other, "distance");
             }
-            let apart = verdict(&pairwise) == "better";
+            let apart = pairwise.verdict() == "better";
             told.pairwise.push(pairwise);
             if apart {
                 break;
@@ -101,7 +102,7 @@ impl Told {
     /// How the first is told from those behind it, to follow its mean.
     pub fn lead(&self) -> String {
         let (apart, alike): (Vec<_>, Vec<_>) =
-            self.pairwise.iter().partition(|one| verdict(one) == "better");
+            self.pairwise.iter().partition(|one| one.verdict() == "better");
         let distance = self.distance.as_ref().filter(|one| one.interval[0].is_finite());
         let distance = distance.map_or(String::new(), |one| {
             format!(", mean distance of its processors {}", change(one))
@@ -117,7 +118,7 @@ impl Told {
                 let apart = apart.map_or(String::new(), |one| {
                     format!("; the first that it is told from is {}: {}", one.base, change(one))
                 });
-                match verdict(next) {
+                match next.verdict() {
                     "same" => format!(", the same for every job under {}{apart}", next.base),
                     _ => format!(
                         ", not told from {}{more}: {}{distance}{apart}",
@@ -147,18 +148,10 @@ impl Told {
     }
 }
 
-/// [`Compared::verdict`], but of one block, of which nothing can be told.
-fn verdict(of: &Compared) -> &'static str {
-    match of.verdict() {
-        "better" | "worse" if of.blocks < 2 => "~",
-        verdict => verdict,
-    }
-}
-
 /// A change in words, with its interval.
 fn change(of: &Compared) -> String {
     let [low, high] = of.interval;
-    match verdict(of) {
+    match of.verdict() {
         "same" => "the same for every job".to_string(),
         "better" => {
             format!(
@@ -171,7 +164,9 @@ fn change(of: &Compared) -> String {
         "worse" => {
             format!("{} % more (95 %: {} to {})", percent(of.change), percent(low), percent(high))
         }
-        _ if of.blocks < 2 => "~ (jobs of one day have no interval)".to_string(),
+        _ if of.blocks < FEWEST => {
+            format!("~ (jobs of fewer than {FEWEST} days have no interval)")
+        }
         _ if !low.is_finite() => "~".to_string(),
         _ => format!("~ ({} %, 95 %: {} to {})", signed(of.change), signed(low), signed(high)),
     }
@@ -279,6 +274,6 @@ mod tests {
         };
         let of = |run| Ok::<_, ()>(day(1.0 + run as f64));
         let said = Told::of(&[runs("a", 0, "50"), runs("b", 1, "50")], of).expect("jobs");
-        assert!(said.expect("two").lead().contains("jobs of one day have no interval"));
+        assert!(said.expect("two").lead().contains("jobs of fewer than 5 days have no interval"));
     }
 }

@@ -26,7 +26,9 @@ pub enum CoupledError {
         match line { 0 => String::new(), line => format!(" (line {line})") },
         match refusal {
             // Enough for what it asks for, not for what the strategy makes of it.
-            Refusal::TooFewFree if *size as usize <= *processors => "its size or shape has no place".to_string(),
+            Refusal::TooFewFree if *size as usize <= *processors => {
+                "its size or shape has no place (of strategies with a menu of boxes fit=up takes the next larger one)".to_string()
+            }
             refusal => refusal.to_string(),
         }
     )]

@@ -229,6 +229,7 @@ impl Group {
             return Some(format!("{begin}{}. {}{folding}", told.lead(), told.times()));
         }
         let less = match second.value {
+            of if of == first.value => format!(", as much as under {}", second.runs.name),
             0.0 => String::new(),
             of => format!(
                 ", {} % less than under {}",
@@ -237,7 +238,7 @@ impl Group {
             ),
         };
         let told = match (first.margin, second.margin) {
-            _ if first.value == second.value => "; the two are the same".to_string(),
+            _ if first.value == second.value => String::new(),
             (Some(one), Some(other)) if first.value + one >= second.value - other => {
                 "; their 95 % intervals overlap, so the two are not told apart by these".to_string()
             }
@@ -287,7 +288,7 @@ pub fn searched(csv: &Csv) -> Vec<String> {
         let told = at("told_from_best")
             .filter(|&told| csv.rows.iter().filter(ranked).any(|row| !row[told].is_empty()));
         let copies = match told {
-            None => String::new(),
+            None => "; without an interval (--shake N gives one)".to_string(),
             Some(told) => {
                 let alike = csv.rows.iter().filter(ranked).filter(|row| row[told] == "no").count();
                 format!(

@@ -434,10 +434,9 @@ Jobs for which the machine has no processors when the log starts them, by the si
 policies run them like any other, but all figures are over the other jobs, on both sides. Above each table stands how many
 these are: 15 % on the LANL-CM5, half a percent and less elsewhere.
 
-Jobs whose wait a log does not tell are in no run beside `recorded`. On the Paragons these hold 8.0 % (SDSC-Par95, 818
-jobs) and 14.9 % (SDSC-Par96, 805) of all processor-seconds: there the policies below face that much less than the
-machine did. Replays of all jobs (without `recorded`), over those whose wait is known, have EASY at 1.28 h (-41 %) and
-2.40 h (-19 %), FCFS at 8.73 h and 8.38 h.
+Jobs whose wait a log does not tell have no start under `recorded`. On the Paragons these hold 8.0 % (SDSC-Par95, 818
+jobs) and 14.9 % (SDSC-Par96, 805) of all processor-seconds; elsewhere there are none. The policies run them like any
+other, and so face the load that the machine had; the figures are over the other jobs here too, on both sides.
 
 How much of the waiting no policy here can explain, the log says itself: jobs wait although as many processors as
 they ask for are free, counted over the jobs of the log. A policy that starts the head of its queue as soon as it fits

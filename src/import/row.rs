@@ -90,7 +90,7 @@ impl Cell {
 }
 
 /// The names of columns, in any order; case and blanks around them do not matter.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Columns {
     names: Vec<String>,
 }
@@ -132,6 +132,14 @@ impl Columns {
     /// Name of a column.
     pub fn name(&self, index: usize) -> &str {
         self.names.get(index).map_or("field", String::as_str)
+    }
+
+    /// Whether another header has these columns too, or half of those that one of them has, and two at least.
+    pub fn are_alike(&self, other: &Columns) -> bool {
+        let has = |name: &&String| other.names.iter().any(|own| own.eq_ignore_ascii_case(name));
+        let common = self.names.iter().filter(has).count();
+        let least = self.len().min(other.len());
+        common >= least.min(2) && 2 * common >= least
     }
 
     /// Drops an empty name at the end.

@@ -2,6 +2,8 @@
 
 mod counted;
 mod damaged;
+mod headers;
+mod places;
 mod torque;
 
 use proptest::prelude::*;

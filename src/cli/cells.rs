@@ -150,8 +150,9 @@ fn on_machines(
                     let name = &trace.workload.name;
                     tell(format_args!("{name}, deps={}: {}", grid.deps.name(), trace.chains()));
                 }
-                // Where jobs share points, nobody takes these whole.
-                if let Some(rule) = recorded.filter(|_| !all) {
+                // Where jobs share points, nobody takes these whole; else places have told it.
+                let is_told = all || some && trace.topology.per_point() == 1;
+                if let Some(rule) = recorded.filter(|_| !is_told) {
                     tell_conflicts(&trace, rule, quiet)?;
                 }
                 traces.push(Arc::new(trace));

@@ -54,6 +54,17 @@ pub fn placed(
         )));
     }
     nodes.check(&trace.workload.jobs, &trace.workload.links, &name).map_err(Failure::data)?;
+    // Of field 19 a job is told by its line.
+    let by = if nodes.is_by_number() { "job" } else { "line" };
+    let (nodes, too_long) = nodes.within(trace.topology.capacity());
+    if let (Some((count, first)), false) = (too_long, quiet) {
+        let (lists, machine) = (counted(count, "list"), &trace.topology);
+        tell(format_args!(
+            "{}, recorded placements: {lists} of more nodes than {machine} has, first of {by} {first}; these jobs have \
+             no place",
+            trace.workload.name
+        ));
+    }
     let places = Places::on(nodes, &trace.topology, map.as_ref()).map_err(|problem| match map {
         Some(_) => Failure::data(anyhow::anyhow!("{problem}")),
         None => {
@@ -154,8 +165,8 @@ pub fn tell_without_waits(workload: &Workload, quiet: bool) -> Result<(), Failur
     }
     if let (Some(Job { number, line, .. }), false) = (first, quiet) {
         tell(format_args!(
-            "{name}, recorded: of {} the log does not tell how long they waited (field 3), the first is \
-             job {number} (line {line}); they are in no measure of recorded, and other schedulers run them",
+            "{name}, recorded: the log does not tell how long {} waited (field 3), first job {number} (line {line}); \
+             such jobs are in no measure of recorded, and other schedulers run them",
             counted(count as u64, "job"),
         ));
     }

@@ -1,5 +1,7 @@
 //! Any table, by a [`ColumnMap`]: rows into jobs, and text into rows.
 
+use std::borrow::Cow;
+
 use super::entry::{Entry, Line, UNKNOWN, count_nodes, dropped, noted, status};
 use super::map::{Clock, ColumnMap, Span, Status, Unit};
 use super::row::{Cell, Columns, Row};
@@ -176,7 +178,7 @@ impl Jobs {
         let ran = begin.and_then(|begin| Some(end?.saturating_sub(begin)));
         let run = told_run.or(ran);
         let size = size(row, places.size, self.source.round_up)?;
-        let mut list = row.meant(places.nodes);
+        let mut list = of_program(row.meant(places.nodes));
         let odd_list = count_nodes(&list).err();
         if odd_list.is_some() {
             list = "".into();
@@ -256,6 +258,18 @@ impl Jobs {
             sink.noted(number, told);
         }
         Ok(())
+    }
+}
+
+/// A list of nodes as Python and JSON write one, `[1, 2]` or `['n1', 'n2']`: `1,2`.
+fn of_program(list: Cow<'_, str>) -> Cow<'_, str> {
+    let within = list.strip_prefix('[').and_then(|list| list.strip_suffix(']'));
+    match within.filter(|within| !within.contains(['[', ']'])) {
+        None => list,
+        Some(within) => {
+            let items = within.split(',').map(|item| item.trim().trim_matches(['\'', '"']));
+            items.collect::<Vec<_>>().join(",").into()
+        }
     }
 }
 

@@ -88,6 +88,11 @@ impl Sacct {
         let columns = Columns::read(line, self.delimiter)?;
         (self.columns, self.trailing) = columns.without_last_if_empty();
         let columns = &self.columns;
+        if ["JobID", "Submit", "Start", "End", "State"].iter().all(|name| !columns.has(name)) {
+            let what = "this is no header of sacct -P, which names columns such as JobID and State (sacct -n leaves it \
+                        out)";
+            return Err(Stop::Header(what.to_string()));
+        }
         let all = |names: &[&str]| -> Result<Vec<usize>, Stop> {
             names.iter().filter_map(|name| columns.find(name).transpose()).collect()
         };

@@ -219,13 +219,34 @@ impl PlacedNodes {
             return Ok(());
         }
         let twice = |job: &&Job| self.of(job).is_some() && links.twice(job.number).is_some();
-        match jobs.iter().filter(twice).min_by_key(|job| job.line) {
+        let lines = |job: &Job| links.twice(job.number).unwrap_or([job.line; 2]);
+        // The record in which a number first comes again.
+        match jobs.iter().filter(twice).min_by_key(|job| lines(job)[1]) {
             None => Ok(()),
-            Some(&Job { number: job, line, .. }) => {
-                let (trace, lines) = (trace.to_string(), links.twice(job).unwrap_or([line; 2]));
-                Err(PlacedError::Repeated { trace, job, lines })
+            Some(job) => {
+                let (trace, lines) = (trace.to_string(), lines(job));
+                Err(PlacedError::Repeated { trace, job: job.number, lines })
             }
         }
+    }
+
+    /// Without the lists of more than `most` nodes, for which a machine has no room: their jobs have no place. How many
+    /// these are, and the job of the first line, or with the smallest number.
+    pub fn within(self, most: usize) -> (Self, Option<(u64, i64)>) {
+        let too_long = || self.jobs.iter().filter(|(_, nodes)| nodes.len() > most);
+        let place = |key: &i64| (self.lines.get(key).copied().unwrap_or(0), *key);
+        let Some((_, first)) = too_long().map(|(key, _)| place(key)).min() else {
+            return (self, None);
+        };
+        let count = too_long().count() as u64;
+        let Self { names, by_line, mut jobs, lines, unreadable } = self;
+        jobs.retain(|_, nodes| nodes.len() <= most);
+        // Nodes that only those had are none of the machine.
+        let used: BTreeSet<u32> = jobs.values().flatten().copied().collect();
+        let rank: HashMap<u32, u32> = used.iter().copied().zip(0..).collect();
+        jobs.values_mut().flatten().for_each(|node| *node = rank[&*node]);
+        let names = used.iter().map(|&node| names[node as usize].clone()).collect();
+        (Self { names, by_line, jobs, lines, unreadable }, Some((count, first)))
     }
 
     /// The lists of a file that could not be read; `None` if all could.
@@ -309,6 +330,8 @@ impl Builder {
                 found.map(|found| self.add_midplanes(number, found)).map_err(|why| why.to_string())
             }
             None if bare.is_empty() => Err("it is empty".to_string()),
+            None if bare.contains('"') => Err("a quote in it".to_string()),
+            None if bare.contains(char::is_control) => Err("a control character in it".to_string()),
             None => {
                 let found = names(bare, PlacedNodes::MOST).map_err(|why| why.to_string());
                 found.map(|nodes| self.add(number, nodes.into_iter()))
@@ -379,6 +402,8 @@ mod tests {
             ("A0-3 B0-3", "a blank in a name"),
             ("\"\"", "\"\" is no list of nodes: it is empty"),
             ("\"n[0-9999999]\"", "more than 1048576 nodes"),
+            ("\"0-3", "is no list of nodes: a quote in it"),
+            ("n\0", "is no list of nodes: a control character in it"),
         ] {
             let placed = read(&format!("job,nodes\n1,n1\n2,{list}\n4,n[\n3,n2\n")).expect(list);
             let unreadable = placed.unreadable().expect(list);
@@ -416,6 +441,22 @@ mod tests {
                 Err(error) => proptest::prop_assert!(error.starts_with("x.nodes.csv:"), "{}", error),
             }
         }
+    }
+
+    /// A list for which there is no room takes its own nodes along, and leaves the others as they were.
+    #[test]
+    fn lists_longer_than_a_machine() {
+        let placed =
+            || read("job,nodes\n1,\"n2,n9\"\n2,n[1-5]\n3,n2\n4,n[1-6]\n").expect("four jobs");
+        let (all, none) = placed().within(6);
+        assert_eq!((all, none), (placed(), None));
+        let (fitting, left_out) = placed().within(4);
+        assert_eq!(
+            (fitting.names(), left_out),
+            (&["n2", "n9"].map(String::from)[..], Some((2, 2)))
+        );
+        let of = |number| fitting.of(&job(number));
+        assert_eq!([of(1), of(2), of(3)], [Some(&[0, 1][..]), None, Some(&[0][..])]);
     }
 
     #[test]

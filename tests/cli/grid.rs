@@ -217,8 +217,8 @@ fn what_the_log_did() {
     let expected = ["recorded 3 2.3333333333333335", "fcfs 5 3.6"];
     run.demand(rows == expected, &format!("the mean of field 3: {rows:?}"));
     let run = run.says(
-        "log, recorded: of 1 job the log does not tell how long they waited (field 3), the first is job 4 \
-         (line 5); they are in no measure of recorded, and other schedulers run them\n",
+        "log, recorded: the log does not tell how long 1 job waited (field 3), first job 4 (line 5); such jobs are in \
+         no measure of recorded, and other schedulers run them\n",
     );
     run.says("log on 2x2, recorded: 1 job starts with too few processors free; 1 too many at worst, 1 time, \
               5 s at most; first job 5; such jobs have none, and are in no measure\n");

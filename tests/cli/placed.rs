@@ -160,6 +160,15 @@ fn boxes_of_nodes() {
     dir.replay("--trace j.swf --sched recorded --alloc recorded --system mira")
         .code(3)
         .says(words[0]);
+    // Nor does one for which the machine has no room, and what is wrong is told once.
+    let dir = dir.file("j.nodes.csv", "job,nodes\n1,0-99\n2,4\n3,5\n").file("j.swf", LOG);
+    let run =
+        dir.replay("--trace j.swf --sched recorded --alloc recorded,random --mesh 3x2").code(0);
+    let run =
+        run.says("1 list of more nodes than 3x2 has, first of job 1; these jobs have no place");
+    run.demand(run.stderr.matches("too few processors free").count() == 1, "once");
+    let log = LOG.replace("100 4 -1 -1 4", "5 512 -1 -1 512");
+    let dir = dir.file("j.swf", log);
     // One list that is none takes the place of its job only.
     let dir = dir.file("j.nodes.csv", "job,nodes\n1,\"2,1-0\"\n2,4\n3,5\n");
     let run = dir.replay("--trace j.swf --sched recorded --alloc recorded --system mira").code(0);

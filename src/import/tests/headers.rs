@@ -37,7 +37,7 @@ fn another_header_holds_from_there_on() {
     assert_eq!(jobs, [[0, 4], [10, 9], [0, 4]]);
     assert_eq!(passed, [("header", 1, 1), (OTHER, 2, 3)]);
     let lacks = [FIRST, "JobID|Submit|Start|End|AllocNodes\n"].concat();
-    assert_eq!(error("sacct", &lacks), "log:3: there is no column \"State\"");
+    assert!(error("sacct", &lacks).starts_with("log:3: there is no column \"State\""));
     // What is no header stays what it was.
     let word = [FIRST, "JobID|0|5|65|4|COMPLETED\n"].concat();
     assert!(error("sacct", &word).contains("not a job's name"));

@@ -51,6 +51,30 @@ fn nor_does_it_need_one_in_a_table() {
     assert_eq!(made.report.count("list of more nodes than a machine has, left out"), 1);
 }
 
+#[test]
+fn lists_as_programs_write_them() {
+    let map = "separator = ';'\ntime = 'unix'\n[columns]\nsubmit = 's'\nrun = 'r'\nsize = 'n'\nnodes = 'w'\n";
+    let log = "s;r;n;w\n1;5;2;[4, 17]\n2;5;2;['n1', 'n2']\n3;5;2;[1-2]\n4;5;1;[]\n5;5;2;n[1-2]\n";
+    let made =
+        run(&how("csv", Some(map)), log.as_bytes()).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(made.nodes, "job,nodes\n1,\"4,17\"\n2,\"n1,n2\"\n3,\"1-2\"\n5,\"n[1-2]\"\n");
+    assert_eq!(made.report.count("list of nodes that cannot be read, left out"), 0);
+}
+
+#[test]
+fn headers_that_are_none() {
+    let told = error("sacct", "7|0|5|65|4|COMPLETED\n");
+    assert!(
+        told.starts_with("log:1: this is no header of sacct -P") && told.contains("sacct -n"),
+        "{told}"
+    );
+    let map = "time = 'unix'\n[columns]\nsubmit = 's'\nrun = 'r'\nsize = 'n'\n";
+    let failed = run(&how("csv", Some(map)), b"s;r;n\n1;5;2\n").err().expect("one column");
+    let words =
+        "log:1: there is one column, \"s;r;n\": what stands between names is another character";
+    assert_eq!(failed.to_string(), words);
+}
+
 /// Of a record of Torque the hosts may be the only thing that tells the size.
 #[test]
 fn nor_in_a_record_that_tells_the_size() {

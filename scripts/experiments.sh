@@ -488,10 +488,10 @@ What the table and the sections below say:
 * FCFS waits longer than the log on all machines but one, and on four of the seven more than 20 times as long: it is
   not what these sites ran.
 * Mean waits under EASY and conservative backfilling differ from each other by a fifth at most; from the log they
-  differ by 30 % and more, but on the SDSC-SP2, and with all of its jobs on SDSC-Par96. Which of the two is replayed says less about what happened than what
-  the log does not tell.
+  differ by 30 % and more, but on the SDSC-SP2 and SDSC-Par96, where it is 20 % and less. Which of the two is replayed
+  says less about what happened than what the log does not tell.
 * By size the policies err in a direction of their own. Jobs of 65 to 128 processors wait in the log twice to
-  seventeen times as long as under EASY on KTH-SP2, CTC-SP2 and both Paragons; on all three machines of SDSC jobs of
+  nine times as long as under EASY on KTH-SP2, CTC-SP2 and both Paragons; on all three machines of SDSC jobs of
   two processors wait less than under EASY, about half as long and less. Queues by size, and hours kept for large jobs, would do both; the logs
   do not say.
 * On the LANL-CM5 the log is faster than every policy, which nobody can be who gives a processor to one job at a time:
@@ -605,7 +605,7 @@ same_jobs_by_size() {
     unquoted < "$1/against_log.csv" | awk -F, '
         NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i; print "scheduler,size,jobs,mean_wait"; next }
         $column["of_size"] != "" && $column["metric"] == "mean_wait" {
-            size = $column["of_size"] "," $column["jobs"]
+            size = $column["of_size"] "," $column["compared_jobs"]
             log_rows[size] = $column["log_value"]
             if (!(size in seen)) { seen[size]; order[++sizes] = size }
             rows[++count] = $column["scheduler"] "," size "," $column["run_value"]

@@ -4,12 +4,11 @@ use super::*;
 
 const FIRST: &str = "JobID|Submit|Start|End|AllocNodes|State\n1|0|5|65|4|COMPLETED\n";
 
-/// Submission, size and what was counted of headers.
-fn told(
-    source: &str,
-    map: Option<&str>,
-    log: &str,
-) -> (Vec<[i64; 2]>, Vec<(&'static str, u64, u64)>) {
+/// What was counted of headers: count and first line.
+type Headers = Vec<(&'static str, u64, u64)>;
+
+/// Submission and size of each job, and the headers.
+fn told(source: &str, map: Option<&str>, log: &str) -> (Vec<[i64; 2]>, Headers) {
     let made = run(&how(source, map), log.as_bytes()).unwrap_or_else(|error| panic!("{error}"));
     let passed = made.report.counts.iter().filter(|(key, _)| key.1.starts_with("header"));
     let passed = passed.map(|(key, count)| (key.1, count.count, count.first)).collect();

@@ -434,10 +434,9 @@ Jobs for which the machine has no processors when the log starts them, by the si
 policies run them like any other, but all figures are over the other jobs, on both sides. Above each table stands how many
 these are: 15 % on the LANL-CM5, half a percent and less elsewhere.
 
-Jobs whose wait a log does not tell are in no run beside `recorded`. On the Paragons these hold 8.0 % (SDSC-Par95, 818
-jobs) and 14.9 % (SDSC-Par96, 805) of all processor-seconds: there the policies below face that much less than the
-machine did. Replays of all jobs (without `recorded`), over those whose wait is known, have EASY at 1.28 h (-41 %) and
-2.40 h (-19 %), FCFS at 8.73 h and 8.38 h.
+Jobs whose wait a log does not tell have no start under `recorded`. On the Paragons these hold 8.0 % (SDSC-Par95, 818
+jobs) and 14.9 % (SDSC-Par96, 805) of all processor-seconds; elsewhere there are none. The policies run them like any
+other, and so face the load that the machine had; the figures are over the other jobs here too, on both sides.
 
 How much of the waiting no policy here can explain, the log says itself: jobs wait although as many processors as
 they ask for are free, counted over the jobs of the log. A policy that starts the head of its queue as soon as it fits
@@ -489,10 +488,10 @@ What the table and the sections below say:
 * FCFS waits longer than the log on all machines but one, and on four of the seven more than 20 times as long: it is
   not what these sites ran.
 * Mean waits under EASY and conservative backfilling differ from each other by a fifth at most; from the log they
-  differ by 30 % and more, but on the SDSC-SP2, and with all of its jobs on SDSC-Par96. Which of the two is replayed says less about what happened than what
-  the log does not tell.
+  differ by 30 % and more, but on the SDSC-SP2 and SDSC-Par96, where it is 20 % and less. Which of the two is replayed
+  says less about what happened than what the log does not tell.
 * By size the policies err in a direction of their own. Jobs of 65 to 128 processors wait in the log twice to
-  seventeen times as long as under EASY on KTH-SP2, CTC-SP2 and both Paragons; on all three machines of SDSC jobs of
+  nine times as long as under EASY on KTH-SP2, CTC-SP2 and both Paragons; on all three machines of SDSC jobs of
   two processors wait less than under EASY, about half as long and less. Queues by size, and hours kept for large jobs, would do both; the logs
   do not say.
 * On the LANL-CM5 the log is faster than every policy, which nobody can be who gives a processor to one job at a time:
@@ -606,7 +605,7 @@ same_jobs_by_size() {
     unquoted < "$1/against_log.csv" | awk -F, '
         NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i; print "scheduler,size,jobs,mean_wait"; next }
         $column["of_size"] != "" && $column["metric"] == "mean_wait" {
-            size = $column["of_size"] "," $column["jobs"]
+            size = $column["of_size"] "," $column["compared_jobs"]
             log_rows[size] = $column["log_value"]
             if (!(size in seen)) { seen[size]; order[++sizes] = size }
             rows[++count] = $column["scheduler"] "," size "," $column["run_value"]

@@ -28,7 +28,10 @@ pub struct GridArgs {
     #[arg(long, alias = "machine", value_name = "MACHINE", help_heading = "Grid")]
     pub mesh: Vec<String>,
 
-    /// Machine that existed: blue-waters, ... (replay list systems).
+    /// Machine that existed, by its name: blue-waters, ... (replay list systems).
+    ///
+    /// It is a machine like those of --mesh, which takes such names, too: --mesh blue-waters is the same. Both may be
+    /// given; the machines of --mesh come first.
     #[arg(long, value_name = "NAME", help_heading = "Grid", hide_short_help = true)]
     pub system: Vec<String>,
 
@@ -81,8 +84,10 @@ pub struct GridArgs {
 
     /// Processors out of service at times: a file from,until,what.
     ///
-    /// Times are seconds of the trace, until may be empty: to the end. what is `node 3-5,9`, `box 0 0 3 3`
-    /// (two corners, both inclusive), or `all`. Lines that begin with # are comments.
+    /// The first line is from,until,what. Times are seconds of the trace, until may be empty: to the end. what is
+    /// `node 3` or `nodes 3-5,9` (numbers in scan order, one or ranges, both ends inclusive; of points, where these
+    /// hold several processors), `box 0 0 3 3` (two corners, both inclusive; in 3D x y z X Y Z), or `all`. Lines that
+    /// begin with # are comments.
     #[arg(long, value_name = "FILE", help_heading = "Trace", hide_short_help = true)]
     pub down: Option<PathBuf>,
 
@@ -110,6 +115,13 @@ pub struct GridArgs {
     /// comments.
     #[arg(long, value_name = "FILE", help_heading = "Trace", hide_short_help = true)]
     pub node_map: Option<PathBuf>,
+
+    /// With --sched recorded: stop where a log contradicts its machine, or itself.
+    ///
+    /// That is where more processors are busy than the machine has, or, with --alloc recorded, a job gets processors
+    /// that others hold. Exit code 3. Without it such jobs are counted and told, and the replay goes on.
+    #[arg(long, help_heading = "Trace", hide_short_help = true)]
+    pub strict: bool,
 
     /// Begin here: seconds of the trace, or a date YYYY-MM-DD.
     #[arg(

@@ -4,10 +4,10 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::compatible::{amid_outages, asks_for_nodes, compatible, moves_no_log};
+use super::compatible::{amid_outages, asks_for_logs, asks_for_nodes, compatible, moves_no_log};
 use super::exit::{Failure, tell};
 use super::load::load_traces;
-use super::recorded::{placed, repeats_places, tell_conflicts, tell_left_out};
+use super::recorded::{placed, repeats_places, tell_conflicts, tell_left_out, tell_without_waits};
 use crate::allocator::Request;
 use crate::allocator::registry::AllocatorSpec;
 use crate::experiment::grid::{ParameterGrid, Values};
@@ -15,6 +15,7 @@ use crate::experiment::sweep::Plan;
 use crate::experiment::{Cell, Trace};
 use crate::naming::split_list;
 use crate::number::grouped;
+use crate::scheduler::WhenFull;
 use crate::scheduler::registry::SchedulerSpec;
 use crate::simulation::{OutageError, OutageFile, Outages};
 use crate::topology::{DefaultMachine, MAX_POINTS, Topology, default_machine};
@@ -35,6 +36,7 @@ impl Loaded {
         compatible(&grid, &grid.machines)?;
         moves_no_log(&grid)?;
         asks_for_nodes(&grid)?;
+        asks_for_logs(&grid)?;
         let outages = outages(&grid)?;
         let of_policy = |policy| {
             let errors = grid.file.max_errors;
@@ -126,26 +128,31 @@ fn on_machines(
         };
         for machine in machines {
             let outages = Arc::new(outages_on(outages, grid, &machine)?);
-            let mut workload = fitted(&workload, &machine, grid, policy.oversize, quiet)?;
-            let recorded = grid.schedulers.iter().filter_map(SchedulerSpec::recorded).max();
+            let workload = fitted(&workload, &machine, grid, policy.oversize, quiet)?;
+            let rule = |scheduler: &SchedulerSpec| match grid.file.strict {
+                true => scheduler.recorded().and(Some(WhenFull::Error)),
+                false => scheduler.recorded(),
+            };
+            let recorded = grid.schedulers.iter().filter_map(rule).max();
             if recorded.is_some() {
-                workload = with_waits(&workload, quiet)?;
+                tell_without_waits(&workload, quiet)?;
             }
             for workload in at_loads(&workload, &machine, &grid.loads, quiet)? {
                 let machine = machine.clone();
                 let trace = Trace::new(workload, machine, policy.name, &grid.schedulers);
                 let trace = trace.following(grid.deps).amid(outages.clone());
                 let (some, all) = repeats_places(grid)?;
-                let trace = match some {
-                    true => placed(trace, grid, quiet)?,
-                    false => trace,
+                let trace = match (some, recorded) {
+                    (true, Some(rule)) => placed(trace, grid, rule, quiet)?,
+                    _ => trace,
                 };
                 if grid.deps != Dependencies::Ignore && !quiet {
                     let name = &trace.workload.name;
                     tell(format_args!("{name}, deps={}: {}", grid.deps.name(), trace.chains()));
                 }
-                // Where jobs share points, nobody takes these whole.
-                if let Some(rule) = recorded.filter(|_| !all) {
+                // Where jobs share points, nobody takes these whole; else places have told it.
+                let is_told = all || some && trace.topology.per_point() == 1;
+                if let Some(rule) = recorded.filter(|_| !is_told) {
                     tell_conflicts(&trace, rule, quiet)?;
                 }
                 traces.push(Arc::new(trace));
@@ -243,23 +250,6 @@ fn told_apart(workloads: Vec<Arc<Workload>>) -> Vec<Arc<Workload>> {
         Arc::new(Workload { name, ..Workload::clone(workload) })
     });
     renamed.collect()
-}
-
-/// The jobs whose waits the log tells: of the others nobody knows when they started.
-fn with_waits(workload: &Arc<Workload>, quiet: bool) -> Result<Arc<Workload>, Failure> {
-    let mut kept = Workload::clone(workload);
-    kept.keep_those_with_waits();
-    if kept.jobs.is_empty() {
-        return Err(Failure::data(anyhow::anyhow!(
-            "{}: the log does not tell how long its jobs waited (field 3): scheduler recorded has nothing \
-             to go by",
-            workload.source.display()
-        )));
-    }
-    if kept.jobs.len() < workload.jobs.len() && !quiet {
-        tell(format_args!("{} (scheduler recorded needs waits)", kept.report));
-    }
-    Ok(Arc::new(kept))
 }
 
 fn machine_of(workload: &Workload, quiet: bool) -> Result<Topology, Failure> {

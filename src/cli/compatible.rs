@@ -47,6 +47,18 @@ pub fn asks_for_nodes(grid: &ParameterGrid) -> Result<(), Failure> {
     Err(Failure::usage_message(what))
 }
 
+/// A usage failure if logs must not contradict themselves, and none is repeated.
+pub fn asks_for_logs(grid: &ParameterGrid) -> Result<(), Failure> {
+    let repeats = |scheduler: &SchedulerSpec| scheduler.recorded().is_some();
+    match grid.file.strict && !grid.schedulers.iter().any(repeats) {
+        true => Err(Failure::usage_message(
+            "--strict: stops where a log contradicts itself, which only scheduler recorded repeats \
+             (--policy strict refuses records that cleaning would change)",
+        )),
+        false => Ok(()),
+    }
+}
+
 /// A usage failure if processors are out of service at times, and a strategy knows nothing of that.
 pub fn amid_outages(grid: &ParameterGrid, traces: &[Arc<Trace>]) -> Result<(), Failure> {
     let Some(trace) = traces.iter().find(|trace| !trace.outages().is_empty()) else {
@@ -81,6 +93,9 @@ pub fn amid_outages(grid: &ParameterGrid, traces: &[Arc<Trace>]) -> Result<(), F
 
 /// A usage failure for commands that know nothing of outages, nor of places of a log.
 pub fn never_down(grid: &GridArgs) -> Result<(), Failure> {
+    if grid.strict {
+        return Err(Failure::usage_message("--strict: is for run, sweep, plan, show and explain"));
+    }
     match (&grid.down, &grid.node_map) {
         (None, None) => Ok(()),
         (Some(_), _) => Err(Failure::usage_message("--down: is for run, sweep, plan and show")),

@@ -8,10 +8,11 @@ use super::load::with_input;
 use crate::experiment::grid::ParameterGrid;
 use crate::experiment::sweep::Plan;
 use crate::experiment::{Places, Trace};
+use crate::number::counted;
 use crate::scheduler::WhenFull;
 use crate::stop::Stop;
 use crate::swf::ReadOptions;
-use crate::workload::{Change, NodeMap, PlacedError, PlacedNodes};
+use crate::workload::{Change, Job, NodeMap, PlacedError, PlacedNodes, Workload};
 
 /// What becomes of jobs for which a machine has no processors when their log starts them.
 const WITHOUT: &str = "such jobs have none, and are in no measure";
@@ -31,7 +32,12 @@ pub fn repeats_places(grid: &ParameterGrid) -> Result<(bool, bool), Failure> {
 }
 
 /// A trace with the places of its jobs, and what is odd about these.
-pub fn placed(trace: Trace, grid: &ParameterGrid, quiet: bool) -> Result<Trace, Failure> {
+pub fn placed(
+    trace: Trace,
+    grid: &ParameterGrid,
+    rule: WhenFull,
+    quiet: bool,
+) -> Result<Trace, Failure> {
     let source = trace.workload.source.clone();
     let max_errors = grid.file.max_errors;
     let map = grid.file.node_map.as_deref().map(node_map).transpose()?;
@@ -47,7 +53,18 @@ pub fn placed(trace: Trace, grid: &ParameterGrid, quiet: bool) -> Result<Trace, 
             trace.policy
         )));
     }
-    nodes.check(&trace.workload.jobs, &name).map_err(Failure::data)?;
+    nodes.check(&trace.workload.jobs, &trace.workload.links, &name).map_err(Failure::data)?;
+    // Of field 19 a job is told by its line.
+    let by = if nodes.is_by_number() { "job" } else { "line" };
+    let (nodes, too_long) = nodes.within(trace.topology.capacity());
+    if let (Some((count, first)), false) = (too_long, quiet) {
+        let (lists, machine) = (counted(count, "list"), &trace.topology);
+        tell(format_args!(
+            "{}, recorded placements: {lists} of more nodes than {machine} has, first of {by} {first}; these jobs have \
+             no place",
+            trace.workload.name
+        ));
+    }
     let places = Places::on(nodes, &trace.topology, map.as_ref()).map_err(|problem| match map {
         Some(_) => Failure::data(anyhow::anyhow!("{problem}")),
         None => {
@@ -72,15 +89,27 @@ pub fn placed(trace: Trace, grid: &ParameterGrid, quiet: bool) -> Result<Trace, 
     let stop = Stop::new();
     let (timeline, overfull) = trace.recorded_in_processors(&stop).map_err(Failure::data)?;
     let conflicts = trace.replay_placed(&timeline, &stop, |_, _| {}).map_err(Failure::data)?;
+    let unreadable = trace.places().and_then(|places| places.nodes.unreadable());
     if conflicts.nowhere == timeline.events().len() as u64 / 2 {
+        let unreadable = unreadable.map_or(String::new(), |lists| format!("; {lists}"));
         let why = anyhow::anyhow!(
-            "{}: of none of its jobs anything tells where it ran",
+            "{}: of none of its jobs anything tells where it ran{unreadable}",
             source.display()
         );
         return Err(Failure::data(why));
     }
+    let (name, machine) = (&trace.workload.name, &trace.topology);
+    let contradicts = |what: String| Err(Failure::data(anyhow::anyhow!("{what} ({SHARED})")));
+    if grid.file.strict && conflicts.jobs > 0 {
+        return contradicts(format!("{name} on {machine}, recorded placements: {conflicts}"));
+    }
+    if rule == WhenFull::Error && overfull.jobs > 0 {
+        return contradicts(format!("{name} on {machine}, recorded: {overfull}"));
+    }
     if !quiet {
-        let (name, machine) = (&trace.workload.name, &trace.topology);
+        if let Some(lists) = unreadable {
+            tell(format_args!("{name}, recorded placements: {lists}; these jobs have no place"));
+        }
         tell(format_args!("{name} on {machine}, recorded placements: {conflicts}"));
         if let Some(strangers) = trace.strangers() {
             tell(format_args!("{name}, recorded placements: {strangers}"));
@@ -114,6 +143,31 @@ pub fn tell_left_out(plan: &Plan) -> Result<(), Failure> {
         tell(format_args!(
             "left out: scheduler {scheduler} with allocator {strategy}, which repeats placements and goes \
              with scheduler recorded only"
+        ));
+    }
+    Ok(())
+}
+
+/// Says of how many jobs a log does not tell when they started.
+///
+/// # Errors
+/// If it tells it of none.
+pub fn tell_without_waits(workload: &Workload, quiet: bool) -> Result<(), Failure> {
+    let Workload { jobs, waits, name, .. } = workload;
+    let without = || jobs.iter().filter(|job| waits.of(job).is_none());
+    let (count, first) = (without().count(), without().min_by_key(|job| job.line));
+    if count == jobs.len() {
+        return Err(Failure::data(anyhow::anyhow!(
+            "{}: the log does not tell how long its jobs waited (field 3): scheduler recorded has nothing \
+             to go by",
+            workload.source.display()
+        )));
+    }
+    if let (Some(Job { number, line, .. }), false) = (first, quiet) {
+        tell(format_args!(
+            "{name}, recorded: the log does not tell how long {} waited (field 3), first job {number} (line {line}); \
+             such jobs are in no measure of recorded, and other schedulers run them",
+            counted(count as u64, "job"),
         ));
     }
     Ok(())

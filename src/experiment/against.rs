@@ -185,6 +185,7 @@ impl Table for AgainstRow {
             C::new("log_run", "", "run that repeats the log, against which a row is", |row| row.log_run),
             C::new("of_size", "processors", "processors that the jobs ask for that a row is about; null for all jobs of the run", |row| row.size),
             C::new("compared_jobs", "jobs", "jobs that both values are over: all of the trace, or of the size, but those left out", |row| row.jobs),
+            C::new("left_out_no_wait", "jobs", "jobs left out since the log does not tell how long they waited; null for one size", |row| row.left_out.map(|out| out.no_wait)),
             C::new("left_out_full", "jobs", "jobs left out since too few processors are free when the log starts them; null for one size", |row| row.left_out.map(|out| out.full)),
             C::new("left_out_nowhere", "jobs", "jobs left out since nothing tells where they ran, of distances alone; null for one size", |row| row.left_out.map(|out| out.nowhere)),
             C::text("metric", "the metric, a column of the runs", |row| Some(row.metric)),
@@ -268,7 +269,7 @@ mod tests {
     fn values_are_over_the_jobs_of_both() {
         let (mut log, mut own) = (run(0, &[0, 40, 60]), run(5, &[0, 10, 110]));
         assert!(rows(&own, &log).iter().all(|row| row.size.is_some() || row.jobs == 3));
-        let left_out = LeftOut { full: 1, nowhere: 1 };
+        let left_out = LeftOut { no_wait: 2, full: 1, nowhere: 1 };
         for run in [&mut log, &mut own] {
             let mut by_size = vec![run.by_size[0].clone(), run.by_size[1].clone()];
             by_size[1].mean_pairwise_l1 = None;
@@ -283,7 +284,7 @@ mod tests {
             let row = found.iter().find(|row| row.size.is_none() && row.metric == metric);
             row.map(|row| (row.jobs, row.left_out, row.values))
         };
-        let times = LeftOut { full: 1, nowhere: 0 };
+        let times = LeftOut { no_wait: 2, full: 1, nowhere: 0 };
         assert_eq!(of("mean_wait"), Some((2, Some(times), [7.0, 7.0])));
         assert_eq!(of("total_pairwise_l1"), Some((1, Some(left_out), [30.0, 30.0])));
         let sizes = found.iter().filter(|row| row.metric == "mean_pairwise_l1");

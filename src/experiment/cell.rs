@@ -264,8 +264,7 @@ impl Trace {
     /// The schedule that the log tells, and when it had more processors busy than there are.
     ///
     /// # Errors
-    /// [`TimelineError`] if a job is larger than the machine, if the log does not tell how long it
-    /// waited, or if stopped.
+    /// [`TimelineError`] if a job is larger than the machine, or if stopped.
     pub fn recorded(&self, stop: &Stop) -> Result<(Timeline, Overfull), TimelineError> {
         let (jobs, waits) = (self.jobs(), &self.workload.waits);
         let points = self.topology.processors() as u32;

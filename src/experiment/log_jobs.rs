@@ -1,8 +1,8 @@
 //! The jobs over which runs are set against their log.
 //!
-//! A run that repeats a log lacks jobs: those for which too few processors are free when the log starts them,
-//! and, where it repeats placements too, the distances of those of which nothing tells where they ran. A run
-//! beside it has them all. Both are measured once more without them, so that a comparison is over one set of
+//! A run that repeats a log lacks jobs: those of which the log does not tell when they started, those for which
+//! too few processors are free when it starts them, and, where it repeats placements too, the distances of those of
+//! which nothing tells where they ran. A run beside it has them all, and schedules them all. Both are measured once more without them, so that a comparison is over one set of
 //! jobs.
 
 use std::collections::HashMap;
@@ -21,6 +21,9 @@ use crate::workload::Job;
 /// Jobs that a comparison with the log is not over, by why.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct LeftOut {
+    /// The log does not tell when they started.
+    #[serde(default)]
+    pub no_wait: u64,
     /// Too few processors are free when the log starts them.
     pub full: u64,
     /// Nothing tells where they ran. They are left out of distances alone.
@@ -62,8 +65,11 @@ impl LogJobs {
             placed.iter().zip(jobs).map(|(placed, job)| *placed && tells(job)).collect();
         let count = |of: &[bool]| of.iter().filter(|is| **is).count() as u64;
         let (with_processors, with_places) = (count(&placed), count(&known));
+        let waits = &trace.workload.waits;
+        let no_wait = jobs.iter().filter(|job| waits.of(job).is_none()).count() as u64;
         let left_out = LeftOut {
-            full: jobs.len() as u64 - with_processors,
+            no_wait,
+            full: jobs.len() as u64 - no_wait - with_processors,
             nowhere: with_processors - with_places,
         };
         Ok((left_out != LeftOut::default()).then_some(Self { placed, known, left_out }))

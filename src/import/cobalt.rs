@@ -7,14 +7,13 @@
 
 use std::fmt::Write;
 
-use super::entry::{Entry, Line, UNKNOWN, dropped, noted, status};
+use super::entry::{Entry, Line, UNKNOWN, count_nodes, dropped, noted, status};
 use super::row::{Cell, Columns, Row};
 use super::source::Source;
 use super::value::{bare, seconds, whole};
 use super::zone::{Moment, Zone, in_order};
 use super::{Fault, Log, Reason, Sink, Stop};
 use crate::workload::midplanes::MIRA;
-use crate::workload::nodes;
 
 struct Places {
     id: usize,
@@ -121,7 +120,7 @@ pub(super) fn location(text: &str) -> Location {
             false => Location::Odd,
         };
     }
-    match nodes::count(text) {
+    match count_nodes(text) {
         Ok(_) if text.starts_with(|c: char| c.is_ascii_digit()) => Location::List,
         _ => Location::Odd,
     }
@@ -181,8 +180,8 @@ impl Log for Cobalt {
             Location::Unknown => sink.about("no location"),
             Location::Odd => sink.about("location that cannot be, left out"),
             Location::List => {
-                if nodes::count(text) != Ok(size as u64) {
-                    sink.about("list of nodes unlike their number");
+                if count_nodes(text) != Ok(size as u64) {
+                    sink.about(noted::UNLIKE);
                 }
                 self.nodes.push_str(text);
             }
@@ -233,6 +232,10 @@ impl Log for Cobalt {
 
     fn begin(&mut self) {
         self.places = None;
+    }
+
+    fn columns(&self) -> Option<&Columns> {
+        self.places.is_some().then_some(&self.columns)
     }
 
     fn is_begun(&self) -> bool {

@@ -96,6 +96,10 @@ impl Log for Dirlab {
         self.places = None;
     }
 
+    fn columns(&self) -> Option<&Columns> {
+        self.places.is_some().then_some(&self.columns)
+    }
+
     fn is_begun(&self) -> bool {
         self.places.is_some()
     }

@@ -1,5 +1,9 @@
 //! A job as every kind of log tells it, and the line it stands in.
 
+use crate::lines::LONGEST_LINE;
+use crate::workload::PlacedNodes;
+use crate::workload::nodes::{self, Why};
+
 /// One line of a log.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Line<'a> {
@@ -75,6 +79,20 @@ impl Entry<'_> {
     };
 }
 
+/// Bytes of a line of the side file beside its list: a number, a comma, two quotes and the end.
+const AROUND: usize = 32;
+
+/// How many nodes a list names. One that the side file cannot tell of is left out, and the job kept: else the words of
+/// the report.
+pub(super) fn count_nodes(list: &str) -> Result<u64, &'static str> {
+    match nodes::count(list) {
+        Ok(count) if count <= PlacedNodes::MOST && list.len() + AROUND <= LONGEST_LINE => Ok(count),
+        Ok(_) => Err(noted::LONG_LIST),
+        Err(bad) if matches!(bad.why, Why::TooMany(_)) => Err(noted::LONG_LIST),
+        Err(_) => Err(noted::NO_LIST),
+    }
+}
+
 /// What is told of jobs that are kept, by more than one kind of log.
 pub(super) mod noted {
     pub const NEVER_STARTED: &str = "never started";
@@ -88,6 +106,9 @@ pub(super) mod noted {
     pub const ROW_NOT_COMPARED: &str = "more rows than are compared with those of later files";
     pub const TASKS: &str = "tasks of arrays that did not start";
     pub const NO_SHAPE: &str = "no shape";
+    pub const NO_LIST: &str = "list of nodes that cannot be read, left out";
+    pub const LONG_LIST: &str = "list of more nodes than a machine has, left out";
+    pub const UNLIKE: &str = "list of nodes unlike their number";
 }
 
 /// Why a job is left out, though its line is well formed. The words of the report.

@@ -1,6 +1,8 @@
 //! Any table, by a [`ColumnMap`]: rows into jobs, and text into rows.
 
-use super::entry::{Entry, Line, UNKNOWN, dropped, noted, status};
+use std::borrow::Cow;
+
+use super::entry::{Entry, Line, UNKNOWN, count_nodes, dropped, noted, status};
 use super::map::{Clock, ColumnMap, Span, Status, Unit};
 use super::row::{Cell, Columns, Row};
 use super::sacct;
@@ -8,7 +10,6 @@ use super::source::{Limit, Source};
 use super::value::{bare, hours, number, seconds, whole};
 use super::zone::{Moment, Zone, in_order};
 use super::{Fault, Log, Reason, Sink, Stop};
-use crate::workload::nodes;
 
 /// What a table says itself of a column, whatever the map says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -177,9 +178,10 @@ impl Jobs {
         let ran = begin.and_then(|begin| Some(end?.saturating_sub(begin)));
         let run = told_run.or(ran);
         let size = size(row, places.size, self.source.round_up)?;
-        let list = row.meant(places.nodes);
-        if let (Some(at), Err(_)) = (places.nodes, nodes::count(&list)) {
-            return Err(row.fault(at, Reason::NotANodeList).into());
+        let mut list = of_program(row.meant(places.nodes));
+        let odd_list = count_nodes(&list).err();
+        if odd_list.is_some() {
+            list = "".into();
         }
 
         let number = row.line.number;
@@ -214,6 +216,9 @@ impl Jobs {
         };
         if let Some(note) = times.note {
             sink.about(note);
+        }
+        if let Some(what) = odd_list {
+            sink.about(what);
         }
         if idle {
             known = status::CANCELLED;
@@ -253,6 +258,18 @@ impl Jobs {
             sink.noted(number, told);
         }
         Ok(())
+    }
+}
+
+/// A list of nodes as Python and JSON write one, `[1, 2]` or `['n1', 'n2']`: `1,2`.
+fn of_program(list: Cow<'_, str>) -> Cow<'_, str> {
+    let within = list.strip_prefix('[').and_then(|list| list.strip_suffix(']'));
+    match within.filter(|within| !within.contains(['[', ']'])) {
+        None => list,
+        Some(within) => {
+            let items = within.split(',').map(|item| item.trim().trim_matches(['\'', '"']));
+            items.collect::<Vec<_>>().join(",").into()
+        }
     }
 }
 
@@ -337,6 +354,10 @@ impl Log for Mapped {
 
     fn begin(&mut self) {
         self.jobs = None;
+    }
+
+    fn columns(&self) -> Option<&Columns> {
+        self.jobs.is_some().then_some(&self.columns)
     }
 
     fn is_begun(&self) -> bool {

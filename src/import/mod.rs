@@ -20,7 +20,7 @@
 //! Every line is a job, or is in exactly one count: as dropped (a job that cannot be replayed), as passed over
 //! (no job: a header, a blank line, a step, an event), or as malformed ([`Report::accounted`]). Counts come with
 //! the number of the first such line. A malformed line is an error with file, line and column unless so many may
-//! be skipped, as with SWF.
+//! be skipped, as with SWF. A line of names of columns is a header wherever it stands, and holds from there on.
 //!
 //! Jobs are numbered from 1 in the order of the log; [`Outputs::ids`] tells what the log calls them. Times are
 //! whole seconds since the first submission, whose own time is `UnixStartTime`.
@@ -72,6 +72,7 @@ use crate::shown::BYTE_ORDER_MARK;
 use crate::swf::{self, Decoder, GzipFault};
 use entry::Line;
 use records::{Record, Records};
+use row::Columns;
 use sink::Sink;
 
 /// Bytes asked of a file at once.
@@ -126,6 +127,33 @@ trait Log {
 
     /// Another file begins, with a header of its own if the kind has one.
     fn begin(&mut self) {}
+
+    /// The columns of this file, where a header names them.
+    fn columns(&self) -> Option<&Columns> {
+        None
+    }
+
+    /// The columns that a line names if it is a header.
+    fn names(&self, line: Line<'_>) -> Option<Columns> {
+        Columns::read(line, self.separator()?).ok()
+    }
+
+    /// Whether a line that is no record is a header once more, as in dumps that were put together: it then holds for
+    /// the lines that follow, and is counted.
+    fn again(&mut self, line: Line<'_>, sink: &mut Sink<'_>) -> Result<bool, Stop> {
+        let (Some(own), Some(names)) = (self.columns(), self.names(line)) else { return Ok(false) };
+        if !names.are_alike(own) {
+            return Ok(false);
+        }
+        let what = match names == *own {
+            true => "header again",
+            false => "header with other columns, which hold from there on",
+        };
+        self.begin();
+        self.line(line, sink)?;
+        sink.header(line.number, what);
+        Ok(true)
+    }
 
     /// The log is at its end.
     fn end(&mut self, sink: &mut Sink<'_>) {
@@ -295,7 +323,14 @@ fn lines(
                 sink.passed(number + 1, "line that goes on within quotes", more);
             }
             if !begun && log.is_begun() {
-                sink.passed(number, "header", 1);
+                sink.header(number, "header");
+            }
+            if let Err(Stop::Fault(fault)) = taken {
+                taken = match log.again(Line { number, text }, sink) {
+                    Ok(true) => Ok(()),
+                    Ok(false) => Err(Stop::Fault(fault)),
+                    Err(stop) => Err(stop),
+                };
             }
             taken.map(|()| is_whole).or_else(|stop| match stop {
                 Stop::Fault(fault) => sink.malformed(number, text, fault).map(|()| is_whole),

@@ -37,11 +37,15 @@ fn sides(text: &str) -> Option<[u16; 3]> {
     }
 }
 
+/// A header without its sign.
+fn without_sign(line: Line<'_>) -> Line<'_> {
+    Line { text: line.text.trim_start().trim_start_matches('#'), ..line }
+}
+
 impl Log for Rfold {
     fn line(&mut self, line: Line<'_>, sink: &mut Sink<'_>) -> Result<(), Stop> {
         let Some([arrival, topology, shape, asked, duration]) = self.places else {
-            let text = line.text.trim_start().trim_start_matches('#');
-            let (columns, places) = Columns::with(Line { text, ..line }, b',', COLUMNS)?;
+            let (columns, places) = Columns::with(without_sign(line), b',', COLUMNS)?;
             self.id = columns.find("job id")?;
             (self.columns, self.places) = (columns, Some(places));
             return Ok(());
@@ -85,6 +89,14 @@ impl Log for Rfold {
 
     fn begin(&mut self) {
         self.places = None;
+    }
+
+    fn columns(&self) -> Option<&Columns> {
+        self.places.is_some().then_some(&self.columns)
+    }
+
+    fn names(&self, line: Line<'_>) -> Option<Columns> {
+        Columns::read(without_sign(line), b',').ok()
     }
 
     fn is_begun(&self) -> bool {

@@ -90,7 +90,7 @@ impl Cell {
 }
 
 /// The names of columns, in any order; case and blanks around them do not matter.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Columns {
     names: Vec<String>,
 }
@@ -134,6 +134,13 @@ impl Columns {
         self.names.get(index).map_or("field", String::as_str)
     }
 
+    /// Whether another header has these columns too, or half of those that one of them has, and two at least.
+    pub fn are_alike(&self, other: &Columns) -> bool {
+        let common = self.names.iter().filter(|name| other.has(name)).count();
+        let least = self.len().min(other.len());
+        common >= least.min(2) && 2 * common >= least
+    }
+
     /// Drops an empty name at the end.
     pub fn without_last_if_empty(mut self) -> (Columns, bool) {
         let trailing = self.names.len() > 1 && self.names.last().is_some_and(String::is_empty);
@@ -141,6 +148,11 @@ impl Columns {
             self.names.pop();
         }
         (self, trailing)
+    }
+
+    /// Whether there is a column of that name.
+    pub fn has(&self, name: &str) -> bool {
+        self.names.iter().any(|own| own.eq_ignore_ascii_case(name))
     }
 
     /// Place of a column: the one of that name, else the one of that name in other letters. Two of them are
@@ -164,6 +176,16 @@ impl Columns {
     /// Place of a column that nobody can do without.
     pub fn need(&self, name: &str) -> Result<usize, Stop> {
         self.find(name)?.ok_or_else(|| {
+            if let [only] = &self.names[..]
+                && only
+                    .split([',', ';', '\t', '|'])
+                    .any(|part| part.trim().eq_ignore_ascii_case(name))
+            {
+                return Stop::Header(format!(
+                    "there is one column, \"{}\": what stands between names is another character",
+                    shown(only)
+                ));
+            }
             let near = nearest(name, self.names.iter().map(String::as_str));
             let near = near.map_or(String::new(), |near| format!(" (is it \"{}\"?)", shown(near)));
             Stop::Header(format!("there is no column \"{name}\"{near}"))

@@ -4,14 +4,13 @@
 //! column has; `-p` writes one more at the end of every line. A surplus of fields can only come
 //! from the name of a job, if there is such a column.
 
-use super::entry::{Entry, Line, UNKNOWN, dropped, noted, status};
+use super::entry::{Entry, Line, UNKNOWN, count_nodes, dropped, noted, status};
 use super::pending::{self, Pending, Taken};
 use super::row::{Cell, Columns, Row};
 use super::source::{Source, Submit, Unit};
 use super::value::{digits, slurm_duration};
 use super::zone::{Moment, Zone, in_order};
 use super::{Fault, Log, Reason, Sink, Stop};
-use crate::workload::nodes;
 
 /// What stands where nothing is known.
 const NOTHING: [&str; 4] = ["", "Unknown", "None", "N/A"];
@@ -72,18 +71,16 @@ impl Sacct {
     }
 
     fn header(&mut self, line: Line<'_>) -> Result<(), Stop> {
-        let of_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
         let text = line.text.trim_start();
-        let delimiter = text.chars().find(|c| !of_name(*c));
-        self.delimiter = match delimiter {
+        self.delimiter = match delimiter(line) {
             // Columns of a fixed width have no delimiter.
-            Some(' ') if text.contains("  ") => {
+            Some(b' ') if text.contains("  ") => {
                 let what = "this is no header of sacct -P, but of columns with blanks between them: sacct cuts what \
                             is wider";
                 return Err(Stop::Header(what.to_string()));
             }
-            Some(c) if c.is_ascii() && c != '"' => c as u8,
-            _ => {
+            Some(delimiter) => delimiter,
+            None => {
                 let what = "this is no header of sacct -P: column names with | between them";
                 return Err(Stop::Header(what.to_string()));
             }
@@ -91,6 +88,11 @@ impl Sacct {
         let columns = Columns::read(line, self.delimiter)?;
         (self.columns, self.trailing) = columns.without_last_if_empty();
         let columns = &self.columns;
+        if ["JobID", "Submit", "Start", "End", "State"].iter().all(|name| !columns.has(name)) {
+            let what = "this is no header of sacct -P, which names columns such as JobID and State (sacct -n leaves it \
+                        out)";
+            return Err(Stop::Header(what.to_string()));
+        }
         let all = |names: &[&str]| -> Result<Vec<usize>, Stop> {
             names.iter().filter_map(|name| columns.find(name).transpose()).collect()
         };
@@ -143,6 +145,13 @@ impl Sacct {
         });
         Ok(())
     }
+}
+
+/// What stands between the names of a header: the first character that no name has.
+fn delimiter(line: Line<'_>) -> Option<u8> {
+    let of_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let first = line.text.trim_start().chars().find(|c| !of_name(*c))?;
+    u8::try_from(first).ok().filter(|first| first.is_ascii() && *first != b'"')
 }
 
 /// Splits a line; what is too much goes to the job's name.
@@ -285,6 +294,10 @@ impl Log for Sacct {
             _ => None,
         };
         let (status, over, known) = state(first_word(row.text(places.state)));
+        // Older versions tell a start of what was cancelled while it waited: the time of that, on no node.
+        let no_time = elapsed.unwrap_or(0) == 0 && (ended.is_none() || ended == started);
+        let had_none = status == status::CANCELLED && no_time && size(row, &places.ran)? == 0;
+        let started = started.filter(|_| !had_none);
         let is_open = started.is_some() && ended.is_none() && places.end.is_some();
         // What may go on has no end yet; else the time that elapsed tells it.
         let may_go_on = !known || status == status::PARTIAL;
@@ -340,14 +353,15 @@ impl Log for Sacct {
         };
         let list = row.perhaps(places.list);
         let list = if list == "None assigned" || NOTHING.contains(&list) { "" } else { list };
-        let mut unlike = false;
-        if let (Some(at), false) = (places.list, list.is_empty()) {
-            let Ok(named) = nodes::count(list) else {
-                return Err(row.fault(at, Reason::NotANodeList).into());
-            };
-            let allocated = places.allocated.map(|at| row.text(at)).and_then(digits);
-            unlike = allocated.is_some_and(|nodes| nodes as u64 != named);
-        }
+        let allocated = places.allocated.map(|at| row.text(at)).and_then(digits);
+        let (list, odd_list) = match count_nodes(list) {
+            Ok(0) => ("", None),
+            Ok(named) => {
+                let unlike = allocated.is_some_and(|nodes| nodes as u64 != named);
+                (list, unlike.then_some(noted::UNLIKE))
+            }
+            Err(why) => ("", Some(why)),
+        };
 
         let kept = sink.job(
             number,
@@ -383,8 +397,8 @@ impl Log for Sacct {
         if let Some(note) = times.note {
             sink.noted(number, note);
         }
-        if unlike {
-            sink.noted(number, "list of nodes unlike their number");
+        if let Some(what) = odd_list {
+            sink.noted(number, what);
         }
         if let Some(part) = part {
             sink.noted(number, part);
@@ -405,6 +419,15 @@ impl Log for Sacct {
 
     fn begin(&mut self) {
         self.places = None;
+    }
+
+    fn columns(&self) -> Option<&Columns> {
+        self.places.is_some().then_some(&self.columns)
+    }
+
+    fn names(&self, line: Line<'_>) -> Option<Columns> {
+        let columns = Columns::read(line, delimiter(line)?).ok()?;
+        Some(columns.without_last_if_empty().0)
     }
 
     fn end(&mut self, sink: &mut Sink<'_>) {

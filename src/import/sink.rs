@@ -341,6 +341,12 @@ impl<'a> Sink<'a> {
         seconds
     }
 
+    /// A header.
+    pub fn header(&mut self, line: u64, what: &'static str) {
+        self.about.clear();
+        self.passed(line, what, 1);
+    }
+
     /// So many of what is no job.
     pub fn passed(&mut self, line: u64, what: &'static str, count: u64) {
         self.passed_at(self.place(line), what, count);

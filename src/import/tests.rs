@@ -2,6 +2,8 @@
 
 mod counted;
 mod damaged;
+mod headers;
+mod places;
 mod torque;
 
 use proptest::prelude::*;
@@ -162,7 +164,6 @@ fn mistakes_have_a_place() {
             "log:10:19: Submit \"2026-03-01T08:62:00\": not a time",
         ),
         (SACCT.replace("13_1|", "x13|"), "log:6:1: JobID \"x13\": not a job's name"),
-        (SACCT.replace("n[5-6],m1", "n[6-5],m1"), "NodeList \"n[6-5],m1\": not a list of nodes"),
         (SACCT.replace("|90|90|1|", "|9O|90|x|"), "AllocNodes \"x\": not a number"),
         (SACCT.replace("|UNLIMITED||2|", "|SOME||2|"), "Timelimit \"SOME\": not a duration"),
         (SACCT.replace("JobID", "Job"), "log:1: there is no column \"JobID\" (is it \"Job\"?)"),

@@ -191,10 +191,18 @@ impl Log for Torque {
         };
         // The same host stands for every slot, mostly one after the other.
         let mut hosts: Vec<&str> = Vec::new();
+        // Where other fields tell the size, one that cannot be read takes nothing but the place.
+        let is_sized = self.source.size == Unit::Cores
+            || [values.unique, values.nodect].iter().any(|size| !size.is_empty());
         for item in values.hosts.split('+').filter(|item| !item.is_empty()) {
             let (host, slots) = item.split_once('/').unwrap_or((item, "0"));
             if host.is_empty() || !are_slots(slots) {
-                return Err(fault(line, Reason::NotANodeList, "exec_host", item).into());
+                if !is_sized {
+                    return Err(fault(line, Reason::NotANodeList, "exec_host", item).into());
+                }
+                sink.about(noted::NO_LIST);
+                hosts.clear();
+                break;
             }
             if hosts.last() != Some(&host) {
                 hosts.push(host);
@@ -222,7 +230,7 @@ impl Log for Torque {
             },
         };
         if self.source.size == Unit::Nodes && !hosts.is_empty() && hosts.len() as i64 != size {
-            sink.about("list of nodes unlike their number");
+            sink.about(noted::UNLIKE);
         }
         let (wait, run) = (start - submit, end - start);
         if wait < 0 || run < 0 {

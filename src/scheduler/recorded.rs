@@ -61,8 +61,8 @@ pub(super) fn table() -> Table<RecordedOptions> {
     let recorded = Entry::new("recorded", RecordedOptions { overfull: WhenFull::Virtual })
         .about(
             "Every job starts when the log says that it did (SWF field 3): what the machine did, with its \
-             holds, priorities, reservations and outages. Jobs whose wait is not known are left out, for \
-             all schedulers beside it.",
+             holds, priorities, reservations and outages. Jobs whose wait is not known are in no measure of \
+             it; schedulers beside it run them, and are compared with it over the others.",
         )
         .source("SWF 2.2, field 3")
         .param(

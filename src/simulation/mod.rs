@@ -29,8 +29,8 @@
 //! # What the log did
 //!
 //! [`Timeline::recorded`] is the schedule that a log tells itself, by its waits. Where it had more
-//! processors busy than the machine has, jobs run without any, and are counted. [`replay_placed`] is the
-//! log with its places, where it tells these.
+//! processors busy than the machine has, jobs run without any, and are counted; one of which it does not tell
+//! when it started is in no event. [`replay_placed`] is the log with its places, where it tells these.
 //!
 //! # Coupled simulation
 //!

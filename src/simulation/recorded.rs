@@ -10,12 +10,21 @@ use crate::workload::{Job, JobId};
 /// Conflicts that are told one by one.
 const TOLD: usize = 10;
 
+/// What happens at one instant, in order: what ends gives its processors back, jobs of run time 0 come and go
+/// one after the other, and whoever stays comes last.
+mod order {
+    pub const END: u8 = 0;
+    pub const MOMENT: u8 = 1;
+    pub const START: u8 = 2;
+}
+
 /// When a log has more processors busy than the machine has.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Overfull {
     /// Jobs that started with too few processors free.
     pub jobs: u64,
-    /// Spans of time in which more were busy than there are, as long as they are without a break.
+    /// Spans of time in which more were busy than there are, as long as they are without a break. A job of run
+    /// time 0 is never busy.
     pub spans: u64,
     /// Seconds of the longest.
     pub longest: i64,
@@ -30,14 +39,14 @@ impl fmt::Display for Overfull {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Overfull { jobs, spans, longest, worst, first } = self;
         let (start, s) = if *jobs == 1 { ("starts", "") } else { ("start", "s") };
-        write!(
-            f,
-            "{} {start} with too few processors free; {} too many at worst, {}, {} s at most; first job{s}",
-            counted(*jobs, "job"),
-            grouped(*worst),
-            counted(*spans, "time"),
-            grouped(longest.unsigned_abs())
-        )?;
+        write!(f, "{} {start} with too few processors free; ", counted(*jobs, "job"))?;
+        // Where only jobs of run time 0 find too few free, no time is overfull.
+        if *spans > 0 {
+            let (worst, times) = (grouped(*worst), counted(*spans, "time"));
+            let longest = grouped(longest.unsigned_abs());
+            write!(f, "{worst} too many at worst, {times}, {longest} s at most; ")?;
+        }
+        write!(f, "first job{s}")?;
         first
             .iter()
             .enumerate()
@@ -47,11 +56,13 @@ impl fmt::Display for Overfull {
 
 impl Timeline {
     /// The schedule in which each job starts when `start` says, on a machine of `processors`. At one
-    /// instant completions come first, then starts, by job. A job for which too few processors are
-    /// free has its times, but no events: it is [unplaced](Timeline::unplaced).
+    /// instant completions come first; then jobs of run time 0, each with its start and its end; then the
+    /// other starts; all by job. A job for which too few processors are free has its times, but no events: it is
+    /// [unplaced](Timeline::unplaced). So is one of which `start` knows nothing, and its start is the smallest
+    /// number.
     ///
     /// # Errors
-    /// [`TimelineError`] if a job is larger than the machine or has no start, or if stopped.
+    /// [`TimelineError`] if a job is larger than the machine, or if stopped.
     pub fn recorded(
         jobs: &[Job],
         processors: u32,
@@ -59,45 +70,56 @@ impl Timeline {
         stop: &Stop,
     ) -> Result<(Self, Overfull), TimelineError> {
         super::timeline::fits(jobs, processors)?;
-        let known = |job: &Job| {
-            let &Job { number, line, .. } = job;
-            start(job).ok_or(TimelineError::NoWait { number, line })
-        };
-        let starts = jobs.iter().map(known).collect::<Result<Vec<i64>, _>>()?;
-        // Time, then completions, starts, and completions of what has just started.
+        let starts: Vec<Option<i64>> = jobs.iter().map(start).collect();
         let mut times: Vec<(i64, u8, JobId)> = Vec::with_capacity(2 * jobs.len());
-        for ((job, &start), id) in jobs.iter().zip(&starts).zip((0..).map(JobId)) {
-            times.push((start, 1, id));
-            times.push((start + job.run, if job.run > 0 { 0 } else { 2 }, id));
+        for ((job, start), id) in jobs.iter().zip(&starts).zip((0..).map(JobId)) {
+            match *start {
+                None => {}
+                Some(start) if job.run == 0 => times.push((start, order::MOMENT, id)),
+                Some(start) => {
+                    times.push((start, order::START, id));
+                    times.push((start + job.run, order::END, id));
+                }
+            }
         }
         times.sort_unstable();
         let mut events = Vec::with_capacity(times.len());
         let (mut free, mut busy) = (processors, 0u64);
-        let mut unplaced = vec![false; jobs.len()];
+        let mut unplaced: Vec<bool> = starts.iter().map(Option::is_none).collect();
         let mut overfull = Overfull::default();
         // A span since when, and when it came to an end, if at this instant it is not too many again.
         let (mut since, mut until) = (None, None);
         for (now, kind, id) in times {
             stop.check()?;
             let job = &jobs[id.index()];
-            let is_start = kind == 1;
-            if is_start {
-                busy += u64::from(job.size);
-                if job.size <= free {
-                    free -= job.size;
-                    events.push(Event::Start(id));
-                } else {
-                    unplaced[id.index()] = true;
-                    overfull.jobs += 1;
-                    if overfull.first.len() < TOLD {
-                        overfull.first.push(job.number);
+            if kind != order::END && job.size > free {
+                unplaced[id.index()] = true;
+                overfull.jobs += 1;
+                if overfull.first.len() < TOLD {
+                    overfull.first.push(job.number);
+                }
+            }
+            let is_placed = !unplaced[id.index()];
+            match kind {
+                order::END => {
+                    busy -= u64::from(job.size);
+                    if is_placed {
+                        free += job.size;
+                        events.push(Event::End(id));
                     }
                 }
-            } else {
-                busy -= u64::from(job.size);
-                if !unplaced[id.index()] {
-                    free += job.size;
-                    events.push(Event::End(id));
+                order::START => {
+                    busy += u64::from(job.size);
+                    if is_placed {
+                        free -= job.size;
+                        events.push(Event::Start(id));
+                    }
+                }
+                _ => {
+                    if is_placed {
+                        events.extend([Event::Start(id), Event::End(id)]);
+                    }
+                    continue;
                 }
             }
             let too_many = busy.saturating_sub(u64::from(processors));
@@ -118,7 +140,8 @@ impl Timeline {
             }
         }
         let unplaced = (0..).map(JobId).zip(unplaced).filter_map(|(id, is)| is.then_some(id));
-        let mut timeline = Self::new(events, starts);
+        let starts = starts.into_iter().map(|start| start.unwrap_or(i64::MIN));
+        let mut timeline = Self::new(events, starts.collect());
         timeline.unplaced = unplaced.collect();
         Ok((timeline, overfull))
     }
@@ -149,14 +172,38 @@ mod tests {
 
     #[test]
     fn completions_come_before_starts() {
-        let jobs = [job(0, 0, 10, 4), job(1, 2, 0, 4), job(2, 3, 5, 4)];
-        let (timeline, overfull) = recorded(&jobs, &[0, 8, 7]).expect("a schedule");
+        let jobs = [job(0, 0, 10, 4), job(1, 2, 0, 4), job(2, 3, 5, 4), job(3, 9, 0, 3)];
+        let (timeline, overfull) = recorded(&jobs, &[0, 8, 7, 1]).expect("a schedule");
         use Event::{End, Start};
-        let [a, b, c] = [0, 1, 2].map(JobId);
-        // The job without a run time is at an end only after both have started.
-        assert_eq!(timeline.events(), [Start(a), End(a), Start(b), End(b)]);
-        assert_eq!((timeline.starts(), timeline.unplaced()), (&[0, 10, 10][..], &[c][..]));
-        assert_eq!((overfull.jobs, overfull.worst, overfull.longest), (1, 4, 0));
+        let [a, b, c, d] = [0, 1, 2, 3].map(JobId);
+        // Jobs without a run time come one after the other, before those that stay.
+        let events = [Start(a), End(a), Start(b), End(b), Start(d), End(d), Start(c), End(c)];
+        assert_eq!(timeline.events(), events);
+        assert_eq!((timeline.starts(), timeline.unplaced()), (&[0, 10, 10, 10][..], &[][..]));
+        assert_eq!(overfull, Overfull::default());
+    }
+
+    /// A job without a run time that finds too few free has no place, but takes none from anybody.
+    #[test]
+    fn jobs_of_no_run_time_make_no_time_overfull() {
+        let jobs = [job(0, 0, 10, 3), job(1, 5, 0, 2), job(2, 5, 3, 1)];
+        let (timeline, overfull) = recorded(&jobs, &[0; 3]).expect("a schedule");
+        assert_eq!(timeline.unplaced(), [JobId(1)]);
+        let expected = Overfull { jobs: 1, first: vec![1], ..Overfull::default() };
+        assert_eq!(overfull, expected);
+        let shown = "1 job starts with too few processors free; first job 1";
+        assert_eq!(overfull.to_string(), shown);
+    }
+
+    /// Nobody knows when a job started: it has no events, and takes no place.
+    #[test]
+    fn jobs_of_unknown_start_have_no_place() {
+        let jobs = [job(0, 0, 10, 4), job(1, 5, 5, 4)];
+        let (timeline, overfull) = recorded(&jobs[..], &[0]).expect("a schedule");
+        let a = JobId(0);
+        assert_eq!(timeline.events(), [Event::Start(a), Event::End(a)]);
+        assert_eq!((timeline.starts(), timeline.unplaced()), (&[0, i64::MIN][..], &[JobId(1)][..]));
+        assert_eq!(overfull, Overfull::default());
     }
 
     #[test]
@@ -169,8 +216,6 @@ mod tests {
         let shown = "1 job starts with too few processors free; 2 too many at worst, 2 times, 8 s at most; \
                      first job 1";
         assert_eq!(overfull.to_string(), shown);
-        let none = recorded(&jobs, &[0, 2]).expect_err("no wait");
-        assert_eq!(none, TimelineError::NoWait { number: 2, line: 2 });
     }
 
     /// Five busy from 2 to 12, of 4 there are: one ends at 10 as the next begins.
@@ -185,7 +230,7 @@ mod tests {
         /// As often, and as long, as seconds one by one tell.
         #[test]
         fn overfull_spans_are_those_of_the_seconds(
-            jobs in proptest::collection::vec((0i64..30, 1i64..9, 1u32..5), 1..20)
+            jobs in proptest::collection::vec((0i64..30, 0i64..9, 1u32..5), 1..20)
         ) {
             let waits = vec![0; jobs.len()];
             let jobs: Vec<Job> = (0..).zip(&jobs).map(|(i, &(t, run, n))| job(i, t, run, n)).collect();

@@ -40,14 +40,6 @@ pub enum TimelineError {
         /// Processors of the machine.
         processors: u32,
     },
-    /// The log does not tell when a job started, and nothing else decides.
-    #[error("the log does not tell how long job {number} (line {line}) waited")]
-    NoWait {
-        /// Job number in the trace.
-        number: i64,
-        /// Line in the trace; 0 if it comes from none.
-        line: u32,
-    },
     /// The scheduler broke its contract.
     #[error("the scheduler left {0} jobs waiting for ever")]
     Starved(usize),
@@ -157,8 +149,9 @@ impl Timeline {
         &self.events
     }
 
-    /// Jobs that run without processors, since the log has more busy than there are, in ascending order: they
-    /// have starts, but no events, and are in no measure. None unless the schedule is [`recorded`](Self::recorded).
+    /// Jobs without processors, in ascending order: the log has more busy than there are when they start, or does
+    /// not tell when they did. They have no events, and are in no measure. None unless the schedule is
+    /// [`recorded`](Self::recorded).
     pub fn unplaced(&self) -> &[JobId] {
         &self.unplaced
     }
@@ -180,7 +173,8 @@ impl Timeline {
         self.arrivals.as_deref()
     }
 
-    /// Start times in trace seconds, by job.
+    /// Start times in trace seconds, by job; the smallest number of one of which the log does not tell when it
+    /// started.
     pub fn starts(&self) -> &[i64] {
         &self.starts
     }

@@ -1,11 +1,13 @@
 //! The streaming reader: one record at a time into a record the caller owns.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 
 use super::{
-    Decoder, Error, ErrorTally, GzipFault, Header, ReadOptions, Reason, Record, RecordError, parse,
+    Decoder, Error, ErrorTally, Field, GzipFault, Header, ReadOptions, Reason, Record, RecordError,
+    parse,
 };
 use crate::lines::{LineError, Lines};
 
@@ -54,6 +56,8 @@ struct State {
     extra: Vec<u8>,
     tally: ErrorTally,
     others: OtherLines,
+    /// Records by their number of fields, those that end before the last.
+    short: [u64; Field::COUNT],
 }
 
 /// Lines that are no records and are not meant to be.
@@ -97,6 +101,7 @@ impl<R: BufRead> Reader<R> {
             extra: Vec::new(),
             tally: ErrorTally::default(),
             others: OtherLines::default(),
+            short: [0; Field::COUNT],
         };
         Reader { lines: Lines::new(inner), state, done: false }
     }
@@ -161,6 +166,12 @@ impl<R: BufRead> Reader<R> {
         self.state.others
     }
 
+    /// The records so far that end before field 18, by their number of fields: what is missing is unknown.
+    pub fn short_records(&self) -> BTreeMap<usize, u64> {
+        let counts = self.state.short.iter().copied().enumerate();
+        counts.filter(|(_, records)| *records > 0).collect()
+    }
+
     /// Gives back input, header and tally.
     pub fn into_parts(self) -> (R, Header, ErrorTally) {
         (self.lines.into_inner(), self.state.header, self.state.tally)
@@ -211,7 +222,10 @@ impl State {
             Some(_) => {}
         }
         match parse::record(line, record) {
-            Ok(extra) => {
+            Ok((fields, extra)) => {
+                if let Some(short) = self.short.get_mut(fields) {
+                    *short += 1;
+                }
                 self.extra.clear();
                 self.extra.extend_from_slice(extra);
                 Ok(Line::Record)

@@ -165,6 +165,8 @@ pub struct Links {
     /// By line of the record; records that can follow another only.
     links: Vec<Link>,
     constant: bool,
+    /// Numbers that several records have, ascending, with the lines of the first two.
+    twice: Vec<(i64, [u32; 2])>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -239,6 +241,8 @@ pub(super) struct Linker {
     think: u64,
     /// Some number is not above that of the record before; else none is in two records.
     unordered: bool,
+    /// See [`Links::twice`].
+    twice: Vec<(i64, [u32; 2])>,
 }
 
 impl Linker {
@@ -265,9 +269,12 @@ impl Linker {
         }
         self.seen.sort_unstable();
         for pair in self.seen.windows(2) {
-            let [(before, ..), (job, line, _)] = [pair[0], pair[1]];
+            let [(before, first, _), (job, line, _)] = [pair[0], pair[1]];
             if before != job || job < 0 {
                 continue;
+            }
+            if self.twice.last().is_none_or(|last| last.0 != job) {
+                self.twice.push((job, [first, line]));
             }
             if repeated.count == 0 || u64::from(line) < repeated.first_line {
                 (repeated.first_line, repeated.job) = (line.into(), job);
@@ -285,7 +292,8 @@ impl Linker {
         if self.seen.len() > 1 && self.named.len() == self.seen.len() {
             counts.constant = first.filter(|value| self.named.iter().all(|link| link.2 == *value));
         }
-        let mut links = Links { links: Vec::new(), constant: counts.constant.is_some() };
+        let (constant, twice) = (counts.constant.is_some(), std::mem::take(&mut self.twice));
+        let mut links = Links { links: Vec::new(), constant, twice };
         if self.named.is_empty() {
             return (links, counts);
         }
@@ -314,6 +322,13 @@ impl Linker {
 }
 
 impl Links {
+    /// If several records have this number: the lines of the first two. What is told of it by number, nobody knows
+    /// of which.
+    pub fn twice(&self, number: i64) -> Option<[u32; 2]> {
+        let at = self.twice.binary_search_by_key(&number, |&(number, _)| number).ok()?;
+        Some(self.twice[at].1)
+    }
+
     /// What each of `jobs` follows by a rule.
     ///
     /// Of the dependencies that form a cycle, that of the job which stands last in the file is ignored.

@@ -67,7 +67,7 @@ impl Generated {
             Workload::from_reader(self.swf.as_slice(), &name, policy, window, options)?;
         if let Some(shapes) = &self.shapes {
             let file = format!("shapes of {name}");
-            ShapeFile::read(shapes.as_slice(), &file)?.give(&mut workload.jobs)?;
+            workload.take_shapes(&ShapeFile::read(shapes.as_slice(), &file)?)?;
         }
         Ok(workload)
     }

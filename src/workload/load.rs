@@ -10,8 +10,8 @@ use super::error::{CleaningError, LoadError};
 use super::job::Job;
 use super::oversize::fit_to_machine;
 use super::policy::{Oversize, Policy};
-use super::report::{CleaningReport, DropReason};
-use super::stochastic::{ShapeFile, shapes_path};
+use super::report::{Change, CleaningReport};
+use super::stochastic::{ShapeError, ShapeFile, shapes_path};
 use super::waits::Waits;
 use super::window::Window;
 use crate::swf::{self, Decoder, Header, ReadOptions, Reader, Record};
@@ -68,13 +68,26 @@ impl Workload {
                 let input =
                     input.map_err(|source| swf::Error::Io { file: file.clone(), source })?;
                 let shapes = ShapeFile::read(BufReader::new(input), &file)?;
-                workload.report.without_shape = shapes.give(&mut workload.jobs)?;
+                workload.take_shapes(&shapes)?;
             }
             Ok(_) => {}
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(source) => return Err(swf::Error::Io { file, source }.into()),
         }
         Ok(workload)
+    }
+
+    /// Gives its jobs their shapes, by number.
+    ///
+    /// # Errors
+    /// [`ShapeError`], also if a policy has given the jobs other numbers.
+    pub fn take_shapes(&mut self, shapes: &ShapeFile) -> Result<(), ShapeError> {
+        if self.report.changes.contains_key(&Change::Renumbered) {
+            let (file, policy) = (shapes.name().to_string(), self.report.policy.clone());
+            return Err(ShapeError::Renumbered { file, policy });
+        }
+        self.report.without_shape = shapes.give(&mut self.jobs, &self.links)?;
+        Ok(())
     }
 
     /// Loads a trace from any input; `source` is its name in messages and names the workload.
@@ -122,6 +135,7 @@ impl Workload {
         report.lines = reader.line();
         let others = reader.other_lines();
         (report.comments, report.blank) = (others.comments, others.blank);
+        report.short = reader.short_records();
         let (input, header, tally) = reader.into_parts();
         let links;
         report.repeated = linker.repeated();
@@ -163,18 +177,6 @@ impl Workload {
             links: self.links.clone(),
             report: self.report.clone(),
         }
-    }
-
-    /// Drops the jobs whose wait the log does not tell.
-    pub fn keep_those_with_waits(&mut self) {
-        let Self { waits, report, jobs, .. } = self;
-        jobs.retain(|job| {
-            let is_known = waits.of(job).is_some();
-            if !is_known {
-                report.drop_kept(job, DropReason::WaitUnknown);
-            }
-            is_known
-        });
     }
 
     /// Applies a rule to the jobs larger than a machine of `procs` processors, see [`fit_to_machine`].

@@ -5,23 +5,25 @@
 //! which the [midplanes](super::midplanes) count as nodes, each as often as the box has nodes there); and
 //! field 19 of a record as CERIT writes it, `{id,id,..}`, the node of every processor.
 
+mod error;
+
+pub use error::PlacedError;
+
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs::File;
 use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 
+use super::dependencies::Links;
 use super::extra::Extra;
 use super::job::Job;
 use super::midplanes;
 use super::nodes::names;
 use super::stochastic::nodes_path;
 use crate::lines::{LineError, Lines};
-use crate::number::{counted, grouped};
+use crate::number::counted;
 use crate::shown::shown;
-use crate::swf::{self, Decoder, ReadOptions, Reader, Record};
-
-/// Most nodes of one job: as many as a machine has points.
-const MOST: u64 = crate::topology::MAX_POINTS as u64;
+use crate::swf::{Decoder, ReadOptions, Reader, Record};
 
 /// The nodes of jobs, numbered in order of their names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -33,6 +35,28 @@ pub struct PlacedNodes {
     jobs: HashMap<i64, Box<[u32]>>,
     /// Lines of the file by job, where it is a file.
     lines: HashMap<i64, u64>,
+    unreadable: Option<Unreadable>,
+}
+
+/// Lists of nodes of a file that cannot be read: their jobs have no place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unreadable {
+    /// How many.
+    pub count: u64,
+    /// The file.
+    pub file: String,
+    /// The line of the first.
+    pub line: u64,
+    /// What is wrong with it.
+    pub problem: String,
+}
+
+impl std::fmt::Display for Unreadable {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Unreadable { count, file, line, problem } = self;
+        let lists = counted(*count, "list");
+        write!(f, "{lists} of nodes that cannot be read, first in {file}:{line}: {problem}")
+    }
 }
 
 /// Placements of a file that are of none of some jobs.
@@ -57,83 +81,10 @@ impl std::fmt::Display for Strangers {
     }
 }
 
-/// Placements that cannot be read.
-#[derive(Debug, thiserror::Error)]
-pub enum PlacedError {
-    /// The input's own complaint.
-    #[error("cannot read {file}: {source}")]
-    Io {
-        /// The file.
-        file: String,
-        /// Why.
-        source: io::Error,
-    },
-    /// The trace is malformed.
-    #[error(transparent)]
-    Trace(#[from] swf::Error),
-    /// A line of the file is no job with nodes.
-    #[error("{file}:{line}: field {field}: {problem}")]
-    Field {
-        /// The file.
-        file: String,
-        /// Line, from 1.
-        line: u64,
-        /// `job` or `nodes`.
-        field: &'static str,
-        /// What is wrong.
-        problem: String,
-    },
-    /// A node has no place in the file that says where nodes stand.
-    #[error("{file}: there is no node \"{node}\", where the log says that jobs ran{}", and_more(*.more))]
-    Unmapped {
-        /// The file.
-        file: String,
-        /// The first such node.
-        node: String,
-        /// Other such nodes.
-        more: u64,
-    },
-    /// Two files beside the trace may be meant.
-    #[error("{one} and {other} are both there, and nobody knows which is meant: move one away")]
-    Both {
-        /// The plain file.
-        one: String,
-        /// The packed one.
-        other: String,
-    },
-    /// Two jobs have the number by which placements are told.
-    #[error(
-        "{trace}: lines {} and {} are both job {job}, and nodes are told by job number: nobody knows which of \
-         them ran there",
-        lines[0], lines[1]
-    )]
-    Repeated {
-        /// The trace.
-        trace: String,
-        /// The number.
-        job: i64,
-        /// The lines, ascending.
-        lines: [u32; 2],
-    },
-    /// Neither source tells of any node.
-    #[error(
-        "{trace}: nothing tells where its jobs ran: {beside}, and field 19 of its records holds \
-         no lists of nodes"
-    )]
-    Nowhere {
-        /// The trace.
-        trace: String,
-        /// Why nothing beside it does.
-        beside: String,
-    },
-}
-
-/// Nothing of none.
-fn and_more(more: u64) -> String {
-    if more > 0 { format!("; and {} more", grouped(more)) } else { String::new() }
-}
-
 impl PlacedNodes {
+    /// Most nodes of one job: as many as a machine has points.
+    pub const MOST: u64 = crate::topology::MAX_POINTS as u64;
+
     /// Reads the placements of a trace: those of the file beside it if there is one, else of its records.
     ///
     /// # Errors
@@ -177,13 +128,14 @@ impl PlacedNodes {
     }
 
     fn or_nowhere(self, trace: String, beside: String) -> Result<Self, PlacedError> {
-        match self.jobs.is_empty() {
+        match self.jobs.is_empty() && self.unreadable.is_none() {
             false => Ok(self),
             true => Err(PlacedError::Nowhere { trace, beside }),
         }
     }
 
-    /// Reads a file of placements, gzip'ed or plain; `file` is its name in messages.
+    /// Reads a file of placements, gzip'ed or plain; `file` is its name in messages. A job whose list is none, or
+    /// names more nodes than a machine has, has no place: see [`unreadable`](Self::unreadable).
     ///
     /// # Errors
     /// [`PlacedError`] with line and field.
@@ -203,7 +155,12 @@ impl PlacedNodes {
                 placed.row(line, text).map_err(at)
             });
             match row {
-                Ok(None) => return Ok(placed.finish(false)),
+                Ok(None) => {
+                    if let Some(unreadable) = &mut placed.unreadable {
+                        unreadable.file = file.to_string();
+                    }
+                    return Ok(placed.finish(false));
+                }
                 Ok(Some(Ok(()))) => {}
                 Ok(Some(Err((line, field, problem)))) => {
                     return Err(PlacedError::Field {
@@ -252,25 +209,49 @@ impl PlacedNodes {
         self.jobs.get(&key).map(|nodes| &**nodes)
     }
 
-    /// Whether it is known of each of these jobs, by a number that none of the others has, where it ran; `trace` is
-    /// the name of their trace in messages.
+    /// Whether it is known of each of these jobs, by a number that no other record of its trace has, where it ran;
+    /// `trace` is the name of their trace in messages, `links` are its own.
     ///
     /// # Errors
     /// [`PlacedError::Repeated`] with the first such job.
-    pub fn check(&self, jobs: &[Job], trace: &str) -> Result<(), PlacedError> {
+    pub fn check(&self, jobs: &[Job], links: &Links, trace: &str) -> Result<(), PlacedError> {
         if self.by_line {
             return Ok(());
         }
-        let mut lines: HashMap<i64, u32> = HashMap::new();
-        let mut by_line: Vec<&Job> = jobs.iter().filter(|job| self.of(job).is_some()).collect();
-        by_line.sort_by_key(|job| job.line);
-        for job in by_line {
-            if let Some(first) = lines.insert(job.number, job.line) {
-                let (trace, lines) = (trace.to_string(), [first, job.line]);
-                return Err(PlacedError::Repeated { trace, job: job.number, lines });
+        let twice = |job: &&Job| self.of(job).is_some() && links.twice(job.number).is_some();
+        let lines = |job: &Job| links.twice(job.number).unwrap_or([job.line; 2]);
+        // The record in which a number first comes again.
+        match jobs.iter().filter(twice).min_by_key(|job| lines(job)[1]) {
+            None => Ok(()),
+            Some(job) => {
+                let (trace, lines) = (trace.to_string(), lines(job));
+                Err(PlacedError::Repeated { trace, job: job.number, lines })
             }
         }
-        Ok(())
+    }
+
+    /// Without the lists of more than `most` nodes, for which a machine has no room: their jobs have no place. How many
+    /// these are, and the job of the first line, or with the smallest number.
+    pub fn within(self, most: usize) -> (Self, Option<(u64, i64)>) {
+        let too_long = || self.jobs.iter().filter(|(_, nodes)| nodes.len() > most);
+        let place = |key: &i64| (self.lines.get(key).copied().unwrap_or(0), *key);
+        let Some((_, first)) = too_long().map(|(key, _)| place(key)).min() else {
+            return (self, None);
+        };
+        let count = too_long().count() as u64;
+        let Self { names, by_line, mut jobs, lines, unreadable } = self;
+        jobs.retain(|_, nodes| nodes.len() <= most);
+        // Nodes that only those had are none of the machine.
+        let used: BTreeSet<u32> = jobs.values().flatten().copied().collect();
+        let rank: HashMap<u32, u32> = used.iter().copied().zip(0..).collect();
+        jobs.values_mut().flatten().for_each(|node| *node = rank[&*node]);
+        let names = used.iter().map(|&node| names[node as usize].clone()).collect();
+        (Self { names, by_line, jobs, lines, unreadable }, Some((count, first)))
+    }
+
+    /// The lists of a file that could not be read; `None` if all could.
+    pub fn unreadable(&self) -> Option<&Unreadable> {
+        self.unreadable.as_ref()
     }
 
     /// Whether its jobs are told by number.
@@ -308,6 +289,7 @@ struct Builder {
     names: Vec<String>,
     jobs: HashMap<i64, Box<[u32]>>,
     lines: HashMap<i64, u64>,
+    unreadable: Option<Unreadable>,
 }
 
 impl Builder {
@@ -319,19 +301,19 @@ impl Builder {
         })
     }
 
-    fn add(&mut self, key: i64, nodes: impl Iterator<Item = String>) -> bool {
+    fn add(&mut self, key: i64, nodes: impl Iterator<Item = String>) {
         let nodes = nodes.map(|name| self.number(name)).collect();
-        self.jobs.insert(key, nodes).is_none()
+        self.jobs.insert(key, nodes);
     }
 
     /// The same for a name that comes several times in a row.
-    fn add_midplanes(&mut self, key: i64, midplanes: Vec<(u32, u32)>) -> bool {
+    fn add_midplanes(&mut self, key: i64, midplanes: Vec<(u32, u32)>) {
         let mut nodes = Vec::new();
         for (midplane, count) in midplanes {
             let number = self.number(midplane.to_string());
             nodes.resize(nodes.len() + count as usize, number);
         }
-        self.jobs.insert(key, nodes.into()).is_none()
+        self.jobs.insert(key, nodes.into());
     }
 
     fn row(&mut self, line: u64, text: &str) -> Result<(), (&'static str, String)> {
@@ -340,29 +322,35 @@ impl Builder {
         let number = number.map_err(|_| ("job", format!("\"{}\" is no number", shown(job))))?;
         let list = list.trim();
         let bare = list.strip_prefix('"').and_then(|list| list.strip_suffix('"')).unwrap_or(list);
-        let bad = |why| ("nodes", format!("\"{}\" is no list of nodes{why}", shown(bare)));
-        self.lines.entry(number).or_insert(line);
-        let is_new = match midplanes::of_box(bare) {
+        if self.lines.insert(number, line).is_some() {
+            return Err(("job", format!("job {number} has nodes already")));
+        }
+        let read = match midplanes::of_box(bare) {
             Some(found) => {
-                let found = found.map_err(|why| bad(format!(": {why}")))?;
-                self.add_midplanes(number, found)
+                found.map(|found| self.add_midplanes(number, found)).map_err(|why| why.to_string())
             }
+            None if bare.is_empty() => Err("it is empty".to_string()),
+            None if bare.contains('"') => Err("a quote in it".to_string()),
+            None if bare.contains(char::is_control) => Err("a control character in it".to_string()),
             None => {
-                let nodes = names(bare, MOST).map_err(|why| bad(format!(": {why}")))?;
-                if nodes.is_empty() {
-                    return Err(bad(String::new()));
-                }
-                self.add(number, nodes.into_iter())
+                let found = names(bare, PlacedNodes::MOST).map_err(|why| why.to_string());
+                found.map(|nodes| self.add(number, nodes.into_iter()))
             }
         };
-        match is_new {
-            true => Ok(()),
-            false => Err(("job", format!("job {number} has nodes already"))),
+        if let Err(why) = read {
+            let first = || Unreadable {
+                count: 0,
+                file: String::new(),
+                line,
+                problem: format!("\"{}\" is no list of nodes: {why}", shown(bare)),
+            };
+            self.unreadable.get_or_insert_with(first).count += 1;
         }
+        Ok(())
     }
 
     fn finish(self, by_line: bool) -> PlacedNodes {
-        let Self { names, jobs, lines, .. } = self;
+        let Self { names, jobs, lines, unreadable, .. } = self;
         // Numbers in their order, before text in its own.
         let key = |name: &String| (name.parse::<u64>().unwrap_or(u64::MAX), name.clone());
         let order: BTreeSet<(u64, String)> = names.iter().map(key).collect();
@@ -376,6 +364,7 @@ impl Builder {
             jobs: renamed.collect(),
             by_line,
             lines,
+            unreadable,
             names: order.into_iter().map(|one| one.1).collect(),
         }
     }
@@ -404,18 +393,29 @@ mod tests {
         assert_eq!(placed.points(96), Some(vec![0, 4]));
     }
 
+    /// A job whose list is none has no place; the others keep theirs.
     #[test]
     fn lists_that_are_none() {
         for (list, problem) in [
             ("\"2,1-0\"", "\"2,1-0\" is no list of nodes: \"1-0\": a range that runs backwards"),
             ("A0-3 B0-12 C0-3 D0-3 E0-1", "B12 is beyond Mira"),
             ("A0-3 B0-3", "a blank in a name"),
-            ("\"\"", "\"\" is no list of nodes"),
+            ("\"\"", "\"\" is no list of nodes: it is empty"),
+            ("\"n[0-9999999]\"", "more than 1048576 nodes"),
+            ("\"0-3", "is no list of nodes: a quote in it"),
+            ("n\0", "is no list of nodes: a control character in it"),
         ] {
-            let error = read(&format!("job,nodes\n1,n1\n2,{list}\n")).expect_err(list);
-            let place = "x.nodes.csv:3: field nodes: ";
-            assert!(error.starts_with(place) && error.contains(problem), "{error}");
+            let placed = read(&format!("job,nodes\n1,n1\n2,{list}\n4,n[\n3,n2\n")).expect(list);
+            let unreadable = placed.unreadable().expect(list);
+            assert_eq!((unreadable.count, unreadable.line), (2, 3), "{list}");
+            let told = unreadable.to_string();
+            let begin = "2 lists of nodes that cannot be read, first in x.nodes.csv:3: ";
+            assert!(told.starts_with(begin) && told.contains(problem), "{told}");
+            assert_eq!((placed.of(&job(2)), placed.of(&job(3))), (None, Some(&[1][..])), "{list}");
         }
+        let again = read("job,nodes\n1,n[\n1,n1\n").expect_err("twice");
+        assert_eq!(again, "x.nodes.csv:3: field job: job 1 has nodes already");
+        assert_eq!(read("job,nodes\n1,n1\n").expect("one").unreadable(), None);
     }
 
     proptest::proptest! {
@@ -441,6 +441,22 @@ mod tests {
                 Err(error) => proptest::prop_assert!(error.starts_with("x.nodes.csv:"), "{}", error),
             }
         }
+    }
+
+    /// A list for which there is no room takes its own nodes along, and leaves the others as they were.
+    #[test]
+    fn lists_longer_than_a_machine() {
+        let placed =
+            || read("job,nodes\n1,\"n2,n9\"\n2,n[1-5]\n3,n2\n4,n[1-6]\n").expect("four jobs");
+        let (all, none) = placed().within(6);
+        assert_eq!((all, none), (placed(), None));
+        let (fitting, left_out) = placed().within(4);
+        assert_eq!(
+            (fitting.names(), left_out),
+            (&["n2", "n9"].map(String::from)[..], Some((2, 2)))
+        );
+        let of = |number| fitting.of(&job(number));
+        assert_eq!([of(1), of(2), of(3)], [Some(&[0, 1][..]), None, Some(&[0][..])]);
     }
 
     #[test]

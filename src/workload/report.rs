@@ -10,6 +10,7 @@ use super::dependencies::{DependencyCounts, Repeated};
 use super::extra::ExtraFields;
 use super::job::Job;
 use crate::number::{counted, grouped};
+use crate::swf::Field;
 
 /// Why a record gave no job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -29,8 +30,6 @@ pub enum DropReason {
     SubmitNegative,
     /// More processors than the machine has.
     LargerThanMachine,
-    /// Wait unknown, where starts are those of the log.
-    WaitUnknown,
 }
 
 /// What of a record was changed on the way to a job.
@@ -98,7 +97,6 @@ impl fmt::Display for DropReason {
             DropReason::EstimateTight => "estimate not above run time",
             DropReason::SubmitNegative => "negative submit time",
             DropReason::LargerThanMachine => "larger than the machine",
-            DropReason::WaitUnknown => "wait unknown",
         })
     }
 }
@@ -155,6 +153,9 @@ pub struct CleaningReport {
     /// Records with the number of an earlier one.
     #[serde(skip_serializing_if = "Repeated::is_empty")]
     pub repeated: Repeated,
+    /// Records that end before field 18, by their number of fields.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub short: BTreeMap<usize, u64>,
     /// What records held after field 18.
     #[serde(skip_serializing_if = "ExtraFields::is_empty")]
     pub extra: ExtraFields,
@@ -223,6 +224,17 @@ impl CleaningReport {
         self.changed = (self.changed + is_new).min(self.kept);
     }
 
+    /// Records by their number of fields.
+    pub fn by_fields(&self) -> BTreeMap<usize, u64> {
+        let mut all = self.short.clone();
+        all.extend(&self.extra.records);
+        let others = all.values().sum();
+        if let whole @ 1.. = self.read.saturating_sub(others) {
+            all.insert(Field::COUNT, whole);
+        }
+        all
+    }
+
     /// Jobs outside the window.
     pub fn outside_window(&self) -> u64 {
         self.before_window + self.after_window
@@ -252,6 +264,13 @@ impl fmt::Display for CleaningReport {
                 f,
                 "; {records} with the number of an earlier one, first in line {first_line}: job {job}"
             )?;
+        }
+        if !self.short.is_empty() && self.by_fields().len() > 1 {
+            let of = |(fields, records): (&usize, &u64)| {
+                format!("{fields} in {}", counted(*records, "record"))
+            };
+            let counts: Vec<String> = self.by_fields().iter().map(of).collect();
+            write!(f, "; fields: {}; those missing are unknown", counts.join(", "))?;
         }
         if !self.extra.is_empty() {
             write!(f, "; {}", self.extra)?;

@@ -9,6 +9,7 @@ trials!(
     lists_in_field_19,
     boxes_of_nodes,
     conflicts_are_told,
+    strict_stops_at_conflicts,
     runs_beside_the_log,
     comparisons_are_over_one_set_of_jobs,
     which_nodes_are_meant_is_known,
@@ -154,12 +155,25 @@ fn boxes_of_nodes() {
         .says("0 jobs on processors that others held; most at once on a point: 2 on 1, 512 on 1");
     run.says("1 placement of jobs that are not among those replayed, first in line 5: job 9");
     let dir = dir.file("j.nodes.csv", "job,nodes\n1,\"2,1-0\"\n");
-    let words = [
-        "j.nodes.csv:2: field nodes: \"2,1-0\" is no list of nodes: \"1-0\": a range that runs backwards",
-    ];
+    let words =
+        ["j.nodes.csv:2: \"2,1-0\" is no list of nodes: \"1-0\": a range that runs backwards"];
     dir.replay("--trace j.swf --sched recorded --alloc recorded --system mira")
         .code(3)
         .says(words[0]);
+    // Nor does one for which the machine has no room, and what is wrong is told once.
+    let dir = dir.file("j.nodes.csv", "job,nodes\n1,0-99\n2,4\n3,5\n").file("j.swf", LOG);
+    let run =
+        dir.replay("--trace j.swf --sched recorded --alloc recorded,random --mesh 3x2").code(0);
+    let run =
+        run.says("1 list of more nodes than 3x2 has, first of job 1; these jobs have no place");
+    run.demand(run.stderr.matches("too few processors free").count() == 1, "once");
+    let log = LOG.replace("100 4 -1 -1 4", "5 512 -1 -1 512");
+    let dir = dir.file("j.swf", log);
+    // One list that is none takes the place of its job only.
+    let dir = dir.file("j.nodes.csv", "job,nodes\n1,\"2,1-0\"\n2,4\n3,5\n");
+    let run = dir.replay("--trace j.swf --sched recorded --alloc recorded --system mira").code(0);
+    run.says("1 list of nodes that cannot be read, first in j.nodes.csv:2: \"2,1-0\" is no list of nodes")
+        .says("1 job of which nothing tells where they ran, in no distance");
 }
 
 /// In files and on standard output every run is set against the one that repeats the log.
@@ -224,6 +238,40 @@ fn conflicts_are_told() {
     dir.replay(&format!("--trace j.swf {BOTH} --out o --no-plots -q")).code(0);
     let sizes = String::from_utf8(dir.read("o/by_size.csv")).expect("text");
     assert!(sizes.contains(",2,2,1,4.0,2.5,57.5\n") && sizes.contains(",4,1,2,10.0,"), "{sizes}");
+}
+
+/// A log that contradicts its machine or itself is an error if it is to be one.
+fn strict_stops_at_conflicts() {
+    let run = |dir: &Dir, words: &str| dir.replay(&format!("--trace j.swf --mesh {words} -q"));
+    let sound = dir("1,0-3\n2,\"4,5\"\n3,6-7\n");
+    run(&sound, "4x4 --sched recorded --alloc recorded --strict").code(0);
+    run(&sound, "4x4 --sched recorded,fcfs --alloc random --strict").code(0);
+    let full = ["j on 3x2, recorded: 1 job starts with too few processors free", "first job 3"];
+    run(&sound, "3x2 --sched recorded --alloc random --strict").fails(3, 1, &full);
+    run(&sound, "3x2 --sched fcfs,recorded --alloc random --strict").fails(3, 1, &full);
+    run(&sound, "3x2 --sched recorded --alloc random").code(0);
+    // Nobody counts points there, but processors all the same.
+    let nodes = dir("1,0-3\n2,\"4,5\"\n3,4-5\n");
+    run(&nodes, "3x2 --sched recorded --alloc recorded --strict").code(3).says(full[0]);
+    run(&nodes, "3x2 --sched recorded[overfull=error] --alloc recorded").fails(3, 1, &full);
+    // Processors that others held.
+    let held = dir("1,0-3\n2,\"3,4\"\n3,6-7\n");
+    let words = ["j on 4x4, recorded placements: 1 job on processors that others held", "4x11*80"];
+    run(&held, "4x4 --sched recorded --alloc recorded --strict").fails(3, 1, &words);
+    run(&held, "4x4 --sched recorded[overfull=error] --alloc recorded").code(0);
+    let grid = "traces = ['j.swf']\nmachines = ['4x4']\nschedulers = ['recorded']\nstrict = true\n\
+                allocator = ['recorded']\n";
+    let held = held.file("g.toml", grid);
+    held.replay("sweep g.toml --out o -q").fails(3, 1, &words);
+    // It is of no use where no log is repeated.
+    let words =
+        ["--strict: stops where a log contradicts itself, which only scheduler recorded repeats"];
+    run(&held, "4x4 --sched fcfs --alloc random --strict").fails(2, 1, &words);
+    held.replay("search --trace j.swf --mesh 4x4 --strict -q").fails(
+        2,
+        1,
+        &["--strict: is for run"],
+    );
 }
 
 /// Job 3 has no known place, and job 4 no processors when the log starts it.
@@ -302,7 +350,12 @@ fn what_is_missing_is_told() {
     let words = ["allocator recorded repeats the placements of a log", "not with fcfs"];
     dir.replay("--trace j.swf --mesh 4x4 --alloc recorded -q").fails(2, 1, &words);
     for (nodes, words) in [
-        ("1,0-3\n2,n[1-\n", ["j.nodes.csv:3: field nodes: \"n[1-\" is no list of nodes"]),
+        (
+            "1,n[1-\n",
+            [
+                "of none of its jobs anything tells where it ran; 1 list of nodes that cannot be read",
+            ],
+        ),
         ("1,0-3\nx,4\n", ["j.nodes.csv:3: field job: \"x\" is no number"]),
         ("1\n", ["j.nodes.csv:2: field nodes: is missing"]),
         ("1,0\n1,2\n", ["j.nodes.csv:3: field job: job 1 has nodes already"]),

@@ -160,6 +160,19 @@ fn shapes_that_do_not_fit_are_named() {
     dir.replay("--trace s.swf --alloc first-fit").fails(3, 1, &["s.shapes.csv:2", "\"x\""]);
     fs::write(dir.path("s.shapes.csv"), "job,w,h,d\n1,99,1,1\n").expect("written");
     dir.replay("--trace s.swf --alloc first-fit").fails(3, 1, &["s.shapes.csv:2", "99"]);
+    // A number that comes twice, also where one of the two is in no replay, and numbers that are new.
+    let log = "; MaxProcs: 64\n7 0 0 5 4\n8 1 0 5 4\n7 9 0 5 4\n9 10 0 5 4\n";
+    let dir = dir.file("t.swf", log).file("t.shapes.csv", "job,w,h,d\n8,1,4,1\n7,4,1,1\n");
+    let words = [
+        "t.shapes.csv:3: lines 2 and 4 of the trace are both job 7, and shapes are told by job number",
+    ];
+    dir.replay("--trace t.swf --alloc first-fit -q").fails(3, 1, &words);
+    dir.replay("--trace t.swf --alloc first-fit --jobs 2 -q").fails(3, 1, &words);
+    let words =
+        ["t.shapes.csv: policy batsim numbers jobs anew, and shapes are told by job number"];
+    dir.replay("--trace t.swf --alloc first-fit --policy batsim -q").fails(3, 1, &words);
+    let dir = dir.file("t.shapes.csv", "job,w,h,d\n8,1,4,1\n");
+    dir.replay("--trace t.swf --alloc first-fit -q").code(0);
 }
 
 fn impossible_wishes() {

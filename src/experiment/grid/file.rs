@@ -36,6 +36,9 @@ pub struct GridFile {
     /// A file that says where the nodes of logs stand.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub node_map: Option<String>,
+    /// Stop where a log contradicts its machine or itself, under the scheduler `recorded`.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub strict: bool,
     /// Malformed lines to skip per trace.
     pub max_errors: usize,
     /// Count tied decisions.
@@ -124,6 +127,7 @@ impl Default for GridFile {
             deps: None,
             down: None,
             node_map: None,
+            strict: false,
             max_errors: 0,
             ties: false,
             // As the main job does for its result files.

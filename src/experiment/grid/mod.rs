@@ -10,6 +10,7 @@
 //! deps = "honour"                 # jobs that follow others; default: ignore
 //! down = { file = "down.csv", rule = "drain", walls = false }  # processors out of service; default: none
 //! node-map = "map.csv"             # where nodes stand (allocator recorded); default: by their numbers or names
+//! strict = false                   # stop where a log contradicts its machine (scheduler recorded)
 //! max-errors = 0                  # malformed lines to skip per trace
 //! ties = false                    # count tied decisions (several times the cost)
 //! placements = true               # measure diameter, dispersal, components

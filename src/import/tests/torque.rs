@@ -23,8 +23,12 @@ fn torque_events() {
         ("00:46:08;E", "00:46;E", "log:4:1: date \"03/18/2017 00:46\": not a time"),
         (";A;74.bw;", ";A", "log:8:"),
         (" end=1060", "", "log:4:29: end \""),
-        ("host=26/0 R", "host=26/x R", "exec_host \"26/x\": not a list of nodes"),
-        ("host=26/0 R", "host=26/ R", "exec_host \"26/\": not a list of nodes"),
+        (
+            "host=26/0 Resource_List.nodect=1",
+            "host=26/x",
+            "exec_host \"26/x\": not a list of nodes",
+        ),
+        ("host=26/0 Resource_List.nodect=1", "host=26/", "exec_host \"26/\": not a list of nodes"),
     ] {
         assert!(error(from, to).contains(words), "{words} not in\n{}", error(from, to));
     }

@@ -9,7 +9,7 @@
 //! ```
 //!
 //! Times are seconds of the trace, after any scaling of its load. `node` takes the numbers of processors in
-//! scan order (of points, where these hold several), `box` two corners, both inclusive, with z or without.
+//! scan order (of points, where these hold several), `nodes` is the same word, `box` two corners, both inclusive, with z or without.
 
 use std::io::{BufRead, BufReader, Read};
 

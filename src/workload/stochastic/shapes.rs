@@ -14,7 +14,7 @@ mod error;
 pub use error::ShapeError;
 
 use crate::lines::{LineError, Lines};
-use crate::workload::Job;
+use crate::workload::{Job, Links};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::io::{self, BufRead, Write};
@@ -119,11 +119,12 @@ impl ShapeFile {
         }
     }
 
-    /// Gives each job its shape; how many have none.
+    /// Gives each job its shape; how many have none. `links` are those of their trace, which tell what numbers
+    /// several of its records have.
     ///
     /// # Errors
-    /// [`ShapeError`], if no job has a shape, or one of another size.
-    pub fn give(&self, jobs: &mut [Job]) -> Result<u64, ShapeError> {
+    /// [`ShapeError`], if no job has a shape, one of another size, or one that may be of another record.
+    pub fn give(&self, jobs: &mut [Job], links: &Links) -> Result<u64, ShapeError> {
         let first = jobs.first().map(|job| job.number);
         let (mut with, mut without) = (0u64, 0u64);
         for job in jobs {
@@ -132,6 +133,9 @@ impl ShapeFile {
                 without += 1;
                 continue;
             };
+            if let Some(records) = links.twice(number) {
+                return Err(ShapeError::Repeated { file, line, job: number, records });
+            }
             let size: u64 = shape.iter().map(|&side| u64::from(side)).product();
             if size != u64::from(job.size) {
                 return Err(ShapeError::Size { file, line, job: number, shape, size: job.size });
@@ -143,6 +147,12 @@ impl ShapeFile {
             Some(job) if with == 0 => Err(ShapeError::Missing { file: self.file.clone(), job }),
             _ => Ok(without),
         }
+    }
+
+    /// The file as the user named it.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.file
     }
 
     /// Number of shapes in the file.

@@ -85,6 +85,33 @@ pub enum ShapeError {
         /// Job number.
         job: i64,
     },
+    /// Two records have the number of a job with a shape.
+    #[error(
+        "{file}:{line}: lines {} and {} of the trace are both job {job}, and shapes are told by job number: nobody \
+         knows which of them has this one",
+        .records[0], .records[1]
+    )]
+    Repeated {
+        /// The file as the user named it.
+        file: String,
+        /// Line, 1-based.
+        line: u64,
+        /// Job number.
+        job: i64,
+        /// Lines of the trace, ascending.
+        records: [u32; 2],
+    },
+    /// The cleaning policy has given the jobs other numbers.
+    #[error(
+        "{file}: policy {policy} numbers jobs anew, and shapes are told by job number: it goes with policies that \
+         keep these"
+    )]
+    Renumbered {
+        /// The file as the user named it.
+        file: String,
+        /// Name of the policy.
+        policy: String,
+    },
     /// The sides do not multiply to the job's size.
     #[error(
         "{file}:{line}: job {job} needs {size} processors in its trace, its shape is {} x {} x {}",

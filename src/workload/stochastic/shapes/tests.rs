@@ -19,7 +19,7 @@ fn a_stream_gets_its_shapes_back() {
     assert_eq!(shapes.len(), stream.jobs.len());
     for jobs in [&stream.jobs[..], &stream.jobs[7..20]] {
         let mut again: Vec<Job> = jobs.iter().map(|&job| Job { shape: None, ..job }).collect();
-        shapes.give(&mut again).expect("all shapes");
+        shapes.give(&mut again, &Links::default()).expect("all shapes");
         assert_eq!(again, jobs);
     }
 }
@@ -28,7 +28,7 @@ fn a_stream_gets_its_shapes_back() {
 fn blanks_and_line_ends_do_not_matter() {
     let shapes = read(b"\r\n job, w,h ,d\r\n\n7, 2,3,1\r\n-1,1,1,5").expect("a good file");
     let mut jobs = [job(-1, 5), job(7, 6)];
-    shapes.give(&mut jobs).expect("shapes");
+    shapes.give(&mut jobs, &Links::default()).expect("shapes");
     assert_eq!(jobs.map(|job| job.shape), [Some([1, 1, 5]), Some([2, 3, 1])]);
 }
 
@@ -69,7 +69,7 @@ fn what_is_wrong_has_a_place() {
 #[test]
 fn jobs_and_shapes_must_agree() {
     let shapes = read(b"job,w,h,d\n1,2,3,4\n2,65535,65535,65535\n").expect("a good file");
-    let message = |jobs: &mut [Job]| shapes.give(jobs).unwrap_err().to_string();
+    let message = |jobs: &mut [Job]| shapes.give(jobs, &Links::default()).unwrap_err().to_string();
     let none = "s.csv: no job of the trace has a shape there, such as job 3";
     assert_eq!(message(&mut [job(3, 1), job(4, 1)]), none);
     assert_eq!(
@@ -78,7 +78,7 @@ fn jobs_and_shapes_must_agree() {
     );
     // The product wraps to this in 32 bits.
     let wrapped = 65535_u32.wrapping_mul(65535).wrapping_mul(65535);
-    assert!(shapes.give(&mut [job(2, wrapped)]).is_err());
+    assert!(shapes.give(&mut [job(2, wrapped)], &Links::default()).is_err());
 }
 
 #[test]

@@ -5,7 +5,7 @@ use crate::topology::{NodeId, PairDistances, Topology};
 /// A set of processors that a running job has on at least one machine.
 #[derive(Debug)]
 pub struct Held {
-    /// Sum of what its processors [mix](mix) to.
+    /// Sum of what its processors [`mix`] to.
     pub hash: u64,
     /// In the order in which they were chosen first.
     pub nodes: Vec<NodeId>,

@@ -1,9 +1,9 @@
-//! What replaying tie vectors as one saves: states decided for, and seconds a vector, by how many are
+//! What replaying tie vectors as one saves: machines decided for, and seconds a vector, by how many are
 //! replayed at once.
 //!
 //! The vectors are neighbours in the grid of the paper (SR 1 to 9, factors 0 to 10), from its middle;
-//! FCFS, the whole log, distances alone measured, one thread. A state is a set of running jobs with their
-//! processors; where nothing is shared there are vectors times jobs of them. Logs that are not at
+//! FCFS, the whole log, distances alone measured, one thread. Vectors before the same free
+//! processors are decided for on one machine; where nothing is shared there are vectors times jobs of them. Logs that are not at
 //! hand are named and left out.
 //!
 //! `cargo bench --bench lockstep`
@@ -32,7 +32,7 @@ const LOGS: [(&str, &str, &[usize]); 3] = [
 fn main() -> Result<(), Box<dyn Error>> {
     let manifest = Manifest::embedded()?;
     let search = SearchPath::from_env().with("../shared/traces");
-    println!("trace                    machine   vectors  states %  seconds a vector");
+    println!("trace                    machine   vectors  machines %  seconds a vector");
     for (log, machine, counts) in LOGS {
         match search.resolve(log, &manifest) {
             Ok(path) => measure(&path, log, machine, counts)?,
@@ -52,7 +52,7 @@ fn measure(path: &Path, log: &str, machine: &str, counts: &[usize]) -> Result<()
         let some = &vectors[first..][..count];
         let seconds = seconds(&trace, some)?;
         let states = states(&trace, some)?;
-        println!("{log:<24} {machine:<8} {count:>8} {states:>9.1} {seconds:>17.4}");
+        println!("{log:<24} {machine:<8} {count:>8} {states:>11.1} {seconds:>17.4}");
     }
     Ok(())
 }
@@ -73,7 +73,7 @@ fn seconds(trace: &Arc<Trace>, vectors: &[TieVector]) -> Result<f64, Box<dyn Err
     results.into_iter().try_fold(0.0, |sum, one| Ok(sum + one?.seconds / vectors.len() as f64))
 }
 
-/// States decided for, in percent of vectors times jobs.
+/// Machines decided for, in percent of vectors times jobs.
 fn states(trace: &Trace, vectors: &[TieVector]) -> Result<f64, Box<dyn Error>> {
     let (jobs, stop) = (&trace.workload.jobs, &Stop::new());
     let processors = trace.topology.processors() as u32;

@@ -20,12 +20,15 @@ pub struct Past {
     weights: Vec<f64>,
     /// By point: sum of the losses observed near it.
     losses: Vec<f64>,
+    /// By place among those observed together: the point that was there last, and how much of what is
+    /// observed there counts for each point.
+    kernels: Vec<(usize, Vec<f64>)>,
 }
 
 impl Past {
     /// So many points, of which nothing is known.
     pub fn new(points: usize) -> Self {
-        Self { weights: vec![0.0; points], losses: vec![0.0; points] }
+        Self { weights: vec![0.0; points], losses: vec![0.0; points], kernels: Vec::new() }
     }
 
     /// The loss per request to expect at a point: what was observed around it, drawn
@@ -34,18 +37,28 @@ impl Past {
         self.losses[point] / (self.weights[point] + DOUBT)
     }
 
-    /// Takes in the sum of losses over some requests at a point, to which every point has a squared
-    /// `distance` in widths of the kernel.
-    pub fn observe(&mut self, requests: f64, loss: f64, distance: impl Fn(usize) -> f64) {
-        for point in 0..self.weights.len() {
-            let kernel = (-distance(point) / 2.0).exp();
-            self.weights[point] += kernel * requests;
-            self.losses[point] += kernel * loss;
+    /// Takes in the sum of losses over some requests at a point, of which each point has a share.
+    fn take_in(&mut self, requests: f64, loss: f64, kernel: &[f64]) {
+        let sums = self.weights.iter_mut().zip(&mut self.losses);
+        for ((weight, lost), kernel) in sums.zip(kernel) {
+            *weight += kernel * requests;
+            *lost += kernel * loss;
         }
     }
 
+    /// The same at a point to which every point has a squared `distance` in widths of the kernel.
+    #[cfg(test)]
+    pub fn observe(&mut self, requests: f64, loss: f64, distance: impl Fn(usize) -> f64) {
+        let kernel: Vec<f64> =
+            (0..self.weights.len()).map(|point| kernel(distance(point))).collect();
+        self.take_in(requests, loss, &kernel);
+    }
+
     /// Takes in what was lost at some points over the same requests, where all else is older by so much.
-    /// `distance` is squared, from a point that was observed to another.
+    /// `distance` is squared, from a point that was observed to another, and always the same.
+    ///
+    /// Kernels cost more than all that is done with them. They are kept by place among the observed: from
+    /// one time to the next few of these move.
     pub fn learn(
         &mut self,
         observed: &[(usize, f64)],
@@ -58,8 +71,15 @@ impl Past {
         let beyond = |&(point, loss): &(usize, f64)| loss - requests * self.expected(point);
         let common = observed.iter().map(beyond).sum::<f64>() / observed.len().max(1) as f64;
         self.fade((-requests / memory).exp());
-        for &(point, loss) in observed {
-            self.observe(requests, loss - common, |other| distance(point, other));
+        self.kernels.resize(self.kernels.len().max(observed.len()), (usize::MAX, Vec::new()));
+        for (place, &(point, loss)) in observed.iter().enumerate() {
+            let (was, mut shares) = std::mem::take(&mut self.kernels[place]);
+            if was != point {
+                shares.clear();
+                shares.extend((0..self.weights.len()).map(|other| kernel(distance(point, other))));
+            }
+            self.take_in(requests, loss - common, &shares);
+            self.kernels[place] = (point, shares);
         }
     }
 
@@ -87,6 +107,11 @@ impl Past {
     }
 }
 
+/// The share in an observation that a point has at a squared distance from it.
+fn kernel(distance: f64) -> f64 {
+    (-distance / 2.0).exp()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -112,5 +137,21 @@ mod tests {
         }
         assert_eq!(past.best(), 2);
         assert!(past.expected(1).abs() < 1e-9 && past.expected(2) < -0.008, "{past:?}");
+    }
+    /// Whoever moves among the observed, what is learned is what each observation by itself comes to.
+    #[test]
+    fn kept_kernels_are_those_of_the_points_that_are_there() {
+        let apart = |from: usize, to: usize| (from.abs_diff(to) as f64 / 3.0).powi(2);
+        let (mut kept, mut plain) = (Past::new(40), Past::new(40));
+        for round in 0..30 {
+            let at = |place: usize| {
+                ((place * 13 + round / (place + 1) * 7) % 40, (place + round) as f64)
+            };
+            let observed: Vec<(usize, f64)> = (0..5).map(at).collect();
+            kept.learn(&observed, 16.0, 100.0, apart);
+            plain.kernels.clear();
+            plain.learn(&observed, 16.0, 100.0, apart);
+        }
+        assert_eq!((&kept.weights, &kept.losses), (&plain.weights, &plain.losses));
     }
 }

@@ -53,6 +53,15 @@ impl Machine {
         self.down.clone_from(&other.down);
     }
 
+    /// Whether the same processors of another machine of the same topology are free, and the same out of
+    /// service.
+    pub fn is_like(&self, other: &Self) -> bool {
+        let [ours, theirs] = [&self.down, &other.down];
+        self.free == other.free
+            && (ours.count, ours.walls) == (theirs.count, theirs.walls)
+            && (ours.count == 0 || ours.is_down == theirs.is_down)
+    }
+
     /// The interconnect.
     pub fn topology(&self) -> &Topology {
         &self.topology

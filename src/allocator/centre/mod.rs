@@ -15,6 +15,7 @@
 //! | `ends` | when running jobs are to end, for EF |
 //! | [`literal`] | the definition |
 //! | [`mc1x1`] | MC1x1, evaluated by box counts |
+//! | [`fleet`] | MC1x1 with many ways to break ties, each on its machine, in step |
 //! | [`pairwise`] | Gen-Alg and MM, evaluated by diamonds |
 //! | [`tuned`] | MC1x1 with a tie vector that tunes itself |
 //! | `told` | a decision in words, by the definition |
@@ -24,6 +25,7 @@ mod carried;
 #[cfg(test)]
 mod cases;
 mod ends;
+pub mod fleet;
 pub mod literal;
 pub mod mc1x1;
 mod names;

@@ -7,7 +7,7 @@ use std::error::Error;
 
 use super::alone::Alone;
 use super::footprint::footprint;
-use super::{Isolation, Totals, TraceError};
+use super::{Isolation, Totals, TraceError, processes, say};
 use crate::network::Network;
 use crate::network::links::{LinkLoads, Slot};
 use crate::network::traffic::JobTraffic;
@@ -142,10 +142,8 @@ impl Service for LinkService<'_> {
             return self.holding.start(id, job, nodes, now);
         }
         self.pass(now);
-        // Processors lost to internal fragmentation run no process.
-        if let Err(error) = self.begin(id, &nodes[..job.size as usize], now) {
-            self.refused = Some(error);
-        }
+        let begun = self.begin(id, processes(job, nodes), now);
+        self.refused = self.refused.take().or(begun.err());
     }
 
     fn advance(
@@ -153,9 +151,7 @@ impl Service for LinkService<'_> {
         until: i64,
         completed: &mut Vec<JobId>,
     ) -> Result<Option<i64>, Box<dyn Error + Send + Sync>> {
-        if let Some(error) = self.refused.take() {
-            return Err(error.into());
-        }
+        say(&mut self.refused)?;
         if std::mem::take(&mut self.stale) {
             self.loads.settle();
         }

@@ -152,6 +152,19 @@ impl Communication {
     }
 }
 
+/// The processors of a job that run a process: not those lost to internal fragmentation.
+fn processes<'a>(job: &Job, nodes: &'a [NodeId]) -> &'a [NodeId] {
+    &nodes[..job.size as usize]
+}
+
+/// Fails with what a start was refused for, which cannot fail itself.
+fn say<E>(refused: &mut Option<E>) -> Result<(), Box<dyn Error + Send + Sync>>
+where
+    E: Error + Send + Sync + 'static,
+{
+    refused.take().map_or(Ok(()), |error| Err(error.into()))
+}
+
 impl Service for Communication {
     /// What fewer processes would send is not modelled.
     fn takes_folded(&self) -> bool {
@@ -165,11 +178,8 @@ impl Service for Communication {
                 packets => self.demand.quota = Quota::fixed(packets),
             }
         }
-        // Processors lost to internal fragmentation run no process.
-        let nodes = &nodes[..job.size as usize];
-        if let Err(error) = self.traffic.start(u64::from(id.0), nodes, &self.demand) {
-            self.refused = Some(error);
-        }
+        let started = self.traffic.start(u64::from(id.0), processes(job, nodes), &self.demand);
+        self.refused = self.refused.take().or(started.err());
     }
 
     fn advance(
@@ -177,9 +187,7 @@ impl Service for Communication {
         until: i64,
         completed: &mut Vec<JobId>,
     ) -> Result<Option<i64>, Box<dyn Error + Send + Sync>> {
-        if let Some(error) = self.refused.take() {
-            return Err(error.into());
-        }
+        say(&mut self.refused)?;
         let held = self.holding.next();
         let until = held.map_or(until, |end| end.min(until));
         let cycle = self.exchange(until)?.map(|cycle| cycle as i64);

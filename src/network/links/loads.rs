@@ -202,19 +202,24 @@ impl LinkLoads {
     }
 
     /// Finds the slowdowns that agree with each other. What it does is a function of the order in
-    /// which jobs started and ended. Returns whether they agree to within [`AGREED`].
-    pub fn settle(&mut self) -> bool {
+    /// which jobs started and ended. After some hundred rounds they are taken as they
+    /// are, and the next time goes on from there: [`agree`](Self::agree) tells.
+    pub fn settle(&mut self) {
         let mut round = Vec::new();
         for _ in 0..ROUNDS {
             std::mem::swap(&mut round, &mut self.open);
             if round.is_empty() {
-                return true;
+                return;
             }
             round.sort_unstable();
             for slot in round.drain(..) {
                 self.adjust(slot);
             }
         }
+    }
+
+    /// Whether the slowdowns agree with each other to within [`AGREED`].
+    pub fn agree(&self) -> bool {
         self.open.is_empty()
     }
 

@@ -6,7 +6,7 @@ use crate::allocator::centre::{CentreOptions, ShellOrder, Slack, TieVector, Wall
 use crate::scheduler::registry::SchedulerSpec;
 use crate::simulation::replay;
 use crate::stop::Stop;
-use crate::topology::Topology;
+use crate::topology::{PairDistances, Topology};
 use crate::workload::Job;
 
 /// Jobs that come and go on a machine of so many processors.

@@ -5,7 +5,7 @@
 //! products for each candidate that differs from the others. Shells that counts alone do not settle are cut once for all vectors.
 
 use super::lane::Lane;
-use super::ring::Ring;
+use super::ring::{Ring, down_on_shell};
 use super::scores::Scores;
 use super::tie::{Rest, Sums, TieTerms, Value};
 use crate::allocator::centre::options::{CentreOptions, ShellOrder};
@@ -15,14 +15,14 @@ use crate::machine::{BoxCounts, Count, LANES, Machine};
 use crate::topology::{Grid, NodeId};
 
 /// A way to choose among nearly tied candidates.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Way {
     vector: TieVector,
     slack: Slack,
 }
 
 /// The counts of one machine, to copy when ways part.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Counts<C = u16> {
     free: BoxCounts<C>,
     tie: TieTerms<C>,
@@ -48,6 +48,8 @@ struct Candidate {
 
 /// Scan radii of which ways that are decided for together have at most so many.
 const MOST_RADII: usize = 64;
+/// Scan radii whose sums are added up in one go.
+const AT_ONCE: usize = 4;
 /// Of so many ways on, candidates that are equal for all of them are looked at once.
 const MANY: usize = 4;
 
@@ -62,6 +64,8 @@ pub struct Many {
     radius_of: Vec<u8>,
     /// The slack of all ways, if it is one.
     slack: Option<Slack>,
+    /// Whether walls are counted.
+    walls: bool,
     scores: Scores,
     ring: Ring,
     /// By scan radius.
@@ -87,27 +91,50 @@ impl Many {
     /// For `grid`; the vector and the slack among the options do not matter. `None` if the order of
     /// the last shell builds every candidate, or the scan radii are too many.
     pub fn new(grid: &Grid, options: CentreOptions, ways: Vec<Way>) -> Option<Self> {
-        let mut radii: Vec<u32> = ways.iter().map(|way| way.vector.scan_radius).collect();
-        radii.sort_unstable();
-        radii.dedup();
-        if options.order == ShellOrder::Greedy || radii.len() > MOST_RADII {
-            return None;
-        }
-        let place = |way: &Way| radii.partition_point(|&radius| radius < way.vector.scan_radius);
-        let first = ways.first().map(|way| way.slack);
-        Some(Self {
+        let mut many = Self {
             options,
-            radius_of: ways.iter().map(|way| place(way) as u8).collect(),
-            slack: first.filter(|&slack| ways.iter().all(|way| way.slack == slack)),
+            radius_of: Vec::new(),
+            slack: None,
+            walls: ways.iter().any(|way| way.vector.wall != 0),
             scores: Scores::new(grid),
             ring: Ring::new(grid, options.order),
-            candidates: vec![Vec::new(); radii.len()],
+            candidates: Vec::new(),
             taken: Vec::new(),
             unsettled: Vec::new(),
             grid: grid.clone(),
-            radii,
+            radii: Vec::new(),
             ways,
-        })
+        };
+        many.index();
+        (options.order != ShellOrder::Greedy && many.radii.len() <= MOST_RADII).then_some(many)
+    }
+
+    /// Ready for [turns](Self::turn) to vectors with WF: walls are counted, whether a way looks at them yet or not.
+    pub fn with_walls(self) -> Self {
+        Self { walls: true, ..self }
+    }
+
+    /// Puts another way in the place of one. All of them have no more scan radii than there may be.
+    pub fn turn(&mut self, way: u32, to: Way) {
+        debug_assert!(self.walls || to.vector.wall == 0);
+        self.ways[way as usize] = to;
+        self.index();
+        debug_assert!(self.radii.len() <= MOST_RADII);
+    }
+
+    /// What the ways have in common.
+    fn index(&mut self) {
+        let Self { ways, radii, .. } = self;
+        radii.clear();
+        radii.extend(ways.iter().map(|way| way.vector.scan_radius));
+        radii.sort_unstable();
+        radii.dedup();
+        let place = |way: &Way| radii.partition_point(|&radius| radius < way.vector.scan_radius);
+        self.radius_of.clear();
+        self.radius_of.extend(ways.iter().map(|way| place(way) as u8));
+        let first = ways.first().map(|way| way.slack);
+        self.slack = first.filter(|&slack| ways.iter().all(|way| way.slack == slack));
+        self.candidates.resize_with(self.candidates.len().max(radii.len()), Vec::new);
     }
 
     /// Number of ways.
@@ -117,8 +144,7 @@ impl Many {
 
     /// The counts of a machine of which nothing is known yet.
     pub fn counts<C: Count>(&self) -> Counts<C> {
-        let wall = i32::from(self.ways.iter().any(|way| way.vector.wall != 0));
-        let vector = TieVector { wall, ..TieVector::default() };
+        let vector = TieVector { wall: i32::from(self.walls), ..TieVector::default() };
         Counts {
             free: BoxCounts::new(&self.grid),
             tie: TieTerms::new(&self.grid, vector, self.options),
@@ -178,6 +204,15 @@ impl Many {
             winners.resize(members.len(), only);
             return;
         }
+        if let &[way] = members {
+            counts.tie.update(machine, &self.grid);
+            let narrow = TieTerms::is_narrow(&counts.free, machine.processors());
+            winners.push(match narrow {
+                true => self.winner_alone::<u16, C>(machine, counts, size, admitted, way),
+                false => self.winner_alone::<u32, C>(machine, counts, size, admitted, way),
+            });
+            return;
+        }
         let mut radii = 0u64;
         for &way in members {
             radii |= 1 << self.radius_of[way as usize];
@@ -196,6 +231,56 @@ impl Many {
         }
     }
 
+    /// The centre of least (tie value, score) among those with scores up to `admitted`, for one way.
+    #[inline(always)]
+    fn winner_alone<L: Lane, C: Count>(
+        &mut self,
+        machine: &Machine,
+        counts: &mut Counts<C>,
+        size: u32,
+        admitted: u64,
+        way: u32,
+    ) -> NodeId {
+        let Self { grid, ways, scores, ring, unsettled, .. } = self;
+        let vector = ways[way as usize].vector;
+        let (free, any_down) = (machine.free_count() as u32, machine.down_count() > 0);
+        // Processor numbers are in candidate order, so that the least of these is the winner.
+        let mut best = (i64::MAX, u64::MAX, NodeId(u32::MAX));
+        unsettled.clear();
+        for chunk in scores.chunks(admitted) {
+            let mut wanted = [false; LANES];
+            chunk.at_most(admitted).for_each(|i| wanted[i] = true);
+            let radii = [vector.scan_radius];
+            let (tie, mut nearby) = (&counts.tie, [[L::default(); LANES]]);
+            let terms = tie.terms::<L>(&counts.free, chunk, size, &wanted, &radii, &mut nearby);
+            for i in (0..LANES).filter(|&i| wanted[i]) {
+                let (score, centre) = (u64::from(chunk.scores[i]), chunk.node(i));
+                let mut sums = tie.sums(&terms, &nearby[0], vector.scan_radius, i, size, free);
+                if any_down {
+                    sums.give_back(&terms.outside(i), vector.scan_radius, |shell| {
+                        down_on_shell(grid, machine, centre, shell)
+                    });
+                }
+                match sums.value(vector) {
+                    Value::Exact(value) => best = best.min((value, score, centre)),
+                    Value::AtLeast(bound, rest) => {
+                        if (bound, score, centre) < best {
+                            unsettled.push(((bound, score, centre), 0, rest));
+                        }
+                    }
+                }
+            }
+        }
+        for &(bound, _, ref rest) in unsettled.iter() {
+            if bound < best {
+                let (_, score, centre) = bound;
+                let taken = counts.tie.taken(rest, machine, centre, ring);
+                best = best.min((rest.value(vector, taken), score, centre));
+            }
+        }
+        best.2
+    }
+
     /// Fills in the candidates with scores up to `admitted`, for each of some scan radii.
     #[inline(always)]
     fn survey<L: Lane, C: Count>(
@@ -207,24 +292,45 @@ impl Many {
         radii: u64,
     ) {
         let free = machine.free_count() as u32;
+        let any_down = machine.down_count() > 0;
         let mut place = 0;
         let wanted_radii = || (0..self.radii.len()).filter(|r| radii >> r & 1 == 1);
-        for r in wanted_radii() {
-            self.candidates[r].clear();
-        }
+        wanted_radii().for_each(|r| self.candidates[r].clear());
         for chunk in self.scores.chunks(admitted) {
             let mut wanted = [false; LANES];
             chunk.at_most(admitted).for_each(|i| wanted[i] = true);
-            for r in wanted_radii() {
-                let terms =
-                    counts.tie.terms::<L>(&counts.free, chunk, size, &wanted, self.radii[r]);
-                for (place, i) in (place..).zip((0..LANES).filter(|&i| wanted[i])) {
-                    self.candidates[r].push(Candidate {
-                        score: u64::from(chunk.scores[i]),
-                        centre: chunk.node(i),
-                        sums: counts.tie.sums(&terms, i, size, free),
-                        place,
-                    });
+            let mut left = wanted_radii();
+            loop {
+                // Numbers of some scan radii, and these.
+                let (mut numbers, mut wide, mut count) = ([0; AT_ONCE], [0; AT_ONCE], 0);
+                for r in left.by_ref().take(AT_ONCE) {
+                    (numbers[count], wide[count]) = (r, self.radii[r]);
+                    count += 1;
+                }
+                if count == 0 {
+                    break;
+                }
+                let mut nearby = [[L::default(); LANES]; AT_ONCE];
+                let terms = counts.tie.terms::<L>(
+                    &counts.free,
+                    chunk,
+                    size,
+                    &wanted,
+                    &wide[..count],
+                    &mut nearby,
+                );
+                for ((&r, &scan_radius), nearby) in numbers[..count].iter().zip(&wide).zip(&nearby)
+                {
+                    for (place, i) in (place..).zip((0..LANES).filter(|&i| wanted[i])) {
+                        let (score, centre) = (u64::from(chunk.scores[i]), chunk.node(i));
+                        let mut sums = counts.tie.sums(&terms, nearby, scan_radius, i, size, free);
+                        if any_down {
+                            sums.give_back(&terms.outside(i), scan_radius, |shell| {
+                                down_on_shell(&self.grid, machine, centre, shell)
+                            });
+                        }
+                        self.candidates[r].push(Candidate { score, centre, sums, place });
+                    }
                 }
             }
             place += wanted.iter().map(|&wanted| u32::from(wanted)).sum::<u32>();

@@ -30,7 +30,7 @@ use crate::stop::Stop;
 use crate::topology::{Grid, NodeId};
 use lane::Lane;
 pub use many::{Counts, Many, Way};
-use ring::{Ring, on_shell};
+use ring::{Ring, down_on_shell, on_shell};
 use scores::Scores;
 use tie::{Rest, TieTerms, Value};
 
@@ -165,20 +165,20 @@ impl<C: Count> Mc1x1<C> {
         for chunk in scores.chunks(admitted) {
             let mut wanted = [false; LANES];
             chunk.at_most(admitted).for_each(|i| wanted[i] = true);
-            let terms = tie.terms::<L>(free, chunk, size, &wanted, tie.scan_radius());
+            let mut nearby = [[L::default(); LANES]];
+            let radii = [tie.scan_radius()];
+            let terms = tie.terms::<L>(free, chunk, size, &wanted, &radii, &mut nearby);
             for i in (0..LANES).filter(|&i| wanted[i]) {
                 let (score, centre) = (u64::from(chunk.scores[i]), chunk.node(i));
                 let beats =
                     |best: Option<_>, value| best.is_none_or(|best| (value, score, centre) < best);
-                let mut value = tie.value(&terms, i, size, free_count);
+                let mut value = tie.value(&terms, &nearby[0], i, size, free_count);
                 if any_down {
-                    let (outside, mut down) = (terms.outside(i), 0);
+                    let outside = terms.outside(i);
                     if outside.busy > 0 {
-                        on_shell(grid, centre, outside.shell, |node| {
-                            down += u32::from(machine.is_down(node));
-                        });
+                        let down = down_on_shell(grid, machine, centre, outside.shell);
+                        value = value.less(-tie.down_term(down));
                     }
-                    value = value.less(-tie.down_term(down));
                 }
                 if let Some(ends) = ends {
                     let outside = terms.outside(i);

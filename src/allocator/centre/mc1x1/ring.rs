@@ -124,6 +124,13 @@ pub fn on_shell(grid: &Grid, centre: NodeId, shell: u32, mut visit: impl FnMut(N
     }
 }
 
+/// Processors out of service at distance `shell` from `centre`.
+pub fn down_on_shell(grid: &Grid, machine: &Machine, centre: NodeId, shell: u32) -> u32 {
+    let mut down = 0;
+    on_shell(grid, centre, shell, |node| down += u32::from(machine.is_down(node)));
+    down
+}
+
 /// The positions of an interval of one dimension, wrapped into range.
 #[inline(always)]
 fn positions(grid: &Grid, axis: usize, (low, length): (i32, u32)) -> impl Iterator<Item = u16> {

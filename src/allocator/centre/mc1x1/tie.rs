@@ -24,7 +24,7 @@ use crate::machine::{BoxCounts, Count, LANES, Machine};
 use crate::topology::{Grid, NodeId};
 
 /// Evaluates tie values on one grid.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct TieTerms<C> {
     vector: TieVector,
     /// `walls[i]`: counts of the free processors whose wall weight exceeds i, so that the
@@ -40,8 +40,6 @@ pub struct TieTerms<C> {
 
 /// The counts behind the tie values of 16 neighbouring centres.
 pub struct Terms<L> {
-    /// Shells that the sums go beyond the last.
-    scan_radius: u32,
     /// Outermost shell L.
     last: [L; LANES],
     /// Free processors in complete shells.
@@ -50,8 +48,6 @@ pub struct Terms<L> {
     within: [L; LANES],
     /// Radii from L on that the sums have seen.
     seen: [L; LANES],
-    /// Sum over r = L..=M of (cnt(r) - k), as far as the machine reaches.
-    nearby: [L; LANES],
     /// Positions in ring L + 1 that are not free.
     busy: [L; LANES],
     /// By level of wall weight.
@@ -164,6 +160,14 @@ impl Sums {
         }
     }
 
+    /// Processors out of service in the ring outside are nobody's. `down` counts those of a shell.
+    #[inline(always)]
+    pub fn give_back(&mut self, outside: &Outside, scan_radius: u32, down: impl Fn(u32) -> u32) {
+        if outside.busy > 0 {
+            self.border -= i64::from(scan_radius) * i64::from(down(outside.shell));
+        }
+    }
+
     /// Whether the value is settled for every vector.
     pub fn is_settled(&self) -> bool {
         self.last_wall[0] == self.last_wall[1]
@@ -222,7 +226,12 @@ impl<C: Count> TieTerms<C> {
 
     /// Takes over what another has counted on its machine; both are of one grid and vector.
     pub fn copy_from(&mut self, other: &Self) {
-        debug_assert_eq!(self.down_seen, other.down_seen);
+        self.down_seen = other.down_seen;
+        if self.weights != other.weights {
+            self.weights.clone_from(&other.weights);
+            self.walls.clone_from(&other.walls);
+            return;
+        }
         for (walls, others) in self.walls.iter_mut().zip(&other.walls) {
             walls.copy_from(others);
         }
@@ -234,8 +243,9 @@ impl<C: Count> TieTerms<C> {
         self.vector.scan_radius
     }
 
-    /// The terms of the centres of a chunk that are `wanted`, for a scan radius; those of the others
-    /// mean nothing.
+    /// The terms of the centres of a chunk that are `wanted`, for some scan radii, ascending; those of the
+    /// others mean nothing. By scan radius `nearby` becomes the sum over r = L..=M of (cnt(r) - k), as far as the
+    /// machine reaches.
     #[inline(always)]
     pub fn terms<L: Lane>(
         &self,
@@ -243,21 +253,21 @@ impl<C: Count> TieTerms<C> {
         chunk: &Chunk,
         size: u32,
         wanted: &[bool; LANES],
-        scan_radius: u32,
+        scan_radii: &[u32],
+        nearby: &mut [[L; LANES]],
     ) -> Terms<L> {
         let (zero, one, two) = (L::default(), L::from(1), L::from(2));
         let (row, first_lane, size) = (chunk.row, chunk.first_lane, L::clamp_from(size));
         // A lane is finished when it has seen M, and L + 1.
-        let enough = L::clamp_from(scan_radius.max(1).saturating_add(1));
-        let reach = L::clamp_from(scan_radius.saturating_add(1));
+        let widest = scan_radii.last().copied().unwrap_or(0);
+        let enough = L::clamp_from(widest.max(1).saturating_add(1));
+        nearby[..scan_radii.len()].fill([zero; LANES]);
         let wanted = wanted.map(L::mask);
         let mut t = Terms {
-            scan_radius,
             last: [zero; LANES],
             inner: [zero; LANES],
             within: [zero; LANES],
             seen: [zero; LANES],
-            nearby: [zero; LANES],
             busy: [zero; LANES],
             walls: [WallTerms::default(); MOST_WALLS as usize],
         };
@@ -265,9 +275,7 @@ impl<C: Count> TieTerms<C> {
         for radius in 0..=counts.max_radius() + 1 {
             let count =
                 counts.lanes(row, radius, first_lane).map(|count| L::clamp_from(count.into()));
-            let cells =
-                counts.lane_cells(row, radius, first_lane).map(|count| L::clamp_from(count.into()));
-            let (mut unfinished, mut filling) = (zero, zero);
+            let (mut unfinished, mut filling, mut edge) = (zero, zero, zero);
             for i in 0..LANES {
                 let full = L::mask(count[i] >= size);
                 t.seen[i] = t.seen[i].minus(full);
@@ -275,12 +283,24 @@ impl<C: Count> TieTerms<C> {
                 t.last[i] = t.last[i].plus(!full & one);
                 t.inner[i] = (count[i] & !full) | (t.inner[i] & full);
                 t.within[i] = t.within[i] | (count[i] & at_last);
-                let in_reach = full & L::mask(t.seen[i] <= reach);
-                t.nearby[i] = t.nearby[i].plus(count[i].minus(size) & in_reach);
-                let not_free = cells[i].minus(count[i]);
-                t.busy[i] = t.busy[i].plus(not_free & beyond).minus(not_free & at_last);
+                edge = edge | (wanted[i] & (at_last | beyond));
                 unfinished = unfinished | (wanted[i] & L::mask(t.seen[i] < enough));
                 filling = filling | (wanted[i] & (!full | at_last));
+            }
+            for (&scan_radius, nearby) in scan_radii.iter().zip(&mut *nearby) {
+                let reach = L::clamp_from(scan_radius.saturating_add(1));
+                for i in 0..LANES {
+                    let in_reach = L::mask(count[i] >= size) & L::mask(t.seen[i] <= reach);
+                    nearby[i] = nearby[i].plus(count[i].minus(size) & in_reach);
+                }
+            }
+            if edge != zero {
+                let cells = counts.lane_cells(row, radius, first_lane);
+                for i in 0..LANES {
+                    let not_free = L::clamp_from(cells[i].into()).minus(count[i]);
+                    let (at_last, beyond) = (L::mask(t.seen[i] == one), L::mask(t.seen[i] == two));
+                    t.busy[i] = t.busy[i].plus(not_free & beyond).minus(not_free & at_last);
+                }
             }
             if filling != zero {
                 let seen = &t.seen;
@@ -306,19 +326,35 @@ impl<C: Count> TieTerms<C> {
     /// The tie value of the centre in lane `i` of the terms for `size` processors out of
     /// `free`, as far as counts tell.
     #[inline(always)]
-    pub fn value<L: Lane>(&self, terms: &Terms<L>, i: usize, size: u32, free: u32) -> Value {
-        self.sums(terms, i, size, free).value(self.vector)
+    pub fn value<L: Lane>(
+        &self,
+        terms: &Terms<L>,
+        nearby: &[L; LANES],
+        i: usize,
+        size: u32,
+        free: u32,
+    ) -> Value {
+        let scan_radius = self.vector.scan_radius;
+        self.sums(terms, nearby, scan_radius, i, size, free).value(self.vector)
     }
 
-    /// What the terms of the centre in lane `i` come to for `size` processors out of `free`,
-    /// whatever the weights of the vector are.
+    /// What the terms of the centre in lane `i` come to for `size` processors out of `free` and a scan
+    /// radius, whatever the weights of the vector are.
     #[inline(always)]
-    pub fn sums<L: Lane>(&self, terms: &Terms<L>, i: usize, size: u32, free: u32) -> Sums {
+    pub fn sums<L: Lane>(
+        &self,
+        terms: &Terms<L>,
+        nearby: &[L; LANES],
+        scan_radius: u32,
+        i: usize,
+        size: u32,
+        free: u32,
+    ) -> Sums {
         let lane = |lanes: &[L; LANES]| -> u32 { lanes[i].into() };
-        let reach = terms.scan_radius + 1;
+        let reach = scan_radius + 1;
         let unseen = reach.saturating_sub(lane(&terms.seen));
-        let available = i64::from(lane(&terms.nearby)) + i64::from(unseen) * i64::from(free - size);
-        let border = i64::from(terms.scan_radius) * i64::from(lane(&terms.busy));
+        let available = i64::from(lane(nearby)) + i64::from(unseen) * i64::from(free - size);
+        let border = i64::from(scan_radius) * i64::from(lane(&terms.busy));
         if self.walls.is_empty() {
             return Sums { available, border, ..Sums::default() };
         }

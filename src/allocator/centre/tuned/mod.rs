@@ -13,11 +13,15 @@
 //! that is still to come. MC1x1 serves whatever finds enough free processors: all shadows
 //! stay in step with the real machine.
 //!
+//! Shadows before the same free processors decide [as one](crate::allocator::centre::fleet), and the real machine with
+//! them where it is like one of theirs.
+//!
 //! Cost: that of MC1x1 for every shadow and once more for the real machine, in time and
-//! memory; the map adds less than one of them.
+//! memory, less what they share; the map adds less than one of them.
 
 mod map;
 mod shadow;
+mod shadows;
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -28,9 +32,9 @@ use crate::allocator::notes::{self, Notes};
 use crate::allocator::{Allocator, Refusal, Request};
 use crate::machine::Machine;
 use crate::stop::Stop;
-use crate::topology::{Grid, NodeId, PairDistances, Topology};
+use crate::topology::{Grid, NodeId};
 use map::Map;
-use shadow::Shadow;
+use shadows::Shadows;
 
 /// How the tie vector is tuned.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -61,7 +65,7 @@ pub struct TunedMc1x1 {
     rng: ChaCha8Rng,
     map: Map,
     /// None before the first request.
-    shadows: Vec<Shadow>,
+    shadows: Option<Shadows>,
     /// The shadow that changes its vector next.
     next: usize,
     /// The point of the map that the real machine uses, and MC1x1 with its vector.
@@ -73,7 +77,8 @@ pub struct TunedMc1x1 {
     slots: Vec<u32>,
     spare: Vec<u32>,
     slots_made: u32,
-    distances: PairDistances,
+    /// Shadows decide each by itself in any case.
+    apart: bool,
     stop: Stop,
     notes: Notes,
 }
@@ -85,7 +90,7 @@ impl TunedMc1x1 {
         let mut tuned = Self {
             rng: ChaCha8Rng::seed_from_u64(seed),
             map: Map::new(grid, (!tuning.slack).then_some(options.slack)),
-            shadows: Vec::new(),
+            shadows: None,
             next: 0,
             best: 0,
             engine: Mc1x1::new(grid, options),
@@ -93,7 +98,7 @@ impl TunedMc1x1 {
             slots: vec![0; grid.processors()],
             spare: Vec::new(),
             slots_made: 0,
-            distances: PairDistances::new(&Topology::Grid(grid.clone())),
+            apart: false,
             grid: grid.clone(),
             options,
             tuning,
@@ -106,41 +111,87 @@ impl TunedMc1x1 {
         tuned
     }
 
-    fn engine_at(&self, point: usize) -> Mc1x1 {
+    fn options_at(&self, point: usize) -> CentreOptions {
         let (vector, slack) = self.map.rule(point);
-        let options = CentreOptions { tie: Some(vector), slack, ..self.options };
-        let mut engine = Mc1x1::new(&self.grid, options);
+        CentreOptions { tie: Some(vector), slack, ..self.options }
+    }
+
+    fn engine_at(&self, point: usize) -> Mc1x1 {
+        let mut engine = Mc1x1::new(&self.grid, self.options_at(point));
         engine.stopped_by(&self.stop);
         engine
     }
 
     /// Shadows of `machine`, on which no job runs.
-    fn cast_shadows(&mut self, machine: &Machine) {
-        for _ in 0..self.tuning.shadows {
-            let point = self.map.draw(&mut self.rng);
-            let engine = self.engine_at(point);
-            self.shadows.push(Shadow::new(machine, point, engine));
-        }
+    fn cast_shadows(&mut self, machine: &Machine) -> Shadows {
+        let points: Vec<usize> =
+            (0..self.tuning.shadows).map(|_| self.map.draw(&mut self.rng)).collect();
+        let at = |&point: &usize| (point, self.options_at(point));
+        let shadows: Vec<_> = points.iter().map(at).collect();
+        let real = self.options_at(self.best);
+        let mut shadows = Shadows::new(machine, &self.grid, &shadows, real, self.apart);
+        shadows.stopped_by(&self.stop);
+        shadows
     }
 
     /// Looks at the shadows: learns, chooses, and moves one of them.
-    fn tune(&mut self) {
+    fn tune(&mut self, shadows: &mut Shadows) {
         let requests = f64::from(self.tuning.every);
-        let look = |shadow: &mut Shadow| (shadow.point(), shadow.take_loss() as f64);
-        let losses: Vec<(usize, f64)> = self.shadows.iter_mut().map(look).collect();
-        self.map.learn(&losses, requests, f64::from(self.tuning.memory));
+        self.map.learn(&shadows.take_losses(), requests, f64::from(self.tuning.memory));
         let best = self.map.best();
         if best != self.best {
             self.best = best;
             self.engine = self.engine_at(best);
             self.engine.tells(&self.notes);
+            shadows.turn_real(self.options_at(best));
         }
         let point = self.map.draw(&mut self.rng);
-        let engine = self.engine_at(point);
-        if let Some(shadow) = self.shadows.get_mut(self.next) {
-            shadow.move_to(point, engine);
+        shadows.turn(self.next, point, &self.grid, self.options_at(point));
+        shadows.stopped_by(&self.stop);
+        self.next = (self.next + 1) % shadows.len().max(1);
+    }
+
+    /// The real machine and the shadows serve a request.
+    fn serve(
+        &mut self,
+        machine: &Machine,
+        request: Request,
+        shadows: &mut Shadows,
+        chosen: &mut Vec<NodeId>,
+    ) -> Result<(), Refusal> {
+        if self.since >= self.tuning.every {
+            self.tune(shadows);
+            self.since = 0;
         }
-        self.next = (self.next + 1) % self.shadows.len().max(1);
+        self.notes.say(|| {
+            let (vector, slack) = self.map.rule(self.best);
+            let since = notes::count(self.since as usize, "request");
+            let shadows = notes::count(shadows.len(), "shadow machine");
+            format!(
+                "by the past, on {shadows}, the vector of least expected loss is {vector} with a slack of {}; it was chosen {since} ago",
+                slack.share()
+            )
+        });
+        // Of what is told, and where all that are free are taken or too few are, the engine knows more.
+        let settled = request.size as usize >= machine.free_count();
+        let like = if settled || self.notes.are_read() { None } else { shadows.like(machine) };
+        if like.is_none() {
+            self.engine.allocate(machine, request, chosen)?;
+            if chosen.is_empty() {
+                return Ok(());
+            }
+        }
+        let slot = self.spare.pop().unwrap_or_else(|| {
+            self.slots_made += 1;
+            self.slots_made - 1
+        });
+        let real = like.map(|place| (place, &mut *chosen));
+        shadows.start(slot as usize, request, real, &self.stop)?;
+        if let Some(first) = chosen.first() {
+            self.slots[first.index()] = slot;
+        }
+        self.since += 1;
+        Ok(())
     }
 }
 
@@ -151,41 +202,19 @@ impl Allocator for TunedMc1x1 {
         request: Request,
         chosen: &mut Vec<NodeId>,
     ) -> Result<(), Refusal> {
-        if self.shadows.is_empty() {
-            self.cast_shadows(machine);
-        }
-        if self.since >= self.tuning.every {
-            self.tune();
-            self.since = 0;
-        }
-        self.notes.say(|| {
-            let (vector, slack) = self.map.rule(self.best);
-            let since = notes::count(self.since as usize, "request");
-            let shadows = notes::count(self.shadows.len(), "shadow machine");
-            format!(
-                "by the past, on {shadows}, the vector of least expected loss is {vector} with a slack of {}; it was chosen {since} ago",
-                slack.share()
-            )
-        });
-        self.engine.allocate(machine, request, chosen)?;
-        let Some(first) = chosen.first() else { return Ok(()) };
-        let slot = self.spare.pop().unwrap_or_else(|| {
-            self.slots_made += 1;
-            self.slots_made - 1
-        });
-        self.slots[first.index()] = slot;
-        for shadow in &mut self.shadows {
-            self.stop.check()?;
-            shadow.start(slot as usize, request, &mut self.distances);
-        }
-        self.since += 1;
-        Ok(())
+        let mut shadows = match self.shadows.take() {
+            Some(shadows) => shadows,
+            None => self.cast_shadows(machine),
+        };
+        let served = self.serve(machine, request, &mut shadows, chosen);
+        self.shadows = Some(shadows);
+        served
     }
 
     fn released(&mut self, _machine: &Machine, nodes: &[NodeId]) {
         let Some(first) = nodes.first() else { return };
         let slot = self.slots[first.index()];
-        self.shadows.iter_mut().for_each(|shadow| shadow.end(slot as usize));
+        self.shadows.iter_mut().for_each(|shadows| shadows.end(slot as usize));
         self.spare.push(slot);
     }
 
@@ -195,11 +224,11 @@ impl Allocator for TunedMc1x1 {
     }
 
     fn withdrawn(&mut self, _machine: &Machine, nodes: &[NodeId]) {
-        self.shadows.iter_mut().for_each(|shadow| shadow.withdraw(nodes));
+        self.shadows.iter_mut().for_each(|shadows| shadows.withdraw(nodes));
     }
 
     fn restored(&mut self, _machine: &Machine, nodes: &[NodeId]) {
-        self.shadows.iter_mut().for_each(|shadow| shadow.restore(nodes));
+        self.shadows.iter_mut().for_each(|shadows| shadows.restore(nodes));
     }
 
     fn tied_sets(&mut self, machine: &Machine, request: Request) -> Option<u32> {
@@ -207,8 +236,9 @@ impl Allocator for TunedMc1x1 {
     }
 
     fn reset(&mut self) {
-        let (stop, notes) = (self.stop.clone(), self.notes.clone());
+        let (stop, notes, apart) = (self.stop.clone(), self.notes.clone(), self.apart);
         *self = Self::new(&self.grid, self.options, self.tuning, self.seed);
+        self.apart = apart;
         self.stopped_by(&stop);
         self.tells(&notes);
     }
@@ -222,7 +252,7 @@ impl Allocator for TunedMc1x1 {
     fn stopped_by(&mut self, stop: &Stop) {
         self.stop = stop.clone();
         self.engine.stopped_by(stop);
-        self.shadows.iter_mut().for_each(|shadow| shadow.stopped_by(stop));
+        self.shadows.iter_mut().for_each(|shadows| shadows.stopped_by(stop));
     }
 }
 

@@ -5,7 +5,7 @@ use crate::stop::Stop;
 use crate::topology::{NodeId, PairDistances};
 
 /// A machine beside the real one, on which a tie vector of its own serves the same
-/// requests.
+/// requests, by itself.
 ///
 /// MC1x1 serves every request that finds enough free processors, whatever its vector, and
 /// a shadow has as many free as the real machine: it never falls out of step. Of processors that leave the
@@ -13,38 +13,23 @@ use crate::topology::{NodeId, PairDistances};
 /// more free than the real one.
 #[derive(Debug)]
 pub struct Shadow {
-    point: usize,
     engine: Mc1x1,
     machine: Machine,
     /// Processors of the jobs that run, by the job's slot.
     held: Vec<Vec<NodeId>>,
-    loss: u64,
     /// By processor: whether it is to leave when its job ends. Empty if none ever was.
     leaving: Vec<bool>,
 }
 
 impl Shadow {
-    /// A shadow of `machine`, which is empty. `engine` is MC1x1 with the vector at `point`
-    /// of the map.
-    pub fn new(machine: &Machine, point: usize, engine: Mc1x1) -> Self {
-        Self {
-            point,
-            engine,
-            machine: machine.clone(),
-            held: Vec::new(),
-            loss: 0,
-            leaving: Vec::new(),
-        }
+    /// A shadow of `machine`, which is empty, that `engine` serves.
+    pub fn new(machine: &Machine, engine: Mc1x1) -> Self {
+        Self { engine, machine: machine.clone(), held: Vec::new(), leaving: Vec::new() }
     }
 
-    /// Goes on with the vector at another point.
-    pub fn move_to(&mut self, point: usize, engine: Mc1x1) {
-        (self.point, self.engine) = (point, engine);
-    }
-
-    /// The point of its vector in the map.
-    pub fn point(&self) -> usize {
-        self.point
+    /// Goes on with another vector.
+    pub fn turn(&mut self, engine: Mc1x1) {
+        self.engine = engine;
     }
 
     /// Processors that are free, those that are out of service, and those that are to leave.
@@ -54,14 +39,9 @@ impl Shadow {
         [self.machine.free_count(), self.machine.down_count(), leaving]
     }
 
-    /// Pairwise L1 of all jobs started since this was last asked.
-    pub fn take_loss(&mut self) -> u64 {
-        std::mem::take(&mut self.loss)
-    }
-
-    /// Serves a request, for the job in `slot`. Without enough free processors, which only
+    /// Serves a request, for the job in `slot`, whose pairwise L1 it returns. Without enough free processors, which only
     /// a caller can bring about who does not occupy what it was given, it passes.
-    pub fn start(&mut self, slot: usize, request: Request, distances: &mut PairDistances) {
+    pub fn start(&mut self, slot: usize, request: Request, distances: &mut PairDistances) -> u64 {
         if slot >= self.held.len() {
             self.held.resize_with(slot + 1, Vec::new);
         }
@@ -69,8 +49,9 @@ impl Shadow {
         nodes.clear();
         if self.engine.allocate(&self.machine, request, nodes).is_ok() {
             self.machine.occupy(nodes);
-            self.loss += distances.sum(nodes);
+            return distances.sum(nodes);
         }
+        0
     }
 
     /// Lets a flag break off its decisions.

@@ -1,5 +1,8 @@
 use super::*;
+use crate::allocator::centre::options::ShellOrder;
+use crate::allocator::centre::tie::WallRule;
 use crate::allocator::out_of_service;
+use crate::topology::{PairDistances, Topology};
 use proptest::prelude::*;
 use rand::RngExt;
 
@@ -81,10 +84,9 @@ proptest! {
     ) {
         let mut allocator = tuned(machine, 1);
         let (served, real) = choices(&mut allocator, machine, &history);
-        prop_assert_eq!(allocator.shadows.len(), if served.is_empty() { 0 } else { 3 });
-        for shadow in &allocator.shadows {
-            prop_assert_eq!(shadow.counts(), [real.free_count(), 0, 0]);
-        }
+        let counts = allocator.shadows.iter().flat_map(Shadows::counts);
+        let expected = vec![[real.free_count(), 0, 0]; if served.is_empty() { 0 } else { 3 }];
+        prop_assert_eq!(counts.collect::<Vec<_>>(), expected);
     }
 
     /// Also where processors leave and return: a shadow has more free by those that a job of its own still holds.
@@ -103,9 +105,90 @@ proptest! {
         for [free, shadow_free, leaving] in shadows {
             prop_assert_eq!(shadow_free, free + leaving);
         }
-        for shadow in &allocator.shadows {
-            prop_assert_eq!(shadow.counts(), [real.processors(), 0, 0]);
+        for counts in allocator.shadows.iter().flat_map(Shadows::counts) {
+            prop_assert_eq!(counts, [real.processors(), 0, 0]);
         }
+    }
+
+    /// Whether shadows decide as one or each by itself, every choice is the same, every shadow, and what is
+    /// learned.
+    #[test]
+    fn shadows_that_decide_as_one_choose_as_each_does_by_itself(
+        machine in proptest::sample::select(vec!["10x10", "torus:6x5", "4x3x5", "torus:3x4x4", "1x9", "9x20"]),
+        history in out_of_service::history(1..220),
+        seed: u64,
+        [slack, scan, per_wall, walled] in any::<[bool; 4]>(),
+    ) {
+        let topology: Topology = machine.parse().expect("a machine");
+        let tuning = TuneOptions { shadows: 7, every: 4, memory: 100, slack };
+        let options = CentreOptions {
+            wall: if per_wall { WallRule::PerWall } else { WallRule::Once },
+            order: if scan { ShellOrder::Scan } else { ShellOrder::Carried },
+            ..CentreOptions::default()
+        };
+        let grid = topology.grid().expect("a grid");
+        let together = TunedMc1x1::new(grid, options, tuning, seed);
+        let mut apart = TunedMc1x1::new(grid, options, tuning, seed);
+        apart.apart = true;
+        let mut twins = Twins { together, apart };
+        let mut real = Machine::new(topology.clone());
+        real.wall_off(walled);
+        let request = |a: f64, b: f64| Request::of_size(1 + (a * b * 20.0) as u32);
+        out_of_service::drive(&mut twins, &mut real, history, request, |_, _, _| Ok(()))?;
+    }
+}
+
+/// Two that must not differ.
+struct Twins {
+    together: TunedMc1x1,
+    apart: TunedMc1x1,
+}
+
+impl Twins {
+    fn compare(&self) {
+        let [ours, theirs] = [&self.together, &self.apart].map(|tuned| {
+            let counts: Vec<_> = tuned.shadows.iter().flat_map(Shadows::counts).collect();
+            (counts, tuned.best, tuned.next, format!("{:?}", tuned.map))
+        });
+        assert_eq!(ours, theirs);
+    }
+}
+
+impl Allocator for Twins {
+    fn takes_outages(&self) -> bool {
+        true
+    }
+
+    fn allocate(
+        &mut self,
+        machine: &Machine,
+        request: Request,
+        chosen: &mut Vec<NodeId>,
+    ) -> Result<(), Refusal> {
+        let served = self.together.allocate(machine, request, chosen);
+        let mut again = Vec::new();
+        assert_eq!(self.apart.allocate(machine, request, &mut again), served);
+        assert_eq!(*chosen, again);
+        self.compare();
+        served
+    }
+
+    fn released(&mut self, machine: &Machine, nodes: &[NodeId]) {
+        self.together.released(machine, nodes);
+        self.apart.released(machine, nodes);
+        self.compare();
+    }
+
+    fn withdrawn(&mut self, machine: &Machine, nodes: &[NodeId]) {
+        self.together.withdrawn(machine, nodes);
+        self.apart.withdrawn(machine, nodes);
+        self.compare();
+    }
+
+    fn restored(&mut self, machine: &Machine, nodes: &[NodeId]) {
+        self.together.restored(machine, nodes);
+        self.apart.restored(machine, nodes);
+        self.compare();
     }
 }
 
@@ -119,7 +202,7 @@ struct Watched<'a> {
 impl Watched<'_> {
     fn look(&mut self, machine: &Machine) {
         let down = machine.down_count();
-        for [free, own_down, leaving] in self.inner.shadows.iter().map(Shadow::counts) {
+        for [free, own_down, leaving] in self.inner.shadows.iter().flat_map(Shadows::counts) {
             assert_eq!(own_down + leaving, down);
             self.seen.push([machine.free_count(), free, leaving]);
         }

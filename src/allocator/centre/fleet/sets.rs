@@ -1,11 +1,12 @@
 //! The processor sets of running jobs, each kept once however many machines agree on it.
 
-use crate::topology::{NodeId, PairDistances};
+use crate::topology::{NodeId, PairDistances, Topology};
 
 /// A set of processors that a running job has on at least one machine.
 #[derive(Debug)]
 pub struct Held {
-    hash: u64,
+    /// Sum of what its processors [`mix`] to.
+    pub hash: u64,
     /// In the order in which they were chosen first.
     pub nodes: Vec<NodeId>,
     /// Sum of hop distances over all pairs.
@@ -15,44 +16,70 @@ pub struct Held {
 /// The sets of all running jobs, by the slot of the job.
 #[derive(Debug)]
 pub struct Sets {
-    by_slot: Vec<Vec<Held>>,
+    by_slot: Vec<Slot>,
+    /// By processor, what it mixes to.
+    mixed: Vec<u64>,
     distances: PairDistances,
     spare: Vec<Vec<NodeId>>,
     sorted: [Vec<NodeId>; 2],
 }
 
+/// The sets that one job has.
+#[derive(Debug, Default)]
+struct Slot {
+    held: Vec<Held>,
+    /// Their hashes, to look through.
+    hashes: Vec<u64>,
+}
+
 impl Sets {
     /// No job runs.
-    pub fn new(distances: PairDistances) -> Self {
-        Self { by_slot: Vec::new(), distances, spare: Vec::new(), sorted: Default::default() }
+    pub fn new(topology: &Topology) -> Self {
+        let mixed = topology.nodes().map(|node| mix(u64::from(node.0))).collect();
+        let distances = PairDistances::new(topology);
+        Self {
+            by_slot: Vec::new(),
+            mixed,
+            distances,
+            spare: Vec::new(),
+            sorted: Default::default(),
+        }
     }
 
     /// Nobody has anything in this slot yet.
     pub fn open(&mut self, slot: usize) {
         if slot >= self.by_slot.len() {
-            self.by_slot.resize_with(slot + 1, Vec::new);
+            self.by_slot.resize_with(slot + 1, Slot::default);
         }
     }
 
     /// The number of a set among those of its job, which is kept if it is new.
     pub fn number(&mut self, slot: usize, nodes: &[NodeId]) -> u32 {
-        let hash = nodes.iter().fold(0u64, |sum, node| sum.wrapping_add(mix(u64::from(node.0))));
-        let known = (0..self.by_slot[slot].len())
-            .find(|&place| self.by_slot[slot][place].hash == hash && self.same(slot, place, nodes));
+        let hash = nodes.iter().fold(0u64, |sum, node| sum.wrapping_add(self.mixed[node.index()]));
+        let hashes = &self.by_slot[slot].hashes;
+        let mut known = hashes.iter().position(|&other| other == hash);
+        while let Some(place) = known
+            && !self.same(slot, place, nodes)
+        {
+            let mut later = self.by_slot[slot].hashes[place + 1..].iter();
+            known = later.position(|&other| other == hash).map(|by| place + 1 + by);
+        }
         let place = known.unwrap_or_else(|| {
             let mut kept = self.spare.pop().unwrap_or_default();
             kept.clear();
             kept.extend_from_slice(nodes);
             let pairwise_l1 = self.distances.sum(nodes);
-            self.by_slot[slot].push(Held { hash, nodes: kept, pairwise_l1 });
-            self.by_slot[slot].len() - 1
+            let of = &mut self.by_slot[slot];
+            of.held.push(Held { hash, nodes: kept, pairwise_l1 });
+            of.hashes.push(hash);
+            of.held.len() - 1
         });
         place as u32
     }
 
     /// Whether a kept set has the same processors, in whatever order.
     fn same(&mut self, slot: usize, place: usize, nodes: &[NodeId]) -> bool {
-        let kept = &self.by_slot[slot][place].nodes;
+        let kept = &self.by_slot[slot].held[place].nodes;
         if kept == nodes {
             return true;
         }
@@ -67,17 +94,19 @@ impl Sets {
 
     /// A set of the job in a slot.
     pub fn get(&self, slot: usize, number: u32) -> &Held {
-        &self.by_slot[slot][number as usize]
+        &self.by_slot[slot].held[number as usize]
     }
 
     /// How many sets the job in a slot has.
     pub fn count(&self, slot: usize) -> usize {
-        self.by_slot[slot].len()
+        self.by_slot[slot].held.len()
     }
 
     /// The job in a slot has ended everywhere.
     pub fn close(&mut self, slot: usize) {
-        self.spare.extend(self.by_slot[slot].drain(..).map(|held| held.nodes));
+        let of = &mut self.by_slot[slot];
+        self.spare.extend(of.held.drain(..).map(|held| held.nodes));
+        of.hashes.clear();
     }
 }
 
@@ -95,7 +124,7 @@ mod tests {
 
     #[test]
     fn a_set_is_one_in_any_order() {
-        let mut sets = Sets::new(PairDistances::new(&"4x4".parse().expect("a mesh")));
+        let mut sets = Sets::new(&"4x4".parse().expect("a mesh"));
         sets.open(2);
         let number = |sets: &mut Sets, nodes: &[u32]| {
             sets.number(2, &nodes.iter().map(|&node| NodeId(node)).collect::<Vec<_>>())

@@ -232,7 +232,7 @@ impl LinkLoads {
         self.shared.look(&job.footprint, old, &self.links);
         // Who is alone is so to the last bit.
         let is_alone = self.shared.links.is_empty();
-        let new = if is_alone { 1.0 } else { self.shared.confirmed(old) };
+        let new = if is_alone { 1.0 } else { self.shared.confirmed(old, &job.footprint) };
         if (new - old).abs() <= AGREED * old && !is_alone || new == old {
             return;
         }
@@ -274,71 +274,54 @@ impl Load {
     }
 }
 
-/// The links that a job shares, and its streams on these; kept for their memory.
+/// The links that a job shares, and what it waits on each of its links; kept for their memory.
 #[derive(Clone, Debug, Default)]
 struct Shared {
-    /// Number of a link of the job, the job's part in it, and what all of its sharers come to without the job.
-    links: Vec<(Reserved, Sums)>,
-    /// By link of the job, its place among the shared ones.
-    places: Vec<u32>,
-    /// The weights of all streams on shared links, and where each stream ends.
-    weights: Vec<(u32, f64)>,
-    ends: Vec<usize>,
+    /// The job's part in a link, its number among the job's, and what all of its sharers come to without the job.
+    links: Vec<(Reserved, u32, Sums)>,
+    /// By link of the job; 0 where it is alone.
     waits: Vec<f64>,
 }
-
-const ALONE: u32 = u32::MAX;
 
 impl Shared {
     /// Looks at a job whose present slowdown is `slowdown`.
     fn look(&mut self, footprint: &Footprint, slowdown: f64, links: &[Load]) {
-        let Self { links: shared, places, weights, ends, .. } = self;
-        shared.clear();
-        places.clear();
-        places.extend(footprint.links.iter().map(|own| {
+        self.links.clear();
+        self.waits.clear();
+        self.waits.resize(footprint.links.len(), 0.0);
+        for (number, own) in (0..).zip(&footprint.links) {
             let load = &links[own.link.index()];
             // Alone on a link: nothing to wait for, to the last bit.
-            if load.sharers.len() < 2 {
-                return ALONE;
+            if load.sharers.len() >= 2 {
+                let others = load.sums.with(-1.0, own.share / slowdown, own.hold);
+                self.links.push((*own, number, others));
             }
-            shared.push((*own, load.sums.with(-1.0, own.share / slowdown, own.hold)));
-            shared.len() as u32 - 1
-        }));
-        weights.clear();
-        ends.clear();
-        for stream in &footprint.streams {
-            let on = stream.weights.iter().map(|&(link, weight)| (places[link as usize], weight));
-            weights.extend(on.filter(|&(place, _)| place != ALONE));
-            ends.push(weights.len());
         }
     }
 
     /// The slowdown that a job's waits ask for if it has a slowdown already.
-    fn wanted(&mut self, slowdown: f64) -> f64 {
-        self.waits.clear();
-        self.waits.extend(self.links.iter().map(|(own, others)| {
+    fn wanted(&mut self, slowdown: f64, footprint: &Footprint) -> f64 {
+        for &(own, number, others) in &self.links {
             let share = own.share / slowdown;
-            others.with(1.0, share, own.hold).wait(share, own.hold)
-        }));
-        let (mut begin, mut most) = (0, 0.0f64);
-        for &end in &self.ends {
-            let stream = &self.weights[begin..end];
-            let sum = stream.iter().map(|&(link, weight)| weight * self.waits[link as usize]).sum();
-            (begin, most) = (end, most.max(sum));
+            self.waits[number as usize] = others.with(1.0, share, own.hold).wait(share, own.hold);
         }
-        1.0 + most
+        let waits = &self.waits[..];
+        let late = |stream: &Stream| -> f64 {
+            stream.weights.iter().map(|&(link, weight)| weight * waits[link as usize]).sum()
+        };
+        1.0 + footprint.streams.iter().map(late).fold(0.0, f64::max)
     }
 
     /// The slowdown f that the job's own waits confirm, the others' as they are: f = wanted(f). A slower
     /// job reserves less, so that its waits fall as f grows, and there is one such f.
-    fn confirmed(&mut self, old: f64) -> f64 {
-        let at_old = self.wanted(old);
+    fn confirmed(&mut self, old: f64, footprint: &Footprint) -> f64 {
+        let at_old = self.wanted(old, footprint);
         if (at_old - old).abs() <= AGREED * old {
             return old;
         }
         // The root lies between f and what f asks for. Excess: by how much f asks for more than it is.
         let (mut low, mut high) = if at_old > old { (old, at_old) } else { (at_old.max(1.0), old) };
-        let mut excess = |f: f64| self.wanted(f) - f;
+        let mut excess = |f: f64| self.wanted(f, footprint) - f;
         let (mut at_low, mut at_high) = match at_old > old {
             true => (at_old - old, excess(high)),
             false => (excess(low), at_old - old),

@@ -41,7 +41,7 @@ fn a_page_holds_all_that_ran() {
 /// The verdict is that of `compare`, and says so where it has no jobs to compare.
 fn the_verdict_has_an_interval() {
     let dir = Dir::with_trace();
-    let run = "--jobs 900 --alloc mc1x1,random,hilbert-first-fit -q";
+    let run = "--jobs 2500 --alloc mc1x1,random,hilbert-first-fit -q";
     dir.replay(&format!("{run} --out out")).code(0);
     dir.replay("report out --write page.html -q").code(0);
     let page = String::from_utf8(dir.read("page.html")).expect("UTF-8");

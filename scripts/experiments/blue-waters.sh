@@ -54,8 +54,8 @@ routers with two nodes each. A job gets whole routers, so one of an odd number o
 that jobs offer a load of 0.3 to 1 of all 27,648 nodes; the log itself offers 0.49. Run times and sizes stay.
 
 *Contiguous* allocators give a job one box of routers, or let it wait: First Fit and Best Fit in one
-orientation or in all (`turning`), sides chosen for the least total side length, which rounds up; `placements` takes boxes with sides
-of powers of two, aligned, by the rule that tunes itself or, with `tie=slurm`, by Slurm's. The others take what is free.
+orientation or in all (`turning`), sides chosen for the least total side length, which rounds up; `placements[tie=slurm]` takes boxes with sides
+of powers of two, aligned, by Slurm's rule. The others take what is free.
 
 Utilization is over the makespan, which ends long after the last arrival: jobs run up to two days.
 Waits at loads that a strategy cannot carry grow with the length of the log; they say that it cannot, not how long jobs would wait.
@@ -80,7 +80,7 @@ TXT
     done
 
     printf '\n## Every strategy that works on this machine\n\n'
-    command=("${grid[@]}" --alloc "$scattered,$contiguous,placements[tie=slurm,anchors=half],placements,anca,midplane[unit=4x4x4]")
+    command=("${grid[@]}" --alloc "$scattered,$contiguous,placements[tie=slurm,anchors=half],anca,midplane[unit=4x4x4]")
     "$replay" "${command[@]}" --no-jobs --no-plots --quiet --out "$work/bw-all" > /dev/null
     printf '`replay %s`\n' "${command[*]}"
     cp "$work/bw-all/runs.csv" "$out/blue-waters.csv"
@@ -95,7 +95,7 @@ TXT
     price_by_size "$work/bw-all/by_size.csv" 0.8 easy
 
     printf '\n## A place for the head of the queue, instead of a number of processors\n\n'
-    command=("${blue_waters_log[@]}" --scale-load 0.5,0.8 --sched 'easy[guard=place]' --alloc "$contiguous,placements")
+    command=("${blue_waters_log[@]}" --scale-load 0.5,0.8 --sched 'easy[guard=place]' --alloc "$contiguous")
     "$replay" "${command[@]}" --no-jobs --no-plots --quiet --out "$work/bw-place" > /dev/null
     printf '`replay %s`\n' "${command[*]}"
     cp "$work/bw-place/runs.csv" "$out/blue-waters-place.csv"

@@ -13,22 +13,22 @@ trials!(
 
 fn strategies_are_compared_job_by_job() {
     let dir = Dir::new();
-    dir.replay("--jobs 600 --alloc mc1x1,random -q --no-plots --out out").code(0);
+    dir.replay("--jobs 2500 --alloc mc1x1,random -q --no-plots --out out").code(0);
     let compare = |rest: &str| dir.replay(&format!("compare out:0 out:1 {rest}"));
     let all = compare("--format json").code(0).says_nothing();
     let fields = ["compared_measure", "pairs", "change_verdict"];
     assert_eq!(
         all.fields(&fields),
         [
-            "wait 600 same",
-            "turnaround 600 same",
-            "bounded_slowdown 600 same",
-            "pairwise_l1 600 worse",
-            "distance 600 worse",
+            "wait 2500 same",
+            "turnaround 2500 same",
+            "bounded_slowdown 2500 same",
+            "pairwise_l1 2500 worse",
+            "distance 2500 worse",
         ]
     );
     // The mean is that of the run.
-    let runs = dir.replay("--jobs 600 --alloc mc1x1,random -q --format json").code(0);
+    let runs = dir.replay("--jobs 2500 --alloc mc1x1,random -q --format json").code(0);
     let means = all.fields(&["base_mean", "compared_mean"]);
     let expected = runs.fields(&["mean_pairwise_l1"]);
     assert_eq!(means[3], expected.join(" "));

@@ -176,7 +176,12 @@ pub fn tell_without_waits(workload: &Workload, quiet: bool) -> Result<(), Failur
 /// Says where a log has more processors busy than the machine has.
 pub fn tell_conflicts(trace: &Trace, rule: WhenFull, quiet: bool) -> Result<(), Failure> {
     let (_, overfull) = trace.recorded(&Stop::new()).map_err(Failure::data)?;
-    let told = format!("{} on {}, recorded: {overfull}", trace.workload.name, trace.topology);
+    let (name, machine) = (&trace.workload.name, &trace.topology);
+    let whole = match machine.per_point() {
+        1 => String::new(),
+        each => format!(" (counted in points of {each} processors, of which a job holds whole ones)"),
+    };
+    let told = format!("{name} on {machine}, recorded: {overfull}{whole}");
     match rule {
         _ if overfull.jobs == 0 => {}
         WhenFull::Error => return Err(Failure::data(anyhow::anyhow!("{told}"))),

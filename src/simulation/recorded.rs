@@ -21,8 +21,10 @@ mod order {
 /// When a log has more processors busy than the machine has.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Overfull {
-    /// Jobs that started with too few processors free.
+    /// Jobs that started with too few processors free, where who found too few before holds none.
     pub jobs: u64,
+    /// Jobs that started while more were busy than there are, where all jobs hold what the log says.
+    pub all_counted: u64,
     /// Spans of time in which more were busy than there are, as long as they are without a break. A job of run
     /// time 0 is never busy.
     pub spans: u64,
@@ -35,16 +37,17 @@ pub struct Overfull {
 }
 
 impl fmt::Display for Overfull {
-    /// `23 jobs start with too few processors free; 4 too many at worst, 17 times, 311 s at most; ..`.
+    /// `12 jobs start with too few processors free; counting these as busy, too, 23 do, 4 too many at worst, ..`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Overfull { jobs, spans, longest, worst, first } = self;
+        let Overfull { jobs, all_counted, spans, longest, worst, first } = self;
         let (start, s) = if *jobs == 1 { ("starts", "") } else { ("start", "s") };
         write!(f, "{} {start} with too few processors free; ", counted(*jobs, "job"))?;
         // Where only jobs of run time 0 find too few free, no time is overfull.
         if *spans > 0 {
             let (worst, times) = (grouped(*worst), counted(*spans, "time"));
-            let longest = grouped(longest.unsigned_abs());
-            write!(f, "{worst} too many at worst, {times}, {longest} s at most; ")?;
+            let (all, longest) = (grouped(*all_counted), grouped(longest.unsigned_abs()));
+            let does = if *all_counted == 1 { "does" } else { "do" };
+            write!(f, "counting these as busy, too, {all} {does}, {worst} too many at worst, {times}, {longest} s at most; ")?;
         }
         write!(f, "first job{s}")?;
         first
@@ -110,6 +113,7 @@ impl Timeline {
                 }
                 order::START => {
                     busy += u64::from(job.size);
+                    overfull.all_counted += u64::from(busy > u64::from(processors));
                     if is_placed {
                         free -= job.size;
                         events.push(Event::Start(id));
@@ -211,10 +215,11 @@ mod tests {
         let jobs = [job(0, 0, 10, 3), job(1, 0, 20, 2), job(2, 0, 5, 1), job(3, 10, 5, 4)];
         let (timeline, overfull) = recorded(&jobs, &[0, 2, 3, 1]).expect("a schedule");
         assert_eq!(timeline.unplaced(), [JobId(1)]);
-        let expected = Overfull { jobs: 1, spans: 2, longest: 8, worst: 2, first: vec![1] };
+        let expected =
+            Overfull { jobs: 1, all_counted: 3, spans: 2, longest: 8, worst: 2, first: vec![1] };
         assert_eq!(overfull, expected);
-        let shown = "1 job starts with too few processors free; 2 too many at worst, 2 times, 8 s at most; \
-                     first job 1";
+        let shown = "1 job starts with too few processors free; counting these as busy, too, 3 do, 2 too many at worst, \
+                     2 times, 8 s at most; first job 1";
         assert_eq!(overfull.to_string(), shown);
     }
 
@@ -242,6 +247,14 @@ mod tests {
             let longest = spans.iter().map(|span| span.len()).max().unwrap_or(0) as i64;
             let worst = seconds.iter().copied().max().unwrap_or(0);
             prop_assert_eq!((overfull.spans, overfull.longest, overfull.worst), (spans.len() as u64, longest, worst));
+            // Of one instant completions come first, then starts, by job.
+            let starts_among = |(at, one): (usize, &Job)| {
+                let there = |other: &&Job| (other.submit..other.submit + other.run).contains(&one.submit);
+                let before = jobs.iter().enumerate().filter(|(place, other)| there(other) && (other.submit, *place) <= (one.submit, at));
+                before.map(|(_, other)| u64::from(other.size)).sum::<u64>() > 4
+            };
+            let all = jobs.iter().enumerate().filter(|&one| starts_among(one)).count();
+            prop_assert_eq!(overfull.all_counted, all as u64);
         }
 
         /// Each job starts when it did, and no more processors are held than there are.

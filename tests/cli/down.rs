@@ -41,7 +41,7 @@ fn a_file_of_windows() {
     dir.replay("--trace j.swf --down down.csv").code(0).prints("up util %");
     let ever = dir.file("ever.csv", "from,until,what\n50,,node 3\n0,5,all\n");
     let run = ever.replay("--trace j.swf --sched fcfs --alloc random --down ever.csv -q");
-    run.code(1).says("jobs wait for ever: too many processors are out of service");
+    run.code(1).says("for ever: too many processors are out of service");
 }
 
 fn jobs_in_their_way() {

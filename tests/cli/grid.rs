@@ -220,7 +220,7 @@ fn what_the_log_did() {
         "log, recorded: the log does not tell how long 1 job waited (field 3), first job 4 (line 5); such jobs are in \
          no measure of recorded, and other schedulers run them\n",
     );
-    run.says("log on 2x2, recorded: 1 job starts with too few processors free; 1 too many at worst, 1 time, \
+    run.says("log on 2x2, recorded: 1 job starts with too few processors free; counting these as busy, too, 1 does, 1 too many at worst, 1 time, \
               5 s at most; first job 5; such jobs have none, and are in no measure\n");
     // What is compared is over the other three, which FCFS lets wait 0, 0 and 8 s.
     dir.replay(&format!("{line} recorded,fcfs --out o --no-plots -q")).code(0);

@@ -51,7 +51,7 @@ pub enum CoupledError {
     #[error("the scheduler left {0} jobs waiting for ever")]
     Starved(usize),
     /// So much is out of service to the end that jobs never start.
-    #[error("{0} jobs wait for ever: too many processors are out of service to the end")]
+    #[error("{}: too many processors are out of service to the end", if *.0 == 1 { "1 job waits for ever".to_string() } else { format!("{} jobs wait for ever", .0) })]
     Down(usize),
     /// Not defined where processors are out of service at times.
     #[error("where processors are out of service at times, {0} cannot be simulated")]

@@ -98,40 +98,6 @@ fn improvements_of_a_gallery_have_one_scale() {
     assert!(texts.iter().all(|text| text.contains("one scale for all figures of improvement")));
 }
 
-/// Of several seeds a strategy has one bar in either figure.
-#[test]
-fn seeds_are_averaged_where_strategies_are_compared() {
-    let results: Vec<RunResult> = [1, 2]
-        .into_iter()
-        .flat_map(|seed| {
-            [
-                run("fcfs", None, seed, [0, 8, 10, 640]),
-                run("fcfs", Some("1,1,1,1"), seed, [0, 8, 6, 640 + 40 * (seed - 1)]),
-            ]
-        })
-        .collect();
-    let mut system = results;
-    for run in &mut system {
-        run.metrics.system = Some(Default::default());
-    }
-    let dir = tempfile::tempdir().expect("a folder");
-    gallery(dir.path(), &system, &[]).expect("drawn");
-    let table =
-        fs::read_to_string(dir.path().join("comparison--made--4x4--fcfs.csv")).expect("text");
-    let strategies: Vec<_> =
-        table.lines().skip(1).map(|line| line.rsplit_once("),").map_or(line, |it| it.0)).collect();
-    assert_eq!(strategies.len(), 2, "{table}");
-    let drawn =
-        fs::read_to_string(dir.path().join("comparison--made--4x4--fcfs.svg")).expect("text");
-    assert!(drawn.contains("means over seeds"));
-    let means: Vec<f64> = system
-        .iter()
-        .filter(|run| run.key.tie.is_some())
-        .map(|run| run.metrics.mean_pairwise_l1)
-        .collect();
-    assert!(table.contains(&(means.iter().sum::<f64>() / 2.0).to_string()), "{table}");
-}
-
 fn names(paths: &[PathBuf]) -> Vec<&str> {
     paths.iter().filter_map(|path| path.file_name()?.to_str()).collect()
 }

@@ -153,6 +153,7 @@ impl Sheet {
 pub fn with_unit<Row>(columns: &[Column<Row>], name: &str, title: &str) -> String {
     match columns.iter().find(|column| column.name == name).map_or("", |column| column.unit) {
         "" => title.to_string(),
+        unit if unit.contains(' ') => format!("{title}, {unit}"),
         unit => format!("{title} {unit}"),
     }
 }
@@ -298,6 +299,8 @@ mod tests {
         // The unit is that of the declaration.
         let of = |name: &str| with_unit(&Row::columns(), name, "title");
         assert_eq!(["share", "count", "none"].map(of), ["title", "title jobs", "title"]);
+        let columns = [Column::new("end", "time units", "an end", |row: &Row| row.0)];
+        assert_eq!(with_unit(&columns, "end", "finish"), "finish, time units");
         let both = plain(&[Row(0.0, None), Row(f64::NAN, Some(1000))]);
         let lines = "no. 0        0.0      -\nno. NaN        -  1,000\n";
         assert!(both.ends_with(lines), "{both}");

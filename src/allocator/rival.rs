@@ -8,9 +8,9 @@ use crate::topology::{Coord, NodeId};
 pub struct Rivals {
     /// By which tie values, if by any.
     pub vector: Option<TieVector>,
-    /// The first of them, the winner before all.
+    /// They, the winner before all; of boxes the first.
     pub first: Vec<Rival>,
-    /// How many more there are.
+    /// How many more there are, of which nothing is told.
     pub more: usize,
 }
 
@@ -30,9 +30,10 @@ pub struct Rival {
     pub set: usize,
     /// Its processors, nearest first.
     pub nodes: Vec<NodeId>,
-    /// By processor number: how far it is from the centre, which is the number of its shell; empty for a box.
+    /// By processor number: how far it is from the centre, which is the number of its shell; empty for a box. Of a
+    /// candidate behind the first [`LISTED`](super::notes::LISTED), which is not drawn, one number: the last shell.
     pub shells: Vec<u32>,
-    /// Who counts in its tie value; nobody without a vector.
+    /// Who counts in its tie value; nobody without a vector. Of a candidate that is not drawn the sums.
     pub weights: Vec<Weight>,
 }
 
@@ -53,6 +54,9 @@ impl Rival {
 
     /// The shell of its outermost processor.
     pub fn last_shell(&self) -> u32 {
+        if let [last] = self.shells[..] {
+            return last;
+        }
         let shells = self.nodes.iter().filter_map(|node| self.shells.get(node.index()));
         shells.copied().max().unwrap_or(0)
     }

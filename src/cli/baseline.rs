@@ -72,10 +72,12 @@ impl BaselineArg {
         }
         let of_both = keys.iter().filter(|key| baseline.0.contains_key(*key)).count();
         if of_both == 0 {
+            let (here, there) =
+                (keys.iter().collect::<Vec<_>>(), baseline.0.keys().collect::<Vec<_>>());
             return Err(Failure::usage_message(format!(
-                "--baseline {}: has none of these runs: trace, machine, scheduler, strategy, policy, seed \
-                 and copy must be the same",
-                dir.display()
+                "--baseline {}: has none of these runs: {}",
+                dir.display(),
+                RunRow::difference(&there, &here)
             )));
         }
         if of_both < keys.len() && !quiet {

@@ -10,7 +10,8 @@ use clap::Args;
 use super::exit::{Exit, Failure, tell};
 use super::stdout::stdout;
 use crate::files::{self, Whole};
-use crate::network::{Network, Settings, Usage, packets};
+use crate::network::packets::{self, PacketResult};
+use crate::network::{Network, Settings, Usage};
 use crate::table::{Table, write_csv};
 use crate::topology::Topology;
 
@@ -47,6 +48,20 @@ pub struct NetworkArgs {
     /// Nothing on standard error but errors.
     #[arg(long, short)]
     quiet: bool,
+}
+
+/// In which units the columns of the answer are, as they are declared: a header of CSV has names only.
+fn units() -> String {
+    let columns = PacketResult::columns();
+    let mut units: Vec<&str> = columns.iter().map(|column| column.unit).collect();
+    units.retain(|unit| !unit.is_empty());
+    units.sort_unstable();
+    units.dedup();
+    let of = |unit: &&str| {
+        let names = columns.iter().filter(|column| column.unit == *unit).map(|column| column.name);
+        format!("{} in {unit}", names.collect::<Vec<_>>().join(", "))
+    };
+    units.iter().map(of).collect::<Vec<_>>().join("; ")
 }
 
 /// Replays the packets and writes what became of each as CSV on standard output.
@@ -90,7 +105,7 @@ pub fn run(args: &NetworkArgs) -> Result<Exit, Failure> {
             .map_err(|e| Failure::output(path.display(), e))?;
     }
     if !args.quiet {
-        tell(format_args!("{} packets, {} cycles", results.len(), network.now()));
+        tell(format_args!("{} packets, {} cycles; {}", results.len(), network.now(), units()));
     }
     Ok(Exit::Done)
 }

@@ -24,7 +24,7 @@ use crate::metrics::RunMetrics;
 use crate::plot::Waits;
 use crate::report::manifest::{Configuration, RunDetails, RunRecord, TraceRecord, WindowRecord};
 use crate::report::{RUN_FIGURES, Sheet, against_summary, shaken_summary, summary};
-use crate::table::{Column, write_csv, write_json_line};
+use crate::table::{Column, Table, write_csv, write_json_line};
 
 /// The runs of a grid.
 pub struct Runs<'a> {
@@ -193,8 +193,11 @@ impl Results for Runs<'_> {
         let against = self.against.iter().filter(|row| row.key.copy == 0);
         let against = against_summary(&against.cloned().collect::<Vec<_>>());
         let changes = self.baseline.as_ref().map(Baseline::shown).unwrap_or_default();
-        let sheets =
-            [summary(unshaken, changes), against, shaken_summary(&self.shaken, RUN_FIGURES)];
+        let sheets = [
+            summary(unshaken, changes),
+            against,
+            shaken_summary(&self.shaken, RUN_FIGURES, &RunResult::columns()),
+        ];
         sheets.into_iter().filter(|sheet| !sheet.is_empty()).collect()
     }
 

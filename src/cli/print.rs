@@ -143,9 +143,23 @@ impl TableArgs {
     /// is left out for that is said below it.
     pub fn sheet(self, sheet: &Sheet, indent: usize, out: &mut dyn Write) -> io::Result<()> {
         if self.format == FormatArg::Md {
+            if let Some(lead) = sheet.lead() {
+                writeln!(out, "{lead}\n")?;
+            }
             return sheet.write_markdown(out);
         }
         let width = columns().filter(|_| !self.wide).map(|width| width.saturating_sub(indent));
+        self.fitted(sheet, indent, width, out)
+    }
+
+    /// The same as text, in lines of this width if any.
+    fn fitted(
+        self,
+        sheet: &Sheet,
+        indent: usize,
+        width: Option<usize>,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
         let fitted = match width {
             Some(width) => sheet.fitted(width),
             None => Fitted::whole(sheet),
@@ -153,6 +167,12 @@ impl TableArgs {
         let mut text = Vec::new();
         fitted.sheet.write_plain(&mut text)?;
         let margin = " ".repeat(indent);
+        if let Some(lead) = sheet.lead() {
+            for line in wrapped(lead, width.unwrap_or(usize::MAX)) {
+                writeln!(out, "{margin}{line}")?;
+            }
+            writeln!(out)?;
+        }
         for line in String::from_utf8_lossy(&text).lines() {
             writeln!(out, "{}", format!("{margin}{line}").trim_end())?;
         }
@@ -187,6 +207,7 @@ pub fn wrapped(words: &str, width: usize) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::Align;
 
     struct Row(&'static str, f64);
 
@@ -216,6 +237,21 @@ mod tests {
         assert_eq!(ordered("name"), "abcde");
         assert!(SortArg { sort: Some("size".to_string()) }.of::<Row>().is_err());
         assert!(SortArg::default().of::<Row>().is_ok_and(|order| order.is_none()));
+    }
+
+    #[test]
+    fn what_is_so_in_all_rows_stands_above() {
+        let mut sheet = Sheet::new(&[("name", Align::Left)]).led_by(Some("all of KTH SP2".into()));
+        sheet.push(vec!["a".to_string()]);
+        let table = TableArgs::default();
+        let mut out = Vec::new();
+        table.fitted(&sheet, 1, Some(7), &mut out).expect("memory");
+        let text = String::from_utf8(out).expect("text");
+        assert_eq!(text, " all of\n   KTH\n   SP2\n\n name\n ----\n a\n");
+        let mut out = Vec::new();
+        let md = TableArgs { format: FormatArg::Md, ..table };
+        md.sheet(&sheet, 0, &mut out).expect("memory");
+        assert!(String::from_utf8(out).expect("text").starts_with("all of KTH SP2\n\n| name |"));
     }
 
     #[test]

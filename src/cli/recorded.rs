@@ -179,7 +179,9 @@ pub fn tell_conflicts(trace: &Trace, rule: WhenFull, quiet: bool) -> Result<(), 
     let (name, machine) = (&trace.workload.name, &trace.topology);
     let whole = match machine.per_point() {
         1 => String::new(),
-        each => format!(" (counted in points of {each} processors, of which a job holds whole ones)"),
+        each => {
+            format!(" (counted in points of {each} processors, of which a job holds whole ones)")
+        }
     };
     let told = format!("{name} on {machine}, recorded: {overfull}{whole}");
     match rule {

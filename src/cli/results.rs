@@ -21,6 +21,11 @@ pub trait Results {
     /// What is printed, whole for programs. Without any nothing is written either.
     fn rows(&self) -> &[Self::Row];
 
+    /// Whether there are results although there is no row, as of a machine on which no job runs.
+    fn are_there(&self) -> bool {
+        !self.rows().is_empty()
+    }
+
     /// The columns that programs get of it.
     fn columns(&self) -> Vec<Column<Self::Row>> {
         Self::Row::columns()
@@ -104,7 +109,7 @@ impl Session {
         if tally.is_partial() {
             self.interrupted();
         }
-        let nothing = results.rows().is_empty();
+        let nothing = !results.are_there();
         if nothing && tally.is_partial() {
             // Tables without a row would look like results.
             self.abandon();

@@ -158,6 +158,18 @@ pub fn run(args: &ShowArgs, command: &[OsString]) -> Result<Exit, Failure> {
     if let (FormatArg::Table | FormatArg::Md, Some(taken)) = (session.format(), &shown.taken) {
         shown.print(taken).map_err(|e| Failure::output("standard output", e))?;
     }
+    if let Some(taken) = &shown.taken
+        && taken.holds.is_empty()
+    {
+        session.say(match taken.span {
+            Some([first, last]) => format!(
+                "no job runs at that time; the jobs run from {} s to {} s",
+                grouped(first),
+                grouped(last)
+            ),
+            None => "no job runs at any time".to_string(),
+        });
+    }
     session.publish(&mut shown, &tally)
 }
 
@@ -234,8 +246,14 @@ impl Results for Picture<'_> {
         self.taken.as_ref().map_or(&[], |taken| &taken.holds)
     }
 
+    fn are_there(&self) -> bool {
+        self.taken.is_some()
+    }
+
     fn sheets(&self) -> Vec<Sheet> {
-        let Some(taken) = &self.taken else { return Vec::new() };
+        let Some(taken) = self.taken.as_ref().filter(|taken| !taken.holds.is_empty()) else {
+            return Vec::new();
+        };
         let place = |hold: &Hold| {
             let place = taken.holds.iter().position(|other| std::ptr::eq(other, hold));
             place.map(|place| symbol(taken, place).to_string())
@@ -246,11 +264,11 @@ impl Results for Picture<'_> {
                 Shown::text("map", place),
                 Shown::column("job", "job", 0),
                 Shown::column("size", "size", 0),
-                Shown::column("submit", "submit s", 0),
-                Shown::column("start", "start s", 0),
-                Shown::column("end", "end s", 0),
-                Shown::column("wait", "wait s", 0),
-                Shown::column("pairwise_l1", "pairwise L1", 0),
+                Shown::measure("submit", "submit", 0),
+                Shown::measure("start", "start", 0),
+                Shown::measure("end", "end", 0),
+                Shown::measure("wait", "wait", 0),
+                Shown::measure("pairwise_l1", "pairwise L1", 0),
                 Shown::column("distance", "mean hops", 2),
                 Shown::column("components", "components", 0),
             ],

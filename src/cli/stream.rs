@@ -430,24 +430,32 @@ fn sheet(results: &[(Point, Estimates)]) -> Sheet {
         Shown::column("topology", "machine", 0),
         Shown::column("sides", "sides", 0),
         Shown::column("scheduler", "scheduler", 0),
-        Shown::text("allocator", |(point, _): &(Point, _)| Some(point.allocator.to_string())),
+        Shown::text("allocator", |(point, _): &(Point, _)| Some(point.allocator.to_string()))
+            .rank(1),
         Shown::text("load", |(point, _): &(Point, _)| {
             Some(((point.load() * 1e6).round() / 1e6).to_string())
         })
-        .right(),
+        .right()
+        .rank(1),
         Shown::column("replications", "runs", 0),
     ];
-    for (metric, title) in [
-        (Metric::FinishTime, "finish time"),
-        (Metric::Utilization, "util %"),
-        (Metric::Turnaround, "turnaround"),
-        (Metric::ExternalFragmentation, "fragmented %"),
-        (Metric::InternalFragmentation, "lost %"),
-        (Metric::Blocks, "blocks"),
+    // Where there is no room for all, who is compared and the first measures stay.
+    for (metric, title, rank) in [
+        (Metric::FinishTime, "finish time", 1),
+        (Metric::Utilization, "util %", 1),
+        (Metric::Turnaround, "turnaround", 0),
+        (Metric::ExternalFragmentation, "fragmented %", 0),
+        (Metric::InternalFragmentation, "lost %", 0),
+        (Metric::Blocks, "blocks", 0),
     ] {
         let caption = metric.caption();
-        shown.push(Shown::column(caption.column, title, 2));
-        shown.push(Shown::column(caption.half_width, "+-", 2));
+        let mean = match caption.unit {
+            // Of a share the title says so.
+            "%" => Shown::column(caption.column, title, 2),
+            _ => Shown::measure(caption.column, title, 2),
+        };
+        shown.push(mean.rank(rank));
+        shown.push(Shown::column(caption.half_width, "+-", 2).rank(rank));
     }
     Sheet::of(results, shown)
 }

@@ -40,6 +40,26 @@ impl RunRow {
         vec![trace, topology, scheduler, allocator, tie, policy, seed, copy]
     }
 
+    /// In words, why no run of `there` is one of `here`, by their keys: of the two that are most alike, what
+    /// differs.
+    pub fn difference(there: &[&Vec<String>], here: &[&Vec<String>]) -> String {
+        let places = |a: &[String], b: &[String]| -> Vec<usize> {
+            (0..Self::KEY.len()).filter(|&place| a.get(place) != b.get(place)).collect()
+        };
+        let pairs = there.iter().flat_map(|&a| here.iter().map(move |&b| (places(a, b), a, b)));
+        // Whatever the order of the runs.
+        let Some((differ, there, here)) = pairs.min_by_key(|(differ, a, b)| (differ.len(), *a, *b))
+        else {
+            return "there is none".to_string();
+        };
+        let told = |text: &String| if text.is_empty() { "none".to_string() } else { text.clone() };
+        let said = differ.iter().map(|&place| {
+            let name = if Self::KEY[place] == "topology" { "machine" } else { Self::KEY[place] };
+            format!("the {name} there is {}, here {}", told(&there[place]), told(&here[place]))
+        });
+        said.collect::<Vec<_>>().join("; ")
+    }
+
     /// The name of its trace.
     pub fn trace(&self) -> &str {
         &self.key[0]
@@ -256,6 +276,24 @@ mod tests {
 
     fn job(number: i64, submit: i64, size: i64, wait: f64) -> JobRow {
         JobRow { number, submit, start: submit, size, measures: [wait, 1.0, 1.0, 0.0, f64::NAN] }
+    }
+
+    #[test]
+    fn what_keeps_runs_apart_is_named() {
+        let key = |policy: &str, strategy: &str, tie: &str| -> Vec<String> {
+            let key = ["KTH", "10x10", "easy", strategy, tie, policy, "1", "0"];
+            key.map(str::to_string).to_vec()
+        };
+        let here = [key("johnson[down=drain]", "mm", ""), key("johnson[down=drain]", "mc1x1", "")];
+        let there = [key("johnson", "mc1x1", ""), key("johnson", "mc1x1", "auto")];
+        let difference = |there: &[Vec<String>], here: &[Vec<String>]| {
+            RunRow::difference(&there.iter().collect::<Vec<_>>(), &here.iter().collect::<Vec<_>>())
+        };
+        let policy = "the policy there is johnson, here johnson[down=drain]";
+        assert_eq!(difference(&there, &here), policy);
+        let tie = difference(&there[1..], &[key("johnson", "mc1x1", "")]);
+        assert_eq!(tie, "the tie there is auto, here none");
+        assert_eq!(difference(&[], &here), "there is none");
     }
 
     #[test]

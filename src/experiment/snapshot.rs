@@ -39,6 +39,8 @@ pub struct Snapshot {
     pub asked: Option<usize>,
     /// Processors out of service, in ascending order.
     pub down: Vec<NodeId>,
+    /// The first start of a job and the last end; `None` if no job runs.
+    pub span: Option<[i64; 2]>,
 }
 
 /// A job with its processors.
@@ -95,6 +97,7 @@ pub fn snapshot(cell: &Cell, when: When, stop: &Stop) -> Result<Option<Snapshot>
         held: HashMap::new(),
         reduced: HashMap::new(),
         slots: None,
+        last_end: None,
     };
     let topology = &cell.trace.topology;
     let outages = cell.trace.outages();
@@ -157,6 +160,8 @@ struct Camera {
     reduced: HashMap<usize, u32>,
     /// On a cluster, who is in which slot at the instant: jobs move up when those above them end.
     slots: Option<Slots>,
+    /// The last end, where jobs tell when they end.
+    last_end: Option<i64>,
 }
 
 struct Held {
@@ -223,6 +228,10 @@ impl Camera {
         if self.asked.is_some() && asked.is_none() {
             return None;
         }
+        let runs = || self.starts.iter().zip(jobs).filter(|(start, _)| **start < i64::MAX);
+        let own_end = runs().map(|(start, job)| start + job.run).max();
+        let first = runs().map(|(start, _)| *start).min();
+        let span = first.zip(self.last_end.or(own_end)).map(|(first, last)| [first, last]);
         let waits = |(arrival, start): &(&i64, &i64)| **arrival <= at && **start > at;
         let waiting = self.arrivals.iter().zip(&self.starts).filter(waits).count() as u64;
         // A busy processor leaves when its job gives it back.
@@ -233,7 +242,7 @@ impl Camera {
             .flat_map(|held| held.nodes.iter().copied())
             .collect();
         let down = cell.trace.outages().down_at(at).into_iter().filter(|node| !busy.contains(node));
-        Some(Snapshot { at, holds, waiting, asked, down: down.collect() })
+        Some(Snapshot { at, holds, waiting, asked, down: down.collect(), span })
     }
 }
 
@@ -276,6 +285,7 @@ impl Observer for Camera {
     }
 
     fn completed(&mut self, id: JobId, now: i64) {
+        self.last_end = self.last_end.max(Some(now));
         if let (Some(slots), Some(held)) = (&mut self.slots, self.held.get(&id.index()))
             && self.at.is_none_or(|at| now <= at)
         {
@@ -354,6 +364,10 @@ mod tests {
             assert_eq!(numbers(When::Started(3)), (60, vec![1, 3], 0, Some(1)), "{allocator}");
             assert_eq!(numbers(When::Started(4)), (200, vec![4], 0, Some(0)), "{allocator}");
             assert_eq!(numbers(When::At(999)), (999, vec![], 0, None), "{allocator}");
+            for at in [-5, 59, 999] {
+                let span = take(When::At(at)).expect("a picture").span;
+                assert_eq!(span, Some([0, 205]), "{allocator} {at}");
+            }
             assert_eq!(take(When::Started(9)), None, "{allocator}");
         }
     }

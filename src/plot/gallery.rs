@@ -85,6 +85,25 @@ pub fn gallery(
     Ok(paths?.into_iter().flatten().collect())
 }
 
+/// Runs by strategy, in order of first appearance.
+fn by_strategy<'a>(group: &[&'a RunResult]) -> Vec<(String, Vec<&'a RunResult>)> {
+    let mut seeds: Vec<(String, Vec<&RunResult>)> = Vec::new();
+    for &run in group {
+        let name = run.key.strategy();
+        match seeds.iter_mut().find(|(other, _)| *other == name) {
+            Some((_, runs)) => runs.push(run),
+            None => seeds.push((name, vec![run])),
+        }
+    }
+    seeds
+}
+
+/// The mean of a value over the runs that have it.
+fn mean(runs: &[&RunResult], value: impl Fn(&RunResult) -> Option<f64>) -> Option<f64> {
+    let values: Vec<f64> = runs.iter().filter_map(|run| value(run)).collect();
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+}
+
 /// A value of a run, if it has it.
 type Value = fn(&RunResult) -> Option<f64>;
 
@@ -149,7 +168,7 @@ impl<'a> Album<'a> {
     }
 
     fn improvements(&self) -> Vec<Named> {
-        let mut pictures = Vec::new();
+        let mut figures: Vec<(Vec<String>, Improvement)> = Vec::new();
         for &run in self.results.iter().filter(|run| run.key.tie.is_some()) {
             let untied = RunKey { tie: None, ..run.key.clone() };
             let Some(&baseline) = self.results.iter().find(|base| base.key == untied) else {
@@ -185,11 +204,22 @@ impl<'a> Album<'a> {
                 }
                 let (subtitle, changes) = (subtitle.clone(), changes.clone());
                 let half_widths = half_widths.clone();
-                let figure = Improvement { subtitle, order, changes, half_widths };
-                pictures.push(named(parts, figure));
+                let reach = [0.0; 2];
+                figures.push((parts, Improvement { subtitle, order, changes, half_widths, reach }));
             }
         }
-        pictures
+        // They are compared with each other: a size and its rank are of one run.
+        let reach = figures.iter().map(|(_, figure)| figure.extremes());
+        let reach = reach.fold([0.0_f64; 2], |a, b| [a[0].min(b[0]), a[1].max(b[1])]);
+        let several = figures.len() > 2;
+        let scaled = |(parts, mut figure): (Vec<String>, Improvement)| {
+            figure.reach = reach;
+            if several {
+                figure.subtitle.push("one scale for all figures of improvement".to_string());
+            }
+            named(parts, figure)
+        };
+        figures.into_iter().map(scaled).collect()
     }
 
     /// Results by trace, machine, scheduler and policy, in order of first appearance.
@@ -281,14 +311,7 @@ impl<'a> Album<'a> {
     /// Strategies of one setting in order of first appearance, each the mean over its seeds, and over
     /// how many shaken copies if over any.
     fn strategies(&self, group: &[&RunResult]) -> (Vec<StrategyBar>, Option<u64>) {
-        let mut seeds: Vec<(String, Vec<&RunResult>)> = Vec::new();
-        for &run in group {
-            let name = run.key.strategy();
-            match seeds.iter_mut().find(|(other, _)| *other == name) {
-                Some((_, runs)) => runs.push(run),
-                None => seeds.push((name, vec![run])),
-            }
-        }
+        let seeds = by_strategy(group);
         let pairwise = |run: &RunResult| Some(run.metrics.mean_pairwise_l1);
         let mut copies = None;
         let strategy = |(name, runs): (String, Vec<&RunResult>)| {
@@ -305,22 +328,30 @@ impl<'a> Album<'a> {
         (seeds.into_iter().map(strategy).collect(), copies)
     }
 
-    /// The runs of one setting, the most compact first.
+    /// The strategies of one setting, each the mean over its seeds, the most compact first.
     fn comparison(&self, mut subtitle: Vec<String>, group: &[&RunResult]) -> Comparison {
-        let mut runs = group.to_vec();
-        runs.sort_by(|a, b| a.metrics.mean_pairwise_l1.total_cmp(&b.metrics.mean_pairwise_l1));
+        let pairwise = |run: &RunResult| Some(run.metrics.mean_pairwise_l1);
+        let mut seeds = by_strategy(group);
+        seeds.sort_by(|(_, a), (_, b)| {
+            let [a, b] = [a, b].map(|runs| mean(runs, pairwise).unwrap_or(f64::INFINITY));
+            a.total_cmp(&b)
+        });
         let (titles, values): (Vec<&str>, Vec<_>) = COMPARED.into_iter().unzip();
         let (mut strategies, mut half_widths) = (Vec::new(), Vec::new());
         let mut copies = None;
-        for run in &runs {
-            let shaken = values.iter().map(|value| over_copies(self.copies(&run.key), value));
+        for (name, runs) in seeds {
+            let of_copies = || runs.iter().flat_map(|run| self.copies(&run.key));
+            let shaken = values.iter().map(|value| over_copies(of_copies(), value));
             let shaken: Vec<Option<Estimate>> = shaken.collect();
             copies = copies.max(shaken.iter().flatten().map(|mean| mean.count).max());
             let shown = values.iter().zip(&shaken);
-            let shown =
-                shown.map(|(value, mean)| mean.map(|mean| mean.mean).or_else(|| value(run)));
-            strategies.push((run.key.strategy(), shown.collect()));
+            let shown = shown
+                .map(|(value, over)| over.map(|over| over.mean).or_else(|| mean(&runs, value)));
+            strategies.push((name, shown.collect()));
             half_widths.push(shaken.iter().map(|mean| Some((*mean)?.half_width)).collect());
+        }
+        if self.seeds {
+            subtitle.push("means over seeds".to_string());
         }
         match copies {
             Some(copies) => subtitle.push(self.intervals(copies)),

@@ -100,7 +100,7 @@ fn draw_mark<DB: DrawingBackend>(
     }
 }
 
-/// Parts joined by dots into lines that fit the page.
+/// Parts joined by dots into lines that fit the page. A part that is wider than the page is broken at blanks.
 fn wrapped(parts: &[String], look: Text) -> Result<Vec<String>, PlotError> {
     let mut lines: Vec<String> = Vec::new();
     for part in parts {
@@ -111,7 +111,48 @@ fn wrapped(parts: &[String], look: Text) -> Result<Vec<String>, PlotError> {
                 continue;
             }
         }
-        lines.push(part.clone());
+        lines.extend(broken(part, look)?);
     }
     Ok(lines)
+}
+
+/// A part in lines that fit the page, as far as breaks at blanks do it.
+fn broken(part: &str, look: Text) -> Result<Vec<String>, PlotError> {
+    if look.width(part)? <= PAGE.0 - 2.0 * MARGIN {
+        return Ok(vec![part.to_string()]);
+    }
+    let mut lines: Vec<String> = Vec::new();
+    for word in part.split_whitespace() {
+        if let Some(line) = lines.last_mut() {
+            let joined = format!("{line} {word}");
+            if look.width(&joined)? <= PAGE.0 - 2.0 * MARGIN {
+                *line = joined;
+                continue;
+            }
+        }
+        lines.push(word.to_string());
+    }
+    Ok(lines)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plot::style::register;
+
+    #[test]
+    fn what_is_wider_than_the_page_is_broken_at_blanks() {
+        register().expect("the font");
+        let look = Text::of_size(SUBTITLE);
+        let long = "links that leave a processor; ".repeat(12).trim_end().to_string();
+        let parts = ["KTH-SP2, 10x10".to_string(), long.clone(), "the end".to_string()];
+        let lines = wrapped(&parts, look).expect("the font");
+        assert!(lines.len() > 3, "{lines:?}");
+        for line in &lines {
+            assert!(look.width(line).expect("the font") <= PAGE.0 - 2.0 * MARGIN, "{line}");
+        }
+        // Nothing is lost, and what follows stands behind the rest of it.
+        assert_eq!(lines[0], parts[0]);
+        assert_eq!(lines[1..].join(" "), format!("{long} \u{B7} the end"));
+    }
 }

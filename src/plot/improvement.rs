@@ -31,6 +31,8 @@ pub struct Improvement {
     pub changes: Vec<SizeChange>,
     /// Half the widths of their intervals, in the same order; empty if there are none.
     pub half_widths: Vec<f64>,
+    /// How far the axis reaches down and up at least, in percent: as far as that of figures that are compared.
+    pub reach: [f64; 2],
 }
 
 impl Improvement {
@@ -58,8 +60,8 @@ impl Improvement {
 
     /// Axes of sizes or ranks, of the improvement, and of the jobs.
     fn scales(&self) -> [Scale; 3] {
-        let low = self.with_intervals().map(|it| ends(it)[0]).fold(0.0, f64::min);
-        let high = self.with_intervals().map(|it| ends(it)[1]).fold(0.0, f64::max);
+        let [low, high] = self.extremes();
+        let (low, high) = (low.min(self.reach[0]), high.max(self.reach[1]));
         let most = self.changes.iter().map(|c| c.jobs).max().unwrap_or(1) as f64;
         let last = self.changes.iter().map(|c| self.x(c)).max_by(f64::total_cmp).unwrap_or(1.0);
         let pad = last * 0.01 + 0.5;
@@ -74,6 +76,12 @@ impl Improvement {
             // Crosses of single jobs and of the most frequent size stay off the edges.
             Scale::log(0.7, (most * 1.5).max(10.0)),
         ]
+    }
+
+    /// The lowest and the highest end of a bar or interval, 0 among them.
+    pub fn extremes(&self) -> [f64; 2] {
+        let low = self.with_intervals().map(|it| ends(it)[0]).fold(0.0, f64::min);
+        [low, self.with_intervals().map(|it| ends(it)[1]).fold(0.0, f64::max)]
     }
 
     fn words(&self) -> Vec<String> {

@@ -3,6 +3,7 @@ use plotters::prelude::DrawingBackend;
 use super::chart::{Chart, Encoding, Holds, Layer, Mark, View, places};
 use super::edge::{Cells, Edge};
 use super::header::header;
+use super::jobs_legend::{Entry, Legend};
 use super::style::{Colour, GRID, INK, MARGIN, MUTED, PAGE, TICK, WHITE};
 use super::{Align, Canvas, Figure, PlotError, Table, Text};
 
@@ -35,6 +36,8 @@ const GAP: f64 = 30.0;
 const LABELS: f64 = 30.0;
 /// The largest cell and the smallest, in points.
 const CELL: (f64, f64) = (2.0, 52.0);
+/// Cells of this side have the number of their job in them.
+const NUMBERED: f64 = 26.0;
 /// Where the first slice begins, if there is no more than a line of subtitle.
 const TOP: f64 = 112.0;
 
@@ -53,6 +56,26 @@ impl MachineMap {
         };
         let across = (1..=slices).find(|&across| height(across) <= PAGE.0 - TOP).unwrap_or(slices);
         (across, cell(across))
+    }
+
+    /// Which job is which, where cells have no room for numbers.
+    fn legend(&self) -> Legend {
+        let (_, cell) = self.layout();
+        if cell >= NUMBERED {
+            return Legend::default();
+        }
+        let mut held = vec![0; self.jobs.len()];
+        for &place in self.holders.iter().flatten() {
+            if let Some(count) = held.get_mut(place) {
+                *count += 1;
+            }
+        }
+        let entry = |(place, (&job, &processors)): (usize, (&i64, &u64))| Entry {
+            job,
+            processors,
+            colour: self.colour(place),
+        };
+        Legend::of(self.jobs.iter().zip(&held).enumerate().map(entry).collect())
     }
 
     /// Room above the first slice for its name.
@@ -75,15 +98,19 @@ impl MachineMap {
 
 /// The colour of the job of a number, in every figure.
 pub(super) fn colour_of(number: i64) -> Colour {
-    // By golden angles neighbours in number are far apart; pastel, so that ink is read on them.
-    let hue = (number.rem_euclid(100_000) as f64 * 137.507_764).rem_euclid(360.0);
-    let lightness = [0.80, 0.68, 0.58][number.rem_euclid(3) as usize];
-    of_hue(hue, lightness)
+    // Jobs that run at a time have numbers near each other: 48 colours, after which they come again. The steps of
+    // hue, lightness and saturation are those, of many tried, whose colours are the farthest apart, above all those
+    // of numbers that follow each other; golden angles come back to nearly the same hue after 21. Pastel, so that ink
+    // is read on them.
+    let place = number.rem_euclid(48) as usize;
+    let lightness = [0.80, 0.68, 0.58][place % 3];
+    let saturation = [0.75, 0.40][place / 3 % 2];
+    of_hue((37.5 * place as f64).rem_euclid(360.0), lightness, saturation)
 }
 
-/// A colour by hue in degrees and lightness from 0 to 1, of middling saturation.
-fn of_hue(hue: f64, lightness: f64) -> Colour {
-    let chroma = (1.0 - (2.0 * lightness - 1.0_f64).abs()) * 0.62;
+/// A colour by hue in degrees, and lightness and saturation from 0 to 1.
+fn of_hue(hue: f64, lightness: f64, saturation: f64) -> Colour {
+    let chroma = (1.0 - (2.0 * lightness - 1.0_f64).abs()) * saturation;
     let part = |offset: f64| {
         let k = (offset + hue / 30.0).rem_euclid(12.0);
         let value = lightness - chroma / 2.0 * (k - 3.0).min(9.0 - k).clamp(-1.0, 1.0);
@@ -97,12 +124,16 @@ impl Figure for MachineMap {
         let [_, rows, slices] = self.sides.map(|side| side.max(1));
         let (across, cell) = self.layout();
         TOP + 28.0
+            + self.legend().height()
             + self.above()
             + slices.div_ceil(across) as f64 * (rows as f64 * cell + LABELS + GAP)
     }
 
     fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), PlotError> {
-        let top = header(canvas, &self.title, &self.subtitle, &[])? + self.above();
+        let top = header(canvas, &self.title, &self.subtitle, &[])?;
+        let legend = self.legend();
+        legend.draw(canvas, top)?;
+        let top = top + legend.height() + self.above();
         let [columns, rows, slices] = self.sides.map(|side| side.max(1));
         let (across, cell) = self.layout();
         for z in 0..slices {
@@ -186,7 +217,7 @@ impl MachineMap {
                 let number = holder.and_then(|place| self.jobs.get(place)).map(i64::to_string);
                 if let Some(number) = number {
                     let look = Text::of_size((cell / 4.0).min(TICK)).align(Align::Centre);
-                    if cell >= 26.0 && look.width(&number)? < cell - 4.0 {
+                    if cell >= NUMBERED && look.width(&number)? < cell - 4.0 {
                         let look = look.colour(if colour.is_dark() { WHITE } else { INK });
                         canvas.text(&number, (x + cell / 2.0, y - cell / 2.0), look)?;
                     }
@@ -211,5 +242,66 @@ impl MachineMap {
             canvas.text(&self.slice_name(z), at, Text::of_size(TICK))?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Lightness and two opponent colours in which distances are about as they are seen (Ottosson's Oklab, 2020).
+    fn seen(Colour(r, g, b): Colour) -> [f64; 3] {
+        let linear = |part: u8| {
+            let part = f64::from(part) / 255.0;
+            if part <= 0.04045 { part / 12.92 } else { ((part + 0.055) / 1.055).powf(2.4) }
+        };
+        let [r, g, b] = [r, g, b].map(linear);
+        let l = (0.412_221_470_8 * r + 0.536_332_536_3 * g + 0.051_445_992_9 * b).cbrt();
+        let m = (0.211_903_498_2 * r + 0.680_699_545_1 * g + 0.107_396_956_6 * b).cbrt();
+        let s = (0.088_302_461_9 * r + 0.281_718_837_6 * g + 0.629_978_700_5 * b).cbrt();
+        [
+            0.210_454_255_3 * l + 0.793_617_785_0 * m - 0.004_072_046_8 * s,
+            1.977_998_495_1 * l - 2.428_592_205_0 * m + 0.450_593_709_9 * s,
+            0.025_904_037_1 * l + 0.782_771_766_2 * m - 0.808_675_766_0 * s,
+        ]
+    }
+
+    #[test]
+    fn jobs_near_each_other_have_colours_that_differ() {
+        // About 0.02 is just noticed.
+        let apart = |a: i64, b: i64| {
+            let (a, b) = (seen(colour_of(a)), seen(colour_of(b)));
+            a.iter().zip(&b).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt()
+        };
+        for job in -3..100 {
+            for step in 1..48 {
+                let least = if step <= 5 { 0.06 } else { 0.03 };
+                assert!(apart(job, job + step) > least, "{job} {step} {}", apart(job, job + step));
+            }
+        }
+    }
+
+    #[test]
+    fn jobs_in_small_cells_have_a_legend() {
+        let map = |sides: [usize; 3], jobs: usize| MachineMap {
+            sides,
+            // The first of them holds most.
+            holders: (0..sides.iter().product())
+                .map(|cell: usize| Some(if cell < 2 * jobs { cell / 2 } else { 0 }))
+                .collect(),
+            jobs: (0..jobs as i64).map(|job| 100 + job).collect(),
+            ..MachineMap::default()
+        };
+        crate::plot::style::register().expect("the font");
+        let drawn = |figure: &MachineMap| crate::plot::save::svg(figure).expect("drawn");
+        let large = drawn(&map([4, 4, 1], 2));
+        assert!(!large.contains("2 processors"));
+        let slices = drawn(&map([8, 8, 16], 3));
+        for words in ["100: 1,020 processors", "101: 2 processors", "102: 2 processors"] {
+            assert!(slices.contains(words), "{words}");
+        }
+        assert!(!slices.contains("more"));
+        let many = drawn(&map([8, 8, 16], 300));
+        assert!(many.contains("and 281 more"));
     }
 }

@@ -54,6 +54,7 @@ mod gantt;
 mod header;
 mod heat_map;
 mod improvement;
+mod jobs_legend;
 mod lines;
 mod link_maps;
 mod load;

@@ -73,6 +73,31 @@ fn results() -> Vec<RunResult> {
     ]
 }
 
+/// What is compared has one scale.
+#[test]
+fn improvements_of_a_gallery_have_one_scale() {
+    let results = [
+        run("fcfs", None, 1, [0, 8, 10, 640]),
+        run("fcfs", Some("2,13,20,6"), 1, [0, 8, 8, 640]),
+        run("fcfs", Some("1,1,1,1"), 1, [0, 8, 2, 640]),
+    ];
+    let dir = tempfile::tempdir().expect("a folder");
+    let paths = gallery(dir.path(), &results, &[]).expect("drawn");
+    let drawn = paths.iter().filter(|path| {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        name.starts_with("improvement") && name.ends_with(".vl.json")
+    });
+    let texts: Vec<String> = drawn.map(|path| fs::read_to_string(path).expect("text")).collect();
+    assert_eq!(texts.len(), 4);
+    let domain = |text: &String| {
+        let chart: serde_json::Value = serde_json::from_str(text).expect("JSON");
+        chart["concat"][0]["layer"][0]["layer"][0]["encoding"]["y"]["scale"]["domain"].clone()
+    };
+    let domains: Vec<_> = texts.iter().map(domain).collect();
+    assert!(domains[0].is_array() && domains.iter().all(|one| *one == domains[0]), "{domains:?}");
+    assert!(texts.iter().all(|text| text.contains("one scale for all figures of improvement")));
+}
+
 fn names(paths: &[PathBuf]) -> Vec<&str> {
     paths.iter().filter_map(|path| path.file_name()?.to_str()).collect()
 }
@@ -113,8 +138,13 @@ fn a_twin_has_the_same_seed() {
 fn the_data_beside_an_improvement_is_the_one_drawn() {
     let results = results();
     let changes = by_size::improvement(&results[0].by_size, &results[1].by_size, 16);
-    let figure =
-        Improvement { subtitle: Vec::new(), order: Order::Rank, changes, half_widths: Vec::new() };
+    let figure = Improvement {
+        subtitle: Vec::new(),
+        order: Order::Rank,
+        changes,
+        half_widths: Vec::new(),
+        reach: [0.0; 2],
+    };
     let percent = 100.0 * (9.0 - 8.0) / 9.0;
     let rows = [
         "size,size_rank,jobs,improvement_percent,fixed".to_string(),

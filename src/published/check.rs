@@ -309,17 +309,19 @@ impl Check {
         let shown = |value: f64, check: &Self| fixed(value, check.decimals_shown());
         let shown = vec![
             Shown::column("figure", "figure", 0),
-            Shown::column("workload", "workload", 0),
-            Shown::column("what", "what", 0),
-            Shown::text("published", |check: &Self| Some(check.published_shown())).right(),
-            Shown::text("ours", move |check: &Self| Some(shown(check.value()?, check))).right(),
+            Shown::column("workload", "workload", 0).rank(1),
+            Shown::column("what", "what", 0).rank(1),
+            Shown::text("published", |check: &Self| Some(check.published_shown())).right().rank(1),
+            Shown::text("ours", move |check: &Self| Some(shown(check.value()?, check)))
+                .right()
+                .rank(1),
             Shown::text("+-", move |check: &Self| {
                 (check.margin > 0.0).then(|| shown(check.margin, check))
             })
             .right(),
-            Shown::text("difference", Self::difference).right(),
+            Shown::text("difference", Self::difference).right().rank(1),
             Shown::text("tolerance", |check: &Self| Some(check.tolerance_shown())).right(),
-            Shown::column("verdict", "verdict", 0),
+            Shown::column("verdict", "verdict", 0).rank(1),
             Shown::column("log", "log that ran", 0),
             Shown::text("note", |check: &Self| Some(check.note_shown())),
         ];
@@ -376,6 +378,34 @@ mod tests {
             known: None,
             swaps: Vec::new(),
         }
+    }
+
+    #[test]
+    fn the_numbers_are_seen_at_80_columns() {
+        let row = |what: &str, ours| Check {
+            figure: "Fig. 9".to_string(),
+            workload: "KTH-SP2".to_string(),
+            log: Some("KTH-SP2-1996-2, all of it".to_string()),
+            what: what.to_string(),
+            note: "what else there is to know of it".to_string(),
+            margin: 0.5,
+            ..of("271.3", ours, Tolerance::Relative(0.01))
+        };
+        let checks = [
+            row("mean pairwise L1 of MC1x1 without tie-breaking", 271.33),
+            Check {
+                workload: "SDSC".to_string(),
+                figure: "Fig. 11".to_string(),
+                ..row("another", 290.0)
+            },
+        ];
+        let mut out = Vec::new();
+        Check::sheet(&checks).fitted(80).sheet.write_plain(&mut out).expect("memory");
+        let text = String::from_utf8(out).expect("text");
+        for word in ["what", "published", "ours", "difference", "verdict", "SDSC", "tie-breaking"] {
+            assert!(text.contains(word), "{word}\n{text}");
+        }
+        assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
     }
 
     #[test]

@@ -2,7 +2,7 @@ use std::borrow::Cow;
 use std::io::{self, Write};
 
 use crate::number::{fixed, grouped};
-use crate::table::{Table, Value, ranges};
+use crate::table::{Column, Table, Value, ranges};
 
 /// Which side of its column a field stands on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -14,52 +14,52 @@ pub enum Align {
 }
 
 /// Between columns.
-const GAP: usize = 2;
+pub(super) const GAP: usize = 2;
 
-/// A table of which some columns were left out.
-#[derive(Clone, Debug, Default)]
-pub struct Fitted {
-    /// The rest.
-    pub sheet: Sheet,
-    /// Columns left out that say the same in every row, with what they say.
-    pub alike: Vec<String>,
-    /// Titles of the others.
-    pub left_out: Vec<String>,
-}
-
-impl Fitted {
-    /// All columns.
-    pub fn whole(sheet: &Sheet) -> Self {
-        Self { sheet: sheet.clone(), ..Self::default() }
-    }
-
-    /// What a reader must know of what is left out.
-    pub fn notes(&self) -> Vec<String> {
-        let mut notes = Vec::new();
-        if !self.alike.is_empty() {
-            notes.push(format!("in all rows: {}", self.alike.join(", ")));
-        }
-        if !self.left_out.is_empty() {
-            notes.push(format!("left out (--wide shows all): {}", self.left_out.join(", ")));
-        }
-        notes
-    }
+/// The head of a column.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Heading {
+    pub title: String,
+    pub align: Align,
+    /// Where there is no room for all columns, those of a higher rank stay longer.
+    pub rank: u8,
 }
 
 /// A table of finished text.
 #[derive(Clone, Debug, Default)]
 pub struct Sheet {
-    header: Vec<(String, Align)>,
-    rows: Vec<Vec<String>>,
+    pub(super) header: Vec<Heading>,
+    pub(super) rows: Vec<Vec<String>>,
+    /// What is said above the table, for it is so in all rows.
+    pub(super) lead: Option<String>,
 }
 
 impl Sheet {
     /// A table with these columns.
     pub fn new(header: &[(&str, Align)]) -> Self {
-        Self {
-            header: header.iter().map(|(name, a)| (name.to_string(), *a)).collect(),
-            rows: Vec::new(),
+        let heading =
+            |&(title, align): &(&str, Align)| Heading { title: title.to_string(), align, rank: 0 };
+        Self { header: header.iter().map(heading).collect(), ..Self::default() }
+    }
+
+    /// The same, with a rank for some columns: where there is no room for all, those of a higher one stay longer.
+    /// Others have rank 0.
+    pub fn ranked(mut self, ranks: &[(&str, u8)]) -> Self {
+        for heading in &mut self.header {
+            let rank = ranks.iter().find(|(title, _)| *title == heading.title);
+            heading.rank = rank.map_or(heading.rank, |(_, rank)| *rank);
         }
+        self
+    }
+
+    /// The same, with a line above it about all rows.
+    pub fn led_by(self, lead: Option<String>) -> Self {
+        Self { lead, ..self }
+    }
+
+    /// The line above it, if there is one.
+    pub fn lead(&self) -> Option<&str> {
+        self.lead.as_deref()
     }
 
     /// Adds a row with one field per column.
@@ -82,10 +82,12 @@ impl Sheet {
         let said =
             |one: &Shown<'_, Row>| rows.clone().into_iter().any(|row| (one.text)(row).is_some());
         let shown: Vec<_> = shown.into_iter().filter(|one| !one.optional || said(one)).collect();
-        let mut sheet = Self {
-            header: shown.iter().map(|one| (one.title.to_string(), one.align)).collect(),
-            rows: Vec::new(),
+        let heading = |one: &Shown<'_, Row>| Heading {
+            title: one.title.to_string(),
+            align: one.align,
+            rank: one.rank,
         };
+        let mut sheet = Self { header: shown.iter().map(heading).collect(), ..Self::default() };
         for row in rows {
             let text = |one: &Shown<'_, Row>| (one.text)(row).unwrap_or_else(|| "-".to_string());
             sheet.push(shown.iter().map(text).collect());
@@ -93,67 +95,14 @@ impl Sheet {
         sheet
     }
 
-    fn widths(&self) -> Vec<usize> {
+    /// Characters of each column.
+    pub(super) fn widths(&self) -> Vec<usize> {
         let width = |text: &str| text.chars().count();
         let column = |i: usize| {
             let fields = self.rows.iter().map(|row| width(&row[i]));
-            fields.chain([width(&self.header[i].0)]).max().unwrap_or(0)
+            fields.chain([width(&self.header[i].title)]).max().unwrap_or(0)
         };
         (0..self.header.len()).map(column).collect()
-    }
-
-    /// The same in lines of at most `width` characters, as far as leaving out columns does it. First those go that
-    /// say the same in every row, then numbers from the last to the first but for one, then words; the first
-    /// column stays.
-    pub fn fitted(&self, width: usize) -> Fitted {
-        let widths = self.widths();
-        let columns = self.header.len();
-        let is_number = |i: usize| self.header[i].1 == Align::Right;
-        let says_one = |i: usize| {
-            self.rows.len() > 1 && self.rows.windows(2).all(|pair| pair[0][i] == pair[1][i])
-        };
-        let first_number = (0..columns).find(|&i| is_number(i));
-        let alike = (1..columns).filter(|&i| says_one(i));
-        let numbers = (1..columns).rev().filter(|&i| is_number(i) && Some(i) != first_number);
-        let words = (1..columns).rev().filter(|&i| !is_number(i));
-        let mut stays = vec![true; columns];
-        let needed = |stays: &[bool]| {
-            let of: Vec<usize> = (0..columns).filter(|&i| stays[i]).map(|i| widths[i]).collect();
-            of.iter().sum::<usize>() + GAP * of.len().saturating_sub(1)
-        };
-        let (mut alike_left_out, mut left_out) = (Vec::new(), Vec::new());
-        for i in alike.chain(numbers).chain(words) {
-            if needed(&stays) <= width {
-                break;
-            }
-            if !std::mem::replace(&mut stays[i], false) {
-                continue;
-            }
-            let title = &self.header[i].0;
-            match says_one(i) {
-                // What nobody has is no news.
-                true if self.rows[0][i] == "-" => {}
-                true => alike_left_out.push(format!("{title} {}", self.rows[0][i])),
-                false => left_out.push(i),
-            }
-        }
-        left_out.sort_unstable();
-        let kept = |row: &[String]| -> Vec<String> {
-            row.iter()
-                .zip(&stays)
-                .filter(|(_, stays)| **stays)
-                .map(|(text, _)| text.clone())
-                .collect()
-        };
-        let header = self.header.iter().zip(&stays).filter(|(_, stays)| **stays);
-        Fitted {
-            sheet: Sheet {
-                header: header.map(|(column, _)| column.clone()).collect(),
-                rows: self.rows.iter().map(|row| kept(row)).collect(),
-            },
-            alike: alike_left_out,
-            left_out: left_out.into_iter().map(|i| self.header[i].0.clone()).collect(),
-        }
     }
 
     /// Aligned columns, two spaces apart, under a rule.
@@ -162,7 +111,7 @@ impl Sheet {
     /// Those of the writer.
     pub fn write_plain(&self, out: &mut dyn Write) -> io::Result<()> {
         let widths = self.widths();
-        let names: Vec<_> = self.header.iter().map(|(name, _)| name.clone()).collect();
+        let names: Vec<_> = self.header.iter().map(|one| one.title.clone()).collect();
         let rule: Vec<_> = widths.iter().map(|&width| "-".repeat(width)).collect();
         for row in [&names, &rule].into_iter().chain(&self.rows) {
             writeln!(out, "{}", self.line(row, &widths, &" ".repeat(GAP)).trim_end())?;
@@ -176,8 +125,8 @@ impl Sheet {
     /// Those of the writer.
     pub fn write_markdown(&self, out: &mut dyn Write) -> io::Result<()> {
         let widths: Vec<_> = self.widths().into_iter().map(|width| width.max(3)).collect();
-        let names: Vec<_> = self.header.iter().map(|(name, _)| name.clone()).collect();
-        let rule = self.header.iter().zip(&widths).map(|((_, align), &width)| match align {
+        let names: Vec<_> = self.header.iter().map(|one| one.title.clone()).collect();
+        let rule = self.header.iter().zip(&widths).map(|(heading, &width)| match heading.align {
             Align::Left => "-".repeat(width),
             Align::Right => format!("{}:", "-".repeat(width - 1)),
         });
@@ -188,15 +137,24 @@ impl Sheet {
     }
 
     fn line(&self, row: &[String], widths: &[usize], gap: &str) -> String {
-        let field = |((text, (_, align)), &width): ((&String, &(String, Align)), &usize)| {
+        let field = |((text, heading), &width): ((&String, &Heading), &usize)| {
             let pad = " ".repeat(width - text.chars().count().min(width));
-            match align {
+            match heading.align {
                 Align::Left => format!("{text}{pad}"),
                 Align::Right => format!("{pad}{text}"),
             }
         };
         let fields: Vec<_> = row.iter().zip(&self.header).zip(widths).map(field).collect();
         fields.join(gap)
+    }
+}
+
+/// A title with the unit that the column of that name declares.
+pub fn with_unit<Row>(columns: &[Column<Row>], name: &str, title: &str) -> String {
+    match columns.iter().find(|column| column.name == name).map_or("", |column| column.unit) {
+        "" => title.to_string(),
+        unit if unit.contains(' ') => format!("{title}, {unit}"),
+        unit => format!("{title} {unit}"),
     }
 }
 
@@ -207,6 +165,7 @@ pub struct Shown<'a, Row> {
     title: Cow<'a, str>,
     align: Align,
     optional: bool,
+    rank: u8,
     text: Text<'a, Row>,
 }
 
@@ -216,7 +175,13 @@ impl<'a, Row: 'a> Shown<'a, Row> {
         title: impl Into<Cow<'a, str>>,
         text: impl Fn(&Row) -> Option<String> + 'a,
     ) -> Self {
-        Self { title: title.into(), align: Align::Left, optional: false, text: Box::new(text) }
+        Self {
+            title: title.into(),
+            align: Align::Left,
+            optional: false,
+            rank: 0,
+            text: Box::new(text),
+        }
     }
 
     /// The column of that name: text as it is, integers with their thousands separated, real
@@ -226,6 +191,14 @@ impl<'a, Row: 'a> Shown<'a, Row> {
         Row: Table,
     {
         Self::scaled(name, title, 1.0, decimals)
+    }
+
+    /// The same, with the column's unit behind the title, if it has one.
+    pub fn measure(name: &str, title: &str, decimals: usize) -> Self
+    where
+        Row: Table,
+    {
+        Self::column(name, with_unit(&Row::columns(), name, title), decimals)
     }
 
     /// The column of that name, a share, in percent.
@@ -260,6 +233,11 @@ impl<'a, Row: 'a> Shown<'a, Row> {
         Self { align: Align::Right, ..self }
     }
 
+    /// The same, with a [rank](Sheet::ranked).
+    pub fn rank(self, rank: u8) -> Self {
+        Self { rank, ..self }
+    }
+
     /// The same, but only if a row has a value.
     pub fn optional(self) -> Self {
         Self { optional: true, ..self }
@@ -288,38 +266,6 @@ mod tests {
     }
 
     #[test]
-    fn a_sheet_is_fitted_to_a_width() {
-        let titles = ["trace", "machine", "tie", "wait s", "slowdown"];
-        let aligns = [Align::Left, Align::Left, Align::Left, Align::Right, Align::Right];
-        let header: Vec<_> = titles.into_iter().zip(aligns).collect();
-        let mut sheet = Sheet::new(&header);
-        for row in [["a", "10x10", "-", "12", "3.5"], ["b", "10x10", "-", "7", "2.5"]] {
-            sheet.push(row.map(str::to_string).to_vec());
-        }
-        let fitted = |width| {
-            let fitted = sheet.fitted(width);
-            let titles: Vec<_> =
-                fitted.sheet.header.iter().map(|(title, _)| title.clone()).collect();
-            let widest = fitted.sheet.widths().iter().sum::<usize>() + GAP * (titles.len() - 1);
-            assert!(widest <= width || titles.len() <= 2, "{width}: {titles:?}");
-            assert!(fitted.sheet.rows.iter().all(|row| row.len() == titles.len()));
-            (titles.join(" "), fitted.notes())
-        };
-        assert_eq!(fitted(37), (titles.join(" "), vec![]));
-        let alike = "in all rows: machine 10x10".to_string();
-        assert_eq!(fitted(36), ("trace tie wait s slowdown".into(), vec![alike.clone()]));
-        // A column that nobody has needs no word.
-        assert_eq!(fitted(23), ("trace wait s slowdown".into(), vec![alike.clone()]));
-        let without = "left out (--wide shows all): slowdown".to_string();
-        assert_eq!(fitted(22), ("trace wait s".into(), vec![alike.clone(), without.clone()]));
-        assert_eq!(fitted(3), ("trace wait s".into(), vec![alike, without]));
-        // Of one row nothing is alike.
-        sheet.rows.truncate(1);
-        let notes = vec!["left out (--wide shows all): slowdown".to_string()];
-        assert_eq!(sheet.fitted(30).notes(), notes);
-    }
-
-    #[test]
     fn columns_are_shown_with_their_titles() {
         use crate::table::{Column, Table};
 
@@ -330,7 +276,7 @@ mod tests {
             fn columns() -> Vec<Column<Self>> {
                 vec![
                     Column::new("share", "", "a share", |row: &Self| row.0),
-                    Column::new("count", "", "a count", |row: &Self| row.1),
+                    Column::new("count", "jobs", "a count", |row: &Self| row.1),
                 ]
             }
         }
@@ -350,6 +296,11 @@ mod tests {
             plain(&[Row(0.5, None)]),
             "row      share %\n-------  -------\nno. 0.5     50.0\n"
         );
+        // The unit is that of the declaration.
+        let of = |name: &str| with_unit(&Row::columns(), name, "title");
+        assert_eq!(["share", "count", "none"].map(of), ["title", "title jobs", "title"]);
+        let columns = [Column::new("end", "time units", "an end", |row: &Row| row.0)];
+        assert_eq!(with_unit(&columns, "end", "finish"), "finish, time units");
         let both = plain(&[Row(0.0, None), Row(f64::NAN, Some(1000))]);
         let lines = "no. 0        0.0      -\nno. NaN        -  1,000\n";
         assert!(both.ends_with(lines), "{both}");

@@ -189,7 +189,7 @@ mod tests {
     #[test]
     fn a_map_has_a_letter_for_each_processor() {
         let (holds, down) = (Vec::new(), vec![NodeId(3), NodeId(7)]);
-        let some_out = Snapshot { at: 0, holds, waiting: 0, asked: None, down };
+        let some_out = Snapshot { at: 0, holds, waiting: 0, asked: None, down, span: None };
         let empty = Snapshot { down: Vec::new(), ..some_out.clone() };
         let mesh = "7x2".parse().expect("a mesh");
         assert_eq!(machine_map(&mesh, &some_out)[..2], ["1  . - . - . . .", "0  . . . . . . ."]);

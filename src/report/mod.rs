@@ -6,6 +6,7 @@
 
 mod against;
 mod candidates;
+mod fit;
 mod format;
 pub mod machine;
 pub mod manifest;
@@ -18,7 +19,8 @@ pub mod sweep;
 
 pub use against::against_summary;
 pub use candidates::{candidate_maps, candidate_words};
-pub use format::{Align, Fitted, Sheet, Shown};
+pub use fit::Fitted;
+pub use format::{Align, Sheet, Shown, with_unit};
 pub use runs::{RunChange, summary};
 pub use search::{portability_summary, search_summary};
 pub use shaken::{CONTENTION_FIGURES, RUN_FIGURES, shaken_summary};

@@ -30,7 +30,7 @@ pub fn summary<'a>(
     ];
     let mut measured = |name: &'static str, title: &'static str, decimals: usize| {
         let change = changes.by_ref().find(|change| change.of == name);
-        [Some(Shown::column(name, title, decimals)), change.map(changed)].into_iter().flatten()
+        [Some(Shown::measure(name, title, decimals)), change.map(changed)].into_iter().flatten()
     };
     shown.extend(measured("mean_pairwise_l1", "pairwise L1", 3));
     shown.extend([
@@ -43,8 +43,8 @@ pub fn summary<'a>(
         .right()
         .optional(),
     ]);
-    shown.extend(measured("mean_wait", "wait s", 0));
-    shown.extend(measured("mean_turnaround", "turnaround s", 0));
+    shown.extend(measured("mean_wait", "wait", 0));
+    shown.extend(measured("mean_turnaround", "turnaround", 0));
     shown.extend(measured("mean_bounded_slowdown", "slowdown", 2));
     shown.extend([
         Shown::text("no size", |run: &RunResult| {

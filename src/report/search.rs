@@ -3,7 +3,7 @@ use crate::experiment::search::{Behind, Candidate, Origin, Portability, SearchRo
 use crate::experiment::shaken::Apart;
 use crate::number::{fixed, grouped};
 
-/// The table for people. Columns that say nothing are left out.
+/// The table for people, of an objective with its unit. Columns that say nothing are left out.
 pub fn search_summary(objective: &str, rows: &[SearchRow]) -> Sheet {
     let mut shown = Vec::new();
     if rows.windows(2).any(|pair| pair[0].searched != pair[1].searched) {
@@ -15,14 +15,15 @@ pub fn search_summary(objective: &str, rows: &[SearchRow]) -> Sheet {
             _ => row.rank.map(grouped),
         })
         .right(),
-        Shown::text("tie", |row: &SearchRow| row.candidate.map(|one| one.to_string())),
+        Shown::text("tie", |row: &SearchRow| row.candidate.map(|one| one.to_string())).rank(1),
         Shown::text("AF : WF : BF", |row: &SearchRow| row.candidate.map(ratios)),
-        Shown::column("value", objective, 3),
+        Shown::column("value", objective, 3).rank(1),
         Shown::text("better %", |row: &SearchRow| {
             let half_width = row.shaken.map(|mean| mean.half_width);
             Some(with_interval(row.improvement_percent, half_width))
         })
-        .right(),
+        .right()
+        .rank(1),
         Shown::text("behind the best", |row: &SearchRow| {
             let Behind { percent, verdict } = row.behind?;
             let doubt = if verdict == Apart::Yes { "" } else { "~ " };

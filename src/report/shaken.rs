@@ -1,16 +1,17 @@
-use super::format::{Sheet, Shown};
+use super::format::{Sheet, Shown, with_unit};
 use crate::experiment::shaken::{Apart, ShakenRow};
 use crate::number::{fixed, grouped};
+use crate::table::Column;
 
-/// What is shown of a run over shaken copies: metric, title, factor, decimals.
+/// What is shown of a run over shaken copies: metric, title without the unit of its column, factor, decimals.
 pub type ShakenFigure = (&'static str, &'static str, f64, usize);
 
 /// Of a replay.
 pub const RUN_FIGURES: &[ShakenFigure] = &[
     ("mean_pairwise_l1", "pairwise L1", 1.0, 3),
     ("utilization", "util %", 100.0, 2),
-    ("mean_wait", "wait s", 1.0, 1),
-    ("mean_turnaround", "turnaround s", 1.0, 1),
+    ("mean_wait", "wait", 1.0, 1),
+    ("mean_turnaround", "turnaround", 1.0, 1),
     ("mean_bounded_slowdown", "slowdown", 1.0, 3),
 ];
 
@@ -35,7 +36,13 @@ impl<'a> Run<'a> {
 /// The table of means over shaken copies for people: each with half the width of its interval, and
 /// how it differs from the run it is compared with, if it does: behind `~` if they cannot be told
 /// apart.
-pub fn shaken_summary(rows: &[ShakenRow], figures: &[ShakenFigure]) -> Sheet {
+///
+/// Titles have the units that `columns` declare, those of what a run comes to.
+pub fn shaken_summary<Metrics>(
+    rows: &[ShakenRow],
+    figures: &[ShakenFigure],
+    columns: &[Column<Metrics>],
+) -> Sheet {
     let runs: Vec<Run<'_>> = rows.chunk_by(|a, b| a.run == b.run).map(Run).collect();
     let key = |run: &Run<'_>| run.0[0].key.clone();
     let mut shown = vec![
@@ -51,6 +58,11 @@ pub fn shaken_summary(rows: &[ShakenRow], figures: &[ShakenFigure]) -> Sheet {
     ];
     for &(name, title, factor, decimals) in figures {
         let value = move |value: f64| fixed(factor * value, decimals);
+        // Of a share the title says so.
+        let title = match factor == 1.0 {
+            true => with_unit(columns, name, title),
+            false => title.to_string(),
+        };
         shown.push(
             Shown::text(title, move |run: &Run<'_>| {
                 let mean = run.metric(name)?.mean;

@@ -47,7 +47,10 @@ impl fmt::Display for Overfull {
             let (worst, times) = (grouped(*worst), counted(*spans, "time"));
             let (all, longest) = (grouped(*all_counted), grouped(longest.unsigned_abs()));
             let does = if *all_counted == 1 { "does" } else { "do" };
-            write!(f, "counting these as busy, too, {all} {does}, {worst} too many at worst, {times}, {longest} s at most; ")?;
+            write!(
+                f,
+                "counting these as busy, too, {all} {does}, {worst} too many at worst, {times}, {longest} s at most; "
+            )?;
         }
         write!(f, "first job{s}")?;
         first

@@ -36,7 +36,7 @@ fn strategies_are_compared_job_by_job() {
     let back = dir.replay("compare out:1 out:0 --measure pairwise_l1 --format json").code(0);
     assert_eq!(back.fields(&["change_verdict"]), ["better"]);
     let classes = compare("--measure wait,distance --by-size").code(0);
-    classes.prints("3 to 4").prints("all");
+    classes.prints("3 to 4").prints("all").prints("wait s").prints("distance hops");
     // For a pipeline: worse by more than so much.
     let failed = compare("--measure wait --fail-if-worse distance:5").code(1);
     failed.says("distance is worse by ").says("at most 5 % is allowed");
@@ -138,7 +138,12 @@ fn a_baseline_stands_beside_means() {
     dir.replay(&format!("{cells} --baseline out -q")).code(0).prints("\u{394} wait %");
     let sweep = dir.replay(&format!("sweep {cells} --baseline out --out swept -q")).code(0);
     sweep.prints("runs.csv").prints("\u{394} L1 %");
-    dir.replay("--jobs 9 --alloc random --baseline out -q").fails(2, 1, &["--baseline out"]);
+    let random = dir.replay("--jobs 9 --alloc random --baseline out -q");
+    random.fails(2, 1, &["--baseline out", "the allocator there is mc1x1, here random"]);
+    let dir = dir.file("down.csv", "from,until,what\n0,100,node 3\n");
+    let down = dir.replay("--jobs 9 --alloc mm --down down.csv --baseline out -q");
+    down.demand(down.stderr.contains("the policy there is "), "what differs");
+    down.demand(down.stderr.contains("down="), "what it is here");
     dir.replay("--jobs 9 --alloc mm --baseline nowhere -q").code(3);
 }
 
@@ -155,6 +160,18 @@ fn folders_are_compared_run_by_run() {
     let pairs = compared.fields(&["base", "compared_run", "pairs", "change_verdict"]);
     assert_eq!(pairs.len(), 2);
     assert!(pairs[0].contains("before lublin-10x10 10x10 fcfs mbs") && pairs[0].contains("250"));
+    // At 80 columns the change and its interval are there, and a run has a short name.
+    for rest in ["", "--by-size"] {
+        let lines = dir.in_terminal(80, &format!("compare before after -q {rest}"));
+        assert!(
+            lines[0].ends_with("after against before; all runs: lublin-10x10 10x10 fcfs"),
+            "{lines:#?}"
+        );
+        let head = lines.iter().find(|line| line.contains("change %")).expect("a header");
+        assert!(["run", "95 %", "verdict"].iter().all(|title| head.contains(title)), "{lines:#?}");
+        assert!(lines.iter().any(|line| line.starts_with("mc1x1  wait s ")), "{lines:#?}");
+        assert!(lines.iter().all(|line| line.chars().count() <= 80), "{lines:#?}");
+    }
     run(300, "mbs", "one");
     let one = dir.replay("compare before:0 one --measure distance").code(0);
     one.prints("distance");

@@ -86,6 +86,23 @@ fn machines_and_seeds_are_axes_too() {
     run.demand(means[0] != means[1], "another seed, another draw");
     let again = Dir::with_trace().replay(grid).fields(&["mean_pairwise_l1"]);
     assert_eq!(means, again, "the same seeds, the same draws");
+    // Where strategies are compared, each has one bar: the mean over its seeds.
+    let dir = Dir::with_trace();
+    let run = "--jobs 50 --alloc first-fit,mbs,random --seed 3,1 --out out -q";
+    let runs = dir.replay(&format!("{run} --format json")).code(0).objects();
+    let text = |name: &str| String::from_utf8(dir.read(name)).expect("text");
+    let stem = "out/plots/comparison--lublin-10x10--10x10--fcfs";
+    assert!(text(&format!("{stem}.svg")).contains("means over seeds"));
+    let table = text(&format!("{stem}.csv"));
+    let bars: Vec<Vec<&str>> =
+        table.lines().skip(1).map(|line| line.split(',').collect()).collect();
+    assert_eq!(bars.len(), 3, "{table}");
+    let bar = bars.iter().find(|bar| bar[0] == "random").expect("a bar");
+    let runs = runs.iter().filter(|run| run["allocator"] == "random");
+    let means: Vec<f64> =
+        runs.map(|run| run["mean_pairwise_l1"].as_f64().expect("a number")).collect();
+    let drawn: f64 = bar[1].parse().expect("a number");
+    assert!((drawn - (means[0] + means[1]) / 2.0).abs() < 1e-9, "{table}");
 }
 
 fn aliases_and_defaults_are_one_name() {

@@ -361,6 +361,24 @@ fn contention_is_drawn() {
     let plots = fs::read_dir(dir.path("out/plots")).expect("a folder").count();
     // One comparison, one distribution, two maps and the jobs of two runs, as SVG, PNG, PDF, CSV and Vega-Lite.
     assert_eq!(plots, 30);
+    // Each figure says what it is of.
+    let text = |name: &str| {
+        let text = dir.read(&format!("out/plots/{name}--lublin-10x10--10x10--fcfs.svg"));
+        String::from_utf8(text).expect("text")
+    };
+    for name in ["contention", "stretch"] {
+        let text = text(name);
+        assert!(text.contains("seed 0") && text.contains(" jobs send packets"), "{name}");
+    }
+    assert!(
+        text("contention").contains("no shaken copies, so no intervals (--shake N gives them)")
+    );
+    let scatter = dir.files("out/plots").into_iter().find(|name| name.starts_with("scatter--jobs"));
+    let scatter = scatter.expect("a figure").rsplit_once('.').expect("an end").0.to_string();
+    let text = String::from_utf8(dir.read(&format!("out/plots/{scatter}.svg"))).expect("text");
+    assert!(text.contains("seed 0") && text.contains(" jobs send packets"), "{scatter}");
+    let table = dir.replay("contend --jobs 60 --scale 0.05 --alloc mbs -q").code(0);
+    table.prints("latency cycles").prints("pairwise L1 hops").prints("distance hops");
 }
 
 fn a_pattern_of_ones_own() {

@@ -91,11 +91,13 @@ pub fn tell(
     Ok(())
 }
 
-/// The first of the candidates with all that a picture of them needs.
+/// The candidates, the first of them with all that a picture of them needs: every shell and weight of all would be
+/// the square of a large machine.
 fn in_pictures(rule: &CentreRule, machine: &Machine, grid: &Grid, rivals: &[Rival]) -> Rivals {
     let sets = sets_of(rivals);
-    let told = rivals.iter().take(LISTED).map(|one| {
+    let told = rivals.iter().enumerate().map(|(place, one)| {
         let Rival { order, candidate, .. } = one;
+        let is_drawn = place < LISTED;
         let (centre, nodes) = (candidate.centre, &candidate.nodes);
         let mut weights = Vec::new();
         if let Some(vector) = rule.options.tie {
@@ -104,6 +106,13 @@ fn in_pictures(rule: &CentreRule, machine: &Machine, grid: &Grid, rivals: &[Riva
             });
         }
         let shell = |node| rule.metric.distance(grid, centre, grid.coord(node));
+        let shells = match is_drawn {
+            true => machine.topology().nodes().map(shell).collect(),
+            false => vec![nodes.iter().map(|&node| shell(node)).max().unwrap_or(0)],
+        };
+        if !is_drawn {
+            weights = sums(&weights);
+        }
         rival::Rival {
             number: order + 1,
             centre,
@@ -111,15 +120,23 @@ fn in_pictures(rule: &CentreRule, machine: &Machine, grid: &Grid, rivals: &[Riva
             tie: rule.options.tie.map(|_| candidate.tie),
             set: sets.get(&sorted(one)).copied().unwrap_or(0),
             nodes: nodes.clone(),
-            shells: machine.topology().nodes().map(shell).collect(),
+            shells,
             weights,
         }
     });
-    Rivals {
-        vector: rule.options.tie,
-        first: told.collect(),
-        more: rivals.len().saturating_sub(LISTED),
+    Rivals { vector: rule.options.tie, first: told.collect(), more: 0 }
+}
+
+/// The sum of each kind, as one weight of it.
+fn sums(weights: &[Weight]) -> Vec<Weight> {
+    let mut sums: Vec<Weight> = Vec::new();
+    for weight in weights {
+        match sums.iter_mut().find(|sum| sum.term == weight.term) {
+            Some(sum) => sum.weight += weight.weight,
+            None => sums.push(*weight),
+        }
     }
+    sums
 }
 
 fn candidates_in_words(rule: &CentreRule, candidates: usize) -> String {

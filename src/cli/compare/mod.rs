@@ -2,6 +2,7 @@
 
 mod projection;
 mod schedule;
+mod table;
 
 use std::path::{Path, PathBuf};
 
@@ -21,7 +22,6 @@ use crate::experiment::moved::Moved;
 use crate::frame::read::{self, ReadError};
 use crate::metrics::bootstrap::FEWEST;
 use crate::number::{counted, fixed, grouped};
-use crate::report::{Align, Sheet};
 use crate::shown::shown;
 
 /// Arguments of `replay compare`.
@@ -162,19 +162,15 @@ pub fn run(args: &CompareArgs) -> Result<Exit, Failure> {
             }
         }
     }
-    let sheets = match axes {
-        Some(axes) => {
-            let of_runs: Vec<(RunRow, Compared)> =
-                of_runs.into_iter().zip(compared.iter().cloned()).collect();
-            Some(projection::of_changes(axes, &of_runs)?)
-        }
-        None => None,
-    };
+    let mut compared: Vec<(RunRow, Compared)> = of_runs.into_iter().zip(compared).collect();
+    let sheets = axes.map(|axes| projection::of_changes(axes, &compared)).transpose()?;
     if let Some(sorting) = sorting {
-        compared.sort_by(|a, b| sorting.order(a, b));
+        compared.sort_by(|(_, a), (_, b)| sorting.order(a, b));
     }
+    let folders = [&base.text, &others.text].map(String::as_str);
+    let for_people = || sheets.unwrap_or_else(|| vec![table::sheet(&compared, folders)]);
     args.table
-        .print(&compared, || sheets.unwrap_or_else(|| vec![sheet(&compared)]), &mut stdout())
+        .print(compared.iter().map(|(_, row)| row), for_people, &mut stdout())
         .map_err(|e| Failure::output("standard output", e))?;
     failed.iter().for_each(tell);
     Ok(if failed.is_empty() { Exit::Done } else { Exit::Differs })
@@ -320,11 +316,12 @@ fn paired<'a>(
         others.runs.iter().filter_map(|other| Some([of(other)?, other])).collect();
     if pairs.is_empty() {
         return Err(Failure::usage_message(format!(
-            "{} ({} runs) and {} ({} runs) have no run in common; FOLDER:RUN names one",
+            "{} ({} runs) and {} ({} runs) have no run in common: {}; FOLDER:RUN names one",
             base.text,
             base.runs.len(),
             others.text,
-            others.runs.len()
+            others.runs.len(),
+            RunRow::difference(&keys(base), &keys(others))
         )));
     }
     let alone = base.runs.len() + others.runs.len() - 2 * pairs.len();
@@ -332,6 +329,10 @@ fn paired<'a>(
         tell(format_args!("{alone} runs that only one folder has are left out"));
     }
     Ok(pairs)
+}
+
+fn keys(runs: &Runs) -> Vec<&Vec<String>> {
+    runs.runs.iter().map(|run| &run.key).collect()
 }
 
 fn bad(error: ReadError) -> Failure {
@@ -353,65 +354,4 @@ fn limit(text: &str) -> Result<(usize, f64), Failure> {
     let (name, percent) = text.rsplit_once(':').ok_or_else(wrong)?;
     let percent: f64 = percent.trim().parse().ok().filter(|p: &f64| *p >= 0.0).ok_or_else(wrong)?;
     Ok((measure("--fail-if-worse", name)?, percent))
-}
-
-/// For people.
-fn sheet(rows: &[Compared]) -> Sheet {
-    let names = |row: &Compared| [row.base.clone(), row.run.clone()];
-    let several = rows.windows(2).any(|pair| names(&pair[0]) != names(&pair[1]));
-    let classes = rows.iter().any(|row| row.sizes[1] < i64::MAX);
-    let mut header = Vec::new();
-    if several {
-        header.push(("run", Align::Left));
-    }
-    header.push(("measure", Align::Left));
-    if classes {
-        header.push(("processors", Align::Right));
-    }
-    header.extend([
-        ("jobs", Align::Right),
-        ("base", Align::Right),
-        ("mean", Align::Right),
-        ("change %", Align::Right),
-        ("95 %", Align::Right),
-        ("less %", Align::Right),
-        ("more %", Align::Right),
-        ("verdict", Align::Left),
-    ]);
-    let mut sheet = Sheet::new(&header);
-    let number = |value: f64, digits: usize| match value.is_finite() {
-        true => fixed(value, digits),
-        false => "-".to_string(),
-    };
-    for row in rows {
-        let mut fields = Vec::new();
-        if several {
-            fields.push(row.run.clone());
-        }
-        fields.push(row.measure.to_string());
-        if classes {
-            fields.push(match row.sizes {
-                [_, i64::MAX] => "all".to_string(),
-                [low, high] if low == high => low.to_string(),
-                [low, high] => format!("{low} to {high}"),
-            });
-        }
-        let [low, high] = row.interval;
-        let share = |count: u64| number(100.0 * count as f64 / row.jobs as f64, 1);
-        fields.extend([
-            grouped(row.jobs),
-            number(row.means[0], 2),
-            number(row.means[1], 2),
-            number(row.change, 2),
-            match low.is_finite() && high.is_finite() {
-                true => format!("{} to {}", number(low, 2), number(high, 2)),
-                false => "-".to_string(),
-            },
-            share(row.lower),
-            share(row.higher),
-            row.verdict().to_string(),
-        ]);
-        sheet.push(fields);
-    }
-    sheet
 }

@@ -10,30 +10,32 @@ use crate::experiment::contention::{
 };
 use crate::experiment::shaken::ShakenRow;
 use crate::metrics::correlation::FEWEST;
+use crate::number::grouped;
 use crate::plot::{
     Comparison, LinkMap, LinkMaps, STRETCHES, Scatter, ScatterPanel, Spread, Spreads, Stems, save,
     spreads,
 };
 
 /// Draws a comparison of every setting and how the stretch of its jobs spreads, the points of every row of correlations, and a map of every run
-/// of a trace as it is on a 2D machine; the paths of the files. Names and subtitles tell machines and seeds apart if there are several.
+/// of a trace as it is on a 2D machine; the paths of the files. Names tell machines and seeds apart if there are several; subtitles
+/// say the seed, and how many jobs send packets.
 pub fn write(
     plots: &Path,
     outcomes: &[Contended],
     shaken: &[ShakenRow],
 ) -> anyhow::Result<Vec<PathBuf>> {
     let (machines, seeds) = varied(outcomes.iter().map(|outcome| &outcome.key));
-    let seed_of = |key: &RunKey| seeds.then(|| format!("seed {}", key.seed));
+    let seed_in_name = |key: &RunKey| seeds.then(|| seed_of(key));
     let mut stems = Stems::default();
     let mut files = Vec::new();
     for group in settings(outcomes) {
         let key = &group[0].key;
-        let seed = seed_of(key);
+        let seed = seed_in_name(key);
         let mut parts = vec!["contention", &key.trace, &key.topology, &key.scheduler];
         parts.extend(seed.as_deref());
-        let figure = comparison(&group, seed.as_deref(), shaken);
+        let figure = comparison(&group, shaken);
         files.extend(save(plots, &stems.give(&parts), &figure)?);
-        if let Some(figure) = stretches(&group, seed.as_deref()) {
+        if let Some(figure) = stretches(&group) {
             parts[0] = "stretch";
             files.extend(save(plots, &stems.give(&parts), &figure)?);
         }
@@ -42,17 +44,22 @@ pub fn write(
     let correlated = |one: &Correlations<'_>| one.points.len() >= FEWEST;
     for one in Correlations::of(outcomes).into_iter().filter(correlated) {
         let key = one.key;
-        let (seed, strategy) = (seed_of(key), key.strategy());
+        let (seed, strategy) = (seed_in_name(key), key.strategy());
         let kind = if one.over_jobs { "jobs" } else { "allocators" };
         let mut parts = vec!["scatter", kind, &key.trace, &key.topology, &key.scheduler];
         parts.extend(one.over_jobs.then_some(strategy.as_str()));
         parts.extend(seed.as_deref());
-        let figure = scatter(&one, &outcomes[0].pattern, seed.as_deref());
+        // Of a run its own jobs, of allocators those of all of them.
+        let runs = settings(outcomes).into_iter().find(|group| of_setting(&group[0].key, key));
+        let mut runs = runs.unwrap_or_default();
+        runs.retain(|run| !one.over_jobs || run.key == *key);
+        let figure = scatter(&one, &outcomes[0].pattern, &runs);
         files.extend(save(plots, &stems.give(&parts), &figure)?);
     }
-    let drawn = outcomes.iter().filter(|outcome| outcome.is_unshaken()).filter_map(|outcome| {
-        Some((outcome, link_maps(outcome, seed_of(&outcome.key).as_deref())?))
-    });
+    let drawn = outcomes
+        .iter()
+        .filter(|outcome| outcome.is_unshaken())
+        .filter_map(|outcome| Some((outcome, link_maps(outcome)?)));
     let drawn: Vec<(&Contended, LinkMaps)> = drawn.collect();
     // Who is compared has one scale: all that ran on a trace and machine.
     let most = |key: &RunKey| {
@@ -63,7 +70,7 @@ pub fn write(
     };
     for (outcome, figure) in &drawn {
         let key = &outcome.key;
-        let (seed, strategy) = (seed_of(key), key.strategy());
+        let (seed, strategy) = (seed_in_name(key), key.strategy());
         let figure = LinkMaps { most: most(key), ..figure.clone() };
         let mut parts = vec!["links", key.trace.as_str()];
         parts.extend(machines.then_some(key.topology.as_str()));
@@ -74,9 +81,37 @@ pub fn write(
     Ok(files)
 }
 
-/// The parts of a subtitle's line that are there.
-fn line(parts: &[Option<&str>]) -> String {
-    parts.iter().flatten().copied().collect::<Vec<_>>().join(", ")
+fn seed_of(key: &RunKey) -> String {
+    format!("seed {}", key.seed)
+}
+
+/// Whether runs have one setting, that of a figure.
+fn of_setting(a: &RunKey, b: &RunKey) -> bool {
+    (&a.trace, &a.policy, &a.topology, &a.scheduler, a.seed)
+        == (&b.trace, &b.policy, &b.topology, &b.scheduler, b.seed)
+}
+
+/// The first line of a subtitle: what ran, and with which seed.
+fn line(key: &RunKey, strategy: Option<&str>) -> String {
+    let seed = seed_of(key);
+    let parts = [Some(&*key.trace), Some(&*key.topology), Some(&*key.scheduler), strategy];
+    parts.into_iter().flatten().chain([seed.as_str()]).collect::<Vec<_>>().join(", ")
+}
+
+/// How many jobs of runs send packets; a strategy that leaves jobs out has fewer.
+fn senders(runs: &[&Contended]) -> String {
+    let of = |run: &&Contended| run.result.jobs.iter().filter(|job| job.packets > 0).count();
+    let (least, most) = runs
+        .iter()
+        .map(of)
+        .fold((usize::MAX, 0), |(least, most), count| (least.min(count), most.max(count)));
+    match (least, most) {
+        (1, 1) => "1 job sends packets".to_string(),
+        (least, most) if least >= most => format!("{} jobs send packets", grouped(most as u64)),
+        (least, most) => {
+            format!("{} to {} jobs send packets", grouped(least as u64), grouped(most as u64))
+        }
+    }
 }
 
 /// What strategies are compared by: title, metric, factor.
@@ -89,7 +124,7 @@ const COMPARED: [(&str, &str, f64); 5] = [
 ];
 
 /// Means over shaken copies, with their intervals, where there are any.
-fn comparison(group: &[&Contended], seed: Option<&str>, shaken: &[ShakenRow]) -> Comparison {
+fn comparison(group: &[&Contended], shaken: &[ShakenRow]) -> Comparison {
     let columns = Contention::columns();
     let value = |run: &Contended, metric: &str, factor: f64| match shaken {
         [] => {
@@ -116,14 +151,16 @@ fn comparison(group: &[&Contended], seed: Option<&str>, shaken: &[ShakenRow]) ->
     let (key, pattern) = (&group[0].key, &group[0].pattern);
     let copies = shaken.iter().find(|row| row.run == group[0].run).map(|row| row.mean.count);
     let mut subtitle = vec![
-        line(&[Some(&key.trace), Some(&key.topology), Some(&key.scheduler), seed]),
+        line(key, None),
+        senders(group),
         format!("{pattern}; stretch is placement times contention"),
         "placement: alone where it was over alone in the box".to_string(),
         "contention: among others over alone where it was".to_string(),
     ];
-    subtitle.extend(
-        copies.map(|n| format!("means over {n} shaken copies of the trace, 95 % intervals")),
-    );
+    subtitle.push(match copies {
+        Some(n) => format!("means over {n} shaken copies of the trace, 95 % intervals"),
+        None => "no shaken copies, so no intervals (--shake N gives them)".to_string(),
+    });
     Comparison {
         half_widths: match shaken {
             [] => Vec::new(),
@@ -141,20 +178,19 @@ fn comparison(group: &[&Contended], seed: Option<&str>, shaken: &[ShakenRow]) ->
 }
 
 /// How stretch spreads over the jobs of each strategy; nothing if none sends.
-fn stretches(group: &[&Contended], seed: Option<&str>) -> Option<Spreads> {
+fn stretches(group: &[&Contended]) -> Option<Spreads> {
     let spread = |run: &&Contended| {
         let jobs = run.result.jobs.iter();
         (run.key.strategy(), Spread::of(jobs.filter_map(|job| job.stretch())))
     };
     let own: Vec<(String, Spread)> = group.iter().map(spread).collect();
     let (key, pattern) = (&group[0].key, &group[0].pattern);
-    let setting = line(&[Some(&key.trace), Some(&key.topology), Some(&key.scheduler), seed]);
     let named = own.iter().map(|(name, spread)| (name.clone(), spread)).collect();
-    spreads(STRETCHES, vec![setting, pattern.clone()], named)
+    spreads(STRETCHES, vec![line(key, None), senders(group), pattern.clone()], named)
 }
 
-/// The points of a row of correlations, pair by pair.
-fn scatter(of: &Correlations<'_>, pattern: &str, seed: Option<&str>) -> Scatter {
+/// The points of a row of correlations, pair by pair, of these runs.
+fn scatter(of: &Correlations<'_>, pattern: &str, runs: &[&Contended]) -> Scatter {
     let key = of.key;
     let strategy = of.over_jobs.then(|| key.strategy());
     let panel = |pair: &crate::experiment::contention::Pair| ScatterPanel {
@@ -171,13 +207,8 @@ fn scatter(of: &Correlations<'_>, pattern: &str, seed: Option<&str>) -> Scatter 
     Scatter {
         title: title.to_string(),
         subtitle: vec![
-            line(&[
-                Some(&key.trace),
-                Some(&key.topology),
-                Some(&key.scheduler),
-                strategy.as_deref(),
-                seed,
-            ]),
+            line(key, strategy.as_deref()),
+            senders(runs),
             match of.over_jobs {
                 true => format!("{pattern}; every job that sends packets"),
                 false => format!("{pattern}; means over the jobs that send packets, in-sample"),
@@ -192,7 +223,7 @@ fn scatter(of: &Correlations<'_>, pattern: &str, seed: Option<&str>) -> Scatter 
 const DIRECTIONS: [&str; 4] = ["-x (to the left)", "+x (to the right)", "-y (down)", "+y (up)"];
 
 /// Use of links by place, on 2D machines.
-fn link_maps(outcome: &Contended, seed: Option<&str>) -> Option<LinkMaps> {
+fn link_maps(outcome: &Contended) -> Option<LinkMaps> {
     let grid = outcome.trace.topology.grid().filter(|grid| grid.dimensions() == 2)?;
     let (width, length) = (grid.extent(0) as u16, grid.extent(1) as u16);
     let map = |name: &str, of: &dyn Fn(&LinkUse) -> Option<f64>| LinkMap {
@@ -217,13 +248,8 @@ fn link_maps(outcome: &Contended, seed: Option<&str>) -> Option<LinkMaps> {
     Some(LinkMaps {
         title: "Use of the links".to_string(),
         subtitle: vec![
-            line(&[
-                Some(&key.trace),
-                Some(&key.topology),
-                Some(&key.scheduler),
-                Some(&strategy),
-                seed,
-            ]),
+            line(key, Some(&strategy)),
+            senders(&[outcome]),
             format!(
                 "{pattern}; links that leave a processor{edges}; one scale for all runs of a trace and machine"
             ),

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::experiment::RunKey;
-use crate::experiment::contention::{Contended, Correlations, PAIRS};
+use crate::experiment::contention::{Contended, Contention, Correlations, PAIRS};
 use crate::experiment::shaken::ShakenRow;
 use crate::frame::{FrameError, write as write_table};
 use crate::report::{CONTENTION_FIGURES, Sheet, Shown, shaken_summary};
@@ -13,7 +13,7 @@ use crate::report::{CONTENTION_FIGURES, Sheet, Shown, shaken_summary};
 pub fn sheets(runs: &[Contended], shaken: &[ShakenRow]) -> Vec<Sheet> {
     let mut sheets = vec![sheet(runs), correlations(&Correlations::of(runs))];
     if !shaken.is_empty() {
-        sheets.push(shaken_summary(shaken, CONTENTION_FIGURES));
+        sheets.push(shaken_summary(shaken, CONTENTION_FIGURES, &Contention::columns()));
     }
     sheets
 }
@@ -46,15 +46,15 @@ fn sheet(runs: &[Contended]) -> Sheet {
         Shown::column("mean_stretch", "stretch", 4),
         Shown::column("mean_placement_factor", "placement", 4),
         Shown::column("mean_contention_factor", "contention", 4),
-        Shown::column("mean_latency", "latency", 2),
-        Shown::column("mean_blocking", "blocking", 2),
-        Shown::column("latency", "packet latency", 2),
-        Shown::column("blocking", "packet blocking", 2),
+        Shown::measure("mean_latency", "latency", 2),
+        Shown::measure("mean_blocking", "blocking", 2),
+        Shown::measure("latency", "packet latency", 2),
+        Shown::measure("blocking", "packet blocking", 2),
         Shown::column("mean_hops", "hops", 3),
-        Shown::column("mean_sending_pairwise_l1", "pairwise L1", 2),
-        Shown::column("mean_distance", "distance", 3),
+        Shown::measure("mean_sending_pairwise_l1", "pairwise L1", 2),
+        Shown::measure("mean_distance", "distance", 3),
         Shown::column("mean_sending_dispersal", "dispersal", 3),
-        Shown::column("mean_turnaround_cycles", "turnaround", 0),
+        Shown::measure("mean_turnaround_cycles", "turnaround", 0),
         Shown::percent("utilization", "util %", 2),
     ]);
     Sheet::of(runs.iter().filter(|run| run.is_unshaken()), shown)

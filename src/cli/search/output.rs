@@ -160,7 +160,12 @@ impl Results for Written<'_> {
     }
 
     fn sheets(&self) -> Vec<Sheet> {
-        let summary = search_summary(&self.found.task.objective.to_string(), &self.rows);
+        let objective = &self.found.task.objective;
+        let title = match objective.sought.column.unit {
+            "" => objective.to_string(),
+            unit => format!("{objective} {unit}"),
+        };
+        let summary = search_summary(&title, &self.rows);
         let portability = self.found.portability.map(portability_summary);
         [Some(summary), portability].into_iter().flatten().collect()
     }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use crate::allocator::centre::TieVector;
+use crate::allocator::notes::LISTED;
 use crate::allocator::rival::{Rival, Term};
 use crate::cli::cells::Loaded;
 use crate::cli::exit::{Exit, Failure};
@@ -56,7 +57,17 @@ pub fn compete(
     {
         shown.print(explained).map_err(|e| Failure::output("standard output", e))?;
     }
-    session.publish(&mut shown, &tally)
+    let done = session.publish(&mut shown, &tally)?;
+    if let Some(more) = shown.not_told(session.format()) {
+        // Below the table; for programs not among their lines.
+        match session.format() {
+            FormatArg::Table | FormatArg::Md => {
+                writeln!(stdout(), "{more}").map_err(|e| Failure::output("standard output", e))?
+            }
+            FormatArg::Json | FormatArg::Csv => session.say(more),
+        }
+    }
+    Ok(done)
 }
 
 fn explained(
@@ -138,6 +149,21 @@ impl Competition<'_> {
             ));
         }
         words
+    }
+
+    /// How many candidates a format leaves out, in words.
+    fn not_told(&self, format: FormatArg) -> Option<String> {
+        let known = self.rows().len();
+        let all = known + self.explained.as_ref()?.decision.account.rivals.as_ref()?.more;
+        let told = match format {
+            FormatArg::Table | FormatArg::Md => known.min(LISTED),
+            FormatArg::Json | FormatArg::Csv => known,
+        };
+        let more = (all > told).then(|| grouped((all - told) as u64))?;
+        Some(match known > told {
+            true => format!("and {more} more (--format csv has all)"),
+            false => format!("and {more} more"),
+        })
     }
 
     fn vector(&self) -> Option<TieVector> {
@@ -229,7 +255,9 @@ impl Competition<'_> {
                 weights,
             }
         };
-        let candidates: Vec<CandidateMap> = self.rows().iter().enumerate().map(map).collect();
+        // More of them have not what a picture needs.
+        let drawn = self.rows().iter().take(LISTED);
+        let candidates: Vec<CandidateMap> = drawn.enumerate().map(map).collect();
         let shown = candidates.len().min(Candidates::MOST);
         Candidates {
             title: self.run(),
@@ -257,13 +285,14 @@ impl Results for Competition<'_> {
             let centre: Vec<String> = one.centre[..dimensions].iter().map(u16::to_string).collect();
             Some(format!("({})", centre.join(", ")))
         };
-        if self.rows().iter().any(Rival::is_box) {
+        let told = &self.rows()[..self.rows().len().min(LISTED)];
+        if told.iter().any(Rival::is_box) {
             let shown = vec![
                 Shown::column("candidate_number", "candidate", 0),
                 Shown::text("box at", centre),
                 Shown::text("comes to", |one: &Rival| Some(one.worth())),
             ];
-            return vec![Sheet::of(self.rows(), shown)];
+            return vec![Sheet::of(told, shown)];
         }
         let ends = self.vector().is_some_and(|vector| vector.ends != 0);
         let mut shown = vec![
@@ -280,7 +309,7 @@ impl Results for Competition<'_> {
             shown.push(Shown::column("ends_weight", "ends", 0));
         }
         shown.push(Shown::column("tie_value", "tie value", 0).optional());
-        vec![Sheet::of(self.rows(), shown)]
+        vec![Sheet::of(told, shown)]
     }
 
     fn configuration(&self) -> impl Serialize {

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Explained, Story, Told};
+use crate::allocator::notes::LISTED;
 use crate::allocator::notes::{Listing, Part};
 use crate::allocator::rival::{Rival, Rivals, Term};
 use crate::metrics::allocations::numbers;
@@ -151,7 +152,7 @@ fn of_rivals(rivals: &Rivals) -> Value {
     };
     json!({
         "tie": rivals.vector.map(|vector| vector.to_string()),
-        "first": rivals.first.iter().map(of_one).collect::<Vec<_>>(),
-        "more": rivals.more,
+        "first": rivals.first.iter().take(LISTED).map(of_one).collect::<Vec<_>>(),
+        "more": rivals.more + rivals.first.len().saturating_sub(LISTED),
     })
 }

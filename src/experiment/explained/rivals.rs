@@ -6,7 +6,7 @@ use crate::table::{Column, Table};
 
 impl Table for Rival {
     const NAME: &'static str = "candidates";
-    const ROW: &'static str = "one row per candidate that competes for one request by score and tie value, the winner first; of many the first 20";
+    const ROW: &'static str = "one row per candidate that competes for one request by score and tie value, the winner first; of many boxes the first 20";
 
     #[rustfmt::skip]
     fn columns() -> Vec<Column<Self>> {

@@ -202,7 +202,13 @@ fn improvements_have_jobs_on_a_logarithmic_axis_of_their_own() {
     for (order, half_widths) in [(Order::Size, vec![0.5, 0.25]), (Order::Rank, Vec::new())] {
         let intervals = !half_widths.is_empty();
         let changes = vec![change(1, 1000, -2.0), change(2, 3, 4.0)];
-        let all = checked(&Improvement { subtitle: Vec::new(), order, changes, half_widths });
+        let all = checked(&Improvement {
+            subtitle: Vec::new(),
+            order,
+            changes,
+            half_widths,
+            reach: [0.0; 2],
+        });
         let (marks, scales) = shape(&all);
         assert_eq!(marks.contains("errorbar"), intervals);
         assert_eq!(

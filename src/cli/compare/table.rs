@@ -1,0 +1,210 @@
+//! The table of `replay compare` for people.
+
+use crate::experiment::compare::{Compared, RunRow};
+use crate::metrics::JobMeasures;
+use crate::number::{fixed, grouped};
+use crate::report::{Align, Sheet, with_unit};
+
+/// What stays longest where there is no room for all: who and what is compared, and by how much it changes.
+const RANKS: [(&str, u8); 10] = [
+    ("run", 3),
+    ("measure", 3),
+    ("processors", 3),
+    ("change %", 3),
+    ("95 %", 3),
+    ("verdict", 3),
+    ("base", 2),
+    ("mean", 2),
+    ("less %", 1),
+    ("more %", 1),
+];
+
+/// The rows with the run of each, of two folders. What all runs share is said above the table.
+pub fn sheet(rows: &[(RunRow, Compared)], folders: [&str; 2]) -> Sheet {
+    let of_runs: Vec<&RunRow> = rows.iter().map(|(run, _)| run).collect();
+    let several = of_runs.windows(2).any(|pair| pair[0].key != pair[1].key);
+    let names = Names::of(&of_runs);
+    let classes = rows.iter().any(|(_, row)| row.sizes[1] < i64::MAX);
+    let mut header = Vec::new();
+    if several {
+        header.push(("run", Align::Left));
+    }
+    header.push(("measure", Align::Left));
+    if classes {
+        header.push(("processors", Align::Right));
+    }
+    header.extend([
+        ("jobs", Align::Right),
+        ("base", Align::Right),
+        ("mean", Align::Right),
+        ("change %", Align::Right),
+        ("95 %", Align::Right),
+        ("less %", Align::Right),
+        ("more %", Align::Right),
+        ("verdict", Align::Left),
+    ]);
+    let [base, other] = folders;
+    let lead = several.then(|| match names.common.as_str() {
+        "" => format!("{other} against {base}"),
+        common => format!("{other} against {base}; all runs: {common}"),
+    });
+    let mut sheet = Sheet::new(&header).ranked(&RANKS).led_by(lead);
+    let units = JobMeasures::columns();
+    let number = |value: f64, digits: usize| match value.is_finite() {
+        true => fixed(value, digits),
+        false => "-".to_string(),
+    };
+    for (run, row) in rows {
+        let mut fields = Vec::new();
+        if several {
+            fields.push(names.short(run));
+        }
+        fields.push(with_unit(&units, row.measure, row.measure));
+        if classes {
+            fields.push(match row.sizes {
+                [_, i64::MAX] => "all".to_string(),
+                [low, high] if low == high => low.to_string(),
+                [low, high] => format!("{low} to {high}"),
+            });
+        }
+        let [low, high] = row.interval;
+        let share = |count: u64| number(100.0 * count as f64 / row.jobs as f64, 1);
+        fields.extend([
+            grouped(row.jobs),
+            number(row.means[0], 2),
+            number(row.means[1], 2),
+            number(row.change, 2),
+            match low.is_finite() && high.is_finite() {
+                true => format!("{} to {}", number(low, 2), number(high, 2)),
+                false => "-".to_string(),
+            },
+            share(row.lower),
+            share(row.higher),
+            row.verdict().to_string(),
+        ]);
+        sheet.push(fields);
+    }
+    sheet
+}
+
+/// How runs are called where they stand beside each other: by what they differ in.
+struct Names {
+    /// By part of the key, whether runs differ in it.
+    differ: Vec<bool>,
+    /// What they have in common.
+    common: String,
+}
+
+/// A part of a key as it is read; nothing of one that says nothing.
+fn part(key: &str, text: &str) -> Option<String> {
+    match (key, text) {
+        (_, "") | ("copy", "0") => None,
+        ("seed" | "copy" | "policy", _) => Some(format!("{key} {text}")),
+        _ => Some(text.to_string()),
+    }
+}
+
+impl Names {
+    fn of(runs: &[&RunRow]) -> Self {
+        let differs = |place: usize| runs.iter().any(|run| run.key[place] != runs[0].key[place]);
+        let differ: Vec<bool> = (0..RunRow::KEY.len()).map(differs).collect();
+        let names = Self { differ, common: String::new() };
+        // Seeds and the like are said where they differ only.
+        let shared = |place: usize, name: &str| !names.differ[place] && place < 5 && name != "copy";
+        let common = runs.first().map(|run| names.parts(run, shared)).unwrap_or_default();
+        Self { common, ..names }
+    }
+
+    fn parts(&self, run: &RunRow, is_said: impl Fn(usize, &str) -> bool) -> String {
+        let parts = RunRow::KEY.iter().zip(&run.key).enumerate();
+        let said = parts.filter(|(place, (name, _))| is_said(*place, name));
+        let said: Vec<String> = said.filter_map(|(_, (name, text))| part(name, text)).collect();
+        said.join(" ")
+    }
+
+    /// What tells a run from the others.
+    fn short(&self, run: &RunRow) -> String {
+        match self.parts(run, |place, _| self.differ[place]) {
+            // The one without a tie vector or copy.
+            name if name.is_empty() => run.key[3].clone(),
+            name => name,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(key: [&str; 8]) -> RunRow {
+        RunRow { run: 0, key: key.map(str::to_string).to_vec() }
+    }
+
+    #[test]
+    fn runs_are_called_by_what_they_differ_in() {
+        let first = run(["KTH", "10x10", "easy", "mc1x1", "", "johnson", "1", "0"]);
+        let second = run(["KTH", "10x10", "easy", "mc1x1", "2,1,1,1", "johnson", "2", "0"]);
+        let other = run(["KTH", "10x10", "easy", "random", "", "johnson", "1", "0"]);
+        let names = |runs: &[&RunRow]| {
+            let names = Names::of(runs);
+            let short: Vec<String> = runs.iter().map(|run| names.short(run)).collect();
+            (short, names.common)
+        };
+        let all = [&first, &second, &other];
+        let short = ["mc1x1 seed 1", "mc1x1 2,1,1,1 seed 2", "random seed 1"];
+        assert_eq!(names(&all), (short.map(str::to_string).to_vec(), "KTH 10x10 easy".to_string()));
+        let (short, common) =
+            names(&[&first, &run(["KTH", "10x10", "easy", "mc1x1", "auto", "johnson", "1", "0"])]);
+        assert_eq!(
+            (short, common.as_str()),
+            (vec!["mc1x1".into(), "auto".into()], "KTH 10x10 easy mc1x1")
+        );
+    }
+
+    #[test]
+    fn the_change_and_its_interval_are_left_where_there_is_little_room() {
+        let compared = |measure| Compared {
+            base: String::new(),
+            run: String::new(),
+            measure,
+            sizes: [65, 128],
+            jobs: 5000,
+            means: [123_456.78, 120_000.0],
+            change: -2.8,
+            interval: [-12.34, -10.2],
+            lower: 3000,
+            higher: 1000,
+            blocks: 9,
+            days: 7,
+        };
+        let rows: Vec<(RunRow, Compared)> = ["first-fit", "mc1x1"]
+            .iter()
+            .flat_map(|name| {
+                let key = ["KTH-SP2-1996-2", "10x10", "easy", name, "", "johnson", "1", "0"];
+                ["wait", "pairwise_l1"].map(|measure| (run(key), compared(measure)))
+            })
+            .collect();
+        let sheet = sheet(&rows, ["out/before", "out/after"]);
+        let lead = "out/after against out/before; all runs: KTH-SP2-1996-2 10x10 easy";
+        assert_eq!(sheet.lead(), Some(lead));
+        let mut out = Vec::new();
+        let fitted = sheet.fitted(50);
+        fitted.sheet.write_plain(&mut out).expect("memory");
+        let text = String::from_utf8(out).expect("text");
+        assert!(text.contains("first-fit  wait s") && text.contains("pairwise_l1 hops"), "{text}");
+        // What says the same in all rows is said once.
+        let mut mixed = rows.clone();
+        mixed[0].1.sizes = [1, i64::MAX];
+        mixed[0].1.change = 7.0;
+        mixed[1].1.interval = [1.0, 2.0];
+        mixed[2].1.means = [3.0, 4.0];
+        mixed[3].1.lower = 1;
+        mixed[3].1.jobs = 9;
+        let fitted = super::sheet(&mixed, ["a", "b"]).fitted(80);
+        let mut out = Vec::new();
+        fitted.sheet.write_plain(&mut out).expect("memory");
+        let text = String::from_utf8(out).expect("text");
+        assert!(["change %", "95 %", "verdict"].iter().all(|title| text.contains(title)), "{text}");
+        assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    }
+}

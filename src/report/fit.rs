@@ -1,0 +1,225 @@
+//! Tables in lines of a width.
+
+use super::format::{Align, GAP, Heading, Sheet};
+
+/// The narrowest that a column of words becomes.
+const NARROW: usize = 14;
+
+/// A table of which some columns were left out.
+#[derive(Clone, Debug, Default)]
+pub struct Fitted {
+    /// The rest. A row of the table may have several here, where words are broken into lines.
+    pub sheet: Sheet,
+    /// Columns left out that say the same in every row, with what they say.
+    pub alike: Vec<String>,
+    /// Titles of the others.
+    pub left_out: Vec<String>,
+}
+
+impl Fitted {
+    /// All columns.
+    pub fn whole(sheet: &Sheet) -> Self {
+        Self { sheet: sheet.clone(), ..Self::default() }
+    }
+
+    /// What a reader must know of what is left out.
+    pub fn notes(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        if !self.alike.is_empty() {
+            notes.push(format!("in all rows: {}", self.alike.join(", ")));
+        }
+        if !self.left_out.is_empty() {
+            notes.push(format!("left out (--wide shows all): {}", self.left_out.join(", ")));
+        }
+        notes
+    }
+}
+
+impl Sheet {
+    /// The same in lines of at most `width` characters, as far as leaving out columns does it. First those go that
+    /// say the same in every row, then those of the lowest [rank](Sheet::ranked): numbers from the last to the
+    /// first, then words; the first column stays, and where no column of numbers has a rank, the first of these
+    /// before the words go. Before a column with a rank goes, words are broken into lines.
+    pub fn fitted(&self, width: usize) -> Fitted {
+        let mut widths = self.widths();
+        let columns = self.header.len();
+        let is_number = |i: usize| self.header[i].align == Align::Right;
+        let rank = |i: usize| self.header[i].rank;
+        let says_one = |i: usize| {
+            self.rows.len() > 1 && self.rows.windows(2).all(|pair| pair[0][i] == pair[1][i])
+        };
+        let has_ranks = (0..columns).any(|i| is_number(i) && rank(i) > 0);
+        let first_number = (0..columns).find(|&i| is_number(i)).filter(|_| !has_ranks);
+        let alike: Vec<usize> = (1..columns).filter(|&i| says_one(i)).collect();
+        let numbers = (1..columns).rev().filter(|&i| is_number(i) && Some(i) != first_number);
+        let words = (1..columns).rev().filter(|&i| !is_number(i));
+        let mut others: Vec<usize> = numbers.chain(words).collect();
+        others.sort_by_key(|&i| rank(i));
+        let mut stays = vec![true; columns];
+        let (mut alike_left_out, mut left_out) = (Vec::new(), Vec::new());
+        let unranked = others.iter().filter(|&&i| rank(i) == 0).count();
+        let order = alike.into_iter().chain(others).zip(1..);
+        let ranked_from = (1..columns).filter(|&i| says_one(i)).count() + unranked;
+        for (i, place) in order {
+            if needed(&widths, &stays) <= width {
+                break;
+            }
+            if place > ranked_from && self.broken(&mut widths, &stays, width) {
+                break;
+            }
+            if !std::mem::replace(&mut stays[i], false) {
+                continue;
+            }
+            let title = &self.header[i].title;
+            match says_one(i) {
+                // What nobody has is no news.
+                true if self.rows[0][i] == "-" => {}
+                true => alike_left_out.push(format!("{title} {}", self.rows[0][i])),
+                false => left_out.push(i),
+            }
+        }
+        left_out.sort_unstable();
+        let kept: Vec<usize> = (0..columns).filter(|&i| stays[i]).collect();
+        let header: Vec<Heading> = kept.iter().map(|&i| self.header[i].clone()).collect();
+        let mut sheet = Sheet { header, ..Sheet::default() };
+        for row in &self.rows {
+            let cells: Vec<Vec<String>> =
+                kept.iter().map(|&i| lines(&row[i], widths[i], is_number(i))).collect();
+            let high = cells.iter().map(Vec::len).max().unwrap_or(1);
+            for line in 0..high {
+                sheet.rows.push(
+                    cells.iter().map(|cell| cell.get(line).cloned().unwrap_or_default()).collect(),
+                );
+            }
+        }
+        Fitted {
+            sheet,
+            alike: alike_left_out,
+            left_out: left_out.into_iter().map(|i| self.header[i].title.clone()).collect(),
+        }
+    }
+
+    /// Makes columns of words narrower until the table fits, the widest first; if it cannot be done nothing is.
+    fn broken(&self, widths: &mut Vec<usize>, stays: &[bool], width: usize) -> bool {
+        let mut narrower = widths.clone();
+        // A word is not broken.
+        let least = |i: usize| {
+            let fields = self.rows.iter().map(|row| row[i].as_str());
+            let words = fields.chain([self.header[i].title.as_str()]);
+            let longest = words.flat_map(str::split_whitespace).map(|word| word.chars().count());
+            longest.max().unwrap_or(0).max(NARROW)
+        };
+        let least: Vec<usize> = (0..narrower.len()).map(least).collect();
+        while needed(&narrower, stays) > width {
+            let words = (0..narrower.len())
+                .filter(|&i| stays[i] && self.header[i].align == Align::Left)
+                .filter(|&i| narrower[i] > least[i]);
+            let Some(widest) = words.max_by_key(|&i| narrower[i]) else { return false };
+            narrower[widest] -= 1;
+        }
+        *widths = narrower;
+        true
+    }
+}
+
+/// Characters of a line.
+fn needed(widths: &[usize], stays: &[bool]) -> usize {
+    let of: Vec<usize> =
+        widths.iter().zip(stays).filter(|(_, stays)| **stays).map(|(width, _)| *width).collect();
+    of.iter().sum::<usize>() + GAP * of.len().saturating_sub(1)
+}
+
+/// A field in lines of a width.
+fn lines(field: &str, width: usize, is_number: bool) -> Vec<String> {
+    if is_number || field.chars().count() <= width {
+        return vec![field.to_string()];
+    }
+    let mut lines: Vec<String> = Vec::new();
+    for word in field.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_string()),
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sheet_is_fitted_to_a_width() {
+        let titles = ["trace", "machine", "tie", "wait s", "slowdown"];
+        let aligns = [Align::Left, Align::Left, Align::Left, Align::Right, Align::Right];
+        let header: Vec<_> = titles.into_iter().zip(aligns).collect();
+        let mut sheet = Sheet::new(&header);
+        for row in [["a", "10x10", "-", "12", "3.5"], ["b", "10x10", "-", "7", "2.5"]] {
+            sheet.push(row.map(str::to_string).to_vec());
+        }
+        let fitted = |width| {
+            let fitted = sheet.fitted(width);
+            let titles: Vec<_> = fitted.sheet.header.iter().map(|one| one.title.clone()).collect();
+            let widest = fitted.sheet.widths().iter().sum::<usize>() + GAP * (titles.len() - 1);
+            assert!(widest <= width || titles.len() <= 2, "{width}: {titles:?}");
+            assert!(fitted.sheet.rows.iter().all(|row| row.len() == titles.len()));
+            (titles.join(" "), fitted.notes())
+        };
+        assert_eq!(fitted(37), (titles.join(" "), vec![]));
+        let alike = "in all rows: machine 10x10".to_string();
+        assert_eq!(fitted(36), ("trace tie wait s slowdown".into(), vec![alike.clone()]));
+        // A column that nobody has needs no word.
+        assert_eq!(fitted(23), ("trace wait s slowdown".into(), vec![alike.clone()]));
+        let without = "left out (--wide shows all): slowdown".to_string();
+        assert_eq!(fitted(22), ("trace wait s".into(), vec![alike.clone(), without.clone()]));
+        assert_eq!(fitted(3), ("trace wait s".into(), vec![alike, without]));
+        // Of one row nothing is alike.
+        sheet.rows.truncate(1);
+        let notes = vec!["left out (--wide shows all): slowdown".to_string()];
+        assert_eq!(sheet.fitted(30).notes(), notes);
+    }
+
+    #[test]
+    fn ranked_columns_stay_and_words_are_broken_for_them() {
+        let titles = ["run", "jobs", "what it is", "base", "change %", "verdict"];
+        let aligns =
+            [Align::Left, Align::Right, Align::Left, Align::Right, Align::Right, Align::Left];
+        let header: Vec<_> = titles.into_iter().zip(aligns).collect();
+        let ranks = [("what it is", 1), ("change %", 2), ("verdict", 2)];
+        let mut sheet = Sheet::new(&header).ranked(&ranks);
+        let what = "mean wait of all the jobs on the machine";
+        sheet.push(["fcfs", "10", what, "12.5", "-4.0", "better"].map(str::to_string).to_vec());
+        sheet.push(["easy", "11", "wait", "7.5", "3.0", "worse"].map(str::to_string).to_vec());
+        let plain = |width| {
+            let fitted = sheet.fitted(width);
+            let mut out = Vec::new();
+            fitted.sheet.write_plain(&mut out).expect("memory");
+            (String::from_utf8(out).expect("text"), fitted.left_out.join(" "))
+        };
+        let (text, left_out) = plain(60);
+        assert_eq!(left_out, "jobs base");
+        let expected = [
+            "run   what it is                          change %  verdict",
+            "----  ----------------------------------  --------  -------",
+            "fcfs  mean wait of all the jobs on the        -4.0  better",
+            "      machine",
+            "easy  wait                                     3.0  worse",
+        ];
+        let trimmed: Vec<&str> = text.lines().collect();
+        assert_eq!(trimmed.len(), expected.len(), "{text}");
+        assert!(trimmed.iter().all(|line| line.chars().count() <= 60), "{text}");
+        for (line, expected) in trimmed.iter().zip(expected) {
+            let words =
+                |line: &str| line.split_whitespace().map(str::to_string).collect::<Vec<_>>();
+            if !line.starts_with("--") {
+                assert_eq!(words(line), words(expected), "{text}");
+            }
+        }
+        // Too narrow for the words: they go before the measures.
+        assert_eq!(plain(30).1, "jobs what it is base");
+        assert_eq!(plain(3).1, "jobs what it is base change % verdict");
+    }
+}

@@ -1056,7 +1056,8 @@ boxes_on_logs() {
 The same two rules on logs, each on the mesh that comes with it, with boxes of powers of two (`fit=up`). Ends are known by the
 estimates of the log; on NASA-iPSC and the Paragons users gave none, and terms that ask for ends know nothing. Waits in hours; the
 change is that of `placements`, which tunes itself by the past alone, on `placements[tie=slurm]`. One course of events a row, without an
-interval: a changed decision changes all that follow.
+interval: a changed decision changes all that follow. First come, first served boxes cannot carry most of these logs: waits then
+grow with the length of the log.
 TXT
     printf '\n`replay --trace LOG --sched fcfs,easy --alloc placements[tie=slurm],placements --threads 1`\n\n'
     printf '| log | mesh | scheduler | slurm, mean wait h | auto, mean wait h | change %% |\n|---|---|---|---:|---:|---:|\n'

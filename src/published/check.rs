@@ -385,9 +385,7 @@ mod tests {
         let row = |what: &str, ours| Check {
             figure: "Fig. 9".to_string(),
             workload: "KTH-SP2".to_string(),
-            log: Some("KTH-SP2-1996-2, all of it".to_string()),
             what: what.to_string(),
-            note: "what else there is to know of it".to_string(),
             margin: 0.5,
             ..of("271.3", ours, Tolerance::Relative(0.01))
         };

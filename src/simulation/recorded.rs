@@ -251,12 +251,14 @@ mod tests {
             let worst = seconds.iter().copied().max().unwrap_or(0);
             prop_assert_eq!((overfull.spans, overfull.longest, overfull.worst), (spans.len() as u64, longest, worst));
             // Of one instant completions come first, then starts, by job.
-            let starts_among = |(at, one): (usize, &Job)| {
-                let there = |other: &&Job| (other.submit..other.submit + other.run).contains(&one.submit);
-                let before = jobs.iter().enumerate().filter(|(place, other)| there(other) && (other.submit, *place) <= (one.submit, at));
-                before.map(|(_, other)| u64::from(other.size)).sum::<u64>() > 4
+            let finds_too_many = |&(at, one): &(usize, &Job)| {
+                let before = jobs.iter().enumerate().filter(|&(place, other)| {
+                    let is_there = (other.submit..other.submit + other.run).contains(&one.submit);
+                    is_there && (other.submit, place) <= (one.submit, at)
+                });
+                one.run > 0 && before.map(|(_, other)| u64::from(other.size)).sum::<u64>() > 4
             };
-            let all = jobs.iter().enumerate().filter(|&one| starts_among(one)).count();
+            let all = jobs.iter().enumerate().filter(finds_too_many).count();
             prop_assert_eq!(overfull.all_counted, all as u64);
         }
 

@@ -178,5 +178,8 @@ U|1|9,1,1,1|1.0||";
         .lines()
         .map(|line| line.rsplit_once('|').expect("a column").0.to_string() + "\n")
         .collect();
-    assert!(super::searched(&csv(plain.trim_end()))[0].ends_with("not searched on."));
+    assert!(
+        super::searched(&csv(plain.trim_end()))[0]
+            .ends_with("not searched on; without an interval (--shake N gives one).")
+    );
 }

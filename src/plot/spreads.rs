@@ -29,7 +29,7 @@ pub struct Spreads {
 /// Five percentiles and the mean.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct BoxPlot {
-    /// By [`PERCENTS`].
+    /// 5, 25, 50, 75 and 95 %.
     pub percentiles: [f64; 5],
     /// The mean.
     pub mean: f64,

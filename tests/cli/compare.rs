@@ -152,14 +152,14 @@ fn folders_are_compared_run_by_run() {
     let run = |jobs: u32, alloc: &str, out: &str| {
         dir.replay(&format!("--jobs {jobs} --alloc {alloc} -q --no-plots --out {out}")).code(0)
     };
-    run(300, "mc1x1,mbs", "before");
-    run(250, "mbs,mc1x1,random", "after");
+    run(2550, "mc1x1,mbs", "before");
+    run(2500, "mbs,mc1x1,random", "after");
     let compared = dir.replay("compare before after --measure wait --format json").code(0);
     let compared = compared.says("50 jobs that only one of them has");
     let compared = compared.says("1 runs that only one folder has");
     let pairs = compared.fields(&["base", "compared_run", "pairs", "change_verdict"]);
     assert_eq!(pairs.len(), 2);
-    assert!(pairs[0].contains("before lublin-10x10 10x10 fcfs mbs") && pairs[0].contains("250"));
+    assert!(pairs[0].contains("before lublin-10x10 10x10 fcfs mbs") && pairs[0].contains("2500"));
     // At 80 columns the change and its interval are there, and a run has a short name.
     for rest in ["", "--by-size"] {
         let lines = dir.in_terminal(80, &format!("compare before after -q {rest}"));

@@ -41,7 +41,7 @@ pub struct ImportArgs {
     /// Which column is what, in TOML; for csv and parquet.
     ///
     /// separator = ","; time = "iso", "unix", "unix-ms" or "seconds"; zone = "UTC", "+01:00" or
-    /// "Europe/Prague"; and
+    /// "Europe/Prague"; iso cuts off fractions of a second, the others go to the nearest second; and
     /// under [columns] the names of the columns id, submit, start or wait, end or run, size, estimate,
     /// status, user, group, queue, nodes. A span may have a unit: run = { column = "min", unit =
     /// "minutes" }, else hours, HH:MM:SS or seconds; status = { column = "s", ok = ["done"], failed =

@@ -12,7 +12,7 @@ use crate::number::counted;
 use crate::scheduler::WhenFull;
 use crate::stop::Stop;
 use crate::swf::ReadOptions;
-use crate::workload::{Change, Job, NodeMap, PlacedError, PlacedNodes, Workload};
+use crate::workload::{Change, Job, NodeMap, PlacedError, PlacedNodes, Policy, Workload};
 
 /// What becomes of jobs for which a machine has no processors when their log starts them.
 const WITHOUT: &str = "such jobs have none, and are in no measure";
@@ -56,6 +56,9 @@ pub fn placed(
     nodes.check(&trace.workload.jobs, &trace.workload.links, &name).map_err(Failure::data)?;
     // Of field 19 a job is told by its line.
     let by = if nodes.is_by_number() { "job" } else { "line" };
+    let counts_nodes =
+        Policy::by_name(&trace.policy).is_ok_and(|policy| policy.size.counts_nodes());
+    let nodes = if counts_nodes { nodes.each_once() } else { nodes };
     let (nodes, too_long) = nodes.within(trace.topology.capacity());
     if let (Some((count, first)), false) = (too_long, quiet) {
         let (lists, machine) = (counted(count, "list"), &trace.topology);

@@ -128,7 +128,7 @@ impl Jobs {
         let time = match clock {
             Clock::Iso => row.date(index, self.zone)?,
             Clock::Unix | Clock::Seconds => Moment::at(number()?),
-            Clock::UnixMs => Moment::at(number()?.div_euclid(1000)),
+            Clock::UnixMs => Moment::at(number()?.saturating_add(500).div_euclid(1000)),
         };
         Ok(Some(time))
     }

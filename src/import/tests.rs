@@ -320,8 +320,8 @@ fn a_table_of_ones_own() {
     );
     let columns = "time = 'unix-ms'\n[columns]\nsubmit = 't'\nwait = { column = 'w', unit = 'hours' }\n\
                    run = { column = 'r', unit = 'HH:MM:SS' }\nsize = 'n'\nnodes = 'l'\n";
-    let made = import(columns, "t,w,r,n,l\n1500,0.5,10:00:01,2,\"n[1-2]\"\n2500,,1:00:00,1,\n");
-    assert_eq!(jobs(&made), [[0, 1800, 36_001, 2, -1, -1], [1, -1, 3600, 1, -1, -1]]);
+    let made = import(columns, "t,w,r,n,l\n1499,0.5,10:00:01,2,\"n[1-2]\"\n2500,,1:00:00,1,\n");
+    assert_eq!(jobs(&made), [[0, 1800, 36_001, 2, -1, -1], [2, -1, 3600, 1, -1, -1]]);
     assert_eq!(made.nodes, "job,nodes\n1,\"n[1-2]\"\n");
     let missing = run(&how("csv", Some(&MAP.replace("'hosts'", "'host'"))), log.as_bytes());
     let missing = missing.err().map(|error| error.to_string()).unwrap_or_default();

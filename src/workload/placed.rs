@@ -230,6 +230,17 @@ impl PlacedNodes {
         }
     }
 
+    /// With each node of a list once: of a log that names a node for each processor, where jobs count nodes.
+    pub fn each_once(mut self) -> Self {
+        for nodes in self.jobs.values_mut() {
+            let mut seen = BTreeSet::new();
+            let distinct: Vec<u32> =
+                nodes.iter().copied().filter(|node| seen.insert(*node)).collect();
+            *nodes = distinct.into();
+        }
+        self
+    }
+
     /// Without the lists of more than `most` nodes, for which a machine has no room: their jobs have no place. How many
     /// these are, and the job of the first line, or with the smallest number.
     pub fn within(self, most: usize) -> (Self, Option<(u64, i64)>) {

@@ -24,6 +24,11 @@ pub enum SizeSource {
 }
 
 impl SizeSource {
+    /// Whether jobs count nodes where the log lists a node for each of their processors.
+    pub fn counts_nodes(self) -> bool {
+        self == Self::CeritNodes
+    }
+
     /// Whether it looks at fields after the eighteenth.
     pub(super) fn is_extra(self) -> bool {
         matches!(self, Self::FrontierNodes | Self::CeritProcessors | Self::CeritNodes)

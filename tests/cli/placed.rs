@@ -135,6 +135,9 @@ fn lists_in_field_19() {
     let told = "2 jobs on processors that others held (2 processors; first jobs 1, 2)";
     dir.replay(&format!("{options} --mesh 2x2")).code(0).says(told);
     dir.replay(&format!("{options} --mesh 2x2")).code(0).says("such as 4x11*80");
+    // Jobs that count nodes have each of theirs once.
+    let told = "1 job on processors that others held (1 processor; first job 2)";
+    dir.replay(&format!("{options} --mesh 2x2").replace("cerit", "cerit-nodes")).code(0).says(told);
     let piped = options.replace("c.swf", "-");
     let run = dir.replay_on(log.as_bytes(), &format!("{piped} --mesh 1x2*2")).code(0);
     run.demand(run.fields(&["total_pairwise_l1"]) == ["1"], "as from a file");

@@ -98,7 +98,7 @@ impl Workload {
     /// ```
     /// use replay::workload::{Policy, Window, Workload};
     ///
-    /// let trace = "; MaxProcs: 16\n1 9 -1 60 4\n2 5 -1 30 8 -1 -1 -1 10\n";
+    /// let trace = "; MaxProcs: 16\n1 9 -1 60 4 -1 -1 -1 -1\n2 5 -1 30 8 -1 -1 -1 10\n";
     /// let workload = Workload::from_reader(
     ///     trace.as_bytes(), "tiny.swf", &Policy::JOHNSON, &Window::ALL, Default::default())?;
     /// assert_eq!(workload.jobs.iter().map(|job| job.number).collect::<Vec<_>>(), [2, 1]);

@@ -1072,7 +1072,7 @@ TXT
             printf "| %s | %s | %s | %.3f | %.3f | %+.1f |\n", $1, $at["topology"], $at["scheduler"], before / 3600, after / 3600, \
                 100 * (after / before - 1)
         }'
-    printf '\nA replay takes 22 to 136 times as long as by Slurm'"'"'s rule: sixteen machines more, whose terms cost more than its count.\n'
+    printf '\nA replay takes 22 to 136 times as long as by Slurm'"'"'s rule: sixteen machines more, whose terms cost more than its count. That was beside other work; idle it is 53 and 71 times on KTH-SP2.\n'
 }
 
 torus_placements() {

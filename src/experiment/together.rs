@@ -24,18 +24,16 @@ pub struct Together {
 /// processor of today. With more of them decisions wait for memory longer than sharing saves.
 const NEARBY: usize = 4 << 20;
 /// And so many at most: results come, and are kept, when the last of them is done.
-const MOST: usize = 1024;
+const MOST: usize = 2560;
 
 /// How many strategies are best replayed as one on a machine.
 pub fn at_once(topology: &Topology) -> usize {
-    // Sums over boxes, of all that are free and of those along walls: two tables and their rows, padded
-    // to about thrice the longest side in one dimension.
+    // Who has what: a byte for each processor, a version for each row, and the places of the jobs.
     let bytes = topology.grid().map_or(NEARBY, |grid| {
-        let longest = grid.extent(grid.dimensions() - 1);
-        let rows = grid.processors() / longest;
-        2 * 2 * 2 * (rows + 1) * (3 * longest + 16)
+        let rows = grid.processors() / grid.extent(grid.dimensions() - 1);
+        grid.processors() + 8 * rows + 1024
     });
-    (NEARBY / bytes.max(1)).clamp(16, MOST)
+    (NEARBY / bytes).clamp(16, MOST)
 }
 
 impl Together {

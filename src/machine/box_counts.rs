@@ -33,8 +33,9 @@ pub struct BoxCounts<C = u16> {
     /// `table[(a * (middle + 1) + b) * stride + j]`: members with outer position < a,
     /// middle position < b, padded lane position < j.
     table: Vec<C>,
-    /// Prefix sums of each row, padded; `stride` entries a row.
+    /// Prefix sums of each row, padded; `stride` entries a row. Of a 2D mesh none are kept.
     prefixes: Vec<C>,
+    rows: usize,
     stride: usize,
     seen: u64,
     max_radius: u32,
@@ -57,9 +58,11 @@ impl<C: Count> BoxCounts<C> {
         let stride = lane.stride;
         let rows = grid.processors() / lane.extent;
         let table_rows = (outer.positions + 1) * middle.as_ref().map_or(1, |m| m.positions + 1);
+        let prefixed = if axes.len() == 2 && !grid.is_wrapped() { 0 } else { rows };
         Self {
             table: vec![C::default(); table_rows * stride],
-            prefixes: vec![C::default(); rows * stride],
+            prefixes: vec![C::default(); prefixed * stride],
+            rows,
             grid: grid.clone(),
             subset,
             outer,
@@ -77,8 +80,15 @@ impl<C: Count> BoxCounts<C> {
         if machine.version() == self.seen {
             return;
         }
+        let mut versions = machine.row_versions().iter();
+        if self.prefixes.is_empty() {
+            let first_dirty = versions.position(|&version| version > self.seen);
+            first_dirty.into_iter().for_each(|row| self.sum_flat(row, machine));
+            self.seen = machine.version();
+            return;
+        }
         let mut first_dirty = None;
-        for (row, &version) in machine.row_versions().iter().enumerate() {
+        for (row, &version) in versions.enumerate() {
             if version > self.seen {
                 self.sum_row(row, machine);
                 first_dirty.get_or_insert(row);
@@ -92,18 +102,41 @@ impl<C: Count> BoxCounts<C> {
         }
     }
 
-    /// Takes over the counts of another, of the same grid and subset: with a [copy](Machine::copy_from)
-    /// of its machine it goes on as that one does.
-    pub fn copy_from(&mut self, other: &Self) {
-        debug_assert_eq!(self.table.len(), other.table.len());
-        self.table.copy_from_slice(&other.table);
-        self.prefixes.copy_from_slice(&other.prefixes);
-        self.seen = other.seen;
-    }
-
     /// Forgets the machine seen last; the next update takes in the whole of its machine.
     pub fn reset(&mut self) {
         self.seen = 0;
+    }
+
+    /// On a 2D mesh: the rows of the table from that of row `first` on.
+    #[inline(always)]
+    fn sum_flat(&mut self, first: usize, machine: &Machine) {
+        let (pad, extent, stride) = (self.lane.pad, self.lane.extent, self.stride);
+        for row in first..self.rows {
+            let nodes = row * extent..(row + 1) * extent;
+            let (free, subset) = (&machine.free_map()[nodes.clone()], &self.subset[nodes]);
+            let (done, rest) = self.table.split_at_mut((row + 1) * stride);
+            let (below, sums) = (&done[row * stride + pad..], &mut rest[pad..stride]);
+            let beyond = below[extent];
+            let (eights, rest) = sums[..extent].as_chunks_mut::<8>();
+            let (below, below_rest) = below[..extent].as_chunks::<8>();
+            let ((free, free_rest), (subset, subset_rest)) = (free.as_chunks(), subset.as_chunks());
+            let mut sum = C::default();
+            for ((entries, below), (free, subset)) in
+                eights.iter_mut().zip(below).zip(free.iter().zip(subset))
+            {
+                let (before, all) = before_each_of_eight(free, subset);
+                for i in 0..8 {
+                    entries[i] = below[i].plus(sum).plus(C::of(usize::from(before[i])));
+                }
+                sum = sum.plus(C::of(usize::from(all)));
+            }
+            let members = free_rest.iter().zip(subset_rest);
+            for ((entry, &below), (free, member)) in rest.iter_mut().zip(below_rest).zip(members) {
+                *entry = below.plus(sum);
+                sum = sum.plus(C::from(free & member));
+            }
+            sums[extent..].fill(beyond.plus(sum));
+        }
     }
 
     #[inline(always)]
@@ -122,8 +155,14 @@ impl<C: Count> BoxCounts<C> {
             }
         } else {
             let (pad, extent) = (self.lane.pad, self.lane.extent);
-            let members = free.iter().zip(subset);
-            for (entry, (free, member)) in prefix[pad..pad + extent].iter_mut().zip(members) {
+            let (eights, rest) = prefix[pad..pad + extent].as_chunks_mut::<8>();
+            let ((free, free_rest), (subset, subset_rest)) = (free.as_chunks(), subset.as_chunks());
+            for (entries, (free, subset)) in eights.iter_mut().zip(free.iter().zip(subset)) {
+                let (before, all) = before_each_of_eight(free, subset);
+                *entries = before.map(|before| sum.plus(C::of(usize::from(before))));
+                sum = sum.plus(C::of(usize::from(all)));
+            }
+            for (entry, (free, member)) in rest.iter_mut().zip(free_rest.iter().zip(subset_rest)) {
                 *entry = sum;
                 sum = sum.plus(C::from(free & member));
             }
@@ -175,7 +214,7 @@ impl<C: Count> BoxCounts<C> {
 
     /// Number of rows of centres.
     pub fn rows(&self) -> usize {
-        self.prefixes.len() / self.stride
+        self.rows
     }
 
     /// Number of centres in a row.
@@ -249,6 +288,20 @@ impl<C: Count> BoxCounts<C> {
         self.sum(self.outer.span(outer, radius), middle, low, high)
     }
 
+    /// The first radius within which `centre` has `size` members, if it has.
+    pub fn reach(&self, centre: NodeId, size: u32) -> Option<u32> {
+        let (row, lane) = (centre.index() / self.lane.extent, centre.index() % self.lane.extent);
+        let (outer, middle) = match &self.middle {
+            None => (row, 0),
+            Some(m) => (row / m.extent, row % m.extent),
+        };
+        (0..=self.max_radius).find(|&radius| {
+            let [low, high] = self.lane.spans[radius as usize].map(|offset| lane + offset as usize);
+            let middle = self.middle.as_ref().map_or([0, 0], |m| m.span(middle, radius as usize));
+            self.sum(self.outer.span(outer, radius as usize), middle, low, high) >= size
+        })
+    }
+
     /// Members in the box of the given first position and length along each dimension
     /// ([`Axis::interval`]); the box must lie on the grid, but for wrapped dimensions.
     pub fn count_box(&self, spans: [(i32, u32); 3]) -> u32 {
@@ -272,6 +325,16 @@ impl<C: Count> BoxCounts<C> {
         }
         .into()
     }
+}
+
+/// How many of eight are free and members: before each of them, and in all.
+#[inline(always)]
+fn before_each_of_eight(free: &[bool; 8], member: &[bool; 8]) -> ([u8; 8], u8) {
+    let [free, member] = [free, member].map(|eight| u64::from_le_bytes(eight.map(u8::from)));
+    let counted = free & member;
+    // Each byte of the product is the sum of the bytes up to it.
+    let up_to = counted.wrapping_mul(0x0101_0101_0101_0101);
+    ((up_to - counted).to_le_bytes(), (up_to >> 56) as u8)
 }
 
 #[inline(always)]

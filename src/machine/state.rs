@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use crate::topology::{NodeId, Topology};
 
 /// A machine: its topology and which of its processors are free.
@@ -6,8 +8,8 @@ pub struct Machine {
     topology: Topology,
     free: Vec<bool>,
     free_count: usize,
-    /// Row of each processor: a table is faster than a division.
-    row_of: Vec<u32>,
+    /// Row of each processor: a table is faster than a division. Copies of a machine share it.
+    row_of: Arc<[u32]>,
     row_versions: Vec<u64>,
     version: u64,
     down: Down,

@@ -59,7 +59,14 @@ impl Cut {
             }
             self.distances.clear();
             self.distances.extend(self.undecided.iter().map(|&p| distance(&centre, p)));
-            let cut = self.distance_at_cut(need);
+            let (mut least, mut most) = (u32::MAX, 0);
+            for &distance in &self.distances {
+                (least, most) = (least.min(distance), most.max(distance));
+            }
+            if least == most {
+                continue;
+            }
+            let cut = self.distance_at_cut(need, least, most);
             let mut kept = 0;
             for i in 0..self.undecided.len() {
                 let processor = self.undecided[i];
@@ -76,23 +83,18 @@ impl Cut {
         chosen.extend_from_slice(&self.undecided[..need]);
     }
 
-    /// The distance of the `need`-th nearest.
-    fn distance_at_cut(&mut self, need: usize) -> u32 {
+    /// The distance of the `need`-th nearest; all are between these.
+    fn distance_at_cut(&mut self, need: usize, least: u32, most: u32) -> u32 {
         self.histogram.clear();
+        self.histogram.resize((most - least) as usize + 1, 0);
         for &distance in &self.distances {
-            let distance = distance as usize;
-            if distance >= self.histogram.len() {
-                self.histogram.resize(distance + 1, 0);
-            }
-            self.histogram[distance] += 1;
+            self.histogram[(distance - least) as usize] += 1;
         }
         let mut below = 0;
-        for (distance, &count) in self.histogram.iter().enumerate() {
+        let reaches = |&count: &u32| {
             below += count as usize;
-            if below >= need {
-                return distance as u32;
-            }
-        }
-        u32::MAX
+            below >= need
+        };
+        self.histogram.iter().position(reaches).map_or(u32::MAX, |place| least + place as u32)
     }
 }

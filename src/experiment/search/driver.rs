@@ -71,7 +71,8 @@ pub fn search(
         };
         // What comes out does not depend on who is evaluated together, but on the bar it may.
         let threads = rayon::current_num_threads();
-        let size = control.keep.map_or(problem.at_once() * threads, |_| BLOCK);
+        let even = |most: usize| fresh.len().div_ceil(fresh.len().div_ceil(most).max(1)).max(1);
+        let size = control.keep.map_or_else(|| even(problem.at_once() * threads), |_| BLOCK);
         for block in fresh.chunks(size) {
             let bar = control.keep.filter(|_| share >= 1.0).and_then(|keep| archive.bar(keep));
             let question = |&candidate: &Candidate| Question { candidate, share, bar };

@@ -28,8 +28,22 @@ fn vectors() -> impl Strategy<Value = Vec<(Option<TieVector>, Slack)>> {
         TieVector { scan_radius, available: a, wall: w, border: b, ends: 0 }
     });
     let slack = prop_oneof![3 => Just("0"), 1 => Just("0.05"), 1 => Just("0.5")];
-    let slack = slack.prop_map(|text| text.parse().expect("a slack"));
-    proptest::collection::vec((proptest::option::weighted(0.9, vector), slack), 1..14)
+    let slack = slack.prop_map(|text| -> Slack { text.parse().expect("a slack") });
+    let vector = proptest::option::weighted(0.9, vector);
+    let few = proptest::collection::vec((vector.clone(), slack.clone()), 1..14);
+    // A crowd of one slack, whose values fit 32 bits or do not.
+    let crowd =
+        (proptest::collection::vec(vector, 14..50), slack, prop_oneof![Just(1), Just(200_000)]);
+    let crowd = crowd.prop_map(|(vectors, slack, times)| {
+        let scaled = |vector: TieVector| TieVector {
+            available: times * vector.available,
+            wall: times * vector.wall,
+            border: times * vector.border,
+            ..vector
+        };
+        vectors.into_iter().map(|vector| (vector.map(scaled), slack)).collect()
+    });
+    prop_oneof![few, crowd]
 }
 
 proptest! {

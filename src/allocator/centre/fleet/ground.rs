@@ -1,6 +1,5 @@
 use super::sets::{Held, mix};
-use crate::allocator::centre::mc1x1::Counts;
-use crate::machine::{Count, Machine};
+use crate::machine::Machine;
 use crate::topology::NodeId;
 
 /// A job has no set.
@@ -8,9 +7,8 @@ pub const NOTHING: u32 = u32::MAX;
 
 /// What ways decide before: the free processors, whoever holds the others.
 #[derive(Debug)]
-pub struct Ground<C> {
+pub struct Ground {
     pub machine: Machine,
-    pub counts: Counts<C>,
     /// Who holds the others, in all the ways there are.
     pub states: Vec<State>,
     /// Of the free processors and of those out of service.
@@ -28,21 +26,20 @@ pub struct State {
     hash: u64,
 }
 
-impl<C: Count> Ground<C> {
-    /// Before this machine, of whose counts nothing is known. Hashes compare grounds that come of one.
-    pub fn new(machine: Machine, counts: Counts<C>) -> Self {
-        Self { machine, counts, states: Vec::new(), hash: 0 }
+impl Ground {
+    /// Before this machine. Hashes compare grounds that come of one.
+    pub fn new(machine: Machine) -> Self {
+        Self { machine, states: Vec::new(), hash: 0 }
     }
 
     /// Another of the same machine, to [copy](Self::copy_from) to.
     pub fn another(&self) -> Self {
-        Self::new(self.machine.clone(), self.counts.clone())
+        Self::new(self.machine.clone())
     }
 
     /// Takes over the processors of another; its states stay where they are.
     pub fn copy_from(&mut self, other: &Self) {
         self.machine.copy_from(&other.machine);
-        self.counts.copy_from(&other.counts);
         self.hash = other.hash;
         self.states.clear();
     }

@@ -7,7 +7,8 @@
 //! Grounds and states that no longer differ become one again. What comes out is, for each way, what
 //! MC1x1 does alone: tests compare them choice by choice.
 //!
-//! Memory: one machine and its counts for each ground, so at most for each way.
+//! Memory: one machine for each ground, so at most for each way. Counts are made anew for each decision, in one
+//! place that stays near the processor: kept for each ground, they would have to come from afar.
 
 mod ground;
 mod sets;
@@ -15,7 +16,7 @@ mod sets;
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-use crate::allocator::centre::mc1x1::{Many, Way};
+use crate::allocator::centre::mc1x1::{Counts, Many, Way};
 use crate::allocator::{Refusal, settled_by_count};
 use crate::machine::{Count, Machine};
 use crate::topology::NodeId;
@@ -51,9 +52,11 @@ type Choice = (NodeId, u32);
 #[derive(Debug)]
 pub struct Fleet<C> {
     many: Many,
-    grounds: Vec<Ground<C>>,
+    /// Of the ground that is decided for.
+    counts: Counts<C>,
+    grounds: Vec<Ground>,
     /// Those that nobody is in, to be used again.
-    spare: Vec<Ground<C>>,
+    spare: Vec<Ground>,
     spare_states: Vec<State>,
     sets: Sets,
     /// By processor: whether it has left. On some grounds a job may still be on it. Empty if none ever has.
@@ -69,13 +72,14 @@ pub struct Fleet<C> {
 impl<C: Count> Fleet<C> {
     /// The first so many ways of `many`, all before a machine on which no job runs.
     pub fn new(machine: &Machine, many: Many, ways: u32) -> Self {
-        let mut first = Ground::new(machine.clone(), many.counts());
+        let mut first = Ground::new(machine.clone());
         first.states.push(State::new((0..ways).collect()));
         let mut gone = Vec::new();
         if machine.down_count() > 0 {
             gone.extend(machine.topology().nodes().map(|node| machine.is_down(node)));
         }
         Self {
+            counts: many.counts(),
             many,
             grounds: vec![first],
             spare: Vec::new(),
@@ -161,8 +165,8 @@ impl<C: Count> Fleet<C> {
         slot: usize,
         guest: Option<&mut Guest<'_>>,
     ) -> Result<Option<u32>, Refusal> {
-        let Self { many, grounds, sets, members, winners, choices, chosen, .. } = self;
-        let Ground { machine, counts, states, .. } = &mut grounds[number];
+        let Self { many, counts, grounds, sets, members, winners, choices, chosen, .. } = self;
+        let Ground { machine, states, .. } = &grounds[number];
         chosen.clear();
         if settled_by_count(machine, size as usize, chosen)? {
             if let Some(guest) = guest {
@@ -173,6 +177,7 @@ impl<C: Count> Fleet<C> {
         members.clear();
         states.iter().for_each(|state| members.extend_from_slice(&state.ways));
         members.extend(guest.iter().map(|guest| guest.way));
+        counts.turn_to(machine);
         many.decide(machine, counts, size, members, winners);
         if let Some(guest) = guest
             && let Some(winner) = winners.pop()
@@ -264,7 +269,7 @@ impl<C: Count> Fleet<C> {
     pub fn end(&mut self, slot: usize) {
         let differed = self.sets.count(slot) > 1;
         for number in 0..self.grounds.len() {
-            let set = |ground: &Ground<C>, state: usize| ground.states[state].places[slot];
+            let set = |ground: &Ground, state: usize| ground.states[state].places[slot];
             let stays = set(&self.grounds[number], 0);
             let mut other = 1;
             while differed && other < self.grounds[number].states.len() {

@@ -4,6 +4,7 @@
 //! the sums behind the tie values once for each scan radius, and a vector's tie value is then four
 //! products for each candidate that differs from the others. Shells that counts alone do not settle are cut once for all vectors.
 
+use super::crowd::{Crowd, Factors};
 use super::lane::Lane;
 use super::ring::{Ring, down_on_shell};
 use super::scores::Scores;
@@ -21,7 +22,7 @@ pub struct Way {
     slack: Slack,
 }
 
-/// The counts of one machine, to copy when ways part.
+/// The counts of one machine, then of another.
 #[derive(Clone, Debug)]
 pub struct Counts<C = u16> {
     free: BoxCounts<C>,
@@ -29,19 +30,19 @@ pub struct Counts<C = u16> {
 }
 
 impl<C: Count> Counts<C> {
-    /// Takes over the counts of another machine.
-    pub fn copy_from(&mut self, other: &Self) {
-        self.free.copy_from(&other.free);
-        self.tie.copy_from(&other.tie);
+    /// Forgets the machine seen last, for this one.
+    pub fn turn_to(&mut self, machine: &Machine) {
+        self.free.reset();
+        self.tie.turn_to(machine);
     }
 }
 
 /// A candidate of a decision, for one scan radius.
 #[derive(Clone, Copy, Debug)]
-struct Candidate {
-    score: u64,
-    centre: NodeId,
-    sums: Sums,
+pub struct Candidate {
+    pub score: u64,
+    pub centre: NodeId,
+    pub sums: Sums,
     /// Its number among the candidates.
     place: u32,
 }
@@ -52,6 +53,8 @@ const MOST_RADII: usize = 64;
 const AT_ONCE: usize = 4;
 /// Of so many ways on, candidates that are equal for all of them are looked at once.
 const MANY: usize = 4;
+/// Of so many on, tie values are computed for 16 of them at a time.
+const CROWD: usize = 12;
 
 /// MC1x1 with many ways to break ties, on one grid.
 #[derive(Debug)]
@@ -64,6 +67,11 @@ pub struct Many {
     radius_of: Vec<u8>,
     /// The slack of all ways, if it is one.
     slack: Option<Slack>,
+    factors: Factors,
+    crowd: Crowd,
+    /// Of a decision: which ways have one scan radius, and their places among its members.
+    alike: Vec<u32>,
+    places: Vec<u32>,
     /// Whether walls are counted.
     walls: bool,
     scores: Scores,
@@ -95,6 +103,10 @@ impl Many {
             options,
             radius_of: Vec::new(),
             slack: None,
+            factors: Factors::default(),
+            crowd: Crowd::default(),
+            alike: Vec::new(),
+            places: Vec::new(),
             walls: ways.iter().any(|way| way.vector.wall != 0),
             scores: Scores::new(grid),
             ring: Ring::new(grid, options.order),
@@ -135,6 +147,7 @@ impl Many {
         let first = ways.first().map(|way| way.slack);
         self.slack = first.filter(|&slack| ways.iter().all(|way| way.slack == slack));
         self.candidates.resize_with(self.candidates.len().max(radii.len()), Vec::new);
+        self.factors.set(ways.iter().map(|way| way.vector));
     }
 
     /// Number of ways.
@@ -222,6 +235,13 @@ impl Many {
             self.survey::<u16, C>(machine, counts, size, admitted, radii);
         } else {
             self.survey::<u32, C>(machine, counts, size, admitted, radii);
+        }
+        // Who has the widest slack admits all candidates.
+        if members.len() >= CROWD
+            && self.slack.is_some()
+            && self.crowd_decides(machine, counts, radii, members, winners)
+        {
+            return;
         }
         if members.len() >= MANY {
             self.look_once(radii);
@@ -337,6 +357,46 @@ impl Many {
         }
         self.taken.clear();
         self.taken.resize(place as usize, None);
+    }
+
+    /// The winners of a crowd of members that admit all candidates; false if tie values may not fit 32 bits.
+    #[inline(always)]
+    fn crowd_decides<C: Count>(
+        &mut self,
+        machine: &Machine,
+        counts: &mut Counts<C>,
+        radii: u64,
+        members: &[u32],
+        winners: &mut Vec<NodeId>,
+    ) -> bool {
+        let Self { candidates, factors, crowd, alike, places, taken, ring, .. } = self;
+        winners.resize(members.len(), NodeId(u32::MAX));
+        for r in (0..self.radii.len()).filter(|r| radii >> r & 1 == 1) {
+            let (candidates, scan_radius) = (&candidates[r], self.radii[r]);
+            if !crowd.survey(candidates, factors) {
+                winners.clear();
+                return false;
+            }
+            (alike.clear(), places.clear());
+            for (place, &way) in (0..).zip(members) {
+                if usize::from(self.radius_of[way as usize]) == r {
+                    (alike.push(way), places.push(place));
+                }
+            }
+            for (ways, places) in alike.chunks(LANES).zip(places.chunks(LANES)) {
+                let chosen = crowd.winners(ways, factors, |of| {
+                    let Candidate { sums, place, centre, .. } = &candidates[of];
+                    let (rest, times) = sums.last_shell(scan_radius);
+                    let taken = taken[*place as usize]
+                        .get_or_insert_with(|| counts.tie.taken(&rest, machine, *centre, ring));
+                    times * i64::from(*taken)
+                });
+                for (&place, winner) in places.iter().zip(chosen) {
+                    winners[place as usize] = winner;
+                }
+            }
+        }
+        true
     }
 
     /// Of candidates that have the same tie value for every vector and the same score, the first

@@ -13,6 +13,7 @@
 //! stop as soon as all of them exceed the best so far. Cost per decision: free
 //! processors times L / 16 vector steps, plus the tie values of those that tie.
 
+mod crowd;
 mod lane;
 mod many;
 mod ring;
@@ -231,8 +232,7 @@ fn collect<C: Count>(
     size: u32,
     chosen: &mut Vec<NodeId>,
 ) {
-    let outermost = (0..=free.max_radius()).find(|&r| free.count(centre, r) >= size);
-    let outermost = outermost.unwrap_or(free.max_radius());
+    let outermost = free.reach(centre, size).unwrap_or(free.max_radius());
     ring.gather(machine, centre, outermost, Some(chosen));
     let need = size as usize - chosen.len();
     ring.take(machine, centre, need, chosen);

@@ -3,7 +3,7 @@
 use crate::allocator::centre::carried::Cut;
 use crate::allocator::centre::options::{Metric, ShellOrder};
 use crate::machine::Machine;
-use crate::topology::{Coord, Grid, NodeId};
+use crate::topology::{Axis, Coord, Grid, NodeId};
 
 /// Gathers a shell and takes part of it.
 #[derive(Debug)]
@@ -36,41 +36,51 @@ impl Ring {
         outermost: u32,
         mut inside: Option<&mut Vec<NodeId>>,
     ) {
-        self.shell.clear();
-        let c = self.coords[centre.index()];
-        let lane_axis = self.grid.dimensions() - 1;
-        let [outer, lane] = [0, lane_axis].map(|i| self.grid.axes()[i].interval(c[i], outermost));
-        let middle =
-            if lane_axis == 2 { self.grid.axes()[1].interval(c[1], outermost) } else { (0, 1) };
-        for x in positions(&self.grid, 0, outer) {
-            for y in positions(&self.grid, 1, middle) {
+        let Self { grid, coords, shell, .. } = self;
+        let (c, axes) = (coords[centre.index()], grid.axes());
+        let lane_axis = grid.dimensions() - 1;
+        let (outer, lane) =
+            (axes[0].interval(c[0], outermost), axes[lane_axis].interval(c[lane_axis], outermost));
+        let middle = if lane_axis == 2 { axes[1].interval(c[1], outermost) } else { (0, 1) };
+        shell.clear();
+        let mut room = Room::for_more(shell, outer.1 * middle.1 * lane.1);
+        for x in positions(grid, 0, outer) {
+            for y in positions(grid, 1, middle) {
                 let (first, across) = if lane_axis == 2 {
-                    ([x, y, 0], self.grid.linf([c[0], c[1], 0], [x, y, 0]))
+                    ([x, y, 0], axes[0].distance(c[0], x).max(axes[1].distance(c[1], y)))
                 } else {
-                    ([x, 0, 0], self.grid.axes()[0].distance(c[0], x))
+                    ([x, 0, 0], axes[0].distance(c[0], x))
                 };
-                let first = self.grid.node(first).index();
-                let row = &machine.free_map()[first..first + self.grid.extent(lane_axis)];
-                let node = |p: u16| NodeId((first + usize::from(p)) as u32);
-                let is_free = |p: &u16| row[usize::from(*p)];
-                let all = positions(&self.grid, lane_axis, lane);
-                if across == outermost {
-                    self.shell.extend(all.filter(is_free).map(node));
+                let first = grid.node(first).index();
+                let row =
+                    Run { first, free: &machine.free_map()[first..][..grid.extent(lane_axis)] };
+                if axes[lane_axis].wrapped {
+                    let inside = inside.as_deref_mut();
+                    row.around(axes[lane_axis], c[lane_axis], outermost, across, &mut room, inside);
                     continue;
                 }
-                let on_shell =
-                    |p: &u16| self.grid.axes()[lane_axis].distance(c[lane_axis], *p) == outermost;
-                let (low, length) = (lane.0, lane.1 as i32);
-                let [from, to] = [low, low + length - 1].map(|p| wrap(&self.grid, lane_axis, p));
-                let ends = [from, to].into_iter().take(if from == to { 1 } else { 2 });
-                self.shell.extend(ends.filter(on_shell).filter(is_free).map(node));
+                let (mut from, mut to) = (lane.0 as usize, lane.0 as usize + lane.1 as usize);
+                if across == outermost {
+                    row.push(from..to, &mut room);
+                    continue;
+                }
+                let (position, reach) = (usize::from(c[lane_axis]), outermost as usize);
+                if position >= reach {
+                    row.push(from..from + 1, &mut room);
+                    from += 1;
+                }
+                if position + reach < row.free.len() {
+                    row.push(to - 1..to, &mut room);
+                    to -= 1;
+                }
                 if let Some(inside) = &mut inside {
-                    inside.extend(all.filter(|p| !on_shell(p)).filter(is_free).map(node));
+                    row.push(from..to, &mut Room::for_more(inside, (to - from) as u32));
                 }
             }
         }
-        if self.grid.is_wrapped() {
-            self.shell.sort_unstable();
+        drop(room);
+        if grid.is_wrapped() {
+            shell.sort_unstable();
         }
     }
 
@@ -87,7 +97,89 @@ impl Ring {
         let Self { grid, coords, order, shell, cut } = self;
         let coords: &[Coord] = coords;
         let earlier = earlier.map(|(id, _)| coords[id]);
+        if *order == ShellOrder::Carried && !grid.is_wrapped() {
+            let distance = |c: &Coord, p: NodeId| {
+                let p = &coords[p.index()];
+                let [x, y, z] = [0, 1, 2].map(|axis| c[axis].abs_diff(p[axis]));
+                u32::from(x.max(y).max(z))
+            };
+            cut.take_by(earlier, distance, shell, need, chosen);
+            return;
+        }
         cut.take(*order, Metric::Linf, grid, coords, earlier, shell, need, chosen);
+    }
+}
+
+/// Processors in a row, from `first` on.
+struct Run<'a> {
+    first: usize,
+    free: &'a [bool],
+}
+
+impl Run<'_> {
+    /// Puts those free of some positions into the room.
+    #[inline(always)]
+    fn push(&self, positions: std::ops::Range<usize>, room: &mut Room<'_>) {
+        let first = self.first + positions.start;
+        for (number, &free) in (first as u32..).zip(&self.free[positions]) {
+            room.put(NodeId(number), free);
+        }
+    }
+
+    /// On a row that goes around, those free at distance `outermost` from a position into the shell, and those
+    /// nearer into `inside`.
+    fn around(
+        &self,
+        axis: Axis,
+        position: u16,
+        outermost: u32,
+        across: u32,
+        shell: &mut Room<'_>,
+        inside: Option<&mut Vec<NodeId>>,
+    ) {
+        let node = |p: u16| NodeId((self.first + usize::from(p)) as u32);
+        let is_free = |p: u16| self.free[usize::from(p)];
+        let (low, length) = axis.interval(position, outermost);
+        let all = (low..low + length as i32).map(|p| wrap(axis, p));
+        if across == outermost {
+            all.for_each(|p| shell.put(node(p), is_free(p)));
+            return;
+        }
+        let on_shell = |p: &u16| axis.distance(position, *p) == outermost;
+        let [from, to] = [low, low + length as i32 - 1].map(|p| wrap(axis, p));
+        let ends = [from, to].into_iter().take(if from == to { 1 } else { 2 });
+        ends.filter(on_shell).for_each(|p| shell.put(node(p), is_free(p)));
+        if let Some(inside) = inside {
+            inside.extend(all.filter(|p| !on_shell(p) && is_free(*p)).map(node));
+        }
+    }
+}
+
+/// Room at the end of a list. Whether a processor is free is a toss-up: putting it there and
+/// counting it or not takes no guess.
+struct Room<'a> {
+    list: &'a mut Vec<NodeId>,
+    count: usize,
+}
+
+impl<'a> Room<'a> {
+    fn for_more(list: &'a mut Vec<NodeId>, most: u32) -> Self {
+        let count = list.len();
+        // One more, for one that does not count.
+        list.resize(count + most as usize + 1, NodeId(0));
+        Self { list, count }
+    }
+
+    #[inline(always)]
+    fn put(&mut self, node: NodeId, counts: bool) {
+        self.list[self.count] = node;
+        self.count += usize::from(counts);
+    }
+}
+
+impl Drop for Room<'_> {
+    fn drop(&mut self) {
+        self.list.truncate(self.count);
     }
 }
 
@@ -117,7 +209,7 @@ pub fn on_shell(grid: &Grid, centre: NodeId, shell: u32, mut visit: impl FnMut(N
             }
             let on_it = |p: &u16| axes[lane_axis].distance(c[lane_axis], *p) == shell;
             let (low, length) = (lane.0, lane.1 as i32);
-            let [from, to] = [low, low + length - 1].map(|p| wrap(grid, lane_axis, p));
+            let [from, to] = [low, low + length - 1].map(|p| wrap(axes[lane_axis], p));
             let ends = [from, to].into_iter().take(if from == to { 1 } else { 2 });
             ends.filter(on_it).for_each(&mut at);
         }
@@ -134,13 +226,14 @@ pub fn down_on_shell(grid: &Grid, machine: &Machine, centre: NodeId, shell: u32)
 /// The positions of an interval of one dimension, wrapped into range.
 #[inline(always)]
 fn positions(grid: &Grid, axis: usize, (low, length): (i32, u32)) -> impl Iterator<Item = u16> {
-    (low..low + length as i32).map(move |p| wrap(grid, axis, p))
+    let axis = grid.axes()[axis];
+    (low..low + length as i32).map(move |p| wrap(axis, p))
 }
 
 /// A position at most one turn out of range, wrapped into it.
 #[inline(always)]
-fn wrap(grid: &Grid, axis: usize, p: i32) -> u16 {
-    let extent = grid.extent(axis) as i32;
+fn wrap(axis: Axis, p: i32) -> u16 {
+    let extent = i32::from(axis.extent);
     (if p < 0 {
         p + extent
     } else if p >= extent {

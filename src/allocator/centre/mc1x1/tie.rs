@@ -160,6 +160,19 @@ impl Sums {
         }
     }
 
+    /// What AF, BF and WF are multiplied by, and between what the last shell adds for WF.
+    #[inline(always)]
+    pub fn parts(&self) -> ([i64; 3], [i64; 2]) {
+        ([self.available, self.border, self.wall], self.last_wall)
+    }
+
+    /// What tells the wall weights of the last shell, and what they are multiplied by for a scan radius.
+    #[inline(always)]
+    pub fn last_shell(&self, scan_radius: u32) -> (Rest, i64) {
+        let rest = Rest { value: 0, last: self.last, need: self.need };
+        (rest, i64::from(scan_radius) + 1)
+    }
+
     /// Processors out of service in the ring outside are nobody's. `down` counts those of a shell.
     #[inline(always)]
     pub fn give_back(&mut self, outside: &Outside, scan_radius: u32, down: impl Fn(u32) -> u32) {
@@ -224,16 +237,11 @@ impl<C: Count> TieTerms<C> {
         radii * (processors as u64) < u64::from(u16::MAX)
     }
 
-    /// Takes over what another has counted on its machine; both are of one grid and vector.
-    pub fn copy_from(&mut self, other: &Self) {
-        self.down_seen = other.down_seen;
-        if self.weights != other.weights {
-            self.weights.clone_from(&other.weights);
-            self.walls.clone_from(&other.walls);
-            return;
-        }
-        for (walls, others) in self.walls.iter_mut().zip(&other.walls) {
-            walls.copy_from(others);
+    /// Forgets the machine seen last, for this one. Walls stay where they are if neither has ever lost a processor.
+    pub fn turn_to(&mut self, machine: &Machine) {
+        self.walls.iter_mut().for_each(BoxCounts::reset);
+        if self.down_seen != 0 || machine.down_version() != 0 {
+            self.down_seen = u64::MAX;
         }
     }
 

@@ -1,5 +1,9 @@
 //! The processor sets of running jobs, each kept once however many machines agree on it.
 
+use std::collections::HashMap;
+use std::hash::BuildHasherDefault;
+
+use super::Mixed;
 use crate::topology::{NodeId, PairDistances, Topology};
 
 /// A set of processors that a running job has on at least one machine.
@@ -28,8 +32,8 @@ pub struct Sets {
 #[derive(Debug, Default)]
 struct Slot {
     held: Vec<Held>,
-    /// Their hashes, to look through.
-    hashes: Vec<u64>,
+    /// By hash, the first that has it.
+    first: HashMap<u64, u32, BuildHasherDefault<Mixed>>,
 }
 
 impl Sets {
@@ -56,25 +60,25 @@ impl Sets {
     /// The number of a set among those of its job, which is kept if it is new.
     pub fn number(&mut self, slot: usize, nodes: &[NodeId]) -> u32 {
         let hash = nodes.iter().fold(0u64, |sum, node| sum.wrapping_add(self.mixed[node.index()]));
-        let hashes = &self.by_slot[slot].hashes;
-        let mut known = hashes.iter().position(|&other| other == hash);
-        while let Some(place) = known
-            && !self.same(slot, place, nodes)
-        {
-            let mut later = self.by_slot[slot].hashes[place + 1..].iter();
-            known = later.position(|&other| other == hash).map(|by| place + 1 + by);
+        let first = self.by_slot[slot].first.get(&hash).copied();
+        if let Some(first) = first {
+            // Another set of the same hash has yet to be seen.
+            for place in first..self.count(slot) as u32 {
+                let alike = self.by_slot[slot].held[place as usize].hash == hash;
+                if alike && self.same(slot, place as usize, nodes) {
+                    return place;
+                }
+            }
         }
-        let place = known.unwrap_or_else(|| {
-            let mut kept = self.spare.pop().unwrap_or_default();
-            kept.clear();
-            kept.extend_from_slice(nodes);
-            let pairwise_l1 = self.distances.sum(nodes);
-            let of = &mut self.by_slot[slot];
-            of.held.push(Held { hash, nodes: kept, pairwise_l1 });
-            of.hashes.push(hash);
-            of.held.len() - 1
-        });
-        place as u32
+        let mut kept = self.spare.pop().unwrap_or_default();
+        kept.clear();
+        kept.extend_from_slice(nodes);
+        let pairwise_l1 = self.distances.sum(nodes);
+        let Slot { held, first } = &mut self.by_slot[slot];
+        let place = held.len() as u32;
+        held.push(Held { hash, nodes: kept, pairwise_l1 });
+        first.entry(hash).or_insert(place);
+        place
     }
 
     /// Whether a kept set has the same processors, in whatever order.
@@ -106,7 +110,7 @@ impl Sets {
     pub fn close(&mut self, slot: usize) {
         let of = &mut self.by_slot[slot];
         self.spare.extend(of.held.drain(..).map(|held| held.nodes));
-        of.hashes.clear();
+        of.first.clear();
     }
 }
 

@@ -103,7 +103,6 @@ impl BallCounts {
     }
 
     /// Takes in what has changed on `machine`, whose topology must be the grid.
-    #[inline(always)]
     pub fn update(&mut self, machine: &Machine, coords: &[Coord]) {
         if machine.version() == self.seen {
             return;
@@ -130,14 +129,12 @@ impl BallCounts {
     }
 
     /// Computes the counts of all radii up to this one.
-    #[inline(always)]
     pub fn reach(&mut self, radius: usize) {
         while self.known <= radius {
             self.add_level();
         }
     }
 
-    #[inline(always)]
     fn add_level(&mut self) {
         let radius = self.known;
         if self.levels.len() == radius {
@@ -164,7 +161,6 @@ impl BallCounts {
         self.known += 1;
     }
 
-    #[inline(always)]
     fn count_lines(&self, radius: usize, lines: &mut [u16]) {
         let lanes = self.extent(2);
         let [behind, ahead] = self.most(2).map(|most| radius.min(most));
@@ -180,7 +176,6 @@ impl BallCounts {
 
     /// Adds up along a dimension: for each centre the counts `now` of radius `radius` at its own
     /// place, and at distance d on both sides those of radius - d, which `earlier` has.
-    #[inline(always)]
     fn sweep<'a>(
         &'a self,
         dimension: usize,
@@ -235,7 +230,6 @@ impl BallCounts {
         sides.ahead.swap(0, 1);
     }
 
-    #[inline(always)]
     fn unroll(&self, plane: &[u16], unrolled: &mut [u16]) {
         let (lanes, margin) = (self.extent(2), self.margin);
         let rows = plane.chunks_exact(self.pitch);
@@ -299,20 +293,20 @@ impl BallCounts {
     }
 
     /// Free processors within `radius` of 16 centres from an entry on.
-    #[inline(always)]
+    #[inline]
     pub fn within(&self, radius: usize, at: usize) -> Shorts {
         shorts(&self.levels[radius].ball, at)
     }
 
     /// Free processors within `radius` of 16 points from an entry on, in the planes across
     /// the first or second dimension.
-    #[inline(always)]
+    #[inline]
     pub fn within_plane(&self, dimension: usize, radius: usize, at: usize) -> Shorts {
         shorts(&self.levels[radius].planes[dimension], at)
     }
 
     /// The same in the planes across the lanes, for the points so many lanes further on.
-    #[inline(always)]
+    #[inline]
     pub fn within_layer(&self, radius: usize, row: usize, lane: isize) -> Shorts {
         let at = (row * self.wide + self.margin).wrapping_add_signed(lane);
         shorts(&self.levels[radius].unrolled, at)

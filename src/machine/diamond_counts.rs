@@ -84,7 +84,6 @@ impl DiamondCounts {
     }
 
     /// Takes in what has changed on `machine`, whose topology must be the grid.
-    #[inline(always)]
     pub fn update(&mut self, machine: &Machine) {
         if machine.version() == self.seen {
             return;
@@ -124,7 +123,6 @@ impl DiamondCounts {
 
     /// Computes row x of the cones from row x - 1. Sums and differences wrap around, only
     /// that of four entries is a count.
-    #[inline(always)]
     fn extend_cones(&mut self, x: usize) {
         let (pitch, margin) = (self.pitch, self.margin);
         let (before, cones) = self.cones.split_at_mut((x + 1) * pitch);

@@ -70,7 +70,6 @@ impl Balls {
 
     /// Enters into the contest the score of every candidate that can matter.
     #[allow(clippy::too_many_arguments)]
-    #[inline(always)]
     pub fn compete(
         &mut self,
         machine: &Machine,
@@ -100,7 +99,6 @@ impl Balls {
         Ok(())
     }
 
-    #[inline(always)]
     fn line_up(&mut self, candidates: &Candidates) {
         let entries = self.nodes.len();
         for table in [&mut self.wanted, &mut self.beyond_hopeless] {
@@ -117,7 +115,6 @@ impl Balls {
     }
 
     /// The candidates among 16 whose last shell is at `radius`; they wait no longer.
-    #[inline(always)]
     fn due(&mut self, at: usize, radius: usize, size: usize) -> Option<Due> {
         let wanted = &mut self.wanted[at..at + LANES];
         let within = self.counts.within(radius, at);
@@ -147,7 +144,6 @@ impl Balls {
 
     /// Enters those of 16 candidates that can matter.
     #[allow(clippy::too_many_arguments)]
-    #[inline(always)]
     fn judge(
         &mut self,
         candidates: &Candidates,

@@ -50,7 +50,6 @@ impl Diamond {
     /// `open` if it can matter, and beyond the `limit` it cannot under any centre. Works
     /// from the cheapest bound to the dearest and stops at the first that decides.
     #[allow(clippy::too_many_arguments)]
-    #[inline(always)]
     pub fn look(
         &mut self,
         counts: &DiamondCounts,
@@ -96,7 +95,6 @@ impl Diamond {
     /// Looks closer after an open look: whether the score can still be `open` if the part
     /// is of this very shell, in which it has at least the pairwise sum `in_shell`. Such a bound
     /// says nothing of other sets.
-    #[inline(always)]
     pub fn is_open(
         &mut self,
         counts: &DiamondCounts,
@@ -118,7 +116,6 @@ impl Diamond {
     /// least beyond: of the two steps from a position outside S towards the centre, one
     /// does not raise D, or more than half of S would lie beyond in x and more than half
     /// in y, hence some of S beyond in both.
-    #[inline(always)]
     fn find_least_cost(&self, x: usize, y: usize, last: usize) -> u64 {
         let [left, right] = self.window.y().map(usize::from);
         let mut least = u32::MAX;
@@ -134,7 +131,6 @@ impl Diamond {
         u64::from(least)
     }
 
-    #[inline(always)]
     fn gather(&mut self, counts: &DiamondCounts, x: usize, y: usize, last: usize) {
         let left = usize::from(self.window.y()[0]);
         self.shell.clear();
@@ -168,7 +164,6 @@ impl Diamond {
     }
 
     /// The score if `part` is taken of the last shell, after a closer look.
-    #[inline(always)]
     pub fn score(&mut self, part: &[[u16; 2]]) -> u64 {
         let rows = self.by_x.len();
         let mut sum = self.pairs;
@@ -226,7 +221,6 @@ fn cuts(
 
 /// Replaces the number of processors at each position by the sum of the distances of all
 /// of them to it.
-#[inline(always)]
 fn costs(strips: &mut [u32], all: u32) {
     let mut cost: u32 = strips.iter().zip(0..).map(|(&strip, i)| strip * i).sum();
     let mut before = 0;

@@ -57,7 +57,6 @@ impl Mesh {
     }
 
     /// Enters into the contest the score of every candidate that can matter.
-    #[inline(always)]
     pub fn compete(
         &mut self,
         machine: &Machine,
@@ -124,7 +123,6 @@ impl Mesh {
         }
     }
 
-    #[inline(always)]
     fn line_up(&mut self, candidates: &Candidates) {
         let (width, height) = (self.counts.width(), self.counts.height());
         self.beyond_hopeless.clear();

@@ -123,36 +123,6 @@ impl Pairwise {
         size: usize,
         slack: Option<Slack>,
     ) -> Result<(), Stopped> {
-        #[cfg(target_arch = "x86_64")]
-        if std::is_x86_feature_detected!("avx2") {
-            // SAFETY: the only obligation of the call is that the processor has AVX2,
-            // which the line above has asked it.
-            #[allow(unsafe_code)]
-            return unsafe { self.compete_avx2(machine, size, slack) };
-        }
-        self.compete_portable(machine, size, slack)
-    }
-
-    /// The same code compiled for wider vectors. What works on lanes is inlined into it, and works on
-    /// integers, so that the result cannot differ.
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2")]
-    fn compete_avx2(
-        &mut self,
-        machine: &Machine,
-        size: usize,
-        slack: Option<Slack>,
-    ) -> Result<(), Stopped> {
-        self.compete_portable(machine, size, slack)
-    }
-
-    #[inline(always)]
-    fn compete_portable(
-        &mut self,
-        machine: &Machine,
-        size: usize,
-        slack: Option<Slack>,
-    ) -> Result<(), Stopped> {
         let Self { candidates, contest, survey, rule, stop, .. } = self;
         let order = rule.options.order;
         candidates.list(machine, survey.coords());

@@ -37,7 +37,6 @@ impl Reaches {
 
     /// Computes the reaches for `size` processors, of which more are free; if `free_only`,
     /// those of busy centres mean nothing.
-    #[inline(always)]
     pub fn compute(&mut self, counts: &DiamondCounts, size: u16, free_only: bool) {
         for lane in (0..counts.height()).step_by(LANES) {
             let lanes = LANES.min(counts.height() - lane);
@@ -64,13 +63,13 @@ impl Reaches {
     }
 
     /// The outermost shell alone.
-    #[inline(always)]
+    #[inline]
     pub fn outermost(&self, x: usize, y: usize) -> usize {
         usize::from(self.outermost[x * self.pitch + y])
     }
 
     /// The reach of one centre.
-    #[inline(always)]
+    #[inline]
     pub fn of(&self, x: usize, y: usize) -> Reach {
         let at = x * self.pitch + y;
         let [outermost, inner, within] =

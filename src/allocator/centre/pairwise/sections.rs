@@ -61,7 +61,6 @@ struct Cuts {
 impl Sections {
     /// Cuts what surrounds the centres (a, b, lane) and the 15 after it, for whom the last
     /// shell is `last`.
-    #[inline(always)]
     pub fn cut(&mut self, counts: &BallCounts, [a, b, lane]: [usize; 3], last: usize) {
         self.last = last;
         let extents = [0, 1, 2].map(|dimension| counts.extent(dimension));
@@ -90,7 +89,6 @@ impl Sections {
 
     /// The sum of pairwise distances in the complete shells, which hold so many. `S` must
     /// hold twice as much.
-    #[inline(always)]
     pub fn pairs<S: Sum>(&self, all: &Shorts) -> [u64; LANES] {
         let mut total = [0; LANES];
         for cuts in &self.cuts {
@@ -120,7 +118,6 @@ impl Sections {
     }
 
     /// Computes D.
-    #[inline(always)]
     pub fn weigh(&mut self, all: &Shorts) {
         for cuts in &mut self.cuts {
             cuts.weigh(all);
@@ -128,7 +125,6 @@ impl Sections {
     }
 
     /// A lower bound of D at all positions that are in the last shell or beyond.
-    #[inline(always)]
     pub fn least_cost(&mut self) -> Words {
         let last = self.last;
         let [first, second, third] = &self.cuts;
@@ -160,7 +156,7 @@ impl Sections {
     }
 
     /// The term of D of a position so far from the centre of a lane.
-    #[inline(always)]
+    #[inline]
     pub fn term(&self, dimension: usize, offset: isize, lane: usize) -> u32 {
         let cuts = &self.cuts[dimension];
         cuts.terms[cuts.behind.wrapping_add_signed(offset)][lane]
@@ -193,7 +189,6 @@ impl Cuts {
 
     /// Calls `take` with the number of processors in each arc of half the way round, by its
     /// first section.
-    #[inline(always)]
     fn for_arcs(&self, mut take: impl FnMut(usize, &Shorts)) {
         let half = self.counts.len() / 2;
         let mut arc = [0; LANES];
@@ -244,7 +239,6 @@ impl Cuts {
     }
 
     /// By distance: the least term of all positions so far away or farther.
-    #[inline(always)]
     fn least(&self, by_distance: &mut Vec<Words>) {
         let farthest = self.behind.max(self.ahead);
         by_distance.clear();
@@ -257,7 +251,6 @@ impl Cuts {
     }
 
     /// Lowers `least` to the terms at a distance.
-    #[inline(always)]
     fn lower(&self, distance: usize, least: &mut Words) {
         let sides = [
             (distance <= self.behind).then(|| self.behind - distance),

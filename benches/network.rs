@@ -131,6 +131,7 @@ fn touches(network: &Network, packets: &[ListedPacket], in_flight: usize) -> f64
                 } else {
                     let line = &mut lines[routes[header.at] as usize];
                     (line.holder, line.free_at) = (u64::from(slot), u64::MAX);
+                    line.waiting = [slot; 2];
                     line.flits += u64::from(Settings::PACKET_FLITS);
                     line.busy = line.busy.wrapping_sub(now);
                     let behind = header.at.checked_sub(Settings::PACKET_FLITS as usize);

@@ -70,6 +70,8 @@ verify bani-mohammad
 verify turner --full
 verify chang-mohapatra --full
 search --trace KTH-SP2
+search --trace NASA-iPSC
+plan --trace LANL-CM5 --alloc mm
 sweep --trace lublin-10x10 --jobs 5 --alloc mc1x1 --sr 1..9 --af 0..10 --wf 0..10 --bf 0..10 --out /tmp/replay-cells
 sweep --trace lublin-10x10 --jobs 5 --alloc mc1x1 --sr 1..9 --af 0..20 --wf 0..20 --bf 0..20 --yes --out /tmp/replay-cells
 RUNS

@@ -24,7 +24,7 @@ pub struct Together {
 /// processor of today. With more of them decisions wait for memory longer than sharing saves.
 const NEARBY: usize = 4 << 20;
 /// And so many at most: results come, and are kept, when the last of them is done.
-const MOST: usize = 2560;
+const MOST: usize = 1280;
 
 /// How many strategies are best replayed as one on a machine.
 pub fn at_once(topology: &Topology) -> usize {

@@ -36,6 +36,8 @@ pub struct BoxCounts<C = u16> {
     /// Prefix sums of each row, padded; `stride` entries a row. Of a 2D mesh none are kept.
     prefixes: Vec<C>,
     rows: usize,
+    /// Whether any processor of a row counts.
+    row_counts: Vec<bool>,
     stride: usize,
     seen: u64,
     max_radius: u32,
@@ -62,6 +64,7 @@ impl<C: Count> BoxCounts<C> {
         Self {
             table: vec![C::default(); table_rows * stride],
             prefixes: vec![C::default(); prefixed * stride],
+            row_counts: subset.chunks(lane.extent).map(|row| row.contains(&true)).collect(),
             rows,
             grid: grid.clone(),
             subset,
@@ -116,6 +119,10 @@ impl<C: Count> BoxCounts<C> {
             let (free, subset) = (&machine.free_map()[nodes.clone()], &self.subset[nodes]);
             let (done, rest) = self.table.split_at_mut((row + 1) * stride);
             let (below, sums) = (&done[row * stride + pad..], &mut rest[pad..stride]);
+            if !self.row_counts[row] {
+                sums.copy_from_slice(&below[..stride - pad]);
+                continue;
+            }
             let beyond = below[extent];
             let (eights, rest) = sums[..extent].as_chunks_mut::<8>();
             let (below, below_rest) = below[..extent].as_chunks::<8>();

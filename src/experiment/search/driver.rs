@@ -71,8 +71,7 @@ pub fn search(
         };
         // What comes out does not depend on who is evaluated together, but on the bar it may.
         let threads = rayon::current_num_threads();
-        let even = |most: usize| fresh.len().div_ceil(fresh.len().div_ceil(most).max(1)).max(1);
-        let size = control.keep.map_or_else(|| even(problem.at_once() * threads), |_| BLOCK);
+        let size = control.keep.map_or(fresh.len().max(1), |_| BLOCK);
         for block in fresh.chunks(size) {
             let bar = control.keep.filter(|_| share >= 1.0).and_then(|keep| archive.bar(keep));
             let question = |&candidate: &Candidate| Question { candidate, share, bar };
@@ -81,7 +80,9 @@ pub fn search(
                 .map_or(Ok(HashMap::new()), |memory| memory.recall(block.iter().map(question)))?;
             let unknown: Vec<Candidate> =
                 block.iter().filter(|one| !known.contains_key(one)).copied().collect();
-            let together = unknown.len().div_ceil(threads).max(1);
+            // All threads have as much to do.
+            let turns = unknown.len().div_ceil(problem.at_once() * threads).max(1);
+            let together = unknown.len().div_ceil(turns * threads).max(1);
             let evaluate = |candidates: &[Candidate]| {
                 let evaluations =
                     problem.evaluate_all(candidates, &yardstick, bar, control.watch)?;

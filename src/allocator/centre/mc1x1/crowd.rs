@@ -34,6 +34,8 @@ struct Entry {
 pub struct Crowd {
     settled: Vec<Entry>,
     open: Vec<Entry>,
+    /// Candidates by rank, if that is not their order; and the processor of each.
+    order: Vec<u32>,
     centres: Vec<NodeId>,
 }
 
@@ -57,12 +59,14 @@ impl Crowd {
     /// Takes in the candidates of one scan radius, all of which every way admits; false if their values may not
     /// fit 32 bits.
     pub fn survey(&mut self, candidates: &[Candidate], factors: &Factors) -> bool {
-        let Self { settled, open, centres } = self;
-        (settled.clear(), open.clear(), centres.clear());
+        let Self { settled, open, order, centres } = self;
+        settled.clear();
+        open.clear();
+        order.clear();
+        centres.clear();
         let mut most = [0; FACTORS];
         // Where scores differ, ranks are not in the order of candidates.
         let one_score = candidates.iter().all(|one| one.score == candidates[0].score);
-        let mut order: Vec<u32> = Vec::new();
         if !one_score {
             order.extend(0..candidates.len() as u32);
             order.sort_unstable_by_key(|&of| {
@@ -115,7 +119,7 @@ impl Crowd {
         factors: &Factors,
         mut settle: impl FnMut(usize) -> i64,
     ) -> [NodeId; LANES] {
-        let Self { settled, open, centres } = self;
+        let Self { settled, open, centres, .. } = self;
         let mut lanes = [[0i32; LANES]; FACTORS];
         for (lanes, of) in lanes.iter_mut().zip(&factors.by_way) {
             for (lane, &way) in lanes.iter_mut().zip(ways) {

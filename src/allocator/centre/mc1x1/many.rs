@@ -1,8 +1,9 @@
 //! MC1x1 for many tie vectors at once, as long as their machines are in one state.
 //!
 //! What the candidates of a decision come to is the same for all vectors: scores are computed once,
-//! the sums behind the tie values once for each scan radius, and a vector's tie value is then four
-//! products for each candidate that differs from the others. Shells that counts alone do not settle are cut once for all vectors.
+//! the sums behind the tie values once for each scan radius, and a vector's tie value is then three
+//! products for each candidate that differs from the others, of [16 vectors at a time](Crowd) where there are many.
+//! Shells that counts alone do not settle are cut once for all vectors.
 
 use super::crowd::{Crowd, Factors};
 use super::lane::Lane;
@@ -236,7 +237,7 @@ impl Many {
         } else {
             self.survey::<u32, C>(machine, counts, size, admitted, radii);
         }
-        // Who has the widest slack admits all candidates.
+        // All have one slack, so that they admit all candidates.
         if members.len() >= CROWD
             && self.slack.is_some()
             && self.crowd_decides(machine, counts, radii, members, winners)
@@ -377,10 +378,12 @@ impl Many {
                 winners.clear();
                 return false;
             }
-            (alike.clear(), places.clear());
+            alike.clear();
+            places.clear();
             for (place, &way) in (0..).zip(members) {
                 if usize::from(self.radius_of[way as usize]) == r {
-                    (alike.push(way), places.push(place));
+                    alike.push(way);
+                    places.push(place);
                 }
             }
             for (ways, places) in alike.chunks(LANES).zip(places.chunks(LANES)) {

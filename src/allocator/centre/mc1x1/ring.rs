@@ -34,7 +34,7 @@ impl Ring {
         machine: &Machine,
         centre: NodeId,
         outermost: u32,
-        mut inside: Option<&mut Vec<NodeId>>,
+        inside: Option<&mut Vec<NodeId>>,
     ) {
         let Self { grid, coords, shell, .. } = self;
         let (c, axes) = (coords[centre.index()], grid.axes());
@@ -43,7 +43,9 @@ impl Ring {
             (axes[0].interval(c[0], outermost), axes[lane_axis].interval(c[lane_axis], outermost));
         let middle = if lane_axis == 2 { axes[1].interval(c[1], outermost) } else { (0, 1) };
         shell.clear();
-        let mut room = Room::for_more(shell, outer.1 * middle.1 * lane.1);
+        let box_size = outer.1 * middle.1 * lane.1;
+        let mut room = Room::for_more(shell, box_size);
+        let mut inside = inside.map(|inside| Room::for_more(inside, box_size));
         for x in positions(grid, 0, outer) {
             for y in positions(grid, 1, middle) {
                 let (first, across) = if lane_axis == 2 {
@@ -55,7 +57,7 @@ impl Ring {
                 let row =
                     Run { first, free: &machine.free_map()[first..][..grid.extent(lane_axis)] };
                 if axes[lane_axis].wrapped {
-                    let inside = inside.as_deref_mut();
+                    let inside = inside.as_mut();
                     row.around(axes[lane_axis], c[lane_axis], outermost, across, &mut room, inside);
                     continue;
                 }
@@ -74,7 +76,7 @@ impl Ring {
                     to -= 1;
                 }
                 if let Some(inside) = &mut inside {
-                    row.push(from..to, &mut Room::for_more(inside, (to - from) as u32));
+                    row.push(from..to, inside);
                 }
             }
         }
@@ -135,7 +137,7 @@ impl Run<'_> {
         outermost: u32,
         across: u32,
         shell: &mut Room<'_>,
-        inside: Option<&mut Vec<NodeId>>,
+        inside: Option<&mut Room<'_>>,
     ) {
         let node = |p: u16| NodeId((self.first + usize::from(p)) as u32);
         let is_free = |p: u16| self.free[usize::from(p)];
@@ -150,7 +152,7 @@ impl Run<'_> {
         let ends = [from, to].into_iter().take(if from == to { 1 } else { 2 });
         ends.filter(on_shell).for_each(|p| shell.put(node(p), is_free(p)));
         if let Some(inside) = inside {
-            inside.extend(all.filter(|p| !on_shell(p) && is_free(*p)).map(node));
+            all.filter(|p| !on_shell(p)).for_each(|p| inside.put(node(p), is_free(p)));
         }
     }
 }

@@ -92,7 +92,7 @@ pub fn search(
                 Ok(evaluations)
             };
             let outcomes: Vec<Result<Vec<Evaluation>, _>> =
-                unknown.par_chunks(together).map(evaluate).collect();
+                dealt(&unknown, together, threads).into_par_iter().map(evaluate).collect();
             let mut halted = false;
             for outcome in outcomes {
                 match outcome {
@@ -118,6 +118,13 @@ pub fn search(
             return Ok(End::Evaluations);
         }
     }
+}
+
+/// Parts of so many candidates, dealt out: neighbours, which take about as long, go to different threads.
+fn dealt(candidates: &[Candidate], together: usize, threads: usize) -> Vec<&[Candidate]> {
+    let parts: Vec<_> = candidates.chunks(together).collect();
+    let hand = |thread: usize| parts.iter().skip(thread).step_by(threads);
+    (0..threads).flat_map(hand).copied().collect()
 }
 
 /// The candidates that the archive does not know, reduced, each once. Those of no effect go.

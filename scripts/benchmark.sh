@@ -154,13 +154,15 @@ $(replays)
 ## Whole processes
 
 Reading the gzip'ed trace, scheduling, replaying, printing; on two threads unless said otherwise. Least wall time of
-three runs; verify, the exhaustive search and the sweeps of 9,297 and 67,617 cells once.
+three runs; verify, the exhaustive searches and the sweeps of 9,297 and 67,617 cells once. Pages of the program itself count as
+memory.
 
 $(processes)
 
 ## Two threads over one
 
-572 vectors on KTH-SP2 as a sweep, trace read and results written.
+572 vectors on KTH-SP2 as a sweep, trace read and results written. Each of two threads replays half of the vectors as one, and
+so shares less than one thread that has all of them.
 
 $(speed_up)
 

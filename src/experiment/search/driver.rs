@@ -91,8 +91,9 @@ pub fn search(
                 }
                 Ok(evaluations)
             };
-            let outcomes: Vec<Result<Vec<Evaluation>, _>> =
-                dealt(&unknown, together, threads).into_par_iter().map(evaluate).collect();
+            // A thread that is done takes the next part, however few are left.
+            let parts = dealt(&unknown, together, threads).into_par_iter().with_max_len(1);
+            let outcomes: Vec<Result<Vec<Evaluation>, _>> = parts.map(evaluate).collect();
             let mut halted = false;
             for outcome in outcomes {
                 match outcome {

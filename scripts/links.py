@@ -147,7 +147,8 @@ copies of the flit model itself: more cannot be asked of any model. The *largest
 allocator's stretch by links from its stretch by flits. No constant was fitted. The form of the rule was settled
 while looking at runs of KTH-SP2 and SDSC-Par96; CTC-SP2 was not looked at before it stood.
 
-Made by `scripts/links.py results/experiments`; values by allocator are in `links.csv`.
+Made by `scripts/links.py results/experiments`; values by allocator are in `links.csv`, which names the strategies. A rank
+correlation of 0.95 was the goal.
 """
     )
     scale_page = []

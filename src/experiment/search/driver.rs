@@ -121,10 +121,15 @@ pub fn search(
     }
 }
 
-/// Parts of so many candidates, dealt out: neighbours, which take about as long, go to different threads.
-fn dealt(candidates: &[Candidate], together: usize, threads: usize) -> Vec<&[Candidate]> {
+/// Parts of so many candidates, first those for the first thread, then those for the second, and so on. They are dealt to and
+/// fro: neighbours take about as long, and each a little longer or shorter than the one before.
+fn dealt<T>(candidates: &[T], together: usize, threads: usize) -> Vec<&[T]> {
     let parts: Vec<_> = candidates.chunks(together).collect();
-    let hand = |thread: usize| parts.iter().skip(thread).step_by(threads);
+    let hand = |thread: usize| {
+        parts.chunks(threads).enumerate().filter_map(move |(round, parts)| {
+            parts.get(if round % 2 == 0 { thread } else { threads - 1 - thread })
+        })
+    };
     (0..threads).flat_map(hand).copied().collect()
 }
 
@@ -146,4 +151,20 @@ fn fresh(
         }
     }
     fresh
+}
+
+#[cfg(test)]
+mod tests {
+    use super::dealt;
+
+    #[test]
+    fn parts_are_dealt_to_and_fro() {
+        let all: Vec<u32> = (0..11).collect();
+        assert_eq!(
+            dealt(&all, 2, 2),
+            [&all[0..2], &all[6..8], &all[8..10], &all[2..4], &all[4..6], &all[10..]]
+        );
+        assert_eq!(dealt(&all, 4, 3), [&all[0..4], &all[4..8], &all[8..]]);
+        assert_eq!(dealt(&all[..0], 1, 2), Vec::<&[u32]>::new());
+    }
 }

@@ -1,6 +1,6 @@
 //! The winners of a crowd of ways among the same candidates: 16 ways at a time, one in each lane.
 
-use super::many::Candidate;
+use super::candidate::Candidate;
 use crate::allocator::centre::tie::TieVector;
 use crate::machine::LANES;
 use crate::topology::NodeId;

@@ -5,11 +5,12 @@
 //! products for each candidate that differs from the others, of [16 vectors at a time](Crowd) where there are many.
 //! Shells that counts alone do not settle are cut once for all vectors.
 
+use super::candidate::Candidate;
 use super::crowd::{Crowd, Factors};
 use super::lane::Lane;
 use super::ring::{Ring, down_on_shell};
 use super::scores::Scores;
-use super::tie::{Rest, Sums, TieTerms, Value};
+use super::tie::{Rest, TieTerms, Value};
 use crate::allocator::centre::options::{CentreOptions, ShellOrder};
 use crate::allocator::centre::slack::Slack;
 use crate::allocator::centre::tie::TieVector;
@@ -36,16 +37,6 @@ impl<C: Count> Counts<C> {
         self.free.reset();
         self.tie.turn_to(machine);
     }
-}
-
-/// A candidate of a decision, for one scan radius.
-#[derive(Clone, Copy, Debug)]
-pub struct Candidate {
-    pub score: u64,
-    pub centre: NodeId,
-    pub sums: Sums,
-    /// Its number among the candidates.
-    place: u32,
 }
 
 /// Scan radii of which ways that are decided for together have at most so many.

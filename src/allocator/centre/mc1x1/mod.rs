@@ -13,6 +13,7 @@
 //! stop as soon as all of them exceed the best so far. Cost per decision: free
 //! processors times L / 16 vector steps, plus the tie values of those that tie.
 
+mod candidate;
 mod crowd;
 mod lane;
 mod many;

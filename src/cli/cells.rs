@@ -50,7 +50,10 @@ impl Loaded {
                 None => failure,
             })?);
         }
-        Self::planned(grid, traces, quiet)
+        // To make an allocator takes long on a large machine: those of the grid's machines were made.
+        let machines = traces.iter().map(|trace| &trace.topology);
+        compatible(&grid, machines.filter(|machine| !grid.machines.contains(machine)))?;
+        Self::checked(grid, traces, quiet)
     }
 
     /// The cells of a grid on its traces.
@@ -60,6 +63,11 @@ impl Loaded {
         quiet: bool,
     ) -> Result<Self, Failure> {
         compatible(&grid, traces.iter().map(|trace| &trace.topology))?;
+        Self::checked(grid, traces, quiet)
+    }
+
+    /// The same of strategies that are known to work there.
+    fn checked(grid: ParameterGrid, traces: Vec<Arc<Trace>>, quiet: bool) -> Result<Self, Failure> {
         amid_outages(&grid, &traces)?;
         let plan = Plan::new(grid, &traces).map_err(Failure::usage)?;
         if !quiet {

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use super::args::GridArgs;
 use super::exit::Failure;
-use crate::allocator::Request;
 use crate::allocator::registry::AllocatorSpec;
+use crate::allocator::{Allocator, Request};
 use crate::experiment::Trace;
 use crate::experiment::grid::{ParameterGrid, idle_parameter};
 use crate::machine::Machine;
@@ -121,8 +121,8 @@ pub fn compatible<'a>(
         let repeats = strategy.recorded() && grid.schedulers.iter().any(|s| is_recorded(&s));
         let with = || grid.schedulers.iter().filter(|s| !repeats || is_recorded(s));
         for &machine in &machines {
-            with().try_for_each(|s| works(&strategy, s, machine))?;
-            counted = counted || counts_ties(&strategy, machine);
+            let mut built = works(&strategy, with(), machine)?;
+            counted = counted || counts_ties(built.as_mut(), machine);
         }
     }
     if !counted {
@@ -135,23 +135,35 @@ pub fn compatible<'a>(
 }
 
 /// Whether the strategy has a score by which candidates can tie.
-fn counts_ties(allocator: &AllocatorSpec, machine: &Topology) -> bool {
+fn counts_ties(built: &mut dyn Allocator, machine: &Topology) -> bool {
     // Whoever has a score has one candidate for the whole machine.
     let whole = Request::of_size(machine.processors() as u32);
-    let built = allocator.build(machine, 0);
-    built.is_ok_and(|mut built| built.tied_sets(&Machine::new(machine.clone()), whole).is_some())
+    built.tied_sets(&Machine::new(machine.clone()), whole).is_some()
 }
 
-/// A usage failure if the allocator does not work on the machine, or may refuse or round up
-/// and the scheduler works only with allocators that keep its schedule.
-pub fn works(
+/// The allocator on the machine; a usage failure if it does not work there, or may refuse or round up
+/// and one of the schedulers works only with allocators that keep its schedule.
+pub fn works<'a>(
     allocator: &AllocatorSpec,
-    scheduler: &SchedulerSpec,
+    schedulers: impl IntoIterator<Item = &'a SchedulerSpec>,
     machine: &Topology,
-) -> Result<(), Failure> {
+) -> Result<Box<dyn Allocator>, Failure> {
     let built = allocator
         .build(machine, 0)
         .map_err(|e| Failure::usage_message(format!("{e} (machine {machine})")))?;
+    for scheduler in schedulers {
+        works_with(allocator, built.as_ref(), scheduler, machine)?;
+    }
+    Ok(built)
+}
+
+/// The same of one scheduler, and of the allocator as it was `built` for the machine.
+fn works_with(
+    allocator: &AllocatorSpec,
+    built: &dyn Allocator,
+    scheduler: &SchedulerSpec,
+    machine: &Topology,
+) -> Result<(), Failure> {
     if allocator.recorded() && scheduler.recorded().is_none() {
         return Err(Failure::usage_message(format!(
             "allocator {allocator} repeats the placements of a log, which are free when the log started its \
@@ -243,9 +255,7 @@ pub fn working(
     let mut kept = Vec::new();
     for name in split_list(allocators) {
         let allocator: AllocatorSpec = name.parse().map_err(Failure::usage)?;
-        let pairs =
-            machines.iter().flat_map(|machine| schedulers.iter().map(move |s| (machine, s)));
-        let mut all = pairs.map(|(machine, scheduler)| works(&allocator, scheduler, machine));
+        let mut all = machines.iter().map(|machine| works(&allocator, schedulers, machine));
         match all.find_map(Result::err) {
             None => kept.push(allocator),
             Some(why) => left_out(&allocator, why),

@@ -11,7 +11,9 @@ use super::print::TableArgs;
 use super::search::{failure, listed_slacks};
 use super::stdout::stdout;
 use crate::allocator::registry::AllocatorSpec;
-use crate::experiment::estimates::{BoxFinding, Finding, Setting, Source, study, study_boxes};
+use crate::experiment::estimates::{
+    BoxFinding, Finding, Judged, Setting, Source, study, study_boxes,
+};
 use crate::experiment::search::SearchError;
 use crate::experiment::{CellProblem, Measure, Trace, Watch};
 use crate::metrics::bootstrap::FEWEST_BLOCKS;
@@ -100,56 +102,15 @@ pub fn run(args: &EstimatesArgs) -> Result<Exit, Failure> {
     }
 }
 
-/// A row of either study.
-trait Judged: Table {
-    /// Jobs of the second half, and blocks of the bootstrap.
-    fn counts(&self) -> (usize, usize);
-
-    /// Trace, scheduler, whose estimates, and what won with them and without.
-    fn setting(&self) -> [String; 5];
-
-    /// Gains on both halves in percent, the interval of the second, and whether estimates help.
-    fn judged(&self) -> ([f64; 2], [f64; 2], Option<bool>);
-
-    /// What both studies show of a row.
-    fn cells(&self) -> Vec<String> {
-        let (gains, interval, helps) = self.judged();
-        let gains = gains.map(|gain| fixed(gain, 2));
-        let end = [between(interval), verdict(helps)];
-        self.setting().into_iter().chain(gains).chain(end).collect()
-    }
-}
-
-impl Judged for Finding {
-    fn counts(&self) -> (usize, usize) {
-        (self.jobs, self.blocks.0)
-    }
-
-    fn setting(&self) -> [String; 5] {
-        let [with, without] = [0, 1].map(|at: usize| self.winners[at].to_string());
-        let source = self.source.name().to_string();
-        [self.trace.clone(), self.scheduler.clone(), source, with, without]
-    }
-
-    fn judged(&self) -> ([f64; 2], [f64; 2], Option<bool>) {
-        ([self.first_gain(), self.second_gain()], self.interval, self.helps())
-    }
-}
-
-impl Judged for BoxFinding {
-    fn counts(&self) -> (usize, usize) {
-        (self.jobs, self.blocks.0)
-    }
-
-    fn setting(&self) -> [String; 5] {
-        let [with, without] = [0, 1].map(|at: usize| self.winners[at].to_string());
-        let source = self.source.name().to_string();
-        [self.trace.clone(), self.scheduler.clone(), source, with, without]
-    }
-
-    fn judged(&self) -> ([f64; 2], [f64; 2], Option<bool>) {
-        ([self.first_gain(), self.second_gain()], self.interval, self.helps())
-    }
+/// What both studies show of a row.
+fn cells<Row: Judged>(row: &Row) -> Vec<String> {
+    let one = row.outcome();
+    let [with, without] = &one.winners;
+    let setting =
+        [one.trace.clone(), one.scheduler.clone(), one.source.name().to_string(), with.to_string()];
+    let gains = [one.first_gain(), one.second_gain()].map(|gain| fixed(gain, 2));
+    let end = [between(one.interval), verdict(one.helps())];
+    setting.into_iter().chain([without.to_string()]).chain(gains).chain(end).collect()
 }
 
 /// The columns of a table for people, `with` what the estimates are used for.
@@ -175,7 +136,7 @@ const NONE: &str = "-";
 const FEW: (usize, usize) = (100, FEWEST_BLOCKS);
 
 /// Studies every trace under every scheduler with every source of estimates, and prints what comes of it.
-fn each<Row: Judged>(
+fn each<Row: Judged + Table>(
     args: &EstimatesArgs,
     loaded: &Loaded,
     stop: &Stop,
@@ -205,7 +166,7 @@ fn each<Row: Judged>(
                     continue;
                 }
                 tell(format_args!("{trace_name}, {scheduler}: {name} done"));
-                let few = findings.last().map(Row::counts);
+                let few = findings.last().map(Row::outcome).map(|one| (one.jobs, one.blocks.0));
                 let few = few.filter(|few| few.0 < FEW.0 || few.1 < FEW.1);
                 if let Some((jobs, blocks)) = few.filter(|_| !std::mem::replace(&mut told, true)) {
                     tell(format_args!(
@@ -261,9 +222,9 @@ fn sheet_of_boxes(findings: &[BoxFinding]) -> Sheet {
         ],
     ));
     for one in findings {
-        let lost = one.second.map(|lost| fixed(lost, 0));
+        let lost = one.outcome.second.map(|lost| fixed(lost, 0));
         let refused = one.refusals.map(|refused| fixed(refused, 2));
-        sheet.push(one.cells().into_iter().chain(lost).chain(refused).collect());
+        sheet.push(cells(one).into_iter().chain(lost).chain(refused).collect());
     }
     sheet
 }
@@ -278,7 +239,7 @@ fn sheet(findings: &[Finding]) -> Sheet {
             None => [String::new(), String::new()],
             Some(class) => [sizes(class.sizes), fixed(class.gain, 2)],
         };
-        sheet.push(one.cells().into_iter().chain(worst).collect());
+        sheet.push(cells(one).into_iter().chain(worst).collect());
     }
     sheet
 }

@@ -339,7 +339,7 @@ fn points(args: &StreamArgs) -> Result<Vec<Point>, Failure> {
         for (scheduler, allocator) in
             schedulers.iter().flat_map(|scheduler| allocators.iter().map(move |a| (scheduler, a)))
         {
-            works(allocator, scheduler, &topology)?;
+            works(allocator, [scheduler], &topology)?;
             if args.pattern.is_some() {
                 sends(allocator, &topology)?;
             }

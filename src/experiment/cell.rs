@@ -1,4 +1,5 @@
 use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::{Duration, Instant};
 
 use super::{LogJobs, RunKey};
 use crate::allocator::registry::AllocatorSpec;
@@ -114,6 +115,8 @@ pub struct Schedule {
     pub metrics: Arc<ScheduleMetrics>,
     /// The jobs as they arrived, where some follow others.
     pub arrived: Option<Arc<[Job]>>,
+    /// How long it took to compute, by the clock on the wall.
+    pub took: Duration,
 }
 
 impl Schedule {
@@ -333,6 +336,7 @@ impl Trace {
         stop: &Stop,
     ) -> Result<Schedule, TimelineError> {
         let compute = || {
+            let begin = Instant::now();
             let points = self.topology.processors() as u32;
             let timeline = match scheduler.recorded() {
                 Some(_) => self.recorded(stop)?.0,
@@ -359,10 +363,10 @@ impl Trace {
                 metrics: Arc::new(ScheduleMetrics::new(&jobs, &starts, &self.topology)),
                 timeline: Arc::new(timeline),
                 arrived: moved,
+                took: begin.elapsed(),
             })
         };
-        let known = self.schedules.iter().find(|(spec, _)| spec == scheduler);
-        let Some((_, known)) = known else { return compute() };
+        let Some(known) = self.known(scheduler) else { return compute() };
         // Whoever else wants it waits here; the one that computes it looks at the flag.
         let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(schedule) = &*known {
@@ -374,6 +378,16 @@ impl Trace {
             *known = Some(schedule.clone());
         }
         schedule
+    }
+
+    /// The schedule under a scheduler, if somebody has asked for it.
+    pub fn scheduled(&self, scheduler: &SchedulerSpec) -> Option<Schedule> {
+        let known = self.known(scheduler)?.lock().unwrap_or_else(PoisonError::into_inner);
+        known.as_ref()?.as_ref().ok().cloned()
+    }
+
+    fn known(&self, scheduler: &SchedulerSpec) -> Option<&Known> {
+        self.schedules.iter().find(|(spec, _)| spec == scheduler).map(|(_, known)| known)
     }
 }
 

@@ -15,12 +15,16 @@
 //! A log without estimates gets modelled ones ([`Source::Modelled`]), which are shuffled, too.
 
 mod boxes;
+mod outcome;
 mod source;
 
 use std::sync::Arc;
 
 pub use boxes::{BoxFinding, study_boxes};
+pub use outcome::{Judged, Outcome, Winner};
 pub use source::Source;
+
+use outcome::{columns_of_the_blocks, columns_of_the_scene, columns_of_the_search, known_percent};
 
 use super::search::strategy::{List, Local, Random, SearchStrategy};
 use super::search::{
@@ -52,9 +56,6 @@ const STRENGTHENED: usize = 2;
 /// Largest factor of these.
 const LARGEST: u32 = 100;
 
-/// Gain below which the idea has not helped, in percent.
-const WORTH: f64 = 1.0;
-
 /// How traces are studied.
 #[derive(Clone, Debug)]
 pub struct Setting {
@@ -68,35 +69,15 @@ pub struct Setting {
     pub seed: u64,
 }
 
-/// What one source of estimates comes to on one trace.
+/// What one source of estimates comes to on one trace: mean pairwise L1, with EF and without.
 #[derive(Clone, Debug)]
 pub struct Finding {
-    /// The trace.
-    pub trace: String,
-    /// The machine.
-    pub machine: String,
-    /// The scheduler.
-    pub scheduler: String,
-    /// Where estimates come from.
-    pub source: Source,
-    /// Share of all jobs that have one, in percent.
-    pub known_percent: f64,
+    /// The winners, and what they come to.
+    pub outcome: Outcome<Candidate>,
     /// Mean of run time over estimate, of jobs that keep theirs.
     pub used_share: f64,
-    /// Evaluations of each search.
-    pub evaluations: u64,
-    /// The best with EF, and without.
-    pub winners: [Candidate; 2],
-    /// Mean pairwise L1 on the first half: with EF, without, and without tie-breaking.
-    pub first: [f64; 3],
-    /// Mean pairwise L1 of the second half's jobs: with EF and without.
-    pub second: [f64; 2],
-    /// Jobs of the second half.
-    pub jobs: usize,
-    /// What EF gains on the second half, in percent: low, high.
-    pub interval: [f64; 2],
-    /// How many blocks the interval is drawn from, and their length in days.
-    pub blocks: (usize, u32),
+    /// Mean pairwise L1 on the first half without tie-breaking.
+    pub untied: f64,
     /// Gain by class of job size, ascending.
     pub classes: Vec<Class>,
 }
@@ -112,37 +93,25 @@ pub struct Class {
     pub gain: f64,
 }
 
+impl Winner for Candidate {
+    fn knows(&self) -> bool {
+        self.vector.ends != 0
+    }
+}
+
+impl Judged for Finding {
+    type Winner = Candidate;
+
+    fn outcome(&self) -> &Outcome<Candidate> {
+        &self.outcome
+    }
+}
+
 impl Finding {
-    /// What EF gains on the first half, in percent of the mean without.
-    pub fn first_gain(&self) -> f64 {
-        improvement_percent(Goal::Min, self.first[1], self.first[0])
-    }
-
-    /// The same on the second half.
-    pub fn second_gain(&self) -> f64 {
-        improvement_percent(Goal::Min, self.second[1], self.second[0])
-    }
-
-    /// Whether EF helps: the winner of the search with EF has some, it is at least 1 % better, and the
-    /// interval is above 0. A winner with EF = 0 owes its gain to the search. `None` without an interval.
-    pub fn helps(&self) -> Option<bool> {
-        judged(self.winners[0].vector.ends != 0, self.second_gain(), self.interval)
-    }
-
     /// The class that fares worst.
     pub fn worst(&self) -> Option<&Class> {
         self.classes.iter().min_by(|a, b| a.gain.total_cmp(&b.gain))
     }
-}
-
-/// Whether estimates help that the winner `knows`, and that gain so much on the second half.
-fn judged(knows: bool, gain: f64, interval: [f64; 2]) -> Option<bool> {
-    interval[0].is_finite().then_some(knows && gain >= WORTH && interval[0] > 0.0)
-}
-
-/// `yes` or `no`.
-fn in_words(helps: bool) -> &'static str {
-    if helps { "yes" } else { "no" }
 }
 
 /// Studies one trace with one source of estimates, unless or until the watch's flag is raised.
@@ -178,26 +147,29 @@ pub fn study(
     let sums = a.iter().zip(b).map(|(&a, &b)| [a as f64, b as f64]);
     let blocks = Blocks::new(later.iter().map(|job| job.submit).zip(sums));
     let mean = |sums: &[u64]| sums.iter().sum::<u64>() as f64 / later.len() as f64;
-    let known = jobs.iter().filter(|job| job.limit.is_some()).count();
     let used: Vec<f64> = jobs
         .iter()
         .filter_map(|job| Some(job.run as f64 / f64::from(job.limit?)))
         .filter(|share| *share <= 1.0)
         .collect();
-    Ok(Some(Finding {
+    let outcome = Outcome {
         trace: trace.workload.name.clone(),
         machine: trace.topology.to_string(),
         scheduler: scheduler.to_string(),
         source,
-        known_percent: 100.0 * known as f64 / jobs.len() as f64,
-        used_share: used.iter().sum::<f64>() / used.len() as f64,
+        known_percent: known_percent(&jobs),
         evaluations: setting.evaluations,
         winners: [with, without],
-        first: [with_value, without_value, problem.baseline_values()[0]],
+        first: [with_value, without_value],
         second: [mean(a), mean(b)],
         jobs: later.len(),
         interval: blocks.interval(setting.samples, setting.seed),
         blocks: (blocks.len(), blocks.days),
+    };
+    Ok(Some(Finding {
+        outcome,
+        used_share: used.iter().sum::<f64>() / used.len() as f64,
+        untied: problem.baseline_values()[0],
         classes: classes(later, a, b),
     }))
 }
@@ -332,32 +304,27 @@ impl Table for Finding {
     #[rustfmt::skip]
     fn columns() -> Vec<Column<Self>> {
         type C = Column<Finding>;
-        vec![
-            C::text("trace", "trace: its file name without .swf and .gz", |r| Some(&r.trace)),
-            C::text("topology", "machine, such as 10x10", |r| Some(&r.machine)),
-            C::text("scheduler", "scheduler", |r| Some(&r.scheduler)),
-            C::text("estimates_from", "who says when jobs end: log; oracle, the run times; shuffled, another job of the same size; modelled", |r| Some(r.source.name())),
-            C::new("known_percent", "%", "share of the jobs that have an estimate", |r| r.known_percent),
-            C::new("used_share", "", "mean of run time over estimate, of jobs that keep theirs", |r| r.used_share),
-            C::new("search_evaluations", "evaluations", "of each of the two searches", |r| r.evaluations),
-            C::new("tie_with_ends", "", "best vector SR,AF,WF,BF,EF, with @SLACK if any, of the first half", |r| r.winners[0].to_string()),
-            C::new("tie_without_ends", "", "the same with EF = 0", |r| r.winners[1].to_string()),
-            C::new("first_gain_percent", "%", "what EF gains on the first half, where it was searched: how much less the mean pairwise L1 is", |r| r.first_gain()).rising(),
-            C::new("second_gain_percent", "%", "what it gains on the second half's jobs", |r| r.second_gain()).rising(),
-            C::new("second_gain_low", "%", "lower end of its 95 % interval, by a paired block bootstrap", |r| r.interval[0]),
-            C::new("second_gain_high", "%", "upper end", |r| r.interval[1]),
-            C::new("helps", "", "whether the best vector with EF has EF above 0, its gain on the second half is at least 1 % and the interval above 0: yes or no; null without an interval, of fewer than five blocks", |r| r.helps().map(in_words).map(str::to_string)),
-            C::new("second_half_jobs", "jobs", "jobs of the second half", |r| r.jobs),
-            C::new("bootstrap_blocks", "", "blocks of the bootstrap", |r| r.blocks.0),
-            C::new("block_days", "d", "length of a block", |r| r.blocks.1),
-            C::new("first_without_ties", "hops", "mean pairwise L1 of the first half without tie-breaking", |r| r.first[2]),
-            C::new("first_without_ends", "hops", "with the best vector of EF = 0", |r| r.first[1]),
-            C::new("second_without_ends", "hops", "mean pairwise L1 of the second half's jobs with the best vector of EF = 0", |r| r.second[1]),
-            C::new("second_with_ends", "hops", "with the best vector with EF", |r| r.second[0]),
+        let mut search = columns_of_the_search();
+        search.insert(2, C::new("used_share", "", "mean of run time over estimate, of jobs that keep theirs", |r| r.used_share));
+        let winners = vec![
+            C::new("tie_with_ends", "", "best vector SR,AF,WF,BF,EF, with @SLACK if any, of the first half", |r| r.outcome.winners[0].to_string()),
+            C::new("tie_without_ends", "", "the same with EF = 0", |r| r.outcome.winners[1].to_string()),
+            C::new("first_gain_percent", "%", "what EF gains on the first half, where it was searched: how much less the mean pairwise L1 is", |r| r.outcome.first_gain()).rising(),
+            C::new("second_gain_percent", "%", "what it gains on the second half's jobs", |r| r.outcome.second_gain()).rising(),
+            C::new("second_gain_low", "%", "lower end of its 95 % interval, by a paired block bootstrap", |r| r.outcome.interval[0]),
+            C::new("second_gain_high", "%", "upper end", |r| r.outcome.interval[1]),
+            C::new("helps", "", "whether the best vector with EF has EF above 0, its gain on the second half is at least 1 % and the interval above 0: yes or no; null without an interval, of fewer than five blocks", |r| r.outcome.helps_in_words()),
+        ];
+        let more = vec![
+            C::new("first_without_ties", "hops", "mean pairwise L1 of the first half without tie-breaking", |r| r.untied),
+            C::new("first_without_ends", "hops", "with the best vector of EF = 0", |r| r.outcome.first[1]),
+            C::new("second_without_ends", "hops", "mean pairwise L1 of the second half's jobs with the best vector of EF = 0", |r| r.outcome.second[1]),
+            C::new("second_with_ends", "hops", "with the best vector with EF", |r| r.outcome.second[0]),
             C::new("worst_class", "processors", "sizes of the class that fares worst, of up to ten of about as many jobs", |r| r.worst().map(|class| format!("{}..{}", class.sizes[0], class.sizes[1]))),
             C::new("worst_class_gain", "%", "what EF gains there", |r| r.worst().map(|class| class.gain)),
             C::new("classes", "%", "gain by class of size, SIZES:GAIN", |r| r.classes.iter().map(|class| format!("{}..{}:{:.2}", class.sizes[0], class.sizes[1], class.gain)).collect::<Vec<_>>().join(" ")),
-        ]
+        ];
+        [columns_of_the_scene(), search, winners, columns_of_the_blocks(), more].into_iter().flatten().collect()
     }
 }
 

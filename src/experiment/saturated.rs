@@ -63,7 +63,8 @@ pub struct Bench {
 impl Bench {
     /// An idle torus.
     pub fn new(torus: Torus) -> Self {
-        let layout = Arc::new(Layout::new(vec![torus.clone()]));
+        let torus = Arc::new(torus);
+        let layout = Arc::new(Layout::new([torus.clone()]));
         Self { decider: Decider::new(&layout), layout, ties: Ties::new(torus) }
     }
 

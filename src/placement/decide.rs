@@ -64,7 +64,7 @@ struct Table {
 impl Decider {
     /// Prepares decisions on this layout.
     pub fn new(layout: &Layout) -> Self {
-        let table = |torus: &Torus| {
+        let table = |torus: &Arc<Torus>| {
             let placements = torus.placements();
             let larger = |size| placements.iter().position(|other| other.size > size);
             let next = placements.iter().map(|one| larger(one.size)).collect();

@@ -1,12 +1,14 @@
 //! How much of the placements is blocked.
 
+use std::sync::Arc;
+
 use super::torus::{Cells, Layout, Torus};
 
 /// Sum over all anchors of all placements of the placement's size, where not all nodes of the
 /// anchor are free: 0 on an idle machine. Anchors with holes count by the nodes that they have
 /// (Slurm 26.05, `topology/torus3d`).
 pub fn fragmentation(layout: &Layout, free: &[Cells]) -> u64 {
-    let of = |(torus, free): (&Torus, &Cells)| -> u64 {
+    let of = |(torus, free): (&Arc<Torus>, &Cells)| -> u64 {
         let blocked = |placement: &super::Placement| {
             let blocked = |&anchor: &usize| !free.holds(placement.mask(anchor));
             (0..placement.anchors()).filter(blocked).count() as u64 * u64::from(placement.size)
@@ -18,6 +20,6 @@ pub fn fragmentation(layout: &Layout, free: &[Cells]) -> u64 {
 
 /// The most that [`fragmentation`] can be: the sum over all anchors of the placement's size.
 pub fn most(layout: &Layout) -> u64 {
-    let placements = layout.toruses().iter().flat_map(Torus::placements);
+    let placements = layout.toruses().iter().flat_map(|torus| torus.placements());
     placements.map(|placement| placement.anchors() as u64 * u64::from(placement.size)).sum()
 }

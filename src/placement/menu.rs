@@ -184,7 +184,7 @@ impl Menu {
             _ => return Err(format!("{machine} is no mesh or torus")),
         };
         if *self == Menu::Trace && sizes.is_empty() {
-            return Ok(Layout::new(bares.into_iter().map(|(_, torus)| torus).collect()));
+            return Ok(Layout::new(bares.into_iter().map(|(_, torus)| torus)));
         }
         let (mut toruses, mut why) = (Vec::new(), None);
         for (grid, torus) in bares.drain(..) {

@@ -6,6 +6,8 @@
 //! anew. That is a heuristic: it fails on machines where a choice exists. A request may ask for an exact search instead:
 //! then the first set of disjoint places in the order of candidates is taken, if there is any.
 
+use std::sync::Arc;
+
 use std::collections::HashSet;
 
 use super::decide::{Ask, Decider, Pick};
@@ -105,7 +107,7 @@ fn check(layout: &Layout, machine: &[Open], required: &[Cells]) -> Result<(), De
     if all().any(|((required, open), _)| required.iter().any(|cell| !open.free().contains(cell))) {
         return Err(Denied::RequiredBusy);
     }
-    let unplaced = |((required, _), torus): ((&Cells, &Open), &super::Torus)| {
+    let unplaced = |((required, _), torus): ((&Cells, &Open), &Arc<super::Torus>)| {
         torus.placements().is_empty() && !required.is_empty()
     };
     if all().any(unplaced) {

@@ -77,7 +77,7 @@ enum Known {
 /// What stays as it is.
 #[derive(Debug)]
 struct Fixed {
-    torus: Torus,
+    torus: Arc<Torus>,
     /// Whether boxes run over the edge, along x, y, z; where they do not, there are walls.
     wrapped: [bool; 3],
     /// By placement: the sum of distances over all pairs of its cells.
@@ -110,12 +110,13 @@ pub struct Question<'a> {
 
 impl Ties {
     /// An idle torus.
-    pub fn new(torus: Torus) -> Self {
+    pub fn new(torus: impl Into<Arc<Torus>>) -> Self {
         Self::with_walls(torus, [true; 3])
     }
 
     /// The same for a mesh, or a torus that is `wrapped` along some axes only.
-    pub fn with_walls(torus: Torus, wrapped: [bool; 3]) -> Self {
+    pub fn with_walls(torus: impl Into<Arc<Torus>>, wrapped: [bool; 3]) -> Self {
+        let torus = torus.into();
         let placements = torus.placements();
         let cells = torus.cells();
         let is_large = |one: &Placement| one.size as usize * LARGE >= cells;

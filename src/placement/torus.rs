@@ -1,6 +1,7 @@
 //! A torus with its nodes and its placements.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use super::positions::{around, between_walls, hold, overlap, overlap_themselves};
 use crate::topology::Topology;
@@ -325,7 +326,7 @@ fn ranges(length: u16, base: u16, side: u16) -> [Range<u32>; 2] {
 /// skipped.
 #[derive(Clone, Debug, Default)]
 pub struct Layout {
-    toruses: Vec<Torus>,
+    toruses: Vec<Arc<Torus>>,
     /// By torus: the number of its first node.
     first: Vec<u32>,
     /// By node: its torus and cell.
@@ -339,7 +340,8 @@ const HOLE: u32 = u32::MAX;
 
 impl Layout {
     /// These toruses, which together have at most [`MAX_CELLS`] cells.
-    pub fn new(toruses: Vec<Torus>) -> Self {
+    pub fn new(toruses: impl IntoIterator<Item = impl Into<Arc<Torus>>>) -> Self {
+        let toruses: Vec<Arc<Torus>> = toruses.into_iter().map(Into::into).collect();
         let mut layout = Self::default();
         for (index, torus) in toruses.iter().enumerate() {
             layout.first.push(layout.cells.len() as u32);
@@ -357,7 +359,7 @@ impl Layout {
     /// The machine whose processors are the nodes; `None` if there is no node, or more cells than a machine may have. Where
     /// it is a single torus without holes, its processors are numbered along z first.
     pub fn machine(&self) -> Option<Topology> {
-        let of = |torus: &Torus| {
+        let of = |torus: &Arc<Torus>| {
             let cells = 0..torus.cells() as u32;
             (torus.sides, cells.filter(|&cell| !torus.nodes.contains(cell)).collect())
         };
@@ -370,14 +372,14 @@ impl Layout {
             return Some((0..self.nodes() as u32).collect());
         }
         let (grid, [torus]) =
-            machine.grid().zip(<&[Torus; 1]>::try_from(&self.toruses[..]).ok())?;
+            machine.grid().zip(<&[Arc<Torus>; 1]>::try_from(&self.toruses[..]).ok())?;
         let alike = grid.axes().map(|axis| axis.extent) == torus.sides;
         let number = |at| self.node(0, torus.cell(at));
         alike.then(|| grid.coords().into_iter().map(number).collect()).flatten()
     }
 
     /// The toruses in their order.
-    pub fn toruses(&self) -> &[Torus] {
+    pub fn toruses(&self) -> &[Arc<Torus>] {
         &self.toruses
     }
 

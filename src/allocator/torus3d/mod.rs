@@ -182,7 +182,7 @@ impl Allocator for Placements {
         }
         let layout = &self.layout;
         let holds = || {
-            let all = |torus: &Torus| torus.holds(asked.size, refused.size);
+            let all = |torus: &Arc<Torus>| torus.holds(asked.size, refused.size);
             asked.size == refused.size || layout.toruses().iter().all(all)
         };
         *self.hold.entry([refused.size, asked.size]).or_insert_with(holds)

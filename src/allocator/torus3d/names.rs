@@ -1,5 +1,6 @@
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use super::described::Described;
 use super::frequencies::Frequencies;
@@ -114,7 +115,7 @@ enum Shapes {
 
 impl PlacementOptions {
     /// The terms at work on this torus, if they decide.
-    fn tied(&self, torus: &Torus, wrapped: [bool; 3], seed: u64) -> Option<Tied> {
+    fn tied(&self, torus: &Arc<Torus>, wrapped: [bool; 3], seed: u64) -> Option<Tied> {
         let rivals = match (self.shapes, self.slack) {
             (Shapes::First, _) => Some(Rivals::First),
             (Shapes::All, Slack::Share(0.0)) => Some(Rivals::All),

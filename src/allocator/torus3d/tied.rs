@@ -67,8 +67,8 @@ fn weights(handles: Handles) -> impl Iterator<Item = (usize, i64)> {
 
 impl Tied {
     /// On an idle machine.
-    pub fn new(torus: Torus, wrapped: [bool; 3], rule: Rule) -> Self {
-        let layout = Arc::new(Layout::new(vec![torus.clone()]));
+    pub fn new(torus: Arc<Torus>, wrapped: [bool; 3], rule: Rule) -> Self {
+        let layout = Arc::new(Layout::new([torus.clone()]));
         let ties = Ties::with_walls(torus, wrapped);
         let tuner = match rule.choice {
             Choice::Fixed(..) => None,

@@ -3,8 +3,11 @@
 //! Cells of one trace, one scheduler and one strategy are a kind: they differ in tie vectors, seeds and
 //! copies. Each kind has a share of the budget. In it windows of jobs run, from three places of the
 //! trace, each on an empty machine, and ever larger ones while they fit. Cells that a sweep replays as
-//! one are sampled as one. The cost of a job in the windows of the largest size, times jobs and cells,
-//! is the estimate; the cheapest and the dearest of them, with a margin, are its range. Nothing is known
+//! one are sampled as one. What a window of one job takes is the set-up of a cell; what a further job costs in
+//! the windows of the largest size, times jobs and cells, is the rest of the estimate; the cheapest and the
+//! dearest of them, with a margin, are its range. Many tie vectors that are replayed as one part in the course of a
+//! trace, which short windows do not show: some of them run in longer windows, and part more often than all
+//! would. What a job costs lies between the two. Nothing is known
 //! of cells that ran before, and nothing is asked of them.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -12,7 +15,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::seconds::Seconds;
-use super::window::{ENOUGH, Sample, Sampler};
+use super::window::{Cost, ENOUGH, Sample, Sampler};
 use crate::cli::exit::Failure;
 use crate::experiment::Trace;
 use crate::experiment::sweep::{Plan, done_as_one};
@@ -26,6 +29,10 @@ const STRATEGIES: usize = 64;
 
 /// So many cells of a kind are looked at for some that are done as one.
 const LOOKED_AT: usize = 2048;
+
+/// Of more cells that are done as one so many are sampled by themselves, too, spread over all: longer
+/// windows of them fit into the budget.
+const FEW: usize = 32;
 
 /// A kind of cells, and what they take.
 pub struct KindEstimate {
@@ -79,20 +86,27 @@ pub fn estimate(
     timed: bool,
 ) -> Result<Estimate, Failure> {
     let (kinds, strategies) = kinds(plan, cells).map_err(Failure::usage)?;
-    let end = Instant::now() + BUDGET;
+    let last = Instant::now() + BUDGET;
     // Those that decide most first.
     let mut order: Vec<_> = kinds.iter().collect();
     order.sort_by_key(|(kind, runs)| (std::cmp::Reverse(weight(plan, runs)), **kind));
     let (mut sampled, mut as_one) = (HashMap::new(), 1);
     for (done, (kind, runs)) in order.iter().enumerate().filter(|_| timed) {
         let now = Instant::now();
-        let Some(end) = share(now, end, order.len() - done) else { break };
+        let Some(end) = share(now, last, order.len() - done) else { break };
         let bundle = bundle(plan, traces, runs, cells.len()).map_err(Failure::usage)?;
         as_one = as_one.max(bundle.len());
         let of_run = |&run: &u32| Ok((run, plan.cell(traces, run).map_err(Failure::usage)?));
         let bundle: Vec<_> = bundle.iter().map(of_run).collect::<Result<_, Failure>>()?;
-        if let Some(sampler) = Sampler::new(bundle, plan.grid.measure, end) {
-            sampled.insert(**kind, sampler.sample());
+        let few: Vec<_> = match bundle.len() > FEW {
+            true => bundle.iter().step_by(bundle.len().div_ceil(FEW)).cloned().collect(),
+            false => Vec::new(),
+        };
+        let middle = if few.is_empty() { end } else { now + (end - now) / 2 };
+        let of = |cells, end| Some(Sampler::new(cells, plan.grid.measure, end, last)?.sample());
+        if let Some(many) = of(bundle, middle) {
+            let few = of(few, end);
+            sampled.insert(**kind, few.map_or(many, |few| many.of_more(few)));
         }
     }
     Ok(together(plan, &kinds, &strategies, &sampled, as_one))
@@ -151,15 +165,15 @@ fn together(
     as_one: usize,
 ) -> Estimate {
     let in_order = || kinds.keys().filter_map(|kind| sampled.get(kind));
-    let of_a_job = Seconds::mean(in_order().map(|sample| sample.placing));
+    let of_others = Cost::mean(in_order().map(|sample| sample.cost));
     let copies = 1.0 + f64::from(plan.grid.copies());
     let (mut all, mut longest) = (Seconds::default(), Seconds::default());
     let (mut unsampled, mut scheduled) = (0, HashSet::new());
     let of_kind = |(kind, runs): (&[usize; 3], &Vec<u32>)| {
         let jobs = plan.jobs(runs[0]);
         let known = sampled.get(kind);
-        if let Some(of_a_job) = known.map(|sample| sample.placing).or(of_a_job) {
-            let of_a_cell = of_a_job.times(jobs as f64);
+        if let Some(of_a_cell) = known.map(|sample| sample.cost).or(of_others) {
+            let of_a_cell = of_a_cell.of(jobs);
             all = all.and(of_a_cell.times(runs.len() as f64));
             longest = longest.beside(of_a_cell);
         }
@@ -168,7 +182,7 @@ fn together(
             all = all.and(Seconds::exactly(sample.scheduling * jobs as f64).times(copies));
         }
         unsampled += if known.is_none() { runs.len() } else { 0 };
-        let each = known.map(|sample| sample.placing.times(jobs as f64));
+        let each = known.map(|sample| sample.cost.of(jobs));
         let strategy = strategies[kind[2]].clone();
         KindEstimate { first: runs[0], strategy, cells: runs.len(), jobs, each }
     };
@@ -176,14 +190,14 @@ fn together(
     let cells = kinds.iter().map(|kind| kind.cells).sum::<usize>();
     let threads = rayon::current_num_threads().min(cells).max(1);
     // No cell runs on two threads.
-    let elapsed = of_a_job.map(|_| all.times(1.0 / threads as f64).beside(longest));
+    let elapsed = of_others.map(|_| all.times(1.0 / threads as f64).beside(longest));
     let shortest = in_order().map(|sample| sample.counted).min();
     Estimate {
         windows: in_order().map(|sample| sample.windows).sum(),
         short: shortest.filter(|&jobs| jobs < ENOUGH),
         as_one,
         unsampled,
-        all: of_a_job.map(|_| all),
+        all: of_others.map(|_| all),
         elapsed,
         threads,
         kinds,
@@ -220,7 +234,8 @@ mod tests {
     }
 
     fn sample(of_a_job: f64, counted: usize) -> Sample {
-        Sample { placing: Seconds::exactly(of_a_job), scheduling: 0.0, windows: 3, counted }
+        let (set_up, job) = (Seconds::default(), Seconds::exactly(of_a_job));
+        Sample { cost: Cost { set_up, job }, scheduling: 0.0, windows: 3, counted }
     }
 
     #[test]

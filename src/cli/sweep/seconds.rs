@@ -70,8 +70,8 @@ impl Seconds {
     /// What it takes about, from, and to, for the cells of a table.
     pub fn cells(self) -> [String; 3] {
         match self {
-            Self { open: true, usual, least, .. } => {
-                [format!("> {}", duration(usual)), duration(least), "-".to_string()]
+            Self { open: true, least, .. } => {
+                [format!("> {}", duration(least)), duration(least), "-".to_string()]
             }
             Self { usual, least, most, .. } => [usual, least, most].map(duration),
         }
@@ -82,7 +82,7 @@ impl fmt::Display for Seconds {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { usual, least, most, open } = *self;
         match open {
-            true => write!(f, "more than {}", duration(usual)),
+            true => write!(f, "more than {}", duration(least)),
             false => {
                 write!(f, "{} ({} to {})", duration(usual), duration(least), duration(most))
             }
@@ -114,8 +114,8 @@ mod tests {
         assert!(wide.least < 1.0 && wide.usual == 3.0 && wide.most > 5.0);
         assert_eq!(mean.times(2.0).to_string(), "6.0 s (2.0 s to 10.0 s)");
         let open = Seconds { open: true, ..Seconds::exactly(2.0) };
-        assert_eq!(mean.and(open).to_string(), "more than 5.0 s");
-        assert_eq!(mean.and(open).cells(), ["> 5.0 s", "3.0 s", "-"]);
+        assert_eq!(mean.and(open).to_string(), "more than 3.0 s");
+        assert_eq!(mean.and(open).cells(), ["> 3.0 s", "3.0 s", "-"]);
         let beside = mean.beside(Seconds::exactly(4.0));
         assert_eq!(beside, Seconds { usual: 4.0, least: 4.0, most: 5.0, open: false });
     }

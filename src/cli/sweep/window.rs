@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use rustix::time::{ClockId, clock_gettime};
 
 use super::seconds::Seconds;
-use crate::experiment::{Cell, Measure, Watch, run_cell, run_together};
+use crate::experiment::{Cell, CellError, Measure, Watch, run_cell, run_together};
 use crate::stop::Stop;
 
 /// Jobs of the first windows.
@@ -19,6 +19,11 @@ pub const ENOUGH: usize = 128;
 /// How much larger each further size is.
 const GROWTH: usize = 4;
 
+/// Where it takes long to set a cell up, sampling it may take so many times as long, and up to this part of
+/// the time that is left.
+const SET_UPS: u32 = 2;
+const PART: u32 = 4;
+
 /// Where windows begin, as shares of the jobs that they leave.
 const PLACES: [f64; 3] = [0.5, 0.15, 0.85];
 
@@ -27,16 +32,40 @@ pub struct Sampler {
     /// At least one, all on one trace under one scheduler.
     cells: Vec<(u32, Cell)>,
     measure: Measure,
-    /// Nothing begins after this, and nothing goes on.
+    /// Nothing begins after this, and nothing goes on, unless it takes long to set cells up.
     end: Instant,
+    /// The same, however long it takes.
+    last: Instant,
+}
+
+/// What a cell takes.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Cost {
+    /// To make its machine and its strategy, with a first job.
+    pub set_up: Seconds,
+    /// To place each further job.
+    pub job: Seconds,
+}
+
+impl Cost {
+    /// Of so many jobs.
+    pub fn of(&self, jobs: u64) -> Seconds {
+        self.set_up.and(self.job.times(jobs as f64))
+    }
+
+    /// The mean of some; `None` of none.
+    pub fn mean(all: impl Iterator<Item = Cost> + Clone) -> Option<Self> {
+        let set_up = Seconds::mean(all.clone().map(|cost| cost.set_up))?;
+        Some(Self { set_up, job: Seconds::mean(all.map(|cost| cost.job))? })
+    }
 }
 
 /// What the windows told.
 #[derive(Clone, Copy, Debug)]
 pub struct Sample {
-    /// What a job of one cell costs to place.
-    pub placing: Seconds,
-    /// What it costs to schedule where that is done once for all cells.
+    /// What one cell takes.
+    pub cost: Cost,
+    /// What a job costs to schedule where that is done once for all cells.
     pub scheduling: f64,
     /// Windows that ran.
     pub windows: usize,
@@ -44,94 +73,146 @@ pub struct Sample {
     pub counted: usize,
 }
 
-/// What a window took for each of its jobs, in seconds of a processor: to place it in one cell, to
-/// schedule it.
+/// What a window took, in seconds of a processor.
 #[derive(Clone, Copy)]
 struct Took {
-    placing: f64,
+    /// In one cell, without its schedule.
+    cell: f64,
+    /// To schedule it, once for all cells.
     scheduling: f64,
 }
 
 impl Sampler {
-    /// Samples these until then; `None` without a cell.
-    pub fn new(cells: Vec<(u32, Cell)>, measure: Measure, end: Instant) -> Option<Self> {
-        (!cells.is_empty()).then_some(Self { cells, measure, end })
+    /// Samples these until `end`, or longer, but no longer than until `last`, where so much time is
+    /// little beside that of a set-up; `None` without a cell.
+    pub fn new(
+        cells: Vec<(u32, Cell)>,
+        measure: Measure,
+        end: Instant,
+        last: Instant,
+    ) -> Option<Self> {
+        (!cells.is_empty()).then_some(Self { cells, measure, end: end.min(last), last })
     }
 
-    /// What a job costs.
+    /// What a cell takes.
     pub fn sample(&self) -> Sample {
         let jobs = self.cells[0].1.trace.workload.jobs.len();
-        let (begin, mut windows) = (busy(), 0);
-        let mut size = FEWEST.min(jobs);
-        let mut before: Option<(usize, Vec<Took>)> = None;
+        let (begin, now) = (busy(), Instant::now());
+        let one = 1.min(jobs);
+        let Some(first) = self.window(jobs / 2..jobs / 2 + one, self.last) else {
+            return self.unfinished(busy() - begin, 0.0, one, 1);
+        };
+        let set_up = first.cell;
+        let part = self.last.saturating_duration_since(now) / PART;
+        let end = self.end.max(now + part.min(now.elapsed() * SET_UPS));
+        let (mut size, mut windows) = (FEWEST.min(jobs), 1);
+        let mut before: Option<Sample> = None;
         loop {
-            let mut of_size = Vec::new();
+            let (begin, mut of_size) = (busy(), Vec::new());
             for place in PLACES {
                 let first = ((jobs - size) as f64 * place) as usize;
                 let window = Instant::now();
                 windows += 1;
-                let Some(took) = self.window(first..first + size) else { break };
+                let Some(took) = self.window(first..first + size, end) else { break };
                 of_size.push(took);
                 // The last size that has a window counts; three tell more than one.
-                let left = self.end.saturating_duration_since(window);
+                let left = end.saturating_duration_since(window);
                 if size == jobs || window.elapsed() > left / 2 {
                     break;
                 }
             }
-            let counted = if size == jobs { usize::MAX } else { size };
             if of_size.is_empty() {
-                let Some((counted, took)) = before else {
-                    let all = (self.cells.len() * size).max(1) as f64;
-                    let each = (busy() - begin).as_secs_f64() / all;
-                    let placing = Seconds { open: true, ..Seconds::exactly(each) };
-                    return Sample { placing, scheduling: 0.0, windows, counted: size };
-                };
-                return summary(&took, windows, counted);
+                let unfinished = || self.unfinished(busy() - begin, set_up, size, windows);
+                return before.map_or_else(unfinished, |sample| Sample { windows, ..sample });
             }
-            if size == jobs || Instant::now() >= self.end {
-                return summary(&of_size, windows, counted);
+            let sample = summary(&of_size, set_up, size, windows);
+            if size == jobs {
+                return Sample { counted: usize::MAX, ..sample };
             }
-            before = Some((counted, of_size));
+            if Instant::now() >= end {
+                return sample;
+            }
+            before = Some(sample);
             size = (GROWTH * size).min(jobs);
         }
     }
 
-    /// What these jobs take on an empty machine, for each of them; `None` if the time is up.
-    fn window(&self, jobs: Range<usize>) -> Option<Took> {
+    /// Where not even the first window came to its end, in all that time.
+    fn unfinished(&self, took: Duration, set_up: f64, size: usize, windows: usize) -> Sample {
+        let each = took.as_secs_f64() / self.cells.len() as f64;
+        let open = |seconds: f64| Seconds { open: true, ..Seconds::exactly(seconds) };
+        let cost = match size {
+            // Time went by before the second job.
+            0 | 1 => Cost { set_up: open(each), job: open(0.0) },
+            _ => Cost {
+                set_up: Seconds::exactly(set_up).widened(),
+                job: open((each - set_up).max(0.0) / size as f64),
+            },
+        };
+        Sample { cost, scheduling: 0.0, windows, counted: size }
+    }
+
+    /// What these jobs take on an empty machine; `None` if the time is up.
+    fn window(&self, jobs: Range<usize>, end: Instant) -> Option<Took> {
         let all = &self.cells[0].1.trace;
-        let count = jobs.len().max(1) as f64;
         let trace = Arc::new(all.with_jobs(all.workload.jobs[jobs].to_vec()));
         let in_window =
             |(run, cell): &(u32, Cell)| (*run, Cell { trace: trace.clone(), ..cell.clone() });
         let cells: Vec<_> = self.cells.iter().map(in_window).collect();
-        let stop = Stop::new().until(self.end);
+        let stop = Stop::new().until(end);
         let watch = Watch::new(&stop);
         let (begin, busy_before) = (Instant::now(), busy());
         let outcomes = run_together(&cells, self.measure, watch)
             .unwrap_or_else(|| vec![run_cell(0, &cells[0].1, self.measure, watch)]);
-        let (elapsed, took) = (begin.elapsed().as_secs_f64(), busy() - busy_before);
-        let (took, mut placing) = (took.as_secs_f64(), 0.0);
-        for outcome in &outcomes {
-            match outcome {
-                Err(error) if error.is_stopped() => return None,
-                // What fails costs what it costs.
-                Err(_) => placing += elapsed / outcomes.len() as f64,
-                Ok(ran) => placing += ran.seconds,
-            }
+        let (elapsed, took) = (begin.elapsed().as_secs_f64(), (busy() - busy_before).as_secs_f64());
+        // What fails costs what it costs.
+        let stopped =
+            |outcome: &Result<_, CellError>| outcome.as_ref().is_err_and(CellError::is_stopped);
+        if outcomes.iter().any(stopped) {
+            return None;
         }
-        // Results know how long they took by the clock on the wall.
-        let share = (placing / elapsed.max(f64::MIN_POSITIVE)).clamp(0.0, 1.0);
-        let scheduling = took * (1.0 - share) / count;
-        Some(Took { placing: took * share / (count * outcomes.len().max(1) as f64), scheduling })
+        // A schedule knows how long it took by the clock on the wall.
+        let schedule = trace.scheduled(&cells[0].1.scheduler);
+        let scheduling = schedule.map_or(0.0, |schedule| schedule.took.as_secs_f64());
+        let share = (scheduling / elapsed.max(f64::MIN_POSITIVE)).clamp(0.0, 1.0);
+        let cell = took * (1.0 - share) / outcomes.len().max(1) as f64;
+        Some(Took { cell, scheduling: took * share })
     }
 }
 
-/// Mean, least and most of placing, and the mean of scheduling.
-fn summary(all: &[Took], windows: usize, counted: usize) -> Sample {
-    let placing = || all.iter().map(|took| Seconds::exactly(took.placing));
-    let scheduling = all.iter().map(|took| took.scheduling).sum::<f64>() / all.len().max(1) as f64;
-    let placing = Seconds::mean(placing()).unwrap_or_default().widened();
-    Sample { placing, scheduling, windows, counted }
+impl Sample {
+    /// What many cells take that are done as one, of which this tells as long as they do the same, and
+    /// `few` as far as these do: more do the same more often, but not always. In the geometric middle, as
+    /// nobody knows when they part.
+    pub fn of_more(self, few: Self) -> Self {
+        let (many, few) = (self, few);
+        let between = |many: Seconds, few: Seconds| match many.open {
+            true => Seconds { least: many.least.min(few.least), ..few },
+            false => Seconds {
+                usual: (many.usual * few.usual).sqrt(),
+                least: many.least.min(few.least),
+                most: many.most.max(few.most),
+                open: few.open,
+            },
+        };
+        let cost = Cost { job: between(many.cost.job, few.cost.job), ..many.cost };
+        let (windows, counted) = (many.windows + few.windows, many.counted.max(few.counted));
+        Self { cost, windows, counted, scheduling: few.scheduling }
+    }
+}
+
+/// What these windows of a size tell.
+fn summary(all: &[Took], set_up: f64, size: usize, windows: usize) -> Sample {
+    let jobs = size.max(1) as f64;
+    let job = all.iter().map(|took| {
+        // The first job came with the set-up; how long that takes each time differs.
+        let usual = (took.cell - set_up).max(0.0) / (jobs - 1.0).max(1.0);
+        Seconds { most: (took.cell / jobs).max(usual), ..Seconds::exactly(usual) }
+    });
+    let mean = |of: fn(&Took) -> f64| all.iter().map(of).sum::<f64>() / all.len().max(1) as f64;
+    let job = Seconds::mean(job).unwrap_or_default().widened();
+    let cost = Cost { set_up: Seconds::exactly(set_up).widened(), job };
+    Sample { cost, scheduling: mean(|took| took.scheduling) / jobs, windows, counted: size }
 }
 
 /// For how long a processor has worked on this thread: others that work on the machine do not count.

@@ -13,13 +13,16 @@ use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
-use super::{Setting, Source, in_words, judged, part};
+use super::outcome::{
+    Judged, Outcome, Winner, columns_of_the_blocks, columns_of_the_scene, columns_of_the_search,
+    known_percent,
+};
+use super::{Setting, Source, part};
 use crate::allocator::Refusal;
 use crate::allocator::registry::AllocatorSpec;
 use crate::allocator::torus3d::ways::{Point, Way, points};
 use crate::experiment::admitted::Admitted;
 use crate::experiment::problem::CellProblem;
-use crate::experiment::search::{Goal, improvement_percent};
 use crate::experiment::{Cell, Trace, Watch};
 use crate::metrics::bootstrap::Blocks;
 use crate::naming::{NameError, StrategyName};
@@ -32,61 +35,31 @@ use crate::workload::{Job, JobId};
 /// Ways that are looked at together; whatever the number of threads.
 const TOGETHER: usize = 4;
 
-/// What one source of estimates comes to for boxes on one trace.
+/// What one source of estimates comes to for boxes on one trace: lost processor-time for each job,
+/// with EF and DL and without.
 #[derive(Clone, Debug)]
 pub struct BoxFinding {
-    /// The trace.
-    pub trace: String,
-    /// The machine.
-    pub machine: String,
-    /// The scheduler.
-    pub scheduler: String,
+    /// The winners, and what they come to.
+    pub outcome: Outcome<Way>,
     /// The strategy, without what was searched.
     pub allocator: String,
-    /// Where estimates come from.
-    pub source: Source,
-    /// Share of all jobs that have one, in percent.
-    pub known_percent: f64,
-    /// Evaluations of each search.
-    pub evaluations: usize,
-    /// The best way, and the best that knows no estimates.
-    pub winners: [Way; 2],
-    /// Lost processor-time for each job of the first half: with the one and the other.
-    pub first: [f64; 2],
-    /// The same for each job of the second half.
-    pub second: [f64; 2],
     /// Refusals for want of a place for each job of the second half.
     pub refusals: [f64; 2],
-    /// Jobs of the second half.
-    pub jobs: usize,
-    /// What estimates gain on the second half, in percent: low, high.
-    pub interval: [f64; 2],
-    /// How many blocks the interval is drawn from, and their length in days.
-    pub blocks: (usize, u32),
 }
 
-impl BoxFinding {
-    /// What estimates gain on the first half, in percent of what is lost without.
-    pub fn first_gain(&self) -> f64 {
-        improvement_percent(Goal::Min, self.first[1], self.first[0])
-    }
-
-    /// The same on the second half.
-    pub fn second_gain(&self) -> f64 {
-        improvement_percent(Goal::Min, self.second[1], self.second[0])
-    }
-
-    /// Whether estimates help: the winner knows them, it is at least 1 % better, and the interval is above 0.
-    /// `None` without an interval.
-    pub fn helps(&self) -> Option<bool> {
-        judged(knows(self.winners[0]), self.second_gain(), self.interval)
+impl Winner for Way {
+    fn knows(&self) -> bool {
+        let (handles, _) = self.terms();
+        handles.ends != 0 || handles.delay != 0
     }
 }
 
-/// Whether a way goes by estimates.
-fn knows(way: Way) -> bool {
-    let (handles, _) = way.terms();
-    handles.ends != 0 || handles.delay != 0
+impl Judged for BoxFinding {
+    type Winner = Way;
+
+    fn outcome(&self) -> &Outcome<Way> {
+        &self.outcome
+    }
 }
 
 /// Studies one trace with one source of estimates, for a strategy with boxes. `None` if the log has no estimates and the
@@ -135,23 +108,22 @@ pub fn study_boxes(
         .chain(b.spans.iter().map(|&(at, lost)| (at, [0.0, lost])))
         .collect();
     let blocks = Blocks::new(spans.iter().copied());
-    let known = jobs.iter().filter(|job| job.limit.is_some()).count();
-    Ok(Some(BoxFinding {
+    let outcome = Outcome {
         trace: trace.workload.name.clone(),
         machine: trace.topology.to_string(),
         scheduler: scheduler.to_string(),
-        allocator: base.to_string(),
         source,
-        known_percent: 100.0 * known as f64 / jobs.len() as f64,
-        evaluations,
+        known_percent: known_percent(&jobs),
+        evaluations: evaluations as u64,
         winners: [with.0, without.0],
         first: [with.1, without.1],
         second: [a.lost(count), b.lost(count)],
-        refusals: [&a, &b].map(|loss| loss.refused(count)),
         jobs: count,
         interval: blocks.interval(setting.samples, setting.seed),
         blocks: (blocks.len(), blocks.days),
-    }))
+    };
+    let refusals = [&a, &b].map(|loss| loss.refused(count));
+    Ok(Some(BoxFinding { outcome, allocator: base.to_string(), refusals }))
 }
 
 /// What a replay lost.
@@ -240,7 +212,7 @@ impl Study<'_> {
         let points = points(has_walls(&self.cell.trace.topology), None);
         let all: Vec<usize> = (0..points.len()).collect();
         let plain: Vec<usize> =
-            all.iter().copied().filter(|&place| !knows(points[place].way)).collect();
+            all.iter().copied().filter(|&place| !points[place].way.knows()).collect();
         let evaluations = (setting.evaluations as usize).min(plain.len());
         let mut drawn = plain.clone();
         drawn.shuffle(&mut ChaCha8Rng::seed_from_u64(setting.seed));
@@ -293,29 +265,28 @@ impl Table for BoxFinding {
     #[rustfmt::skip]
     fn columns() -> Vec<Column<Self>> {
         type C = Column<BoxFinding>;
-        vec![
-            C::text("trace", "trace: its file name without .swf and .gz", |r| Some(&r.trace)),
-            C::text("topology", "machine, such as 10x10", |r| Some(&r.machine)),
-            C::text("scheduler", "scheduler", |r| Some(&r.scheduler)),
+        let allocator = vec![
             C::text("allocator", "allocator without its tie vector", |r| Some(&r.allocator)),
-            C::text("estimates_from", "who says when jobs end: log; oracle, the run times; shuffled, another job of the same size; modelled", |r| Some(r.source.name())),
-            C::new("known_percent", "%", "share of the jobs that have an estimate", |r| r.known_percent),
-            C::new("search_evaluations", "evaluations", "of each of the two searches", |r| r.evaluations),
-            C::new("way_with_estimates", "", "best way to choose of the first half, with EF and DL free", |r| r.winners[0].to_string()),
-            C::new("way_without_estimates", "", "the same with neither", |r| r.winners[1].to_string()),
-            C::new("first_loss_gain_percent", "%", "what EF and DL gain on the first half, where they were searched: how much less processor-time is lost", |r| r.first_gain()).rising(),
-            C::new("second_loss_gain_percent", "%", "what they gain on the second half", |r| r.second_gain()).rising(),
-            C::new("loss_gain_low", "%", "lower end of its 95 % interval, by a paired block bootstrap", |r| r.interval[0]),
-            C::new("loss_gain_high", "%", "upper end", |r| r.interval[1]),
-            C::new("boxes_helped", "", "whether the best way has EF or DL, its gain on the second half is at least 1 % and the interval above 0: yes or no; null without an interval, of fewer than five blocks", |r| r.helps().map(in_words).map(str::to_string)),
-            C::new("second_half_jobs", "jobs", "jobs of the second half", |r| r.jobs),
-            C::new("bootstrap_blocks", "", "blocks of the bootstrap", |r| r.blocks.0),
-            C::new("block_days", "d", "length of a block", |r| r.blocks.1),
-            C::new("second_lost_without", "processor s", "processor-time lost for each job of the second half by the best way without EF and DL: free processors while a job waits that was refused for want of a place", |r| r.second[1]),
-            C::new("second_lost_with", "processor s", "the same by the best way with them", |r| r.second[0]),
+        ];
+        let winners = vec![
+            C::new("way_with_estimates", "", "best way to choose of the first half, with EF and DL free", |r| r.outcome.winners[0].to_string()),
+            C::new("way_without_estimates", "", "the same with neither", |r| r.outcome.winners[1].to_string()),
+            C::new("first_loss_gain_percent", "%", "what EF and DL gain on the first half, where they were searched: how much less processor-time is lost", |r| r.outcome.first_gain()).rising(),
+            C::new("second_loss_gain_percent", "%", "what they gain on the second half", |r| r.outcome.second_gain()).rising(),
+            C::new("loss_gain_low", "%", "lower end of its 95 % interval, by a paired block bootstrap", |r| r.outcome.interval[0]),
+            C::new("loss_gain_high", "%", "upper end", |r| r.outcome.interval[1]),
+            C::new("boxes_helped", "", "whether the best way has EF or DL, its gain on the second half is at least 1 % and the interval above 0: yes or no; null without an interval, of fewer than five blocks", |r| r.outcome.helps_in_words()),
+        ];
+        let more = vec![
+            C::new("second_lost_without", "processor s", "processor-time lost for each job of the second half by the best way without EF and DL: free processors while a job waits that was refused for want of a place", |r| r.outcome.second[1]),
+            C::new("second_lost_with", "processor s", "the same by the best way with them", |r| r.outcome.second[0]),
             C::new("second_refusals_without", "refusals", "refusals for want of a place for each job of the second half, without", |r| r.refusals[1]),
             C::new("second_refusals_with", "refusals", "the same with them", |r| r.refusals[0]),
-        ]
+        ];
+        [columns_of_the_scene(), allocator, columns_of_the_search(), winners, columns_of_the_blocks(), more]
+            .into_iter()
+            .flatten()
+            .collect()
     }
 }
 

@@ -1,3 +1,4 @@
+use super::outcome::judged;
 use super::*;
 use crate::stop::Stop;
 use crate::workload::{Policy, Window};
@@ -93,9 +94,10 @@ fn a_small_trace_is_studied_the_same_again() {
     let stop = Stop::new();
     let run = |source| study(&trace, &scheduler, source, &setting, Watch::new(&stop));
     let finding = run(Source::Log).expect("no error").expect("estimates");
-    assert_eq!((finding.jobs, finding.known_percent, finding.used_share), (150, 100.0, 0.5));
-    assert_eq!(finding.winners[1].vector.ends, 0);
-    assert!(finding.first.iter().chain(&finding.second).all(|mean| *mean > 0.0));
+    let outcome = &finding.outcome;
+    assert_eq!((outcome.jobs, outcome.known_percent, finding.used_share), (150, 100.0, 0.5));
+    assert_eq!(outcome.winners[1].vector.ends, 0);
+    assert!(outcome.first.iter().chain(&outcome.second).all(|mean| *mean > 0.0));
     assert!(finding.classes.iter().map(|class| class.jobs).sum::<u64>() < 150, "one processor");
     let again = run(Source::Log).expect("no error").expect("estimates");
     assert_eq!(format!("{finding:?}"), format!("{again:?}"));

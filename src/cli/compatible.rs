@@ -3,6 +3,8 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use rayon::prelude::*;
+
 use super::args::GridArgs;
 use super::exit::Failure;
 use crate::allocator::registry::AllocatorSpec;
@@ -111,20 +113,26 @@ pub fn compatible<'a>(
 ) -> Result<(), Failure> {
     let mut seen = HashSet::new();
     let machines: Vec<&Topology> = machines.into_iter().filter(|one| seen.insert(*one)).collect();
-    let mut counted = !grid.measure.ties || machines.is_empty();
     let mut entries = HashSet::new();
-    let first = (0..grid.strategies.len()).filter(|&i| entries.insert(grid.strategies.entry(i)));
-    for index in first {
+    let first: Vec<usize> =
+        (0..grid.strategies.len()).filter(|&i| entries.insert(grid.strategies.entry(i))).collect();
+    // On a large machine it takes long to make one.
+    let on_all = |&index: &usize| -> Result<bool, Failure> {
         let strategy = grid.strategies.get(index).map_err(Failure::usage)?;
         // A plan leaves out the others beside a scheduler that repeats the log.
         let is_recorded = |scheduler: &&SchedulerSpec| scheduler.recorded().is_some();
         let repeats = strategy.recorded() && grid.schedulers.iter().any(|s| is_recorded(&s));
-        let with = || grid.schedulers.iter().filter(|s| !repeats || is_recorded(s));
-        for &machine in &machines {
-            let mut built = works(&strategy, with(), machine)?;
-            counted = counted || counts_ties(built.as_mut(), machine);
+        let mut counts = false;
+        for machine in &machines {
+            let with = grid.schedulers.iter().filter(|s| !repeats || is_recorded(s));
+            let mut built = works(&strategy, with, machine)?;
+            counts |= grid.measure.ties && counts_ties(built.as_mut(), machine);
         }
-    }
+        Ok(counts)
+    };
+    let counts: Vec<Result<bool, Failure>> = first.par_iter().map(on_all).collect();
+    let counts: Vec<bool> = counts.into_iter().collect::<Result<_, _>>()?;
+    let counted = !grid.measure.ties || machines.is_empty() || counts.contains(&true);
     if !counted {
         return Err(Failure::usage_message(
             "--ties: none of these allocators scores candidates, so none has ties to count; mc1x1, \
@@ -252,11 +260,17 @@ pub fn working(
     schedulers: &[SchedulerSpec],
     mut left_out: impl FnMut(&AllocatorSpec, Failure),
 ) -> Result<Vec<AllocatorSpec>, Failure> {
-    let mut kept = Vec::new();
-    for name in split_list(allocators) {
-        let allocator: AllocatorSpec = name.parse().map_err(Failure::usage)?;
+    let named: Result<Vec<AllocatorSpec>, _> =
+        split_list(allocators).into_iter().map(str::parse).collect();
+    let on_all = |allocator: AllocatorSpec| {
         let mut all = machines.iter().map(|machine| works(&allocator, schedulers, machine));
-        match all.find_map(Result::err) {
+        let why = all.find_map(Result::err);
+        (allocator, why)
+    };
+    let tried: Vec<_> = named.map_err(Failure::usage)?.into_par_iter().map(on_all).collect();
+    let mut kept = Vec::new();
+    for (allocator, why) in tried {
+        match why {
             None => kept.push(allocator),
             Some(why) => left_out(&allocator, why),
         }

@@ -123,6 +123,7 @@ impl Bench {
             processors: self.torus().nodes.len(),
             no_place: Vec::new(),
             decisions: 0,
+            never: Stop::new(),
         };
         let (mut now, mut area) = (0.0, 0.0);
         while run.refill() && run.start(now) {
@@ -164,6 +165,8 @@ struct Run<'a> {
     /// Sizes that have no place on the machine as it is.
     no_place: Vec<u32>,
     decisions: u64,
+    /// Stops no decision: between two of them somebody looks.
+    never: Stop,
 }
 
 impl Run<'_> {
@@ -239,7 +242,8 @@ impl Run<'_> {
         let Job { size, service, estimate } = self.jobs[job];
         let end = units(now + estimate).max(1);
         if let Some(tuner) = &mut self.tuner {
-            tuner.start(job as u64, &question(&self.jobs[job], &self.worth, now), end);
+            let question = question(&self.jobs[job], &self.worth, now);
+            tuner.start(job as u64, &question, end, &self.never);
         }
         if let Some(place) = place {
             self.bench.ties.start(place, end, true);

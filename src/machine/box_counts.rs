@@ -119,30 +119,11 @@ impl<C: Count> BoxCounts<C> {
             let (free, subset) = (&machine.free_map()[nodes.clone()], &self.subset[nodes]);
             let (done, rest) = self.table.split_at_mut((row + 1) * stride);
             let (below, sums) = (&done[row * stride + pad..], &mut rest[pad..stride]);
-            if !self.row_counts[row] {
-                sums.copy_from_slice(&below[..stride - pad]);
-                continue;
+            sums.copy_from_slice(&below[..stride - pad]);
+            if self.row_counts[row] {
+                let sum = add_along(&mut sums[..extent], free, subset);
+                sums[extent..].fill(below[extent].plus(sum));
             }
-            let beyond = below[extent];
-            let (eights, rest) = sums[..extent].as_chunks_mut::<8>();
-            let (below, below_rest) = below[..extent].as_chunks::<8>();
-            let ((free, free_rest), (subset, subset_rest)) = (free.as_chunks(), subset.as_chunks());
-            let mut sum = C::default();
-            for ((entries, below), (free, subset)) in
-                eights.iter_mut().zip(below).zip(free.iter().zip(subset))
-            {
-                let (before, all) = before_each_of_eight(free, subset);
-                for i in 0..8 {
-                    entries[i] = below[i].plus(sum).plus(C::of(usize::from(before[i])));
-                }
-                sum = sum.plus(C::of(usize::from(all)));
-            }
-            let members = free_rest.iter().zip(subset_rest);
-            for ((entry, &below), (free, member)) in rest.iter_mut().zip(below_rest).zip(members) {
-                *entry = below.plus(sum);
-                sum = sum.plus(C::from(free & member));
-            }
-            sums[extent..].fill(beyond.plus(sum));
         }
     }
 
@@ -152,8 +133,8 @@ impl<C: Count> BoxCounts<C> {
         let free = &machine.free_map()[nodes.clone()];
         let subset = &self.subset[nodes];
         let prefix = &mut self.prefixes[row * self.stride..][..self.stride];
-        let mut sum = C::default();
         if self.lane.wrapped {
+            let mut sum = C::default();
             let first = self.lane.extent - self.lane.pad;
             for (lane, entry) in (first..).zip(prefix) {
                 *entry = sum;
@@ -162,17 +143,8 @@ impl<C: Count> BoxCounts<C> {
             }
         } else {
             let (pad, extent) = (self.lane.pad, self.lane.extent);
-            let (eights, rest) = prefix[pad..pad + extent].as_chunks_mut::<8>();
-            let ((free, free_rest), (subset, subset_rest)) = (free.as_chunks(), subset.as_chunks());
-            for (entries, (free, subset)) in eights.iter_mut().zip(free.iter().zip(subset)) {
-                let (before, all) = before_each_of_eight(free, subset);
-                *entries = before.map(|before| sum.plus(C::of(usize::from(before))));
-                sum = sum.plus(C::of(usize::from(all)));
-            }
-            for (entry, (free, member)) in rest.iter_mut().zip(free_rest.iter().zip(subset_rest)) {
-                *entry = sum;
-                sum = sum.plus(C::from(free & member));
-            }
+            prefix[pad..pad + extent].fill(C::default());
+            let sum = add_along(&mut prefix[pad..pad + extent], free, subset);
             prefix[pad + extent..].fill(sum);
         }
     }
@@ -342,6 +314,26 @@ fn before_each_of_eight(free: &[bool; 8], member: &[bool; 8]) -> ([u8; 8], u8) {
     // Each byte of the product is the sum of the bytes up to it.
     let up_to = counted.wrapping_mul(0x0101_0101_0101_0101);
     ((up_to - counted).to_le_bytes(), (up_to >> 56) as u8)
+}
+
+/// Adds to each entry how many of the processors before its own are free and members; how many all are.
+#[inline(always)]
+fn add_along<C: Count>(entries: &mut [C], free: &[bool], member: &[bool]) -> C {
+    let (eights, rest) = entries.as_chunks_mut::<8>();
+    let ((free, free_rest), (member, member_rest)) = (free.as_chunks(), member.as_chunks());
+    let mut sum = C::default();
+    for (entries, (free, member)) in eights.iter_mut().zip(free.iter().zip(member)) {
+        let (before, all) = before_each_of_eight(free, member);
+        for i in 0..8 {
+            entries[i] = entries[i].plus(sum).plus(C::of(usize::from(before[i])));
+        }
+        sum = sum.plus(C::of(usize::from(all)));
+    }
+    for (entry, (free, member)) in rest.iter_mut().zip(free_rest.iter().zip(member_rest)) {
+        *entry = entry.plus(sum);
+        sum = sum.plus(C::from(free & member));
+    }
+    sum
 }
 
 #[inline(always)]

@@ -33,12 +33,31 @@ impl Cut {
         need: usize,
         chosen: &mut Vec<NodeId>,
     ) {
-        if order == ShellOrder::Carried {
-            let distance =
-                |&centre: &Coord, p: NodeId| metric.distance(grid, centre, coords[p.index()]);
-            self.take_by(earlier, distance, shell, need, chosen);
-        } else {
+        if order != ShellOrder::Carried {
             chosen.extend_from_slice(&shell[..need]);
+            return;
+        }
+        let apart = |c: &Coord, p: NodeId| {
+            let p = &coords[p.index()];
+            [0, 1, 2].map(|axis| u32::from(c[axis].abs_diff(p[axis])))
+        };
+        // Where nothing goes around, a distance need not ask each axis whether it does.
+        match metric {
+            _ if grid.is_wrapped() => {
+                let distance = |&c: &Coord, p: NodeId| metric.distance(grid, c, coords[p.index()]);
+                self.take_by(earlier, distance, shell, need, chosen);
+            }
+            Metric::Linf => {
+                let distance = |c: &Coord, p: NodeId| {
+                    let [x, y, z] = apart(c, p);
+                    x.max(y).max(z)
+                };
+                self.take_by(earlier, distance, shell, need, chosen);
+            }
+            Metric::L1 => {
+                let distance = |c: &Coord, p: NodeId| apart(c, p).iter().sum();
+                self.take_by(earlier, distance, shell, need, chosen);
+            }
         }
     }
 

@@ -32,6 +32,7 @@ use crate::placement::open::Open;
 use crate::placement::segments::{self, place};
 use crate::placement::torus::cells_of;
 use crate::placement::{Layout, Torus, fragmentation, rank};
+use crate::stop::Stop;
 use crate::topology::{NodeId, Topology};
 
 /// What becomes of a job whose size is not on the menu.
@@ -69,6 +70,8 @@ pub struct Placements {
     most_blocked: u64,
     census: Census,
     notes: Notes,
+    /// Breaks off decisions.
+    stop: Stop,
 }
 
 impl Placements {
@@ -113,6 +116,7 @@ impl Placements {
             most_blocked,
             census,
             notes,
+            stop: Stop::new(),
         }
     }
 
@@ -198,6 +202,8 @@ impl Allocator for Placements {
         request: Request,
         chosen: &mut Vec<NodeId>,
     ) -> Result<(), Refusal> {
+        // A shadow may have been left out since.
+        self.stop.check()?;
         let Some(asked) = self.asked(request.size) else { return Err(Refusal::Fragmented) };
         if asked.size as usize > machine.free_count() {
             return Err(Refusal::TooFewFree);
@@ -221,7 +227,7 @@ impl Allocator for Placements {
         let order = rank::order(&self.layout, &job);
         chosen.extend(order.into_iter().map(|(_, number)| self.nodes[number as usize]));
         if let (Some(tied), [pick], Some(&first)) = (&mut self.tied, &picks[..], chosen.first()) {
-            tied.start(first, pick, asked.size, request.times);
+            tied.start(first, pick, asked.size, request.times, &self.stop);
         }
         self.census.blocks = picks.len() as u32;
         self.census.busy_list += picks.len() as u32;
@@ -236,8 +242,8 @@ impl Allocator for Placements {
         let sizes: Vec<u32> =
             sizes.iter().copied().filter(|&size| size as usize <= self.numbers.len()).collect();
         if let Some((options, machine, seed)) = self.to_come.take() {
-            let notes = self.notes.clone();
-            *self = Self { notes, ..options.placements(&machine, &sizes, seed)? };
+            let (notes, stop) = (self.notes.clone(), self.stop.clone());
+            *self = Self { notes, stop, ..options.placements(&machine, &sizes, seed)? };
         }
         Ok(())
     }
@@ -318,6 +324,7 @@ impl Allocator for Placements {
             most_blocked: self.most_blocked,
             census: self.census,
             notes: Notes::default(),
+            stop: self.stop.clone(),
         }))
     }
 
@@ -327,6 +334,10 @@ impl Allocator for Placements {
 
     fn tells(&mut self, notes: &Notes) {
         self.notes = notes.clone();
+    }
+
+    fn stopped_by(&mut self, stop: &Stop) {
+        self.stop = stop.clone();
     }
 
     fn reset(&mut self) {

@@ -10,6 +10,7 @@ use crate::allocator::Times;
 use crate::placement::decide::Pick;
 use crate::placement::ties::{Handles, Question, Rivals, Ties};
 use crate::placement::{Layout, Placement, Torus};
+use crate::stop::Stop;
 use crate::topology::NodeId;
 
 /// What decides instead of Slurm's rule, always or sometimes.
@@ -183,8 +184,9 @@ impl Tied {
         weights(handles).map(signed).collect()
     }
 
-    /// A job starts where it was decided; its first process is at this node.
-    pub fn start(&mut self, first: NodeId, pick: &Pick, size: u32, times: Times) {
+    /// A job starts where it was decided; its first process is at this node. With `stop` raised nothing that is
+    /// decided later is of any use.
+    pub fn start(&mut self, first: NodeId, pick: &Pick, size: u32, times: Times, stop: &Stop) {
         let place = [pick.placement, pick.anchor];
         let now = self.now(times);
         let (estimate, told) = self.estimate(times);
@@ -193,7 +195,7 @@ impl Tied {
         let Self { ties, worth, tuner, .. } = self;
         if let Some(tuner) = tuner {
             let question = Question { size, handles, rivals, worth, now, estimate, told };
-            tuner.start(first.index() as u64, &question, end);
+            tuner.start(first.index() as u64, &question, end, stop);
         }
         ties.start(place, end, told);
         self.places.insert(first, place);

@@ -25,6 +25,7 @@ use crate::placement::Layout;
 use crate::placement::decide::{Ask, Decider, Pick};
 use crate::placement::ties::{Question, Rivals, Ties};
 use crate::placement::torus::{Cells, cells_of};
+use crate::stop::Stop;
 
 /// How a way is tuned.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -198,10 +199,10 @@ impl Tuner {
         }
     }
 
-    /// It is served: a job starts that will end then by its estimate.
-    pub fn start(&mut self, job: u64, question: &Question<'_>, end: u64) {
+    /// It is served: a job starts that will end then by its estimate. With `stop` raised not in all shadows.
+    pub fn start(&mut self, job: u64, question: &Question<'_>, end: u64, stop: &Stop) {
         let Self { shadows, ways, layout, decider, .. } = self;
-        for shadow in shadows {
+        for shadow in shadows.iter_mut().take_while(|_| !stop.is_raised()) {
             let way = ways[shadow.point].way;
             let pick = way.place(layout, decider, &mut shadow.ties, question);
             shadow.start(job, question, end, pick.map(|pick| [pick.placement, pick.anchor]));

@@ -21,8 +21,11 @@ use crate::experiment::Trace;
 use crate::experiment::sweep::{Plan, done_as_one};
 use crate::naming::NameError;
 
-/// What all samples may take together.
+/// What all samples may take together, and how long after the begin of the command they end if its
+/// preparations took long; some time they have in any case.
 const BUDGET: Duration = Duration::from_millis(1200);
+const ANSWER: Duration = Duration::from_millis(1900);
+const LEAST: Duration = Duration::from_millis(400);
 
 /// With more strategies all of one entry of the grid are one: a sample needs time.
 const STRATEGIES: usize = 64;
@@ -78,15 +81,17 @@ pub struct Estimate {
 /// Runs by trace, scheduler and strategy.
 type Kinds = BTreeMap<[usize; 3], Vec<u32>>;
 
-/// The kinds of these cells; with their times, if asked for.
+/// The kinds of these cells; with their times, if asked for, for a command that began then.
 pub fn estimate(
     plan: &Plan,
     traces: &[Arc<Trace>],
     cells: &[u32],
     timed: bool,
+    begin: Instant,
 ) -> Result<Estimate, Failure> {
     let (kinds, strategies) = kinds(plan, cells).map_err(Failure::usage)?;
-    let last = Instant::now() + BUDGET;
+    let now = Instant::now();
+    let last = (begin + ANSWER).clamp(now + LEAST, now + BUDGET);
     // Those that decide most first.
     let mut order: Vec<_> = kinds.iter().collect();
     order.sort_by_key(|(kind, runs)| (std::cmp::Reverse(weight(plan, runs)), **kind));
@@ -242,7 +247,7 @@ mod tests {
     fn kinds_are_traces_schedulers_and_strategies() {
         let (plan, traces) = plan();
         let cells: Vec<u32> = (0..plan.len()).collect();
-        let estimate = estimate(&plan, &traces, &cells, false).expect("kinds");
+        let estimate = estimate(&plan, &traces, &cells, false, Instant::now()).expect("kinds");
         let named: Vec<&str> = estimate.kinds.iter().map(|kind| kind.strategy.as_str()).collect();
         let of_one = ["mc1x1[order=scan]", "mc1x1[order=greedy]", "random"];
         assert_eq!(named, [of_one, of_one].concat());

@@ -1,4 +1,5 @@
 use std::io::{self, BufWriter, Write};
+use std::time::Instant;
 
 use serde::Serialize;
 
@@ -30,6 +31,7 @@ struct Row {
 
 /// Says how many cells a grid has, of which kinds, and how long they take; or lists them all.
 pub fn run(args: &PlanArgs) -> Result<Exit, Failure> {
+    let begin = Instant::now();
     args.grid.process.set_threads(false)?;
     let grid = grid::resolve(&args.grid)?;
     let Loaded { plan, traces } = grid::load(&args.grid, grid)?;
@@ -43,7 +45,7 @@ pub fn run(args: &PlanArgs) -> Result<Exit, Failure> {
     // Nobody would hear of it.
     let estimate = match args.list && (quiet || !timed) {
         true => None,
-        false => Some(estimate(&plan, &traces, &cells, timed)?),
+        false => Some(estimate(&plan, &traces, &cells, timed, begin)?),
     };
     if let Some(estimate) = estimate.as_ref().filter(|_| timed && !quiet) {
         tell(format_args!("plan: {}", in_words(estimate)));

@@ -220,3 +220,79 @@ fn busy() -> Duration {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec.unsigned_abs() as u32)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::Trace;
+    use crate::scheduler::registry::SchedulerSpec;
+    use crate::workload::{Policy, Window, Workload};
+
+    fn cell(jobs: usize) -> Cell {
+        let jobs: String = (1..=jobs).map(|n| format!("{n} {n} -1 9 4\n")).collect();
+        let swf = format!("; MaxProcs: 16\n{jobs}");
+        let (policy, window) = (&Policy::JOHNSON, &Window::ALL);
+        let workload =
+            Workload::from_reader(swf.as_bytes(), "t.swf", policy, window, Default::default());
+        let scheduler = SchedulerSpec::fcfs();
+        let (workload, machine) = (workload.expect("a trace"), "4x4".parse().expect("a machine"));
+        let trace =
+            Trace::new(Arc::new(workload), machine, "johnson", std::slice::from_ref(&scheduler));
+        let allocator = "mc1x1".parse().expect("a strategy");
+        Cell { trace: Arc::new(trace), scheduler, allocator, seed: 0 }
+    }
+
+    fn sampler(jobs: usize, time: Duration) -> Sampler {
+        let end = Instant::now() + time;
+        let sampler = Sampler::new(vec![(0, cell(jobs))], Measure::default(), end, end);
+        sampler.expect("a cell")
+    }
+
+    #[test]
+    fn all_jobs_of_a_small_trace_are_a_window() {
+        for jobs in [1, 5, 60] {
+            let sample = sampler(jobs, Duration::from_secs(60)).sample();
+            let Cost { set_up, job } = sample.cost;
+            assert_eq!(sample.counted, usize::MAX, "{jobs}");
+            assert!(!set_up.open && !job.open && set_up.usual > 0.0, "{sample:?}");
+            assert!(job.least <= job.usual && job.usual <= job.most, "{sample:?}");
+        }
+    }
+
+    #[test]
+    fn without_time_nothing_but_a_lower_end_is_known() {
+        let sample = sampler(60, Duration::ZERO).sample();
+        assert!(sample.cost.of(60).open && sample.windows == 1, "{sample:?}");
+        assert!(
+            Sampler::new(Vec::new(), Measure::default(), Instant::now(), Instant::now()).is_none()
+        );
+    }
+
+    #[test]
+    fn what_a_job_costs_is_above_what_the_set_up_took() {
+        let took = |cell| Took { cell, scheduling: 0.5 };
+        let sample = summary(&[took(3.0), took(5.0)], 1.0, 5, 2);
+        assert_eq!((sample.cost.job.usual, sample.scheduling), (0.75, 0.1));
+        assert!(sample.cost.job.least < 0.5 && sample.cost.job.most > 1.0);
+        // A set-up that took longer than a window with it.
+        let sample = summary(&[took(1.0)], 2.0, 5, 1);
+        assert_eq!((sample.cost.job.usual, sample.cost.job.least), (0.0, 0.0));
+        assert!(sample.cost.job.most >= 0.2);
+    }
+
+    #[test]
+    fn many_cells_done_as_one_cost_between_what_two_samples_say() {
+        let sample = |usual: f64, open: bool| {
+            let job = Seconds { open, ..Seconds::exactly(usual) };
+            let cost = Cost { set_up: Seconds::exactly(1.0), job };
+            Sample { cost, scheduling: usual, windows: 2, counted: usual as usize }
+        };
+        let both = sample(1.0, false).of_more(sample(9.0, false));
+        let job = Seconds { usual: 3.0, least: 1.0, most: 9.0, open: false };
+        assert_eq!((both.cost.job, both.windows, both.counted), (job, 4, 9));
+        // Few that came to their end are an upper end also where many did not.
+        let job = sample(1.0, true).of_more(sample(9.0, false)).cost.job;
+        assert_eq!(job, Seconds { usual: 9.0, least: 1.0, most: 9.0, open: false });
+        assert!(sample(1.0, false).of_more(sample(9.0, true)).cost.job.open);
+    }
+}

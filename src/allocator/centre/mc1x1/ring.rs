@@ -97,17 +97,7 @@ impl Ring {
         let free = &machine.free_map()[..centre.index()];
         let earlier = free.iter().enumerate().rev().filter(|(_, free)| **free);
         let Self { grid, coords, order, shell, cut } = self;
-        let coords: &[Coord] = coords;
         let earlier = earlier.map(|(id, _)| coords[id]);
-        if *order == ShellOrder::Carried && !grid.is_wrapped() {
-            let distance = |c: &Coord, p: NodeId| {
-                let p = &coords[p.index()];
-                let [x, y, z] = [0, 1, 2].map(|axis| c[axis].abs_diff(p[axis]));
-                u32::from(x.max(y).max(z))
-            };
-            cut.take_by(earlier, distance, shell, need, chosen);
-            return;
-        }
         cut.take(*order, Metric::Linf, grid, coords, earlier, shell, need, chosen);
     }
 }

@@ -32,7 +32,7 @@ fn shadows_lose_what_they_cannot_use() {
     let worth = vec![1; ties.torus().placements().len()];
     let start = |tuner: &mut Tuner, job, size, now| {
         tuner.ask(now);
-        tuner.start(job, &question(size, now, &worth), now + 10);
+        tuner.start(job, &question(size, now, &worth), now + 10, &Stop::new());
     };
     // Four jobs of one at 0; the second and the fourth end before the next request, at 10.
     (0..4).for_each(|job| start(&mut tuner, job, 1, 0));
@@ -138,7 +138,7 @@ fn what_is_out_of_service_leaves_the_shadows_too() {
     tuner.shadows.iter_mut().for_each(|shadow| shadow.point = 0);
     let worth = vec![1; ties.torus().placements().len()];
     tuner.ask(0);
-    tuner.start(7, &question(2, 0, &worth), 10);
+    tuner.start(7, &question(2, 0, &worth), 10, &Stop::new());
     let free = |tuner: &mut Tuner| tuner.shadows[0].ties.open().count();
     assert_eq!(free(&mut tuner), 2);
     // One of the job's, and one that is free.
@@ -150,7 +150,7 @@ fn what_is_out_of_service_leaves_the_shadows_too() {
     tuner.restore(&[0, 2]);
     assert_eq!(free(&mut tuner), 4);
     // What is back before its job ends never leaves.
-    tuner.start(8, &question(4, 5, &worth), 10);
+    tuner.start(8, &question(4, 5, &worth), 10, &Stop::new());
     tuner.withdraw(&[1], true);
     tuner.restore(&[1]);
     tuner.end(8);
@@ -171,10 +171,10 @@ fn it_learns_which_way_loses_least() {
     for round in 0..400u64 {
         for job in 0..2 {
             tuner.ask(now);
-            tuner.start(3 * round + job, &question(1, now, &worth), now + 100);
+            tuner.start(3 * round + job, &question(1, now, &worth), now + 100, &Stop::new());
         }
         tuner.ask(now);
-        tuner.start(3 * round + 2, &question(2, now, &worth), now + 100);
+        tuner.start(3 * round + 2, &question(2, now, &worth), now + 100, &Stop::new());
         (0..3).for_each(|job| tuner.end(3 * round + job));
         now += 100;
     }

@@ -4,7 +4,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use replay::placement::config::Config;
-use replay::placement::decide::Decider;
+use replay::placement::decide::{Decider, Pick};
 use replay::placement::segments::{Request, place};
 
 fuzz_target!(|text: &str| {
@@ -18,18 +18,19 @@ fuzz_target!(|text: &str| {
     if layout.nodes() > 4096 || layout.toruses().iter().any(|torus| torus.cells() > 4096) {
         return;
     }
-    let mut decider = Decider::new(layout);
-    let mut free = layout.all();
+    let decider = Decider::new(layout);
+    let mut machine = decider.machine(layout, layout.all());
     for size in [1, 2, 4, 8, 3, 16] {
-        let request = Request { size, segment: Some(2), required: None };
-        let Ok(picks) = place(&mut decider, layout, &free, &request, None) else { continue };
+        // Two parts are few enough to search all sets of their places.
+        let request = Request { size, segment: Some(2), required: None, exact: size == 4 };
+        let Ok(picks) = place(&decider, layout, &mut machine, &request, None) else { continue };
         let mut taken = 0;
-        for pick in picks {
-            let placement = &layout.toruses()[pick.torus].placements()[pick.placement];
-            let mask = placement.mask(pick.anchor);
-            assert!(free[pick.torus].holds(mask));
-            free[pick.torus].remove_all(mask);
-            taken += placement.size;
+        for Pick { torus, placement, anchor, .. } in picks {
+            let (open, torus) = (&mut machine[torus], &layout.toruses()[torus]);
+            let one = &torus.placements()[placement];
+            assert!(open.free().holds(one.mask(anchor)));
+            open.take(torus, placement, anchor);
+            taken += one.size;
         }
         assert_eq!(taken, size);
     }

@@ -12,7 +12,7 @@ use crate::cli::exit::{Exit, Failure, tell};
 use crate::cli::stdout::stdout;
 use crate::experiment::RunKey;
 use crate::experiment::sweep::{Plan, Shard};
-use crate::number::grouped;
+use crate::number::{counted, grouped};
 use crate::report::manifest::peak_memory_bytes;
 use crate::report::{Align, Sheet};
 
@@ -83,7 +83,8 @@ fn in_words(estimate: &Estimate) -> String {
     }
     if let Some(jobs) = estimate.short {
         words += &format!(
-            "; there was time for windows of {jobs} jobs only, which see an empty machine"
+            "; there was time for windows of {} only, which see an empty machine",
+            counted(jobs as u64, "job")
         );
     }
     if estimate.unsampled > 0 {

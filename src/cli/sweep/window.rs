@@ -195,7 +195,8 @@ impl Sample {
                 open: few.open,
             },
         };
-        let cost = Cost { job: between(many.cost.job, few.cost.job), ..many.cost };
+        let set_up = if many.cost.set_up.open { few.cost.set_up } else { many.cost.set_up };
+        let cost = Cost { set_up, job: between(many.cost.job, few.cost.job) };
         let (windows, counted) = (many.windows + few.windows, many.counted.max(few.counted));
         Self { cost, windows, counted, scheduling: few.scheduling }
     }

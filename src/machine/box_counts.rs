@@ -38,6 +38,8 @@ pub struct BoxCounts<C = u16> {
     rows: usize,
     /// Whether any processor of a row counts.
     row_counts: Vec<bool>,
+    /// A row of zeros.
+    nothing: Vec<C>,
     stride: usize,
     seen: u64,
     max_radius: u32,
@@ -64,6 +66,7 @@ impl<C: Count> BoxCounts<C> {
         Self {
             table: vec![C::default(); table_rows * stride],
             prefixes: vec![C::default(); prefixed * stride],
+            nothing: vec![C::default(); lane.extent],
             row_counts: subset.chunks(lane.extent).map(|row| row.contains(&true)).collect(),
             rows,
             grid: grid.clone(),
@@ -119,11 +122,12 @@ impl<C: Count> BoxCounts<C> {
             let (free, subset) = (&machine.free_map()[nodes.clone()], &self.subset[nodes]);
             let (done, rest) = self.table.split_at_mut((row + 1) * stride);
             let (below, sums) = (&done[row * stride + pad..], &mut rest[pad..stride]);
-            sums.copy_from_slice(&below[..stride - pad]);
-            if self.row_counts[row] {
-                let sum = add_along(&mut sums[..extent], free, subset);
-                sums[extent..].fill(below[extent].plus(sum));
+            if !self.row_counts[row] {
+                sums.copy_from_slice(&below[..stride - pad]);
+                continue;
             }
+            let sum = sum_along(&mut sums[..extent], &below[..extent], free, subset);
+            sums[extent..].fill(below[extent].plus(sum));
         }
     }
 
@@ -143,8 +147,7 @@ impl<C: Count> BoxCounts<C> {
             }
         } else {
             let (pad, extent) = (self.lane.pad, self.lane.extent);
-            prefix[pad..pad + extent].fill(C::default());
-            let sum = add_along(&mut prefix[pad..pad + extent], free, subset);
+            let sum = sum_along(&mut prefix[pad..pad + extent], &self.nothing, free, subset);
             prefix[pad + extent..].fill(sum);
         }
     }
@@ -316,21 +319,26 @@ fn before_each_of_eight(free: &[bool; 8], member: &[bool; 8]) -> ([u8; 8], u8) {
     ((up_to - counted).to_le_bytes(), (up_to >> 56) as u8)
 }
 
-/// Adds to each entry how many of the processors before its own are free and members; how many all are.
+/// Sets each entry to that `below` it and how many of the processors before its own are free and members;
+/// how many all are.
 #[inline(always)]
-fn add_along<C: Count>(entries: &mut [C], free: &[bool], member: &[bool]) -> C {
+fn sum_along<C: Count>(entries: &mut [C], below: &[C], free: &[bool], member: &[bool]) -> C {
     let (eights, rest) = entries.as_chunks_mut::<8>();
+    let (below, below_rest) = below.as_chunks::<8>();
     let ((free, free_rest), (member, member_rest)) = (free.as_chunks(), member.as_chunks());
     let mut sum = C::default();
-    for (entries, (free, member)) in eights.iter_mut().zip(free.iter().zip(member)) {
+    for ((entries, below), (free, member)) in
+        eights.iter_mut().zip(below).zip(free.iter().zip(member))
+    {
         let (before, all) = before_each_of_eight(free, member);
         for i in 0..8 {
-            entries[i] = entries[i].plus(sum).plus(C::of(usize::from(before[i])));
+            entries[i] = below[i].plus(sum).plus(C::of(usize::from(before[i])));
         }
         sum = sum.plus(C::of(usize::from(all)));
     }
-    for (entry, (free, member)) in rest.iter_mut().zip(free_rest.iter().zip(member_rest)) {
-        *entry = entry.plus(sum);
+    let members = free_rest.iter().zip(member_rest);
+    for ((entry, &below), (free, member)) in rest.iter_mut().zip(below_rest).zip(members) {
+        *entry = below.plus(sum);
         sum = sum.plus(C::from(free & member));
     }
     sum

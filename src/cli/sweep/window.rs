@@ -22,7 +22,7 @@ const GROWTH: usize = 4;
 /// Where it takes long to set a cell up, sampling it may take so many times as long, and up to this part of
 /// the time that is left.
 const SET_UPS: u32 = 2;
-const PART: u32 = 4;
+const PART: u32 = 8;
 
 /// Where windows begin, as shares of the jobs that they leave.
 const PLACES: [f64; 3] = [0.5, 0.15, 0.85];
@@ -98,14 +98,16 @@ impl Sampler {
     pub fn sample(&self) -> Sample {
         let jobs = self.cells[0].1.trace.workload.jobs.len();
         let (begin, now) = (busy(), Instant::now());
-        let one = 1.min(jobs);
-        let Some(first) = self.window(jobs / 2..jobs / 2 + one, self.last) else {
-            return self.unfinished(busy() - begin, 0.0, one, 1);
-        };
-        let set_up = first.cell;
         let part = self.last.saturating_duration_since(now) / PART;
+        let one = jobs / 2..jobs / 2 + 1.min(jobs);
+        let Some(cold) = self.window(one.clone(), self.end.max(now + part)) else {
+            return self.unfinished(busy() - begin, 0.0, one.len(), 1);
+        };
         let end = self.end.max(now + part.min(now.elapsed() * SET_UPS));
-        let (mut size, mut windows) = (FEWEST.min(jobs), 1);
+        // The first time memory and code are fetched, too.
+        let warm = self.window(one, end).map_or(cold.cell, |warm| warm.cell);
+        let set_up = cold.cell.min(warm);
+        let (mut size, mut windows) = (FEWEST.min(jobs), 2);
         let mut before: Option<Sample> = None;
         loop {
             let (begin, mut of_size) = (busy(), Vec::new());
@@ -207,8 +209,11 @@ fn summary(all: &[Took], set_up: f64, size: usize, windows: usize) -> Sample {
     let jobs = size.max(1) as f64;
     let job = all.iter().map(|took| {
         // The first job came with the set-up; how long that takes each time differs.
-        let usual = (took.cell - set_up).max(0.0) / (jobs - 1.0).max(1.0);
-        Seconds { most: (took.cell / jobs).max(usual), ..Seconds::exactly(usual) }
+        let least = (took.cell - set_up).max(0.0) / (jobs - 1.0).max(1.0);
+        let most = (took.cell / jobs).max(least);
+        // In a window that is nearly all set-up jobs cannot be told from it: anything between the two.
+        let usual = if 2.0 * least < most { (least + most) / 2.0 } else { least };
+        Seconds { usual, least, most, open: false }
     });
     let mean = |of: fn(&Took) -> f64| all.iter().map(of).sum::<f64>() / all.len().max(1) as f64;
     let job = Seconds::mean(job).unwrap_or_default().widened();
@@ -277,8 +282,9 @@ mod tests {
         assert!(sample.cost.job.least < 0.5 && sample.cost.job.most > 1.0);
         // A set-up that took longer than a window with it.
         let sample = summary(&[took(1.0)], 2.0, 5, 1);
-        assert_eq!((sample.cost.job.usual, sample.cost.job.least), (0.0, 0.0));
-        assert!(sample.cost.job.most >= 0.2);
+        let Seconds { usual, least, most, .. } = sample.cost.job;
+        assert_eq!((least, usual), (0.0, 0.1));
+        assert!(most >= 0.2);
     }
 
     #[test]

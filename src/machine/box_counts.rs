@@ -88,8 +88,9 @@ impl<C: Count> BoxCounts<C> {
         }
         let mut versions = machine.row_versions().iter();
         if self.prefixes.is_empty() {
-            let first_dirty = versions.position(|&version| version > self.seen);
-            first_dirty.into_iter().for_each(|row| self.sum_flat(row, machine));
+            if let Some(row) = versions.position(|&version| version > self.seen) {
+                self.sum_flat(row, machine);
+            }
             self.seen = machine.version();
             return;
         }
@@ -309,18 +310,31 @@ impl<C: Count> BoxCounts<C> {
     }
 }
 
-/// How many of eight are free and members: before each of them, and in all.
+/// By which of eight processors count, the first in the lowest bit: how many do so before each.
+static BEFORE: [[u8; 8]; 256] = {
+    let mut before = [[0; 8]; 256];
+    let mut pattern = 0;
+    while pattern < 256 {
+        let mut i = 1;
+        while i < 8 {
+            before[pattern][i] = before[pattern][i - 1] + (pattern >> (i - 1) & 1) as u8;
+            i += 1;
+        }
+        pattern += 1;
+    }
+    before
+};
+
+/// Which of eight are free and members.
 #[inline(always)]
-fn before_each_of_eight(free: &[bool; 8], member: &[bool; 8]) -> ([u8; 8], u8) {
+fn pattern(free: &[bool; 8], member: &[bool; 8]) -> usize {
     let [free, member] = [free, member].map(|eight| u64::from_le_bytes(eight.map(u8::from)));
-    let counted = free & member;
-    // Each byte of the product is the sum of the bytes up to it.
-    let up_to = counted.wrapping_mul(0x0101_0101_0101_0101);
-    ((up_to - counted).to_le_bytes(), (up_to >> 56) as u8)
+    // The lowest bit of each byte, side by side in the highest byte of the product.
+    ((free & member).wrapping_mul(0x0102_0408_1020_4080) >> 56) as usize
 }
 
 /// Sets each entry to that `below` it and how many of the processors before its own are free and members;
-/// how many all are.
+/// how many all are. A table tells of eight processors at once.
 #[inline(always)]
 fn sum_along<C: Count>(entries: &mut [C], below: &[C], free: &[bool], member: &[bool]) -> C {
     let (eights, rest) = entries.as_chunks_mut::<8>();
@@ -330,18 +344,21 @@ fn sum_along<C: Count>(entries: &mut [C], below: &[C], free: &[bool], member: &[
     for ((entries, below), (free, member)) in
         eights.iter_mut().zip(below).zip(free.iter().zip(member))
     {
-        let (before, all) = before_each_of_eight(free, member);
+        let pattern = pattern(free, member);
+        let before = &BEFORE[pattern];
         for i in 0..8 {
             entries[i] = below[i].plus(sum).plus(C::of(usize::from(before[i])));
         }
-        sum = sum.plus(C::of(usize::from(all)));
+        sum = sum.plus(C::of(usize::from(before[7]) + (pattern >> 7)));
     }
-    let members = free_rest.iter().zip(member_rest);
-    for ((entry, &below), (free, member)) in rest.iter_mut().zip(below_rest).zip(members) {
-        *entry = below.plus(sum);
-        sum = sum.plus(C::from(free & member));
+    let mut pattern = 0;
+    for (i, (free, member)) in free_rest.iter().zip(member_rest).enumerate() {
+        pattern |= usize::from(free & member) << i;
     }
-    sum
+    for ((entry, &below), &before) in rest.iter_mut().zip(below_rest).zip(&BEFORE[pattern]) {
+        *entry = below.plus(sum).plus(C::of(usize::from(before)));
+    }
+    sum.plus(C::of(pattern.count_ones() as usize))
 }
 
 #[inline(always)]

@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use super::options::order;
 use super::{QueueOrder, QueuedJob, Reason, Scheduler, SchedulerOptions, System};
@@ -7,27 +7,109 @@ use crate::workload::JobId;
 
 /// Strict head of queue: the head starts as soon as it fits, nobody overtakes it. First
 /// Come First Served in [`QueueOrder::Fifo`]; a priority queue in the other orders.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Strict {
     order: QueueOrder,
-    /// By rank, equals in order of arrival.
-    queue: BTreeMap<(i128, u64), QueuedJob>,
+    queue: Queue,
     /// The job named last.
-    named: Option<((i128, u64), QueuedJob)>,
+    named: Option<Waiting>,
     /// The job the allocator could not place since the last completion.
     blocked: Option<JobId>,
+}
+
+/// Where a job stands in the order, and what it asks for.
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    rank: i128,
+    turn: u64,
+    id: JobId,
+    size: u32,
+}
+
+/// Waiting jobs by rank, equals in order of arrival. No more than that is kept: at times most of a trace waits.
+#[derive(Clone, Debug)]
+enum Queue {
+    /// All ranks are equal: (turn, job, processors asked for).
+    Arrival(VecDeque<(u64, JobId, u32)>),
+    /// (job, processors asked for), by rank and turn.
+    Rank(BTreeMap<(i128, u64), (JobId, u32)>),
+}
+
+impl Queue {
+    fn new(order: QueueOrder) -> Self {
+        match order {
+            QueueOrder::Fifo => Queue::Arrival(VecDeque::new()),
+            _ => Queue::Rank(BTreeMap::new()),
+        }
+    }
+
+    /// Nearly always the last place in the order of arrival, or the first for who comes back.
+    fn insert(&mut self, Waiting { rank, turn, id, size }: Waiting) {
+        match self {
+            Queue::Arrival(queue) => {
+                let at = match queue.back() {
+                    Some(&(last, ..)) if last > turn => {
+                        queue.partition_point(|&(other, ..)| other < turn)
+                    }
+                    _ => queue.len(),
+                };
+                queue.insert(at, (turn, id, size));
+            }
+            Queue::Rank(queue) => {
+                queue.insert((rank, turn), (id, size));
+            }
+        }
+    }
+
+    fn head(&self) -> Option<Waiting> {
+        match self {
+            Queue::Arrival(queue) => {
+                queue.front().map(|&(turn, id, size)| Waiting { rank: 0, turn, id, size })
+            }
+            Queue::Rank(queue) => {
+                let head = queue.first_key_value();
+                head.map(|(&(rank, turn), &(id, size))| Waiting { rank, turn, id, size })
+            }
+        }
+    }
+
+    fn remove_head(&mut self) {
+        match self {
+            Queue::Arrival(queue) => {
+                queue.pop_front();
+            }
+            Queue::Rank(queue) => {
+                queue.pop_first();
+            }
+        }
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Queue::Arrival(queue) => queue.len(),
+            Queue::Rank(queue) => queue.len(),
+        }
+    }
 }
 
 impl Strict {
     /// An empty queue in the given order.
     pub fn new(order: QueueOrder) -> Self {
-        Self { order, ..Self::default() }
+        Self { order, queue: Queue::new(order), named: None, blocked: None }
+    }
+}
+
+/// First Come First Served.
+impl Default for Strict {
+    fn default() -> Self {
+        Self::new(QueueOrder::Fifo)
     }
 }
 
 impl Scheduler for Strict {
     fn arrive(&mut self, job: QueuedJob, _now: i64) {
-        self.queue.insert((self.order.rank(&job), job.turn), job);
+        let QueuedJob { id, size, turn, .. } = job;
+        self.queue.insert(Waiting { rank: self.order.rank(&job), turn, id, size });
     }
 
     fn complete(&mut self, _job: JobId, _now: i64) {
@@ -39,18 +121,20 @@ impl Scheduler for Strict {
     }
 
     fn next(&mut self, system: System<'_>) -> Option<JobId> {
-        let head = self.queue.first_entry()?;
-        let id = head.get().id;
-        if head.get().size > system.free || self.blocked == Some(id) {
+        let head = self.queue.head()?;
+        if head.size > system.free || self.blocked == Some(head.id) {
             return None;
         }
-        self.named = Some(head.remove_entry());
-        Some(id)
+        self.queue.remove_head();
+        self.named = Some(head);
+        Some(head.id)
     }
 
     fn refused(&mut self, job: JobId) {
         self.blocked = Some(job);
-        self.queue.extend(self.named.take());
+        if let Some(named) = self.named.take() {
+            self.queue.insert(named);
+        }
     }
 
     fn reason(&self) -> Option<Reason> {

@@ -28,6 +28,18 @@ impl Candidate {
         TieBreaking { tie: TieRule::Vector(self.vector), slack: SlackRule::Fixed(self.slack) }
     }
 
+    /// How likely two candidates are to choose the same: the nearer their places, the likelier. Candidates of one slack
+    /// are near each other, then those in whose tie values the term of BF weighs as much beside the others, then
+    /// that of WF. A term adds up over SR radii, of free processors and walls over one more.
+    pub fn place(self) -> impl PartialOrd + Copy {
+        let TieVector { scan_radius, available, wall, border, .. } = self.vector;
+        let [available, wall, border] =
+            [available, wall, border].map(|factor| f64::from(factor.unsigned_abs()));
+        let radii = f64::from(scan_radius);
+        let all = ((available + wall) * (radii + 1.0) + border * radii).max(1.0);
+        (self.slack, border * radii / all, wall * (radii + 1.0) / all)
+    }
+
     /// `SR,AF,WF,BF`, or `SR,AF,WF,BF@SLACK`; without a slack it is `usual`.
     ///
     /// # Errors

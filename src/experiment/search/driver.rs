@@ -1,3 +1,4 @@
+use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
 
 use rayon::prelude::*;
@@ -78,8 +79,12 @@ pub fn search(
             let mut known = control
                 .memory
                 .map_or(Ok(HashMap::new()), |memory| memory.recall(block.iter().map(question)))?;
-            let unknown: Vec<Candidate> =
+            let mut unknown: Vec<Candidate> =
                 block.iter().filter(|one| !known.contains_key(one)).copied().collect();
+            // Who is like to choose the same is evaluated together, and decided for once.
+            unknown.sort_by(|one, other| {
+                one.place().partial_cmp(&other.place()).unwrap_or(Ordering::Equal)
+            });
             // All threads have as much to do.
             let turns = unknown.len().div_ceil(problem.at_once() * threads).max(1);
             let together = unknown.len().div_ceil(turns * threads).max(1);

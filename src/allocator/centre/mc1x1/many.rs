@@ -264,7 +264,8 @@ impl Many {
             chunk.at_most(admitted).for_each(|i| wanted[i] = true);
             let radii = [vector.scan_radius];
             let (tie, mut nearby) = (&counts.tie, [[L::default(); LANES]]);
-            let terms = tie.terms::<L>(&counts.free, chunk, size, &wanted, &radii, &mut nearby);
+            let terms =
+                tie.terms::<L>(&counts.free, chunk, [size, free], &wanted, &radii, &mut nearby);
             for i in (0..LANES).filter(|&i| wanted[i]) {
                 let (score, centre) = (u64::from(chunk.scores[i]), chunk.node(i));
                 let mut sums = tie.sums(&terms, &nearby[0], vector.scan_radius, i, size, free);
@@ -326,7 +327,7 @@ impl Many {
                 let terms = counts.tie.terms::<L>(
                     &counts.free,
                     chunk,
-                    size,
+                    [size, free],
                     &wanted,
                     &wide[..count],
                     &mut nearby,

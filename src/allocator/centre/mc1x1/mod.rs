@@ -169,7 +169,8 @@ impl<C: Count> Mc1x1<C> {
             chunk.at_most(admitted).for_each(|i| wanted[i] = true);
             let mut nearby = [[L::default(); LANES]];
             let radii = [tie.scan_radius()];
-            let terms = tie.terms::<L>(free, chunk, size, &wanted, &radii, &mut nearby);
+            let terms =
+                tie.terms::<L>(free, chunk, [size, free_count], &wanted, &radii, &mut nearby);
             for i in (0..LANES).filter(|&i| wanted[i]) {
                 let (score, centre) = (u64::from(chunk.scores[i]), chunk.node(i));
                 let beats =

@@ -251,21 +251,22 @@ impl<C: Count> TieTerms<C> {
         self.vector.scan_radius
     }
 
-    /// The terms of the centres of a chunk that are `wanted`, for some scan radii, ascending; those of the
-    /// others mean nothing. By scan radius `nearby` becomes the sum over r = L..=M of (cnt(r) - k), as far as the
+    /// The terms of the centres of a chunk that are `wanted` for `size` processors out of `free`, for some scan radii,
+    /// ascending; those of the others mean nothing. By scan radius `nearby` becomes the sum over r = L..=M of (cnt(r) - k), as far as the
     /// machine reaches.
     #[inline(always)]
     pub fn terms<L: Lane>(
         &self,
         counts: &BoxCounts<C>,
         chunk: &Chunk,
-        size: u32,
+        [size, free]: [u32; 2],
         wanted: &[bool; LANES],
         scan_radii: &[u32],
         nearby: &mut [[L; LANES]],
     ) -> Terms<L> {
         let (zero, one, two) = (L::default(), L::from(1), L::from(2));
-        let (row, first_lane, size) = (chunk.row, chunk.first_lane, L::clamp_from(size));
+        let (row, first_lane) = (chunk.row, chunk.first_lane);
+        let [size, free] = [size, free].map(L::clamp_from);
         // A lane is finished when it has seen M, and L + 1.
         let widest = scan_radii.last().copied().unwrap_or(0);
         let enough = L::clamp_from(widest.max(1).saturating_add(1));
@@ -279,7 +280,8 @@ impl<C: Count> TieTerms<C> {
             busy: [zero; LANES],
             walls: [WallTerms::default(); MOST_WALLS as usize],
         };
-        // Beyond the machine nothing changes: `value` adds what is left of the scan radius.
+        // Beyond the machine nothing changes, nor beyond all that are free: `sums` adds what is left of
+        // the scan radius.
         for radius in 0..=counts.max_radius() + 1 {
             let count =
                 counts.lanes(row, radius, first_lane).map(|count| L::clamp_from(count.into()));
@@ -292,7 +294,8 @@ impl<C: Count> TieTerms<C> {
                 t.inner[i] = (count[i] & !full) | (t.inner[i] & full);
                 t.within[i] = t.within[i] | (count[i] & at_last);
                 edge = edge | (wanted[i] & (at_last | beyond));
-                unfinished = unfinished | (wanted[i] & L::mask(t.seen[i] < enough));
+                let more = L::mask(t.seen[i] < two) | L::mask(count[i] != free);
+                unfinished = unfinished | (wanted[i] & more & L::mask(t.seen[i] < enough));
                 filling = filling | (wanted[i] & (!full | at_last));
             }
             for (&scan_radius, nearby) in scan_radii.iter().zip(&mut *nearby) {

@@ -217,7 +217,7 @@ impl Balls {
                 need,
             );
             if contest.is_open(pairs[i] + costs + least.in_shell(last, need), index) {
-                let part = shell.take(order, candidates.earlier(index), need);
+                let part = shell.take(order, candidates, index, need);
                 contest.enter(pairs[i] + part, index, &admitted);
             }
         }

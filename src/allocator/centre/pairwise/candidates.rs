@@ -9,6 +9,10 @@ use crate::topology::{Coord, Grid};
 pub struct Candidates {
     centres: Centres,
     list: Vec<Coord>,
+    /// The dimension along which they follow each other.
+    along: usize,
+    /// By candidate, the first one on the same line along it without a break.
+    lines: Vec<u32>,
     /// By axis: the positions that occur in a free processor, by first appearance.
     positions: [Vec<u16>; 3],
     seen: [Vec<bool>; 3],
@@ -20,6 +24,8 @@ impl Candidates {
         Self {
             centres,
             list: Vec::new(),
+            along: grid.dimensions() - 1,
+            lines: Vec::new(),
             positions: Default::default(),
             seen: [0, 1, 2].map(|axis| vec![false; grid.extent(axis)]),
         }
@@ -42,6 +48,29 @@ impl Candidates {
                 }
             }
         }
+    }
+
+    /// Says which candidates are on one line.
+    pub fn find_lines(&mut self) {
+        let Self { list, along, lines, .. } = self;
+        let line = |mut centre: Coord| {
+            centre[*along] = 0;
+            centre
+        };
+        lines.clear();
+        let mut first = 0;
+        for (index, &centre) in (0u32..).zip(&*list) {
+            if line(centre) != line(list[first as usize]) {
+                first = index;
+            }
+            lines.push(first);
+        }
+    }
+
+    /// The first of the candidates up to one that are on one line with it without a break, after
+    /// [`find_lines`](Self::find_lines).
+    pub fn first_of_line(&self, index: usize) -> usize {
+        self.lines[index] as usize
     }
 
     fn appearances(&mut self, free: impl Iterator<Item = Coord>) {

@@ -27,6 +27,7 @@ mod sections;
 mod shell;
 mod survey;
 mod tie;
+mod undecided;
 mod whole;
 mod window;
 
@@ -135,6 +136,7 @@ impl Pairwise {
             }
             Engine::Balls(balls) => {
                 let coords = survey.coords();
+                candidates.find_lines();
                 balls.compete(machine, candidates, coords, order, size, contest, admitted, stop)?;
             }
             Engine::Survey => {

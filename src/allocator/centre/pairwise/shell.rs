@@ -1,8 +1,10 @@
+use super::candidates::Candidates;
 use super::sections::Sections;
 use super::survey::pairs_of;
+use super::undecided::Undecided;
 use crate::allocator::centre::options::ShellOrder;
 use crate::machine::BallCounts;
-use crate::topology::{Coord, Grid, NodeId};
+use crate::topology::{Axis, Coord, Grid, NodeId};
 
 /// The last shell around one centre of any grid.
 #[derive(Debug)]
@@ -14,11 +16,9 @@ pub struct Shell {
     members: Vec<Member>,
     costs: Vec<u32>,
     part: Vec<Member>,
-    undecided: Vec<Member>,
-    distances: Vec<u16>,
-    histogram: Vec<u16>,
-    /// By dimension: a position, and the distance of every position to it.
-    rows: [(u16, Vec<u16>); 3],
+    undecided: Undecided,
+    /// The dimension along which candidates follow each other.
+    along: usize,
     histograms: [Vec<u32>; 3],
 }
 
@@ -42,20 +42,15 @@ struct Member {
 impl Shell {
     /// Shells on `grid`.
     pub fn new(grid: &Grid) -> Self {
-        let row = |axis: usize| {
-            let all = 0..grid.axes()[axis].extent;
-            (0, all.map(|position| grid.axes()[axis].distance(0, position) as u16).collect())
-        };
+        let around = |axis: Axis| if axis.wrapped { axis.extent as i16 } else { 0 };
         Self {
             grid: grid.clone(),
             places: Default::default(),
             members: Vec::new(),
             costs: Vec::new(),
             part: Vec::new(),
-            undecided: Vec::new(),
-            distances: Vec::new(),
-            histogram: Vec::new(),
-            rows: [row(0), row(1), row(2)],
+            undecided: Undecided::new(grid.axes().map(around)),
+            along: grid.dimensions() - 1,
             histograms: [0, 1, 2].map(|axis| vec![0; grid.extent(axis)]),
         }
     }
@@ -81,9 +76,11 @@ impl Shell {
             let wrapped = counts.axes()[dimension].wrapped;
             places.clear();
             places.extend((-behind..=ahead).filter_map(|offset| {
+                // No offset is longer than once around.
                 let target = from[dimension] as isize + offset;
                 let inside = (0..extent).contains(&target);
-                let place = if inside { target } else { target.rem_euclid(extent) } as usize;
+                let turn = if target < 0 { extent } else { -extent };
+                let place = if inside { target } else { target + turn } as usize;
                 let cost = sections.term(dimension, offset, i);
                 (inside || wrapped).then_some(Place {
                     distance: offset.unsigned_abs(),
@@ -119,18 +116,18 @@ impl Shell {
         self.costs[..need].iter().map(|&cost| u64::from(cost)).sum()
     }
 
-    /// What the `need` processors taken of the shell add to the score. `earlier` are the
-    /// candidates before this one, the latest first.
+    /// What the `need` processors taken of the shell around a candidate add to the score.
     pub fn take(
         &mut self,
         order: ShellOrder,
-        earlier: impl Iterator<Item = Coord>,
+        candidates: &Candidates,
+        index: usize,
         need: usize,
     ) -> u64 {
         self.members.sort_unstable();
         self.part.clear();
         if order == ShellOrder::Carried {
-            self.narrow(earlier, need);
+            self.narrow(candidates, index, need);
         } else {
             self.part.extend_from_slice(&self.members[..need]);
         }
@@ -145,71 +142,33 @@ impl Shell {
         sum + pairs_of(&self.grid, &self.histograms)
     }
 
-    /// Takes `need` of the members in the carried order: the same narrowing as
-    /// [`Cut::take_by`](crate::allocator::centre::Cut::take_by), with distances looked up.
-    fn narrow(&mut self, earlier: impl Iterator<Item = Coord>, mut need: usize) {
-        self.undecided.clear();
-        self.undecided.extend_from_slice(&self.members);
-        for centre in earlier {
-            if need == self.undecided.len() || need == 0 {
-                break;
-            }
-            self.look_from(centre);
-            let (mut least, mut most) = (u16::MAX, 0);
-            let [x, y, z] = &self.rows;
-            self.distances.clear();
-            self.distances.extend(self.undecided.iter().map(|Member { coord, .. }| {
-                let [along_x, along_y, along_z] = *coord;
-                let distance = x.1[usize::from(along_x)]
-                    + y.1[usize::from(along_y)]
-                    + z.1[usize::from(along_z)];
-                (least, most) = (least.min(distance), most.max(distance));
-                distance
-            }));
-            if least == most {
-                continue;
-            }
-            let cut = least + self.distance_at_cut(least, most, need);
-            let mut kept = 0;
-            for i in 0..self.undecided.len() {
-                let member = self.undecided[i];
-                if self.distances[i] < cut {
-                    self.part.push(member);
-                    need -= 1;
-                } else if self.distances[i] == cut {
-                    self.undecided[kept] = member;
-                    kept += 1;
+    /// Takes `need` of the members in the carried order. Of the earlier candidates whole lines are passed over that tell
+    /// nobody apart.
+    fn narrow(&mut self, candidates: &Candidates, index: usize, mut need: usize) {
+        let Self { undecided, members, part, along, .. } = self;
+        undecided.start(members.iter().map(|member| member.coord));
+        let is_decided =
+            |undecided: &Undecided, need| need == 0 || need == undecided.numbers().len();
+        let mut at = index;
+        // Where the line begins that the candidates before `at` are on, while it may tell somebody apart.
+        let mut heard = index;
+        while at > 0 && !is_decided(undecided, need) {
+            let centre = candidates.centre(at - 1);
+            if at == heard {
+                heard = candidates.first_of_line(at - 1);
+                if undecided.is_deaf(centre, *along) {
+                    at = heard;
+                    continue;
                 }
             }
-            self.undecided.truncate(kept);
-        }
-        self.part.extend_from_slice(&self.undecided[..need]);
-    }
-
-    /// Makes the distances those from a centre.
-    fn look_from(&mut self, centre: Coord) {
-        for ((axis, row), place) in self.grid.axes().iter().zip(&mut self.rows).zip(centre) {
-            if row.0 != place {
-                row.0 = place;
-                for (distance, position) in row.1.iter_mut().zip(0..) {
-                    *distance = axis.distance(place, position) as u16;
-                }
+            at -= 1;
+            let before = undecided.numbers().len();
+            need = undecided.narrow(centre, need, |number| part.push(members[number]));
+            if undecided.numbers().len() < before && undecided.is_deaf(centre, *along) {
+                at = heard;
             }
         }
-    }
-
-    /// The distance of the `need`-th nearest, less the least.
-    fn distance_at_cut(&mut self, least: u16, most: u16, need: usize) -> u16 {
-        self.histogram.clear();
-        self.histogram.resize(usize::from(most - least) + 1, 0);
-        for &distance in &self.distances {
-            self.histogram[usize::from(distance - least)] += 1;
-        }
-        let mut below = 0;
-        let reaches = |&count: &u16| {
-            below += usize::from(count);
-            below >= need
-        };
-        self.histogram.iter().position(reaches).unwrap_or(0) as u16
+        let rest = &undecided.numbers()[..need];
+        part.extend(rest.iter().map(|&number| members[number as usize]));
     }
 }

@@ -29,8 +29,8 @@ pub struct Stop(Arc<Flag>);
 #[derive(Debug, Default)]
 struct Flag {
     raised: AtomicBool,
-    /// What raises this flag by itself.
-    bounds: Option<(Stop, Instant)>,
+    /// What raises this flag by itself: another, or a time.
+    bounds: Option<(Stop, Option<Instant>)>,
 }
 
 /// A computation was ended by its [`Stop`].
@@ -46,6 +46,15 @@ impl Stop {
 
     /// A flag of its own, which is raised with this one too, and when the time has come.
     pub fn until(&self, deadline: Instant) -> Self {
+        self.below(Some(deadline))
+    }
+
+    /// A flag of its own, which is raised with this one too.
+    pub fn part(&self) -> Self {
+        self.below(None)
+    }
+
+    fn below(&self, deadline: Option<Instant>) -> Self {
         let bounds = Some((self.clone(), deadline));
         Self(Arc::new(Flag { raised: AtomicBool::new(false), bounds }))
     }
@@ -64,8 +73,9 @@ impl Stop {
     /// Looks at the clock and at the flag above.
     #[cold]
     fn is_bounded(&self) -> bool {
-        let over =
-            |(above, deadline): &(Stop, Instant)| above.is_raised() || Instant::now() >= *deadline;
+        let over = |(above, deadline): &(Stop, Option<Instant>)| {
+            above.is_raised() || deadline.is_some_and(|deadline| Instant::now() >= deadline)
+        };
         let raised = self.0.bounds.as_ref().is_some_and(over);
         if raised {
             self.raise();
@@ -92,7 +102,7 @@ mod tests {
     fn a_part_ends_with_the_whole_and_not_the_other_way_round() {
         let far = Instant::now() + Duration::from_secs(3600);
         let whole = Stop::new();
-        let [one, other] = [whole.until(far), whole.until(far)];
+        let [one, other] = [whole.until(far), whole.part()];
         let deep = one.until(far);
         one.raise();
         assert!(deep.is_raised() && !other.is_raised() && !whole.is_raised());

@@ -51,6 +51,10 @@ fn class(request: Request) -> usize {
 }
 
 impl Allocator for Buddy {
+    fn forgets_when_empty(&self) -> bool {
+        true
+    }
+
     fn takes_outages(&self) -> bool {
         true
     }

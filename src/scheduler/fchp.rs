@@ -48,6 +48,10 @@ impl Scheduler for Fchp {
         self.queue.reason()
     }
 
+    fn forgets_when_empty(&self) -> bool {
+        true
+    }
+
     fn waiting(&self) -> usize {
         self.queue.waiting()
     }

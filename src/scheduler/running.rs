@@ -43,6 +43,11 @@ impl RunningJobs {
         self.jobs.iter()
     }
 
+    /// Whether nothing runs.
+    pub fn is_empty(&self) -> bool {
+        self.jobs.is_empty()
+    }
+
     /// The last estimated end; `None` if nothing runs.
     pub fn last_estimated_end(&self) -> Option<i64> {
         self.jobs.last().map(|job| job.estimated_end)

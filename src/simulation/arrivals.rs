@@ -31,6 +31,13 @@ impl<'a> Arrivals<'a> {
         arrivals
     }
 
+    /// The same without the jobs before `first`; nobody may follow one of them.
+    pub fn from(mut self, first: JobId) -> Self {
+        self.next = self.next.max(first.index());
+        self.skip();
+        self
+    }
+
     /// Passes over jobs that arrive when others have ended.
     fn skip(&mut self) {
         while matches!(self.follows.get(self.next), Some(Some(_))) {
@@ -45,13 +52,23 @@ impl<'a> Arrivals<'a> {
         next.into_iter().chain(released).min()
     }
 
-    /// The next job that has arrived by `now`, and when it did.
-    pub fn arrived(&mut self, now: i64) -> Option<(JobId, i64)> {
+    /// The next job in the order, of those that are known to arrive: time, line, job.
+    fn next(&self) -> Option<(i64, u32, JobId)> {
         let id = JobId(self.next as u32);
         let next = self.jobs.get(self.next).map(|job| (job.submit, job.line, id));
         let released = self.released.peek().map(|&Reverse(key)| key);
-        let (time, _, id) = next.into_iter().chain(released).min().filter(|key| key.0 <= now)?;
-        if next.is_some_and(|next| next.2 == id) {
+        next.into_iter().chain(released).min()
+    }
+
+    /// The job that [`arrived`](Self::arrived) would tell.
+    pub fn due(&self, now: i64) -> Option<JobId> {
+        self.next().filter(|key| key.0 <= now).map(|key| key.2)
+    }
+
+    /// The next job that has arrived by `now`, and when it did.
+    pub fn arrived(&mut self, now: i64) -> Option<(JobId, i64)> {
+        let (time, _, id) = self.next().filter(|key| key.0 <= now)?;
+        if id.index() == self.next {
             self.next += 1;
             self.skip();
         } else {

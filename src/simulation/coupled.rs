@@ -2,6 +2,7 @@ mod answers;
 mod down;
 mod error;
 mod reserved;
+mod scene;
 mod sharing;
 
 use std::collections::HashMap;
@@ -11,49 +12,17 @@ use self::answers::{Answer, Answers};
 use self::down::Down;
 pub use self::error::CoupledError;
 use self::reserved::{Reserved, Wanted};
+pub use self::scene::{Course, Overhead, Scene};
 use self::sharing::Sharing;
 use super::Service;
 use super::arrivals::Arrivals;
 use super::observer::{Observer, State};
-use super::outages::Outages;
 use crate::allocator::reduced::Reduction;
 use crate::allocator::{Allocator, Refusal, Request, Times};
 use crate::machine::Machine;
-use crate::scheduler::{Promises, QueuedJob, Running, RunningJobs, Scheduler, System};
-use crate::stop::Stop;
-use crate::topology::{NodeId, Topology};
-use crate::workload::{Follows, Job, JobId};
-
-/// What a simulation is about.
-#[derive(Clone, Copy, Debug)]
-pub struct Scene<'a> {
-    /// Jobs in order of submission.
-    pub jobs: &'a [Job],
-    /// The machine.
-    pub topology: &'a Topology,
-    /// Measure the wall-clock time that the allocator takes; a coupled simulation does.
-    pub timed: bool,
-    /// Ends the simulation at its next decision.
-    pub stop: &'a Stop,
-}
-
-/// What it cost to allocate.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Overhead {
-    /// Requests of the scheduler, refusals included.
-    pub attempts: u64,
-    /// Those of them that came to the allocator. The same request on the same free processors is
-    /// answered as before, and others by what a [refusal](Allocator::refusal_covers) tells of them.
-    pub asked: u64,
-    /// Elementary operations, if the strategy counts them.
-    pub operations: u64,
-    /// Sizes of jobs that were refused; `None` if the strategy reduces no job.
-    pub refused_sizes: Option<u64>,
-    /// What the scheduler promised to heads of the queue; `None` if it promises nothing.
-    pub promises: Option<Promises>,
-    /// Wall-clock time in the allocator, releases included; zero unless timed.
-    pub time: Duration,
-}
+use crate::scheduler::{QueuedJob, Running, RunningJobs, Scheduler, System};
+use crate::topology::NodeId;
+use crate::workload::{Job, JobId};
 
 /// Runs the jobs through scheduler, allocator and service in one event loop, in the order
 /// of events of [`simulation`](crate::simulation). The loop allocates no memory per
@@ -71,30 +40,44 @@ pub fn simulate(
     simulate_amid(scene, Course::default(), scheduler, allocator, service, observer)
 }
 
-/// What jobs wait for beside processors.
-#[derive(Clone, Copy, Debug)]
-pub struct Course<'a> {
-    /// By job, what it follows, without cycles; or empty.
-    pub follows: &'a [Option<Follows>],
-    /// When processors are out of service.
-    pub outages: &'a Outages,
+/// The same from the arrival of the job `first` on, those before being over: the course that
+/// [`simulate`] takes if nothing is in the system then, and [scheduler](Scheduler::forgets_when_empty),
+/// [allocator](Allocator::forgets_when_empty) and [service](Service::is_as_new) know nothing of those.
+/// What is told and counted is of the jobs from `first` on.
+///
+/// # Errors
+/// [`CoupledError`].
+pub fn simulate_from(
+    scene: Scene<'_>,
+    first: JobId,
+    scheduler: &mut dyn Scheduler,
+    allocator: &mut dyn Allocator,
+    service: &mut dyn Service,
+    observer: &mut dyn Observer,
+) -> Result<Overhead, CoupledError> {
+    run(scene, Course::default(), first, scheduler, allocator, service, observer)
 }
 
-impl Default for Course<'_> {
-    fn default() -> Self {
-        static NONE: Outages = Outages::NONE;
-        Self { follows: &[], outages: &NONE }
-    }
-}
-
-/// The same for jobs of which some follow others, on a machine of which processors may be out of service
-/// at times.
+/// The same as [`simulate`] for jobs of which some follow others, on a machine of which processors may be
+/// out of service at times.
 ///
 /// # Errors
 /// [`CoupledError`].
 pub fn simulate_amid(
     scene: Scene<'_>,
     course: Course<'_>,
+    scheduler: &mut dyn Scheduler,
+    allocator: &mut dyn Allocator,
+    service: &mut dyn Service,
+    observer: &mut dyn Observer,
+) -> Result<Overhead, CoupledError> {
+    run(scene, course, JobId(0), scheduler, allocator, service, observer)
+}
+
+fn run(
+    scene: Scene<'_>,
+    course: Course<'_>,
+    first: JobId,
     scheduler: &mut dyn Scheduler,
     allocator: &mut dyn Allocator,
     service: &mut dyn Service,
@@ -147,15 +130,16 @@ pub fn simulate_amid(
         overhead: Overhead::default(),
     };
     system.machine.wall_off(outages.walls);
-    for id in (0..).map(JobId).take(scene.jobs.len()) {
+    for id in (first.0..scene.jobs.len() as u32).map(JobId) {
         scene.stop.check()?;
         if !allocator.can_serve(system.request(id)) {
             return Err(system.never_fits(id, Refusal::TooFewFree));
         }
     }
-    let mut arrivals = Arrivals::new(scene.jobs, follows);
+    let mut arrivals = Arrivals::new(scene.jobs, follows).from(first);
     let mut completed = Vec::new();
-    let (mut round, mut arrived, mut left) = (0, 0, scene.jobs.len());
+    let (mut round, mut arrived) = (0, u64::from(first.0));
+    let mut left = scene.jobs.len() - first.index();
     let begin = arrivals.next_time().unwrap_or(i64::MIN);
     let mut last = i64::MIN;
     loop {
@@ -190,6 +174,13 @@ pub fn simulate_amid(
                 observer.completed(id, now);
                 left -= 1;
             }
+        }
+        // What ends at this very instant is not over before it.
+        let empty = completed.is_empty() && system.running.is_empty() && scheduler.waiting() == 0;
+        if let Some(next) = arrivals.due(now).filter(|_| empty && service.is_as_new())
+            && !observer.empty(next, now)
+        {
+            break;
         }
         while let Some((id, arrival)) = arrivals.arrived(now) {
             scene.stop.check()?;

@@ -24,6 +24,7 @@ trials!(
     other_machines_have_defaults_too,
     the_preset_is_named,
     threads_do_not_matter,
+    one_run_on_several_threads_is_the_same,
     contention_is_drawn,
     a_pattern_of_ones_own,
     policies_have_their_own_correlations,
@@ -344,6 +345,32 @@ fn threads_do_not_matter() {
     let one = run(1);
     assert_eq!(one.lines().count(), 5);
     assert_eq!(one, run(3));
+}
+
+/// Days of a few jobs each, with nothing between them: one run is cut there, and those who look on hear of
+/// all jobs.
+fn one_run_on_several_threads_is_the_same() {
+    let job = |number: u32| {
+        let (day, at) = (number / 5, number % 5);
+        let (submit, size) = (day * 86_400 + at * 200, 4 + (number * 7) % 29);
+        format!("{number} {submit} 0 600 {size} -1 -1 {size} 900 -1 1 1 1 1 1 1 -1 -1")
+    };
+    let trace: Vec<String> = (0..100).map(job).collect();
+    let dir = Dir::new().file("days.swf", trace.join("\n") + "\n");
+    for strategies in ["--alloc mc1x1 --sched easy", "--alloc mc1x1[tie=auto] --sched fcfs"] {
+        let run = |threads: u32, out: &str| {
+            let command = format!(
+                "contend --trace days.swf --mesh 8x8 {strategies} --format csv --no-plots \
+                 --threads {threads} --out {out}"
+            );
+            let printed = dir.replay(&command).code(0).stdout;
+            let jobs = dir.read(&format!("{out}/contend_jobs.csv"));
+            assert_eq!(jobs.lines().count(), 101);
+            (printed, jobs)
+        };
+        let one = run(1, &format!("one-{}", strategies.len()));
+        assert!(run(2, &format!("two-{}", strategies.len())) == one, "{strategies}");
+    }
 }
 
 fn contention_is_drawn() {

@@ -134,6 +134,10 @@ impl Gabl {
 }
 
 impl Allocator for Gabl {
+    fn forgets_when_empty(&self) -> bool {
+        true
+    }
+
     fn takes_outages(&self) -> bool {
         true
     }

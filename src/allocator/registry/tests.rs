@@ -1,6 +1,6 @@
 use super::*;
-use crate::allocator::Request;
 use crate::allocator::centre::TieRule;
+use crate::allocator::{Allocator, Request, Times};
 use crate::machine::Machine;
 use crate::topology::{NodeId, Topology};
 use proptest::prelude::*;
@@ -193,4 +193,142 @@ proptest! {
             prop_assert_eq!(chosen.len(), machine.processors(), "{}", spec);
         }
     }
+}
+
+/// A request of a share of the free processors, or the end of such a job.
+type Step = (f64, bool);
+
+/// Follows a strategy through jobs: what it answers, and what it has counted since.
+fn course(
+    allocator: &mut dyn Allocator,
+    machine: &mut Machine,
+    steps: &[Step],
+    held: &mut Vec<Vec<NodeId>>,
+) -> Vec<String> {
+    let counted = |allocator: &dyn Allocator| allocator.census().unwrap_or_default();
+    let before = counted(allocator);
+    let mut told = Vec::new();
+    for &(share, end) in steps {
+        if end && !held.is_empty() {
+            let ended = held.swap_remove((share * held.len() as f64) as usize);
+            machine.release(&ended);
+            allocator.released(machine, &ended);
+            continue;
+        }
+        let size = 1 + ((machine.processors() - 1) as f64 * share * share) as u32;
+        let times = Times { now: told.len() as i64, limit: Some((20.0 * share) as u32) };
+        let (request, mut chosen) = (Request { times, ..Request::of_size(size) }, Vec::new());
+        let answer = allocator.allocate(machine, request, &mut chosen);
+        let now = counted(allocator);
+        let blocks = answer.map(|()| now.blocks);
+        let since = (now.searches - before.searches, now.operations - before.operations);
+        let covers = allocator.refusal_covers(request, Request::of_size(size + 1));
+        told.push(format!(
+            "{size} {blocks:?} {chosen:?} {} {since:?} {covers} {:?}",
+            now.busy_list,
+            allocator.blocked(),
+        ));
+        if !chosen.is_empty() {
+            machine.occupy(&chosen);
+            held.push(chosen);
+        }
+    }
+    told
+}
+
+/// What [forgets](Allocator::forgets_when_empty) on some machine, of all strategies and variants of some.
+fn forgetful(topology: &Topology) -> Vec<AllocatorSpec> {
+    let variants = [
+        "mc1x1[tie=2,13,20,6]",
+        "mc1x1[tie=2,13,20,6,slack=0.1]",
+        "mc1x1[tie=2,13,20,6,9]",
+        "mc1x1[order=scan]",
+        "mc1x1[tie=auto]",
+        "mm[tie=2,13,20,6]",
+        "paging[size=1]",
+        "mbs[splitting=on-demand]",
+        "gabl[engine=literal]",
+        "busy-list[shape=near-square]",
+        "busy-list[engine=literal]",
+        "first-fit[engine=literal,shape=near-square]",
+        "turning-best-fit[shape=any]",
+        "anca[shape=near-square,cuts=2]",
+        "midplane[unit=2x2x2]",
+        "placements[tie=slurm]",
+    ];
+    let specs = standard().names().chain(variants).map(|name| name.parse().expect("a strategy"));
+    specs
+        .filter(|spec: &AllocatorSpec| {
+            !spec.recorded()
+                && spec.build(topology, 1).is_ok_and(|built| built.forgets_when_empty())
+        })
+        .collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    /// Whoever says that it forgets chooses and counts after any past as without one.
+    #[test]
+    fn on_an_empty_machine_nothing_is_left_of_the_past(
+        machine in proptest::sample::select(vec!["10x10", "7x5", "8x8", "torus:6x6", "4x3x5", "4x4x4", "torus[z]:3x3x4", "torus:4x4x4", "hypercube:6"]),
+        past in proptest::collection::vec((0.0..1.0f64, any::<bool>()), 1..30),
+        future in proptest::collection::vec((0.0..1.0f64, any::<bool>()), 1..30),
+    ) {
+        let topology: Topology = machine.parse().expect("a machine");
+        for spec in forgetful(&topology) {
+            let built = || {
+                let mut built = spec.build(&topology, 1).expect("it works");
+                built.reset();
+                built
+            };
+            let mut fresh = built();
+            let expected = course(fresh.as_mut(), &mut Machine::new(topology.clone()), &future, &mut Vec::new());
+            let (mut old, mut machine, mut held) = (built(), Machine::new(topology.clone()), Vec::new());
+            course(old.as_mut(), &mut machine, &past, &mut held);
+            for ended in held.drain(..) {
+                machine.release(&ended);
+                old.released(&machine, &ended);
+            }
+            prop_assert_eq!(old.census().map_or(0, |census| census.busy_list), 0, "{}", spec);
+            prop_assert!(old.blocked().is_none_or(|[blocked, _]| blocked == 0), "{}", spec);
+            prop_assert_eq!(course(old.as_mut(), &mut machine, &future, &mut held), expected, "{}", spec);
+        }
+    }
+}
+
+#[test]
+fn who_draws_or_learns_does_not_forget() {
+    let names = |machine: &str| -> Vec<String> {
+        let topology = machine.parse().expect("a machine");
+        forgetful(&topology).iter().map(AllocatorSpec::to_string).collect()
+    };
+    let (flat, deep, cube) = (names("8x8"), names("torus:4x4x4"), names("hypercube:6"));
+    for name in [
+        "mc1x1",
+        "mc1x1[tie=2,13,20,6]",
+        "gen-alg",
+        "mm",
+        "mc",
+        "hilbert-best-fit",
+        "paging",
+        "mbs",
+        "gabl",
+        "first-fit",
+        "best-fit",
+        "frame-sliding",
+        "adaptive-scan",
+        "busy-list",
+        "as-mb",
+        "buddy",
+        "anca",
+    ] {
+        assert!(flat.iter().any(|one| one == name), "{name}: {flat:?}");
+    }
+    assert!(deep.iter().any(|one| one.starts_with("midplane")), "{deep:?}");
+    for name in ["random", "mc1x1[tie=auto]", "rsr", "greedy-limit", "placements[tie=auto]"] {
+        assert!(!flat.iter().chain(&deep).any(|one| one == name), "{name}");
+    }
+    // How free subcubes were joined is remembered.
+    assert!(cube.iter().all(|name| !["afl", "free-list"].contains(&name.as_str())), "{cube:?}");
 }

@@ -2,13 +2,16 @@
 //!
 //! The [network](crate::network::links) of a coupled simulation: a job is looked at alone where it
 //! starts, and goes on at a rate that changes when others start or end.
+//!
+//! A run is not cut in [stretches](super::stretches): loads and reservations are sums of fractions over all
+//! jobs before, whose last digits depend on the order of adding. What takes long, looking at jobs alone,
+//! would be worth it less than moving flits is.
 
 use std::error::Error;
 
 use super::alone::Alone;
 use super::footprint::footprint;
 use super::{Isolation, Totals, TraceError, processes, say};
-use crate::network::Network;
 use crate::network::links::{LinkLoads, Slot};
 use crate::network::traffic::JobTraffic;
 use crate::simulation::{RunTimes, Service};
@@ -79,9 +82,9 @@ impl<'a> LinkService<'a> {
         &self.by_job
     }
 
-    /// The network without anybody, for its channels, and the cycles for which each was reserved.
-    pub fn reserved(&self) -> (&Network, &[f64]) {
-        (self.alone.network(), &self.reserved)
+    /// By channel, the cycles for which it was reserved.
+    pub fn reserved(&self) -> &[f64] {
+        &self.reserved
     }
 
     fn begin(&mut self, id: JobId, nodes: &[NodeId], now: i64) -> Result<(), TraceError> {

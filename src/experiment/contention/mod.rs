@@ -13,8 +13,10 @@ mod links;
 mod outcome;
 mod slices;
 mod stage;
+mod stretches;
 mod totals;
 mod trace;
+mod watcher;
 
 use std::error::Error;
 use std::sync::Arc;
@@ -169,6 +171,10 @@ impl Service for Communication {
     /// What fewer processes would send is not modelled.
     fn takes_folded(&self) -> bool {
         false
+    }
+
+    fn is_as_new(&self) -> bool {
+        self.holding.is_as_new() && self.refused.is_none() && self.traffic.is_quiet()
     }
 
     fn start(&mut self, id: JobId, job: &Job, nodes: &[NodeId], now: i64) {

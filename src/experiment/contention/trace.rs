@@ -15,6 +15,9 @@
 //! Arrivals and estimates are scaled alike, and a job that
 //! has nobody to send to holds its processors for its target, so that in isolation the load
 //! would be that of the trace.
+//!
+//! Where the machine is empty, what follows does not depend on what was. So a run goes on in several
+//! [stretches](super::stretches) at a time, with the same outcome to the last bit.
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -22,17 +25,18 @@ use serde::{Deserialize, Serialize};
 use super::LinkService;
 use super::alone::Alone;
 use super::isolation::is_near;
+use super::stretches::{self, Ran};
+use super::watcher::{Heard, Seen, Strategies, Watcher};
 use super::{Isolation, Stage, TraceError};
-use crate::allocator::Census;
 use crate::allocator::registry::AllocatorSpec;
+use crate::experiment::Cell;
 use crate::experiment::journal::CellId;
-use crate::experiment::{Cell, Pace, Watch};
-use crate::metrics::{Locality, Placement, SystemMetrics, SystemRecorder};
+use crate::metrics::{Placement, SystemMetrics};
+use crate::network::traffic::JobTraffic;
 use crate::network::{ChannelId, Network, Port};
 use crate::scheduler::registry::SchedulerSpec;
-use crate::simulation::{Observer, Scene, simulate};
-use crate::topology::NodeId;
-use crate::workload::{Job, JobId, Shake};
+use crate::simulation::{Scene, simulate};
+use crate::workload::Shake;
 
 /// One job among the others.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
@@ -102,7 +106,8 @@ pub struct TraceRun {
     pub link_use: Vec<LinkUse>,
 }
 
-/// Runs isolated jobs together. `seed` is that of the allocator and of what jobs draw: that
+/// Runs isolated jobs together, on the threads of the current rayon pool that have nothing else to do; what
+/// comes out does not depend on how many. `seed` is that of the allocator and of what jobs draw: that
 /// by which they were isolated, if they are to send what they sent alone.
 ///
 /// # Errors
@@ -114,49 +119,31 @@ pub fn run_trace(
     allocator: &AllocatorSpec,
     seed: u64,
 ) -> Result<TraceRun, TraceError> {
-    let Stage { topology, messages, watch, .. } = stage;
+    let Stage { topology, messages, .. } = stage;
     let jobs = &isolation.jobs;
     let processors = topology.processors();
-    let mut built = allocator.build(topology, seed)?;
-    built.stopped_by(watch.stop);
-    let pace = Pace::new(watch, jobs.len());
-    let locality = Locality::new(topology);
-    let (placements, nodes) = (vec![None; jobs.len()], vec![Vec::new(); jobs.len()]);
-    let quotas = &isolation.quotas;
-    let watcher = Watcher { locality, placements, nodes, jobs, quotas, watch, pace };
-    let mut observers = (SystemRecorder::new(jobs.len()), watcher);
-    let scene = Scene { jobs, topology, timed: false, stop: watch.stop };
-    let mut scheduler = scheduler.build(processors as u32);
-    let (scheduler, built) = (scheduler.as_mut(), built.as_mut());
-    let empty = Alone::new(stage, seed)?;
-    let (overhead, sent, link_use) = if messages.window.is_some() {
-        let mut service = LinkService::new(empty, isolation);
-        let overhead = simulate(scene, scheduler, built, &mut service, &mut observers)?;
-        let (network, reserved) = service.reserved();
-        let channels = (0..).zip(reserved).filter(|(_, cycles)| **cycles > 0.0);
-        let last = observers.0.ends().iter().copied().max().unwrap_or(0);
-        let used = channels.map(|(id, &cycles)| (ChannelId(id), cycles));
-        let link_use = link_use(network, processors, last as u64, used);
-        (overhead, service.by_job().to_vec(), link_use)
+    let cell = Strategies { scheduler, allocator, seed };
+    let (seen, sent, link_use) = if messages.window.is_some() {
+        let (seen, sent, reserved) = by_links(stage, isolation, cell)?;
+        let used = reserved.into_iter().filter(|(_, cycles)| *cycles > 0.0);
+        let last = seen.recorder.ends().iter().copied().max().unwrap_or(0);
+        let empty = Alone::new(stage, seed)?;
+        (seen, sent, link_use(empty.network(), processors, last as u64, used))
     } else {
-        let mut service = messages
-            .on(topology, seed, Some(isolation.quotas.clone()))?
-            .recording(jobs.len())
-            .stopped_by(watch.stop.clone());
-        let overhead = simulate(scene, scheduler, built, &mut service, &mut observers)?;
+        let Ran { seen, sent, busy, now } = stretches::run(stage, isolation, cell)?;
         // Every job once more by itself, where it was.
-        let nodes = observers.1.nodes.par_iter().enumerate().with_max_len(1);
+        let empty = Alone::new(stage, seed)?;
+        let nodes = seen.nodes.par_iter().enumerate().with_max_len(1);
         let alone = nodes.map(|(job, nodes)| {
-            let packets = quotas[job];
+            let packets = isolation.quotas[job];
             if packets > 0 { empty.time(nodes, job as u64, packets) } else { Ok(0) }
         });
         let alone: Vec<u64> = alone.collect::<Result<_, TraceError>>()?;
-        let sent = service.by_job().iter().copied().zip(alone).collect();
-        let network = service.traffic.network();
-        let used = network.carried().map(|(id, busy, _)| (id, busy as f64));
-        (overhead, sent, link_use(network, processors, network.now(), used))
+        let sent: Vec<_> = sent.into_iter().zip(alone).collect();
+        let used = (0..).map(ChannelId).zip(busy.into_iter().map(|cycles| cycles as f64));
+        (seen, sent, link_use(empty.network(), processors, now, used))
     };
-    let (recorder, Watcher { placements, .. }) = observers;
+    let Seen { recorder, overhead, placements, .. } = seen;
     let times = recorder.starts().iter().zip(recorder.ends());
     let each = jobs.iter().zip(placements).zip(times).zip(&sent).zip(&isolation.service);
     let jobs = each.filter_map(|((((job, placement), (start, end)), sent), isolated)| {
@@ -182,6 +169,30 @@ pub fn run_trace(
         system: recorder.metrics(0, processors, &overhead),
         link_use,
     })
+}
+
+/// What was seen of the jobs, what every one sent and its cycles alone where it was, and the cycles for which
+/// channels were reserved.
+type ByLinks = (Seen, Vec<(JobTraffic, u64)>, Vec<(ChannelId, f64)>);
+
+/// All jobs in one piece, where link loads tell how long they take.
+fn by_links(
+    stage: Stage<'_>,
+    isolation: &Isolation,
+    strategies: Strategies<'_>,
+) -> Result<ByLinks, TraceError> {
+    let Stage { topology, watch, .. } = stage;
+    let Strategies { scheduler, allocator, seed } = strategies;
+    let mut built = allocator.build(topology, seed)?;
+    built.stopped_by(watch.stop);
+    let heard = Heard::new(watch, isolation.jobs.len());
+    let mut watcher = Watcher::new(topology, isolation, &heard);
+    let scene = Scene { jobs: &isolation.jobs, topology, timed: false, stop: watch.stop };
+    let mut scheduler = scheduler.build(topology.processors() as u32);
+    let mut service = LinkService::new(Alone::new(stage, seed)?, isolation);
+    let overhead = simulate(scene, scheduler.as_mut(), built.as_mut(), &mut service, &mut watcher)?;
+    let reserved = (0..).map(ChannelId).zip(service.reserved().iter().copied()).collect();
+    Ok((watcher.seen(overhead), service.by_job().to_vec(), reserved))
 }
 
 /// The shares of the time for which the links that leave a processor were reserved, by direction: on a
@@ -240,33 +251,6 @@ pub fn contended_id(
         text += &shake.identity(trace.copy);
     }
     CellId::of(&text)
-}
-
-/// Notes where jobs are.
-struct Watcher<'a> {
-    locality: Locality,
-    placements: Vec<Option<Placement>>,
-    /// By job that sends packets, the processors of its processes.
-    nodes: Vec<Vec<NodeId>>,
-    jobs: &'a [Job],
-    quotas: &'a [u64],
-    watch: Watch<'a>,
-    pace: Pace<'a>,
-}
-
-impl Observer for Watcher<'_> {
-    fn started(&mut self, id: JobId, _: i64, nodes: &[NodeId], _: Option<Census>) {
-        self.pace.started();
-        let size = self.jobs[id.index()].size;
-        self.placements[id.index()] = Some(self.locality.placement(nodes, size));
-        if self.quotas[id.index()] > 0 {
-            self.nodes[id.index()] = nodes[..size as usize].to_vec();
-        }
-    }
-
-    fn completed(&mut self, _: JobId, _: i64) {
-        (self.watch.jobs_done)(1);
-    }
 }
 
 #[cfg(test)]

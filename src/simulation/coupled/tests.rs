@@ -4,8 +4,10 @@ use super::*;
 use crate::allocator::Census;
 use crate::allocator::registry::{self, AllocatorSpec};
 use crate::scheduler::registry::SchedulerSpec;
-use crate::scheduler::{Easy, OutOfOrder, QueueOrder, Strict, plain};
-use crate::simulation::{Decision, ReplayError, RunTimes, Timeline, replay};
+use crate::scheduler::{Easy, OutOfOrder, Promises, QueueOrder, Strict, plain};
+use crate::simulation::{Decision, Outages, ReplayError, RunTimes, Timeline, replay};
+use crate::stop::Stop;
+use crate::topology::Topology;
 
 /// Processors in a row, numbered on; first fit. Refuses wherever no gap is long enough.
 struct Intervals;
@@ -404,3 +406,4 @@ fn what_was_refused_is_not_asked_again_on_the_same_machine() {
 mod answers;
 mod guard;
 mod outages;
+mod stretches;

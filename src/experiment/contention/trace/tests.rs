@@ -3,12 +3,14 @@ use std::sync::Arc;
 use proptest::prelude::*;
 
 use super::*;
+use crate::experiment::Watch;
 use crate::experiment::contention::Messages;
 use crate::experiment::contention::isolate;
 use crate::network::Settings;
 use crate::network::traffic::{Demand, Mapping, Preset, Program, Quota, Traffic, TrafficOptions};
 use crate::stop::Stop;
-use crate::topology::Topology;
+use crate::topology::{NodeId, Topology};
+use crate::workload::Job;
 
 fn job(submit: i64, run: i64, size: u32) -> Job {
     Job { number: 0, submit, run, estimate: run, size, line: 0, shape: None, limit: None }

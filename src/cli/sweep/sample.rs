@@ -38,6 +38,9 @@ const PLANNED: f64 = 0.8;
 /// kinds have. It takes long if it takes that part of its own time.
 const PART: u32 = 8;
 
+/// A decision of a strategy that took long to make has so long in any case: without it nothing is known.
+const DECISION: Duration = Duration::from_millis(100);
+
 /// How long something may take.
 #[derive(Clone, Copy, Debug)]
 pub struct Limit {
@@ -215,7 +218,8 @@ impl Sampler<'_> {
 impl Making {
     /// How long an allocator takes to decide about a job, and whether it did.
     fn decision(&self, cell: &Cell, mut built: Box<dyn Allocator>) -> (Duration, bool) {
-        let stop = Limit { work: self.left(), ..self.limit }.stop();
+        let (work, until) = (self.left().max(DECISION), Instant::now() + DECISION);
+        let stop = Limit { work, until: self.limit.until.max(until) }.stop();
         built.stopped_by(&stop);
         built.reset();
         let machine = Machine::new(cell.trace.topology.clone());
@@ -227,10 +231,10 @@ impl Making {
         (worked() - begin, !matches!(decided, Err(Refusal::Stopped(_))))
     }
 
-    /// What is known where no window ran, but a decision: others may be cheaper as far as windows may be, and as
-    /// far as they may become so.
+    /// What is known where few decisions were made, or none: others may be cheaper as far as those of a single
+    /// window may be, and twice as far again, as the machine was empty.
     fn lower_end(self, decision: f64, counted: usize) -> Sample {
-        let open = Seconds { open: true, ..Seconds::exactly(decision / ALONE / ALONE) };
+        let open = Seconds { open: true, ..Seconds::exactly(decision / ALONE.powi(3)) };
         let set_up = Seconds::exactly(self.made).widened();
         let scheduling = (!self.coupled).then(|| self.scheduling());
         Sample { cost: Cost { set_up, job: open }, scheduling, windows: self.windows, counted }
@@ -300,7 +304,7 @@ impl Making {
 }
 
 /// What a job of all these costs, of which windows tell some. The machine is full at the end of a window, so that
-/// late jobs count; what changed in its course may change as much again. How windows differ tells how far
+/// late jobs count; what changed in its course may change as much again, and twice in a short one. How windows differ tells how far
 /// their mean is from that of all.
 fn of_all(windows: &[Costs], jobs: usize) -> Seconds {
     let sum = |of: fn(&Costs) -> f64| windows.iter().map(of).sum::<f64>();
@@ -310,6 +314,9 @@ fn of_all(windows: &[Costs], jobs: usize) -> Seconds {
         return Seconds::default();
     }
     let unseen = (1.0 - sum(|window| window.jobs) / jobs as f64).clamp(0.0, 1.0);
+    // A short window does not fill its machine.
+    let short = windows.iter().any(|window| window.jobs < ENOUGH as f64);
+    let again = unseen * if short { 2.0 } else { 1.0 };
     let trend = (usual * count / sum(|window| window.early).max(f64::MIN_POSITIVE)).ln();
     let logs = windows.iter().map(|window| window.late.max(f64::MIN_POSITIVE).ln());
     let mean = logs.clone().sum::<f64>() / count;
@@ -317,8 +324,8 @@ fn of_all(windows: &[Costs], jobs: usize) -> Seconds {
         (logs.map(|log| (log - mean).powi(2)).sum::<f64>() / (count - 1.0).max(1.0)).sqrt();
     let student = windows.len().checked_sub(3).and_then(|place| STUDENT.get(place));
     let away = student.map_or(ALONE.ln(), |t| t * deviation / count.sqrt()) * unseen.sqrt();
-    let least = usual * (trend.min(0.0) * unseen - away).exp();
-    let most = usual * (trend.max(0.0) * unseen + away).exp();
+    let least = usual * (trend.min(0.0) * again - away).exp();
+    let most = usual * (trend.max(0.0) * again + away).exp();
     Seconds { usual, least, most, open: false }
 }
 
@@ -399,7 +406,8 @@ mod tests {
 
     #[test]
     fn windows_that_differ_tell_less() {
-        let window = |early: f64, late: f64| Costs { early, late, jobs: 10.0 };
+        let sized = |early: f64, late: f64, jobs: f64| Costs { early, late, jobs };
+        let window = |early: f64, late: f64| sized(early, late, 10.0);
         let alike = of_all(&[window(1.0, 1.0); 5], 1000);
         assert_eq!(alike, Seconds::exactly(1.0));
         let differ = [window(1.0, 0.5), window(1.0, 1.0), window(1.0, 1.5)];
@@ -410,8 +418,11 @@ mod tests {
         assert!(one.least > 0.49 && one.least < 0.51 && one.most > 1.99, "{one:?}");
         assert!(of_all(&[window(1.0, 1.0)], 11).least > 0.8);
         // What became cheaper by half may become so once more.
+        let falls = of_all(&[sized(2.0, 1.0, 200.0); 5], 1_000_000);
+        assert!(falls.least > 0.49 && falls.least < 0.51 && falls.most == 1.0, "{falls:?}");
+        // And once again where the windows were short.
         let falls = of_all(&[window(2.0, 1.0); 5], 1_000_000);
-        assert!(falls.least < 0.51 && falls.most == 1.0, "{falls:?}");
+        assert!(falls.least > 0.24 && falls.least < 0.26 && falls.most == 1.0, "{falls:?}");
         assert_eq!(of_all(&[], 9), Seconds::default());
     }
 

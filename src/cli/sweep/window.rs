@@ -11,7 +11,10 @@ use crate::stop::{Stop, worked};
 
 /// Windows in which cells of several kinds run: each is cut out, and scheduled, once.
 #[derive(Default)]
-pub struct Windows(Mutex<HashMap<(usize, Range<usize>), Arc<Window>>>);
+pub struct Windows(Mutex<HashMap<Key, Arc<Window>>>);
+
+/// Where its trace is in memory, and which jobs.
+type Key = (usize, Range<usize>);
 
 /// Some jobs of a trace, or all.
 pub struct Window {

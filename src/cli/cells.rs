@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::compatible::{amid_outages, asks_for_logs, asks_for_nodes, compatible, moves_no_log};
+use super::every::Tried;
 use super::exit::{Failure, tell};
 use super::load::load_traces;
 use super::recorded::{placed, repeats_places, tell_conflicts, tell_left_out, tell_without_waits};
@@ -33,7 +34,7 @@ pub struct Loaded {
 impl Loaded {
     /// Loads the traces of a grid, which may come from a `file`.
     pub fn load(grid: ParameterGrid, file: Option<&Path>, quiet: bool) -> Result<Self, Failure> {
-        compatible(&grid, &grid.machines)?;
+        compatible(&grid, &grid.machines, &[])?;
         moves_no_log(&grid)?;
         asks_for_nodes(&grid)?;
         asks_for_logs(&grid)?;
@@ -52,17 +53,14 @@ impl Loaded {
         }
         // To make an allocator takes long on a large machine: those of the grid's machines were made.
         let machines = traces.iter().map(|trace| &trace.topology);
-        compatible(&grid, machines.filter(|machine| !grid.machines.contains(machine)))?;
+        compatible(&grid, machines.filter(|machine| !grid.machines.contains(machine)), &[])?;
         Self::checked(grid, traces, quiet)
     }
 
-    /// The cells of a grid on its traces.
-    pub(super) fn planned(
-        grid: ParameterGrid,
-        traces: Vec<Arc<Trace>>,
-        quiet: bool,
-    ) -> Result<Self, Failure> {
-        compatible(&grid, traces.iter().map(|trace| &trace.topology))?;
+    /// The cells of a grid on the traces on which strategies were tried for it.
+    pub(super) fn planned(grid: ParameterGrid, tried: Tried, quiet: bool) -> Result<Self, Failure> {
+        let Tried { traces, works } = tried;
+        compatible(&grid, traces.iter().map(|trace| &trace.topology), &works)?;
         Self::checked(grid, traces, quiet)
     }
 

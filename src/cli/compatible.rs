@@ -106,10 +106,11 @@ pub fn never_down(grid: &GridArgs) -> Result<(), Failure> {
 }
 
 /// A strategy that does not work on a machine, or not with a scheduler, is found before any
-/// work.
+/// work. Those `known` were [found to work](working) there.
 pub fn compatible<'a>(
     grid: &ParameterGrid,
     machines: impl IntoIterator<Item = &'a Topology>,
+    known: &[AllocatorSpec],
 ) -> Result<(), Failure> {
     let mut seen = HashSet::new();
     let machines: Vec<&Topology> = machines.into_iter().filter(|one| seen.insert(*one)).collect();
@@ -119,6 +120,9 @@ pub fn compatible<'a>(
     // On a large machine it takes long to make one.
     let on_all = |&index: &usize| -> Result<bool, Failure> {
         let strategy = grid.strategies.get(index).map_err(Failure::usage)?;
+        if !grid.measure.ties && known.contains(&strategy) {
+            return Ok(false);
+        }
         // A plan leaves out the others beside a scheduler that repeats the log.
         let is_recorded = |scheduler: &&SchedulerSpec| scheduler.recorded().is_some();
         let repeats = strategy.recorded() && grid.schedulers.iter().any(|s| is_recorded(&s));

@@ -29,8 +29,17 @@ pub const ELSEWHERE: &str =
 pub struct Chosen {
     /// The flags.
     pub args: GridArgs,
-    /// Their traces, if these had to be read: a pipe can be read only once.
-    pub traces: Option<Vec<Arc<Trace>>>,
+    /// What was tried to name them, if something was.
+    pub tried: Option<Tried>,
+}
+
+/// Traces, and what works there: a pipe can be read only once, and on a large machine it takes long to make a
+/// strategy.
+pub struct Tried {
+    /// The traces.
+    pub traces: Vec<Arc<Trace>>,
+    /// Strategies that work on all their machines, with all schedulers of the flags.
+    pub works: Vec<AllocatorSpec>,
 }
 
 /// Names what flags leave open: without any strategy those of the main job, if there is no trace or `alone` wants
@@ -40,7 +49,7 @@ pub fn chosen(args: &GridArgs, alone: bool, quiet: bool) -> Result<Chosen, Failu
     if open && args.trace.is_empty() {
         let alloc = vec![MAIN_JOB.to_string()];
         let tie = MAIN_JOB_TIES.map(str::to_string).to_vec();
-        return Ok(Chosen { args: GridArgs { alloc, tie, ..args.clone() }, traces: None });
+        return Ok(Chosen { args: GridArgs { alloc, tie, ..args.clone() }, tried: None });
     }
     if open && alone {
         return main_job(args, quiet);
@@ -78,8 +87,8 @@ impl Loaded {
     ) -> Result<Self, Failure> {
         let mut grid = of_flags(&chosen.args, &ListArgs::default(), shake)?;
         grid.measure = measure;
-        match chosen.traces {
-            Some(traces) => Self::planned(grid, traces, quiet),
+        match chosen.tried {
+            Some(tried) => Self::planned(grid, tried, quiet),
             None => Self::load(grid, None, quiet),
         }
     }
@@ -131,7 +140,7 @@ fn main_job(args: &GridArgs, quiet: bool) -> Result<Chosen, Failure> {
         false => Vec::new(),
     };
     let args = GridArgs { alloc, tie, ..args.clone() };
-    Ok(Chosen { args, traces: Some(trial.0.traces) })
+    Ok(Chosen { args, tried: Some(Tried { traces: trial.0.traces, works: kept }) })
 }
 
 /// With `all` among the allocators, all names.
@@ -140,7 +149,7 @@ fn expanded(args: &GridArgs, quiet: bool) -> Result<Chosen, Failure> {
     let before = named.len();
     named.retain(|name| !name.trim().eq_ignore_ascii_case(ALL));
     if named.len() == before {
-        return Ok(Chosen { args: args.clone(), traces: None });
+        return Ok(Chosen { args: args.clone(), tried: None });
     }
     let trial = trial(args, quiet)?;
     // Placements of a log are no strategy.
@@ -155,9 +164,10 @@ fn expanded(args: &GridArgs, quiet: bool) -> Result<Chosen, Failure> {
         let place = trial.place();
         tell(format_args!("--alloc all: {} strategies work on {place}{not}", kept.len()));
     }
-    let kept = kept.iter().map(ToString::to_string);
-    let alloc = named.into_iter().map(str::to_string).chain(kept).collect();
-    Ok(Chosen { args: GridArgs { alloc, ..args.clone() }, traces: Some(trial.0.traces) })
+    let names = kept.iter().map(ToString::to_string);
+    let alloc = named.into_iter().map(str::to_string).chain(names).collect();
+    let tried = Some(Tried { traces: trial.0.traces, works: kept });
+    Ok(Chosen { args: GridArgs { alloc, ..args.clone() }, tried })
 }
 
 /// The traces and machines of flags, with a strategy that works everywhere.

@@ -69,6 +69,14 @@ pub fn run_cell(
         .map_err(|cause| CellError { key: Box::new(cell.key()), cause })
 }
 
+/// Whether a cell schedules its jobs as it runs, with what its allocator does, and not once for all cells of
+/// its trace and scheduler; `allocator` is its own.
+pub fn is_coupled(cell: &Cell, allocator: &dyn Allocator) -> bool {
+    let amid = !cell.trace.outages().is_empty();
+    let changes = !allocator.keeps_schedule() || allocator.census().is_some();
+    cell.allocator.recorded() || amid || changes
+}
+
 fn measured(
     run: u32,
     cell: &Cell,
@@ -82,9 +90,7 @@ fn measured(
     let key = cell.key();
     let Admitted { cell, turned_away } = Admitted::by(allocator.as_mut(), cell)?;
     let cell = cell.as_ref();
-    let amid = !cell.trace.outages().is_empty();
-    let coupled = amid || !allocator.keeps_schedule() || allocator.census().is_some();
-    let play = match coupled {
+    let play = match is_coupled(cell, allocator.as_ref()) {
         _ if cell.allocator.recorded() => repeated,
         true => coupled_run,
         false => replayed,

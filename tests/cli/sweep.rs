@@ -105,6 +105,14 @@ fn plan_lists_the_cells() {
     // Where distances alone are measured, vectors are replayed as one.
     let dir = dir.file("distances.toml", format!("placements = false\n{GRID}"));
     dir.replay("plan distances.toml").code(0).says(" tie vectors are replayed as one, ");
+    // What tunes its vector is a kind of its own.
+    let tuned = dir.replay("plan --jobs 20 --alloc mc1x1 --tie none --tie auto --tie 2,13,20,6");
+    let tuned = tuned.code(0).says(" of 2 kinds of cells").prints("mc1x1[tie=auto]");
+    tuned.says("plan: 3 combinations, 3 cells of distinct strategies\n");
+    dir.replay("plan --jobs 1 --alloc random")
+        .code(0)
+        .says("plan: 1 combination, 1 cell of distinct strategies\nplan: ")
+        .says(" on 1 thread, ");
     // A long list is cut: the dearest have rows, the others one.
     let long = dir.replay("plan --jobs 20 --alloc all --sched fcfs,easy -q").code(0);
     let rows: Vec<&str> = long.stdout.lines().collect();

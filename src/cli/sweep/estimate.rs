@@ -1,31 +1,40 @@
 //! How long a sweep takes, from windows of jobs of some of its cells.
 //!
-//! Cells of one trace, one scheduler and one strategy are a kind: they differ in tie vectors, seeds and
-//! copies. Each kind has a share of the budget. In it windows of jobs run, from three places of the
-//! trace, each on an empty machine, and ever larger ones while they fit. Cells that a sweep replays as
-//! one are sampled as one. What a window of one job takes is the set-up of a cell; what a further job costs in
-//! the windows of the largest size, times jobs and cells, is the rest of the estimate; the cheapest and the
-//! dearest of them, with a margin, are its range. Many tie vectors that are replayed as one part in the course of a
-//! trace, which short windows do not show: some of them run in longer windows, and part more often than all
-//! would. What a job costs lies between the two. Nothing is known
-//! of cells that ran before, and nothing is asked of them.
+//! Cells of one trace, one scheduler and one strategy are a kind: they differ in fixed tie vectors, seeds and
+//! copies. Each kind has a share of the budget, which is time of a thread. In it windows of jobs run, from
+//! several places of the trace, each on an empty machine: the first of few jobs, which tells how many can
+//! follow. Cells that a sweep replays as one are sampled as one. What a window takes up to its first
+//! placement is the set-up of a cell. What further jobs cost in the second half of a window, when its machine is
+//! full, times jobs and cells, is the rest of the estimate. Its range goes by how much the windows differ
+//! and how much a job's cost changes in the course of them, with a margin. A window that was cut counts with the jobs
+//! that it placed. Many tie vectors that are replayed as one part in the course of a trace, which
+//! short windows do not show: some of them run in longer windows, and part more often than all would. What a
+//! job costs lies between the two. Nothing is known of cells that ran before, and nothing is asked of them.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::seconds::Seconds;
-use super::window::{Cost, ENOUGH, Sample, Sampler};
-use crate::cli::exit::Failure;
-use crate::experiment::Trace;
-use crate::experiment::sweep::{Plan, done_as_one};
-use crate::naming::NameError;
+use rayon::prelude::*;
 
-/// What all samples may take together, and how long after the begin of the command they end if its
-/// preparations took long; some time they have in any case.
+use super::sample::{Cost, ENOUGH, Limit, Sample, Sampler};
+use super::seconds::Seconds;
+use super::window::{Windows, lock};
+use crate::allocator::centre::TieRule;
+use crate::cli::exit::Failure;
+use crate::experiment::sweep::{Plan, done_as_one};
+use crate::experiment::{Cell, Trace};
+use crate::naming::NameError;
+use crate::stop::worked;
+
+/// What all samples may take together of each thread, and how long after the begin of the command they end if
+/// its preparations took long or others work on the machine; some time they have in any case.
 const BUDGET: Duration = Duration::from_millis(1200);
 const ANSWER: Duration = Duration::from_millis(1900);
 const LEAST: Duration = Duration::from_millis(400);
+
+/// So much as this part of all that, and the last part of the time, is for the schedules of whole traces.
+const SCHEDULES: u32 = 4;
 
 /// With more strategies all of one entry of the grid are one: a sample needs time.
 const STRATEGIES: usize = 64;
@@ -81,6 +90,42 @@ pub struct Estimate {
 /// Runs by trace, scheduler and strategy.
 type Kinds = BTreeMap<[usize; 3], Vec<u32>>;
 
+/// What samples told.
+#[derive(Default)]
+struct Told {
+    /// By kind.
+    samples: HashMap<[usize; 3], Sample>,
+    /// By trace and scheduler: what it took to schedule all its jobs, open if that did not come to its end.
+    schedules: HashMap<[usize; 2], Seconds>,
+    /// By trace: what it takes to make a shaken copy.
+    copies: HashMap<usize, f64>,
+    /// The most cells that were sampled as one.
+    as_one: usize,
+}
+
+/// Takes samples on all threads.
+struct Samplers<'a> {
+    plan: &'a Plan,
+    traces: &'a [Arc<Trace>],
+    /// Cells of all kinds.
+    cells: usize,
+    /// Those that decide most first.
+    order: Vec<(&'a [usize; 3], &'a Vec<u32>)>,
+    windows: Windows,
+    /// For samples on each thread.
+    all: Limit,
+    /// What each schedule of a whole trace may take.
+    scheduling: Limit,
+    left: Mutex<Left>,
+    told: Mutex<Told>,
+}
+
+/// What is left to do, and the time of threads for it.
+struct Left {
+    next: usize,
+    work: Duration,
+}
+
 /// The kinds of these cells; with their times, if asked for, for a command that began then.
 pub fn estimate(
     plan: &Plan,
@@ -90,31 +135,142 @@ pub fn estimate(
     begin: Instant,
 ) -> Result<Estimate, Failure> {
     let (kinds, strategies) = kinds(plan, cells).map_err(Failure::usage)?;
-    let now = Instant::now();
-    let last = (begin + ANSWER).clamp(now + LEAST, now + BUDGET);
-    // Those that decide most first.
-    let mut order: Vec<_> = kinds.iter().collect();
-    order.sort_by_key(|(kind, runs)| (std::cmp::Reverse(weight(plan, runs)), **kind));
-    let (mut sampled, mut as_one) = (HashMap::new(), 1);
-    for (done, (kind, runs)) in order.iter().enumerate().filter(|_| timed) {
+    let told = match timed {
+        true => Samplers::new(plan, traces, &kinds, cells.len(), begin).run()?,
+        false => Told::default(),
+    };
+    Ok(together(plan, &kinds, &strategies, &told))
+}
+
+impl<'a> Samplers<'a> {
+    fn new(
+        plan: &'a Plan,
+        traces: &'a [Arc<Trace>],
+        kinds: &'a Kinds,
+        cells: usize,
+        begin: Instant,
+    ) -> Self {
         let now = Instant::now();
-        let Some(end) = share(now, last, order.len() - done) else { break };
-        let bundle = bundle(plan, traces, runs, cells.len()).map_err(Failure::usage)?;
-        as_one = as_one.max(bundle.len());
+        let last = (begin + ANSWER).max(now + LEAST);
+        let until = last - (last - now) / SCHEDULES;
+        let mut order: Vec<_> = kinds.iter().collect();
+        order.sort_by_key(|(kind, runs)| (std::cmp::Reverse(weight(plan, runs)), **kind));
+        let threads = rayon::current_num_threads().clamp(1, order.len().max(1)) as u32;
+        let all = Limit { work: BUDGET.min(until - now), until };
+        let work = all.work * threads;
+        let schedules: HashSet<_> = kinds.keys().map(|kind| [kind[0], kind[1]]).collect();
+        let scheduling = (work / SCHEDULES / schedules.len().max(1) as u32).min(last - until);
+        let scheduling = Limit { work: scheduling, until: last };
+        let (left, told) = (Mutex::new(Left { next: 0, work }), Mutex::default());
+        let windows = Windows::default();
+        Self { plan, traces, cells, order, windows, all, scheduling, left, told }
+    }
+
+    fn run(self) -> Result<Told, Failure> {
+        let threads = rayon::current_num_threads().max(1);
+        let one = |_| -> Result<(), Failure> {
+            while let Some((kind, runs, limit)) = self.next(threads) {
+                let begin = worked();
+                self.kind(*kind, runs, limit)?;
+                // What one leaves, or takes beyond its share, is of the others.
+                let mut left = lock(&self.left);
+                left.work = (left.work + limit.work).saturating_sub(worked() - begin);
+            }
+            Ok(())
+        };
+        (0..threads).into_par_iter().with_max_len(1).try_for_each(one)?;
+        Ok(self.told.into_inner().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// The next kind, with what its sample may take; `None` if none is left, or no time.
+    fn next(&self, threads: usize) -> Option<(&'a [usize; 3], &'a Vec<u32>, Limit)> {
+        let mut left = lock(&self.left);
+        let &(kind, runs) = self.order.get(left.next)?;
+        let kinds = self.order.len() - left.next;
+        let limit = share(Instant::now(), self.all.until, left.work, kinds, threads)?;
+        left.next += 1;
+        left.work = left.work.saturating_sub(limit.work);
+        Some((kind, runs, limit))
+    }
+
+    /// Samples a kind.
+    fn kind(&self, kind: [usize; 3], runs: &[u32], limit: Limit) -> Result<(), Failure> {
+        let Self { plan, traces, .. } = *self;
+        let bundle = bundle(plan, traces, runs, self.cells).map_err(Failure::usage)?;
+        let as_one = bundle.len();
         let of_run = |&run: &u32| Ok((run, plan.cell(traces, run).map_err(Failure::usage)?));
         let bundle: Vec<_> = bundle.iter().map(of_run).collect::<Result<_, Failure>>()?;
+        let (_, first) = bundle[0].clone();
         let few: Vec<_> = match bundle.len() > FEW {
             true => bundle.iter().step_by(bundle.len().div_ceil(FEW)).cloned().collect(),
             false => Vec::new(),
         };
-        let middle = if few.is_empty() { end } else { now + (end - now) / 2 };
-        let of = |cells, end| Some(Sampler::new(cells, plan.grid.measure, end, last)?.sample());
-        if let Some(many) = of(bundle, middle) {
-            let few = of(few, end);
-            sampled.insert(**kind, few.map_or(many, |few| many.of_more(few)));
+        let sample = |cells: Vec<(u32, Cell)>, own: Limit| {
+            let (measure, limits) = (plan.grid.measure, [own, self.all]);
+            Sampler { cells, measure, windows: &self.windows, limits }.sample()
+        };
+        let sample = match few.is_empty() {
+            true => sample(bundle, limit),
+            false => {
+                let now = Instant::now();
+                let until = now + limit.until.saturating_duration_since(now) / 2;
+                let many = sample(bundle, Limit { work: limit.work / 2, until });
+                many.of_more(sample(few, Limit { work: limit.work / 2, ..limit }))
+            }
+        };
+        let mut told = lock(&self.told);
+        told.as_one = told.as_one.max(as_one);
+        told.samples.insert(kind, sample);
+        let copied = plan.grid.copies() > 0 && !told.copies.contains_key(&kind[0]);
+        if copied {
+            told.copies.insert(kind[0], 0.0);
+        }
+        let pair = [kind[0], kind[1]];
+        let per_job = sample.scheduling.filter(|_| !told.schedules.contains_key(&pair));
+        if let Some(per_job) = per_job {
+            // Until more is known, and so that nobody else does the same.
+            told.schedules.insert(pair, roughly(per_job * plan.jobs(runs[0]) as f64));
+        }
+        drop(told);
+        if let (true, Some(shake)) = (copied, &plan.grid.shake) {
+            let begin = worked();
+            let trace = &traces[kind[0]];
+            drop(trace.with_jobs(shake.copy(&trace.workload.jobs, 1)));
+            lock(&self.told).copies.insert(kind[0], (worked() - begin).as_secs_f64());
+        }
+        if let Some(per_job) = per_job
+            && let Some(took) = self.schedule(&first, per_job)
+        {
+            lock(&self.told).schedules.insert(pair, took);
+        }
+        Ok(())
+    }
+
+    /// What it takes to schedule the whole trace of a cell, if windows say that there is time for that.
+    fn schedule(&self, cell: &Cell, per_job: f64) -> Option<Seconds> {
+        let jobs = cell.trace.workload.jobs.len();
+        let may = self.scheduling.work.as_secs_f64();
+        let known = cell.trace.scheduled(&cell.scheduler).is_some();
+        if !known && per_job * jobs as f64 > may {
+            return None;
+        }
+        let begin = worked();
+        let window = self.windows.of(&cell.trace, 0..jobs);
+        let took = window.schedule(&cell.scheduler, &self.scheduling.stop());
+        let spent = (worked() - begin).as_secs_f64();
+        match took {
+            Some(took) => Some(Seconds::exactly(took).widened()),
+            // Its queue grows beyond that of a window.
+            None if spent >= may => Some(Seconds { open: true, ..Seconds::exactly(spent) }),
+            // Others worked on the machine.
+            None => None,
         }
     }
-    Ok(together(plan, &kinds, &strategies, &sampled, as_one))
+}
+
+/// What windows tell of the schedule of a trace, in which queues are others.
+fn roughly(seconds: f64) -> Seconds {
+    Seconds { usual: seconds, least: seconds / 2.0, most: 2.0 * seconds, open: false }
 }
 
 /// The cells by kind, and the names of their strategies.
@@ -124,7 +280,10 @@ fn kinds(plan: &Plan, cells: &[u32]) -> Result<(Kinds, Vec<String>), NameError> 
     let mut strategies = Vec::new();
     let mut of = Vec::with_capacity(of_grid.len());
     for index in 0..of_grid.len() {
-        let name = of_grid.get(index)?.without_tie().to_string();
+        let strategy = of_grid.get(index)?;
+        // One that tunes its vector does other work than one that has it.
+        let tunes = strategy.tie_breaking().is_some_and(|breaking| breaking.tie == TieRule::Auto);
+        let name = if tunes { strategy.name() } else { strategy.without_tie() }.to_string();
         of.push(*names.entry(name).or_insert_with_key(|name| {
             strategies.push(name.clone());
             strategies.len() - 1
@@ -142,10 +301,19 @@ fn kinds(plan: &Plan, cells: &[u32]) -> Result<(Kinds, Vec<String>), NameError> 
     Ok((kinds, strategies))
 }
 
-/// When the first of so many samples ends, if all are to end by then; `None` if the time is up.
-fn share(now: Instant, end: Instant, samples: usize) -> Option<Instant> {
-    let left = end.checked_duration_since(now).filter(|left| !left.is_zero())?;
-    Some(now + left.div_f64(samples.max(1) as f64))
+/// What the first of so many samples may take on one of some threads, if all are to end by then and have `work`
+/// together; `None` if the time is up.
+fn share(
+    now: Instant,
+    until: Instant,
+    work: Duration,
+    samples: usize,
+    threads: usize,
+) -> Option<Limit> {
+    let left = until.checked_duration_since(now).filter(|left| !left.is_zero())?;
+    let (samples, threads) = (samples.max(1) as f64, threads.max(1) as f64);
+    let wall = left.mul_f64((threads / samples).min(1.0));
+    Some(Limit { work: work.div_f64(samples).min(wall), until: now + wall })
 }
 
 /// Cells from the middle of a kind that a sweep of so many cells does as one.
@@ -162,45 +330,45 @@ fn bundle<'a>(
 }
 
 /// What samples of some kinds tell of all.
-fn together(
-    plan: &Plan,
-    kinds: &Kinds,
-    strategies: &[String],
-    sampled: &HashMap<[usize; 3], Sample>,
-    as_one: usize,
-) -> Estimate {
-    let in_order = || kinds.keys().filter_map(|kind| sampled.get(kind));
+fn together(plan: &Plan, kinds: &Kinds, strategies: &[String], told: &Told) -> Estimate {
+    let in_order = || kinds.keys().filter_map(|kind| told.samples.get(kind));
     let of_others = Cost::mean(in_order().map(|sample| sample.cost));
-    let copies = 1.0 + f64::from(plan.grid.copies());
+    let others = kinds.len() - in_order().count();
+    let copies = f64::from(plan.grid.copies());
+    // Once for all cells of a copy of a trace under a scheduler.
+    let schedules = told.schedules.values().copied().reduce(Seconds::and).unwrap_or_default();
+    let open = schedules.open || of_others.is_some_and(|cost| cost.job.open);
     let (mut all, mut longest) = (Seconds::default(), Seconds::default());
-    let (mut unsampled, mut scheduled) = (0, HashSet::new());
+    let (mut unsampled, mut copied) = (0, HashSet::new());
     let of_kind = |(kind, runs): (&[usize; 3], &Vec<u32>)| {
         let jobs = plan.jobs(runs[0]);
-        let known = sampled.get(kind);
-        if let Some(of_a_cell) = known.map(|sample| sample.cost).or(of_others) {
-            let of_a_cell = of_a_cell.of(jobs);
+        let each = told.samples.get(kind).map(|sample| sample.cost.of(jobs));
+        // A sum of least values has the least of the others, too.
+        let alike = if open { 1 } else { others };
+        let as_others = || of_others.map(|cost| cost.of(jobs).mean_of(alike));
+        if let Some(of_a_cell) = each.or_else(as_others) {
             all = all.and(of_a_cell.times(runs.len() as f64));
             longest = longest.beside(of_a_cell);
         }
-        if let (Some(sample), true) = (known, scheduled.insert([kind[0], kind[1]])) {
-            // Once for all cells of a copy of a trace under a scheduler.
-            all = all.and(Seconds::exactly(sample.scheduling * jobs as f64).times(copies));
+        if let (Some(&made), true) = (told.copies.get(&kind[0]), copied.insert(kind[0])) {
+            all = all.and(Seconds::exactly(made).widened().times(copies));
         }
-        unsampled += if known.is_none() { runs.len() } else { 0 };
-        let each = known.map(|sample| sample.cost.of(jobs));
+        unsampled += if each.is_none() { runs.len() } else { 0 };
         let strategy = strategies[kind[2]].clone();
         KindEstimate { first: runs[0], strategy, cells: runs.len(), jobs, each }
     };
     let kinds: Vec<_> = kinds.iter().map(of_kind).collect();
+    let all = all.and(schedules.times(1.0 + copies));
     let cells = kinds.iter().map(|kind| kind.cells).sum::<usize>();
     let threads = rayon::current_num_threads().min(cells).max(1);
     // No cell runs on two threads.
     let elapsed = of_others.map(|_| all.times(1.0 / threads as f64).beside(longest));
-    let shortest = in_order().map(|sample| sample.counted).min();
+    let samples = || told.samples.values();
+    let shortest = samples().map(|sample| sample.counted).min();
     Estimate {
-        windows: in_order().map(|sample| sample.windows).sum(),
+        windows: samples().map(|sample| sample.windows).sum(),
         short: shortest.filter(|&jobs| jobs < ENOUGH),
-        as_one,
+        as_one: told.as_one.max(1),
         unsampled,
         all: of_others.map(|_| all),
         elapsed,
@@ -225,12 +393,16 @@ mod tests {
         [[allocator]]\nname = 'random'\n";
 
     fn plan() -> (Plan, Vec<Arc<Trace>>) {
+        plan_of(GRID)
+    }
+
+    fn plan_of(grid: &str) -> (Plan, Vec<Arc<Trace>>) {
         let jobs: String = (1..=40).map(|n| format!("{n} {n} -1 9 4\n")).collect();
         let swf = format!("; MaxProcs: 16\n{jobs}");
         let (policy, window) = (&Policy::JOHNSON, &Window::ALL);
         let workload =
             Workload::from_reader(swf.as_bytes(), "t.swf", policy, window, Default::default());
-        let grid = ParameterGrid::parse(GRID, "grid.toml").expect("a grid");
+        let grid = ParameterGrid::parse(grid, "grid.toml").expect("a grid");
         let machine = "4x4".parse().expect("a machine");
         let workload = Arc::new(workload.expect("a trace"));
         let trace = Trace::new(workload, machine, "johnson", &grid.schedulers);
@@ -240,7 +412,11 @@ mod tests {
 
     fn sample(of_a_job: f64, counted: usize) -> Sample {
         let (set_up, job) = (Seconds::default(), Seconds::exactly(of_a_job));
-        Sample { cost: Cost { set_up, job }, scheduling: 0.0, windows: 3, counted }
+        Sample { cost: Cost { set_up, job }, scheduling: Some(0.0), windows: 3, counted }
+    }
+
+    fn told<const N: usize>(samples: [([usize; 3], Sample); N]) -> Told {
+        Told { samples: HashMap::from(samples), ..Told::default() }
     }
 
     #[test]
@@ -274,33 +450,51 @@ mod tests {
         let (plan, _) = plan();
         let cells: Vec<u32> = (0..plan.len()).collect();
         let (kinds, names) = kinds(&plan, &cells).expect("kinds");
-        let none = together(&plan, &kinds, &names, &HashMap::new(), 1);
+        let none = together(&plan, &kinds, &names, &told([]));
         assert!(none.all.is_none() && none.elapsed.is_none());
-        assert_eq!(none.unsampled, cells.len());
+        assert_eq!((none.unsampled, none.as_one), (cells.len(), 1));
         // One kind is known: all others count as it does.
-        let one = HashMap::from([([0, 0, 2], sample(0.5, 8))]);
-        let estimate = together(&plan, &kinds, &names, &one, 1);
-        assert_eq!(estimate.all, Some(Seconds::exactly(0.5 * 40.0 * cells.len() as f64)));
+        let one = told([([0, 0, 2], sample(0.5, 8))]);
+        let estimate = together(&plan, &kinds, &names, &one);
+        assert_eq!(estimate.all, Some(Seconds::exactly(0.5 * 39.0 * cells.len() as f64)));
         assert_eq!((estimate.unsampled, estimate.short), (cells.len() - 1, Some(8)));
-        assert_eq!(estimate.kinds[2].all(), Some(Seconds::exactly(20.0)));
+        assert_eq!(estimate.kinds[2].all(), Some(Seconds::exactly(19.5)));
         // One cell of a thousand times the cost is all that counts, on however many threads.
-        let mut every: HashMap<_, _> =
-            kinds.keys().map(|&kind| (kind, sample(0.0, usize::MAX))).collect();
-        every.insert([0, 1, 2], sample(1.0, usize::MAX));
-        let estimate = together(&plan, &kinds, &names, &every, 1);
-        assert_eq!(estimate.all, Some(Seconds::exactly(40.0)));
-        assert_eq!(estimate.elapsed, Some(Seconds::exactly(40.0)));
+        let mut every = told([]);
+        every.samples = kinds.keys().map(|&kind| (kind, sample(0.0, usize::MAX))).collect();
+        every.samples.insert([0, 1, 2], sample(1.0, usize::MAX));
+        let estimate = together(&plan, &kinds, &names, &every);
+        assert_eq!(estimate.all, Some(Seconds::exactly(39.0)));
+        assert_eq!(estimate.elapsed, Some(Seconds::exactly(39.0)));
         assert_eq!((estimate.unsampled, estimate.short, estimate.windows), (0, None, 18));
+        // A schedule counts once for all its cells.
+        every.schedules = HashMap::from([([0, 0], Seconds::exactly(5.0))]);
+        assert_eq!(together(&plan, &kinds, &names, &every).all, Some(Seconds::exactly(44.0)));
+    }
+
+    #[test]
+    fn strategies_that_tune_their_vector_are_a_kind() {
+        let grid = "[[allocator]]\nname = 'mc1x1'\ntie = ['1,2,3,4', 'none', 'auto', '4,3,2,1']\n";
+        let (plan, _) = plan_of(grid);
+        let cells: Vec<u32> = (0..plan.len()).collect();
+        let (kinds, names) = kinds(&plan, &cells).expect("kinds");
+        assert_eq!(names, ["mc1x1", "mc1x1[tie=auto]"]);
+        assert_eq!(kinds.values().map(Vec::len).collect::<Vec<_>>(), [3, 1]);
     }
 
     #[test]
     fn the_budget_is_shared_out() {
         let now = Instant::now();
         let second = Duration::from_secs(1);
-        assert_eq!(share(now, now + 4 * second, 4), Some(now + second));
-        // What one leaves, the others have.
-        assert_eq!(share(now + second / 2, now + 2 * second, 1), Some(now + 2 * second));
-        assert_eq!(share(now + second, now + second, 3), None);
-        assert_eq!(share(now + 2 * second, now + second, 3), None);
+        let end = now + 4 * second;
+        let of = |work: Duration, samples, threads| share(now, end, work, samples, threads);
+        let limit = of(2 * second, 4, 1).expect("time");
+        assert_eq!((limit.work, limit.until), (second / 2, now + second));
+        // On two threads each sample lasts twice as long, and none works longer than it lasts.
+        let limit = of(2 * second, 4, 2).expect("time");
+        assert_eq!((limit.work, limit.until), (second / 2, now + 2 * second));
+        assert_eq!(of(9 * second, 2, 8).expect("time").work, 4 * second);
+        assert!(share(end, end, second, 3, 1).is_none());
+        assert!(share(end + second, end, second, 3, 1).is_none());
     }
 }

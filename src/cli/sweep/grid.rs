@@ -2,16 +2,14 @@
 
 use std::collections::HashSet;
 use std::fs::File;
-use std::sync::Arc;
 
 use super::args::{GridChoice, ListArgs};
 use crate::allocator::centre::TieRule;
 use crate::allocator::registry::AllocatorSpec;
 use crate::cli::args::GridArgs;
 use crate::cli::cells::{Loaded, trace_names};
-use crate::cli::every::{self, Chosen};
+use crate::cli::every::{self, Chosen, Tried};
 use crate::cli::exit::Failure;
-use crate::experiment::Trace;
 use crate::experiment::grid::{
     AllocatorEntry, DownFile, GridError, GridFile, ParameterGrid, TieRanges, Ties, Values,
     WindowFile,
@@ -29,7 +27,7 @@ const MOST_CELLS: u32 = 100_000;
 pub struct Resolved {
     /// The grid.
     pub grid: ParameterGrid,
-    traces: Option<Vec<Arc<Trace>>>,
+    tried: Option<Tried>,
 }
 
 /// The grid of a file, or of flags.
@@ -38,12 +36,12 @@ pub fn resolve(choice: &GridChoice) -> Result<Resolved, Failure> {
         None => {
             // Without a strategy it is of one, also without a trace.
             let named = !choice.grid.alloc.is_empty();
-            let Chosen { args, traces } = match named {
+            let Chosen { args, tried } = match named {
                 true => every::chosen(&choice.grid, false, choice.process.quiet)?,
-                false => Chosen { args: choice.grid.clone(), traces: None },
+                false => Chosen { args: choice.grid.clone(), tried: None },
             };
             let grid = of_flags(&args, &choice.lists, choice.shake.shake())?;
-            Ok(Resolved { grid, traces })
+            Ok(Resolved { grid, tried })
         }
         Some(path) => {
             let name = path.display().to_string();
@@ -51,7 +49,7 @@ pub fn resolve(choice: &GridChoice) -> Result<Resolved, Failure> {
                 Failure::usage(anyhow::Error::new(error).context(format!("cannot read {name}")))
             })?;
             let grid = ParameterGrid::parse(&text, &name).map_err(Failure::usage)?;
-            Ok(Resolved { grid, traces: None })
+            Ok(Resolved { grid, tried: None })
         }
     }
 }
@@ -59,9 +57,9 @@ pub fn resolve(choice: &GridChoice) -> Result<Resolved, Failure> {
 /// Loads the traces of a grid and counts its cells. More than a hundred thousand need the
 /// user's word.
 pub fn load(choice: &GridChoice, resolved: Resolved) -> Result<Loaded, Failure> {
-    let Resolved { grid, traces } = resolved;
-    let loaded = match traces {
-        Some(traces) => Loaded::planned(grid, traces, choice.process.quiet)?,
+    let Resolved { grid, tried } = resolved;
+    let loaded = match tried {
+        Some(tried) => Loaded::planned(grid, tried, choice.process.quiet)?,
         None => Loaded::load(grid, choice.file.as_deref(), choice.process.quiet)?,
     };
     if loaded.plan.len() > MOST_CELLS && !choice.yes {

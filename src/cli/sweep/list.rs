@@ -64,15 +64,14 @@ fn in_words(estimate: &Estimate) -> String {
         return "no time for a sample".to_string();
     };
     let threads = estimate.threads;
-    let plural = |count: usize| if count == 1 { "" } else { "s" };
+    let [threads, windows] =
+        [(threads, "thread"), (windows, "window")].map(|(count, what)| counted(count as u64, what));
+    let kinds = counted(kinds as u64, "kind");
     let mut words = format!(
-        "about {elapsed} on {threads} thread{}, CPU time {all}; judged by {windows} window{} of jobs \
-         of {kinds} kind{} of cells",
-        plural(threads),
-        plural(windows),
-        plural(kinds)
+        "about {elapsed} on {threads}, CPU time {all}; judged by {windows} of jobs of {kinds} of cells"
     );
-    if all.open {
+    // "about more than" and "about <" are none.
+    if all.open || words.starts_with("about <") {
         words = words.replacen("about ", "", 1);
     }
     if estimate.as_one > 1 {
@@ -81,16 +80,21 @@ fn in_words(estimate: &Estimate) -> String {
             grouped(estimate.as_one as u64)
         );
     }
-    if let Some(jobs) = estimate.short {
-        words += &format!(
-            "; there was time for windows of {} only, which see an empty machine",
-            counted(jobs as u64, "job")
-        );
+    match estimate.short {
+        None => {}
+        Some(0) => words += "; some strategies did not come to the end of a decision in time",
+        Some(jobs) => {
+            words += &format!(
+                "; there was time for windows of {} only, which see an empty machine",
+                counted(jobs as u64, "job")
+            );
+        }
     }
     if estimate.unsampled > 0 {
-        let cells = grouped(estimate.unsampled as u64);
-        words +=
-            &format!("; {cells} cells are of kinds that had no window: they count as the mean");
+        let cells = counted(estimate.unsampled as u64, "cell");
+        // The least of all kinds is a sum of least values.
+        let as_what = if all.open { "cheapest that had" } else { "mean" };
+        words += &format!("; kinds that had no window, of {cells}, count as the {as_what}");
     }
     if let Some(bytes) = peak_memory_bytes() {
         let mib = grouped(bytes.div_ceil(1 << 20));
@@ -150,10 +154,17 @@ fn summary(plan: &Plan, estimate: &Estimate, timed: bool) -> Result<(), Failure>
 
 /// The kinds that have a row of their own, those that take most first, and the others.
 fn dearest(kinds: &[KindEstimate]) -> (Vec<&KindEstimate>, Vec<&KindEstimate>) {
-    let takes = |kind: &KindEstimate| kind.all().map_or(0.0, |all| all.usual);
+    // What may take any longer comes before all that has an upper end.
+    let takes = |kind: &KindEstimate| {
+        kind.all()
+            .map_or((false, 0.0), |all| (all.open, if all.open { all.least } else { all.usual }))
+    };
     let mut shown: Vec<_> = kinds.iter().collect();
     // In the order of the grid where they are equal, or nothing is known.
-    shown.sort_by(|a, b| takes(b).total_cmp(&takes(a)));
+    shown.sort_by(|a, b| {
+        let (a, b) = (takes(a), takes(b));
+        b.0.cmp(&a.0).then(b.1.total_cmp(&a.1))
+    });
     let others = shown.split_off(ROWS.min(shown.len()));
     (shown, others)
 }
@@ -177,8 +188,9 @@ fn list(plan: &Plan, cells: &[u32]) -> Result<(), Failure> {
 
 /// Cells before and after removing equal strategies.
 fn counts(plan: &Plan, shard: Shard, listed: usize) -> String {
-    let (cells, combinations) = (grouped(plan.len()), grouped(plan.combinations() as i128));
-    let all = format!("plan: {combinations} combinations, {cells} cells of distinct strategies");
+    let (cells, combinations) =
+        (counted(plan.len(), "cell"), counted(plan.combinations() as i128, "combination"));
+    let all = format!("plan: {combinations}, {cells} of distinct strategies");
     if shard.is_whole() {
         all
     } else {
@@ -204,6 +216,10 @@ mod tests {
         assert_eq!(numbers(&shown)[..6], [9, 19, 29, 8, 18, 28]);
         assert_eq!((shown.len(), others.len()), (ROWS, 10));
         assert_eq!(numbers(&others)[7..], [4, 10, 20][..], "{:?}", numbers(&others));
+        // An open one is dearer than all others.
+        let open = Some(Seconds { open: true, ..Seconds::exactly(0.1) });
+        kinds.push(KindEstimate { each: open, ..kind(30, None) });
+        assert_eq!(numbers(&dearest(&kinds).0)[..3], [30, 9, 19]);
         let unknown: Vec<_> = (0..3).map(|n| kind(n, None)).collect();
         assert_eq!(numbers(&dearest(&unknown).0), [0, 1, 2]);
     }

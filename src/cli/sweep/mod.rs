@@ -8,6 +8,7 @@ mod list;
 mod merge;
 mod results;
 mod run;
+mod sample;
 mod seconds;
 mod window;
 

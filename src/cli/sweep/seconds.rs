@@ -16,13 +16,13 @@ pub struct Seconds {
     pub least: f64,
     /// By the dearest.
     pub most: f64,
-    /// Not even a first window came to its end: it may take any longer.
+    /// No window came far enough: it may take any longer.
     pub open: bool,
 }
 
 impl Seconds {
     /// One sample.
-    pub fn exactly(seconds: f64) -> Self {
+    pub const fn exactly(seconds: f64) -> Self {
         Self { usual: seconds, least: seconds, most: seconds, open: false }
     }
 
@@ -61,6 +61,13 @@ impl Seconds {
         Some(Self { usual: sum.usual / count as f64, least, most, open: sum.open })
     }
 
+    /// The mean of so many, of each of which this tells the range: they are not all at one end.
+    pub fn mean_of(self, count: usize) -> Self {
+        let (usual, part) = (self.usual, 1.0 / (count.max(1) as f64).sqrt());
+        let [least, most] = [self.least, self.most].map(|end| usual + (end - usual) * part);
+        Self { least, most, ..self }
+    }
+
     /// With the margin that every sample has.
     pub fn widened(self) -> Self {
         let (least, most) = (self.least * (1.0 - MARGIN), self.most * (1.0 + MARGIN));
@@ -71,7 +78,7 @@ impl Seconds {
     pub fn cells(self) -> [String; 3] {
         match self {
             Self { open: true, least, .. } => {
-                [format!("> {}", duration(least)), duration(least), "-".to_string()]
+                [format!("> {}", at_least(least)), at_least(least), "-".to_string()]
             }
             Self { usual, least, most, .. } => [usual, least, most].map(duration),
         }
@@ -82,7 +89,8 @@ impl fmt::Display for Seconds {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { usual, least, most, open } = *self;
         match open {
-            true => write!(f, "more than {}", duration(least)),
+            false if most < LEAST_TOLD => write!(f, "{}", duration(most)),
+            true => write!(f, "more than {}", at_least(least)),
             false => {
                 write!(f, "{} ({} to {})", duration(usual), duration(least), duration(most))
             }
@@ -90,13 +98,23 @@ impl fmt::Display for Seconds {
     }
 }
 
+/// A lower end: what is next to nothing is nothing.
+fn at_least(seconds: f64) -> String {
+    if seconds < LEAST_TOLD { "0 ms".to_string() } else { duration(seconds) }
+}
+
+/// Less than this is no number of milliseconds.
+const LEAST_TOLD: f64 = 0.0005;
+
 /// Seconds as people say them.
 pub(super) fn duration(seconds: f64) -> String {
     match seconds {
+        s if s < LEAST_TOLD => "< 1 ms".to_string(),
         s if s < 1.0 => format!("{} ms", fixed(1000.0 * s, 0)),
         s if s < 100.0 => format!("{} s", fixed(s, 1)),
         s if s < 6000.0 => format!("{} min", fixed(s / 60.0, 1)),
-        s => format!("{} h", fixed(s / 3600.0, 1)),
+        s if s < 360_000.0 => format!("{} h", fixed(s / 3600.0, 1)),
+        s => format!("{} days", fixed(s / 86_400.0, 1)),
     }
 }
 
@@ -116,7 +134,19 @@ mod tests {
         let open = Seconds { open: true, ..Seconds::exactly(2.0) };
         assert_eq!(mean.and(open).to_string(), "more than 3.0 s");
         assert_eq!(mean.and(open).cells(), ["> 3.0 s", "3.0 s", "-"]);
+        let four = mean.mean_of(4);
+        assert_eq!(four, Seconds { usual: 3.0, least: 2.0, most: 4.0, open: false });
         let beside = mean.beside(Seconds::exactly(4.0));
         assert_eq!(beside, Seconds { usual: 4.0, least: 4.0, most: 5.0, open: false });
+    }
+
+    #[test]
+    fn times_are_said_in_units_that_fit() {
+        let said = [0.0, 0.0004, 0.02, 2.0, 600.0, 7200.0, 864_000.0].map(duration);
+        assert_eq!(said, ["< 1 ms", "< 1 ms", "20 ms", "2.0 s", "10.0 min", "2.0 h", "10.0 days"]);
+        let open = |seconds: f64| Seconds { open: true, ..Seconds::exactly(seconds) };
+        assert_eq!(Seconds::exactly(0.0).to_string(), "< 1 ms");
+        assert_eq!(open(0.0).cells(), ["> 0 ms", "0 ms", "-"]);
+        assert_eq!(open(7200.0).to_string(), "more than 2.0 h");
     }
 }

@@ -115,4 +115,20 @@ mod tests {
             assert!(bad.parse::<Candidate>().is_err(), "{bad}");
         }
     }
+
+    #[test]
+    fn alike_candidates_are_near_each_other() {
+        let sorted = ["1,1,1,0", "2,4,1,0", "3,4,1,4", "9,0,0,1", "1,0,1,0@0.1", "1,0,0,1@0.1"];
+        let mut candidates = sorted.map(|one| one.parse::<Candidate>().expect("a candidate"));
+        let expected = ["2,4,1,0", "1,1,1,0", "3,4,1,4", "9,0,0,1", "1,0,1,0@0.1", "1,0,0,1@0.1"];
+        candidates.reverse();
+        candidates.sort_by(|one, other| {
+            one.place().partial_cmp(&other.place()).expect("numbers that compare")
+        });
+        assert_eq!(candidates.map(|one| one.to_string()), expected);
+        // What only scales all factors, which chooses the same, is in the same place.
+        let [once, twice] =
+            ["2,1,3,2", "2,2,6,4"].map(|one| one.parse::<Candidate>().expect("a candidate"));
+        assert!(once.place() == twice.place());
+    }
 }

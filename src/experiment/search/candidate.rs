@@ -28,16 +28,15 @@ impl Candidate {
         TieBreaking { tie: TieRule::Vector(self.vector), slack: SlackRule::Fixed(self.slack) }
     }
 
-    /// How likely two candidates are to choose the same: the nearer their places, the likelier. Candidates of one slack
-    /// are near each other, then those in whose tie values the term of BF weighs as much beside the others, then
-    /// that of WF. A term adds up over SR radii, of free processors and walls over one more.
+    /// How likely two candidates are to choose the same: the nearer their places, the likelier. Near each other are
+    /// candidates of one slack, then those of three scan radii, then those in which BF weighs as much beside the
+    /// other factors, then WF. Few radii, because each has sums of its own.
     pub fn place(self) -> impl PartialOrd + Copy {
         let TieVector { scan_radius, available, wall, border, .. } = self.vector;
         let [available, wall, border] =
             [available, wall, border].map(|factor| f64::from(factor.unsigned_abs()));
-        let radii = f64::from(scan_radius);
-        let all = ((available + wall) * (radii + 1.0) + border * radii).max(1.0);
-        (self.slack, border * radii / all, wall * (radii + 1.0) / all)
+        let all = (available + wall + border).max(1.0);
+        (self.slack, scan_radius.saturating_sub(1) / 3, border / all, wall / all)
     }
 
     /// `SR,AF,WF,BF`, or `SR,AF,WF,BF@SLACK`; without a slack it is `usual`.
@@ -118,9 +117,9 @@ mod tests {
 
     #[test]
     fn alike_candidates_are_near_each_other() {
-        let sorted = ["1,1,1,0", "2,4,1,0", "3,4,1,4", "9,0,0,1", "1,0,1,0@0.1", "1,0,0,1@0.1"];
-        let mut candidates = sorted.map(|one| one.parse::<Candidate>().expect("a candidate"));
-        let expected = ["2,4,1,0", "1,1,1,0", "3,4,1,4", "9,0,0,1", "1,0,1,0@0.1", "1,0,0,1@0.1"];
+        let expected =
+            ["2,4,1,0", "1,1,1,0", "3,4,1,4", "4,1,0,0", "9,0,0,1", "1,0,1,0@0.1", "1,0,0,1@0.1"];
+        let mut candidates = expected.map(|one| one.parse::<Candidate>().expect("a candidate"));
         candidates.reverse();
         candidates.sort_by(|one, other| {
             one.place().partial_cmp(&other.place()).expect("numbers that compare")

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::compatible::{amid_outages, asks_for_logs, asks_for_nodes, compatible, moves_no_log};
-use super::every::Tried;
 use super::exit::{Failure, tell};
 use super::load::load_traces;
 use super::recorded::{placed, repeats_places, tell_conflicts, tell_left_out, tell_without_waits};
@@ -21,6 +20,15 @@ use crate::scheduler::registry::SchedulerSpec;
 use crate::simulation::{OutageError, OutageFile, Outages};
 use crate::topology::{DefaultMachine, MAX_POINTS, Topology, default_machine};
 use crate::workload::{Dependencies, Job, Oversize, Policy, Workload, scale_load, scaled_name};
+
+/// Traces, and what works there: a pipe can be read only once, and on a large machine it takes long to make a
+/// strategy.
+pub struct Tried {
+    /// The traces.
+    pub traces: Vec<Arc<Trace>>,
+    /// Strategies that work on all their machines, with all schedulers of the flags.
+    pub works: Vec<AllocatorSpec>,
+}
 
 /// A grid whose traces are loaded: its cells can run.
 #[derive(Debug)]

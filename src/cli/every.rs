@@ -1,15 +1,13 @@
 //! Strategies that are not named one by one: all that work, or those of the main job.
 
-use std::sync::Arc;
-
 use super::args::GridArgs;
-use super::cells::Loaded;
+use super::cells::{Loaded, Tried};
 use super::compatible::working;
 use super::exit::{Failure, tell};
 use super::sweep::{ListArgs, of_flags};
 use crate::allocator;
 use crate::allocator::registry::AllocatorSpec;
-use crate::experiment::{Cell, Measure, Trace};
+use crate::experiment::{Cell, Measure};
 use crate::naming::split_list;
 use crate::topology::Topology;
 use crate::workload::Shake;
@@ -31,15 +29,6 @@ pub struct Chosen {
     pub args: GridArgs,
     /// What was tried to name them, if something was.
     pub tried: Option<Tried>,
-}
-
-/// Traces, and what works there: a pipe can be read only once, and on a large machine it takes long to make a
-/// strategy.
-pub struct Tried {
-    /// The traces.
-    pub traces: Vec<Arc<Trace>>,
-    /// Strategies that work on all their machines, with all schedulers of the flags.
-    pub works: Vec<AllocatorSpec>,
 }
 
 /// Names what flags leave open: without any strategy those of the main job, if there is no trace or `alone` wants

@@ -229,7 +229,7 @@ impl<'a> Samplers<'a> {
         let per_job = sample.scheduling.filter(|_| !told.schedules.contains_key(&pair));
         if let Some(per_job) = per_job {
             // Until more is known, and so that nobody else does the same.
-            told.schedules.insert(pair, roughly(per_job * plan.jobs(runs[0]) as f64));
+            told.schedules.insert(pair, unfinished(per_job * plan.jobs(runs[0]) as f64, 0.0));
         }
         drop(told);
         if let (true, Some(shake)) = (copied, &plan.grid.shake) {
@@ -238,39 +238,34 @@ impl<'a> Samplers<'a> {
             drop(trace.with_jobs(shake.copy(&trace.workload.jobs, 1)));
             lock(&self.told).copies.insert(kind[0], (worked() - begin).as_secs_f64());
         }
-        if let Some(per_job) = per_job
-            && let Some(took) = self.schedule(&first, per_job)
-        {
+        if let Some(per_job) = per_job {
+            let took = self.schedule(&first, per_job);
             lock(&self.told).schedules.insert(pair, took);
         }
         Ok(())
     }
 
-    /// What it takes to schedule the whole trace of a cell, if windows say that there is time for that.
-    fn schedule(&self, cell: &Cell, per_job: f64) -> Option<Seconds> {
+    /// What it takes to schedule the whole trace of a cell; without an upper end where there is no time for that, as queues
+    /// of a whole trace grow beyond those of windows.
+    fn schedule(&self, cell: &Cell, per_job: f64) -> Seconds {
         let jobs = cell.trace.workload.jobs.len();
-        let may = self.scheduling.work.as_secs_f64();
+        let rough = per_job * jobs as f64;
         let known = cell.trace.scheduled(&cell.scheduler).is_some();
-        if !known && per_job * jobs as f64 > may {
-            return None;
+        if !known && rough > self.scheduling.work.as_secs_f64() {
+            return unfinished(rough, 0.0);
         }
         let begin = worked();
         let window = self.windows.of(&cell.trace, 0..jobs);
         let took = window.schedule(&cell.scheduler, &self.scheduling.stop());
-        let spent = (worked() - begin).as_secs_f64();
-        match took {
-            Some(took) => Some(Seconds::exactly(took).widened()),
-            // Its queue grows beyond that of a window.
-            None if spent >= may => Some(Seconds { open: true, ..Seconds::exactly(spent) }),
-            // Others worked on the machine.
-            None => None,
-        }
+        let spent = || (worked() - begin).as_secs_f64();
+        took.map_or_else(|| unfinished(rough, spent()), |took| Seconds::exactly(took).widened())
     }
 }
 
-/// What windows tell of the schedule of a trace, in which queues are others.
-fn roughly(seconds: f64) -> Seconds {
-    Seconds { usual: seconds, least: seconds / 2.0, most: 2.0 * seconds, open: false }
+/// What is known of a schedule that was not made whole: what windows tell, of which half is a lower end, and what it
+/// took so far.
+fn unfinished(rough: f64, spent: f64) -> Seconds {
+    Seconds { open: true, ..Seconds::exactly(spent.max(rough / 2.0)) }
 }
 
 /// The cells by kind, and the names of their strategies.
@@ -337,15 +332,14 @@ fn together(plan: &Plan, kinds: &Kinds, strategies: &[String], told: &Told) -> E
     let copies = f64::from(plan.grid.copies());
     // Once for all cells of a copy of a trace under a scheduler.
     let schedules = told.schedules.values().copied().reduce(Seconds::and).unwrap_or_default();
-    let open = schedules.open || of_others.is_some_and(|cost| cost.job.open);
+    let open = schedules.open || of_others.is_some_and(|cost| cost.of(1).open);
     let (mut all, mut longest) = (Seconds::default(), Seconds::default());
     let (mut unsampled, mut copied) = (0, HashSet::new());
     let of_kind = |(kind, runs): (&[usize; 3], &Vec<u32>)| {
         let jobs = plan.jobs(runs[0]);
         let each = told.samples.get(kind).map(|sample| sample.cost.of(jobs));
-        // A sum of least values has the least of the others, too.
-        let alike = if open { 1 } else { others };
-        let as_others = || of_others.map(|cost| cost.of(jobs).mean_of(alike));
+        // Nothing is known of those without a window, so that a sum of least values has nothing of them.
+        let as_others = || of_others.filter(|_| !open).map(|cost| cost.of(jobs).mean_of(others));
         if let Some(of_a_cell) = each.or_else(as_others) {
             all = all.and(of_a_cell.times(runs.len() as f64));
             longest = longest.beside(of_a_cell);
@@ -459,6 +453,11 @@ mod tests {
         assert_eq!(estimate.all, Some(Seconds::exactly(0.5 * 39.0 * cells.len() as f64)));
         assert_eq!((estimate.unsampled, estimate.short), (cells.len() - 1, Some(8)));
         assert_eq!(estimate.kinds[2].all(), Some(Seconds::exactly(19.5)));
+        // Without an upper end of one, a sum of least values has nothing of others.
+        let mut open = sample(0.5, 8);
+        open.cost.job.open = true;
+        let estimate = together(&plan, &kinds, &names, &told([([0, 0, 2], open)]));
+        assert_eq!(estimate.all.map(|all| (all.open, all.least)), Some((true, 19.5)));
         // One cell of a thousand times the cost is all that counts, on however many threads.
         let mut every = told([]);
         every.samples = kinds.keys().map(|&kind| (kind, sample(0.0, usize::MAX))).collect();

@@ -7,8 +7,8 @@ use super::args::{GridChoice, ListArgs};
 use crate::allocator::centre::TieRule;
 use crate::allocator::registry::AllocatorSpec;
 use crate::cli::args::GridArgs;
-use crate::cli::cells::{Loaded, trace_names};
-use crate::cli::every::{self, Chosen, Tried};
+use crate::cli::cells::{Loaded, Tried, trace_names};
+use crate::cli::every::{self, Chosen};
 use crate::cli::exit::Failure;
 use crate::experiment::grid::{
     AllocatorEntry, DownFile, GridError, GridFile, ParameterGrid, TieRanges, Ties, Values,

@@ -92,9 +92,8 @@ fn in_words(estimate: &Estimate) -> String {
     }
     if estimate.unsampled > 0 {
         let cells = counted(estimate.unsampled as u64, "cell");
-        // The least of all kinds is a sum of least values.
-        let as_what = if all.open { "cheapest that had" } else { "mean" };
-        words += &format!("; kinds that had no window, of {cells}, count as the {as_what}");
+        let count = if all.open { "add nothing" } else { "count as the mean" };
+        words += &format!("; kinds that had no window, of {cells}, {count}");
     }
     if let Some(bytes) = peak_memory_bytes() {
         let mib = grouped(bytes.div_ceil(1 << 20));

@@ -112,6 +112,16 @@ pub struct Sample {
     pub counted: usize,
 }
 
+/// Decisions about jobs on an empty machine.
+#[derive(Default)]
+struct Decisions {
+    /// How many came to their end.
+    ended: usize,
+    /// What all took, and the last one, whether it ended or not.
+    all: Duration,
+    last: Duration,
+}
+
 /// A sample in the making.
 struct Making {
     /// Whether cells are scheduled as they run.
@@ -145,9 +155,9 @@ impl Sampler<'_> {
         let long = made > own.work / PART;
         // A window would make it once more. What goes by more than free processors is not asked alone.
         if let (true, Ok(built)) = (long && !coupled, built) {
-            let (decision, ended) = making.decision(cell, built);
-            if !ended || making.left() < made + 2 * decision {
-                return making.lower_end(decision.as_secs_f64(), usize::from(ended));
+            let Decisions { ended, all, last } = making.decisions(cell, built);
+            if ended < 2 || making.left() < made + 2 * all {
+                return making.lower_end(all.as_secs_f64(), last.as_secs_f64(), ended);
             }
         }
         let mut size = FEWEST.min(jobs);
@@ -216,28 +226,45 @@ impl Sampler<'_> {
 }
 
 impl Making {
-    /// How long an allocator takes to decide about a job, and whether it did.
-    fn decision(&self, cell: &Cell, mut built: Box<dyn Allocator>) -> (Duration, bool) {
+    /// How long an allocator takes to decide about two jobs. With the first it may make tables; only the second tells
+    /// of others.
+    fn decisions(&self, cell: &Cell, mut built: Box<dyn Allocator>) -> Decisions {
         let (work, until) = (self.left().max(DECISION), Instant::now() + DECISION);
         let stop = Limit { work, until: self.limit.until.max(until) }.stop();
         built.stopped_by(&stop);
         built.reset();
-        let machine = Machine::new(cell.trace.topology.clone());
+        let mut machine = Machine::new(cell.trace.topology.clone());
         let jobs = cell.trace.jobs();
-        let Some(job) = jobs.get(jobs.len() / 2) else { return (Duration::ZERO, true) };
+        let mut decisions = Decisions::default();
         let begin = worked();
-        let request = Request::shaped(job.size, job.shape);
-        let decided = built.allocate(&machine, request, &mut Vec::new());
-        (worked() - begin, !matches!(decided, Err(Refusal::Stopped(_))))
+        for job in &jobs[jobs.len() / 2..] {
+            let (before, mut nodes) = (worked(), Vec::new());
+            let request = Request::shaped(job.size, job.shape);
+            let decided = built.allocate(&machine, request, &mut nodes);
+            (decisions.all, decisions.last) = (worked() - begin, worked() - before);
+            if matches!(decided, Err(Refusal::Stopped(_))) {
+                break;
+            }
+            decisions.ended += 1;
+            if decisions.ended == 2 {
+                break;
+            }
+            machine.occupy(&nodes);
+        }
+        decisions
     }
 
-    /// What is known where few decisions were made, or none: others may be cheaper as far as those of a single
-    /// window may be, and twice as far again, as the machine was empty.
-    fn lower_end(self, decision: f64, counted: usize) -> Sample {
-        let open = Seconds { open: true, ..Seconds::exactly(decision / ALONE.powi(3)) };
-        let set_up = Seconds::exactly(self.made).widened();
+    /// What is known where few decisions were made in so many seconds, or none. What went by before the first tells
+    /// nothing of others; another may be cheaper than the last as far as those of a single window may be, and twice as far again,
+    /// as the machine was empty.
+    fn lower_end(self, all: f64, last: f64, counted: usize) -> Sample {
+        let open = |seconds: f64| Seconds { open: true, ..Seconds::exactly(seconds) };
+        let (set_up, job) = match counted {
+            0 => (open(self.made + all), open(0.0)),
+            _ => (Seconds::exactly(self.made).widened(), open(last / ALONE.powi(3))),
+        };
         let scheduling = (!self.coupled).then(|| self.scheduling());
-        Sample { cost: Cost { set_up, job: open }, scheduling, windows: self.windows, counted }
+        Sample { cost: Cost { set_up, job }, scheduling, windows: self.windows, counted }
     }
 
     /// What is left to work.
@@ -296,7 +323,8 @@ impl Making {
         let costs: Vec<Costs> = courses.iter().filter_map(Course::costs).collect();
         match courses {
             [one] if !one.ended && one.placed() < FEWEST as f64 => {
-                self.lower_end(one.at_least(made), counted)
+                let all = (one.took - made).max(0.0);
+                self.lower_end(all, one.last_at_least(), counted)
             }
             _ => told(set_up, of_all(&costs, jobs), counted),
         }
@@ -350,7 +378,8 @@ impl Sample {
                 open: few.open,
             },
         };
-        let cost = Cost { set_up: many.cost.set_up, job: between(many.cost.job, few.cost.job) };
+        let set_up = if many.cost.set_up.open { few.cost.set_up } else { many.cost.set_up };
+        let cost = Cost { set_up, job: between(many.cost.job, few.cost.job) };
         let (windows, counted) = (many.windows + few.windows, many.counted.max(few.counted));
         Self { cost, windows, counted, scheduling: few.scheduling }
     }
@@ -440,5 +469,22 @@ mod tests {
         let job = sample(1.0, true).of_more(sample(9.0, false)).cost.job;
         assert_eq!(job, Seconds { usual: 9.0, least: 1.0, most: 9.0, open: false });
         assert!(sample(1.0, false).of_more(sample(9.0, true)).cost.job.open);
+    }
+
+    #[test]
+    fn what_went_by_before_the_first_job_tells_nothing_of_others() {
+        let lower_end = |last, counted| {
+            let (work, until) = (Duration::ZERO, Instant::now());
+            let (scheduled, set_ups) = (Vec::new(), Vec::new());
+            let (limit, begin) = (Limit { work, until }, worked());
+            let making =
+                Making { coupled: true, made: 1.0, limit, begin, windows: 1, scheduled, set_ups };
+            making.lower_end(9.0, last, counted).cost
+        };
+        // None was placed: no job is known, but all that time went by.
+        let none = lower_end(9.0, 0).of(1000);
+        assert!(none.open && none.least == 10.0, "{none:?}");
+        let one = lower_end(8.0, 1);
+        assert!(one.job.open && one.job.least == 1.0 && !one.set_up.open, "{one:?}");
     }
 }

@@ -151,13 +151,10 @@ impl Course {
         after / (self.placed() - 1.0).max(1.0)
     }
 
-    /// What each took at least that was begun, where the cell was stopped; to make it took `made`.
-    pub fn at_least(&self, made: f64) -> f64 {
-        match self.marks[..] {
-            [] => (self.took - made).max(0.0),
-            // The first came with the set-up, another had begun.
-            [(_, at), ..] => (self.took - at) / self.placed().max(1.0),
-        }
+    /// What each took at least that was begun after the first, where the cell was stopped; nothing is known of them if
+    /// the first had no processors yet.
+    pub fn last_at_least(&self) -> f64 {
+        self.marks.first().map_or(0.0, |&(_, at)| (self.took - at) / self.placed().max(1.0))
     }
 
     /// What jobs cost while the machine filled, and then; `None` if too few had processors to tell.
@@ -209,11 +206,11 @@ mod tests {
     fn what_was_stopped_tells_how_far_it_came() {
         let none = Course::new(&[], 5.0, 1, 99, false);
         assert_eq!((none.set_up(), none.placed(), none.costs()), (None, 0.0, None));
-        // It was made in two, the rest went by in the first decision.
-        assert_eq!((none.at_least(2.0), none.at_least(9.0)), (3.0, 0.0));
+        // Nothing but what came before the first decision, and that decision, is known.
+        assert_eq!(none.last_at_least(), 0.0);
         let two = Course::new(&[(1, 4.0), (2, 10.0)], 10.0, 1, 99, false);
         // One was made since the first, and another begun.
-        assert_eq!((two.placed(), two.at_least(2.0), two.costs()), (2.0, 3.0, None));
+        assert_eq!((two.placed(), two.last_at_least(), two.costs()), (2.0, 3.0, None));
         let failed = Course::new(&[], 5.0, 1, 99, true);
         assert_eq!((failed.set_up(), failed.each()), (Some(5.0), 0.0));
     }

@@ -98,7 +98,7 @@ impl Stop {
         self.below(None, None)
     }
 
-    /// The same, when the time has come, and when the thread that calls this has [worked](worked) so long from now on. It
+    /// The same, when the time has come, and when the thread that calls this has [worked] so long from now on. It
     /// is for that thread alone to look at.
     pub fn after_work(&self, work: Duration, deadline: Instant) -> Self {
         let (until, begin) = (worked() + work, Instant::now());

@@ -27,7 +27,7 @@ pub struct Overhead {
     /// Requests of the scheduler, refusals included.
     pub attempts: u64,
     /// Those of them that came to the allocator. The same request on the same free processors is
-    /// answered as before, and others by what a [refusal](Allocator::refusal_covers) tells of them.
+    /// answered as before, and others by what a [refusal](crate::allocator::Allocator::refusal_covers) tells of them.
     pub asked: u64,
     /// Elementary operations, if the strategy counts them.
     pub operations: u64,

@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use super::args::{GridArgs, OutputArgs, ShakeArgs};
 use super::cells::{Loaded, parse_list};
-use super::compatible::{sends, working};
+use super::compatible::{deciding, hides_outages, never_down, sends, working};
 use super::cost::Cost;
 use super::exit::{Exit, Failure, tell};
 use super::interrupt::interruption;
@@ -30,7 +30,7 @@ use crate::experiment::contention::{
     run_trace,
 };
 use crate::experiment::shaken::{Estimates, ShakenRow};
-use crate::experiment::{Admitted, Cell, Measure, RunKey, Trace, TurnedAway, Watch};
+use crate::experiment::{Admitted, Cell, RunKey, Trace, TurnedAway, Watch};
 use crate::frame::FrameError;
 use crate::number::grouped;
 use crate::report::Sheet;
@@ -85,12 +85,13 @@ const TIES: [&str; 2] = ["none", "2,13,20,6"];
 
 /// The command with the help of the shared arguments as they are meant here.
 pub fn adapted(command: clap::Command) -> clap::Command {
-    command
+    hides_outages(command)
+        .mut_arg("deps", |arg| arg.hide(true))
         .mut_arg("quota", |arg| arg.hide(true))
         .mut_arg("out", |arg| arg.long_help(ABOUT_OUT))
         .mut_arg("alloc", |arg| {
             arg.help(format!(
-                "Allocators [default: those of {ALLOCATORS} that work on the machine]."
+                "Allocators, or all [default: those of {ALLOCATORS} that work on the machine]."
             ))
         })
         .mut_arg("seed", |arg| {
@@ -121,11 +122,11 @@ pub fn run(args: &ContendArgs, command: &[OsString]) -> Result<Exit, Failure> {
             "--quota: here a job's quota follows from its run time x --scale",
         ));
     }
-    super::compatible::never_down(&args.grid)?;
+    never_down(&args.grid)?;
     let messages = args.messages.of(&args.pattern)?;
     let pattern = args.messages.name(&messages);
     let grid = with_allocators(&args.grid, quiet)?;
-    let loaded = Loaded::resolve(&grid, args.shake.shake(), Measure::default(), quiet)?;
+    let loaded = Loaded::resolve_sending(&grid, args.shake.shake(), quiet)?;
     session.reads(loaded.inputs());
     if let Some(rule) = args.grid.deps.as_deref().filter(|rule| *rule != "ignore") {
         return Err(Failure::usage_message(format!(
@@ -387,7 +388,7 @@ fn with_allocators(typed: &GridArgs, quiet: bool) -> Result<GridArgs, Failure> {
     let named = super::sweep::machines(&grid)?;
     let machines: Vec<Topology> = parse_list(&named, "8x8")?;
     let schedulers: Vec<SchedulerSpec> = parse_list(&grid.sched, "fcfs")?;
-    super::compatible::deciding(&schedulers)?;
+    deciding(&schedulers)?;
     let kept = working(ALLOCATORS, &machines, &schedulers, |_, why| {
         if !quiet {
             tell(format_args!("left out: {}", why.message()));

@@ -2,7 +2,7 @@
 
 use super::args::GridArgs;
 use super::cells::{Loaded, Tried};
-use super::compatible::working;
+use super::compatible::{sends, working};
 use super::exit::{Failure, tell};
 use super::sweep::{ListArgs, of_flags};
 use crate::allocator;
@@ -43,7 +43,7 @@ pub fn chosen(args: &GridArgs, alone: bool, quiet: bool) -> Result<Chosen, Failu
     if open && alone {
         return main_job(args, quiet);
     }
-    expanded(args, quiet)
+    expanded(args, quiet, |_, _| true)
 }
 
 impl Loaded {
@@ -66,6 +66,16 @@ impl Loaded {
         quiet: bool,
     ) -> Result<Self, Failure> {
         Self::chosen(chosen(args, true, quiet)?, shake, measure, quiet)
+    }
+
+    /// The same for jobs that live as long as their messages take: `all` are those that [send](sends) them.
+    pub fn resolve_sending(
+        args: &GridArgs,
+        shake: Option<Shake>,
+        quiet: bool,
+    ) -> Result<Self, Failure> {
+        let send = |one: &AllocatorSpec, machine: &Topology| sends(one, machine).is_ok();
+        Self::chosen(expanded(args, quiet, send)?, shake, Measure::default(), quiet)
     }
 
     fn chosen(
@@ -132,8 +142,12 @@ fn main_job(args: &GridArgs, quiet: bool) -> Result<Chosen, Failure> {
     Ok(Chosen { args, tried: Some(Tried { traces: trial.0.traces, works: kept }) })
 }
 
-/// With `all` among the allocators, all names.
-fn expanded(args: &GridArgs, quiet: bool) -> Result<Chosen, Failure> {
+/// With `all` among the allocators, all names of those that will do.
+fn expanded(
+    args: &GridArgs,
+    quiet: bool,
+    will_do: impl Fn(&AllocatorSpec, &Topology) -> bool,
+) -> Result<Chosen, Failure> {
     let mut named: Vec<&str> = args.alloc.iter().flat_map(|list| split_list(list)).collect();
     let before = named.len();
     named.retain(|name| !name.trim().eq_ignore_ascii_case(ALL));
@@ -144,7 +158,11 @@ fn expanded(args: &GridArgs, quiet: bool) -> Result<Chosen, Failure> {
     // Placements of a log are no strategy.
     let names = allocator::registry::standard().names().filter(|name| *name != "recorded");
     let names: Vec<&str> = names.filter(|name| !named.contains(name)).collect();
-    let (kept, refused) = trial.sorted(&names.join(","))?;
+    let (kept, mut refused) = trial.sorted(&names.join(","))?;
+    let machines = trial.machines();
+    let (kept, others): (Vec<_>, Vec<_>) =
+        kept.into_iter().partition(|one| machines.iter().all(|machine| will_do(one, machine)));
+    refused.extend(others.iter().map(ToString::to_string));
     if !quiet {
         let not = match refused.is_empty() {
             true => String::new(),

@@ -225,6 +225,7 @@ fn definition() -> clap::Command {
         .mut_subcommand("contend", contend::adapted)
         .mut_subcommand("show", show::adapted)
         .mut_subcommand("explain", explain::adapted)
+        .mut_subcommand("estimates", compatible::hides_outages)
 }
 
 /// What arguments mean, the name of the program first.

@@ -22,6 +22,7 @@ trials!(
     an_interrupted_run_keeps_what_is_done,
     a_cell_that_fails_leaves_the_others,
     other_machines_have_defaults_too,
+    all_are_those_that_send,
     the_preset_is_named,
     threads_do_not_matter,
     one_run_on_several_threads_is_the_same,
@@ -250,6 +251,25 @@ fn other_machines_have_defaults_too() {
         assert!((1..7).contains(&lines), "{}", run.stderr);
     }
     dir.replay("contend --jobs 10 --scale 0.05 --sched conservative").code(0).says("left out: ");
+}
+
+fn all_are_those_that_send() {
+    let dir = Dir::with_trace();
+    let run =
+        dir.replay("contend --trace lublin-10x10 --jobs 5 --scale 0.02 --alloc all --format json");
+    let run = run.code(0).says(" strategies work on 10x10 with fcfs; ");
+    // Who folds jobs, or repeats a log, sends nothing.
+    let names = run.fields(&["allocator"]);
+    let has = |name: &str| names.iter().any(|other| other == name);
+    run.demand(has("mc1x1") && has("gabl") && !has("rsr") && !has("recorded"), "those that send");
+    run.demand(
+        run.stderr.lines().any(|line| line.contains(" do not: ") && line.contains("rsr")),
+        "why",
+    );
+    let help = dir.replay("contend --help").code(0).stdout;
+    for refused in ["--down", "--strict", "--node-map", "--deps", "--quota"] {
+        assert!(!help.contains(refused), "{refused}");
+    }
 }
 
 fn the_preset_is_named() {

@@ -117,6 +117,8 @@ fn plan_lists_the_cells() {
     let long = dir.replay("plan --jobs 20 --alloc all --sched fcfs,easy -q").code(0);
     let rows: Vec<&str> = long.stdout.lines().collect();
     long.demand(rows.len() == 2 + 20 + 2 && rows[22].contains(" kinds more"), "a short table");
+    let empty = dir.replay("plan --jobs 1 --alloc random --shard 2/2").code(0);
+    empty.says("plan: nothing to run here, as the grid has fewer cells than there are shards");
     let plan = dir.replay("plan grid.toml --list").code(0);
     let plan = plan.says("plan: 150 combinations, 122 cells of distinct strategies\nplan: about ");
     let plan = plan.says("; judged by ");

@@ -20,6 +20,7 @@ use task::{SearchTask, Start};
 pub use task::{failure, listed_slacks};
 
 use super::cells::Loaded;
+use super::compatible::hides_outages;
 use super::cost::Cost;
 use super::exit::{Exit, Failure, tell};
 use super::journal::{PLAN_FILE, PlanFile, of_journal};
@@ -196,7 +197,7 @@ pub fn keep(args: &SearchArgs) -> Option<usize> {
 /// The definition of the command, where options that it shares with the main job mean
 /// something else or nothing.
 pub fn adapted(command: clap::Command) -> clap::Command {
-    command
+    hides_outages(command)
         .mut_arg("trace", |arg| arg.visible_alias("train"))
         .mut_arg("tie", |arg| {
             arg.help(

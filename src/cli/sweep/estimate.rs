@@ -273,17 +273,15 @@ fn kinds(plan: &Plan, cells: &[u32]) -> Result<(Kinds, Vec<String>), NameError> 
     let of_grid = &plan.grid.strategies;
     let mut names = HashMap::new();
     let mut strategies = Vec::new();
-    let mut of = Vec::with_capacity(of_grid.len());
-    for index in 0..of_grid.len() {
-        let strategy = of_grid.get(index)?;
+    let mut of = of_grid.of_each(|strategy| {
         // One that tunes its vector does other work than one that has it.
         let tunes = strategy.tie_breaking().is_some_and(|breaking| breaking.tie == TieRule::Auto);
         let name = if tunes { strategy.name() } else { strategy.without_tie() }.to_string();
-        of.push(*names.entry(name).or_insert_with_key(|name| {
+        *names.entry(name).or_insert_with_key(|name| {
             strategies.push(name.clone());
             strategies.len() - 1
-        }));
-    }
+        })
+    })?;
     if strategies.len() > STRATEGIES.max(plan.grid.file.allocator.len()) {
         of = (0..of_grid.len()).map(|index| of_grid.entry(index)).collect();
         strategies = plan.grid.file.allocator.iter().map(|entry| entry.name.clone()).collect();

@@ -40,6 +40,9 @@ pub fn run(args: &PlanArgs) -> Result<Exit, Failure> {
     let quiet = args.grid.process.quiet;
     if !quiet {
         tell(counts(&plan, shard, cells.len()));
+        if cells.is_empty() {
+            tell("plan: nothing to run here, as the grid has fewer cells than there are shards");
+        }
     }
     let timed = !args.no_estimate && !cells.is_empty();
     // Nobody would hear of it.

@@ -1,6 +1,6 @@
-use std::collections::HashSet;
 use std::mem::discriminant;
 
+use super::distinct::{Patterns, Seen};
 use super::error::{GridError, PathError, Step};
 use super::{AllocatorEntry, Ties};
 use crate::allocator::centre::{TieRule, TieVector};
@@ -75,31 +75,30 @@ impl Strategies {
             );
             return Err(GridError::at(&[Step::Key("allocator")], problem));
         }
-        let mut seen = HashSet::new();
+        let mut seen = Seen::new(&kinds);
         let mut distinct = Vec::new();
         let mut number = 0u32;
         for (place, axis) in axes.iter().enumerate() {
             let path = [Step::Key("allocator"), Step::Item(place)];
             // A parameter that none of an entry's strategies heeds was told in vain.
             let mut idle = None;
-            for index in 0..axis.combinations {
-                let spec = axis.get(index).map_err(|e| GridError::at(&path, e))?;
-                if index == 0 || idle.is_some() {
-                    idle = spec.idle().map(|key| (spec.clone(), key));
+            for values in 0..axis.combinations / axis.ties.len() {
+                let mut patterns = Patterns::default();
+                for tie in 0..axis.ties.len() {
+                    let made = |tie| axis.made(values, tie);
+                    let entered = seen.enter(&mut patterns, axis.ties.get(tie), &made);
+                    let (is_new, does_nothing) = entered.map_err(|e| GridError::at(&path, e))?;
+                    if (values, tie) == (0, 0) || idle.is_some() {
+                        idle = does_nothing;
+                    }
+                    if is_new {
+                        distinct.push(number);
+                    }
+                    number += 1;
                 }
-                let mut hasher = blake3::Hasher::new();
-                for machine in &kinds {
-                    hasher.update(spec.on(machine).identity().as_bytes());
-                    hasher.update(b"\n");
-                }
-                // Sixteen bytes stand for the text; a chance meeting needs some 2^64 of them.
-                let digest = hasher.finalize();
-                if seen.insert(digest.as_bytes().first_chunk::<16>().copied()) {
-                    distinct.push(number);
-                }
-                number += 1;
             }
-            if let Some((spec, key)) = idle {
+            if let Some(key) = idle {
+                let spec = axis.get(axis.combinations - 1).map_err(|e| GridError::at(&path, e))?;
                 return Err(GridError::at(&path, idle_parameter(&spec, &key)));
             }
         }
@@ -128,6 +127,32 @@ impl Strategies {
     pub fn get(&self, index: usize) -> Result<AllocatorSpec, NameError> {
         let (axis, index) = self.place(index);
         self.axes[axis].get(index)
+    }
+
+    /// What `of` says of each strategy, of which vector breaks its ties nothing: it is asked once for all that
+    /// differ in nothing else.
+    ///
+    /// # Errors
+    /// As [`get`](Self::get).
+    pub fn of_each<T: Clone>(
+        &self,
+        mut of: impl FnMut(&AllocatorSpec) -> T,
+    ) -> Result<Vec<T>, NameError> {
+        let mut all: Vec<T> = Vec::with_capacity(self.len());
+        let mut last = None;
+        for index in 0..self.len() {
+            let (entry, number) = self.place(index);
+            let axis = &self.axes[entry];
+            let rule = axis.ties.get(number % axis.ties.len()).map(|rule| discriminant(&rule));
+            let alike = (entry, number / axis.ties.len(), rule);
+            let said = match all.last().filter(|_| last == Some(alike)) {
+                Some(said) => said.clone(),
+                None => of(&self.get(index)?),
+            };
+            last = Some(alike);
+            all.push(said);
+        }
+        Ok(all)
     }
 
     /// Which entry of the grid strategy number `index` comes from.
@@ -234,26 +259,48 @@ impl Axis {
         Ok(Self { base, lists, ties, combinations })
     }
 
-    fn get(&self, mut index: u64) -> Result<AllocatorSpec, NameError> {
-        let mut digit = |length: usize| {
-            let digit = index % length as u64;
-            index /= length as u64;
-            digit as usize
-        };
-        let tie = match &self.ties {
-            TieAxis::Own => None,
-            TieAxis::Rules(rules) => Some(rules[digit(rules.len())]),
-            TieAxis::Product(lists) => {
-                let mut vector = [0; 5];
-                for (entry, list) in vector.iter_mut().zip(lists).rev() {
-                    *entry = list[digit(list.len())];
-                }
-                Some(TieVector::new(vector).map_or(TieRule::First, TieRule::Vector))
-            }
-        };
+    fn get(&self, index: u64) -> Result<AllocatorSpec, NameError> {
+        let ties = self.ties.len();
+        self.made(index / ties, self.ties.get(index % ties))
+    }
+
+    /// The strategy with these values of its lists and a rule to break ties.
+    fn made(&self, mut values: u64, tie: Option<TieRule>) -> Result<AllocatorSpec, NameError> {
         let mut chosen: Vec<_> =
-            self.lists.iter().rev().map(|list| &list[digit(list.len())]).collect();
+            self.lists.iter().rev().map(|list| &list[digit(&mut values, list.len())]).collect();
         chosen.reverse();
         self.base.with(chosen, tie)
     }
+}
+
+impl TieAxis {
+    fn len(&self) -> u64 {
+        match self {
+            Self::Own => 1,
+            Self::Rules(rules) => rules.len() as u64,
+            // Each axis was counted when it was made.
+            Self::Product(lists) => lists.iter().map(|list| list.len() as u64).product(),
+        }
+    }
+
+    fn get(&self, mut index: u64) -> Option<TieRule> {
+        match self {
+            Self::Own => None,
+            Self::Rules(rules) => Some(rules[index as usize]),
+            Self::Product(lists) => {
+                let mut vector = [0; 5];
+                for (entry, list) in vector.iter_mut().zip(lists).rev() {
+                    *entry = list[digit(&mut index, list.len())];
+                }
+                Some(TieVector::new(vector).map_or(TieRule::First, TieRule::Vector))
+            }
+        }
+    }
+}
+
+/// Takes the last digit off a number in mixed radix.
+fn digit(number: &mut u64, length: usize) -> usize {
+    let digit = *number % length as u64;
+    *number /= length as u64;
+    digit as usize
 }

@@ -81,36 +81,62 @@ pub fn text_digest(text: &str) -> String {
 /// BLAKE3 digest (hexadecimal) of when jobs started, as their log says: what the scheduler `recorded`
 /// goes by beside the jobs.
 pub fn starts_digest(jobs: &[Job], waits: &Waits) -> String {
-    let mut hasher = blake3::Hasher::new();
+    let mut digest = Digest::default();
     for job in jobs {
         // No time of a log is the smallest number.
-        hasher.update(&waits.start(job).unwrap_or(i64::MIN).to_le_bytes());
+        digest.take(&waits.start(job).unwrap_or(i64::MIN).to_le_bytes());
     }
-    hasher.finalize().to_hex().to_string()
+    digest.hex()
 }
 
 /// BLAKE3 digest (hexadecimal) of jobs as schedulers and allocators see them, with their
 /// side lengths if they have shapes and what their users said of their run times. It stands for the trace's text, cleaning policy, window and fit to the machine together: a
 /// comment in the trace changes nothing, a mended cleaning rule does.
 pub fn jobs_digest(jobs: &[Job]) -> String {
-    let mut hasher = blake3::Hasher::new();
+    let mut digest = Digest::default();
     for job in jobs {
         for time in [job.number, job.submit, job.run, job.estimate] {
-            hasher.update(&time.to_le_bytes());
+            digest.take(&time.to_le_bytes());
         }
-        hasher.update(&job.size.to_le_bytes());
+        digest.take(&job.size.to_le_bytes());
     }
     if jobs.iter().any(|job| job.shape.is_some()) {
         // A job without a shape among others has sides of nothing.
         for side in jobs.iter().flat_map(|job| job.shape.unwrap_or_default()) {
-            hasher.update(&side.to_le_bytes());
+            digest.take(&side.to_le_bytes());
         }
     }
     // Some allocators go by what users said; estimates are what cleaning has made of that.
     if jobs.iter().any(|job| job.limit.is_some()) {
         for job in jobs {
-            hasher.update(&job.limit.map_or(-1, i64::from).to_le_bytes());
+            digest.take(&job.limit.map_or(-1, i64::from).to_le_bytes());
         }
     }
-    hasher.finalize().to_hex().to_string()
+    digest.hex()
+}
+
+/// A digest of many small numbers. They go in by the ten thousands: of many chunks at a time it takes an eighth as
+/// long.
+#[derive(Default)]
+struct Digest {
+    hasher: blake3::Hasher,
+    numbers: Vec<u8>,
+}
+
+impl Digest {
+    const AT_ONCE: usize = 1 << 16;
+
+    fn take(&mut self, number: &[u8]) {
+        self.numbers.extend_from_slice(number);
+        if self.numbers.len() >= Self::AT_ONCE {
+            self.hasher.update(&self.numbers);
+            self.numbers.clear();
+        }
+    }
+
+    /// In hexadecimal.
+    fn hex(mut self) -> String {
+        self.hasher.update(&self.numbers);
+        self.hasher.finalize().to_hex().to_string()
+    }
 }

@@ -1,5 +1,6 @@
 //! Which schedulers and strategies of a grid go together.
 
+use crate::allocator::registry::AllocatorSpec;
 use crate::experiment::grid::ParameterGrid;
 use crate::naming::NameError;
 
@@ -23,12 +24,8 @@ impl Pairs {
     pub fn of(grid: &ParameterGrid) -> Result<Self, NameError> {
         let repeats = grid.schedulers.iter().map(|scheduler| scheduler.recorded().is_some());
         let strategies = grid.strategies.len();
-        let mut bound = Vec::new();
-        for index in 0..strategies {
-            if grid.strategies.get(index)?.recorded() {
-                bound.push(index);
-            }
-        }
+        let recorded = grid.strategies.of_each(AllocatorSpec::recorded)?;
+        let bound = (0..strategies).filter(|&index| recorded[index]).collect();
         Ok(Self { repeats: repeats.collect(), strategies, bound })
     }
 

@@ -1,6 +1,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::Pairs;
@@ -168,7 +169,7 @@ impl Plan {
     /// # Errors
     /// [`PlanError::TooMany`].
     pub fn new(grid: ParameterGrid, traces: &[Arc<Trace>]) -> Result<Self, PlanError> {
-        let traces = traces.iter().map(|trace| PlannedTrace::new(trace)).collect();
+        let traces = traces.par_iter().map(|trace| PlannedTrace::new(trace)).collect();
         Self::checked(grid, traces, Build::this())
     }
 

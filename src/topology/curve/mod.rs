@@ -67,7 +67,7 @@ impl Curve {
         let nodes = match self {
             Curve::RowMajor => sorted_by_key(grid, |c| plain::row_major(grid, c)),
             Curve::Snake => sorted_by_key(grid, |c| plain::snake(grid, c)),
-            Curve::ShuffledRowMajor => sorted_by_key(grid, plain::shuffled_row_major),
+            Curve::ShuffledRowMajor => sorted_by_key(grid, |c| plain::shuffled_row_major(grid, c)),
             Curve::ShuffledSnake => sorted_by_key(grid, |c| plain::shuffled_snake(grid, c)),
             Curve::Hilbert => sorted_by_key(grid, |c| hilbert::rank(grid, c)),
             Curve::Gilbert => gilbert::walk(grid).into_iter().map(|c| grid.node(c)).collect(),
@@ -77,9 +77,24 @@ impl Curve {
     }
 }
 
+/// Ranks so close that there is room for one place each.
+const DENSE: usize = 8;
+
 fn sorted_by_key(grid: &Grid, rank: impl Fn(Coord) -> u64) -> Vec<NodeId> {
-    let mut nodes: Vec<_> = (0..grid.processors() as u32).map(NodeId).collect();
-    nodes.sort_by_cached_key(|&node| rank(grid.coord(node)));
+    let ranks: Vec<u64> =
+        (0..grid.processors() as u32).map(|node| rank(grid.coord(NodeId(node)))).collect();
+    let most = ranks.iter().max().map_or(0, |&most| most as usize);
+    let mut nodes: Vec<_> = (0..ranks.len() as u32).map(NodeId).collect();
+    if most >= DENSE * ranks.len().max(1) {
+        nodes.sort_by_key(|node| ranks[node.index()]);
+        return nodes;
+    }
+    // No two are of one rank.
+    let mut places = vec![None; most + 1];
+    for (node, &rank) in nodes.drain(..).zip(&ranks) {
+        places[rank as usize] = Some(node);
+    }
+    nodes.extend(places.into_iter().flatten());
     nodes
 }
 

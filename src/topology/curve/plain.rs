@@ -17,11 +17,11 @@ pub fn snake(grid: &Grid, [x, y, z]: Coord) -> u64 {
     row * grid.extent(0) as u64 + u64::from(x_walked)
 }
 
-/// The bits of z, y, x interleaved, z's the most significant of each group.
-pub fn shuffled_row_major([x, y, z]: Coord) -> u64 {
+/// The bits of z, y, x interleaved, z's the most significant of each group; on grids of two dimensions those of y and x.
+pub fn shuffled_row_major(grid: &Grid, [x, y, z]: Coord) -> u64 {
     (0..16).fold(0, |rank, bit| {
         let digit = bit_of(x, bit) | bit_of(y, bit) << 1 | bit_of(z, bit) << 2;
-        rank | digit << (3 * bit)
+        rank | digit << (grid.dimensions() as u32 * bit)
     })
 }
 
@@ -34,7 +34,7 @@ pub fn shuffled_snake(grid: &Grid, [x, y, z]: Coord) -> u64 {
             y ^= z;
         }
         let row = z << 1 | y;
-        rank | (row << 1 | (x ^ (row & 1))) << (3 * bit)
+        rank | (row << 1 | (x ^ (row & 1))) << (grid.dimensions() as u32 * bit)
     })
 }
 

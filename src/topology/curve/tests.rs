@@ -65,6 +65,32 @@ fn plain_orders_begin_as_named() {
     assert_eq!(first(Curve::ShuffledSnake, 4, 4, 5), [(0, 0), (1, 0), (1, 1), (0, 1), (2, 0)]);
 }
 
+proptest! {
+    /// Whether ranks have a place each or are sorted, all processors stand in their order.
+    #[test]
+    fn processors_stand_in_the_order_of_their_ranks(
+        sides in prop_oneof![
+            prop::collection::vec(1u16..20, 2..=3),
+            (20u16..90, 1u16..3, 1u16..3).prop_map(|(x, y, z)| vec![x, y, z]),
+        ],
+    ) {
+        let grid = mesh(&sides);
+        type Rank = fn(&Grid, Coord) -> u64;
+        let ranks: [(Curve, Rank); 5] = [
+            (Curve::RowMajor, plain::row_major),
+            (Curve::Snake, plain::snake),
+            (Curve::ShuffledRowMajor, plain::shuffled_row_major),
+            (Curve::ShuffledSnake, plain::shuffled_snake),
+            (Curve::Hilbert, hilbert::rank),
+        ];
+        for (curve, rank) in ranks {
+            let mut sorted: Vec<_> = (0..grid.processors() as u32).map(NodeId).collect();
+            sorted.sort_by_key(|&node| rank(&grid, grid.coord(node)));
+            prop_assert_eq!(curve.order(&grid), sorted, "{:?}", curve);
+        }
+    }
+}
+
 /// Steps between consecutive processors that are not to a neighbour.
 fn jumps(curve: Curve, grid: &Grid) -> usize {
     let order = curve.order(grid);

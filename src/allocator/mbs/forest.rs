@@ -15,7 +15,7 @@
 //! processors.
 
 use crate::allocator::submesh::SubMesh;
-use crate::topology::{Coord, Grid, NodeId};
+use crate::topology::{Grid, NodeId};
 
 /// How a block falls into buddies.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -269,19 +269,21 @@ fn by_class(
     let top = initial.iter().map(class).max().unwrap_or(0);
     let mut classes = vec![Vec::new(); top + 1];
     initial.iter().for_each(|area| classes[class(area)].push(*area));
-    let key = |area: &SubMesh| -> Coord {
+    // Blocks of a class are apart, so that no two have one key.
+    let key = |area: &SubMesh| -> u64 {
         let [x, y, z] = area.base;
-        match order {
+        let digits = match order {
             ListOrder::RowMajor => [z, y, x],
             ListOrder::ByNumber => [x, y, z],
-        }
+        };
+        digits.into_iter().fold(0, |key, digit| key << 16 | u64::from(digit))
     };
     for class in (0..=top).rev() {
         if class > 0 {
             let parts: Vec<_> = classes[class].iter().flat_map(|&area| divide(area)).collect();
             classes[class - 1].extend(parts);
         }
-        classes[class].sort_by_key(key);
+        classes[class].sort_unstable_by_key(key);
     }
     classes
 }

@@ -32,7 +32,7 @@
 //!
 //! [`GridFile`] is the file as it stands, [`ParameterGrid`] what it means: names looked up, lists
 //! multiplied, equal strategies removed (tie vectors of one ratio are one strategy).
-//! Looking through ten million combinations takes a second or two.
+//! Looking through ten million combinations takes two seconds.
 
 mod described;
 mod distinct;

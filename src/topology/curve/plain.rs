@@ -19,7 +19,7 @@ pub fn snake(grid: &Grid, [x, y, z]: Coord) -> u64 {
 
 /// The bits of z, y, x interleaved, z's the most significant of each group; on grids of two dimensions those of y and x.
 pub fn shuffled_row_major(grid: &Grid, [x, y, z]: Coord) -> u64 {
-    (0..16).fold(0, |rank, bit| {
+    (0..bits(grid)).fold(0, |rank, bit| {
         let digit = bit_of(x, bit) | bit_of(y, bit) << 1 | bit_of(z, bit) << 2;
         rank | digit << (grid.dimensions() as u32 * bit)
     })
@@ -28,7 +28,7 @@ pub fn shuffled_row_major(grid: &Grid, [x, y, z]: Coord) -> u64 {
 /// As [`shuffled_row_major`], each group of bits replaced by its place on the snake
 /// through the 2 x 2 (x 2) quadrants.
 pub fn shuffled_snake(grid: &Grid, [x, y, z]: Coord) -> u64 {
-    (0..16).fold(0, |rank, bit| {
+    (0..bits(grid)).fold(0, |rank, bit| {
         let (x, mut y, z) = (bit_of(x, bit), bit_of(y, bit), bit_of(z, bit));
         if grid.dimensions() == 3 {
             y ^= z;
@@ -36,6 +36,12 @@ pub fn shuffled_snake(grid: &Grid, [x, y, z]: Coord) -> u64 {
         let row = z << 1 | y;
         rank | (row << 1 | (x ^ (row & 1))) << (grid.dimensions() as u32 * bit)
     })
+}
+
+/// Bits of the longest side's positions.
+fn bits(grid: &Grid) -> u32 {
+    let last = grid.axes().iter().map(|axis| axis.extent - 1).max().unwrap_or(0);
+    u16::BITS - last.leading_zeros()
 }
 
 fn bit_of(value: u16, bit: u32) -> u64 {

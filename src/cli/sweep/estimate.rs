@@ -11,16 +11,16 @@
 //! short windows do not show: some of them run in longer windows, and part more often than all would. What a
 //! job costs lies between the two. Nothing is known of cells that ran before, and nothing is asked of them.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
 
-use super::sample::{Cost, ENOUGH, Limit, Sample, Sampler};
-use super::seconds::Seconds;
-use super::window::{Windows, lock};
-use crate::allocator::centre::TieRule;
+use super::kinds::{Kinds, kinds, weight};
+use super::sample::{Limit, Sample, Sampler};
+use super::seconds::{Cost, Seconds};
+use super::window::{ENOUGH, Windows, lock};
 use crate::cli::exit::Failure;
 use crate::experiment::sweep::{Plan, done_as_one};
 use crate::experiment::{Cell, Trace};
@@ -35,9 +35,6 @@ const LEAST: Duration = Duration::from_millis(400);
 
 /// So much as this part of all that, and the last part of the time, is for the schedules of whole traces.
 const SCHEDULES: u32 = 4;
-
-/// With more strategies all of one entry of the grid are one: a sample needs time.
-const STRATEGIES: usize = 64;
 
 /// So many cells of a kind are looked at for some that are done as one.
 const LOOKED_AT: usize = 2048;
@@ -86,9 +83,6 @@ pub struct Estimate {
     /// Threads that have something to do.
     pub threads: usize,
 }
-
-/// Runs by trace, scheduler and strategy.
-type Kinds = BTreeMap<[usize; 3], Vec<u32>>;
 
 /// What samples told.
 #[derive(Default)]
@@ -227,6 +221,7 @@ impl<'a> Samplers<'a> {
         }
         let pair = [kind[0], kind[1]];
         let per_job = sample.scheduling.filter(|_| !told.schedules.contains_key(&pair));
+        let per_job = per_job.map(|scheduling| scheduling.job);
         if let Some(per_job) = per_job {
             // Until more is known, and so that nobody else does the same.
             told.schedules.insert(pair, unfinished(per_job * plan.jobs(runs[0]) as f64, 0.0));
@@ -268,32 +263,6 @@ fn unfinished(rough: f64, spent: f64) -> Seconds {
     Seconds { open: true, ..Seconds::exactly(spent.max(rough / 2.0)) }
 }
 
-/// The cells by kind, and the names of their strategies.
-fn kinds(plan: &Plan, cells: &[u32]) -> Result<(Kinds, Vec<String>), NameError> {
-    let of_grid = &plan.grid.strategies;
-    let mut names = HashMap::new();
-    let mut strategies = Vec::new();
-    let mut of = of_grid.of_each(|strategy| {
-        // One that tunes its vector does other work than one that has it.
-        let tunes = strategy.tie_breaking().is_some_and(|breaking| breaking.tie == TieRule::Auto);
-        let name = if tunes { strategy.name() } else { strategy.without_tie() }.to_string();
-        *names.entry(name).or_insert_with_key(|name| {
-            strategies.push(name.clone());
-            strategies.len() - 1
-        })
-    })?;
-    if strategies.len() > STRATEGIES.max(plan.grid.file.allocator.len()) {
-        of = (0..of_grid.len()).map(|index| of_grid.entry(index)).collect();
-        strategies = plan.grid.file.allocator.iter().map(|entry| entry.name.clone()).collect();
-    }
-    let mut kinds = Kinds::new();
-    for &run in cells {
-        let [trace, _, scheduler, strategy, _] = plan.places(run);
-        kinds.entry([trace, scheduler, of[strategy]]).or_default().push(run);
-    }
-    Ok((kinds, strategies))
-}
-
 /// What the first of so many samples may take on one of some threads, if all are to end by then and have `work`
 /// together; `None` if the time is up.
 fn share(
@@ -328,14 +297,23 @@ fn together(plan: &Plan, kinds: &Kinds, strategies: &[String], told: &Told) -> E
     let of_others = Cost::mean(in_order().map(|sample| sample.cost));
     let others = kinds.len() - in_order().count();
     let copies = f64::from(plan.grid.copies());
-    // Once for all cells of a copy of a trace under a scheduler.
-    let schedules = told.schedules.values().copied().reduce(Seconds::and).unwrap_or_default();
-    let open = schedules.open || of_others.is_some_and(|cost| cost.of(1).open);
+    // By cells themselves, or once for all of a copy of a trace under a scheduler.
+    let by = |sample: &Sample, each| sample.scheduling.is_some_and(|one| one.each == each);
+    let whole = |pair: &[usize; 2]| told.schedules.get(pair).copied().unwrap_or_default();
+    let once = told.samples.iter().filter(|(_, sample)| by(sample, false));
+    let once: BTreeSet<[usize; 2]> = once.map(|(kind, _)| [kind[0], kind[1]]).collect();
+    let schedules = once.iter().map(whole).reduce(Seconds::and).unwrap_or_default();
+    let open = told.schedules.values().any(|schedule| schedule.open)
+        || of_others.is_some_and(|cost| cost.of(1).open);
     let (mut all, mut longest) = (Seconds::default(), Seconds::default());
     let (mut unsampled, mut copied) = (0, HashSet::new());
     let of_kind = |(kind, runs): (&[usize; 3], &Vec<u32>)| {
         let jobs = plan.jobs(runs[0]);
-        let each = told.samples.get(kind).map(|sample| sample.cost.of(jobs));
+        let of_sample = |sample: &Sample| match by(sample, true) {
+            true => sample.cost.of(jobs).and(whole(&[kind[0], kind[1]])),
+            false => sample.cost.of(jobs),
+        };
+        let each = told.samples.get(kind).map(of_sample);
         // Nothing is known of those without a window, so that a sum of least values has nothing of them.
         let as_others = || of_others.filter(|_| !open).map(|cost| cost.of(jobs).mean_of(others));
         if let Some(of_a_cell) = each.or_else(as_others) {
@@ -369,13 +347,9 @@ fn together(plan: &Plan, kinds: &Kinds, strategies: &[String], told: &Told) -> E
     }
 }
 
-/// Jobs of all cells of a kind.
-fn weight(plan: &Plan, runs: &[u32]) -> u64 {
-    plan.jobs(runs[0]).saturating_mul(runs.len() as u64)
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::sample::Scheduling;
     use super::*;
     use crate::experiment::grid::ParameterGrid;
     use crate::workload::{Policy, Window, Workload};
@@ -404,7 +378,8 @@ mod tests {
 
     fn sample(of_a_job: f64, counted: usize) -> Sample {
         let (set_up, job) = (Seconds::default(), Seconds::exactly(of_a_job));
-        Sample { cost: Cost { set_up, job }, scheduling: Some(0.0), windows: 3, counted }
+        let scheduling = Some(Scheduling { job: 0.0, each: false });
+        Sample { cost: Cost { set_up, job }, scheduling, windows: 3, counted }
     }
 
     fn told<const N: usize>(samples: [([usize; 3], Sample); N]) -> Told {
@@ -467,6 +442,12 @@ mod tests {
         // A schedule counts once for all its cells.
         every.schedules = HashMap::from([([0, 0], Seconds::exactly(5.0))]);
         assert_eq!(together(&plan, &kinds, &names, &every).all, Some(Seconds::exactly(44.0)));
+        // And in the row of each cell that makes its own.
+        let own = every.samples.get_mut(&[0, 0, 2]).expect("a sample");
+        own.scheduling = Some(Scheduling { job: 0.0, each: true });
+        let estimate = together(&plan, &kinds, &names, &every);
+        assert_eq!(estimate.kinds[2].all(), Some(Seconds::exactly(5.0)));
+        assert_eq!(estimate.all, Some(Seconds::exactly(49.0)));
     }
 
     #[test]

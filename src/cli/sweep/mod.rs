@@ -4,6 +4,7 @@ mod args;
 mod estimate;
 mod folder;
 mod grid;
+mod kinds;
 mod list;
 mod merge;
 mod results;

@@ -3,8 +3,8 @@
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
-use super::seconds::Seconds;
-use super::window::{Costs, Course, Windows};
+use super::seconds::{Cost, Seconds};
+use super::window::{ALONE, Costs, Course, Windows, of_all};
 use crate::allocator::{Allocator, Refusal, Request};
 use crate::experiment::{Cell, Measure, is_coupled};
 use crate::machine::Machine;
@@ -14,9 +14,6 @@ use crate::stop::{Stop, worked};
 /// a lower end alone.
 const FEWEST: usize = 8;
 
-/// From so many jobs on a window is long enough to fill its machine.
-pub const ENOUGH: usize = 128;
-
 /// What a window took tells what one takes that is no more than so many times as long.
 const TRUSTED: usize = 16;
 
@@ -24,12 +21,6 @@ const TRUSTED: usize = 16;
 /// run while some is left.
 const PLACES: [f64; 10] = [0.5, 0.1, 0.9, 0.3, 0.7, 0.0, 0.4, 0.8, 0.2, 0.6];
 const FIRST: usize = 5;
-
-/// Student's t for an interval that holds the mean of so many windows in 19 of 20 cases: of three, four and so on.
-const STUDENT: [f64; 8] = [4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262];
-
-/// One window says nothing of others, and two say little: their jobs may be so many times too cheap or too dear.
-const ALONE: f64 = 2.0;
 
 /// This part of the time is planned for; what is planned may take longer.
 const PLANNED: f64 = 0.8;
@@ -77,26 +68,24 @@ pub struct Sampler<'a> {
     pub limits: [Limit; 2],
 }
 
-/// What a cell takes.
+/// To schedule jobs as if processors were only counted.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Cost {
-    /// To make its machine and its strategy, with a first job.
-    pub set_up: Seconds,
-    /// To place each further job.
-    pub job: Seconds,
+pub struct Scheduling {
+    /// What a job costs.
+    pub job: f64,
+    /// Whether each cell does it, and not one for all.
+    pub each: bool,
 }
 
-impl Cost {
-    /// Of so many jobs.
-    pub fn of(&self, jobs: u64) -> Seconds {
-        self.set_up.and(self.job.times(jobs.saturating_sub(1) as f64))
-    }
-
-    /// The mean of some; `None` of none.
-    pub fn mean(all: impl Iterator<Item = Cost> + Clone) -> Option<Self> {
-        let set_up = Seconds::mean(all.clone().map(|cost| cost.set_up))?;
-        Some(Self { set_up, job: Seconds::mean(all.map(|cost| cost.job))? })
-    }
+/// Who schedules the jobs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Scheduled {
+    /// One for all cells.
+    Once,
+    /// Each cell as it runs, which comes to the same.
+    Each,
+    /// Each cell as it runs, and its strategy changes when jobs start.
+    Inside,
 }
 
 /// What the windows told.
@@ -104,8 +93,8 @@ impl Cost {
 pub struct Sample {
     /// What one cell takes.
     pub cost: Cost,
-    /// What a job costs to schedule where that is done once for all cells; `None` if each cell does it.
-    pub scheduling: Option<f64>,
+    /// What scheduling costs, where it is a thing of its own.
+    pub scheduling: Option<Scheduling>,
     /// Windows that ran.
     pub windows: usize,
     /// Jobs of the shortest window that counts, `usize::MAX` if one has all.
@@ -124,8 +113,7 @@ struct Decisions {
 
 /// A sample in the making.
 struct Making {
-    /// Whether cells are scheduled as they run.
-    coupled: bool,
+    by: Scheduled,
     /// Seconds to make the strategy.
     made: f64,
     limit: Limit,
@@ -145,16 +133,15 @@ impl Sampler<'_> {
         let built = cell.allocator.build(&cell.trace.topology, cell.seed);
         let made = worked() - begin;
         // What cannot be made is not replayed either.
-        let coupled = built.as_ref().map_or(true, |built| is_coupled(cell, built.as_ref()));
+        let by = built.as_ref().map_or(Scheduled::Inside, |built| scheduled(cell, built.as_ref()));
         let [own, all] = self.limits;
         let limit = own.at_least(made * 2, all);
         let (scheduled, set_ups) = (Vec::new(), Vec::new());
         let (windows, made_in) = (0, made.as_secs_f64());
-        let mut making =
-            Making { coupled, made: made_in, limit, begin, windows, scheduled, set_ups };
+        let mut making = Making { by, made: made_in, limit, begin, windows, scheduled, set_ups };
         let long = made > own.work / PART;
         // A window would make it once more. What goes by more than free processors is not asked alone.
-        if let (true, Ok(built)) = (long && !coupled, built) {
+        if let (true, Ok(built)) = (long && by == Scheduled::Once, built) {
             let Decisions { ended, all, last } = making.decisions(cell, built);
             if ended < 2 || making.left() < made + 2 * all {
                 return making.lower_end(all.as_secs_f64(), last.as_secs_f64(), ended);
@@ -213,7 +200,7 @@ impl Sampler<'_> {
         let (size, cell) = (jobs.len(), &self.cells[0].1);
         making.windows += 1;
         let window = self.windows.of(&cell.trace, jobs);
-        if !making.coupled {
+        if making.by != Scheduled::Inside {
             let Some(took) = window.schedule(&cell.scheduler, &stop) else {
                 return Course::unscheduled(size);
             };
@@ -263,7 +250,7 @@ impl Making {
             0 => (open(self.made + all), open(0.0)),
             _ => (Seconds::exactly(self.made).widened(), open(last / ALONE.powi(3))),
         };
-        let scheduling = (!self.coupled).then(|| self.scheduling());
+        let scheduling = self.of_its_own();
         Sample { cost: Cost { set_up, job }, scheduling, windows: self.windows, counted }
     }
 
@@ -281,9 +268,15 @@ impl Making {
         took / jobs.max(1) as f64
     }
 
+    fn of_its_own(&self) -> Option<Scheduling> {
+        let each = self.by == Scheduled::Each;
+        (self.by != Scheduled::Inside).then(|| Scheduling { job: self.scheduling(), each })
+    }
+
     /// How many jobs the next windows have, and how many of them there are, after one that came to its end.
     fn next(&self, course: &Course, jobs: usize) -> (usize, usize) {
         let late = course.costs().map_or(course.each(), |costs| costs.late);
+        // Windows of cells that schedule are scheduled twice.
         let job = (late + self.scheduling()).max(f64::MIN_POSITIVE);
         let left = PLANNED * self.left().as_secs_f64();
         let each = |windows: usize| {
@@ -305,10 +298,11 @@ impl Making {
     /// What these windows tell.
     fn told(self, courses: &[Course], jobs: usize) -> Sample {
         let whole = courses.iter().find(|course| course.ended && course.jobs == jobs);
-        let scheduling = (!self.coupled).then(|| self.scheduling());
+        let scheduling = self.of_its_own();
         let (windows, made) = (self.windows, self.made);
+        let inside = scheduling.filter(|scheduling| scheduling.each).map_or(0.0, |one| one.job);
         let told = |set_up: Seconds, job: Seconds, counted| {
-            let cost = Cost { set_up: set_up.widened(), job: job.widened() };
+            let cost = Cost { set_up: set_up.widened(), job: job.less(inside).widened() };
             Sample { cost, scheduling, windows, counted }
         };
         if let Some(all) = whole {
@@ -331,30 +325,14 @@ impl Making {
     }
 }
 
-/// What a job of all these costs, of which windows tell some. The machine is full at the end of a window, so that
-/// late jobs count; what changed in its course may change as much again, and twice in a short one. How windows differ tells how far
-/// their mean is from that of all.
-fn of_all(windows: &[Costs], jobs: usize) -> Seconds {
-    let sum = |of: fn(&Costs) -> f64| windows.iter().map(of).sum::<f64>();
-    let count = windows.len() as f64;
-    let usual = sum(|window| window.late) / count.max(1.0);
-    if usual <= 0.0 {
-        return Seconds::default();
+/// Who schedules the jobs of a cell, whose allocator this is.
+fn scheduled(cell: &Cell, allocator: &dyn Allocator) -> Scheduled {
+    let alone = cell.trace.outages().is_empty() && !cell.allocator.recorded();
+    match (is_coupled(cell, allocator), alone && allocator.keeps_schedule()) {
+        (false, _) => Scheduled::Once,
+        (true, true) => Scheduled::Each,
+        (true, false) => Scheduled::Inside,
     }
-    let unseen = (1.0 - sum(|window| window.jobs) / jobs as f64).clamp(0.0, 1.0);
-    // A short window does not fill its machine.
-    let short = windows.iter().any(|window| window.jobs < ENOUGH as f64);
-    let again = unseen * if short { 2.0 } else { 1.0 };
-    let trend = (usual * count / sum(|window| window.early).max(f64::MIN_POSITIVE)).ln();
-    let logs = windows.iter().map(|window| window.late.max(f64::MIN_POSITIVE).ln());
-    let mean = logs.clone().sum::<f64>() / count;
-    let deviation =
-        (logs.map(|log| (log - mean).powi(2)).sum::<f64>() / (count - 1.0).max(1.0)).sqrt();
-    let student = windows.len().checked_sub(3).and_then(|place| STUDENT.get(place));
-    let away = student.map_or(ALONE.ln(), |t| t * deviation / count.sqrt()) * unseen.sqrt();
-    let least = usual * (trend.min(0.0) * again - away).exp();
-    let most = usual * (trend.max(0.0) * again + away).exp();
-    Seconds { usual, least, most, open: false }
 }
 
 /// So many jobs, from this share of the others on.
@@ -434,33 +412,12 @@ mod tests {
     }
 
     #[test]
-    fn windows_that_differ_tell_less() {
-        let sized = |early: f64, late: f64, jobs: f64| Costs { early, late, jobs };
-        let window = |early: f64, late: f64| sized(early, late, 10.0);
-        let alike = of_all(&[window(1.0, 1.0); 5], 1000);
-        assert_eq!(alike, Seconds::exactly(1.0));
-        let differ = [window(1.0, 0.5), window(1.0, 1.0), window(1.0, 1.5)];
-        let differ = of_all(&differ, 1000);
-        assert!(differ.usual == 1.0 && differ.least < 0.4 && differ.most > 2.0, "{differ:?}");
-        // A single one may be twice too dear; not if it has seen nearly all.
-        let one = of_all(&[window(1.0, 1.0)], 100_000);
-        assert!(one.least > 0.49 && one.least < 0.51 && one.most > 1.99, "{one:?}");
-        assert!(of_all(&[window(1.0, 1.0)], 11).least > 0.8);
-        // What became cheaper by half may become so once more.
-        let falls = of_all(&[sized(2.0, 1.0, 200.0); 5], 1_000_000);
-        assert!(falls.least > 0.49 && falls.least < 0.51 && falls.most == 1.0, "{falls:?}");
-        // And once again where the windows were short.
-        let falls = of_all(&[window(2.0, 1.0); 5], 1_000_000);
-        assert!(falls.least > 0.24 && falls.least < 0.26 && falls.most == 1.0, "{falls:?}");
-        assert_eq!(of_all(&[], 9), Seconds::default());
-    }
-
-    #[test]
     fn many_cells_done_as_one_cost_between_what_two_samples_say() {
         let sample = |usual: f64, open: bool| {
             let job = Seconds { open, ..Seconds::exactly(usual) };
             let cost = Cost { set_up: Seconds::exactly(1.0), job };
-            Sample { cost, scheduling: Some(usual), windows: 2, counted: usual as usize }
+            let scheduling = Some(Scheduling { job: usual, each: false });
+            Sample { cost, scheduling, windows: 2, counted: usual as usize }
         };
         let both = sample(1.0, false).of_more(sample(9.0, false));
         let job = Seconds { usual: 3.0, least: 1.0, most: 9.0, open: false };
@@ -477,8 +434,15 @@ mod tests {
             let (work, until) = (Duration::ZERO, Instant::now());
             let (scheduled, set_ups) = (Vec::new(), Vec::new());
             let (limit, begin) = (Limit { work, until }, worked());
-            let making =
-                Making { coupled: true, made: 1.0, limit, begin, windows: 1, scheduled, set_ups };
+            let making = Making {
+                by: Scheduled::Inside,
+                made: 1.0,
+                limit,
+                begin,
+                windows: 1,
+                scheduled,
+                set_ups,
+            };
             making.lower_end(9.0, last, counted).cost
         };
         // None was placed: no job is known, but all that time went by.

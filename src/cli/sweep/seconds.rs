@@ -68,6 +68,13 @@ impl Seconds {
         Self { least, most, ..self }
     }
 
+    /// Less so much of it, of which nothing is less than none.
+    pub fn less(self, part: f64) -> Self {
+        let [usual, least, most] =
+            [self.usual, self.least, self.most].map(|seconds| (seconds - part).max(0.0));
+        Self { usual, least, most, ..self }
+    }
+
     /// With the margin that every sample has.
     pub fn widened(self) -> Self {
         let (least, most) = (self.least * (1.0 - MARGIN), self.most * (1.0 + MARGIN));
@@ -82,6 +89,28 @@ impl Seconds {
             }
             Self { usual, least, most, .. } => [usual, least, most].map(duration),
         }
+    }
+}
+
+/// What a cell takes.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Cost {
+    /// To make its machine and its strategy, with a first job.
+    pub set_up: Seconds,
+    /// To place each further job.
+    pub job: Seconds,
+}
+
+impl Cost {
+    /// Of so many jobs.
+    pub fn of(&self, jobs: u64) -> Seconds {
+        self.set_up.and(self.job.times(jobs.saturating_sub(1) as f64))
+    }
+
+    /// The mean of some; `None` of none.
+    pub fn mean(all: impl Iterator<Item = Cost> + Clone) -> Option<Self> {
+        let set_up = Seconds::mean(all.clone().map(|cost| cost.set_up))?;
+        Some(Self { set_up, job: Seconds::mean(all.map(|cost| cost.job))? })
     }
 }
 

@@ -4,10 +4,20 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use super::seconds::Seconds;
 use crate::experiment::{Cell, CellError, Measure, Trace, Watch, run_cell, run_together};
 use crate::scheduler::registry::SchedulerSpec;
 use crate::simulation::TimelineError;
 use crate::stop::{Stop, worked};
+
+/// From so many jobs on a window is long enough to fill its machine.
+pub const ENOUGH: usize = 128;
+
+/// Student's t for an interval that holds the mean of so many windows in 19 of 20 cases: of three, four and so on.
+const STUDENT: [f64; 8] = [4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262];
+
+/// One window says nothing of others, and two say little: their jobs may be so many times too cheap or too dear.
+pub const ALONE: f64 = 2.0;
 
 /// Windows in which cells of several kinds run: each is cut out, and scheduled, once.
 #[derive(Default)]
@@ -183,6 +193,32 @@ pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// What a job of all these costs, of which windows tell some. The machine is full at the end of a window, so that
+/// late jobs count; what changed in its course may change as much again, and twice in a short one. How windows differ tells how far
+/// their mean is from that of all.
+pub fn of_all(windows: &[Costs], jobs: usize) -> Seconds {
+    let sum = |of: fn(&Costs) -> f64| windows.iter().map(of).sum::<f64>();
+    let count = windows.len() as f64;
+    let usual = sum(|window| window.late) / count.max(1.0);
+    if usual <= 0.0 {
+        return Seconds::default();
+    }
+    let unseen = (1.0 - sum(|window| window.jobs) / jobs as f64).clamp(0.0, 1.0);
+    // A short window does not fill its machine.
+    let short = windows.iter().any(|window| window.jobs < ENOUGH as f64);
+    let again = unseen * if short { 2.0 } else { 1.0 };
+    let trend = (usual * count / sum(|window| window.early).max(f64::MIN_POSITIVE)).ln();
+    let logs = windows.iter().map(|window| window.late.max(f64::MIN_POSITIVE).ln());
+    let mean = logs.clone().sum::<f64>() / count;
+    let deviation =
+        (logs.map(|log| (log - mean).powi(2)).sum::<f64>() / (count - 1.0).max(1.0)).sqrt();
+    let student = windows.len().checked_sub(3).and_then(|place| STUDENT.get(place));
+    let away = student.map_or(ALONE.ln(), |t| t * deviation / count.sqrt()) * unseen.sqrt();
+    let least = usual * (trend.min(0.0) * again - away).exp();
+    let most = usual * (trend.max(0.0) * again + away).exp();
+    Seconds { usual, least, most, open: false }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -213,5 +249,27 @@ mod tests {
         assert_eq!((two.placed(), two.last_at_least(), two.costs()), (2.0, 3.0, None));
         let failed = Course::new(&[], 5.0, 1, 99, true);
         assert_eq!((failed.set_up(), failed.each()), (Some(5.0), 0.0));
+    }
+
+    #[test]
+    fn windows_that_differ_tell_less() {
+        let sized = |early: f64, late: f64, jobs: f64| Costs { early, late, jobs };
+        let window = |early: f64, late: f64| sized(early, late, 10.0);
+        let alike = of_all(&[window(1.0, 1.0); 5], 1000);
+        assert_eq!(alike, Seconds::exactly(1.0));
+        let differ = [window(1.0, 0.5), window(1.0, 1.0), window(1.0, 1.5)];
+        let differ = of_all(&differ, 1000);
+        assert!(differ.usual == 1.0 && differ.least < 0.4 && differ.most > 2.0, "{differ:?}");
+        // A single one may be twice too dear; not if it has seen nearly all.
+        let one = of_all(&[window(1.0, 1.0)], 100_000);
+        assert!(one.least > 0.49 && one.least < 0.51 && one.most > 1.99, "{one:?}");
+        assert!(of_all(&[window(1.0, 1.0)], 11).least > 0.8);
+        // What became cheaper by half may become so once more.
+        let falls = of_all(&[sized(2.0, 1.0, 200.0); 5], 1_000_000);
+        assert!(falls.least > 0.49 && falls.least < 0.51 && falls.most == 1.0, "{falls:?}");
+        // And once again where the windows were short.
+        let falls = of_all(&[window(2.0, 1.0); 5], 1_000_000);
+        assert!(falls.least > 0.24 && falls.least < 0.26 && falls.most == 1.0, "{falls:?}");
+        assert_eq!(of_all(&[], 9), Seconds::default());
     }
 }

@@ -1,4 +1,5 @@
 use super::*;
+use crate::topology::Coord;
 use crate::topology::Topology;
 use proptest::prelude::*;
 use std::collections::BTreeSet;

@@ -168,8 +168,8 @@ fn expanded(
             true => String::new(),
             false => format!("; {} do not: {}", refused.len(), refused.join(", ")),
         };
-        let place = trial.place();
-        tell(format_args!("--alloc all: {} strategies work on {place}{not}", kept.len()));
+        let (place, more) = (trial.place(), if named.is_empty() { "" } else { " more" });
+        tell(format_args!("--alloc all: {}{more} strategies work on {place}{not}", kept.len()));
     }
     let names = kept.iter().map(ToString::to_string);
     let alloc = named.into_iter().map(str::to_string).chain(names).collect();

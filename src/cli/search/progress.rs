@@ -5,7 +5,7 @@ use indicatif::ProgressBar;
 use crate::cli::progress::bar;
 use crate::cli::threads::Ticker;
 use crate::experiment::search::Archive;
-use crate::number::{fixed, grouped};
+use crate::number::{counted, fixed, grouped};
 
 /// Progress of a search on standard error: evaluations, the best so far, time.
 pub struct Progress {
@@ -54,9 +54,9 @@ impl Progress {
 pub fn account(name: &str, archive: &Archive, decisions: u64, equal_ratios: u64) -> String {
     let spared = archive.spared(decisions);
     let mut line = format!(
-        "{name}: {} evaluations, {} decisions",
-        grouped(archive.evaluations().len() as u64),
-        grouped(archive.decisions())
+        "{name}: {}, {}",
+        counted(archive.evaluations().len() as u64, "evaluation"),
+        counted(archive.decisions(), "decision")
     );
     let mut parts = Vec::new();
     let mut part = |count: u64, what: &str| {

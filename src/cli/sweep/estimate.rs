@@ -108,7 +108,7 @@ struct Samplers<'a> {
     windows: Windows,
     /// For samples on each thread.
     all: Limit,
-    /// What each schedule of a whole trace may take.
+    /// What each schedule of a whole trace may take, beside what the sample of its kind leaves.
     scheduling: Limit,
     left: Mutex<Left>,
     told: Mutex<Told>,
@@ -190,6 +190,7 @@ impl<'a> Samplers<'a> {
     /// Samples a kind.
     fn kind(&self, kind: [usize; 3], runs: &[u32], limit: Limit) -> Result<(), Failure> {
         let Self { plan, traces, .. } = *self;
+        let began = worked();
         let bundle = bundle(plan, traces, runs, self.cells).map_err(Failure::usage)?;
         let as_one = bundle.len();
         let of_run = |&run: &u32| Ok((run, plan.cell(traces, run).map_err(Failure::usage)?));
@@ -234,24 +235,25 @@ impl<'a> Samplers<'a> {
             lock(&self.told).copies.insert(kind[0], (worked() - begin).as_secs_f64());
         }
         if let Some(per_job) = per_job {
-            let took = self.schedule(&first, per_job);
+            let unused = limit.work.saturating_sub(worked() - began);
+            let took = self.schedule(&first, per_job, self.scheduling.work + unused);
             lock(&self.told).schedules.insert(pair, took);
         }
         Ok(())
     }
 
-    /// What it takes to schedule the whole trace of a cell; without an upper end where there is no time for that, as queues
+    /// What it takes to schedule the whole trace of a cell, if it does not take more than some `work`; without an upper end where there is no time for that, as queues
     /// of a whole trace grow beyond those of windows.
-    fn schedule(&self, cell: &Cell, per_job: f64) -> Seconds {
+    fn schedule(&self, cell: &Cell, per_job: f64, work: Duration) -> Seconds {
         let jobs = cell.trace.workload.jobs.len();
         let rough = per_job * jobs as f64;
         let known = cell.trace.scheduled(&cell.scheduler).is_some();
-        if !known && rough > self.scheduling.work.as_secs_f64() {
+        if !known && rough > work.as_secs_f64() {
             return unfinished(rough, 0.0);
         }
         let begin = worked();
         let window = self.windows.of(&cell.trace, 0..jobs);
-        let took = window.schedule(&cell.scheduler, &self.scheduling.stop());
+        let took = window.schedule(&cell.scheduler, &Limit { work, ..self.scheduling }.stop());
         let spent = || (worked() - begin).as_secs_f64();
         took.map_or_else(|| unfinished(rough, spent()), |took| Seconds::exactly(took).widened())
     }

@@ -82,12 +82,12 @@ pub fn run(args: &SweepArgs, command: &[OsString]) -> Result<Exit, Failure> {
     journal.sync().map_err(of_journal)?;
     session.say(&tally);
     if tally.finished < runs.len() {
-        let left = grouped((runs.len() - tally.finished) as u64);
+        let left = counted((runs.len() - tally.finished) as u64, "cell");
         // The same command would begin anew.
         let command =
             if args.force { "the same command without --force" } else { "the same command" };
         let path = journal.path().display();
-        tell(format_args!("replay: interrupted, {left} cells left; {command} goes on from {path}"));
+        tell(format_args!("replay: interrupted, {left} left; {command} goes on from {path}"));
         return Ok(Exit::Interrupted);
     }
     if shard.is_whole() {

@@ -114,6 +114,8 @@ struct Decisions {
 /// A sample in the making.
 struct Making {
     by: Scheduled,
+    /// Whether the strategy goes by what it has seen, and so may decide faster later.
+    learns: bool,
     /// Seconds to make the strategy.
     made: f64,
     limit: Limit,
@@ -134,11 +136,13 @@ impl Sampler<'_> {
         let made = worked() - begin;
         // What cannot be made is not replayed either.
         let by = built.as_ref().map_or(Scheduled::Inside, |built| scheduled(cell, built.as_ref()));
+        let learns = built.as_ref().is_ok_and(|built| !built.forgets_when_empty());
         let [own, all] = self.limits;
         let limit = own.at_least(made * 2, all);
         let (scheduled, set_ups) = (Vec::new(), Vec::new());
         let (windows, made_in) = (0, made.as_secs_f64());
-        let mut making = Making { by, made: made_in, limit, begin, windows, scheduled, set_ups };
+        let mut making =
+            Making { by, learns, made: made_in, limit, begin, windows, scheduled, set_ups };
         let long = made > own.work / PART;
         // A window would make it once more. What goes by more than free processors is not asked alone.
         if let (true, Ok(built)) = (long && by == Scheduled::Once, built) {
@@ -320,7 +324,7 @@ impl Making {
                 let all = (one.took - made).max(0.0);
                 self.lower_end(all, one.last_at_least(), counted)
             }
-            _ => told(set_up, of_all(&costs, jobs), counted),
+            _ => told(set_up, of_all(&costs, jobs, self.learns), counted),
         }
     }
 }

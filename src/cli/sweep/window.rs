@@ -194,9 +194,9 @@ pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// What a job of all these costs, of which windows tell some. The machine is full at the end of a window, so that
-/// late jobs count; what changed in its course may change as much again, and twice in a short one. How windows differ tells how far
+/// late jobs count; what changed in its course may change as much again, once more in a short one, and once more if the strategy `learns`. How windows differ tells how far
 /// their mean is from that of all.
-pub fn of_all(windows: &[Costs], jobs: usize) -> Seconds {
+pub fn of_all(windows: &[Costs], jobs: usize, learns: bool) -> Seconds {
     let sum = |of: fn(&Costs) -> f64| windows.iter().map(of).sum::<f64>();
     let count = windows.len() as f64;
     let usual = sum(|window| window.late) / count.max(1.0);
@@ -204,9 +204,9 @@ pub fn of_all(windows: &[Costs], jobs: usize) -> Seconds {
         return Seconds::default();
     }
     let unseen = (1.0 - sum(|window| window.jobs) / jobs as f64).clamp(0.0, 1.0);
-    // A short window does not fill its machine.
+    // A short window does not fill its machine; who learns goes on to do so.
     let short = windows.iter().any(|window| window.jobs < ENOUGH as f64);
-    let again = unseen * if short { 2.0 } else { 1.0 };
+    let again = unseen * (1.0 + f64::from(short) + f64::from(learns));
     let trend = (usual * count / sum(|window| window.early).max(f64::MIN_POSITIVE)).ln();
     let logs = windows.iter().map(|window| window.late.max(f64::MIN_POSITIVE).ln());
     let mean = logs.clone().sum::<f64>() / count;
@@ -255,21 +255,24 @@ mod tests {
     fn windows_that_differ_tell_less() {
         let sized = |early: f64, late: f64, jobs: f64| Costs { early, late, jobs };
         let window = |early: f64, late: f64| sized(early, late, 10.0);
-        let alike = of_all(&[window(1.0, 1.0); 5], 1000);
+        let alike = of_all(&[window(1.0, 1.0); 5], 1000, false);
         assert_eq!(alike, Seconds::exactly(1.0));
         let differ = [window(1.0, 0.5), window(1.0, 1.0), window(1.0, 1.5)];
-        let differ = of_all(&differ, 1000);
+        let differ = of_all(&differ, 1000, false);
         assert!(differ.usual == 1.0 && differ.least < 0.4 && differ.most > 2.0, "{differ:?}");
         // A single one may be twice too dear; not if it has seen nearly all.
-        let one = of_all(&[window(1.0, 1.0)], 100_000);
+        let one = of_all(&[window(1.0, 1.0)], 100_000, false);
         assert!(one.least > 0.49 && one.least < 0.51 && one.most > 1.99, "{one:?}");
-        assert!(of_all(&[window(1.0, 1.0)], 11).least > 0.8);
+        assert!(of_all(&[window(1.0, 1.0)], 11, false).least > 0.8);
         // What became cheaper by half may become so once more.
-        let falls = of_all(&[sized(2.0, 1.0, 200.0); 5], 1_000_000);
+        let falls = of_all(&[sized(2.0, 1.0, 200.0); 5], 1_000_000, false);
         assert!(falls.least > 0.49 && falls.least < 0.51 && falls.most == 1.0, "{falls:?}");
         // And once again where the windows were short.
-        let falls = of_all(&[window(2.0, 1.0); 5], 1_000_000);
+        let falls = of_all(&[window(2.0, 1.0); 5], 1_000_000, false);
         assert!(falls.least > 0.24 && falls.least < 0.26 && falls.most == 1.0, "{falls:?}");
-        assert_eq!(of_all(&[], 9), Seconds::default());
+        // A strategy that learns may go on to do so.
+        let learnt = of_all(&[sized(2.0, 1.0, 200.0); 5], 1_000_000, true);
+        assert!(learnt.least > 0.24 && learnt.least < 0.26 && learnt.most == 1.0, "{learnt:?}");
+        assert_eq!(of_all(&[], 9, false), Seconds::default());
     }
 }

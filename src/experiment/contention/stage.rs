@@ -47,8 +47,9 @@ pub enum TraceError {
     Coupled(CoupledError),
     /// Times that cannot be counted.
     #[error(
-        "at {scale} cycles to a second the trace's times add up to {longest:e} cycles; \
-         at most {LONGEST:e} can be told apart"
+        "at {} cycles to a second the trace's times add up to {longest:e} cycles; \
+         at most {LONGEST:e} can be told apart",
+        crate::number::plain(*scale)
     )]
     Scale {
         /// Cycles to a second.

@@ -112,7 +112,9 @@ impl Range {
 
 /// A range that cannot be read.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("range \"{0}\": write A..B such as 1..9, or one number; the first must not be larger")]
+#[error(
+    "range \"{0}\": write A..B such as 1..9, or one number, none below 0; the first must not be larger"
+)]
 pub struct RangeError(String);
 
 impl FromStr for Range {

@@ -170,7 +170,7 @@ U|1|9,1,1,1|1.0||";
         [
             "T: of 3 vectors in the table (2,1,1,1) comes first, 3.500 % better than without one; 1.250 % on jobs \
              that it was not searched on; over shaken copies 1 of the others cannot be told from it.",
-            "U: of 1 vectors in the table (9,1,1,1) comes first, 1.000 % better than without one; found and judged \
+            "U: of 1 vector in the table (9,1,1,1) comes first, 1.000 % better than without one; found and judged \
              on the same jobs; without an interval (--shake N gives one).",
         ]
     );

@@ -4,7 +4,7 @@ use super::folder::{Csv, Folder};
 use super::html::rounded;
 use super::told::{METHOD, Runs, Told};
 use crate::experiment::compare::JobRow;
-use crate::number::grouped;
+use crate::number::{counted, grouped};
 
 /// How the strategies of a table are ranked: by the least of a column.
 struct Rule {
@@ -298,9 +298,9 @@ pub fn searched(csv: &Csv) -> Vec<String> {
             }
         };
         format!(
-            "{}: of {} vectors in the table ({}) comes first, {} % better than without one; {judged}{copies}.",
+            "{}: of {} in the table ({}) comes first, {} % better than without one; {judged}{copies}.",
             best[on],
-            grouped(csv.rows.iter().filter(ranked).count() as u64),
+            counted(csv.rows.iter().filter(ranked).count() as u64, "vector"),
             best[tie],
             number(&best[gain]),
         )

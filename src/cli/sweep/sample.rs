@@ -440,6 +440,7 @@ mod tests {
             let (limit, begin) = (Limit { work, until }, worked());
             let making = Making {
                 by: Scheduled::Inside,
+                learns: false,
                 made: 1.0,
                 limit,
                 begin,

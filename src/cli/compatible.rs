@@ -36,13 +36,9 @@ pub fn moves_no_log(grid: &ParameterGrid) -> Result<(), Failure> {
 
 /// A usage failure if somebody says where nodes stand, and no strategy asks.
 pub fn asks_for_nodes(grid: &ParameterGrid) -> Result<(), Failure> {
-    if grid.file.node_map.is_none() {
+    let repeats = || grid.strategies.of_each(AllocatorSpec::recorded).map_err(Failure::usage);
+    if grid.file.node_map.is_none() || repeats()?.contains(&true) {
         return Ok(());
-    }
-    for index in 0..grid.strategies.len() {
-        if grid.strategies.get(index).map_err(Failure::usage)?.recorded() {
-            return Ok(());
-        }
     }
     let what =
         "--node-map: says where the nodes of a log stand, which only allocator recorded asks for";
@@ -83,14 +79,20 @@ pub fn amid_outages(grid: &ParameterGrid, traces: &[Arc<Trace>]) -> Result<(), F
     for index in first {
         let strategy = grid.strategies.get(index).map_err(Failure::usage)?;
         let built = strategy.build(machine, 0).map_err(Failure::usage)?;
-        if !built.takes_outages() {
-            return undefined(format!(
-                "allocator {strategy} keeps books in which processors out of service have no place; mc1x1, mm, \
-                 curves, random, first-fit, paging, mbs, gabl and others work"
-            ));
-        }
+        lives_with_outages(&strategy, built.as_ref())?;
     }
     Ok(())
+}
+
+/// A usage failure if the allocator, as it was `built`, knows nothing of processors out of service.
+pub fn lives_with_outages(allocator: &AllocatorSpec, built: &dyn Allocator) -> Result<(), Failure> {
+    match built.takes_outages() {
+        true => Ok(()),
+        false => Err(Failure::usage_message(format!(
+            "--down: allocator {allocator} keeps books in which processors out of service have no place; mc1x1, mm, \
+             curves, random, first-fit, paging, mbs, gabl and others work"
+        ))),
+    }
 }
 
 /// A usage failure for commands that know nothing of outages, nor of places of a log.
@@ -243,6 +245,11 @@ pub fn heeds_all(allocator: &AllocatorSpec) -> Result<(), Failure> {
 /// A usage failure if the allocator folds jobs, where jobs live as long as their messages take.
 pub fn sends(allocator: &AllocatorSpec, machine: &Topology) -> Result<(), Failure> {
     let built = allocator.build(machine, 0).map_err(Failure::usage)?;
+    can_send(allocator, built.as_ref())
+}
+
+/// The same of the allocator as it was `built`.
+pub fn can_send(allocator: &AllocatorSpec, built: &dyn Allocator) -> Result<(), Failure> {
     match built.folds() {
         false => Ok(()),
         true => Err(Failure::usage_message(format!(
@@ -264,19 +271,23 @@ pub fn one_a_point<'a>(machines: impl IntoIterator<Item = &'a Topology>) -> Resu
     }
 }
 
-/// The `allocators` of a list that work on every machine and with every scheduler; `left_out`
+/// What else an allocator, as it was built, must be able to do.
+pub type Also<'a> = &'a (dyn Fn(&AllocatorSpec, &dyn Allocator) -> Result<(), Failure> + Sync);
+
+/// The `allocators` of a list that work on every machine and with every scheduler, and what `also` asks for; `left_out`
 /// hears why each of the others does not.
 pub fn working(
     allocators: &str,
     machines: &[Topology],
     schedulers: &[SchedulerSpec],
+    also: Also<'_>,
     mut left_out: impl FnMut(&AllocatorSpec, Failure),
 ) -> Result<Vec<AllocatorSpec>, Failure> {
     let named: Result<Vec<AllocatorSpec>, _> =
         split_list(allocators).into_iter().map(str::parse).collect();
     let on_all = |allocator: AllocatorSpec| {
-        let mut all = machines.iter().map(|machine| works(&allocator, schedulers, machine));
-        let why = all.find_map(Result::err);
+        let on = |machine| also(&allocator, works(&allocator, schedulers, machine)?.as_ref());
+        let why = machines.iter().map(on).find_map(Result::err);
         (allocator, why)
     };
     let tried: Vec<_> = named.map_err(Failure::usage)?.into_par_iter().map(on_all).collect();

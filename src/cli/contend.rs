@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use super::args::{GridArgs, OutputArgs, ShakeArgs};
 use super::cells::{Loaded, parse_list};
-use super::compatible::{deciding, hides_outages, never_down, sends, working};
+use super::compatible::{can_send, deciding, hides_outages, never_down, sends, working};
 use super::cost::Cost;
 use super::exit::{Exit, Failure, tell};
 use super::interrupt::interruption;
@@ -123,16 +123,16 @@ pub fn run(args: &ContendArgs, command: &[OsString]) -> Result<Exit, Failure> {
         ));
     }
     never_down(&args.grid)?;
-    let messages = args.messages.of(&args.pattern)?;
-    let pattern = args.messages.name(&messages);
-    let grid = with_allocators(&args.grid, quiet)?;
-    let loaded = Loaded::resolve_sending(&grid, args.shake.shake(), quiet)?;
-    session.reads(loaded.inputs());
     if let Some(rule) = args.grid.deps.as_deref().filter(|rule| *rule != "ignore") {
         return Err(Failure::usage_message(format!(
             "--deps {rule}: is for replays of traces (run, sweep, search)"
         )));
     }
+    let messages = args.messages.of(&args.pattern)?;
+    let pattern = args.messages.name(&messages);
+    let grid = with_allocators(&args.grid, quiet)?;
+    let loaded = Loaded::resolve_sending(&grid, args.shake.shake(), quiet)?;
+    session.reads(loaded.inputs());
     if let Some(trace) = loaded.traces.iter().find(|trace| trace.topology.per_point() > 1)
         && !quiet
     {
@@ -389,7 +389,7 @@ fn with_allocators(typed: &GridArgs, quiet: bool) -> Result<GridArgs, Failure> {
     let machines: Vec<Topology> = parse_list(&named, "8x8")?;
     let schedulers: Vec<SchedulerSpec> = parse_list(&grid.sched, "fcfs")?;
     deciding(&schedulers)?;
-    let kept = working(ALLOCATORS, &machines, &schedulers, |_, why| {
+    let kept = working(ALLOCATORS, &machines, &schedulers, &can_send, |_, why| {
         if !quiet {
             tell(format_args!("left out: {}", why.message()));
         }

@@ -2,11 +2,11 @@
 
 use super::args::GridArgs;
 use super::cells::{Loaded, Tried};
-use super::compatible::{sends, working};
+use super::compatible::{Also, can_send, lives_with_outages, working};
 use super::exit::{Failure, tell};
 use super::sweep::{ListArgs, of_flags};
-use crate::allocator;
 use crate::allocator::registry::AllocatorSpec;
+use crate::allocator::{self, Allocator};
 use crate::experiment::{Cell, Measure};
 use crate::naming::split_list;
 use crate::topology::Topology;
@@ -43,7 +43,7 @@ pub fn chosen(args: &GridArgs, alone: bool, quiet: bool) -> Result<Chosen, Failu
     if open && alone {
         return main_job(args, quiet);
     }
-    expanded(args, quiet, |_, _| true)
+    expanded(args, &|_, _| Ok(()), quiet)
 }
 
 impl Loaded {
@@ -68,14 +68,13 @@ impl Loaded {
         Self::chosen(chosen(args, true, quiet)?, shake, measure, quiet)
     }
 
-    /// The same for jobs that live as long as their messages take: `all` are those that [send](sends) them.
+    /// The same for jobs that live as long as their messages take: `all` are those that [send](can_send) them.
     pub fn resolve_sending(
         args: &GridArgs,
         shake: Option<Shake>,
         quiet: bool,
     ) -> Result<Self, Failure> {
-        let send = |one: &AllocatorSpec, machine: &Topology| sends(one, machine).is_ok();
-        Self::chosen(expanded(args, quiet, send)?, shake, Measure::default(), quiet)
+        Self::chosen(expanded(args, &can_send, quiet)?, shake, Measure::default(), quiet)
     }
 
     fn chosen(
@@ -128,7 +127,7 @@ fn main_job(args: &GridArgs, quiet: bool) -> Result<Chosen, Failure> {
         let more = split_list(ELSEWHERE).into_iter().filter(|name| !named.contains(name));
         names = named.iter().copied().chain(more).collect::<Vec<_>>().join(",");
     }
-    let (kept, refused) = trial.sorted(&names)?;
+    let (kept, refused) = trial.sorted(&names, &|_, _| Ok(()))?;
     let alloc: Vec<String> = kept.iter().map(ToString::to_string).collect();
     if !refused.is_empty() && !quiet {
         let place = trial.place();
@@ -142,12 +141,8 @@ fn main_job(args: &GridArgs, quiet: bool) -> Result<Chosen, Failure> {
     Ok(Chosen { args, tried: Some(Tried { traces: trial.0.traces, works: kept }) })
 }
 
-/// With `all` among the allocators, all names of those that will do.
-fn expanded(
-    args: &GridArgs,
-    quiet: bool,
-    will_do: impl Fn(&AllocatorSpec, &Topology) -> bool,
-) -> Result<Chosen, Failure> {
+/// With `all` among the allocators, all names of those that work and `also` do what else is asked.
+fn expanded(args: &GridArgs, also: Also<'_>, quiet: bool) -> Result<Chosen, Failure> {
     let mut named: Vec<&str> = args.alloc.iter().flat_map(|list| split_list(list)).collect();
     let before = named.len();
     named.retain(|name| !name.trim().eq_ignore_ascii_case(ALL));
@@ -158,11 +153,7 @@ fn expanded(
     // Placements of a log are no strategy.
     let names = allocator::registry::standard().names().filter(|name| *name != "recorded");
     let names: Vec<&str> = names.filter(|name| !named.contains(name)).collect();
-    let (kept, mut refused) = trial.sorted(&names.join(","))?;
-    let machines = trial.machines();
-    let (kept, others): (Vec<_>, Vec<_>) =
-        kept.into_iter().partition(|one| machines.iter().all(|machine| will_do(one, machine)));
-    refused.extend(others.iter().map(ToString::to_string));
+    let (kept, refused) = trial.sorted(&names.join(","), also)?;
     if !quiet {
         let not = match refused.is_empty() {
             true => String::new(),
@@ -211,22 +202,21 @@ impl Trial {
         self.0.traces.iter().any(|trace| !trace.outages().is_empty())
     }
 
-    /// Which of these strategies work, and the names of the others.
-    fn sorted(&self, names: &str) -> Result<(Vec<AllocatorSpec>, Vec<String>), Failure> {
+    /// Which of these strategies work, and `also` do what else is asked, and the names of the others.
+    fn sorted(
+        &self,
+        names: &str,
+        also: Also<'_>,
+    ) -> Result<(Vec<AllocatorSpec>, Vec<String>), Failure> {
         let mut refused = Vec::new();
-        let machines = self.machines();
-        let schedulers = &self.0.plan.grid.schedulers;
-        let mut kept =
-            working(names, &machines, schedulers, |one, _| refused.push(one.to_string()))?;
-        if self.is_down() {
-            let takes = |one: &AllocatorSpec| {
-                machines
-                    .iter()
-                    .all(|machine| one.build(machine, 0).is_ok_and(|built| built.takes_outages()))
-            };
-            refused.extend(kept.iter().filter(|one| !takes(one)).map(ToString::to_string));
-            kept.retain(takes);
-        }
+        let down = self.is_down();
+        let also = |one: &AllocatorSpec, built: &dyn Allocator| match down {
+            true => lives_with_outages(one, built).and_then(|()| also(one, built)),
+            false => also(one, built),
+        };
+        let (machines, schedulers) = (self.machines(), &self.0.plan.grid.schedulers);
+        let left_out = |one: &AllocatorSpec, _| refused.push(one.to_string());
+        let kept = working(names, &machines, schedulers, &also, left_out)?;
         Ok((kept, refused))
     }
 }

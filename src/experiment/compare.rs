@@ -1,18 +1,16 @@
 //! Two runs of the same jobs, job by job.
 //!
 //! Jobs are paired by their number. The change of a mean is that of the sums over all pairs; its 95 %
-//! interval comes from a paired bootstrap over blocks of submission time ([`Blocks`]), since jobs near
-//! each other in time are no independent observations. Of every measure here smaller is better.
+//! interval is Student's t over blocks of submission time ([`Blocks`]), since jobs near each other in time are
+//! not independent observations. Where several pairs of runs are compared, verdicts are corrected by Holm's
+//! method ([`correct`]); intervals are not. Smaller is better for every measure here.
 
 use std::cmp::Ordering;
 
 use super::RunKey;
 use super::moved::Moved;
-use crate::metrics::bootstrap::Blocks;
+use crate::metrics::blocks::{Blocks, LEVEL, holm};
 use crate::table::{Column, Table};
-
-/// Samples of the bootstrap, unless it is told otherwise.
-pub const SAMPLES: u32 = 2000;
 
 /// What is compared: columns of the table `jobs`.
 pub const MEASURES: [&str; 5] =
@@ -158,14 +156,7 @@ impl Pairs {
     }
 
     /// The change of a measure from the one run to the other, over jobs of some sizes.
-    pub fn compare(
-        &self,
-        names: [&str; 2],
-        measure: usize,
-        sizes: [i64; 2],
-        samples: u32,
-        seed: u64,
-    ) -> Compared {
+    pub fn compare(&self, names: [&str; 2], measure: usize, sizes: [i64; 2]) -> Compared {
         let within = |[job, _]: &&[JobRow; 2]| (sizes[0]..=sizes[1]).contains(&job.size);
         let values = self.pairs.iter().filter(within).filter_map(|pair| {
             let [a, b] = pair.map(|job| job.measures[measure]);
@@ -180,7 +171,8 @@ impl Pairs {
         }
         let blocks = Blocks::new(values.map(|(submit, [a, b])| (submit, [b, a])));
         // The gains of the second run over the first; a loss is a change upwards.
-        let [least, most] = blocks.interval(samples, seed);
+        let gain = blocks.gain();
+        let [least, most] = gain.interval;
         Compared {
             base: names[0].to_string(),
             run: names[1].to_string(),
@@ -190,6 +182,8 @@ impl Pairs {
             means: sums.map(|sum| sum / jobs as f64),
             change: 100.0 * (sums[1] / sums[0] - 1.0),
             interval: [-most, -least],
+            p: gain.p,
+            comparisons: 1,
             lower,
             higher,
             blocks: blocks.len(),
@@ -217,27 +211,40 @@ pub struct Compared {
     pub change: f64,
     /// Its 95 % interval.
     pub interval: [f64; 2],
+    /// Probability of a change at least this large if the runs do not differ; NaN without an interval.
+    pub p: f64,
+    /// Comparisons for which that is corrected; 1 if it is not.
+    pub comparisons: usize,
     /// Jobs that have less in the second run, and more.
     pub lower: u64,
     /// See `lower`.
     pub higher: u64,
-    /// Blocks of the bootstrap, and their length.
+    /// Blocks of submission time, and their length in days.
     pub blocks: usize,
     /// See `blocks`.
     pub days: u32,
 }
 
 impl Compared {
-    /// `better` or `worse` where the interval says so, `same` where nothing differs, `~` where nothing can be
-    /// told.
+    /// `better` or `worse` if the probability is below [`LEVEL`], `same` if no job differs, else `~`.
     pub fn verdict(&self) -> &'static str {
-        let [low, high] = self.interval;
         match () {
             () if self.lower + self.higher == 0 => "same",
-            () if high < 0.0 => "better",
-            () if low > 0.0 => "worse",
-            () => "~",
+            () if self.p.is_nan() || self.p >= LEVEL => "~",
+            () if self.change < 0.0 => "better",
+            () => "worse",
         }
+    }
+}
+
+/// Corrects the probabilities of comparisons of one measure by Holm's method, as a family of `family` or of
+/// all that are there if those are more.
+pub fn correct<'a>(compared: impl IntoIterator<Item = &'a mut Compared>, family: usize) {
+    let compared: Vec<&mut Compared> = compared.into_iter().collect();
+    let p: Vec<f64> = compared.iter().map(|one| one.p).collect();
+    let comparisons = family.max(p.iter().filter(|p| !p.is_nan()).count()).max(1);
+    for (one, p) in compared.into_iter().zip(holm(&p, family)) {
+        (one.p, one.comparisons) = (p, comparisons);
     }
 }
 
@@ -259,12 +266,14 @@ impl Table for Compared {
             C::new("base_mean", "", "mean over them in the base, in the measure's unit", |row| row.means[0]),
             C::new("compared_mean", "", "mean over them in the run that is compared", |row| row.means[1]),
             C::new("change_percent", "%", "that mean against the base's; null if that is 0", |row| row.change),
-            C::new("change_low_percent", "%", "lower end of its 95 % interval, by a paired bootstrap over blocks of submission time; null of fewer than five", |row| row.interval[0]),
+            C::new("change_low_percent", "%", "lower end of its 95 % interval, by Student's t over blocks of submission time; null with fewer than five", |row| row.interval[0]),
             C::new("change_high_percent", "%", "upper end of it", |row| row.interval[1]),
             C::new("lower_percent", "%", "jobs that have less than in the base", share(|row| row.lower)),
             C::new("higher_percent", "%", "jobs that have more than in the base", share(|row| row.higher)),
-            C::text("change_verdict", "better or worse if the interval says so, same if no job differs, ~ if nothing can be told, as of fewer than five blocks; of all measures less is better", |row| Some(row.verdict())),
-            C::new("bootstrap_blocks", "", "blocks of the bootstrap", |row| row.blocks),
+            C::new("change_p", "", "probability of a change at least as large if the runs do not differ, corrected by Holm's method for the comparisons; null with fewer than five blocks", |row| row.p),
+            C::new("comparisons", "", "comparisons of the measure for which that is corrected: all pairs of runs, of all sizes or of classes of size", |row| row.comparisons),
+            C::text("change_verdict", "better or worse if change_p is below 0.05, same if no job differs, else ~; less is better for every measure", |row| Some(row.verdict())),
+            C::new("time_blocks", "", "blocks of submission time behind the interval", |row| row.blocks),
             C::new("block_days", "d", "length of a block", |row| row.days),
         ]
     }
@@ -313,7 +322,7 @@ mod tests {
         };
         let base = run(|_| 100.0);
         let compare = |other: &[JobRow], measure: usize, sizes| {
-            Pairs::new(&base, other).compare(["a", "b"], measure, sizes, 500, 1)
+            Pairs::new(&base, other).compare(["a", "b"], measure, sizes)
         };
         let all = [1, i64::MAX];
         // A tenth less for everybody.
@@ -331,7 +340,7 @@ mod tests {
         let some = run(|i| if (2..4).contains(&(i % 5)) { 50.0 } else { 100.0 });
         let pairs = Pairs::new(&base, &some);
         assert_eq!(pairs.classes(), [[1, 1], [2, 2], [3, 4], [5, 8]]);
-        let class = |sizes| pairs.compare(["a", "b"], 0, sizes, 100, 1);
+        let class = |sizes| pairs.compare(["a", "b"], 0, sizes);
         assert_eq!([class([3, 4]).verdict(), class([5, 8]).verdict()], ["better", "same"]);
         assert_eq!(class([3, 4]).jobs, 80);
         // What a job does not have is left out; a mean of 0 has no change in percent.

@@ -6,8 +6,8 @@
 //! EF of several strengths, and goes on around the best of all, EF among what it moves. What they find
 //! differs by EF, not by where they happened to begin. Both winners are judged on the second half: the whole trace is
 //! replayed with each, and the pairwise L1 of the second half's jobs compared. What that gains is given
-//! with a 95 % interval by a paired block bootstrap over the weeks in which the jobs were submitted, or
-//! over days where the half has fewer than [`FEWEST_BLOCKS`](crate::metrics::bootstrap::FEWEST_BLOCKS) weeks.
+//! with a 95 % interval over the weeks in which the jobs were submitted, or
+//! over days where the half has fewer than [`FEWEST_WEEKS`](crate::metrics::blocks::FEWEST_WEEKS) weeks.
 //!
 //! Beside what the log has ([`Source::Log`]) there are controls: estimates that are the run times
 //! ([`Source::Oracle`]) show what the best would bring; estimates of other jobs of the same size
@@ -36,7 +36,7 @@ use crate::allocator::centre::Slack;
 use crate::allocator::registry::AllocatorSpec;
 use crate::experiment::search::{Goal, Range};
 use crate::metrics::Locality;
-use crate::metrics::bootstrap::Blocks;
+use crate::metrics::blocks::Blocks;
 use crate::scheduler::registry::SchedulerSpec;
 use crate::simulation::{ReplayError, Scene, replay};
 use crate::stop::Stopped;
@@ -63,8 +63,6 @@ pub struct Setting {
     pub evaluations: u64,
     /// Slacks that both searches may choose.
     pub slacks: Vec<Slack>,
-    /// Samples of the bootstrap.
-    pub samples: u32,
     /// Seed of everything that is drawn.
     pub seed: u64,
 }
@@ -163,7 +161,7 @@ pub fn study(
         first: [with_value, without_value],
         second: [mean(a), mean(b)],
         jobs: later.len(),
-        interval: blocks.interval(setting.samples, setting.seed),
+        interval: blocks.gain().interval,
         blocks: (blocks.len(), blocks.days),
     };
     Ok(Some(Finding {
@@ -311,7 +309,7 @@ impl Table for Finding {
             C::new("tie_without_ends", "", "the same with EF = 0", |r| r.outcome.winners[1].to_string()),
             C::new("first_gain_percent", "%", "what EF gains on the first half, where it was searched: how much less the mean pairwise L1 is", |r| r.outcome.first_gain()).rising(),
             C::new("second_gain_percent", "%", "what it gains on the second half's jobs", |r| r.outcome.second_gain()).rising(),
-            C::new("second_gain_low", "%", "lower end of its 95 % interval, by a paired block bootstrap", |r| r.outcome.interval[0]),
+            C::new("second_gain_low", "%", "lower end of its 95 % interval, by blocks of submission time", |r| r.outcome.interval[0]),
             C::new("second_gain_high", "%", "upper end", |r| r.outcome.interval[1]),
             C::new("helps", "", "whether the best vector with EF has EF above 0, its gain on the second half is at least 1 % and the interval above 0: yes or no; null without an interval, of fewer than five blocks", |r| r.outcome.helps_in_words()),
         ];

@@ -8,10 +8,14 @@
 //! strategies apart: on a copy that is hard for one, the other has a hard time too.
 //!
 //! A cell is compared with the first strategy of the grid, under the same scheduler with the same
-//! seed; in a grid of one strategy with the first scheduler.
+//! seed; in a grid of one strategy with the first scheduler. Verdicts on the cells that are compared with
+//! one cell are corrected by Holm's method, for each metric; intervals are not.
+
+use std::collections::BTreeMap;
 
 use super::{RunKey, RunResult, run_column, sweep::Plan};
 use crate::metrics::RunMetrics;
+use crate::metrics::blocks::{LEVEL, holm};
 use crate::metrics::estimate::{Accumulator, Estimate};
 use crate::naming::NameError;
 use crate::table::{Column, Table};
@@ -128,7 +132,27 @@ impl<Metrics> Estimates<Metrics> {
                 });
             }
         }
+        correct(&mut rows);
         Ok(rows)
+    }
+}
+
+/// Corrects verdicts by Holm's method: a family is one metric of all cells compared with one cell.
+fn correct(rows: &mut [ShakenRow]) {
+    let mut families: BTreeMap<(&str, u32), Vec<&mut Difference>> = BTreeMap::new();
+    for row in rows {
+        if let Some(difference) = &mut row.difference {
+            families.entry((row.metric, difference.with)).or_default().push(difference);
+        }
+    }
+    for family in families.into_values() {
+        let p: Vec<f64> = family.iter().map(|one| one.mean.p(CONFIDENCE)).collect();
+        for (one, p) in family.into_iter().zip(holm(&p, 0)) {
+            one.verdict = match one.verdict {
+                Apart::Yes if p.is_nan() || p >= LEVEL => Apart::No,
+                verdict => verdict,
+            };
+        }
     }
 }
 
@@ -232,7 +256,7 @@ impl Table for ShakenRow {
             C::new("compared_with", "", "run it is compared with: the first strategy of the grid under the same scheduler, or the first scheduler of a grid of one strategy; null if it is that one", |row| row.difference.map(|other| other.with)),
             C::new("paired_difference", "as the metric", "mean over the shaken copies of its value less that of the run it is compared with on the same copy", |row| row.difference.map(|other| other.mean.mean)),
             C::new("paired_half_width", "as the metric", "half the width of the 95 % interval of the paired difference", |row| row.difference.map(|other| other.mean.half_width)),
-            C::text("told_apart", "whether the interval of the paired difference leaves out 0: yes, no, or same if both come to the same on every copy", |row| row.difference.map(|other| other.verdict.word())),
+            C::text("told_apart", "whether the paired difference is other than 0 with 95 % confidence, corrected by Holm's method for all runs compared with that run: yes, no, or same if both have the same value on every copy", |row| row.difference.map(|other| other.verdict.word())),
         ]);
         columns
     }

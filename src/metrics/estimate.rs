@@ -112,6 +112,15 @@ impl Estimate {
         relative(self.half_width, self.mean)
     }
 
+    /// Probability of a mean at least this far from 0, either way, if the true mean is 0: that of the t test
+    /// to which an interval of this `confidence` belongs. NaN with fewer than two replications.
+    #[must_use]
+    pub fn p(&self, confidence: f64) -> f64 {
+        let freedom = self.count.saturating_sub(1);
+        let error = self.half_width / student_t(confidence, freedom);
+        if self.count < 2 { f64::NAN } else { two_sided_p(self.mean, error, freedom) }
+    }
+
     /// Lower and upper end of the interval.
     #[must_use]
     pub fn interval(&self) -> [f64; 2] {
@@ -146,6 +155,15 @@ pub fn student_t(confidence: f64, freedom: u64) -> f64 {
     }
     // The distribution refuses no freedom, and nothing else that gets here.
     StudentsT::new(0.0, 1.0, n).map_or(f64::INFINITY, |t| t.inverse_cdf(p))
+}
+
+/// Probability that Student's t with `freedom` degrees of freedom is at least as far from 0 as `value` is in
+/// standard errors: 1 for a value of 0 without error, 0 for another.
+pub(super) fn two_sided_p(value: f64, error: f64, freedom: u64) -> f64 {
+    if error == 0.0 {
+        return if value == 0.0 { 1.0 } else { 0.0 };
+    }
+    StudentsT::new(0.0, 1.0, freedom as f64).map_or(f64::NAN, |t| 2.0 * t.sf((value / error).abs()))
 }
 
 /// Student's t with `n` degrees of freedom where the normal distribution has `z`.

@@ -22,7 +22,7 @@
 //! vector can change it, an objective of searches. What it is computed from may need a sum more.
 
 pub mod allocations;
-pub mod bootstrap;
+pub mod blocks;
 pub mod by_size;
 pub mod correlation;
 pub mod estimate;

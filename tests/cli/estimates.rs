@@ -54,8 +54,7 @@ fn a_search_tries_estimates() {
 
 fn the_study_is_the_same_for_any_number_of_threads() {
     let dir = Dir::new();
-    let command =
-        "estimates --trace lublin-10x10 --jobs 300 --evaluations 12 --samples 50 --format csv -q";
+    let command = "estimates --trace lublin-10x10 --jobs 300 --evaluations 12 --format csv -q";
     let one = dir.replay(&format!("{command} --threads 1")).code(0).says_nothing();
     let two = dir.replay(&format!("{command} --threads 2")).code(0);
     assert_eq!(one.stdout, two.stdout);
@@ -121,7 +120,7 @@ fn waits_are_drawn_against_loads() {
 
 fn boxes_are_judged_by_what_is_lost() {
     let dir = Dir::new();
-    let command = "estimates --trace lublin-10x10 --jobs 300 --mesh torus:4x5x5 --alloc placements --evaluations 8 --samples 50";
+    let command = "estimates --trace lublin-10x10 --jobs 300 --mesh torus:4x5x5 --alloc placements --evaluations 8";
     let one = dir.replay(&format!("{command} --format csv -q --threads 1")).code(0).says_nothing();
     let two = dir.replay(&format!("{command} --format csv -q --threads 2")).code(0);
     assert_eq!(one.stdout, two.stdout);

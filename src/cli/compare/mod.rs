@@ -4,6 +4,7 @@ mod projection;
 mod schedule;
 mod table;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -17,10 +18,10 @@ use crate::cli::exit::{Exit, Failure, tell};
 use crate::cli::print::{SortArg, TableArgs};
 use crate::cli::stdout::stdout;
 use crate::cli::words::one;
-use crate::experiment::compare::{Compared, MEASURES, Pairs, RunRow, SAMPLES};
+use crate::experiment::compare::{Compared, MEASURES, Pairs, RunRow, correct};
 use crate::experiment::moved::Moved;
 use crate::frame::read::{self, ReadError};
-use crate::metrics::bootstrap::FEWEST;
+use crate::metrics::blocks::FEWEST;
 use crate::number::{counted, fixed, grouped};
 use crate::shown::shown;
 
@@ -34,8 +35,9 @@ use crate::shown::shown;
   replay compare out/before out/after --row trace --col strategy --measure wait
   replay compare out:0 out:3 --schedule --plots out/moved
 
-Of all measures less is better. The interval of a change is a paired bootstrap over weeks of
-submission, or over days where there are fewer than eight weeks; fewer than five days give none.")]
+Less is better for every measure. The 95 % interval of a change is Student's t over weeks of
+submission, or over days if there are fewer than eight weeks; fewer than five days give none.
+Verdicts on several pairs of runs, or on classes of size, are corrected by Holm's method.")]
 pub struct CompareArgs {
     /// The base: a folder of results with jobs.parquet, or one of its runs, FOLDER:RUN.
     #[arg(value_name = "FOLDER[:RUN]")]
@@ -81,14 +83,6 @@ pub struct CompareArgs {
     #[arg(long, value_name = "MEASURE:PERCENT")]
     fail_if_worse: Vec<String>,
 
-    /// Samples of the bootstrap behind the intervals.
-    #[arg(long, value_name = "N", default_value_t = SAMPLES, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
-    samples: u32,
-
-    /// Seed of the bootstrap.
-    #[arg(long, default_value_t = 0)]
-    seed: u64,
-
     #[command(flatten)]
     sort: SortArg,
 
@@ -124,14 +118,13 @@ pub fn run(args: &CompareArgs) -> Result<Exit, Failure> {
     let limits: Vec<(usize, f64)> =
         args.fail_if_worse.iter().map(|text| limit(text)).collect::<Result<_, _>>()?;
     let (mut compared, mut of_runs) = (Vec::new(), Vec::new());
-    let mut failed = Vec::new();
+    let mut limits_of: Vec<(f64, Compared)> = Vec::new();
     for [first, second] in paired(&base, &others, args.process.quiet)? {
         let (names, pairs) = jobs(args, [&base, &others], [first, second])?;
         let [name, other_name] = names.each_ref().map(String::as_str);
         let everybody = [1, i64::MAX];
-        let compare = |measure: usize, sizes: [i64; 2]| {
-            pairs.compare([name, other_name], measure, sizes, args.samples, args.seed)
-        };
+        let compare =
+            |measure: usize, sizes: [i64; 2]| pairs.compare([name, other_name], measure, sizes);
         for &measure in &measures {
             compared.push(compare(measure, everybody));
             if args.by_size {
@@ -140,28 +133,13 @@ pub fn run(args: &CompareArgs) -> Result<Exit, Failure> {
             }
         }
         of_runs.resize(compared.len(), second.clone());
-        for &(measure, percent) in &limits {
-            let all = compare(measure, everybody);
-            // Of few blocks nobody knows more than the change.
-            let few = all.blocks < FEWEST;
-            if (few || all.verdict() == "worse") && all.change > percent {
-                let interval = match few {
-                    true => {
-                        format!("without an interval, of {}", counted(all.blocks as u64, "block"))
-                    }
-                    false => {
-                        let [low, high] = all.interval.map(|end| fixed(end, 2));
-                        format!("95 %: {low} to {high}")
-                    }
-                };
-                failed.push(format!(
-                    "{other_name}: {} is worse by {} % ({interval}); at most {percent} % is allowed",
-                    all.measure,
-                    fixed(all.change, 2),
-                ));
-            }
-        }
+        let limited = limits.iter().map(|&(measure, limit)| (limit, compare(measure, everybody)));
+        limits_of.extend(limited);
     }
+    corrected(compared.iter_mut());
+    corrected(limits_of.iter_mut().map(|(_, one)| one));
+    let failed: Vec<String> =
+        limits_of.iter().filter_map(|(limit, one)| exceeded(one, *limit)).collect();
     let mut compared: Vec<(RunRow, Compared)> = of_runs.into_iter().zip(compared).collect();
     let sheets = axes.map(|axes| projection::of_changes(axes, &compared)).transpose()?;
     if let Some(sorting) = sorting {
@@ -174,6 +152,35 @@ pub fn run(args: &CompareArgs) -> Result<Exit, Failure> {
         .map_err(|e| Failure::output("standard output", e))?;
     failed.iter().for_each(tell);
     Ok(if failed.is_empty() { Exit::Done } else { Exit::Differs })
+}
+
+/// Corrects verdicts for the comparisons of one measure: those of all sizes, and those of classes of size.
+fn corrected<'a>(compared: impl Iterator<Item = &'a mut Compared>) {
+    let mut families: BTreeMap<(&str, bool), Vec<&mut Compared>> = BTreeMap::new();
+    for one in compared {
+        families.entry((one.measure, one.sizes[1] == i64::MAX)).or_default().push(one);
+    }
+    families.into_values().for_each(|family| correct(family, 0));
+}
+
+/// The message on a mean that is worse by more than `limit` percent, unless it may not be worse at all. With
+/// too few blocks for a verdict the change alone decides.
+fn exceeded(one: &Compared, limit: f64) -> Option<String> {
+    let few = one.blocks < FEWEST;
+    if one.change.is_nan() || one.change <= limit || !(few || one.verdict() == "worse") {
+        return None;
+    }
+    let interval = match few {
+        true => format!("without an interval, {}", counted(one.blocks as u64, "block")),
+        false => {
+            let [low, high] = one.interval.map(|end| fixed(end, 2));
+            format!("95 %: {low} to {high}")
+        }
+    };
+    let (run, measure, change) = (&one.run, one.measure, fixed(one.change, 2));
+    Some(format!(
+        "{run}: {measure} is worse by {change} % ({interval}); at most {limit} % is allowed"
+    ))
 }
 
 /// One folder by two properties of its runs.

@@ -6,7 +6,7 @@
 //! winners are judged on the second half, the whole trace being replayed with each.
 //!
 //! What is compared is *lost processor-time*: free processors while somebody waits who was refused for want of a place, over
-//! time. Its gain has a 95 % interval by the bootstrap over blocks of time that serves MC1x1's.
+//! time. Its gain has a 95 % interval over blocks of time, the method that serves MC1x1's.
 
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
@@ -24,7 +24,7 @@ use crate::allocator::torus3d::ways::{Point, Way, points};
 use crate::experiment::admitted::Admitted;
 use crate::experiment::problem::CellProblem;
 use crate::experiment::{Cell, Trace, Watch};
-use crate::metrics::bootstrap::Blocks;
+use crate::metrics::blocks::Blocks;
 use crate::naming::{NameError, StrategyName};
 use crate::scheduler::registry::SchedulerSpec;
 use crate::simulation::{Course, Observer, RunTimes, Scene, State, simulate_amid};
@@ -119,7 +119,7 @@ pub fn study_boxes(
         first: [with.1, without.1],
         second: [a.lost(count), b.lost(count)],
         jobs: count,
-        interval: blocks.interval(setting.samples, setting.seed),
+        interval: blocks.gain().interval,
         blocks: (blocks.len(), blocks.days),
     };
     let refusals = [&a, &b].map(|loss| loss.refused(count));
@@ -273,7 +273,7 @@ impl Table for BoxFinding {
             C::new("way_without_estimates", "", "the same with neither", |r| r.outcome.winners[1].to_string()),
             C::new("first_loss_gain_percent", "%", "what EF and DL gain on the first half, where they were searched: how much less processor-time is lost", |r| r.outcome.first_gain()).rising(),
             C::new("second_loss_gain_percent", "%", "what they gain on the second half", |r| r.outcome.second_gain()).rising(),
-            C::new("loss_gain_low", "%", "lower end of its 95 % interval, by a paired block bootstrap", |r| r.outcome.interval[0]),
+            C::new("loss_gain_low", "%", "lower end of its 95 % interval, by blocks of submission time", |r| r.outcome.interval[0]),
             C::new("loss_gain_high", "%", "upper end", |r| r.outcome.interval[1]),
             C::new("boxes_helped", "", "whether the best way has EF or DL, its gain on the second half is at least 1 % and the interval above 0: yes or no; null without an interval, of fewer than five blocks", |r| r.outcome.helps_in_words()),
         ];

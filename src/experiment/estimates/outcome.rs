@@ -112,11 +112,13 @@ pub fn columns_of_the_search<Row: Judged>() -> Vec<C<Row>> {
     ]
 }
 
-/// Columns about the second half and its bootstrap.
+/// Columns about the second half and its blocks.
 pub fn columns_of_the_blocks<Row: Judged>() -> Vec<C<Row>> {
     vec![
         C::new("second_half_jobs", "jobs", "jobs of the second half", |r: &Row| r.outcome().jobs),
-        C::new("bootstrap_blocks", "", "blocks of the bootstrap", |r: &Row| r.outcome().blocks.0),
+        C::new("time_blocks", "", "blocks of submission time behind the interval", |r: &Row| {
+            r.outcome().blocks.0
+        }),
         C::new("block_days", "d", "length of a block", |r: &Row| r.outcome().blocks.1),
     ]
 }

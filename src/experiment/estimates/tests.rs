@@ -51,9 +51,9 @@ fn sources_say_what_they_are_to() {
 #[test]
 fn nothing_is_judged_without_an_interval() {
     let blocks = |days: i64| Blocks::new((0..days).map(|day| (day * 86_400, [1.0, 2.0])));
-    let setting = Setting { evaluations: 2, slacks: Vec::new(), samples: 10, seed: 1 };
-    assert_eq!(judged(true, 50.0, blocks(4).interval(setting.samples, setting.seed)), None);
-    assert_eq!(blocks(5).interval(setting.samples, setting.seed), [50.0, 50.0]);
+    let setting = Setting { evaluations: 2, slacks: Vec::new(), seed: 1 };
+    assert_eq!(judged(true, 50.0, blocks(4).gain().interval), None);
+    assert_eq!(blocks(5).gain().interval, [50.0, 50.0]);
     assert_eq!(judged(true, 28.55, [20.0, 30.0]), Some(true));
     let not = [(false, 28.55, 20.0), (true, 0.9, 0.1), (true, 28.55, -1.0)];
     assert!(not.iter().all(|&(knows, gain, low)| judged(knows, gain, [low, 30.0]) == Some(false)));
@@ -90,7 +90,7 @@ fn a_small_trace_is_studied_the_same_again() {
     let scheduler = SchedulerSpec::fcfs();
     let workload = Arc::new(workload.expect("a trace"));
     let trace = Trace::new(workload, "6x6".parse().expect("a mesh"), "johnson", &[]);
-    let setting = Setting { evaluations: 24, slacks: vec![Slack::NONE], samples: 50, seed: 3 };
+    let setting = Setting { evaluations: 24, slacks: vec![Slack::NONE], seed: 3 };
     let stop = Stop::new();
     let run = |source| study(&trace, &scheduler, source, &setting, Watch::new(&stop));
     let finding = run(Source::Log).expect("no error").expect("estimates");

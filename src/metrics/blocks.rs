@@ -1,0 +1,186 @@
+//! The difference between two replays of the same jobs, with its uncertainty.
+//!
+//! Jobs that were submitted near each other share a machine and its state, so that they are not
+//! independent observations. [`Blocks`] therefore sums a measure by block of submission time. The change
+//! of the total is a ratio of two sums; its standard error follows from the linearised ratio (the delta
+//! method), and its 95 % interval from Student's t with one degree of freedom less than there are blocks.
+//! `tests/cli/intervals.rs` counts how often two seeds of one strategy are called different.
+
+use std::collections::BTreeMap;
+
+use super::estimate::{student_t, two_sided_p};
+
+/// If there are fewer weeks than this, blocks are days.
+pub const FEWEST_WEEKS: usize = 8;
+
+/// With fewer blocks than this there is no interval.
+pub const FEWEST: usize = 5;
+
+/// Probability of error of a verdict.
+pub const LEVEL: f64 = 0.05;
+
+const DAY: i64 = 86_400;
+
+/// Sums of a measure by block of submission time, in two replays.
+#[derive(Clone, Debug)]
+pub struct Blocks {
+    /// In the first replay and in the second.
+    sums: Vec<[f64; 2]>,
+    /// Length of a block, in days.
+    pub days: u32,
+}
+
+/// By how much less a measure sums up to in the first of two replays than in the second.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Gain {
+    /// In percent of the second sum; NaN if that is 0.
+    pub percent: f64,
+    /// Its 95 % interval, in percent; NaN without one.
+    pub interval: [f64; 2],
+    /// Probability of a gain at least this large, either way, if the replays do not differ; NaN without
+    /// an interval.
+    pub p: f64,
+}
+
+impl Blocks {
+    /// Groups jobs, each with its submission in seconds and the measure in both replays: by weeks from the
+    /// first submission on, or by days if there are fewer than [`FEWEST_WEEKS`] weeks.
+    pub fn new(jobs: impl Iterator<Item = (i64, [f64; 2])> + Clone) -> Self {
+        let weeks = Self::of_days(jobs.clone(), 7);
+        if weeks.len() < FEWEST_WEEKS { Self::of_days(jobs, 1) } else { weeks }
+    }
+
+    fn of_days(jobs: impl Iterator<Item = (i64, [f64; 2])> + Clone, days: u32) -> Self {
+        let first = jobs.clone().map(|(submit, _)| submit).min().unwrap_or(0);
+        let mut sums: BTreeMap<i64, [f64; 2]> = BTreeMap::new();
+        for (submit, [one, other]) in jobs {
+            let block = submit.saturating_sub(first) / (DAY * i64::from(days));
+            let sums = sums.entry(block).or_default();
+            *sums = [sums[0] + one, sums[1] + other];
+        }
+        Self { sums: sums.into_values().collect(), days }
+    }
+
+    /// Number of blocks.
+    pub fn len(&self) -> usize {
+        self.sums.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.sums.is_empty()
+    }
+
+    /// The gain of the first replay over the second. There is no interval with fewer than [`FEWEST`]
+    /// blocks.
+    pub fn gain(&self) -> Gain {
+        let total = |replay: usize| self.sums.iter().map(|sums| sums[replay]).sum::<f64>();
+        let [one, other] = [total(0), total(1)];
+        let ratio = one / other;
+        let percent = 100.0 * (1.0 - ratio);
+        if self.len() < FEWEST || !percent.is_finite() {
+            return Gain { percent, interval: [f64::NAN; 2], p: f64::NAN };
+        }
+        let blocks = self.len() as f64;
+        // Deviations of the blocks from a common ratio add up to 0.
+        let squares: f64 = self.sums.iter().map(|[a, b]| (a - ratio * b).powi(2)).sum();
+        let error = 100.0 * (squares * blocks / (blocks - 1.0)).sqrt() / other.abs();
+        // Rounding leaves deviations of about 1e-16 where every block has the same ratio.
+        let error = if error < 1e-9 { 0.0 } else { error };
+        let freedom = self.len() as u64 - 1;
+        let half = student_t(1.0 - LEVEL, freedom) * error;
+        let p = two_sided_p(percent, error, freedom);
+        Gain { percent, interval: [percent - half, percent + half], p }
+    }
+}
+
+/// Adjusts the probabilities of several tests by Holm's method (S. Holm, Scandinavian Journal of
+/// Statistics 6, 1979): if none of the differences exists, some adjusted probability is below [`LEVEL`] in
+/// at most that share of families. A family has `family` tests, or as many as there are numbers in `p` if
+/// those are more; the tests that are not in `p` count as the least significant. A NaN is not a test and
+/// stays.
+pub fn holm(p: &[f64], family: usize) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..p.len()).filter(|&i| !p[i].is_nan()).collect();
+    order.sort_by(|&a, &b| p[a].total_cmp(&p[b]));
+    let mut adjusted = p.to_vec();
+    let (family, mut most) = (family.max(order.len()), 0.0_f64);
+    for (rank, &i) in order.iter().enumerate() {
+        most = most.max(((family - rank) as f64 * p[i]).min(1.0));
+        adjusted[i] = most;
+    }
+    adjusted
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
+    #[test]
+    fn blocks_are_weeks_or_days() {
+        const WEEK: i64 = 7 * DAY;
+        let blocks = |jobs: i64, of: fn(i64) -> [f64; 2]| {
+            Blocks::new((0..jobs).map(move |i| (i * WEEK / 10, of(i))))
+        };
+        // Ten weeks, always half of the other: no deviation. Then two weeks, in days.
+        let half = blocks(100, |_| [1.0, 2.0]);
+        assert_eq!((half.len(), half.days), (10, 7));
+        assert_eq!(half.gain(), Gain { percent: 50.0, interval: [50.0, 50.0], p: 0.0 });
+        let short = blocks(20, |_| [1.0, 2.0]);
+        assert_eq!((short.len(), short.days), (14, 1));
+        assert_eq!(blocks(100, |_| [2.0, 2.0]).gain().p, 1.0);
+        for few in [0, 1, 6] {
+            let gain = blocks(few, |_| [1.0, 2.0]).gain();
+            assert!(gain.interval[0].is_nan() && gain.p.is_nan(), "{few}");
+        }
+    }
+
+    #[test]
+    fn intervals_are_those_of_the_linearised_ratio() {
+        // Sums 24 and 30: ratio 0.8. Deviations from it: 0.2, -0.2, 0.6, -0.6, 0.4, -0.4.
+        let sums = [[3.4, 4.0], [3.0, 4.0], [4.6, 5.0], [3.4, 5.0], [5.2, 6.0], [4.4, 6.0]];
+        let blocks = Blocks { sums: sums.to_vec(), days: 7 };
+        let gain = blocks.gain();
+        let error = 100.0 * (6.0_f64 / 5.0 * 1.12).sqrt() / 30.0;
+        assert!((gain.percent - 20.0).abs() < 1e-9, "{gain:?}");
+        assert!((gain.interval[1] - 20.0 - 2.570_582 * error).abs() < 1e-4, "{gain:?}");
+        // t = 5.175 with five degrees of freedom.
+        assert!((gain.p - 0.003_54).abs() < 2e-5, "{gain:?}");
+    }
+
+    #[test]
+    fn equal_replays_are_rarely_called_different_however_few_blocks_there_are() {
+        let mut rng = ChaCha8Rng::seed_from_u64(7);
+        for blocks in [5, 8, 20, 49] {
+            let different = (0..4000)
+                .filter(|_| {
+                    let mut draw = |scale: f64| scale * (0.8 + 0.4 * rng.random::<f64>());
+                    let sums = (0..blocks)
+                        .map(|_| {
+                            let jobs = draw(100.0);
+                            [draw(jobs), draw(jobs)]
+                        })
+                        .collect();
+                    Blocks { sums, days: 7 }.gain().p < LEVEL
+                })
+                .count();
+            let share = different as f64 / 40.0;
+            assert!((3.0..=7.0).contains(&share), "{blocks} blocks: {share} %");
+        }
+    }
+
+    #[test]
+    fn holms_method_is_that_of_the_paper() {
+        let near = |adjusted: Vec<f64>, expected: &[f64]| {
+            let pairs = adjusted.iter().zip(expected);
+            adjusted.len() == expected.len()
+                && pairs.into_iter().all(|(a, b)| (a - b).abs() < 1e-12)
+        };
+        assert!(near(holm(&[0.01, 0.04, 0.03, 0.005], 0), &[0.03, 0.06, 0.06, 0.02]));
+        assert!(near(holm(&[0.01, 0.04], 10), &[0.1, 0.36]));
+        let adjusted = holm(&[0.5, f64::NAN, 0.9], 2);
+        assert!(adjusted[0] == 1.0 && adjusted[1].is_nan() && adjusted[2] == 1.0);
+        assert!(holm(&[], 0).is_empty());
+    }
+}

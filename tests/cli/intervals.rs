@@ -1,0 +1,102 @@
+//! How often two seeds of one strategy are called different, on a real log.
+//!
+//! `random` under FCFS never changes the schedule, so that two seeds differ by chance alone: a verdict on
+//! their mean pairwise distance is false. With a level of 5 % about one verdict in twenty has to be.
+
+use std::sync::Arc;
+
+use libtest_mimic::Trial;
+use replay::allocator::registry::AllocatorSpec;
+use replay::experiment::Trace;
+use replay::metrics::Locality;
+use replay::metrics::blocks::{Blocks, LEVEL};
+use replay::scheduler::registry::SchedulerSpec;
+use replay::simulation::{Scene, replay};
+use replay::stop::Stop;
+use replay::workload::{Manifest, Policy, SearchPath, Window, Workload};
+
+use super::dir::ignored;
+
+const DAY: i64 = 86_400;
+const PAIRS: u64 = 200;
+
+/// Blocks, their length in days, and the share of false verdicts allowed, in percent.
+const LENGTHS: [(usize, i64); 4] = [(5, 1), (8, 7), (20, 7), (49, 7)];
+
+/// The tests of this file, if the log is found where the library looks for it.
+pub fn trials() -> Vec<Trial> {
+    const NAME: &str = "two_seeds_are_rarely_called_different";
+    let manifest = Manifest::embedded().expect("the list of traces");
+    let found = SearchPath::from_env().resolve("KTH-SP2-1996-2", &manifest);
+    vec![match found {
+        Ok(file) => Trial::test(format!("intervals::{NAME}"), move || {
+            two_seeds_are_rarely_called_different(&file.display().to_string());
+            Ok(())
+        }),
+        Err(_) => ignored(module_path!(), NAME, "trace absent"),
+    }]
+}
+
+fn two_seeds_are_rarely_called_different(file: &str) {
+    let jobs = Workload::load(file, &Policy::JOHNSON, &Window::ALL, Default::default());
+    let fcfs: SchedulerSpec = "fcfs".parse().expect("a scheduler");
+    let machine = "10x10".parse().expect("a mesh");
+    let trace = Trace::new(
+        Arc::new(jobs.expect("the log")),
+        machine,
+        "johnson",
+        std::slice::from_ref(&fcfs),
+    );
+    let distances = |seed: u64| pairwise(&trace, &fcfs, seed);
+    let mut different = [0u32; LENGTHS.len()];
+    for pair in 0..PAIRS {
+        let [a, b] = [distances(2 * pair), distances(2 * pair + 1)];
+        let submits = trace.workload.jobs.iter().map(|job| job.submit);
+        let all: Vec<(i64, [f64; 2])> =
+            submits.zip(a.iter().zip(&b).map(|(&a, &b)| [a as f64, b as f64])).collect();
+        for (count, &(blocks, days)) in different.iter_mut().zip(&LENGTHS) {
+            let window = window(&all, blocks, days, pair as usize);
+            *count += u32::from(window.gain().p < LEVEL);
+        }
+    }
+    for (count, (blocks, _)) in different.iter().zip(LENGTHS) {
+        let percent = 100.0 * f64::from(*count) / PAIRS as f64;
+        assert!(
+            (3.0..=8.0).contains(&percent),
+            "{percent} % of {PAIRS} pairs of seeds are called different over {blocks} blocks"
+        );
+    }
+}
+
+/// So many blocks of the log, from another place for each pair; all of it if it has no more.
+fn window(all: &[(i64, [f64; 2])], blocks: usize, days: i64, pair: usize) -> Blocks {
+    let (first, last) = (all[0].0, all[all.len() - 1].0);
+    let span = blocks as i64 * days * DAY;
+    let room = (last - first - span).max(0);
+    // Days without a submission make no block: the next place is tried.
+    (0..1000)
+        .map(|step| {
+            let from = first + room * ((37 * pair + step) % 200) as i64 / 200;
+            let within = |job: &&(i64, [f64; 2])| (from..from + span).contains(&job.0);
+            Blocks::new(all.iter().filter(within).copied())
+        })
+        .find(|found| found.len() == blocks)
+        .expect("a part of the log with so many blocks")
+}
+
+/// Pairwise L1 of every job, in hops.
+fn pairwise(trace: &Trace, scheduler: &SchedulerSpec, seed: u64) -> Vec<u64> {
+    let (stop, topology) = (Stop::new(), &trace.topology);
+    let jobs = &trace.workload.jobs;
+    let schedule = trace.schedule(scheduler, &stop).expect("a schedule");
+    let random: AllocatorSpec = "random".parse().expect("an allocator");
+    let mut allocator = random.build(topology, seed).expect("an allocator for a mesh");
+    let mut locality = Locality::new(topology);
+    let mut sums = vec![0; jobs.len()];
+    let scene = Scene { jobs, topology, timed: false, stop: &stop };
+    replay(&schedule.timeline, scene, allocator.as_mut(), false, |decision| {
+        sums[decision.job.index()] = locality.pairwise_l1(decision.nodes);
+    })
+    .expect("a replay");
+    sums
+}

@@ -15,7 +15,7 @@ seeds=0..4
 
 # Mean pairwise L1 of one run a line: figures ARGUMENTS...
 figures() {
-    "$replay" "$@" --quiet --format json | sed 's/.*"mean_pairwise_l1":\([0-9.e+-]*\).*/\1/'
+    "$replay" "$@" --quiet --format json --columns mean_pairwise_l1 | sed 's/.*"mean_pairwise_l1":\([0-9.e+-]*\).*/\1/'
 }
 
 near() {
@@ -25,7 +25,7 @@ near() {
 # Least seconds of three runs: seconds ARGUMENTS...
 seconds() {
     for _ in 1 2 3; do
-        "$replay" "$@" --threads 1 --quiet --format json
+        "$replay" "$@" --threads 1 --quiet --format json --columns seconds
     done | sed 's/.*"seconds":\([0-9.e-]*\).*/\1/' | sort -g | head -n 1
 }
 

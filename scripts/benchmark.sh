@@ -18,7 +18,7 @@ best() {
     local runs=$1
     shift
     for _ in $(seq "$runs"); do
-        "$replay" "$@" --threads 1 --quiet --format json
+        "$replay" "$@" --threads 1 --quiet --format json --columns seconds
     done | sed 's/.*"seconds":\([0-9.e-]*\).*/\1/' | sort -g | head -n 1
 }
 

@@ -42,7 +42,7 @@ fragmentation() {
     echo '# Fragmentation (Lo et al., Figs. 5 to 8)'
     for sides in uniform exponential increasing decreasing; do
         printf '\n## Sides %s\n' "$sides"
-        stream "lo-$sides" 'turnaround utilization' --mesh 32x32 --sides "$sides" --load 0.5..10:0.5 \
+        stream "lo-$sides" 'turnaround utilization' --mesh 32x32 --sides "$sides" --arrivals 0.5..10:0.5 \
             --alloc 'paging,paging[size=1],paging[size=2],paging[size=3],mbs,first-fit,best-fit,frame-sliding'
     done
 }
@@ -55,13 +55,13 @@ messages() {
         name="bani-4-$pattern-$sides"
         local jobs=(--sides "$sides" --pattern "$pattern" --preset bani-mohammad --precision 0.1)
         printf '\n## %s, %s sides (Figs. 4.6 to 4.27)\n' "$pattern" "$sides"
-        stream "$name" 'turnaround wait utilization contiguous blocks' --mesh 16x16 "${jobs[@]}" --load "$load" --alloc $four
+        stream "$name" 'turnaround wait utilization contiguous blocks' --mesh 16x16 "${jobs[@]}" --arrivals "$load" --alloc $four
         printf '\n### GABL: busy list and searches (Figs. 4.28 to 4.39)\n'
-        stream "$name-m" 'busy-list searches' --mesh 16x16,20x20,24x24 "${jobs[@]}" --load "$load" --alloc gabl
+        stream "$name-m" 'busy-list searches' --mesh 16x16,20x20,24x24 "${jobs[@]}" --arrivals "$load" --alloc gabl
         printf '\n### Against the size of the machine (Figs. 4.40 to 4.45)\n'
-        stream "$name-size" turnaround --mesh 16x16,32x32,64x64 "${jobs[@]}" --load "$top" --alloc $four
+        stream "$name-size" turnaround --mesh 16x16,32x32,64x64 "${jobs[@]}" --arrivals "$top" --alloc $four
         printf '\n### Packets of 64 flits (Figs. 4.46 to 4.51)\n'
-        stream "$name-64" turnaround --mesh 16x16 "${jobs[@]}" --flits 64 --load "$load" --alloc $four
+        stream "$name-64" turnaround --mesh 16x16 "${jobs[@]}" --flits 64 --arrivals "$load" --alloc $four
     done << 'RUNS'
 one-to-all uniform 0.0025..0.0205:0.003 0.0205
 one-to-all exponential 0.005..0.04:0.005 0.04
@@ -81,7 +81,7 @@ table() {
     for variant in "$@"; do
         local options mapping allocators
         IFS=+ read -r options mapping allocators <<< "$variant"
-        "$replay" stream --mesh 16x16 --load 10 --sides "$sides" --pattern "$pattern$options" \
+        "$replay" stream --mesh 16x16 --arrivals 10 --sides "$sides" --pattern "$pattern$options" \
             --mapping "${mapping:-allocation}" --min-replications "$replications" \
             --max-replications "$replications" --quiet --format csv \
             --alloc "${allocators:-random,mbs,paging,paging[size=1],paging[size=2],paging[size=3],first-fit}" |
@@ -169,7 +169,7 @@ readings() {
     local name=$1 pattern=$2 count=$3 sides='uniform[low=2,high=16]'
     case $pattern in fft-2d | multigrid*) sides='uniform[low=2,high=16,round=power-of-two]' ;; esac
     [ -n "${KEEP:-}" ] && [ -s "$out/table-2-$name.csv" ] && return
-    "$replay" stream --mesh 16x16 --load 10 --sides "$sides" --pattern "$pattern" --min-replications "$count" \
+    "$replay" stream --mesh 16x16 --arrivals 10 --sides "$sides" --pattern "$pattern" --min-replications "$count" \
         --max-replications "$count" --quiet --format csv --alloc "$4" > "$out/table-2-$name.csv"
 }
 
@@ -180,7 +180,7 @@ multigrid_search() {
     for cycle in ascent descent v; do
         for grid in '' dimensions=2, wrap=no, dimensions=2,wrap=no,; do
             [ "$cycle $grid" = 'v dimensions=2,wrap=no,' ] && continue
-            "$replay" stream --mesh 16x16 --load 10 --sides 'uniform[low=2,high=16,round=power-of-two]' \
+            "$replay" stream --mesh 16x16 --arrivals 10 --sides 'uniform[low=2,high=16,round=power-of-two]' \
                 --pattern "multigrid[${grid}cycle=$cycle,steps=level]" --min-replications 4 --max-replications 4 \
                 --quiet --format csv --alloc 'random,paging,paging[size=2],first-fit' | tail -n "+$header"
             header=2
@@ -217,7 +217,7 @@ yields.
 Sides are uniform from 2 to 16. The report's appendix prints 2 to 8; but then the weighted dispersal of Random would be
 21.6, where its table prints 42.06 (with 2 to 16: 42.03), and one-to-all under Random would be over after 0.41 million
 cycles instead of 1.53 (1.45): ten replications of
-`replay stream --mesh 16x16 --load 10 --sides 'uniform[low=2,high=8]' --pattern one-to-all --alloc random`.
+`replay stream --mesh 16x16 --arrivals 10 --sides 'uniform[low=2,high=8]' --pattern one-to-all --alloc random`.
 
 ## Before and now
 
@@ -695,7 +695,7 @@ classes() {
 }
 
 chang_mohapatra() {
-    local runs=(--offered --log --warm-up 500 --jobs 50500 --min-replications 5 --max-replications 5)
+    local runs=(--log --warm-up 500 --jobs 50500 --min-replications 5 --max-replications 5)
     local usual=(--service 'exponential[mean=5]' "${runs[@]}")
     local uniform=0.125,0.125,0.125,0.125,0.125,0.125,0.125,0.125
     local normal=0.025,0.076,0.162,0.237,0.237,0.162,0.076,0.025
@@ -786,7 +786,7 @@ these figures, and Fig. 4.1.
 TXT
     while read -r figure sides load; do
         printf '\n## Fig. %s: %s\n' "$figure" "$sides"
-        stream "turner-$figure" 'turnaround utilization' "${usual[@]}" --sides "$sides" --load "$load"
+        stream "turner-$figure" 'turnaround utilization' "${usual[@]}" --sides "$sides" --arrivals "$load"
     done << 'RUNS'
 4.2 uniform[high=16,equal=yes] 1..7:1
 4.3 uniform[high=16] 1..8:1
@@ -798,7 +798,7 @@ RUNS
         for share in 1 3 5 7 9; do
             sides="intervals[sides=1-$small:0.$share,$large-32:0.$((10 - share)),choice=job]"
             stream "turner-$small-$large-0.$share" 'turnaround utilization' "${usual[@]}" \
-                --sides "$sides" --load 0.5..3.5:0.5
+                --sides "$sides" --arrivals 0.5..3.5:0.5
         done
     done << 'RUNS'
 4.6-4.7 8 9
@@ -868,11 +868,11 @@ Streams of jobs that all need the same number of hosts, half of the machine's ti
 left out. Times are in mean service times.
 TXT
     for width in 1 2 5 10 25 50; do
-        "$replay" stream --mesh cluster:100,cluster:100x2 --sides "uniform[low=$width,high=$width]" --offered --load 0.5 \
+        "$replay" stream --mesh cluster:100,cluster:100x2 --sides "uniform[low=$width,high=$width]" --load 0.5 \
             --jobs 5000 --warm-up 500 --min-replications 5 --max-replications 5 --quiet --format csv \
             --alloc 'elmer,elmer[pick=lowest],elmer[demand=0.5]'
     done | awk 'NR == 1 || !/^machine,/' > "$out/workstations-widths.csv"
-    printf '\n`replay stream --mesh cluster:100,cluster:100x2 --sides uniform[low=WIDTH,high=WIDTH] --offered --load 0.5 --jobs 5000 --warm-up 500 --min-replications 5 --max-replications 5 --alloc elmer,elmer[pick=lowest],elmer[demand=0.5]`\n\n'
+    printf '\n`replay stream --mesh cluster:100,cluster:100x2 --sides uniform[low=WIDTH,high=WIDTH] --load 0.5 --jobs 5000 --warm-up 500 --min-replications 5 --max-replications 5 --alloc elmer,elmer[pick=lowest],elmer[demand=0.5]`\n\n'
     columns sides machine allocator wait_time service_time turnaround_time utilization_percent slots_held_percent < "$out/workstations-widths.csv"
     cat << 'TXT'
 
@@ -983,23 +983,23 @@ replications of 1000 jobs with their intervals; GABL and MBS have the same jobs,
 |---|---:|---:|---:|---:|---:|---:|---:|
 TXT
     local one='--pattern one-to-all --sides uniform' all='--pattern all-to-all'
-    reading 'one-to-all, uniform: as in the suite' $one --load 0.0205
-    reading '... ranks row-major over the machine' $one --load 0.0205 --mapping row-major
-    reading '... no routing delay' $one --load 0.035 --network 'bani-mohammad[route=0]'
-    reading '... routing delay 1' $one --load 0.028 --network 'bani-mohammad[route=1]'
-    reading '... routing delay 6' $one --load 0.0135 --network 'bani-mohammad[route=6]'
-    reading '... packets of 32 flits' $one --load 0.0125 --flits 32
-    reading '... of 32 flits, ranks row-major' $one --load 0.0125 --flits 32 --mapping row-major
-    reading '... packets of 64 flits' $one --load 0.008 --flits 64
-    reading '... of 64 flits, ranks row-major' $one --load 0.008 --flits 64 --mapping row-major
-    reading 'one-to-all, exponential: as in the suite' --pattern one-to-all --sides exponential --load 0.04
-    reading '... ranks row-major over the machine' --pattern one-to-all --sides exponential --load 0.04 --mapping row-major
-    reading 'all-to-all, uniform: as in the suite' $all --sides uniform --load 0.0305
-    reading '... ranks row-major over the machine' $all --sides uniform --load 0.0305 --mapping row-major
-    reading 'all-to-all, exponential: as in the suite' $all --sides exponential --load 0.05
-    reading '... ranks row-major over the machine' $all --sides exponential --load 0.05 --mapping row-major
+    reading 'one-to-all, uniform: as in the suite' $one --arrivals 0.0205
+    reading '... ranks row-major over the machine' $one --arrivals 0.0205 --mapping row-major
+    reading '... no routing delay' $one --arrivals 0.035 --network 'bani-mohammad[route=0]'
+    reading '... routing delay 1' $one --arrivals 0.028 --network 'bani-mohammad[route=1]'
+    reading '... routing delay 6' $one --arrivals 0.0135 --network 'bani-mohammad[route=6]'
+    reading '... packets of 32 flits' $one --arrivals 0.0125 --flits 32
+    reading '... of 32 flits, ranks row-major' $one --arrivals 0.0125 --flits 32 --mapping row-major
+    reading '... packets of 64 flits' $one --arrivals 0.008 --flits 64
+    reading '... of 64 flits, ranks row-major' $one --arrivals 0.008 --flits 64 --mapping row-major
+    reading 'one-to-all, exponential: as in the suite' --pattern one-to-all --sides exponential --arrivals 0.04
+    reading '... ranks row-major over the machine' --pattern one-to-all --sides exponential --arrivals 0.04 --mapping row-major
+    reading 'all-to-all, uniform: as in the suite' $all --sides uniform --arrivals 0.0305
+    reading '... ranks row-major over the machine' $all --sides uniform --arrivals 0.0305 --mapping row-major
+    reading 'all-to-all, exponential: as in the suite' $all --sides exponential --arrivals 0.05
+    reading '... ranks row-major over the machine' $all --sides exponential --arrivals 0.05 --mapping row-major
     printf '\nOf equally long sides of GABL the last shrinks first, or nothing is turned (one-to-all, uniform):\n\n'
-    "$replay" stream --mesh 16x16 --preset bani-mohammad --min-replications 20 --max-replications 20 $one --load 0.0205 \
+    "$replay" stream --mesh 16x16 --preset bani-mohammad --min-replications 20 --max-replications 20 $one --arrivals 0.0205 \
         --alloc 'gabl,gabl[tie-shrink=b],gabl[rotate=no],mbs' --format csv --quiet |
         awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i }
             NR > 1 { printf "* %s: %.0f ± %.0f\n", $column["allocator"], $column["turnaround_time"], $column["turnaround_time_pm"] }'
@@ -1063,7 +1063,8 @@ TXT
     printf '\n`replay --trace LOG --sched fcfs,easy --alloc placements[tie=slurm],placements --threads 1`\n\n'
     printf '| log | mesh | scheduler | slurm, mean wait h | auto, mean wait h | change %% |\n|---|---|---|---:|---:|---:|\n'
     for trace in "${logs[@]}"; do
-        "$replay" --trace "$trace" --sched fcfs,easy --alloc 'placements[tie=slurm],placements' --threads 1 --quiet --format csv
+        "$replay" --trace "$trace" --sched fcfs,easy --alloc 'placements[tie=slurm],placements' --threads 1 --quiet --format csv \
+            --columns trace,topology,scheduler,allocator,mean_wait
     done | awk -F, '
         $1 == "trace" { for (i = 1; i <= NF; i++) at[$i] = i; next }
         $at["allocator"] ~ /slurm/ { slurm[$1, $at["scheduler"]] = $at["mean_wait"]; next }

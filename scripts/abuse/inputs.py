@@ -110,27 +110,28 @@ NAMES = {
     "seed": (["0..3", "1,2", "7"], f"{RUN} --jobs 3 --alloc random --seed"),
     "window": (["100", "1996-09-23", "-5"], f"{RUN} --alloc mc1x1 --from"),
     "days": (["1", "0.5"], f"{RUN} --alloc mc1x1 --days"),
-    "trace": (["tiny.swf", "stream[machine=4x4,load=2,jobs=9]"], "-q --trace"),
+    "trace": (["tiny.swf", "stream[machine=4x4,arrivals=2,jobs=9]"], "-q --trace"),
     "policy": (["johnson", "pwa", "strict", "batsim"], f"{RUN} --alloc mc1x1 --policy"),
     "synth": (
         [
-            "stream[machine=8x8,load=2,jobs=40]",
-            "stream[machine=4x4x4,load=1,sides=exponential[mean=2]]",
+            "stream[machine=8x8,arrivals=2,jobs=40]",
+            "stream[machine=4x4x4,arrivals=1,sides=exponential[mean=2]]",
             "lublin[processors=16,jobs=50,load=0.7]",
         ],
         "synth",
     ),
     "sides": (
         ["uniform[low=2,high=4]", "exponential[mean=2,round=power-of-two]"],
-        f"{STREAM} --load 2 --sides",
+        f"{STREAM} --arrivals 2 --sides",
     ),
     "service": (
         ["pareto[k=1,q=300,alpha=1]", "normal[mean=5,sd=1,low=2,high=9]", "deterministic"],
-        f"{STREAM} --load 2 --service",
+        f"{STREAM} --arrivals 2 --service",
     ),
-    "load": (["1..4:1,10", "2", "0.5"], f"{STREAM} --load"),
-    "precision": (["0.05"], "stream --mesh 4x4 --load 2 --jobs 9 --alloc mbs -q --precision"),
-    "quota": (["fixed[packets=5]", "exponential[mean=3]"], f"{STREAM} --load 2 --pattern n-body --quota"),
+    "arrivals": (["1..4:1,10", "2", "0.5"], f"{STREAM} --arrivals"),
+    "load": (["0.2..0.8:0.2", "0.5"], "stream --mesh 4x4 --jobs 20 --min-replications 2 --max-replications 3 --threads 1 -q --load"),
+    "precision": (["0.05"], "stream --mesh 4x4 --arrivals 2 --jobs 9 --alloc mbs -q --precision"),
+    "quota": (["fixed[packets=5]", "exponential[mean=3]"], f"{STREAM} --arrivals 2 --pattern n-body --quota"),
     "pattern": (
         [
             "n-body",

@@ -170,7 +170,7 @@ ODD_WORDS = [
     ["--trace", ""],
     ["search", "--objective", "m" * 100_000],
     ["search", "--constraint", "worst-class[" + "jobs=1," * 10_000 + "]<=1"],
-    ["stream", "--load", "1..2:0.0000001"],
+    ["stream", "--arrivals", "1..2:0.0000001"],
     ["stream", "--sides", "u" * 100_000],
     ["contend", "--pattern", "a" * 100_000],
     ["network", "--packets", "new.csv", "--network", "l" * 100_000],

@@ -86,7 +86,7 @@ class Scene:
 
 
 RUN = "--trace tiny.swf -q --threads 1"
-STREAM = "stream --mesh 4x4 --load 2 --jobs 20 --min-replications 2 --max-replications 3 --threads 1 -q"
+STREAM = "stream --mesh 4x4 --arrivals 2 --jobs 20 --min-replications 2 --max-replications 3 --threads 1 -q"
 SCENES = {
     scene.name: scene
     for scene in [
@@ -126,8 +126,8 @@ SCENES = {
         ),
         Scene(
             "synth",
-            "synth stream[machine=4x4,load=2,jobs=40] --write made.swf",
-            "synth stream[machine=8x8,load=3,jobs=400] --write made.swf",
+            "synth stream[machine=4x4,arrivals=2,jobs=40] --write made.swf",
+            "synth stream[machine=8x8,arrivals=3,jobs=400] --write made.swf",
             files=("made.swf", "made.shapes.csv"),
         ),
     ]

@@ -134,6 +134,11 @@ pub fn point(grid: &Grid, coord: Coord) -> String {
     format!("({})", sides.join(", "))
 }
 
+/// A processor by its number in scan order, and where it is: `82 (8, 2)`.
+pub fn processor(grid: &Grid, coord: Coord) -> String {
+    format!("{} {}", grid.node(coord).0, point(grid, coord))
+}
+
 /// Sides in words: `4 x 2`.
 pub fn sides(grid: &Grid, sides: [u16; 3]) -> String {
     let sides: Vec<String> = sides[..grid.dimensions()].iter().map(u16::to_string).collect();

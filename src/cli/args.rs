@@ -6,7 +6,10 @@ use clap::{Args, ValueEnum};
 
 use super::baseline::BaselineArg;
 use super::exit::Failure;
-use super::print::{SortArg, TableArgs};
+use super::print::{FormatArg, SortArg, TableArgs};
+use crate::experiment::Measure;
+use crate::metrics::RunMetrics;
+use crate::metrics::run::Needs;
 use crate::workload::{Oversize, Shake};
 
 /// What there is to run, as typed.
@@ -178,7 +181,8 @@ pub struct GridArgs {
 pub struct ShakeArgs {
     /// Error bars: run N copies of each trace as well, their times shaken by a second.
     ///
-    /// In each copy every submit and run time is changed by -1, 0 or +1 s. Means over the copies come
+    /// In each copy every submit and run time is changed by -1, 0 or +1 s. A run time of 0 stays 0, and no other falls
+    /// below 1 s. Means over the copies come
     /// with 95 % intervals; strategies are compared on the same copies.
     #[arg(long, value_name = "N", help_heading = "Trace", hide_short_help = true)]
     pub shake: Option<u32>,
@@ -249,6 +253,20 @@ pub struct RunArgs {
     #[arg(long, requires = "out", help_heading = "Output", hide_short_help = true)]
     pub no_jobs: bool,
 
+    /// Columns on standard output, in this order [default: of csv and json, all of runs.csv and timings].
+    ///
+    /// Names are those of replay list columns. What a named column needs is measured: tied_percent counts ties, as
+    /// --ties does. Without --out, csv and json measure diameter, dispersal and components unless --columns leaves
+    /// their columns out. Files have all columns.
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        help_heading = "Output",
+        hide_short_help = true
+    )]
+    pub columns: Vec<String>,
+
     /// Write which processors each job was given (placements.parquet).
     ///
     /// A row is one allocation: job, start, end, its processors as a list in the order of allocation, and
@@ -268,6 +286,29 @@ pub struct RunArgs {
     /// Where results go.
     #[command(flatten)]
     pub output: OutputArgs,
+}
+
+impl RunArgs {
+    /// What to measure: what files, standard output and its order need.
+    pub fn measure(&self) -> Measure {
+        let sort = self.sort.column();
+        let named = |needs: Needs| {
+            let groups = RunMetrics::groups();
+            let columns = groups.iter().filter(|(of, _)| *of == needs).flat_map(|(_, all)| all);
+            let mut names = columns.map(|column| column.name);
+            names
+                .any(|name| sort == Some(name) || self.columns.iter().any(|one| one.trim() == name))
+        };
+        let output = &self.output;
+        let whole = self.columns.is_empty()
+            && matches!(output.table.format, FormatArg::Json | FormatArg::Csv);
+        Measure {
+            ties: self.ties || named(Needs::Ties),
+            placements: output.out.is_some() || whole || named(Needs::Placements),
+            jobs: output.out.is_some() && !self.no_jobs,
+            nodes: self.placements,
+        }
+    }
 }
 
 /// Where results go, as typed.

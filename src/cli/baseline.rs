@@ -7,7 +7,7 @@ use std::sync::Arc;
 use clap::Args;
 
 use super::exit::{Failure, tell};
-use crate::experiment::compare::RunRow;
+use crate::experiment::compare::{REPLAYED, RunRow};
 use crate::experiment::sweep::Plan;
 use crate::experiment::{RunKey, RunResult};
 use crate::frame::read;
@@ -61,9 +61,9 @@ impl BaselineArg {
     /// Reads the folder, before any work. It must have a run of the plan.
     pub fn read(&self, plan: &Plan, quiet: bool) -> Result<Option<Arc<Baseline>>, Failure> {
         let Some(dir) = &self.baseline else { return Ok(None) };
-        let rows = read::runs(dir).map_err(Failure::data)?;
+        let rows = read::runs(dir, &REPLAYED).map_err(Failure::data)?;
         let names = COMPARED.map(|(name, ..)| name);
-        let mut values = read::values(dir, &names).map_err(Failure::data)?;
+        let mut values = read::values(dir, &REPLAYED, &names).map_err(Failure::data)?;
         let known = rows.into_iter().filter_map(|row| Some((row.key, values.remove(&row.run)?)));
         let baseline = Baseline(known.collect());
         let mut keys = HashSet::new();

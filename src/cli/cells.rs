@@ -141,6 +141,9 @@ fn on_machines(
             named => named.to_vec(),
         };
         for machine in machines {
+            if !quiet {
+                warn_of_a_larger_machine(&workload, &machine);
+            }
             let outages = Arc::new(outages_on(outages, grid, &machine)?);
             let workload = fitted(&workload, &machine, grid, policy.oversize, quiet)?;
             let rule = |scheduler: &SchedulerSpec| match grid.file.strict {
@@ -289,6 +292,21 @@ fn machine_of(workload: &Workload, quiet: bool) -> Result<Topology, Failure> {
         tell(format_args!("{}: machine {machine}", workload.name));
     }
     Ok(machine.topology)
+}
+
+/// Warns of a machine with more processors than that of the log: all shares are of the larger one.
+fn warn_of_a_larger_machine(workload: &Workload, machine: &Topology) {
+    let Some(of_log) = workload.header.max_procs() else { return };
+    let processors = machine.capacity();
+    if processors > of_log as usize {
+        tell(format_args!(
+            "{} on {machine}: warning: the log's machine has {} processors (MaxProcs), this one {}; utilization and \
+             load are shares of all of them",
+            workload.name,
+            grouped(of_log),
+            grouped(processors as u64)
+        ));
+    }
 }
 
 /// Whether every strategy of a grid folds all jobs that are larger than the machine to what fits.

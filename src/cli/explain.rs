@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde::Serialize;
+use serde_json::json;
 
 use super::args::{GridArgs, OutputArgs};
 use super::cells::Loaded;
@@ -32,7 +33,9 @@ use crate::report::{Align, Sheet};
   replay explain --tie 2,13,20,6 --job 3333
   replay explain --trace KTH-SP2 --sched easy --alloc mm --job 5000
   replay explain --sched easy --alloc gabl --job 250 --format md
-  replay explain --sched easy --job 250 --json")]
+  replay explain --sched easy --job 250 --format json
+
+With --format json, one object: queues, running jobs, candidates, processors, and the steps.")]
 pub struct ExplainArgs {
     #[command(flatten)]
     pub grid: GridArgs,
@@ -41,8 +44,8 @@ pub struct ExplainArgs {
     #[arg(long, value_name = "N", allow_hyphen_values = true, help_heading = "Explain")]
     pub job: i64,
 
-    /// Print one JSON object with the data: queues, running jobs, candidates, processors.
-    #[arg(long, conflicts_with = "format", help_heading = "Explain")]
+    /// An earlier spelling, which is refused.
+    #[arg(long, hide = true)]
     pub json: bool,
 
     #[command(flatten)]
@@ -63,6 +66,11 @@ pub fn adapted(command: clap::Command) -> clap::Command {
 
 /// Runs the one cell as far as the start of the job, and says how it came to it.
 pub fn run(args: &ExplainArgs, command: &[OsString]) -> Result<Exit, Failure> {
+    if args.json {
+        return Err(Failure::usage_message(
+            "--json: no longer there; --format json prints the same",
+        ));
+    }
     let mut session = Session::begin(Kind::Explain, &args.output, command)?;
     let quiet = args.output.process.quiet;
     let why =
@@ -79,8 +87,10 @@ pub fn run(args: &ExplainArgs, command: &[OsString]) -> Result<Exit, Failure> {
             tally.done = 1;
             told.parts = parts(&starts, &cell.trace.topology);
             told.rows = steps(&told.parts);
-            if args.json {
-                let data = data(&starts, &cell.trace.topology);
+            if session.format() == FormatArg::Json {
+                let mut data = data(&starts, &cell.trace.topology);
+                let step = |step: &Step| json!({"step": step.step, "topic": step.topic, "text": step.text});
+                data["steps"] = told.rows.iter().map(step).collect();
                 let printed = writeln!(stdout(), "{data}");
                 printed.map_err(|e| Failure::output("standard output", e))?;
                 told.is_printed = true;
@@ -92,7 +102,7 @@ pub fn run(args: &ExplainArgs, command: &[OsString]) -> Result<Exit, Failure> {
         Err(CellProblem::Stopped(_)) => {}
         Err(problem) => return Err(Failure::data(problem)),
     }
-    if matches!(session.format(), FormatArg::Table | FormatArg::Md) && !args.json {
+    if matches!(session.format(), FormatArg::Table | FormatArg::Md) {
         told.print(session.table()).map_err(|e| Failure::output("standard output", e))?;
         told.is_printed = true;
     }
@@ -179,7 +189,7 @@ impl Results for Steps<'_> {
     }
 
     fn details(&self) -> impl Serialize {
-        serde_json::json!({"run": self.cell.key()})
+        json!({"run": self.cell.key()})
     }
 
     fn tables(

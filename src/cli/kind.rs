@@ -14,7 +14,7 @@ pub enum Kind {
     Saturate,
 }
 
-/// The tables of runs, that of jobs last.
+/// The tables of runs.
 const OF_RUNS: [&str; 8] = [
     "runs.parquet",
     "runs.csv",
@@ -55,9 +55,7 @@ impl Kind {
     /// The tables that it may write, looked for before any work is done.
     pub const fn tables(self) -> &'static [&'static str] {
         match self {
-            Kind::Run => &OF_RUNS,
-            // But for that of jobs.
-            Kind::Sweep => OF_RUNS.split_at(OF_RUNS.len() - 1).0,
+            Kind::Run | Kind::Sweep => &OF_RUNS,
             Kind::Search => &[
                 "search.parquet",
                 "search.csv",

@@ -15,6 +15,7 @@ use super::print::{FormatArg, Sorting};
 use super::results::{Results, metadata};
 use super::session::Session;
 use super::stdout::{is_unread, stdout};
+use super::words::some;
 use crate::experiment::against::{self, Against, AgainstRow, CAVEAT, NOT_COMPARED};
 use crate::experiment::shaken::{Estimates, ShakenRow};
 use crate::experiment::{RunKey, RunResult};
@@ -23,13 +24,15 @@ use crate::frame::{FrameError, Tables};
 use crate::metrics::RunMetrics;
 use crate::plot::Waits;
 use crate::report::manifest::{Configuration, RunDetails, RunRecord, TraceRecord, WindowRecord};
-use crate::report::{RUN_FIGURES, Sheet, against_summary, shaken_summary, summary};
+use crate::report::{RUN_FIGURES, Sheet, Shown, against_summary, shaken_summary, summary};
 use crate::table::{Column, Table, write_csv, write_json_line};
 
 /// The runs of a grid.
 pub struct Runs<'a> {
     loaded: &'a Loaded,
     ties: bool,
+    /// Whether the user names the columns on standard output.
+    named: bool,
     format: FormatArg,
     /// In which order to print; if in any, not as they come.
     sorting: Option<Sorting<RunResult>>,
@@ -66,13 +69,15 @@ impl<'a> Runs<'a> {
     ) -> Result<Self, Failure> {
         let baseline = args.baseline.read(&loaded.plan, args.output.process.quiet)?;
         let columns = || printed(loaded, baseline.as_ref());
+        let named = chosen(&args.columns, columns())?;
         let mut runs = Self {
             loaded,
-            ties: args.ties,
+            ties: loaded.plan.grid.measure.ties,
+            named: !args.columns.is_empty(),
             format: session.format(),
             sorting: args.sort.among(columns())?,
             tables: None,
-            columns: columns(),
+            columns: named,
             results: Vec::new(),
             waits: Vec::new(),
             estimates: loaded.plan.grid.shake.map(|_| Estimates::of_runs(&loaded.plan)),
@@ -175,7 +180,8 @@ impl Results for Runs<'_> {
     }
 
     fn columns(&self) -> Vec<Column<RunResult>> {
-        printed(self.loaded, self.baseline.as_ref())
+        let all = printed(self.loaded, self.baseline.as_ref());
+        select(&self.columns.iter().map(|column| column.name).collect::<Vec<_>>(), all)
     }
 
     fn is_printed(&self) -> bool {
@@ -192,12 +198,26 @@ impl Results for Runs<'_> {
         let unshaken = self.results.iter().filter(|result| result.is_unshaken());
         let against = self.against.iter().filter(|row| row.key.copy == 0);
         let against = against_summary(&against.cloned().collect::<Vec<_>>());
-        let changes = self.baseline.as_ref().map(Baseline::shown).unwrap_or_default();
-        let sheets = [
-            summary(unshaken, changes),
-            against,
-            shaken_summary(&self.shaken, RUN_FIGURES, &RunResult::columns()),
-        ];
+        let runs = match self.named {
+            true => {
+                let shown = |column: Column<RunResult>| {
+                    let unit = column.unit;
+                    let title = if unit.is_empty() {
+                        column.name.to_string()
+                    } else {
+                        format!("{} {unit}", column.name)
+                    };
+                    Shown::of(column, title, 1.0, 3)
+                };
+                Sheet::of(unshaken, self.columns().into_iter().map(shown).collect())
+            }
+            false => {
+                let changes = self.baseline.as_ref().map(Baseline::shown).unwrap_or_default();
+                summary(unshaken, changes)
+            }
+        };
+        let sheets =
+            [runs, against, shaken_summary(&self.shaken, RUN_FIGURES, &RunResult::columns())];
         sheets.into_iter().filter(|sheet| !sheet.is_empty()).collect()
     }
 
@@ -242,6 +262,25 @@ fn folding_among_others(results: &[RunResult]) -> Option<String> {
     ))
 }
 
+/// The columns that a user names, in that order; all without a name.
+fn chosen(
+    names: &[String],
+    all: Vec<Column<RunResult>>,
+) -> Result<Vec<Column<RunResult>>, Failure> {
+    let known: Vec<_> = all.iter().map(|column| (column.name, column.name)).collect();
+    let names = some("--columns", names, &known)?;
+    Ok(if names.is_empty() { all } else { select(&names, all) })
+}
+
+/// Columns by their names, each once, in the order of the names.
+fn select(names: &[&str], mut all: Vec<Column<RunResult>>) -> Vec<Column<RunResult>> {
+    let mut take = |name: &&str| {
+        let place = all.iter().position(|column| column.name == *name)?;
+        Some(all.swap_remove(place))
+    };
+    names.iter().filter_map(&mut take).collect()
+}
+
 /// The columns on standard output: those of outages only where there are any, and changes against
 /// earlier results.
 fn printed(loaded: &Loaded, baseline: Option<&Arc<Baseline>>) -> Vec<Column<RunResult>> {
@@ -261,6 +300,7 @@ pub fn configuration(loaded: &Loaded, ties: bool) -> Configuration {
             name: trace.workload.name.clone(),
             source: trace.workload.source.display().to_string(),
             digest: trace.workload.digest.clone(),
+            unix_start_time: planned.unix_start_time,
             topology: trace.topology.to_string(),
             jobs: trace.workload.jobs.len(),
             cleaning: trace.workload.report.clone(),

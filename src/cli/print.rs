@@ -61,6 +61,12 @@ pub struct Sorting<Row> {
 }
 
 impl SortArg {
+    /// The column as it is typed, if there is one.
+    pub fn column(&self) -> Option<&str> {
+        let text = self.sort.as_deref()?.trim();
+        Some(text.strip_prefix('-').unwrap_or(text))
+    }
+
     /// The order that is asked for.
     pub fn of<Row: Table>(&self) -> Result<Option<Sorting<Row>>, Failure> {
         self.among(Row::columns())

@@ -9,6 +9,7 @@ use clap::Args;
 use super::exit::{Exit, Failure, tell};
 use super::kind::Kind;
 use super::list;
+use crate::experiment::compare::REPLAYED;
 use crate::frame::read::JobsTable;
 use crate::number::grouped;
 use crate::report::page::{Csv, DOCTYPE, Folder, FolderError, is_published, page, told};
@@ -46,8 +47,8 @@ pub fn run(args: &ReportArgs) -> Result<Exit, Failure> {
         match path.is_dir() {
             true => {
                 let mut folder = Folder::read(path, tables).map_err(bad)?;
-                if path.join(JobsTable::FILE).is_file() {
-                    let jobs = JobsTable::open(path).map_err(Failure::data)?;
+                if JobsTable::path(path, &REPLAYED).is_file() {
+                    let jobs = JobsTable::open(path, &REPLAYED).map_err(Failure::data)?;
                     folder.told = told(&folder, |run| jobs.of(run)).map_err(Failure::data)?;
                 }
                 if !folder.missing.is_empty() && !args.quiet {

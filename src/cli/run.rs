@@ -13,20 +13,15 @@ use super::output::Runs;
 use super::progress::Progress;
 use super::results::Tally;
 use super::session::Session;
+use crate::experiment::Watch;
 use crate::experiment::pool::Turn;
 use crate::experiment::sweep::run_plan;
-use crate::experiment::{Measure, Watch};
 
 /// Runs the main job.
 pub fn run(args: &RunArgs, command: &[OsString]) -> Result<Exit, Failure> {
     let quiet = args.output.process.quiet;
     let mut session = Session::begin(Kind::Run, &args.output, command)?;
-    let measure = Measure {
-        ties: args.ties,
-        placements: args.output.out.is_some(),
-        jobs: args.output.out.is_some() && !args.no_jobs,
-        nodes: args.placements,
-    };
+    let measure = args.measure();
     let loaded = Loaded::main_job(&args.grid, args.shake.shake(), measure, quiet)?;
     session.reads(loaded.inputs());
     let Loaded { plan, traces } = &loaded;

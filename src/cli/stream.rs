@@ -32,6 +32,7 @@ use crate::experiment::stream::{
 };
 use crate::frame::{self, FrameError};
 use crate::metrics::estimate::{ReplicateError, StopRule};
+use crate::number::plain;
 use crate::plot::{Lines, save};
 use crate::report::{Sheet, Shown};
 use crate::scheduler::registry::SchedulerSpec;
@@ -41,20 +42,27 @@ use crate::workload::stochastic::{Arrivals, Service, Sides, StochasticStream, TI
 /// Arguments of `replay stream`.
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "Examples:
-  replay stream --mesh 16x16 --load 1..10:1 --alloc first-fit,mbs
-  replay stream --mesh 32x32 --load 0.4,0.6,0.8 --offered --sched fcfs,easy --out out/stream
-  replay stream --mesh hypercube:8 --load 2,4 --max-replications 100")]
+  replay stream --mesh 16x16 --arrivals 1..10:1 --alloc first-fit,mbs
+  replay stream --mesh 32x32 --load 0.4,0.6,0.8 --sched fcfs,easy --out out/stream
+  replay stream --mesh hypercube:8 --arrivals 2,4 --max-replications 100")]
 pub struct StreamArgs {
     /// Machines: 32x32, 8x8x8, torus:16x16, hypercube:10, cluster:16x2 [default: 16x16].
     #[arg(long, alias = "machine", value_name = "MACHINE")]
     mesh: Vec<String>,
 
-    /// Loads: arrivals per time unit, as a list and as ranges FIRST..LAST:STEP.
-    #[arg(long, value_name = "LIST", default_value = "1..10:1")]
-    load: String,
+    /// Offered loads: processor-time that jobs ask for over that of the machine, such as 0.7 or 0.3..0.9:0.2.
+    ///
+    /// At most 1: above it the queue grows without bound. Not with --pattern, where the work of a job is unknown
+    /// before it runs.
+    #[arg(long, value_name = "LIST", conflicts_with = "arrivals")]
+    load: Option<String>,
 
-    /// Loads are shares of the machine's processor-time that jobs ask for, such as 0.7, not arrivals.
-    #[arg(long)]
+    /// Arrivals per time unit, as a list and as ranges FIRST..LAST:STEP [default: 1..10:1].
+    #[arg(long, value_name = "LIST")]
+    arrivals: Option<String>,
+
+    /// An earlier spelling, which is refused.
+    #[arg(long, hide = true)]
     offered: bool,
 
     /// Side lengths of the jobs: uniform, exponential, increasing, decreasing, ... (replay list sides).
@@ -125,6 +133,7 @@ pub struct StreamArgs {
 
 const MACHINE: &str = "16x16";
 const SERVICE: &str = "exponential";
+const ARRIVALS: &str = "1..10:1";
 const ALLOCATORS: &str = "first-fit,best-fit,frame-sliding,paging,mbs";
 const WATCHED: [Metric; 3] = [Metric::FinishTime, Metric::Utilization, Metric::Turnaround];
 
@@ -209,7 +218,7 @@ impl Results for Streams<'_> {
     }
 
     fn sheets(&self) -> Vec<Sheet> {
-        vec![sheet(&self.results)]
+        vec![sheet(&self.results, self.args.load.is_some())]
     }
 
     fn configuration(&self) -> impl Serialize {
@@ -231,14 +240,14 @@ impl Results for Streams<'_> {
     fn figures(&self, plots: &Path) -> anyhow::Result<Vec<PathBuf>> {
         let mut files = Vec::new();
         for metric in Metric::ALL {
-            if let Some(figure) = figure::figure(metric, &self.results, self.args.offered) {
+            if let Some(figure) = figure::figure(metric, &self.results, self.args.load.is_some()) {
                 let log_y = self.args.log && metric == Metric::Turnaround;
                 let figure = Lines { log_y, ..figure };
                 files.extend(save(plots, &metric.words().replace(' ', "-"), &figure)?);
             }
         }
         if self.args.by_size {
-            for (load, figure) in figure::by_size(&self.results, self.args.offered) {
+            for (load, figure) in figure::by_size(&self.results, self.args.load.is_some()) {
                 files.extend(save(plots, &format!("turnaround-by-size--{load}"), &figure)?);
             }
         }
@@ -289,7 +298,15 @@ fn by_flits(messages: Messages) -> Result<Messages, Failure> {
 
 /// Every combination: machines, in each schedulers, allocators, loads.
 fn points(args: &StreamArgs) -> Result<Vec<Point>, Failure> {
-    let loads = loads(&args.load)?;
+    if args.offered {
+        let message = "--offered: no longer there; --load takes shares of the machine's processor-time, and \
+                       --arrivals takes arrivals per time unit";
+        return Err(Failure::usage_message(message));
+    }
+    let loads = match (&args.load, &args.arrivals) {
+        (Some(loads), _) => positive("--load", loads)?,
+        (None, arrivals) => positive("--arrivals", arrivals.as_deref().unwrap_or(ARRIVALS))?,
+    };
     let sides: Sides = args.sides.parse().map_err(Failure::usage)?;
     if args.pattern.is_some() && args.service.is_some() {
         let message = "--service: with --pattern a job lives as long as its messages take";
@@ -299,8 +316,9 @@ fn points(args: &StreamArgs) -> Result<Vec<Point>, Failure> {
         let message = "--preset, --network, --quota, --flits and --mapping need --pattern";
         return Err(Failure::usage_message(message));
     }
-    if args.pattern.is_some() && args.offered {
-        let message = "--offered: with --pattern nobody can tell how much jobs ask for";
+    if args.pattern.is_some() && args.load.is_some() {
+        let message = "--load: with --pattern the work of a job is unknown before it runs; --arrivals takes \
+                       arrivals per cycle";
         return Err(Failure::usage_message(message));
     }
     if args.warm_up >= args.jobs {
@@ -353,7 +371,15 @@ fn points(args: &StreamArgs) -> Result<Vec<Point>, Failure> {
                 };
                 // At one arrival per time unit.
                 let share = stream.offered_load().map_err(Failure::usage)?;
-                let rate = if args.offered { load / share } else { load };
+                let rate = if args.load.is_some() { load / share } else { load };
+                if args.load.is_some() && load > 1.0 {
+                    return Err(Failure::usage_message(format!(
+                        "--load: {} is more than the machine can do, 1; --arrivals takes arrivals per time unit \
+                         ({} of them are this load on {topology})",
+                        plain(load),
+                        plain((rate * 1e6).round() / 1e6)
+                    )));
+                }
                 let arrivals = Arrivals::Exponential { mean: 1.0 / rate };
                 let stream = StochasticStream { arrivals, ..stream };
                 points.push(Point {
@@ -401,21 +427,21 @@ fn estimating(schedulers: &[SchedulerSpec]) -> Option<&SchedulerSpec> {
     schedulers.iter().find(|scheduler| scheduler.uses_estimates())
 }
 
-/// Loads that one command takes.
+/// Loads or arrival rates that one command takes.
 const MOST_LOADS: usize = 1000;
 
-/// The numbers of a list of numbers and of ranges, exactly as they are written.
-fn loads(list: &str) -> Result<Vec<f64>, Failure> {
+/// The positive numbers of a list of numbers and of ranges, exactly as they are written, each once.
+fn positive(option: &str, list: &str) -> Result<Vec<f64>, Failure> {
     let texts = Values::listed(list).texts();
-    let texts = texts.map_err(|e| Failure::usage_message(format!("--load: {e}")))?;
+    let texts = texts.map_err(|e| Failure::usage_message(format!("{option}: {e}")))?;
     if texts.len() > MOST_LOADS {
-        let message = format!("--load: {} loads, more than {MOST_LOADS}", texts.len());
+        let message = format!("{option}: {} values, more than {MOST_LOADS}", texts.len());
         return Err(Failure::usage_message(message));
     }
     let number = |text: &String| {
         let value = text.trim().parse::<f64>().ok();
         value.filter(|value| *value > 0.0 && value.is_finite()).ok_or_else(|| {
-            Failure::usage_message(format!("--load: \"{text}\" is not a positive number"))
+            Failure::usage_message(format!("{option}: \"{text}\" is not a positive number"))
         })
     };
     let mut known = HashSet::new();
@@ -424,16 +450,17 @@ fn loads(list: &str) -> Result<Vec<f64>, Failure> {
     Ok(loads)
 }
 
-/// The table for people.
-fn sheet(results: &[(Point, Estimates)]) -> Sheet {
+/// The table for people; with `shares` loads are shares of the machine, as they are asked for.
+fn sheet(results: &[(Point, Estimates)], shares: bool) -> Sheet {
     let mut shown = vec![
         Shown::column("topology", "machine", 0),
         Shown::column("sides", "sides", 0),
         Shown::column("scheduler", "scheduler", 0),
         Shown::text("allocator", |(point, _): &(Point, _)| Some(point.allocator.to_string()))
             .rank(1),
-        Shown::text("load", |(point, _): &(Point, _)| {
-            Some(((point.load() * 1e6).round() / 1e6).to_string())
+        Shown::text(if shares { "load" } else { "arrivals" }, move |(point, _): &(Point, _)| {
+            let value = point.offered_load().filter(|_| shares).unwrap_or(point.arrivals());
+            Some(((value * 1e6).round() / 1e6).to_string())
         })
         .right()
         .rank(1),
@@ -447,6 +474,8 @@ fn sheet(results: &[(Point, Estimates)]) -> Sheet {
         (Metric::ExternalFragmentation, "fragmented %", 0),
         (Metric::InternalFragmentation, "lost %", 0),
         (Metric::Blocks, "blocks", 0),
+        // The only one here that tells strategies apart which never refuse a job.
+        (Metric::PairwiseL1, "pairwise L1", 1),
     ] {
         let caption = metric.caption();
         let mean = match caption.unit {

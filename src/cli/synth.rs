@@ -15,7 +15,7 @@ use crate::workload::stochastic::shapes_path;
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "Examples:
   replay synth --jobs 2000 --load 0.8 --write out/lublin.swf
-  replay synth 'stream[machine=16x16,load=5,jobs=500]' --write out/stream.swf
+  replay synth 'stream[machine=16x16,arrivals=5,jobs=500]' --write out/stream.swf
   replay list generators")]
 pub struct SynthArgs {
     /// What to make: stream[KEY=VALUE,..] or lublin[KEY=VALUE,..] (replay list generators)

@@ -12,9 +12,47 @@ use super::moved::Moved;
 use crate::metrics::blocks::{Blocks, LEVEL, holm};
 use crate::table::{Column, Table};
 
-/// What is compared: columns of the table `jobs`.
-pub const MEASURES: [&str; 5] =
-    ["wait", "turnaround", "bounded_slowdown", "pairwise_l1", "distance"];
+/// Most measures of one kind of results.
+pub const MOST_MEASURES: usize = 8;
+
+/// The tables of results that can be compared job by job, and what is compared: columns of the table
+/// of jobs, at most [`MOST_MEASURES`].
+#[derive(PartialEq, Eq, Debug)]
+pub struct JobTables {
+    /// Stem of the table of runs, which has the columns of [`RunRow::KEY`] and `run`.
+    pub runs: &'static str,
+    /// Stem of the table of jobs, which has `run`, `job`, `submit`, `size` and the measures.
+    pub jobs: &'static str,
+    /// Column of the starts, in seconds of the trace; `None` if the table has none.
+    pub start: Option<&'static str>,
+    /// Columns that are compared. Smaller is better.
+    pub measures: &'static [&'static str],
+}
+
+/// The tables of replays.
+pub const REPLAYED: JobTables = JobTables {
+    runs: "runs",
+    jobs: "jobs",
+    start: Some("start"),
+    measures: &["wait", "turnaround", "bounded_slowdown", "pairwise_l1", "distance"],
+};
+
+/// The tables of `contend`. Its starts are in cycles of a run of its own.
+pub const CONTENDED: JobTables = JobTables {
+    runs: "contend",
+    jobs: "contend_jobs",
+    start: None,
+    measures: &[
+        "stretch",
+        "placement_factor",
+        "contention_factor",
+        "wait_cycles",
+        "latency",
+        "blocking",
+        "pairwise_l1",
+        "distance",
+    ],
+};
 
 /// A run, as its table says.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -36,6 +74,12 @@ impl RunRow {
         let tie = tie.unwrap_or_default();
         let (seed, copy) = (seed.to_string(), copy.to_string());
         vec![trace, topology, scheduler, allocator, tie, policy, seed, copy]
+    }
+
+    /// The names of the columns of [`KEY`](Self::KEY) in which two runs differ.
+    pub fn differing<'a>(&'a self, other: &'a Self) -> impl Iterator<Item = &'static str> + 'a {
+        let places = Self::KEY.into_iter().zip(self.key.iter().zip(&other.key));
+        places.filter(|(_, (own, other))| own != other).map(|(name, _)| name)
     }
 
     /// In words, why no run of `there` is one of `here`, by their keys: of the two that are most alike, what
@@ -77,12 +121,19 @@ pub struct JobRow {
     pub number: i64,
     /// Submission, in seconds.
     pub submit: i64,
-    /// Start, in seconds.
+    /// Start, in seconds; 0 in tables without starts.
     pub start: i64,
     /// Processors that it asks for.
     pub size: i64,
-    /// Values of [`MEASURES`].
-    pub measures: [f64; MEASURES.len()],
+    /// Values of [`JobTables::measures`], in their order; NaN where there is none.
+    pub measures: [f64; MOST_MEASURES],
+}
+
+impl JobRow {
+    /// The array of fewer measures than [`MOST_MEASURES`].
+    pub fn measures<const N: usize>(values: [f64; N]) -> [f64; MOST_MEASURES] {
+        std::array::from_fn(|at| values.get(at).copied().unwrap_or(f64::NAN))
+    }
 }
 
 /// Jobs of two runs, paired.
@@ -155,8 +206,14 @@ impl Pairs {
         self.pairs.iter().map(moved).collect()
     }
 
-    /// The change of a measure from the one run to the other, over jobs of some sizes.
-    pub fn compare(&self, names: [&str; 2], measure: usize, sizes: [i64; 2]) -> Compared {
+    /// The change of a measure, by its place in [`JobTables::measures`] of `tables`, from the one run to the
+    /// other, over jobs of some sizes.
+    pub fn compare(
+        &self,
+        names: [&str; 2],
+        (tables, measure): (&JobTables, usize),
+        sizes: [i64; 2],
+    ) -> Compared {
         let within = |[job, _]: &&[JobRow; 2]| (sizes[0]..=sizes[1]).contains(&job.size);
         let values = self.pairs.iter().filter(within).filter_map(|pair| {
             let [a, b] = pair.map(|job| job.measures[measure]);
@@ -176,7 +233,7 @@ impl Pairs {
         Compared {
             base: names[0].to_string(),
             run: names[1].to_string(),
-            measure: MEASURES[measure],
+            measure: tables.measures[measure],
             sizes,
             jobs,
             means: sums.map(|sum| sum / jobs as f64),
@@ -199,7 +256,7 @@ pub struct Compared {
     pub base: String,
     /// The run that is compared.
     pub run: String,
-    /// One of [`MEASURES`].
+    /// One of [`JobTables::measures`].
     pub measure: &'static str,
     /// First and last size of the jobs, in processors.
     pub sizes: [i64; 2],
@@ -259,7 +316,7 @@ impl Table for Compared {
         vec![
             C::text("base", "run that is compared with", |row| Some(&row.base)),
             C::text("compared_run", "run that is compared", |row| Some(&row.run)),
-            C::text("compared_measure", "column of the table jobs", |row| Some(row.measure)),
+            C::text("compared_measure", "column of the table jobs, or of contend_jobs", |row| Some(row.measure)),
             C::new("smallest_size", "processors", "smallest size of the jobs compared", |row| row.sizes[0]),
             C::new("largest_size", "processors", "largest size of the jobs compared; null if all are", |row| Some(row.sizes[1]).filter(|&size| size < i64::MAX)),
             C::new("pairs", "jobs", "jobs that both runs have, of these sizes", |row| row.jobs),
@@ -284,7 +341,13 @@ mod tests {
     use super::*;
 
     fn job(number: i64, submit: i64, size: i64, wait: f64) -> JobRow {
-        JobRow { number, submit, start: submit, size, measures: [wait, 1.0, 1.0, 0.0, f64::NAN] }
+        JobRow {
+            number,
+            submit,
+            start: submit,
+            size,
+            measures: JobRow::measures([wait, 1.0, 1.0, 0.0]),
+        }
     }
 
     #[test]
@@ -322,7 +385,7 @@ mod tests {
         };
         let base = run(|_| 100.0);
         let compare = |other: &[JobRow], measure: usize, sizes| {
-            Pairs::new(&base, other).compare(["a", "b"], measure, sizes)
+            Pairs::new(&base, other).compare(["a", "b"], (&REPLAYED, measure), sizes)
         };
         let all = [1, i64::MAX];
         // A tenth less for everybody.
@@ -340,7 +403,7 @@ mod tests {
         let some = run(|i| if (2..4).contains(&(i % 5)) { 50.0 } else { 100.0 });
         let pairs = Pairs::new(&base, &some);
         assert_eq!(pairs.classes(), [[1, 1], [2, 2], [3, 4], [5, 8]]);
-        let class = |sizes| pairs.compare(["a", "b"], 0, sizes);
+        let class = |sizes| pairs.compare(["a", "b"], (&REPLAYED, 0), sizes);
         assert_eq!([class([3, 4]).verdict(), class([5, 8]).verdict()], ["better", "same"]);
         assert_eq!(class([3, 4]).jobs, 80);
         // What a job does not have is left out; a mean of 0 has no change in percent.

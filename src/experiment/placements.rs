@@ -8,7 +8,7 @@ use crate::metrics::run::{JobMeasures, PlacementMeans};
 use crate::metrics::{Allocation, Locality, TieStatistics};
 use crate::simulation::Observer;
 use crate::topology::{NodeId, Topology};
-use crate::workload::{Job, JobId};
+use crate::workload::{Job, JobId, Users};
 
 /// The place of a job that has not started.
 const NOWHERE: u32 = u32::MAX;
@@ -16,6 +16,7 @@ const NOWHERE: u32 = u32::MAX;
 /// Measures every allocation of a run, whichever of the two loops makes it.
 pub struct Placements<'a> {
     jobs: &'a [Job],
+    users: &'a Users,
     topology: &'a Topology,
     measure: Measure,
     pace: Pace<'a>,
@@ -56,6 +57,7 @@ impl<'a> Placements<'a> {
         let jobs = &cell.trace.workload.jobs;
         Self {
             jobs,
+            users: &cell.trace.workload.users,
             topology: &cell.trace.topology,
             measure,
             pace: Pace::new(watch, jobs.len()).counted(),
@@ -100,7 +102,7 @@ impl<'a> Placements<'a> {
         if let (Some(log), Some(sets)) = (log, tied) {
             log.ties.record(sets);
         }
-        let &Job { number, submit, run, size, .. } = &self.jobs[id.index()];
+        let &Job { number, submit, run, estimate, size, .. } = &self.jobs[id.index()];
         if self.measure.nodes {
             self.latest[id.index()] = self.allocations.len() as u32;
             let times = [start, start + run];
@@ -129,6 +131,8 @@ impl<'a> Placements<'a> {
                 start,
                 run,
                 own_run: run,
+                estimate,
+                user: self.users.of(&self.jobs[id.index()]),
                 size,
                 served_size: size.min(points * per_point),
                 points,
@@ -171,7 +175,7 @@ impl<'a> Placements<'a> {
         if !self.measure.jobs {
             return;
         }
-        let &Job { number, submit, run, size, .. } = &self.jobs[id.index()];
+        let &Job { number, submit, run, estimate, size, .. } = &self.jobs[id.index()];
         self.each.push(JobMeasures {
             number,
             submit,
@@ -179,6 +183,8 @@ impl<'a> Placements<'a> {
             start,
             run,
             own_run: run,
+            estimate,
+            user: self.users.of(&self.jobs[id.index()]),
             size,
             served_size: size,
             points: self.topology.points(size),

@@ -184,30 +184,10 @@ impl RunResult {
         ]
     }
 
-    /// The columns on standard output: all, those first that scripts may count on to be first.
+    /// The columns on standard output: those of the table of runs in its order, and timings after them.
     pub fn printed() -> Vec<Column<Self>> {
-        const FIRST: [&str; 16] = [
-            "trace",
-            "jobs",
-            "topology",
-            "scheduler",
-            "allocator",
-            "tie",
-            "mean_pairwise_l1",
-            "tied_decisions",
-            "tied_percent",
-            "mean_tied",
-            "utilization",
-            "makespan",
-            "mean_wait",
-            "mean_turnaround",
-            "mean_bounded_slowdown",
-            "seconds",
-        ];
         let mut columns = Self::columns();
         columns.extend(Self::timings());
-        let place = |column: &Column<Self>| FIRST.iter().position(|&name| name == column.name);
-        columns.sort_by_key(|column| place(column).unwrap_or(FIRST.len()));
         columns
     }
 }
@@ -271,7 +251,8 @@ impl Table for OfRun<'_, JobMeasures> {
     const ROW: &'static str = "one row per job of a run, in order of submission";
 
     fn columns() -> Vec<Column<Self>> {
-        let mut columns = vec![run_column(|of: &Self| of.run.run)];
+        let [_, _, scheduler, allocator, tie, ..] = RunKey::columns(|of: &Self| &of.run.key);
+        let mut columns = vec![run_column(|of: &Self| of.run.run), scheduler, allocator, tie];
         columns.extend(JobMeasures::columns().into_iter().map(|c| c.of(|of: &Self| Some(of.row))));
         columns
     }
@@ -282,7 +263,8 @@ impl Table for OfRun<'_, Allocation> {
     const ROW: &'static str = "one row per allocation of a run, in order of their starts; a job that was cut off and ran anew has several";
 
     fn columns() -> Vec<Column<Self>> {
-        let mut columns = vec![run_column(|of: &Self| of.run.run)];
+        let [_, _, scheduler, allocator, tie, ..] = RunKey::columns(|of: &Self| &of.run.key);
+        let mut columns = vec![run_column(|of: &Self| of.run.run), scheduler, allocator, tie];
         columns.extend(Allocation::columns().into_iter().map(|c| c.of(|of: &Self| Some(of.row))));
         columns
     }

@@ -199,7 +199,7 @@ impl Camera {
         held.sort_by_key(|(place, held)| (held.start, **place));
         let asked = held.iter().position(|(place, _)| self.asked == Some(**place));
         let holds = held.into_iter().map(|(&place, held)| {
-            let &Job { number, submit, run, size, .. } = &jobs[place];
+            let &Job { number, submit, run, estimate, size, .. } = &jobs[place];
             let topology = &cell.trace.topology;
             let per_point = topology.per_point();
             let points = self.reduced.get(&place).copied();
@@ -215,6 +215,8 @@ impl Camera {
                 start: held.start,
                 run: run_time,
                 own_run: run,
+                estimate,
+                user: cell.trace.workload.users.of(&jobs[place]),
                 size,
                 served_size: size.min(points * per_point),
                 points,

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use polars::prelude::{DataFrame, ParquetReader, PolarsError, PolarsResult, SerReader};
 
-use crate::experiment::compare::{JobRow, MEASURES, RunRow};
+use crate::experiment::compare::{JobRow, JobTables, RunRow};
 
 /// A table that cannot be read back.
 #[derive(Debug, thiserror::Error)]
@@ -18,12 +18,12 @@ pub struct ReadError {
     pub source: PolarsError,
 }
 
-/// The runs of a folder of results, in the order of `runs.parquet`.
+/// The runs of a folder of results, in the order of their table.
 ///
 /// # Errors
 /// [`ReadError`] if the table is not there, or no such table.
-pub fn runs(dir: &Path) -> Result<Vec<RunRow>, ReadError> {
-    let path = dir.join("runs.parquet");
+pub fn runs(dir: &Path, tables: &JobTables) -> Result<Vec<RunRow>, ReadError> {
+    let path = dir.join(format!("{}.parquet", tables.runs));
     let columns = RunRow::KEY.iter().chain(&["run"]);
     let read = || {
         let frame = table(&path, columns.map(|name| name.to_string()).collect())?;
@@ -39,13 +39,16 @@ pub fn runs(dir: &Path) -> Result<Vec<RunRow>, ReadError> {
     read().map_err(|source| ReadError { path: path.clone(), source })
 }
 
-/// Numbers of the runs of a folder: by the number of the run, its values of these columns; what is null
-/// is not a number.
+/// Values of the runs of a folder, by the number of the run, in the order of `columns`; null is NaN.
 ///
 /// # Errors
 /// [`ReadError`] if the table is not there, or has not these columns.
-pub fn values(dir: &Path, columns: &[&str]) -> Result<HashMap<i64, Vec<f64>>, ReadError> {
-    let path = dir.join("runs.parquet");
+pub fn values(
+    dir: &Path,
+    tables: &JobTables,
+    columns: &[&str],
+) -> Result<HashMap<i64, Vec<f64>>, ReadError> {
+    let path = dir.join(format!("{}.parquet", tables.runs));
     let read = || {
         let names = columns.iter().copied().chain(["run"]).map(str::to_string);
         let frame = table(&path, names.collect())?;
@@ -61,20 +64,23 @@ pub fn values(dir: &Path, columns: &[&str]) -> Result<HashMap<i64, Vec<f64>>, Re
 #[derive(Clone, Debug)]
 pub struct JobsTable {
     path: PathBuf,
+    tables: &'static JobTables,
     /// Where the rows of a run are: first row, and how many.
     parts: HashMap<i64, Vec<(usize, usize)>>,
 }
 
 impl JobsTable {
-    /// The file of a folder.
-    pub const FILE: &str = "jobs.parquet";
+    /// The file of a folder with these tables.
+    pub fn path(dir: &Path, tables: &JobTables) -> PathBuf {
+        dir.join(format!("{}.parquet", tables.jobs))
+    }
 
     /// Finds the runs in the table.
     ///
     /// # Errors
     /// [`ReadError`] if the table is not there, or no such table.
-    pub fn open(dir: &Path) -> Result<Self, ReadError> {
-        let path = dir.join(Self::FILE);
+    pub fn open(dir: &Path, tables: &'static JobTables) -> Result<Self, ReadError> {
+        let path = Self::path(dir, tables);
         let read = || integers(&table(&path, vec!["run".to_string()])?, "run");
         let runs = read().map_err(|source| ReadError { path: path.clone(), source })?;
         let mut parts: HashMap<i64, Vec<(usize, usize)>> = HashMap::new();
@@ -83,7 +89,7 @@ impl JobsTable {
             parts.entry(part[0]).or_default().push((first, part.len()));
             first += part.len();
         }
-        Ok(Self { path, parts })
+        Ok(Self { path, tables, parts })
     }
 
     /// The jobs of one run, by job number and, of equal ones, by submission; none of a run that is not there.
@@ -101,22 +107,27 @@ impl JobsTable {
     }
 
     fn part(&self, part: (usize, usize)) -> PolarsResult<Vec<JobRow>> {
-        let columns = ["job", "submit", "start", "size"].into_iter().chain(MEASURES);
+        let JobTables { start, measures, .. } = *self.tables;
+        let columns = ["job", "submit", "size"].into_iter().chain(start);
+        let columns = columns.chain(measures.iter().copied());
         let frame = ParquetReader::new(File::open(&self.path)?)
             .with_columns(Some(columns.map(str::to_string).collect()))
             .with_slice(Some(part))
             .finish()?;
-        let [numbers, submits, starts, sizes] =
-            ["job", "submit", "start", "size"].map(|name| integers(&frame, name));
-        let (numbers, submits, starts, sizes) = (numbers?, submits?, starts?, sizes?);
+        let [numbers, submits, sizes] =
+            ["job", "submit", "size"].map(|name| integers(&frame, name));
+        let (numbers, submits, sizes) = (numbers?, submits?, sizes?);
+        let starts = start.map(|name| integers(&frame, name)).transpose()?;
         let measures: Vec<Vec<f64>> =
-            MEASURES.iter().map(|name| reals(&frame, name)).collect::<PolarsResult<_>>()?;
+            measures.iter().map(|name| reals(&frame, name)).collect::<PolarsResult<_>>()?;
         let row = |i: usize| JobRow {
             number: numbers[i],
             submit: submits[i],
-            start: starts[i],
+            start: starts.as_ref().map_or(0, |starts| starts[i]),
             size: sizes[i],
-            measures: std::array::from_fn(|measure| measures[measure][i]),
+            measures: std::array::from_fn(|at| {
+                measures.get(at).map_or(f64::NAN, |values: &Vec<f64>| values[i])
+            }),
         };
         Ok((0..numbers.len()).map(row).collect())
     }
@@ -126,8 +137,8 @@ impl JobsTable {
 ///
 /// # Errors
 /// [`ReadError`] if the table is not there, or no such table.
-pub fn jobs(dir: &Path, run: i64) -> Result<Vec<JobRow>, ReadError> {
-    JobsTable::open(dir)?.of(run)
+pub fn jobs(dir: &Path, tables: &'static JobTables, run: i64) -> Result<Vec<JobRow>, ReadError> {
+    JobsTable::open(dir, tables)?.of(run)
 }
 
 fn table(path: &Path, columns: Vec<String>) -> PolarsResult<DataFrame> {

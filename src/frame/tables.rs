@@ -76,12 +76,7 @@ impl Tables {
     /// # Errors
     /// [`FrameError`] if a file cannot be written.
     pub fn write(&mut self, result: &RunResult) -> Result<(), FrameError> {
-        if let Some(jobs) = &mut self.jobs {
-            let mut rows = result.job_rows().peekable();
-            while rows.peek().is_some() {
-                jobs.append(&rows.by_ref().take(JOB_ROWS).collect::<Vec<_>>())?;
-            }
-        }
+        self.write_jobs(result)?;
         self.write_allocations(result)?;
         self.held_rows += 1 + result.by_size.len();
         self.held.push(without_jobs(result));
@@ -107,6 +102,19 @@ impl Tables {
         };
         self.against.insert(files).append(&self.held_against)?;
         self.held_against.clear();
+        Ok(())
+    }
+
+    /// Takes in the jobs of a result alone.
+    ///
+    /// # Errors
+    /// [`FrameError`] if a file cannot be written.
+    pub fn write_jobs(&mut self, result: &RunResult) -> Result<(), FrameError> {
+        let Some(jobs) = &mut self.jobs else { return Ok(()) };
+        let mut rows = result.job_rows().peekable();
+        while rows.peek().is_some() {
+            jobs.append(&rows.by_ref().take(JOB_ROWS).collect::<Vec<_>>())?;
+        }
         Ok(())
     }
 

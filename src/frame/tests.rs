@@ -48,6 +48,8 @@ fn run(number: u32, tie: Option<&str>, sizes: &[u32]) -> RunResult {
         start,
         run: job.run,
         own_run: job.run,
+        estimate: job.estimate,
+        user: None,
         size: job.size,
         served_size: job.size,
         points: job.size,

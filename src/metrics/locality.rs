@@ -29,8 +29,7 @@ pub struct Placement {
 impl Placement {
     /// Mean hop distance over the pairs of a job's `size` processors; 0 for one processor.
     pub fn distance(&self, size: u32) -> f64 {
-        let pairs = u64::from(size) * u64::from(size.saturating_sub(1)) / 2;
-        if pairs == 0 { 0.0 } else { self.pairwise_l1 as f64 / pairs as f64 }
+        mean_distance(self.pairwise_l1, size)
     }
 
     /// The columns of rows that have a placement, of a job of so many processors; null where they have none.
@@ -51,6 +50,13 @@ impl Placement {
             C::new("box_z", "processors", "side along z; 1 in two dimensions and on a hypercube", move |row| of(row).map(|of| of.0.bounding_box[2])),
         ]
     }
+}
+
+/// Mean hop distance over the pairs of `size` processors whose distances add up to `pairwise_l1`; 0 for one
+/// processor.
+pub fn mean_distance(pairwise_l1: u64, size: u32) -> f64 {
+    let pairs = u64::from(size) * u64::from(size.saturating_sub(1)) / 2;
+    if pairs == 0 { 0.0 } else { pairwise_l1 as f64 / pairs as f64 }
 }
 
 /// Measures placements on one machine, with buffers for the work.

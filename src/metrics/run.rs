@@ -26,6 +26,10 @@ pub struct JobMeasures {
     /// Run time on the processors that it asks for, for itself; `run` is longer if the job is folded
     /// or shares them.
     pub own_run: i64,
+    /// The user's estimate of the run time, as cleaning has left it.
+    pub estimate: i64,
+    /// Number of the user; `None` if the log does not have it.
+    pub user: Option<i64>,
     /// Processors that it asks for.
     pub size: u32,
     /// Processors of the request that was served: fewer if the job is folded.
@@ -68,6 +72,8 @@ impl JobMeasures {
             C::new("start", "s", "start, in trace time", |job| job.start),
             C::new("run_time", "s", "time that the job held its processors", |job| job.run),
             C::new("end", "s", END, |job| job.start + job.run),
+            C::new("estimate", "s", "the user's estimate of the run time, as the cleaning policy leaves it", |job| job.estimate),
+            C::new("user", "", "number of the user in the trace (field 12); null if it has none", |job| job.user),
             C::new("size", "processors", "processors that a job asks for", |job| job.size),
             C::new("served_size", "processors", "processors of the request that was served: fewer if the job was folded", |job| job.served_size),
             C::new("wait", "s", "start less arrival", |job| job.wait()),

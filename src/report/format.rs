@@ -216,11 +216,24 @@ impl<'a, Row: 'a> Shown<'a, Row> {
         let Some(column) = Row::columns().into_iter().find(|column| column.name == name) else {
             unreachable!("the table {} has no column {name}", Row::NAME);
         };
+        Self::of(column, title, factor, decimals)
+    }
+
+    /// A column: text as it is, integers with their thousands separated if they have a unit, real numbers times `factor` with so many
+    /// decimals.
+    pub fn of(
+        column: Column<Row>,
+        title: impl Into<Cow<'a, str>>,
+        factor: f64,
+        decimals: usize,
+    ) -> Self {
         let align = if column.kind().is_number() { Align::Right } else { Align::Left };
         let text = move |row: &Row| match column.value(row) {
             Value::Text(text) => Some(text.into_owned()),
+            // What has no unit is a number by which something is named, and is typed as it stands.
+            Value::I64(value) if column.unit.is_empty() => Some(value.to_string()),
             Value::I64(value) => Some(grouped(value)),
-            Value::U64(value) => Some(grouped(value)),
+            Value::U64(value) => Some(value.to_string()),
             Value::F64(value) => Some(fixed(factor * value, decimals)),
             Value::List(values) => Some(ranges(&values)),
             Value::Null => None,

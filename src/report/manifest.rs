@@ -164,6 +164,9 @@ pub struct TraceRecord {
     pub source: String,
     /// BLAKE3 digest of its uncompressed text.
     pub digest: String,
+    /// Time 0 of the trace, in seconds since 1970-01-01 UTC, if its header has it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unix_start_time: Option<i64>,
     /// Machine.
     pub topology: String,
     /// Jobs replayed.

@@ -1,6 +1,6 @@
 //! Traces that are made, not read: named like strategies, wherever a trace is named.
 //!
-//! `stream[machine=32x32,load=10]` is one replication of a [stochastic stream](super::stochastic),
+//! `stream[machine=32x32,arrivals=10]` is one replication of a [stochastic stream](super::stochastic),
 //! `lublin[processors=100,load=0.7]` a trace of the [Lublin-Feitelson model](super::lublin). Either is
 //! written as SWF in memory and loaded like a file, so that it has a header, a digest, a policy and a
 //! window.
@@ -84,7 +84,7 @@ enum Model {
 struct StreamOptions {
     machine: Extents,
     /// Arrivals per time unit.
-    load: f64,
+    arrivals: f64,
     sides: Sides,
     service: Service,
     jobs: u32,
@@ -114,7 +114,7 @@ static TABLE: LazyLock<Table<Model>> = LazyLock::new(|| {
     let usual = StochasticStream::new([16, 16, 1]);
     let stream = StreamOptions {
         machine: Extents(usual.extents),
-        load: 1.0,
+        arrivals: 1.0,
         sides: usual.sides,
         service: usual.service,
         jobs: usual.jobs,
@@ -133,7 +133,12 @@ static TABLE: LazyLock<Table<Model>> = LazyLock::new(|| {
             "mesh whose sides bound those of the jobs",
             of!(Stream, machine),
         )
-        .case("load", kind::positive().listed("NUMBER"), "arrivals per time unit", of!(Stream, load))
+        .case(
+            "arrivals",
+            kind::positive().listed("NUMBER"),
+            "arrivals per time unit",
+            of!(Stream, arrivals),
+        )
         .case("sides", kind::told("NAME"), "side lengths (replay list sides)", of!(Stream, sides))
         .case(
             "service",
@@ -181,7 +186,7 @@ type Made = Result<(Vec<u8>, Option<Vec<u8>>), String>;
 impl StreamOptions {
     fn generate(&self, note: &str) -> Made {
         let model = StochasticStream {
-            arrivals: Arrivals::Exponential { mean: 1.0 / self.load },
+            arrivals: Arrivals::Exponential { mean: 1.0 / self.arrivals },
             sides: self.sides.clone(),
             service: self.service,
             jobs: self.jobs,
@@ -250,7 +255,7 @@ mod tests {
 
     #[test]
     fn a_stream_is_a_trace_with_shapes() {
-        let workload = load("stream[machine=8x4x4,load=3,sides=uniform[high=4],jobs=50]");
+        let workload = load("stream[machine=8x4x4,arrivals=3,sides=uniform[high=4],jobs=50]");
         assert_eq!(workload.jobs.len(), 50);
         for job in &workload.jobs {
             let sides = job.shape.expect("a shape");
@@ -290,11 +295,12 @@ mod tests {
     #[test]
     fn what_is_impossible_is_refused() {
         for name in [
-            "stream[load=0]",
+            "stream[arrivals=0]",
             "stream[machine=hypercube:4]",
             "stream[sides=uniform[low=20]]",
             "stream[jobs=0]",
-            "stream[lod=1]",
+            "stream[load=1]",
+            "stream[arrival=1]",
             "lublin[processors=0]",
             "lublin[jobs=0]",
             "other",
@@ -317,7 +323,7 @@ mod tests {
             assert_eq!(canonical(text).as_deref(), Ok(expected), "{text}");
         }
         let written = |text: &str| generate(&text.parse().expect("a name")).expect("possible").swf;
-        assert_eq!(written("stream[jobs=5,load=1]"), written("stream[jobs=5]"));
+        assert_eq!(written("stream[jobs=5,arrivals=1]"), written("stream[jobs=5]"));
     }
 
     #[test]
@@ -327,7 +333,7 @@ mod tests {
             error.to_string(),
             "generator \"steam[jobs=5]\": unknown; did you mean \"stream\"?"
         );
-        assert!(is_generator("stream[load=2]") && is_generator("steam[load=2]"));
+        assert!(is_generator("stream[arrivals=2]") && is_generator("steam[arrivals=2]"));
         assert!(
             is_generator("lublin") && !is_generator("streams.swf") && !is_generator("a[1].swf")
         );

@@ -12,6 +12,7 @@ use super::oversize::fit_to_machine;
 use super::policy::{Oversize, Policy};
 use super::report::{Change, CleaningReport};
 use super::stochastic::{ShapeError, ShapeFile, shapes_path};
+use super::users::Users;
 use super::waits::Waits;
 use super::window::Window;
 use crate::swf::{self, Decoder, Header, ReadOptions, Reader, Record};
@@ -34,6 +35,8 @@ pub struct Workload {
     pub jobs: Vec<Job>,
     /// How long its jobs waited, where it tells.
     pub waits: Waits,
+    /// The users who submitted its jobs, where the log has them.
+    pub users: Users,
     /// Which of its records name one that must end before.
     pub links: Links,
     /// What cleaning and window did.
@@ -123,12 +126,14 @@ impl Workload {
         let mut reader = Reader::new(input, file.clone()).with_options(options);
         let mut cleaner = Cleaner::new(policy, None);
         let (mut record, mut waits) = (Record::UNKNOWN, Waits::default());
+        let mut users = Users::default();
         let mut linker = Linker::default();
         while reader.read_record(&mut record)? {
             cleaner
                 .push_wide(reader.line(), &record, reader.extra())
                 .map_err(|error| error.in_file(&file))?;
             waits.push(reader.line(), record.wait_time);
+            users.push(reader.line(), record.user);
             linker.push(reader.line(), &record);
         }
         let (mut jobs, mut report) = cleaner.finish();
@@ -162,7 +167,7 @@ impl Workload {
         report.after_window = outside.after as u64;
         let digest = input.into_inner().hasher.finalize().to_hex().to_string();
         let name = report.name.clone();
-        Ok(Workload { name, source, digest, header, jobs, waits, links, report })
+        Ok(Workload { name, source, digest, header, jobs, waits, users, links, report })
     }
 
     /// The same trace with other jobs: some of its own, or its own changed.
@@ -174,6 +179,7 @@ impl Workload {
             digest: self.digest.clone(),
             header: self.header.clone(),
             waits: self.waits.clone(),
+            users: self.users.clone(),
             links: self.links.clone(),
             report: self.report.clone(),
         }

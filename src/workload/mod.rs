@@ -37,6 +37,7 @@ mod report;
 mod scale;
 pub mod shake;
 pub mod stochastic;
+mod users;
 mod waits;
 mod window;
 
@@ -63,6 +64,7 @@ pub use policy::{
 pub use report::{Change, CleaningReport, DropReason};
 pub use scale::{Scaled, offered_load, scale_load, scaled_name, unscaled_name};
 pub use shake::{Shake, ShakeError};
+pub use users::Users;
 pub use waits::Waits;
 pub(crate) use window::days_since_1970;
 pub use window::{Outside, Start, Window, WindowError};

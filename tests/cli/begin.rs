@@ -194,7 +194,7 @@ fn threads_that_are_refused() {
     for command in [
         "--jobs 50 --alloc mc1x1,first-fit --threads 3 --format json",
         "search --jobs 50 --sr 1..2 --factors 0..1 --format json",
-        "stream --load 2 --jobs 50 --alloc mbs --max-replications 30 --format json",
+        "stream --arrivals 2 --jobs 50 --alloc mbs --max-replications 30 --format json",
         "contend --jobs 20 --alloc mbs --format json",
         "plan --list --jobs 50",
     ] {

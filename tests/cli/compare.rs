@@ -9,7 +9,92 @@ trials!(
     runs_are_projected,
     schedules_are_set_side_by_side,
     a_baseline_stands_beside_means,
+    a_pair_is_named_with_what_differs,
+    contention_is_compared_job_by_job,
+    a_sweep_is_compared_by_its_table_of_jobs,
+    other_results_are_refused_by_name,
 );
+
+fn a_pair_is_named_with_what_differs() {
+    let dir = Dir::new();
+    let grid = "--jobs 60 --sched fcfs,easy --alloc mc1x1 --tie none --tie 2,13,20,6";
+    dir.replay(&format!("{grid} -q --no-plots --out out")).code(0);
+    let both = "out:3 (lublin-10x10 10x10 easy mc1x1 2,13,20,6) against out:0 (lublin-10x10 10x10 fcfs \
+                mc1x1); they differ in scheduler and tie vector: a change is the joint effect";
+    dir.replay("compare out:0 out:3").code(0).prints(both);
+    let data = dir.replay("compare out:0 out:3 --format json").code(0).says(both);
+    data.demand(data.objects().len() == 5, "standard output holds data");
+    dir.replay("compare out:0 out:3 --format json -q").code(0).says_nothing();
+    let one = dir.replay("compare out:0 out:1").code(0).prints("; they differ in tie vector\n");
+    one.says_nothing();
+}
+
+fn contention_is_compared_job_by_job() {
+    let dir = Dir::new();
+    let contend = "contend --jobs 120 --scale 0.05 --network links --pattern n-body";
+    dir.replay(&format!("{contend} --alloc mc1x1,random -q --no-plots --out out")).code(0);
+    let compared = dir.replay("compare out:0 out:1 --format json").code(0).says_nothing();
+    let rows = compared.objects();
+    let names: Vec<&str> = rows.iter().filter_map(|row| row["compared_measure"].as_str()).collect();
+    let stretch = ["stretch", "placement_factor", "contention_factor"];
+    assert!(names.starts_with(&stretch) && names.len() == 8, "{names:?}");
+    // The means are those of the runs.
+    let runs = String::from_utf8(dir.read("out/contend.csv")).expect("text");
+    let mut lines = csv::Reader::from_reader(runs.as_bytes());
+    let at = lines.headers().expect("names").iter().position(|name| name == "mean_stretch");
+    let means: Vec<f64> = lines
+        .records()
+        .map(|row| row.expect("a row")[at.expect("a column")].parse().expect("a number"))
+        .collect();
+    for (name, mean) in ["base_mean", "compared_mean"].iter().zip(means) {
+        let ours = rows[0][*name].as_f64().expect("a number");
+        assert!((ours - mean).abs() < 1e-9 * mean, "{name}: {ours}, not {mean}");
+    }
+    // Jobs are apart in time, as the bootstrap needs them.
+    assert!(rows[0]["bootstrap_blocks"].as_u64() > Some(1), "{}", rows[0]);
+    dir.replay("compare out:0 out:1 --measure stretch --by-size").code(0).prints("stretch");
+    dir.replay("compare out --row scheduler --col allocator").code(0).prints("mean_stretch");
+    let fails = |rest: &str, words: &[&str]| {
+        dir.replay(&format!("compare {rest}")).fails(2, 1, words);
+    };
+    fails("out:0 out:1 --measure wait", &["--measure \"wait\"", "did you mean \"wait_cycles\"?"]);
+    fails("out:0 out:1 --schedule", &["--schedule: out:0 has results of contend"]);
+    dir.replay("--jobs 50 --alloc mc1x1 -q --no-plots --out run").code(0);
+    fails("run out:0", &["run has replays, out:0 has results of contend"]);
+}
+
+fn a_sweep_is_compared_by_its_table_of_jobs() {
+    let dir = Dir::new();
+    let cells = "--jobs 300 --alloc mc1x1,random";
+    dir.replay(&format!("sweep {cells} -q --out sweep")).code(0);
+    dir.replay("compare sweep:0 sweep:1").fails(
+        3,
+        1,
+        &["sweep/jobs.parquet does not exist: the same sweep with --job-table writes it"],
+    );
+    dir.replay(&format!("sweep {cells} --job-table -q --out sweep")).code(0);
+    dir.replay(&format!("{cells} -q --no-plots --out run")).code(0);
+    let compared = |folder: &str| {
+        dir.replay(&format!("compare {folder}:0 {folder}:1 --format csv -q")).code(0).stdout
+    };
+    assert_eq!(compared("sweep"), compared("run"));
+    dir.replay("sweep --alloc mm --job-table").refused(&["--out"]);
+    dir.replay(&format!("sweep {cells} --job-table --shard 1/2 --out s")).refused(&["--shard"]);
+}
+
+fn other_results_are_refused_by_name() {
+    let dir = Dir::new();
+    let stream = "--mesh 4x4 --jobs 9 --min-replications 2 --max-replications 2 --alloc mbs";
+    dir.replay(&format!("stream {stream} --arrivals 1 -q --no-plots --out stream")).code(0);
+    dir.replay("search --jobs 40 --sr 1..1 --factors 0..1 -q --no-plots --out search").code(0);
+    for (folder, words) in
+        [("stream", "stream.csv"), ("search", "replay the vectors that it found")]
+    {
+        let known = "compare takes those of replays, sweeps (--job-table) and contend";
+        let holds = format!("{folder}: holds results of {folder}");
+        dir.replay(&format!("compare {folder} {folder}")).fails(2, 1, &[&holds, known, words]);
+    }
+}
 
 fn strategies_are_compared_job_by_job() {
     let dir = Dir::new();
@@ -188,7 +273,8 @@ fn what_cannot_be_compared_is_told() {
         dir.replay(&format!("compare {rest}")).fails(code, 1, words);
     };
     fails("out nowhere", 3, &["cannot read nowhere/runs.parquet"]);
-    fails("lean:0 lean:1", 3, &["cannot read lean/jobs.parquet"]);
+    let advice = "lean/jobs.parquet does not exist: the same command without --no-jobs writes it";
+    fails("lean:0 lean:1", 3, &[advice]);
     fails("out:0 out:7", 2, &["out:7: out has runs 0 to 1"]);
     fails("out lean", 2, &["no run in common", "FOLDER:RUN"]);
     fails("out:0 out:1 --measure waits", 2, &["did you mean \"wait\"?"]);

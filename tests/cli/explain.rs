@@ -1,9 +1,10 @@
 //! `replay explain`: one decision, step by step.
 
-use super::dir::Dir;
+use super::dir::{Dir, Outcome};
 
 trials!(
     an_explanation_is_data_too,
+    a_centre_has_its_number,
     numbers_are_those_of_the_run,
     a_tie_adds_up,
     strategies_tell_what_they_looked_at,
@@ -11,13 +12,39 @@ trials!(
     what_cannot_be_explained,
 );
 
+/// The steps of an explanation in JSON.
+fn steps(told: &Outcome) -> Vec<serde_json::Value> {
+    let objects = told.objects();
+    told.demand(objects.len() == 1, "one object");
+    objects[0]["steps"].as_array().expect("a list").clone()
+}
+
+/// A centre has the number that the list of processors has, beside its coordinates.
+fn a_centre_has_its_number() {
+    let dir = Dir::with_trace();
+    let told = dir.replay("explain --sched easy --job 50 --jobs 200 -q --format json").code(0);
+    let objects = told.objects();
+    let first = &objects[0]["decisions"][0]["candidates"]["first"][0];
+    let at = |axis: usize| first["centre"][axis].as_u64().expect("a number");
+    let number = 10 * at(0) + at(1);
+    // The centre is in shell 0, so it is the first that is taken.
+    assert_eq!(first["nodes"][0].as_u64(), Some(number));
+    let centre = format!("{number} ({}, {})", at(0), at(1));
+    let words = format!("with its centre at processor {centre}, wins");
+    let has = |words: &str| {
+        steps(&told).iter().any(|step| step["text"].as_str().expect("words").contains(words))
+    };
+    told.demand(has(&words), &words);
+    told.demand(has(&format!("centre {centre}")), "in the list of candidates");
+}
+
 /// Pairwise L1 of the last step and of the run's own table.
 fn numbers_are_those_of_the_run() {
     let dir = Dir::with_trace();
     for alloc in ["mc1x1[tie=2,13,20,6]", "gabl", "hilbert-best-fit"] {
         let cell = format!("--jobs 260 --sched easy --alloc {alloc} -q --trace lublin-10x10");
         let told = dir.replay(&format!("explain {cell} --job 250 --format json")).code(0);
-        let last = told.objects().pop().expect("steps");
+        let last = steps(&told).pop().expect("steps");
         let shown = dir.replay(&format!("show {cell} --job 250 --format json")).code(0);
         let job = shown.objects().into_iter().find(|job| job["job"] == 250).expect("the job");
         let text = last["text"].as_str().expect("words").replace(',', "");
@@ -40,7 +67,7 @@ fn a_tie_adds_up() {
         Some([of("free ")?, of("walls ")?, of("busy ")?, of("tie value ")?])
     };
     let rows: Vec<[i64; 4]> =
-        told.objects().iter().filter_map(|step| values(step["text"].as_str()?)).collect();
+        steps(&told).iter().filter_map(|step| values(step["text"].as_str()?)).collect();
     told.demand(rows.len() > 1, "candidates that tie");
     for [free, walls, busy, value] in &rows {
         assert_eq!(13 * free - 20 * walls - 6 * busy, *value);
@@ -97,7 +124,7 @@ fn what_cannot_be_explained() {
 fn an_explanation_is_data_too() {
     let dir = Dir::with_trace();
     let cell = "--trace lublin-10x10 --jobs 300 --sched easy --tie 2,13,20,6";
-    let told = dir.replay(&format!("explain {cell} --job 200 --json -q")).code(0).objects();
+    let told = dir.replay(&format!("explain {cell} --job 200 --format json -q")).code(0).objects();
     assert_eq!(told.len(), 1);
     let told = &told[0];
     let held = dir.replay(&format!("show {cell} --job 200 --format json -q")).code(0).objects();
@@ -117,5 +144,7 @@ fn an_explanation_is_data_too() {
     let running = named["running"].as_array().expect("a list").iter();
     let busy: i64 = running.map(|job| job["size"].as_i64().expect("a number")).sum();
     assert_eq!(busy + named["free"].as_i64().expect("a number"), 100);
-    dir.replay(&format!("explain {cell} --job 200 --json --format csv")).refused(&["--json"]);
+    // The earlier spelling.
+    let words = ["--json: no longer there; --format json prints the same"];
+    dir.replay(&format!("explain {cell} --job 200 --json")).fails(2, 1, &words);
 }

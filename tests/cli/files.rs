@@ -28,7 +28,7 @@ const COMMANDS: [&str; 5] = [
     "-q --trace tiny.swf --no-plots",
     "sweep -q --trace tiny.swf",
     "search -q --trace tiny.swf --mesh 3x3 --sr 1 --factors 0..1 --no-plots",
-    "stream -q --mesh 4x4 --load 1 --jobs 5 --alloc mbs --no-plots",
+    "stream -q --mesh 4x4 --arrivals 1 --jobs 5 --alloc mbs --no-plots",
     "contend -q --trace tiny.swf --scale 0.1 --alloc mbs --no-plots",
 ];
 
@@ -229,7 +229,7 @@ fn a_full_disk_is_called_so() {
         "-q --jobs 300 --no-plots",
         "sweep -q --jobs 300 --alloc mc1x1,random",
         "search -q --jobs 100 --sr 1..3 --factors 0..3 --no-plots",
-        "stream -q --load 1..9 --jobs 5 --alloc mbs,gabl --max-replications 30 --no-plots",
+        "stream -q --arrivals 1..9 --jobs 5 --alloc mbs,gabl --max-replications 30 --no-plots",
         "contend -q --jobs 100 --scale 0.05 --alloc mbs --no-plots",
     ] {
         dir.replay(&format!("{command} --out whole")).code(0);

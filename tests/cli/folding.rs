@@ -54,7 +54,7 @@ fn what_is_usual_is_one_row() {
         run.demand(rows == expected, &format!("{rows:?}"));
     }
     let run = dir.replay(
-        "stream --mesh 8x8 --load 1 --jobs 20 --min-replications 2 --max-replications 2 \
+        "stream --mesh 8x8 --arrivals 1 --jobs 20 --min-replications 2 --max-replications 2 \
          --alloc rsr[inner=first-fit],rsr --format json -q",
     );
     let run = run.code(0);
@@ -86,7 +86,7 @@ fn a_limit_that_folds_nobody_is_a_mistake() {
     let words = ["limit[k=15]", "folds no job", "k is at most 7"];
     dir.replay("--jobs 50 --mesh hypercube:7 --alloc limit[k=15] -q").fails(2, 1, &words);
     let words = ["folds no job", "machine has 16", "k is at most 3"];
-    dir.replay("stream --mesh 4x4 --load 1 --alloc limit -q").fails(2, 1, &words);
+    dir.replay("stream --mesh 4x4 --arrivals 1 --alloc limit -q").fails(2, 1, &words);
 }
 
 fn numbers_have_ranges() {

@@ -6,6 +6,7 @@ trials!(
     the_header_gives_the_machine,
     no_processors_in_the_header,
     bad_machines,
+    a_machine_larger_than_the_log_is_told,
     several_processors_at_a_point,
     commands_that_go_by_points,
     the_load_is_that_of_processors,
@@ -42,6 +43,22 @@ fn no_processors_in_the_header() {
             .code(0)
             .says_nothing();
         run.demand(run.fields(&["jobs", "topology"]) == ["1 2x2"], "the machine as given");
+    }
+}
+
+/// Utilization is over all processors, so that spare ones lower it.
+fn a_machine_larger_than_the_log_is_told() {
+    let dir = Dir::with_trace();
+    let warning = "warning: the log's machine has 100 processors (MaxProcs), this one 144";
+    let run = |machine: &str, rest: &str| {
+        dir.replay(&format!("--jobs 50 --alloc mc1x1 --mesh {machine} --format json {rest}"))
+            .code(0)
+    };
+    run("12x12", "").says(&format!("lublin-10x10 on 12x12: {warning}"));
+    run("12x12", "-q").says_nothing();
+    for machine in ["10x10", "20x5"] {
+        let fits = run(machine, "");
+        fits.demand(!fits.stderr.contains("warning"), machine);
     }
 }
 
@@ -242,7 +259,7 @@ fn streams_take_allocators_that_work() {
         [("hypercube:4", "cube-buddy"), ("cluster:4x2", "elmer"), ("8x8,hypercube:4", "random")]
     {
         let run = dir.replay(&format!(
-            "stream --mesh {machine} --load 1 --jobs 20 --min-replications 2 --max-replications 2 \
+            "stream --mesh {machine} --arrivals 1 --jobs 20 --min-replications 2 --max-replications 2 \
              --format json -q"
         ));
         let run = run.code(0);
@@ -296,7 +313,7 @@ fn time_sharing_is_a_machine_like_others() {
     assert_eq!(at("cluster:2x2", "elmer[demand=0.5]"), ["100.0 100"]);
     // Jobs that always compute leave nothing, and move up.
     assert_eq!(at("cluster:2x2", "elmer"), ["150.0 200"]);
-    let command = "stream --mesh cluster:6,cluster:6x2 --alloc elmer[demand=0.5] --load 0.2 --jobs 50 \
+    let command = "stream --mesh cluster:6,cluster:6x2 --alloc elmer[demand=0.5] --arrivals 0.2 --jobs 50 \
                    --max-replications 30 -q --format json";
     let run = dir.replay(command).code(0);
     let turnarounds = run.fields(&["turnaround_time"]);

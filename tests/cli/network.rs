@@ -195,12 +195,12 @@ fn an_interrupted_run_keeps_what_is_done() {
             "out/contend.csv",
         ),
         (
-            "stream --load 1..50:0.5 --alloc random --max-replications 30".to_string(),
+            "stream --arrivals 1..50:0.5 --alloc random --max-replications 30".to_string(),
             " replications",
             "out/stream.csv",
         ),
         (
-            "stream --load 1..50:0.5 --pattern n-body --jobs 50 --alloc random --max-replications 30"
+            "stream --arrivals 1..50:0.5 --pattern n-body --jobs 50 --alloc random --max-replications 30"
                 .to_string(),
             " replications",
             "out/stream.csv",
@@ -346,7 +346,7 @@ fn link_loads_have_settings_of_their_own() {
         let command = format!("contend --jobs 5 --alloc mbs --network {network}");
         dir.replay(&command).code(2).says(words);
     }
-    dir.replay("stream --mesh 8x8 --load 1 --pattern n-body --network links").fails(
+    dir.replay("stream --mesh 8x8 --arrivals 1 --pattern n-body --network links").fails(
         2,
         1,
         &["--network links: is for jobs of traces"],

@@ -311,7 +311,8 @@ fn a_long_decision_ends_at_once() {
 
 fn a_refused_configuration_leaves_no_folder() {
     let dir = Dir::with_trace();
-    for refused in ["--alloc nonsense", "search --sr 0", "stream --load 0", "contend --scale 0"] {
+    for refused in ["--alloc nonsense", "search --sr 0", "stream --arrivals 0", "contend --scale 0"]
+    {
         dir.replay(&format!("{refused} --out results")).code(2);
         assert!(!dir.path("results").exists(), "{refused}");
     }

@@ -13,6 +13,7 @@ trials!(
     a_job_that_is_cut_off_has_several,
     a_point_of_two_and_a_hypercube,
     a_sweep_has_the_same,
+    jobs_have_what_the_log_says_of_them,
     bytes_do_not_depend_on_threads,
     without_a_folder_there_is_nowhere_to_write,
 );
@@ -53,6 +54,47 @@ fn rows(path: &Path) -> Vec<Row> {
         Row { run, job, times: [start, end], nodes, filled }
     })
     .collect()
+}
+
+/// Estimate and user of every job, the strategy of its run, and when the trace starts.
+fn jobs_have_what_the_log_says_of_them() {
+    let log = "; MaxProcs: 16\n; UnixStartTime: 843484160\n\
+               7 0 -1 100 4 -1 -1 4 300 -1 1 5 -1 -1 -1 -1 -1 -1\n\
+               8 10 -1 50 8 -1 -1 8 60 -1 1 -1 -1 -1 -1 -1 -1 -1\n";
+    let dir = Dir::new().file("a.swf", log);
+    let run = "--trace a.swf --alloc mc1x1 --tie none --tie 2,13,20,6 --sched easy -q";
+    dir.replay(&format!("{run} --no-plots --placements --out out")).code(0);
+    dir.replay(&format!("sweep {run} --placements --job-table --out sweep")).code(0);
+    for folder in ["out", "sweep"] {
+        let jobs = table(&dir.path(&format!("{folder}/jobs.parquet")));
+        assert_eq!(integers(&jobs, "job"), [7, 8, 7, 8].map(Some));
+        assert_eq!(integers(&jobs, "estimate"), [300, 60, 300, 60].map(Some));
+        assert_eq!(integers(&jobs, "user"), [Some(5), None, Some(5), None]);
+        for file in ["jobs", "placements"] {
+            let table = table(&dir.path(&format!("{folder}/{file}.parquet")));
+            let texts = |name: &str| -> Vec<Option<String>> {
+                let column = table.column(name).expect(name).str().expect(name);
+                column.iter().map(|text| text.map(str::to_string)).collect()
+            };
+            assert!(texts("scheduler").iter().all(|text| text.as_deref() == Some("easy")));
+            assert!(texts("allocator").iter().all(|text| text.as_deref() == Some("mc1x1")));
+            let tie = Some("2,13,20,6".to_string());
+            assert_eq!(texts("tie"), [None, None, tie.clone(), tie]);
+        }
+        let file = File::open(dir.path(&format!("{folder}/jobs.parquet"))).expect("the file");
+        let mut reader = ParquetReader::new(file);
+        let metadata = reader.get_metadata().expect("metadata").clone();
+        let pairs = metadata.key_value_metadata().clone().expect("pairs");
+        let value = |key: &str| {
+            let pair = pairs.iter().find(|pair| pair.key == key);
+            pair.and_then(|pair| pair.value.clone()).expect(key)
+        };
+        let configuration: serde_json::Value =
+            serde_json::from_str(&value("configuration")).expect("JSON");
+        assert_eq!(configuration["traces"][0]["unix_start_time"], 843_484_160);
+        assert_eq!(value("unit:estimate"), "s");
+        assert!(value("about:user").contains("field 12"));
+    }
 }
 
 /// No processor of so many has two jobs at once.

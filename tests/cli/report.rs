@@ -7,7 +7,7 @@ trials!(a_page_holds_all_that_ran, the_verdict_has_an_interval, what_is_no_resul
 fn a_page_holds_all_that_ran() {
     let dir = Dir::with_trace();
     dir.replay("--jobs 200 --alloc mc1x1,random --sched fcfs,easy --out out -q").code(0);
-    dir.replay("stream --mesh 8x8 --load 1,4 --jobs 50 --alloc mbs,paging --min-replications 3 --max-replications 3 --out streams -q")
+    dir.replay("stream --mesh 8x8 --arrivals 1,4 --jobs 50 --alloc mbs,paging --min-replications 3 --max-replications 3 --out streams -q")
         .code(0);
     dir.replay("verify scheduling --write checks.csv -q").code(0);
     let run = dir.replay("report out streams checks.csv --write page.html").code(0);

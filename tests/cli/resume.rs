@@ -280,7 +280,7 @@ fn a_folder_in_use_is_refused() {
 /// takes tens of milliseconds, so that a signal comes amid them.
 const OTHERS: [(&str, usize); 2] = [
     (
-        "stream --mesh 8x8 --load 1..4:1 --jobs 4000 --alloc first-fit,mbs --min-replications 30 \
+        "stream --mesh 8x8 --arrivals 1..4:1 --jobs 4000 --alloc first-fit,mbs --min-replications 30 \
          --max-replications 30 --no-plots",
         8,
     ),

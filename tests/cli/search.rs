@@ -21,6 +21,7 @@ trials!(
     each_trace_is_searched_by_itself,
     files_say_what_was_done,
     a_time_ends_a_search,
+    the_end_of_a_search_has_a_reason,
     an_interrupted_search_is_written,
     a_full_disk_costs_no_earlier_result,
     unmet_constraints_are_told,
@@ -217,6 +218,29 @@ fn an_interrupted_search_is_written() {
     let rows = String::from_utf8(dir.read("out/search.csv")).expect("text");
     assert!(rows.lines().count() > 2, "{rows}");
     dir.read("out/manifest.json");
+}
+
+/// A default that comes before the time is named, and is in the manifest of a quiet search.
+fn the_end_of_a_search_has_a_reason() {
+    let dir = Dir::with_trace();
+    let search = "search --jobs 40 --strategy random --time 10m --no-plots";
+    let words = "the strategy's default of 500 evaluations is reached, before --time is up";
+    let told = dir.replay(&format!("{search} --out out")).code(0);
+    told.says(&format!("the search ended: {words}"));
+    let ended = |out: &str| {
+        let manifest = dir.read(&format!("{out}/manifest.json"));
+        let manifest: serde_json::Value = serde_json::from_slice(&manifest).expect("JSON");
+        manifest["ended"][0].clone()
+    };
+    dir.replay(&format!("{search} -q --out quiet")).code(0).says_nothing();
+    let reason = ended("quiet");
+    assert!(reason["why"].as_str().expect("a reason").contains(words), "{reason}");
+    assert_eq!(reason, ended("out"));
+    let few = "search --jobs 40 --strategy random --evaluations 20 --no-plots";
+    dir.replay(&format!("{few} --out few")).code(0).says("--evaluations 20 is reached");
+    dir.replay(&format!("{SMALL} -q --no-plots --out grid")).code(0);
+    assert_eq!(ended("grid")["why"], "the strategy has no more vectors");
+    assert_eq!(ended("grid")["evaluations"], 38);
 }
 
 fn a_full_disk_costs_no_earlier_result() {

@@ -13,7 +13,23 @@ trials!(
     slices_of_events_nest,
     hosts_are_shown_with_their_jobs,
     what_cannot_be_shown,
+    numbers_of_jobs_can_be_typed,
 );
+
+/// A job number on the screen is one that --job takes.
+fn numbers_of_jobs_can_be_typed() {
+    let dir = Dir::with_trace();
+    let shown = dir.replay("show --job 3333 -q").code(0);
+    let line = shown.stdout.lines().find(|line| line.trim_start().starts_with('#'));
+    let fields: Vec<&str> = line.expect("the job").split_whitespace().collect();
+    assert_eq!(fields[1], "3333", "{fields:?}");
+    let row = dir.replay("show --job 3333 -q --format json").code(0).objects();
+    let row = row.iter().find(|row| row["job"] == 3333).expect("the job");
+    // Quantities keep their separators.
+    let submit = row["submit"].as_i64().expect("a number");
+    assert!(submit >= 1000 && fields[3].replace(',', "") == submit.to_string(), "{fields:?}");
+    assert!(fields[3].contains(','), "{fields:?}");
+}
 
 fn the_machine_is_shown() {
     let dir =

@@ -14,6 +14,8 @@ trials!(
     shapes_lie_beside_a_trace,
     shapes_that_do_not_fit_are_named,
     loads_are_exact,
+    loads_are_shares,
+    distances_tell_strategies_apart,
     impossible_wishes,
 );
 
@@ -21,7 +23,7 @@ const QUICK: &str = "--jobs 200 --min-replications 4 --max-replications 4";
 
 fn refusing_costs_utilization() {
     let command = format!(
-        "stream --mesh 16x16 --load 10 --alloc paging,mbs,random,first-fit {QUICK} --format json"
+        "stream --mesh 16x16 --arrivals 10 --alloc paging,mbs,random,first-fit {QUICK} --format json"
     );
     let run = Dir::new().replay(&command).code(0);
     let finish = run.fields(&["finish_time"]);
@@ -39,16 +41,62 @@ fn refusing_costs_utilization() {
 
 /// A load is shown as it was typed, and a range counts in decimals.
 fn loads_are_exact() {
-    let command = "stream --load 1..1.6:0.2,5.8 --alloc mbs --jobs 9 --min-replications 2 \
+    let command = "stream --arrivals 1..1.6:0.2,5.8 --alloc mbs --jobs 9 --min-replications 2 \
                    --max-replications 2 --format json -q";
     let run = Dir::new().replay(command).code(0);
-    assert_eq!(run.fields(&["load"]), ["1.0", "1.2", "1.4", "1.6", "5.8"]);
+    assert_eq!(run.fields(&["arrivals"]), ["1.0", "1.2", "1.4", "1.6", "5.8"]);
+}
+
+/// A load is a share of the machine, as in synth.
+fn loads_are_shares() {
+    let quick = "--alloc mbs --jobs 9 --min-replications 2 --max-replications 2 -q";
+    let dir = Dir::new();
+    let run = dir.replay(&format!("stream --load 0.4,0.7 {quick} --format json")).code(0);
+    for (row, load) in run.objects().iter().zip([0.4, 0.7]) {
+        let share = row["offered_load"].as_f64().expect("a number");
+        assert!((share - load).abs() < 1e-12, "{row}");
+    }
+    // Twice the rate is twice the share.
+    let at = |rest: &str| {
+        let run = dir.replay(&format!("stream {rest} {quick} --format json")).code(0);
+        run.objects()[0]["offered_load"].as_f64().expect("a number")
+    };
+    assert!((at("--arrivals 4") / at("--arrivals 2") - 2.0).abs() < 1e-12);
+    dir.replay(&format!("stream --load 0.4 {quick}")).code(0).prints("  load").prints("   0.4");
+    for (command, words) in [
+        ("stream --load 10", "--arrivals takes arrivals per time unit"),
+        ("stream --load 0.4 --offered", "--offered: no longer there; --load takes shares"),
+        ("stream --load 0.4 --pattern n-body", "--arrivals takes arrivals per cycle"),
+        ("--trace stream[load=2]", "arrivals"),
+    ] {
+        dir.replay(command).fails(2, 1, &[words]);
+    }
+    dir.replay("stream --load 0.4 --arrivals 2").refused(&["--arrivals"]);
+}
+
+/// Where no strategy refuses, all have one schedule, and distances tell them apart.
+fn distances_tell_strategies_apart() {
+    let command = format!(
+        "stream --mesh 16x16 --arrivals 2 --alloc random,mc1x1,mbs {QUICK} --format json -q"
+    );
+    let run = Dir::new().replay(&command).code(0);
+    let turnarounds = run.fields(&["turnaround_time"]);
+    assert!(turnarounds.iter().all(|one| *one == turnarounds[0]), "{turnarounds:?}");
+    let value = |row: &serde_json::Value, name: &str| row[name].as_f64().expect(name);
+    let rows = run.objects();
+    for name in ["mean_pairwise_l1", "mean_pair_distance"] {
+        let [random, mc1x1, mbs] = [0, 1, 2].map(|i| value(&rows[i], name));
+        assert!(mc1x1 < random && mbs < random && mc1x1 != mbs, "{name}: {random} {mc1x1} {mbs}");
+        assert!(value(&rows[0], &format!("{name}_pm")) > 0.0);
+    }
+    let plain = Dir::new().replay(&command.replace("--format json", "")).code(0);
+    plain.prints("pairwise L1 hops");
 }
 
 fn threads_do_not_matter() {
     let run = |threads| {
         let command = format!(
-            "stream --mesh 8x8x8 --load 2..6:2 --sched fcfs,ssd --alloc gabl,turning-busy-list \
+            "stream --mesh 8x8x8 --arrivals 2..6:2 --sched fcfs,ssd --alloc gabl,turning-busy-list \
              --service pareto[k=15,q=4241,alpha=1] {QUICK} --format csv -q --threads {threads}"
         );
         Dir::new().replay(&command).code(0).says_nothing().stdout
@@ -60,7 +108,7 @@ fn threads_do_not_matter() {
 
 fn results_are_written() {
     let dir = Dir::new();
-    let command = format!("stream --load 1,4 --alloc first-fit,paging {QUICK} --out out -q");
+    let command = format!("stream --arrivals 1,4 --alloc first-fit,paging {QUICK} --out out -q");
     dir.replay(&command).code(0).says_nothing();
     for file in ["stream.csv", "stream.parquet", "plots/turnaround.svg", "plots/utilization.png"] {
         assert!(dir.path("out").join(file).is_file(), "{file}");
@@ -80,7 +128,7 @@ fn machines_are_compared() {
     let dir = Dir::new();
     let run = |loads: &str, out: &str| {
         let command = format!(
-            "stream --mesh 8x8,12x12 --load {loads} --alloc gabl,paging --pattern random \
+            "stream --mesh 8x8,12x12 --arrivals {loads} --alloc gabl,paging --pattern random \
              --preset bani-mohammad --flits 16 {QUICK} --out {out} -q --format csv"
         );
         dir.replay(&command).code(0);
@@ -102,7 +150,7 @@ fn machines_are_compared() {
 fn messages_decide_how_long_jobs_live() {
     let run = |allocator: &str| {
         let command = format!(
-            "stream --mesh 16x16 --load 10 --sides uniform[low=2,high=8] --pattern n-body --alloc {allocator} \
+            "stream --mesh 16x16 --arrivals 10 --sides uniform[low=2,high=8] --pattern n-body --alloc {allocator} \
              --jobs 60 --min-replications 2 --max-replications 2 --format json -q"
         );
         Dir::new().replay(&command).code(0).objects()[0].clone()
@@ -120,7 +168,7 @@ fn messages_decide_how_long_jobs_live() {
 
 fn a_made_trace_is_a_trace() {
     let run = Dir::new().replay(
-        "--trace stream[machine=8x8,load=5,jobs=100] --alloc first-fit,gabl,paging[size=1],mc1x1 --format json",
+        "--trace stream[machine=8x8,arrivals=5,jobs=100] --alloc first-fit,gabl,paging[size=1],mc1x1 --format json",
     );
     let rows = run.code(0).objects();
     let refused = |i: usize| rows[i]["refusals"].as_u64();
@@ -134,7 +182,7 @@ fn a_made_trace_is_a_trace() {
 
 fn shapes_lie_beside_a_trace() {
     let dir = Dir::new();
-    let made = dir.replay("synth stream[machine=8x8,jobs=40,load=3] --write s.swf").code(0);
+    let made = dir.replay("synth stream[machine=8x8,jobs=40,arrivals=3] --write s.swf").code(0);
     made.says("shapes: s.shapes.csv");
     let keys = ["mean_pairwise_l1", "mean_wait"];
     let run = |trace: &str, allocator: &str| {
@@ -144,7 +192,7 @@ fn shapes_lie_beside_a_trace() {
     // One that may refuse, and one that is replayed on a timeline.
     let with = ["first-fit", "mc"].map(|allocator| {
         let file = run("s.swf", allocator);
-        assert_eq!(file, run("stream[machine=8x8,jobs=40,load=3]", allocator));
+        assert_eq!(file, run("stream[machine=8x8,jobs=40,arrivals=3]", allocator));
         file
     });
     // Without its shapes a job gets the most nearly square ones.
@@ -178,8 +226,8 @@ fn shapes_that_do_not_fit_are_named() {
 fn impossible_wishes() {
     let dir = Dir::new();
     for (command, word) in [
-        ("stream --load 0", "positive"),
-        ("stream --load 5..1", "range"),
+        ("stream --arrivals 0", "positive"),
+        ("stream --arrivals 5..1", "range"),
         ("stream --mesh hypercube:4 --alloc first-fit", "needs a mesh or torus"),
         ("stream --mesh hypercube:4 --alloc afl --sides uniform[high=5]", "sides of 5"),
         ("stream --sides unifrom", "uniform"),
@@ -200,15 +248,15 @@ fn impossible_wishes() {
         ("stream --pattern n-body --quota fixed[packets=10000000000]", "1 to 1000000000"),
         ("stream --pattern n-body --quota exponential[mean=1e300]", "at most 1000000000"),
         ("stream --pattern n-body --quota exponential[mean=nan]", "above 0"),
-        ("stream --load 1..2:nan", "range"),
-        ("stream --load 1..1e9", "range"),
+        ("stream --arrivals 1..2:nan", "range"),
+        ("stream --arrivals 1..1e9", "range"),
         ("stream --flits 16", "--pattern"),
         ("stream --pattern n-body --service exponential", "--service"),
         ("stream --pattern n-body --sched fcfs,easy", "estimates"),
         ("stream --pattern n-body --sched conservative --alloc mbs", "estimates"),
         ("stream --pattern n-body --sched ssd", "estimates"),
         ("stream --pattern n-body --sched out-of-order[order=least-work]", "estimates"),
-        ("--trace stream[lod=2]", "load"),
+        ("--trace stream[arivals=2]", "arrivals"),
         ("--sched conservative --alloc first-fit --trace stream[jobs=5]", "cannot work with that"),
         (
             "--sched conservative --alloc paging[size=1] --trace stream[jobs=5]",

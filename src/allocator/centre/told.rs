@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::literal::{Candidate, CentreRule, Centres, Score, TieTerms};
 use super::options::ShellOrder;
-use crate::allocator::notes::{LISTED, Listing, Notes, count, point};
+use crate::allocator::notes::{LISTED, Listing, Notes, count, processor};
 use crate::allocator::rival::{self, Rivals, Weight};
 use crate::machine::Machine;
 use crate::stop::{Stop, Stopped};
@@ -85,7 +85,7 @@ pub fn tell(
     notes.say(|| {
         let Rival { order, candidate, .. } = first;
         let place = format!("candidate {}", order + 1);
-        format!("{place}, with its centre at {}, wins", point(grid, candidate.centre))
+        format!("{place}, with its centre at processor {}, wins", processor(grid, candidate.centre))
     });
     notes.winner(first.candidate.nodes.clone());
     Ok(())
@@ -217,7 +217,7 @@ fn listing(rule: &CentreRule, grid: &Grid, rivals: &[Rival]) -> Listing {
         let Rival { order, candidate, shells, terms } = rival;
         let mut row = vec![
             (order + 1).to_string(),
-            point(grid, candidate.centre),
+            processor(grid, candidate.centre),
             shells.to_string(),
             candidate.score.to_string(),
             sets.get(&sorted(rival)).map_or(String::new(), usize::to_string),

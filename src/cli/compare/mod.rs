@@ -11,14 +11,17 @@ use clap::Args;
 
 pub use projection::Projected;
 
-use projection::Axes;
+use projection::{Axes, RunMeasure};
 
 use crate::cli::args::ProcessArgs;
 use crate::cli::exit::{Exit, Failure, tell};
-use crate::cli::print::{SortArg, TableArgs};
+use crate::cli::kind::Kind;
+use crate::cli::print::{FormatArg, SortArg, TableArgs};
 use crate::cli::stdout::stdout;
 use crate::cli::words::one;
-use crate::experiment::compare::{Compared, MEASURES, Pairs, RunRow, correct};
+use crate::experiment::compare::{
+    CONTENDED, Compared, JobTables, Pairs, REPLAYED, RunRow, correct,
+};
 use crate::experiment::moved::Moved;
 use crate::frame::read::{self, ReadError};
 use crate::metrics::blocks::FEWEST;
@@ -34,12 +37,15 @@ use crate::shown::shown;
   replay compare out/before --row trace --col strategy --measure wait,pairwise_l1
   replay compare out/before out/after --row trace --col strategy --measure wait
   replay compare out:0 out:3 --schedule --plots out/moved
+  replay compare out/contend:0 out/contend:1 --measure stretch
 
+Compares results with a table of every job: of a replay (jobs.parquet, unless --no-jobs), of a sweep
+with --job-table, and of contend (contend_jobs.parquet).
 Less is better for every measure. The 95 % interval of a change is Student's t over weeks of
 submission, or over days if there are fewer than eight weeks; fewer than five days give none.
 Verdicts on several pairs of runs, or on classes of size, are corrected by Holm's method.")]
 pub struct CompareArgs {
-    /// The base: a folder of results with jobs.parquet, or one of its runs, FOLDER:RUN.
+    /// The base: a folder of results of a replay, sweep or contend, or one of its runs, FOLDER:RUN.
     #[arg(value_name = "FOLDER[:RUN]")]
     base: String,
 
@@ -51,7 +57,8 @@ pub struct CompareArgs {
 
     /// What to compare; of one folder any column of the table of runs.
     ///
-    /// Of two folders: wait, turnaround, bounded_slowdown, pairwise_l1, distance, which is the default.
+    /// Of two folders: wait, turnaround, bounded_slowdown, pairwise_l1, distance, which is the default. Of
+    /// contend: stretch, placement_factor, contention_factor, wait_cycles, latency, blocking, pairwise_l1, distance.
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     measure: Vec<String>,
 
@@ -108,23 +115,40 @@ pub fn run(args: &CompareArgs) -> Result<Exit, Failure> {
         return axes.map_or(Ok(Exit::Done), |axes| project(args, axes, &base));
     };
     let others = Runs::read(other)?;
+    let tables = base.tables;
+    if tables != others.tables {
+        let [one, two] = [&base, &others].map(|runs| format!("{} has {}", runs.text, runs.holds()));
+        return Err(Failure::usage_message(format!("{one}, {two}: name two of one kind")));
+    }
     if args.schedule {
         return schedules(args, &base, &others);
     }
     let sorting = args.sort.of::<Compared>()?;
-    let named: Vec<usize> =
-        args.measure.iter().map(|name| measure("--measure", name)).collect::<Result<_, _>>()?;
-    let measures = if named.is_empty() { (0..MEASURES.len()).collect() } else { named };
+    let named: Vec<usize> = args
+        .measure
+        .iter()
+        .map(|name| measure("--measure", name, tables))
+        .collect::<Result<_, _>>()?;
+    let measures = if named.is_empty() { (0..tables.measures.len()).collect() } else { named };
     let limits: Vec<(usize, f64)> =
-        args.fail_if_worse.iter().map(|text| limit(text)).collect::<Result<_, _>>()?;
+        args.fail_if_worse.iter().map(|text| limit(text, tables)).collect::<Result<_, _>>()?;
     let (mut compared, mut of_runs) = (Vec::new(), Vec::new());
     let mut limits_of: Vec<(f64, Compared)> = Vec::new();
-    for [first, second] in paired(&base, &others, args.process.quiet)? {
+    let of_both = paired(&base, &others, args.process.quiet)?;
+    if let ([pair], FormatArg::Json | FormatArg::Csv, false) =
+        (&of_both[..], args.table.format, args.process.quiet)
+        && pair[0].differing(pair[1]).count() > 1
+    {
+        tell(table::pair_in_words(*pair, [&base.text, &others.text].map(String::as_str)));
+    }
+    let bases: Vec<RunRow> = of_both.iter().map(|[first, _]| RunRow::clone(first)).collect();
+    for [first, second] in of_both {
         let (names, pairs) = jobs(args, [&base, &others], [first, second])?;
         let [name, other_name] = names.each_ref().map(String::as_str);
         let everybody = [1, i64::MAX];
-        let compare =
-            |measure: usize, sizes: [i64; 2]| pairs.compare([name, other_name], measure, sizes);
+        let compare = |measure: usize, sizes: [i64; 2]| {
+            pairs.compare([name, other_name], (tables, measure), sizes)
+        };
         for &measure in &measures {
             compared.push(compare(measure, everybody));
             if args.by_size {
@@ -146,7 +170,8 @@ pub fn run(args: &CompareArgs) -> Result<Exit, Failure> {
         compared.sort_by(|(_, a), (_, b)| sorting.order(a, b));
     }
     let folders = [&base.text, &others.text].map(String::as_str);
-    let for_people = || sheets.unwrap_or_else(|| vec![table::sheet(&compared, folders)]);
+    let for_people =
+        || sheets.unwrap_or_else(|| vec![table::sheet(&compared, &bases, folders, tables)]);
     args.table
         .print(compared.iter().map(|(_, row)| row), for_people, &mut stdout())
         .map_err(|e| Failure::output("standard output", e))?;
@@ -190,10 +215,12 @@ fn project(args: &CompareArgs, axes: Axes, runs: &Runs) -> Result<Exit, Failure>
         return Err(Failure::usage_message(message));
     }
     let sorting = args.sort.of::<Projected>()?;
-    let usual = ["wait", "turnaround", "bounded_slowdown", "pairwise_l1"].map(str::to_string);
+    let usual = RunMeasure::usual(runs.tables).map(str::to_string);
     let named = if args.measure.is_empty() { &usual[..] } else { &args.measure };
-    let measures: Vec<_> =
-        named.iter().map(|name| projection::measure(name.trim())).collect::<Result<_, _>>()?;
+    let measures: Vec<_> = named
+        .iter()
+        .map(|name| RunMeasure::of(name.trim(), runs.tables))
+        .collect::<Result<_, _>>()?;
     let (mut projected, sheets) = projection::of_values(axes, runs, &measures)?;
     if let Some(sorting) = sorting {
         projected.sort_by(|a, b| sorting.order(a, b));
@@ -205,6 +232,13 @@ fn project(args: &CompareArgs, axes: Axes, runs: &Runs) -> Result<Exit, Failure>
 
 /// Two folders by the starts of their jobs.
 fn schedules(args: &CompareArgs, base: &Runs, others: &Runs) -> Result<Exit, Failure> {
+    if base.tables.start.is_none() {
+        return Err(Failure::usage_message(format!(
+            "--schedule: {} has {}, whose jobs have no starts in seconds of the trace",
+            base.text,
+            base.holds()
+        )));
+    }
     let sorting = args.sort.of::<Moved>()?;
     let pairs: Vec<Vec<Moved>> = paired(base, others, args.process.quiet)?
         .into_iter()
@@ -224,7 +258,10 @@ fn jobs(
     [first, second]: [&RunRow; 2],
 ) -> Result<([String; 2], Pairs), Failure> {
     same_log([base, others], [first, second])?;
-    let jobs = |runs: &Runs, run: &RunRow| read::jobs(&runs.dir, run.run).map_err(bad);
+    let jobs = |runs: &Runs, run: &RunRow| {
+        runs.has_jobs()?;
+        read::jobs(&runs.dir, runs.tables, run.run).map_err(bad)
+    };
     let pairs = Pairs::new(&jobs(base, first)?, &jobs(others, second)?);
     // Where both have one name, the folders tell them apart.
     let mut names = [first.name(), second.name()];
@@ -251,6 +288,7 @@ fn jobs(
 struct Runs {
     text: String,
     dir: PathBuf,
+    tables: &'static JobTables,
     runs: Vec<RunRow>,
     /// What the folder says of itself; null if that cannot be read.
     manifest: serde_json::Value,
@@ -267,7 +305,12 @@ impl Runs {
             _ => (text, None),
         };
         let dir = PathBuf::from(dir);
-        let mut runs = read::runs(&dir).map_err(bad)?;
+        let manifest = std::fs::read(dir.join("manifest.json")).ok();
+        let manifest: Option<serde_json::Value> =
+            manifest.and_then(|text| serde_json::from_slice(&text).ok());
+        let manifest = manifest.unwrap_or_default();
+        let tables = tables(&dir, &manifest)?;
+        let mut runs = read::runs(&dir, tables).map_err(bad)?;
         if let Some(number) = number {
             let last = runs.iter().map(|run| run.run).max().unwrap_or(0);
             runs.retain(|run| run.run == number);
@@ -281,15 +324,58 @@ impl Runs {
         if runs.is_empty() {
             return Err(Failure::data(anyhow::anyhow!("{text} has no runs")));
         }
-        let manifest = std::fs::read(dir.join("manifest.json")).ok();
-        let manifest = manifest.and_then(|text| serde_json::from_slice(&text).ok());
-        Ok(Self { text: text.to_string(), dir, runs, manifest: manifest.unwrap_or_default() })
+        Ok(Self { text: text.to_string(), dir, tables, runs, manifest })
+    }
+
+    /// What the folder holds.
+    fn holds(&self) -> &'static str {
+        if *self.tables == CONTENDED { "results of contend" } else { "replays" }
+    }
+
+    /// Refuses a folder without the table of jobs, and names the option that writes it.
+    fn has_jobs(&self) -> Result<(), Failure> {
+        let path = read::JobsTable::path(&self.dir, self.tables);
+        if path.exists() {
+            return Ok(());
+        }
+        let writes = match self.manifest["kind"].as_str() {
+            Some("sweep") => "the same sweep with --job-table writes it",
+            Some("run") => "the same command without --no-jobs writes it",
+            _ => "compare pairs jobs by it",
+        };
+        Err(Failure::data(anyhow::anyhow!("{} does not exist: {writes}", path.display())))
     }
 
     /// The digest of a log's text, if the manifest has it.
     fn digest(&self, trace: &str) -> Option<&str> {
         let mut traces = self.manifest["configuration"]["traces"].as_array()?.iter();
         traces.find(|one| one["name"] == trace)?["digest"].as_str()
+    }
+}
+
+/// Which tables a folder has to compare.
+fn tables(dir: &Path, manifest: &serde_json::Value) -> Result<&'static JobTables, Failure> {
+    let kind = manifest["kind"].as_str();
+    let kind = kind.and_then(|name| Kind::ALL.into_iter().find(|kind| kind.name() == name));
+    let file = |tables: &JobTables| dir.join(format!("{}.parquet", tables.runs)).exists();
+    match kind {
+        Some(Kind::Run | Kind::Sweep) => Ok(&REPLAYED),
+        Some(Kind::Contend) => Ok(&CONTENDED),
+        Some(kind) => {
+            let name = kind.name();
+            let instead = match kind {
+                Kind::Stream => "; its rows have 95 % intervals of their own (stream.csv)",
+                Kind::Search => "; replay the vectors that it found into a folder (--tie, --out)",
+                _ => "",
+            };
+            Err(Failure::usage_message(format!(
+                "{}: holds results of {name}; compare takes those of replays, sweeps (--job-table) and \
+                 contend{instead}",
+                dir.display()
+            )))
+        }
+        None if file(&CONTENDED) && !file(&REPLAYED) => Ok(&CONTENDED),
+        None => Ok(&REPLAYED),
     }
 }
 
@@ -346,12 +432,12 @@ fn bad(error: ReadError) -> Failure {
     Failure::data(error)
 }
 
-fn measure(option: &str, name: &str) -> Result<usize, Failure> {
-    let all: Vec<(&'static str, usize)> = MEASURES.into_iter().zip(0..).collect();
+fn measure(option: &str, name: &str, tables: &JobTables) -> Result<usize, Failure> {
+    let all: Vec<(&'static str, usize)> = tables.measures.iter().copied().zip(0..).collect();
     one(option, name.trim(), &all)
 }
 
-fn limit(text: &str) -> Result<(usize, f64), Failure> {
+fn limit(text: &str, tables: &JobTables) -> Result<(usize, f64), Failure> {
     let wrong = || {
         Failure::usage_message(format!(
             "--fail-if-worse \"{}\": write MEASURE:PERCENT, such as wait:5",
@@ -360,5 +446,5 @@ fn limit(text: &str) -> Result<(usize, f64), Failure> {
     };
     let (name, percent) = text.rsplit_once(':').ok_or_else(wrong)?;
     let percent: f64 = percent.trim().parse().ok().filter(|p: &f64| *p >= 0.0).ok_or_else(wrong)?;
-    Ok((measure("--fail-if-worse", name)?, percent))
+    Ok((measure("--fail-if-worse", name, tables)?, percent))
 }

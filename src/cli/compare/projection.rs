@@ -6,7 +6,8 @@ use super::Runs;
 use crate::cli::exit::Failure;
 use crate::cli::words::one;
 use crate::experiment::RunResult;
-use crate::experiment::compare::{Compared, RunRow};
+use crate::experiment::compare::{Compared, JobTables, REPLAYED, RunRow};
+use crate::experiment::contention::Contended;
 use crate::frame::read;
 use crate::number::fixed;
 use crate::report::{Align, Sheet};
@@ -106,7 +107,9 @@ impl Table for Projected {
         vec![
             C::text("row", "what the runs of the row have in common, by --row", |it| Some(&it.row)),
             C::text("col", "what those of the column have, by --col", |it| Some(&it.col)),
-            C::text("projected_measure", "column of the table runs", |it| Some(it.measure)),
+            C::text("projected_measure", "column of the table runs, or of contend", |it| {
+                Some(it.measure)
+            }),
             C::new("projected_runs", "runs", "runs of the cell, by seed and shaken copy", |it| {
                 it.runs
             }),
@@ -117,15 +120,41 @@ impl Table for Projected {
     }
 }
 
-/// The column of the table of runs that is meant by a measure: `wait` is the mean of the waits.
-pub fn measure(name: &str) -> Result<Column<RunResult>, Failure> {
-    let mut columns: Vec<_> = RunResult::columns();
-    columns.retain(|column| column.kind().is_number() && !RunRow::KEY.contains(&column.name));
-    let mean = format!("mean_{name}");
-    let known: Vec<_> = columns.iter().map(|column| column.name).zip(0usize..).collect();
-    let is_mean = known.iter().any(|(known, _)| *known == mean);
-    let place = one("--measure", if is_mean { &mean } else { name }, &known)?;
-    Ok(columns.swap_remove(place))
+/// A measure of runs: a column of their table.
+#[derive(Clone, Copy, Debug)]
+pub struct RunMeasure {
+    pub name: &'static str,
+    unit: &'static str,
+    rises: bool,
+}
+
+impl RunMeasure {
+    /// The measures that are printed unless others are named.
+    pub fn usual(tables: &JobTables) -> [&'static str; 4] {
+        match *tables == REPLAYED {
+            true => ["wait", "turnaround", "bounded_slowdown", "pairwise_l1"],
+            false => ["stretch", "placement_factor", "contention_factor", "turnaround_cycles"],
+        }
+    }
+
+    /// The column of the table of runs that a measure names: `wait` is the mean of the waits.
+    pub fn of(name: &str, tables: &JobTables) -> Result<Self, Failure> {
+        let all = match *tables == REPLAYED {
+            true => Self::all::<RunResult>(),
+            false => Self::all::<Contended>(),
+        };
+        let known: Vec<_> = all.into_iter().map(|measure| (measure.name, measure)).collect();
+        let mean = format!("mean_{name}");
+        let is_mean = known.iter().any(|(known, _)| *known == mean);
+        one("--measure", if is_mean { &mean } else { name }, &known)
+    }
+
+    fn all<Row: Table>() -> Vec<Self> {
+        let columns = Row::columns().into_iter();
+        let measures = columns
+            .filter(|column| column.kind().is_number() && !RunRow::KEY.contains(&column.name));
+        measures.map(|Column { name, unit, rises, .. }| Self { name, unit, rises }).collect()
+    }
 }
 
 /// The measures of the runs of one folder by two of their properties; the sheets for people have a table for
@@ -133,11 +162,11 @@ pub fn measure(name: &str) -> Result<Column<RunResult>, Failure> {
 pub fn of_values(
     axes: Axes,
     runs: &Runs,
-    measures: &[Column<RunResult>],
+    measures: &[RunMeasure],
 ) -> Result<(Vec<Projected>, Vec<Sheet>), Failure> {
     axes.check(runs.runs.iter())?;
     let names: Vec<&str> = measures.iter().map(|column| column.name).collect();
-    let values = read::values(&runs.dir, &names).map_err(Failure::data)?;
+    let values = read::values(&runs.dir, runs.tables, &names).map_err(Failure::data)?;
     let rows = distinct(runs.runs.iter().map(|run| value(run, axes.row)));
     let cols = distinct(runs.runs.iter().map(|run| value(run, axes.col)));
     let (mut projected, mut sheets) = (Vec::new(), Vec::new());

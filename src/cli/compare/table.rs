@@ -1,9 +1,11 @@
 //! The table of `replay compare` for people.
 
-use crate::experiment::compare::{Compared, RunRow};
+use crate::experiment::compare::{Compared, JobTables, REPLAYED, RunRow};
+use crate::experiment::contention::ContendedJob;
 use crate::metrics::JobMeasures;
 use crate::number::{fixed, grouped};
 use crate::report::{Align, Sheet, with_unit};
+use crate::table::Table;
 
 /// What stays longest where there is no room for all: who and what is compared, and by how much it changes.
 const RANKS: [(&str, u8); 10] = [
@@ -19,8 +21,46 @@ const RANKS: [(&str, u8); 10] = [
     ("more %", 1),
 ];
 
-/// The rows with the run of each, of two folders. What all runs share is said above the table.
-pub fn sheet(rows: &[(RunRow, Compared)], folders: [&str; 2]) -> Sheet {
+/// One pair of runs in a line: which runs they are, and in what they differ. `folders` are the runs as the
+/// user names them.
+pub fn pair_in_words(runs: [&RunRow; 2], folders: [&str; 2]) -> String {
+    let [base, other] = [0, 1].map(|i| format!("{} ({})", folders[i], runs[i].name()));
+    let differ: Vec<&str> = runs[0].differing(runs[1]).map(named).collect();
+    let differ = match &differ[..] {
+        [] => String::new(),
+        [one] => format!("; they differ in {one}"),
+        [some @ .., last] => {
+            format!("; they differ in {} and {last}: a change is the joint effect", some.join(", "))
+        }
+    };
+    format!("{other} against {base}{differ}")
+}
+
+/// A part of a run's key as the options call it.
+fn named(key: &'static str) -> &'static str {
+    match key {
+        "topology" => "machine",
+        "tie" => "tie vector",
+        key => key,
+    }
+}
+
+/// A measure with its unit.
+fn titled(measure: &str, tables: &JobTables) -> String {
+    match *tables == REPLAYED {
+        true => with_unit(&JobMeasures::columns(), measure, measure),
+        false => with_unit(&ContendedJob::columns(), measure, measure),
+    }
+}
+
+/// The rows with the run of each, of two folders; `bases` are the runs that they are compared with. A line
+/// above the table names the runs, and what all of them share.
+pub fn sheet(
+    rows: &[(RunRow, Compared)],
+    bases: &[RunRow],
+    folders: [&str; 2],
+    tables: &JobTables,
+) -> Sheet {
     let of_runs: Vec<&RunRow> = rows.iter().map(|(run, _)| run).collect();
     let several = of_runs.windows(2).any(|pair| pair[0].key != pair[1].key);
     let names = Names::of(&of_runs);
@@ -44,12 +84,14 @@ pub fn sheet(rows: &[(RunRow, Compared)], folders: [&str; 2]) -> Sheet {
         ("verdict", Align::Left),
     ]);
     let [base, other] = folders;
-    let lead = several.then(|| match names.common.as_str() {
-        "" => format!("{other} against {base}"),
-        common => format!("{other} against {base}; all runs: {common}"),
-    });
-    let mut sheet = Sheet::new(&header).ranked(&RANKS).led_by(lead);
-    let units = JobMeasures::columns();
+    let lead = match (bases, &of_runs[..]) {
+        ([one], [run, ..]) => pair_in_words([one, run], folders),
+        _ => match names.common.as_str() {
+            "" => format!("{other} against {base}"),
+            common => format!("{other} against {base}; all runs: {common}"),
+        },
+    };
+    let mut sheet = Sheet::new(&header).ranked(&RANKS).led_by(Some(lead));
     let number = |value: f64, digits: usize| match value.is_finite() {
         true => fixed(value, digits),
         false => "-".to_string(),
@@ -59,7 +101,7 @@ pub fn sheet(rows: &[(RunRow, Compared)], folders: [&str; 2]) -> Sheet {
         if several {
             fields.push(names.short(run));
         }
-        fields.push(with_unit(&units, row.measure, row.measure));
+        fields.push(titled(row.measure, tables));
         if classes {
             fields.push(match row.sizes {
                 [_, i64::MAX] => "all".to_string(),
@@ -162,6 +204,20 @@ mod tests {
     }
 
     #[test]
+    fn a_pair_is_named_with_all_that_differs() {
+        let base = run(["KTH", "10x10", "fcfs", "mc1x1", "", "johnson", "1", "0"]);
+        let other = run(["KTH", "10x10", "easy", "mc1x1", "2,1,1,1", "johnson", "1", "0"]);
+        assert_eq!(
+            pair_in_words([&base, &other], ["out:0", "out:9"]),
+            "out:9 (KTH 10x10 easy mc1x1 2,1,1,1) against out:0 (KTH 10x10 fcfs mc1x1); they differ in \
+             scheduler and tie vector: a change is the joint effect"
+        );
+        let seed = run(["KTH", "10x10", "fcfs", "mc1x1", "", "johnson", "2", "0"]);
+        assert!(pair_in_words([&base, &seed], ["a", "b"]).ends_with("; they differ in seed"));
+        assert!(pair_in_words([&base, &base], ["a", "b"]).ends_with("mc1x1)"));
+    }
+
+    #[test]
     fn the_change_and_its_interval_are_left_where_there_is_little_room() {
         let compared = |measure| Compared {
             base: String::new(),
@@ -184,7 +240,8 @@ mod tests {
                 ["wait", "pairwise_l1"].map(|measure| (run(key), compared(measure)))
             })
             .collect();
-        let sheet = sheet(&rows, ["out/before", "out/after"]);
+        let bases = [rows[0].0.clone(), rows[2].0.clone()];
+        let sheet = sheet(&rows, &bases, ["out/before", "out/after"], &REPLAYED);
         let lead = "out/after against out/before; all runs: KTH-SP2-1996-2 10x10 easy";
         assert_eq!(sheet.lead(), Some(lead));
         let mut out = Vec::new();
@@ -200,7 +257,7 @@ mod tests {
         mixed[2].1.means = [3.0, 4.0];
         mixed[3].1.lower = 1;
         mixed[3].1.jobs = 9;
-        let fitted = super::sheet(&mixed, ["a", "b"]).fitted(80);
+        let fitted = super::sheet(&mixed, &bases, ["a", "b"], &REPLAYED).fitted(80);
         let mut out = Vec::new();
         fitted.sheet.write_plain(&mut out).expect("memory");
         let text = String::from_utf8(out).expect("text");

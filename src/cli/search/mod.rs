@@ -84,7 +84,7 @@ fn search_all(
     };
     let mut overdue = false;
     let mut archives = Vec::new();
-    let (mut given, mut equal_ratios) = (Vec::new(), Vec::new());
+    let (mut given, mut equal_ratios, mut ended) = (Vec::new(), Vec::new(), Vec::new());
     // What fails later costs nothing that was found before.
     let mut failure = None;
     for (done, problem) in task.searches.iter().enumerate() {
@@ -101,7 +101,16 @@ fn search_all(
         let mut archive = Archive::default();
         let outcome = search.run(&mut archive);
         overdue |= own.is_raised() && !stop.is_raised();
-        let equal = *outcome.as_ref().unwrap_or(&0);
+        let equal = outcome.as_ref().map_or(0, |(equal, _)| *equal);
+        let why = match &outcome {
+            Ok((_, end)) => why_ended(args, *end, stop.is_raised()),
+            Err(_) => "an evaluation failed".to_string(),
+        };
+        let is_told = matches!(outcome, Ok((_, End::Evaluations | End::Halted)));
+        if is_told && !quiet {
+            tell(format_args!("{}: the search ended: {why}", problem.name()));
+        }
+        ended.push(why);
         if !quiet {
             tell(account(&problem.name(), &archive, problem.decisions(), equal));
             if archive.best().is_some_and(|best| !best.is_feasible()) {
@@ -142,6 +151,7 @@ fn search_all(
         archives: &archives,
         given: &given,
         equal_ratios: &equal_ratios,
+        ended: &ended,
         portability: portability.as_ref(),
     };
     let tally = Tally::done("evaluations", evaluations, stop.is_raised());
@@ -165,6 +175,33 @@ fn search_all(
         tell("replay: the time is up; what is found depends on the machine");
     }
     Ok(exit)
+}
+
+/// Why a search ended, in words.
+fn why_ended(args: &SearchArgs, end: End, interrupted: bool) -> String {
+    match end {
+        End::Exhausted => "the strategy has no more vectors".to_string(),
+        End::Evaluations => {
+            let before = if args.time.is_some() { ", before --time is up" } else { "" };
+            match args.evaluations {
+                Some(most) => format!("--evaluations {most} is reached{before}"),
+                None => format!(
+                    "the strategy's default of {} evaluations is reached{before} (--evaluations allows more)",
+                    usual_evaluations(args.strategy)
+                ),
+            }
+        }
+        End::Halted if interrupted => "interrupted".to_string(),
+        End::Halted => "--time is up".to_string(),
+    }
+}
+
+/// The default of `--evaluations` for strategies without an end of their own.
+fn usual_evaluations(strategy: StrategyArg) -> u64 {
+    match strategy {
+        StrategyArg::Local => LOCAL_EVALUATIONS,
+        _ => RANDOM_EVALUATIONS,
+    }
 }
 
 /// Journals of evaluations.
@@ -220,13 +257,13 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// The starts, then the strategy itself. Returns how many vectors
-    /// of a grid were left out because of their ratios.
-    fn run(&self, archive: &mut Archive) -> Result<u64, Failure> {
+    /// The starts, then the strategy itself. Returns how many vectors of a grid were left out because of their
+    /// ratios, and why the strategy ended.
+    fn run(&self, archive: &mut Archive) -> Result<(u64, End), Failure> {
         let Self { args, task, .. } = *self;
         let grid = || task.grid.grid();
         let left_out = |grid: &Space| grid.grid_points() - grid.grid().len() as u64;
-        let usual = |evaluations: u64| Some(args.evaluations.unwrap_or(evaluations));
+        let usual = || Some(args.evaluations.unwrap_or(usual_evaluations(args.strategy)));
         let (free, seed) = (task.free.clone(), task.seed);
         let finalists = FINALISTS.max(args.top as usize);
         let halving = || Halving::new(grid(), finalists);
@@ -238,27 +275,23 @@ impl Search<'_> {
                     let (most, count) = (grouped(most), grouped(count));
                     tell(format_args!("--evaluations {most}: the first of {count} ratios only"));
                 }
-                self.phase(&mut List::new(all), archive, args.evaluations)?;
-                Ok(left_out(&task.grid))
+                let end = self.phase(&mut List::new(all), archive, args.evaluations)?;
+                Ok((left_out(&task.grid), end))
             }
             StrategyArg::Halving => {
                 let Some(count) = args.evaluations else {
-                    self.phase(&mut halving(), archive, None)?;
-                    return Ok(left_out(&task.grid));
+                    let end = self.phase(&mut halving(), archive, None)?;
+                    return Ok((left_out(&task.grid), end));
                 };
                 let mut random = Random::new(free, seed);
                 let drawn = (0..count).map(|_| random.draw()).collect();
-                self.phase(&mut Halving::new(drawn, finalists), archive, None)?;
-                Ok(0)
+                let end = self.phase(&mut Halving::new(drawn, finalists), archive, None)?;
+                Ok((0, end))
             }
             StrategyArg::Random => {
-                self.phase(&mut Random::new(free, seed), archive, usual(RANDOM_EVALUATIONS))?;
-                Ok(0)
+                Ok((0, self.phase(&mut Random::new(free, seed), archive, usual())?))
             }
-            StrategyArg::Tpe => {
-                self.phase(&mut Tpe::new(free, seed), archive, usual(RANDOM_EVALUATIONS))?;
-                Ok(0)
-            }
+            StrategyArg::Tpe => Ok((0, self.phase(&mut Tpe::new(free, seed), archive, usual())?)),
             StrategyArg::External => {
                 let command = args.ask_command.as_deref().unwrap_or_default();
                 let program = External::start(
@@ -270,8 +303,7 @@ impl Search<'_> {
                     self.watch.stop,
                 );
                 let mut program = program.map_err(failure)?;
-                self.phase(&mut program, archive, args.evaluations)?;
-                Ok(0)
+                Ok((0, self.phase(&mut program, archive, args.evaluations)?))
             }
             StrategyArg::Local => {
                 let mut equal = 0;
@@ -297,10 +329,10 @@ impl Search<'_> {
                 // Without an end of its own, unless there is a time.
                 let evaluations = match args.time {
                     Some(_) => args.evaluations,
-                    None => usual(LOCAL_EVALUATIONS),
+                    None => usual(),
                 };
-                self.phase(&mut Local::new(free, seed), archive, evaluations)?;
-                Ok(equal)
+                let end = self.phase(&mut Local::new(free, seed), archive, evaluations)?;
+                Ok((equal, end))
             }
         }
     }

@@ -31,6 +31,8 @@ pub struct Findings<'a> {
     pub given: &'a [Archive],
     /// Vectors of the grid that were not tried, by search.
     pub equal_ratios: &'a [u64],
+    /// Why each search ended, in words.
+    pub ended: &'a [String],
     /// Vectors tried on other traces.
     pub portability: Option<&'a Portability>,
 }
@@ -175,7 +177,16 @@ impl Results for Written<'_> {
     }
 
     fn details(&self) -> impl Serialize {
-        json!({"search": self.found.settings()})
+        let Findings { task, archives, ended, .. } = self.found;
+        let searches = task.searches.iter().zip(*archives).zip(*ended);
+        let ended = searches.map(|((problem, archive), why)| {
+            json!({
+                "searched": problem.name(),
+                "evaluations": archive.evaluations().len(),
+                "why": why,
+            })
+        });
+        json!({"search": self.found.settings(), "ended": ended.collect::<Vec<_>>()})
     }
 
     fn origin(&self) -> serde_json::Result<String> {

@@ -285,6 +285,12 @@ impl Results for Competition<'_> {
             let centre: Vec<String> = one.centre[..dimensions].iter().map(u16::to_string).collect();
             Some(format!("({})", centre.join(", ")))
         };
+        // Lists of processors have numbers.
+        let processor = |one: &Rival| {
+            let node = self.cell.trace.topology.grid().map(|grid| grid.node(one.centre).0);
+            let number = node.map_or(String::new(), |node| format!("{node} "));
+            centre(one).map(|at| number + &at)
+        };
         let told = &self.rows()[..self.rows().len().min(LISTED)];
         if told.iter().any(Rival::is_box) {
             let shown = vec![
@@ -297,7 +303,7 @@ impl Results for Competition<'_> {
         let ends = self.vector().is_some_and(|vector| vector.ends != 0);
         let mut shown = vec![
             Shown::column("candidate_number", "candidate", 0),
-            Shown::text("centre", centre),
+            Shown::text("centre", processor),
             Shown::column("last_shell", "last shell", 0),
             Shown::column("score", "score", 0),
             Shown::column("set", "set", 0),

@@ -18,7 +18,7 @@ impl Varied {
         Self {
             machines: any(&|a, b| a.topology != b.topology),
             schedulers: any(&|a, b| a.scheduler != b.scheduler),
-            loads: any(&|a, b| a.load() != b.load()),
+            loads: any(&|a, b| a.arrivals() != b.arrivals()),
         }
     }
 
@@ -39,7 +39,7 @@ impl Varied {
     }
 }
 
-/// A metric against load, a line for every strategy and machine; or against the number of
+/// A metric against load or arrivals, a line for every strategy and machine; or against the number of
 /// processors if there are several machines and one load. `None` if no strategy has the metric
 /// or there is nothing to see.
 /// With `offered` loads are shares of the machine's processor-time.
@@ -75,7 +75,7 @@ pub fn figure(metric: Metric, results: &[(Point, Estimates)], offered: bool) -> 
     let (against, x_title) = match varied.against_size() {
         true => ("machine size", "Processors".to_string()),
         false if offered => ("load", "Offered load (share of the machine)".to_string()),
-        false => ("load", format!("Load (arrivals per {time_unit})")),
+        false => ("arrivals", format!("Arrivals (per {time_unit})")),
     };
     Some(Lines {
         title: format!("{title} against {against}"),
@@ -89,12 +89,12 @@ pub fn figure(metric: Metric, results: &[(Point, Estimates)], offered: bool) -> 
     })
 }
 
-/// The load as it was asked for.
+/// The load or arrival rate as it was asked for.
 fn load(point: &Point, offered: bool) -> f64 {
     match point.offered_load().filter(|_| offered) {
         // It went through a division and a multiplication.
         Some(share) => (share * 1e9).round() / 1e9,
-        None => point.load(),
+        None => point.arrivals(),
     }
 }
 
@@ -117,7 +117,8 @@ pub fn by_size(results: &[(Point, Estimates)], offered: bool) -> Vec<(f64, Lines
             None => {
                 let mut subtitle = subtitle(first, &varied);
                 if let Some(jobs) = subtitle.first_mut() {
-                    jobs.push_str(&format!(", load {load}"));
+                    let what = if offered { "load" } else { "arrivals" };
+                    jobs.push_str(&format!(", {what} {load}"));
                 }
                 let figure = Lines {
                     title: "Turnaround against job size".to_string(),
@@ -143,7 +144,7 @@ fn subtitle(first: &Point, varied: &Varied) -> Vec<String> {
         false => format!("{}, sides {}", first.topology, first.stream.sides),
     };
     if varied.against_size() {
-        jobs.push_str(&format!(", load {}", first.load()));
+        jobs.push_str(&format!(", {} arrivals", first.arrivals()));
     }
     let life = match &first.life {
         Life::RunTimes => format!("service {}", first.stream.service),

@@ -126,6 +126,13 @@ pub struct SweepArgs {
     #[arg(long, requires = "out", conflicts_with = "shard", help_heading = "Output")]
     pub placements: bool,
 
+    /// Write the table of every job of every cell (jobs.parquet), which `compare` pairs jobs by.
+    ///
+    /// The journal does not keep it: every cell is run once more when all are done. Not with --shard. Of shaken
+    /// copies there are no rows.
+    #[arg(long, requires = "out", conflicts_with = "shard", help_heading = "Output")]
+    pub job_table: bool,
+
     /// What it is printed beside.
     #[command(flatten)]
     pub baseline: BaselineArg,

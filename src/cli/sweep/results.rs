@@ -27,8 +27,8 @@ use crate::report::sweep::{SweepConfiguration, SweepDetails};
 /// What else a user may want of a sweep.
 #[derive(Default)]
 pub struct Extras<'a> {
-    /// The traces, if the cells are to run once more for their placements.
-    pub placements: Option<&'a [Arc<Trace>]>,
+    /// The traces, and what the cells are to keep, if they are to run once more for tables of jobs or placements.
+    pub again: Option<(&'a [Arc<Trace>], Measure)>,
     /// Earlier results to print the new ones beside.
     pub baseline: Option<Arc<Baseline>>,
     /// The order of the runs that are printed; without it, and a baseline, none are.
@@ -47,13 +47,13 @@ pub fn write(
     builds: Vec<Build>,
     journals: &mut [Journal<RunResult>],
     cells_run: usize,
-    Extras { placements, baseline, sorting }: Extras<'_>,
+    Extras { again, baseline, sorting }: Extras<'_>,
 ) -> Result<Exit, Failure> {
     let Some(place) = session.stage()? else { return Ok(Exit::Done) };
     let configuration = SweepConfiguration::of(plan);
     let text = serde_json::to_string(&configuration)
         .map_err(|e| Failure::output("the configuration", e))?;
-    let kept = Measure { nodes: placements.is_some(), ..Measure::default() };
+    let kept = again.map_or(Measure::default(), |(_, kept)| kept);
     let mut tables =
         Tables::create(place, &metadata(&text), kept).map_err(|e| Failure::output("results", e))?;
     let mut estimates = plan.grid.shake.map(|_| Estimates::of_runs(plan));
@@ -99,11 +99,11 @@ pub fn write(
             }
         }
     }
-    if let Some(traces) = placements
-        && !write_placements(plan, traces, &done, &mut tables, session.is_quiet())?
+    if let Some((traces, kept)) = again
+        && !run_again(plan, traces, kept, &done, &mut tables, session.is_quiet())?
     {
         session.abandon();
-        tell("replay: interrupted while placements were written; the same command goes on");
+        tell("replay: interrupted while jobs or placements were written; the same command goes on");
         return Ok(Exit::Interrupted);
     }
     let shaken = estimates.map(|estimates| estimates.rows(plan)).transpose();
@@ -157,16 +157,17 @@ fn show(shown: &mut Vec<RunResult>, run: RunResult, sorting: Option<&Sorting<Run
     }
 }
 
-/// Runs cells once more for their placements; `false` if interrupted.
-fn write_placements(
+/// Runs cells once more for their jobs and placements, as `kept` says; `false` if interrupted.
+fn run_again(
     plan: &Plan,
     traces: &[Arc<Trace>],
+    kept: Measure,
     runs: &[u32],
     tables: &mut Tables,
     quiet: bool,
 ) -> Result<bool, Failure> {
     let mut plan = plan.clone();
-    plan.grid.measure = Measure { nodes: true, ..Measure::default() };
+    plan.grid.measure = kept;
     let stop = interruption(quiet);
     let progress = Progress::new(quiet, runs.len(), runs.iter().map(|&run| plan.jobs(run)).sum());
     let mut written = 0;
@@ -174,7 +175,8 @@ fn write_placements(
     let watch = Watch { jobs_done: &jobs_done, ..Watch::new(&stop) };
     let ran = run_plan(&plan, traces, runs, Turn::InOrder, watch, |_, outcome| {
         let result = outcome.map_err(Failure::data)?;
-        tables.write_allocations(&result).map_err(|e| Failure::output("results", e))?;
+        let kept = tables.write_jobs(&result).and_then(|()| tables.write_allocations(&result));
+        kept.map_err(|e| Failure::output("results", e))?;
         progress.cell_done();
         written += 1;
         Ok::<_, Failure>(true)

@@ -20,7 +20,7 @@ use crate::cli::stdout::stdout;
 use crate::experiment::grid::ParameterGrid;
 use crate::experiment::journal::Journal;
 use crate::experiment::sweep::{Plan, Shard, SweepError, pending, run_sweep};
-use crate::experiment::{RunResult, Watch};
+use crate::experiment::{Measure, RunResult, Watch};
 use crate::files::Folder;
 use crate::number::{counted, fixed, grouped};
 
@@ -92,9 +92,10 @@ pub fn run(args: &SweepArgs, command: &[OsString]) -> Result<Exit, Failure> {
     }
     if shard.is_whole() {
         let journals = std::slice::from_mut(&mut journal);
-        let placements = args.placements.then_some(&traces[..]);
+        let kept = Measure { jobs: args.job_table, nodes: args.placements, ..Measure::default() };
+        let again = (kept != Measure::default()).then_some((&traces[..], kept));
         session.reads(inputs);
-        let extras = Extras { placements, baseline, sorting };
+        let extras = Extras { again, baseline, sorting };
         results::write(session, &plan, builds, journals, tally.finished, extras)
     } else {
         finished_shard(&plan, shard, &journal)

@@ -45,7 +45,12 @@ impl Contended {
 
     /// A row for each job.
     pub fn job_rows(&self) -> impl Iterator<Item = ContendedJob<'_>> {
-        self.result.jobs.iter().map(|job| ContendedJob { run: self.run, job })
+        // Both are in order of submission; the run may lack jobs of the trace.
+        let mut jobs = self.trace.workload.jobs.iter();
+        self.result.jobs.iter().map(move |job| {
+            let own = jobs.find(|own| own.number == job.number);
+            ContendedJob { run: self.run, submit: own.map(|own| own.submit), job }
+        })
     }
 }
 
@@ -131,6 +136,8 @@ impl Table for Contended {
 pub struct ContendedJob<'a> {
     /// Number of the run.
     pub run: u32,
+    /// Submission in the trace, in seconds.
+    pub submit: Option<i64>,
     /// The job.
     pub job: &'a JobContention,
 }
@@ -146,6 +153,7 @@ impl Table for ContendedJob<'_> {
         let mut columns = vec![
             run_column(|of: &Self| of.run),
             Column::new("job", "", "job number in the trace", |of: &Self| of.job.number),
+            Column::new("submit", "s", "submission, in trace time", |of: &Self| of.submit),
             Column::new("size", "processors", "processors that a job asks for", |of: &Self| of.job.size),
             Column::new("packets", "packets", "packets sent", |of: &Self| of.job.packets),
             Column::new("target_cycles", "cycles", "time it should take alone: run time x scale", |of: &Self| of.job.target),

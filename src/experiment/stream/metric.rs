@@ -23,6 +23,8 @@ pub(super) struct Replication<'a> {
     /// If jobs live by their messages: all of these, and the sum of the jobs' weighted
     /// dispersals.
     pub messages: Option<(Totals, f64)>,
+    /// Over all jobs, in hops: the sum of their pairwise L1, and that of their mean distances of a pair.
+    pub distances: [f64; 2],
 }
 
 impl Replication<'_> {
@@ -147,6 +149,8 @@ metrics! {
     MeanBlocking: "mean_blocking" ["cycles"] "mean over the sending jobs of the mean waits of their packets' headers; null if none sends", "Mean blocking time of jobs (cycles)", |r| r.of_senders(|all| all.blocking);
     MeanHops: "mean_hops" ["links"] "mean over the sending jobs of the mean links of their packets' paths; null if none sends", "Mean path length of jobs (links)", |r| r.of_senders(|all| all.hops);
     Packets: "packets_per_job" ["packets"] "mean packets of a job", "Packets of a job (packets)", |r| r.of_messages(|(all, _)| all.packets as f64);
+    PairwiseL1: "mean_pairwise_l1" ["hops"] "mean over jobs of the sum of hop distances over all pairs of the processors asked for, not of those lost to internal fragmentation; one-processor jobs count as 0, and those of which a log that is repeated does not tell where they ran not at all; of a size of which it tells nothing null", "Mean pairwise L1 (hops)", |r| r.distances[0] / r.jobs();
+    PairDistance: "mean_pair_distance" ["hops"] "mean over jobs of the mean hop distance of two processors of a job; one-processor jobs count as 0", "Mean distance of a pair (hops)", |r| r.distances[1] / r.jobs();
     WeightedDispersal: "mean_weighted_dispersal" ["processors"] "mean of dispersal times the job's processors, those lost to internal fragmentation included; null if not measured", "Weighted dispersal (processors)", |r| r.of_messages(|(_, weighted)| *weighted);
 }
 

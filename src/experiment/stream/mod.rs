@@ -69,7 +69,7 @@ pub enum Life {
 impl Point {
     /// Arrivals per time unit: of the numbers whose inverse is the mean time between arrivals
     /// the one that is written shortest, which is the one that was asked for.
-    pub fn load(&self) -> f64 {
+    pub fn arrivals(&self) -> f64 {
         let mean = self.stream.arrivals.mean();
         let load = 1.0 / mean;
         let written = (0..17).filter_map(|digits| format!("{load:.digits$e}").parse().ok());
@@ -94,7 +94,7 @@ impl Point {
         };
         // Debug quotes every text and has no line breaks: no two points run into each other.
         CellId::of(&format!(
-            "replay stream 1\n{topology}\n{stream:?}\n{scheduler}\n{strategy}\n{life}\n{seed}\n\
+            "replay stream 2\n{topology}\n{stream:?}\n{scheduler}\n{strategy}\n{life}\n{seed}\n\
              {rule:?}\n{watched:?}\n{counting:?}\n"
         ))
     }
@@ -121,8 +121,8 @@ impl Point {
             C::new("service", "", "distribution of the service times; null if jobs live by their messages", move |row| of(row).messages().is_none().then(|| of(row).stream.service.to_string())),
             C::new("pattern", "", "communication pattern; null if jobs live by their run times", move |row| of(row).messages().map(|messages| messages.program.pattern().to_string())),
             C::new("flits", "flits", "flits of a packet; null if jobs live by their run times", move |row| of(row).messages().map(|messages| messages.options.flits)),
-            C::new("load", "arrivals per time unit", "offered load", move |row| of(row).load()),
-            C::new("offered_share", "", "processor-time that jobs ask for over what the machine has; null if jobs live by their messages", move |row| of(row).offered_load()),
+            C::new("arrivals", "arrivals per time unit", "mean rate at which jobs arrive", move |row| of(row).arrivals()),
+            C::new("offered_load", "", "processor-time that jobs ask for over what the machine has; null if jobs live by their messages", move |row| of(row).offered_load()),
             C::new("scheduler", "", "scheduler", move |row| of(row).scheduler.to_string()),
             C::new("allocator", "", "allocator without its tie vector", move |row| of(row).allocator.without_tie().to_string()),
             C::new("tie", "", "tie vector SR,AF,WF,BF or auto; null without tie-breaking", move |row| of(row).allocator.tie().map(|tie| tie.to_string())),
@@ -133,7 +133,7 @@ impl Point {
 impl fmt::Display for Point {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { topology, scheduler, allocator, stream, life, counting: _ } = self;
-        write!(f, "{topology} {} load {} ", stream.sides, self.load())?;
+        write!(f, "{topology} {} arrivals {} ", stream.sides, self.arrivals())?;
         if let Life::Messages(messages) = life {
             write!(f, "{} ", messages.program.pattern())?;
         }
@@ -276,7 +276,7 @@ mod tests {
                 life: Life::RunTimes,
                 counting: Counting::default(),
             };
-            prop_assert_eq!(point.load(), load);
+            prop_assert_eq!(point.arrivals(), load);
         }
     }
 }

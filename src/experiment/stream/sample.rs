@@ -2,17 +2,19 @@
 
 use super::metric::Replication;
 use super::{Life, Point, Sample};
+use crate::allocator::reduced::Reduction;
 use crate::allocator::{Allocator, Census};
 use crate::cluster;
 use crate::experiment::{Pace, Watch};
+use crate::metrics::locality::mean_distance;
 use crate::metrics::{Locality, Shared, SystemRecorder};
 use crate::naming::NameError;
 use crate::network::traffic::TrafficError;
 use crate::simulation::{CoupledError, Observer, Overhead, Scene, Service, simulate};
 use crate::stop::{Stop, Stopped};
-use crate::topology::NodeId;
-use crate::workload::JobId;
+use crate::topology::{NodeId, Topology};
 use crate::workload::stochastic::{StochasticError, Stream};
+use crate::workload::{Job, JobId};
 
 /// A replication that cannot be run.
 #[derive(Debug, thiserror::Error)]
@@ -57,28 +59,30 @@ pub fn sample(
     let mut allocator = point.allocator.build(&point.topology, own_seed)?;
     allocator.stopped_by(stop);
     let paced = Paced(Pace::new(watch, stream.jobs.len()).counted());
-    let dispersal = Dispersal { locality: Locality::new(&point.topology), weighted: 0.0 };
-    let mut observers = ((SystemRecorder::new(stream.jobs.len()), paced), dispersal);
+    let of_messages = matches!(point.life, Life::Messages(_));
+    let distances = Distances::new(&point.topology, &stream.jobs, of_messages);
+    let mut observers = ((SystemRecorder::new(stream.jobs.len()), paced), distances);
     let scene = scene(point, &stream, stop);
     let (overhead, shared, messages) = match &point.life {
         Life::RunTimes => {
             let ticks = f64::from(stream.ticks_per_unit);
             let mut service = cluster::service(&point.topology, allocator.as_ref(), ticks);
-            let observer = &mut observers.0;
-            let overhead = run(point, scene, allocator.as_mut(), service.as_mut(), observer)?;
+            let overhead = run(point, scene, allocator.as_mut(), service.as_mut(), &mut observers)?;
             (overhead, Shared::of(&point.topology, service.as_ref()), None)
         }
         Life::Messages(messages) => {
             let mut network =
                 messages.on(&point.topology, own_seed, None)?.stopped_by(stop.clone());
             let overhead = run(point, scene, allocator.as_mut(), &mut network, &mut observers)?;
-            (overhead, None, Some((*network.totals(), observers.1.weighted)))
+            (overhead, None, Some((*network.totals(), observers.1.weighted_dispersal)))
         }
     };
     let recorder = &observers.0.0;
     let system = recorder.metrics_where(shared, 0, point.topology.processors(), &overhead);
     let counted = counted(recorder.ends(), point.counting.warm_up as usize);
-    let replication = Replication { stream: &stream, recorder, counted, system, messages };
+    let distances = observers.1.sums();
+    let replication =
+        Replication { stream: &stream, recorder, counted, system, messages, distances };
     let by_size = if point.counting.by_size { replication.by_size() } else { Default::default() };
     Ok(Sample { metrics: replication.metrics(), by_size })
 }
@@ -119,15 +123,55 @@ impl Observer for Paced<'_> {
     }
 }
 
-/// Notes where jobs are.
-struct Dispersal {
+/// Sums distances between the processors of jobs, once for each allocation.
+struct Distances<'a> {
     locality: Locality,
-    weighted: f64,
+    topology: &'a Topology,
+    jobs: &'a [Job],
+    /// Points of the job that starts next, if it gets fewer than it asks for.
+    reduced: Option<u32>,
+    pairwise_l1: u64,
+    mean_pair: f64,
+    /// Whether to sum dispersals as well.
+    disperses: bool,
+    weighted_dispersal: f64,
 }
 
-impl Observer for Dispersal {
-    fn started(&mut self, _: JobId, _: i64, nodes: &[NodeId], _: Option<Census>) {
-        self.weighted += self.locality.placement(nodes, nodes.len() as u32).weighted_dispersal;
+impl<'a> Distances<'a> {
+    fn new(topology: &'a Topology, jobs: &'a [Job], disperses: bool) -> Self {
+        Self {
+            locality: Locality::new(topology),
+            topology,
+            jobs,
+            reduced: None,
+            pairwise_l1: 0,
+            mean_pair: 0.0,
+            disperses,
+            weighted_dispersal: 0.0,
+        }
+    }
+
+    /// Over all jobs the sum of their pairwise L1 and that of their mean distances of a pair, in hops.
+    fn sums(&self) -> [f64; 2] {
+        [self.pairwise_l1 as f64, self.mean_pair]
+    }
+}
+
+impl Observer for Distances<'_> {
+    fn reduced(&mut self, _: JobId, _: u32, reduction: &Reduction) {
+        self.reduced = Some(reduction.request.size);
+    }
+
+    fn started(&mut self, id: JobId, _: i64, nodes: &[NodeId], _: Option<Census>) {
+        let size = self.jobs[id.index()].size;
+        let points = self.reduced.take().unwrap_or_else(|| self.topology.points(size));
+        let pairwise_l1 = self.locality.between(nodes, points);
+        self.pairwise_l1 += pairwise_l1;
+        self.mean_pair += mean_distance(pairwise_l1, points);
+        if self.disperses {
+            let placement = self.locality.placement(nodes, nodes.len() as u32);
+            self.weighted_dispersal += placement.weighted_dispersal;
+        }
     }
 }
 

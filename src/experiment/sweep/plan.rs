@@ -75,6 +75,9 @@ pub struct PlannedTrace {
     pub source: String,
     /// BLAKE3 digest of its uncompressed text.
     pub digest: String,
+    /// Time 0 of the trace, in seconds since 1970-01-01 UTC, if its header has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unix_start_time: Option<i64>,
     /// BLAKE3 digest of the jobs as they are replayed.
     pub jobs_digest: String,
     /// BLAKE3 digest of when they started, if cells go by that.
@@ -136,6 +139,7 @@ impl PlannedTrace {
             name: workload.name.clone(),
             source: workload.source.display().to_string(),
             digest: workload.digest.clone(),
+            unix_start_time: workload.header.unix_start_time(),
             jobs_digest: match &trace.chains().follows[..] {
                 [] => jobs_digest(&workload.jobs),
                 follows => chains_digest(&workload.jobs, follows),

@@ -416,7 +416,7 @@ mod tests {
     fn load_is_work_over_capacity() {
         let at = |system, load| point(system, Some(load), BUDDY, 1000).expect("a point");
         let uniform = at(System::Cube { normal: false }, 70);
-        assert!((uniform.load() - 256.0 / (255.0 / 8.0 * 5.0) * 0.7).abs() < 1e-12);
+        assert!((uniform.arrivals() - 256.0 / (255.0 / 8.0 * 5.0) * 0.7).abs() < 1e-12);
         for system in [System::Cube { normal: true }, System::Mesh { square: true }] {
             let share = at(system, 40).offered_load().expect("run times");
             assert!((share - 0.4).abs() < 1e-12, "{share}");

@@ -1,5 +1,6 @@
 use super::html::{rounded, shown};
 use super::{Csv, Folder, MOST_ROWS, page, sentences};
+use crate::experiment::compare::JobRow;
 
 fn csv(text: &str) -> Csv {
     let mut rows = text.lines().map(|line| line.split('|').map(str::to_string).collect());
@@ -48,12 +49,12 @@ fn the_first_of_each_setting_is_named() {
 #[test]
 fn jobs_say_what_can_be_told() {
     let mut folder = folder("run", &[("runs", RUNS)]);
-    let job = |run: i64, i: i64| crate::experiment::compare::JobRow {
+    let job = |run: i64, i: i64| JobRow {
         number: i,
         submit: 50_000 * i,
         start: 50_000 * i,
         size: 4,
-        measures: [1.0, 2.0, 1.0, 20.0 - run as f64, 2.0],
+        measures: JobRow::measures([1.0, 2.0, 1.0, 20.0 - run as f64, 2.0]),
     };
     let jobs = |run: i64| Ok::<_, ()>((0..100).map(|i| job(run, i)).collect());
     folder.told = super::told(&folder, jobs).expect("no errors");

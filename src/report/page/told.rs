@@ -1,6 +1,6 @@
 //! What the jobs of two strategies tell of the difference between them.
 
-use crate::experiment::compare::{Compared, JobRow, MEASURES, Pairs, correct};
+use crate::experiment::compare::{Compared, JobRow, Pairs, REPLAYED, correct};
 use crate::metrics::blocks::FEWEST;
 use crate::number::fixed;
 
@@ -71,9 +71,9 @@ impl Told {
             Ok::<_, E>(pairs)
         };
         let compare = |pairs: &Pairs, other: &Runs, measure: &str| {
-            let at = MEASURES.iter().position(|one| *one == measure)?;
+            let at = REPLAYED.measures.iter().position(|one| *one == measure)?;
             let all = [1, i64::MAX];
-            let compared = pairs.compare([&other.name, &first.name], at, all);
+            let compared = pairs.compare([&other.name, &first.name], (&REPLAYED, at), all);
             (compared.jobs > 0).then_some(compared)
         };
         let mut told = Self { strategies: ranked.len(), ..Self::default() };
@@ -202,7 +202,13 @@ mod tests {
             submit: i * DAY / 2,
             start: i * DAY / 2,
             size: 4,
-            measures: [turnaround - 10.0, turnaround, 1.0, pairwise(i), pairwise(i) / 6.0],
+            measures: JobRow::measures([
+                turnaround - 10.0,
+                turnaround,
+                1.0,
+                pairwise(i),
+                pairwise(i) / 6.0,
+            ]),
         };
         (0..200).map(job).collect()
     }

@@ -47,7 +47,7 @@ const RULES: [Rule; 3] = [
     Rule {
         kinds: &["stream"],
         table: "stream",
-        group: &["topology", "sides", "service", "pattern", "flits", "load", "scheduler"],
+        group: &["topology", "sides", "service", "pattern", "flits", "arrivals", "scheduler"],
         metric: "turnaround_time",
         margin: Some("turnaround_time_pm"),
         by_jobs: false,

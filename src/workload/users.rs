@@ -1,0 +1,46 @@
+//! The users who submitted the jobs of a log (SWF field 12).
+
+use super::job::Job;
+
+/// Users by line of the log, ascending. They are kept beside the jobs, since schedulers do not go by them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Users(Vec<(u32, i64)>);
+
+impl Users {
+    /// Adds the user of the record in the next line; less than 0 is unknown.
+    pub(super) fn push(&mut self, line: u64, user: i64) {
+        if let (Ok(line), true) = (u32::try_from(line), user >= 0) {
+            self.0.push((line, user));
+        }
+    }
+
+    /// The number of the user who submitted a job; `None` if the log does not have it.
+    pub fn of(&self, job: &Job) -> Option<i64> {
+        let at = self.0.binary_search_by_key(&job.line, |&(line, _)| line).ok()?;
+        Some(self.0[at].1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::workload::{Policy, Window, Workload};
+
+    #[test]
+    fn users_stay_with_their_jobs() {
+        let job = |number: u32, submit: u32, user: i64| {
+            format!("{number} {submit} 0 60 4 -1 -1 4 60 -1 1 {user} -1 -1 -1 -1 -1 -1\n")
+        };
+        // The second is submitted first; the third has no user.
+        let trace = ["; MaxProcs: 16\n".to_string(), job(1, 9, 7), job(2, 5, 0), job(3, 9, -1)];
+        let workload = Workload::from_reader(
+            trace.concat().as_bytes(),
+            "tiny.swf",
+            &Policy::JOHNSON,
+            &Window::ALL,
+            Default::default(),
+        );
+        let workload = workload.expect("a trace");
+        let users = workload.jobs.iter().map(|job| (job.number, workload.users.of(job)));
+        assert_eq!(users.collect::<Vec<_>>(), [(2, Some(0)), (1, Some(7)), (3, None)]);
+    }
+}

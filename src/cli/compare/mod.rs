@@ -4,6 +4,7 @@ mod projection;
 mod schedule;
 mod table;
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -17,9 +18,10 @@ use crate::cli::exit::{Exit, Failure, tell};
 use crate::cli::print::{SortArg, TableArgs};
 use crate::cli::stdout::stdout;
 use crate::cli::words::one;
-use crate::experiment::compare::{Compared, MEASURES, Pairs, RunRow, SAMPLES};
+use crate::experiment::compare::{Compared, JobRow, MEASURES, Pairs, RunRow, SAMPLES};
 use crate::experiment::moved::Moved;
-use crate::frame::read::{self, ReadError};
+use crate::files::ResultFolder;
+use crate::frame::read::{self, JobsTable, ReadError};
 use crate::metrics::bootstrap::FEWEST;
 use crate::number::{counted, fixed, grouped};
 use crate::shown::shown;
@@ -108,12 +110,12 @@ pub fn run(args: &CompareArgs) -> Result<Exit, Failure> {
     if let Some(dir) = &args.plots {
         super::output::writable(dir)?;
     }
-    let base = Runs::read(&args.base)?;
     let Some(other) = &args.other else {
         // The definition asks for both of them.
-        return axes.map_or(Ok(Exit::Done), |axes| project(args, axes, &base));
+        return axes.map_or(Ok(Exit::Done), |axes| project(args, axes));
     };
-    let others = Runs::read(other)?;
+    let [base, others] = [&args.base, other].map(|text| Runs::read(text, &Wanted::Jobs));
+    let (base, others) = (base?, others?);
     if args.schedule {
         return schedules(args, &base, &others);
     }
@@ -177,7 +179,7 @@ pub fn run(args: &CompareArgs) -> Result<Exit, Failure> {
 }
 
 /// One folder by two properties of its runs.
-fn project(args: &CompareArgs, axes: Axes, runs: &Runs) -> Result<Exit, Failure> {
+fn project(args: &CompareArgs, axes: Axes) -> Result<Exit, Failure> {
     if args.by_size || !args.fail_if_worse.is_empty() {
         let message = "--by-size and --fail-if-worse: are for two folders";
         return Err(Failure::usage_message(message));
@@ -187,7 +189,9 @@ fn project(args: &CompareArgs, axes: Axes, runs: &Runs) -> Result<Exit, Failure>
     let named = if args.measure.is_empty() { &usual[..] } else { &args.measure };
     let measures: Vec<_> =
         named.iter().map(|name| projection::measure(name.trim())).collect::<Result<_, _>>()?;
-    let (mut projected, sheets) = projection::of_values(axes, runs, &measures)?;
+    let names: Vec<&str> = measures.iter().map(|column| column.name).collect();
+    let runs = Runs::read(&args.base, &Wanted::Columns(&names))?;
+    let (mut projected, sheets) = projection::of_values(axes, &runs, &measures)?;
     if let Some(sorting) = sorting {
         projected.sort_by(|a, b| sorting.order(a, b));
     }
@@ -217,8 +221,7 @@ fn jobs(
     [first, second]: [&RunRow; 2],
 ) -> Result<([String; 2], Pairs), Failure> {
     same_log([base, others], [first, second])?;
-    let jobs = |runs: &Runs, run: &RunRow| read::jobs(&runs.dir, run.run).map_err(bad);
-    let pairs = Pairs::new(&jobs(base, first)?, &jobs(others, second)?);
+    let pairs = Pairs::new(&base.jobs(first)?, &others.jobs(second)?);
     // Where both have one name, the folders tell them apart.
     let mut names = [first.name(), second.name()];
     if names[0] == names[1] {
@@ -243,14 +246,29 @@ fn jobs(
 /// The runs of a folder that are meant.
 struct Runs {
     text: String,
-    dir: PathBuf,
     runs: Vec<RunRow>,
+    data: Data,
     /// What the folder says of itself; null if that cannot be read.
     manifest: serde_json::Value,
 }
 
+/// What is read of a folder beside its runs.
+enum Wanted<'a> {
+    /// Their jobs.
+    Jobs,
+    /// Columns of numbers of the table of runs.
+    Columns(&'a [&'a str]),
+}
+
+/// What was read of it.
+enum Data {
+    Jobs(JobsTable),
+    /// By the number of a run, its values in the order of the columns.
+    Columns(HashMap<i64, Vec<f64>>),
+}
+
 impl Runs {
-    fn read(text: &str) -> Result<Self, Failure> {
+    fn read(text: &str, wanted: &Wanted<'_>) -> Result<Self, Failure> {
         let (dir, number) = match text.rsplit_once(':') {
             // A folder may have a colon in its name.
             Some((dir, number)) if !Path::new(text).exists() => match number.parse::<i64>() {
@@ -260,7 +278,16 @@ impl Runs {
             _ => (text, None),
         };
         let dir = PathBuf::from(dir);
-        let mut runs = read::runs(&dir).map_err(bad)?;
+        let read = |folder: &ResultFolder| {
+            let runs = read::runs(folder)?;
+            let data = match wanted {
+                Wanted::Jobs => Data::Jobs(JobsTable::open(folder)?),
+                Wanted::Columns(names) => Data::Columns(read::values(folder, names)?),
+            };
+            Ok((runs, data, folder.manifest().map(<[u8]>::to_vec)))
+        };
+        let read = ResultFolder::read(&dir, read, ReadError::is_transient);
+        let (mut runs, data, manifest) = read.map_err(bad)?;
         if let Some(number) = number {
             let last = runs.iter().map(|run| run.run).max().unwrap_or(0);
             runs.retain(|run| run.run == number);
@@ -274,9 +301,24 @@ impl Runs {
         if runs.is_empty() {
             return Err(Failure::data(anyhow::anyhow!("{text} has no runs")));
         }
-        let manifest = std::fs::read(dir.join("manifest.json")).ok();
         let manifest = manifest.and_then(|text| serde_json::from_slice(&text).ok());
-        Ok(Self { text: text.to_string(), dir, runs, manifest: manifest.unwrap_or_default() })
+        Ok(Self { text: text.to_string(), runs, data, manifest: manifest.unwrap_or_default() })
+    }
+
+    /// The jobs of a run; none if they were not read.
+    fn jobs(&self, run: &RunRow) -> Result<Vec<JobRow>, Failure> {
+        match &self.data {
+            Data::Jobs(jobs) => jobs.of(run.run).map_err(bad),
+            Data::Columns(_) => Ok(Vec::new()),
+        }
+    }
+
+    /// The value of a run in one of the columns, if they were read.
+    fn value(&self, run: &RunRow, column: usize) -> Option<f64> {
+        match &self.data {
+            Data::Jobs(_) => None,
+            Data::Columns(values) => values.get(&run.run)?.get(column).copied(),
+        }
     }
 
     /// The digest of a log's text, if the manifest has it.

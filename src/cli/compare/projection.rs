@@ -7,7 +7,6 @@ use crate::cli::exit::Failure;
 use crate::cli::words::one;
 use crate::experiment::RunResult;
 use crate::experiment::compare::{Compared, RunRow};
-use crate::frame::read;
 use crate::number::fixed;
 use crate::report::{Align, Sheet};
 use crate::table::{Column, Table};
@@ -136,8 +135,6 @@ pub fn of_values(
     measures: &[Column<RunResult>],
 ) -> Result<(Vec<Projected>, Vec<Sheet>), Failure> {
     axes.check(runs.runs.iter())?;
-    let names: Vec<&str> = measures.iter().map(|column| column.name).collect();
-    let values = read::values(&runs.dir, &names).map_err(Failure::data)?;
     let rows = distinct(runs.runs.iter().map(|run| value(run, axes.row)));
     let cols = distinct(runs.runs.iter().map(|run| value(run, axes.col)));
     let (mut projected, mut sheets) = (Vec::new(), Vec::new());
@@ -150,7 +147,7 @@ pub fn of_values(
             let mut of_row = Vec::new();
             for col in &cols {
                 let here = |run: &&RunRow| axes.place(run) == [row.clone(), col.clone()];
-                let of = |run: &RunRow| values.get(&run.run).map(|values| values[i]);
+                let of = |run: &RunRow| runs.value(run, i);
                 let all: Vec<f64> = runs.runs.iter().filter(here).filter_map(of).collect();
                 let mean = all.iter().sum::<f64>() / all.len() as f64;
                 if !all.is_empty() {

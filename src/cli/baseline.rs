@@ -10,7 +10,8 @@ use super::exit::{Failure, tell};
 use crate::experiment::compare::{REPLAYED, RunRow};
 use crate::experiment::sweep::Plan;
 use crate::experiment::{RunKey, RunResult};
-use crate::frame::read;
+use crate::files::ResultFolder;
+use crate::frame::read::{self, ReadError};
 use crate::report::RunChange;
 use crate::table::{Column, Table, Value};
 
@@ -61,9 +62,12 @@ impl BaselineArg {
     /// Reads the folder, before any work. It must have a run of the plan.
     pub fn read(&self, plan: &Plan, quiet: bool) -> Result<Option<Arc<Baseline>>, Failure> {
         let Some(dir) = &self.baseline else { return Ok(None) };
-        let rows = read::runs(dir, &REPLAYED).map_err(Failure::data)?;
         let names = COMPARED.map(|(name, ..)| name);
-        let mut values = read::values(dir, &REPLAYED, &names).map_err(Failure::data)?;
+        let both = |folder: &ResultFolder| {
+            Ok((read::runs(folder, &REPLAYED)?, read::values(folder, &REPLAYED, &names)?))
+        };
+        let both = ResultFolder::read(dir, both, ReadError::is_transient);
+        let (rows, mut values) = both.map_err(Failure::data)?;
         let known = rows.into_iter().filter_map(|row| Some((row.key, values.remove(&row.run)?)));
         let baseline = Baseline(known.collect());
         let mut keys = HashSet::new();

@@ -29,6 +29,7 @@ use crate::experiment::contention::{
     Contended, Isolation, Messages, Stage, TOLERANCE, TraceError, TraceRun, contended_id, isolate,
     run_trace,
 };
+use crate::experiment::journal::CellId;
 use crate::experiment::shaken::{Estimates, ShakenRow};
 use crate::experiment::{Admitted, Cell, RunKey, Trace, TurnedAway, Watch};
 use crate::frame::FrameError;
@@ -153,7 +154,9 @@ pub fn run(args: &ContendArgs, command: &[OsString]) -> Result<Exit, Failure> {
         let [trace, ..] = plan.places(run as u32);
         contended_id(&plan.traces[trace].jobs_digest, cell, shake, &digest, args.scale)
     });
-    let mut contended = Resumed::begin(&mut session, ids.collect())?;
+    let ids: Vec<CellId> = ids.collect();
+    session.configure(&ids.iter().map(ToString::to_string).collect::<Vec<_>>())?;
+    let mut contended = Resumed::begin(&mut session, ids)?;
     // Jobs are measured alone where they are to run; what draws nothing is the same for all seeds.
     let missing: Vec<&Cell> = contended.missing().map(|place| &admitted[place]).collect();
     let alone = |cell: &Cell| if messages.program.draws() { cell.seed } else { plan.grid.seeds[0] };

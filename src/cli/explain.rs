@@ -77,6 +77,8 @@ pub fn run(args: &ExplainArgs, command: &[OsString]) -> Result<Exit, Failure> {
         "explain: allocator recorded puts jobs where the log says; there is nothing to explain";
     let (loaded, cell) = Loaded::one(&args.grid, "explain", why, quiet)?;
     session.reads(loaded.inputs());
+    let plan = loaded.plan.digest().map_err(Failure::usage)?;
+    session.configure(&serde_json::json!({"plan": plan, "job": args.job}))?;
     let cell = &cell;
     let stop = interruption(quiet);
     let mut tally = Tally::of("explanations", 1);

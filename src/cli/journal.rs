@@ -32,6 +32,9 @@ pub struct PlanFile {
     /// Builds that ran cells before that of the plan.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub earlier_builds: Vec<Build>,
+    /// Digest of the traces and the measure that a search evaluates, see its journal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub evaluated: Option<String>,
     /// The build, and the cells of a sweep or a shard of a search.
     pub plan: serde_json::Value,
 }
@@ -39,7 +42,7 @@ pub struct PlanFile {
 impl PlanFile {
     /// That of a sweep.
     pub fn of_sweep(shard: String, earlier_builds: Vec<Build>, plan: serde_json::Value) -> Self {
-        Self { kind: None, shard: Some(shard), earlier_builds, plan }
+        Self { kind: None, shard: Some(shard), earlier_builds, evaluated: None, plan }
     }
 
     /// That of a shard of a command that is not a sweep; `plan` says the build.
@@ -49,7 +52,8 @@ impl PlanFile {
         earlier_builds: Vec<Build>,
         plan: serde_json::Value,
     ) -> Self {
-        Self { kind: Some(kind.name().to_string()), shard: Some(shard), earlier_builds, plan }
+        let kind = Some(kind.name().to_string());
+        Self { kind, shard: Some(shard), earlier_builds, evaluated: None, plan }
     }
 
     /// The command.
@@ -61,7 +65,8 @@ impl PlanFile {
     pub fn of(kind: Kind) -> serde_json::Result<Self> {
         let plan = serde_json::to_value(Build::this())?;
         let kind = Some(kind.name().to_string());
-        Ok(Self { kind, shard: None, earlier_builds: Vec::new(), plan })
+        let earlier_builds = Vec::new();
+        Ok(Self { kind, shard: None, earlier_builds, evaluated: None, plan })
     }
 
     /// The text of a folder's plan; `None` if it has none.
@@ -70,7 +75,7 @@ impl PlanFile {
     }
 
     /// A folder's plan, of whatever version; `None` if it has none of this program.
-    fn read(dir: &Dir) -> Option<Self> {
+    pub fn of_folder(dir: &Dir) -> Option<Self> {
         let file: Self = serde_json::from_slice(&Self::text(dir).ok()??).ok()?;
         let sweep = file.kind.is_none();
         (file.plan["version"].is_string() && (!sweep || file.plan["grid"].is_object()))
@@ -91,7 +96,7 @@ impl PlanFile {
 
 /// Whether a folder's plan is one of this program, of whatever version.
 pub fn is_plan(dir: &Dir) -> bool {
-    PlanFile::read(dir).is_some()
+    PlanFile::of_folder(dir).is_some()
 }
 
 /// Which command's journal a folder has, or what looks like one; `None` without.
@@ -99,7 +104,7 @@ pub fn journal_of(dir: &Dir) -> Option<String> {
     let sweep = || Kind::Sweep.name().to_string();
     dir.has(JOURNAL_FILE)
         .unwrap_or(true)
-        .then(|| PlanFile::read(dir).and_then(|file| file.kind).unwrap_or_else(sweep))
+        .then(|| PlanFile::of_folder(dir).and_then(|file| file.kind).unwrap_or_else(sweep))
 }
 
 /// The other builds that ran cells of a folder. A folder goes on only under the build that

@@ -22,6 +22,7 @@ mod compatible;
 mod complete;
 mod contend;
 mod cost;
+mod earlier;
 mod estimates;
 mod every;
 mod exit;

@@ -10,7 +10,8 @@ use super::exit::{Exit, Failure, tell};
 use super::kind::Kind;
 use super::list;
 use crate::experiment::compare::REPLAYED;
-use crate::frame::read::JobsTable;
+use crate::files::{ResultError, ResultFolder};
+use crate::frame::read::{JobsTable, ReadError};
 use crate::number::grouped;
 use crate::report::page::{Csv, DOCTYPE, Folder, FolderError, is_published, page, told};
 
@@ -46,11 +47,7 @@ pub fn run(args: &ReportArgs) -> Result<Exit, Failure> {
     for path in &args.of {
         match path.is_dir() {
             true => {
-                let mut folder = Folder::read(path, tables).map_err(bad)?;
-                if JobsTable::path(path, &REPLAYED).is_file() {
-                    let jobs = JobsTable::open(path, &REPLAYED).map_err(Failure::data)?;
-                    folder.told = told(&folder, |run| jobs.of(run)).map_err(Failure::data)?;
-                }
+                let folder = ResultFolder::read(path, read, Unread::is_transient).map_err(bad)?;
                 if !folder.missing.is_empty() && !args.quiet {
                     let files = folder.missing.join(", ");
                     tell(format_args!("{}: no longer has {files}", folder.name));
@@ -68,6 +65,40 @@ pub fn run(args: &ReportArgs) -> Result<Exit, Failure> {
         tell(format_args!("{}: {kilobytes} kB", args.write.display()));
     }
     Ok(Exit::Done)
+}
+
+/// Why a folder is not on the page.
+#[derive(Debug, thiserror::Error)]
+enum Unread {
+    #[error(transparent)]
+    Folder(#[from] FolderError),
+    #[error(transparent)]
+    Jobs(#[from] ReadError),
+    #[error(transparent)]
+    Results(#[from] ResultError),
+}
+
+impl Unread {
+    fn is_transient(&self) -> bool {
+        match self {
+            Self::Folder(error) => error.is_transient(),
+            Self::Jobs(error) => error.is_transient(),
+            Self::Results(error) => error.is_transient(),
+        }
+    }
+}
+
+/// Reads a folder with what its jobs tell, if it lists them.
+fn read(results: &ResultFolder) -> Result<Folder, Unread> {
+    let mut folder = Folder::read(results, tables)?;
+    if results.files().iter().any(|file| file.name == JobsTable::file(&REPLAYED)) {
+        match JobsTable::open(results, &REPLAYED) {
+            Ok(jobs) => folder.told = told(&folder, |run| jobs.of(run))?,
+            Err(ReadError::Results(ResultError::Missing(_))) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(folder)
 }
 
 /// Refuses to write over a file that is no page: it may be what the page is made of.
@@ -90,7 +121,7 @@ fn tables(kind: &str) -> &'static [&'static str] {
 }
 
 fn checks(path: &Path) -> Result<Csv, Failure> {
-    let csv = Csv::read(path).map_err(bad)?;
+    let csv = Csv::read(path).map_err(|error| bad(error.into()))?;
     match is_published(&csv) && !csv.rows.is_empty() {
         true => Ok(csv),
         false => Err(Failure::data(anyhow::anyhow!(
@@ -100,9 +131,9 @@ fn checks(path: &Path) -> Result<Csv, Failure> {
     }
 }
 
-fn bad(error: FolderError) -> Failure {
+fn bad(error: Unread) -> Failure {
     match error {
-        error @ FolderError::Read { .. } => Failure::usage(error),
+        error @ Unread::Folder(FolderError::Read { .. }) => Failure::usage(error),
         error => Failure::data(error),
     }
 }

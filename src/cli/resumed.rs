@@ -1,5 +1,6 @@
 //! Commands that go on where they were interrupted, by the journal in their folder.
 
+use std::collections::HashSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde::Serialize;
@@ -25,6 +26,10 @@ impl<R: Serialize + DeserializeOwned> Kept<R> {
     /// Opens or begins that of the session's folder, if it has one; `plan` says whose it is.
     pub fn begin(session: &mut Session, plan: PlanFile) -> Result<Option<Self>, Failure> {
         let Some(dir) = session.keep_journal()? else { return Ok(None) };
+        let before = PlanFile::of_folder(&dir).and_then(|before| before.evaluated);
+        if before.is_some_and(|before| plan.evaluated.as_ref().is_some_and(|now| before != *now)) {
+            return Err(of_others(&dir));
+        }
         // First: a journal without a plan is taken for that of a sweep.
         plan.write(&dir)?;
         let journal = Mutex::new(journal::open(&dir, session.is_quiet())?);
@@ -47,11 +52,20 @@ impl<R> Drop for Kept<R> {
     }
 }
 
+/// A journal of other cells, which would be lost when results come.
+fn of_others(dir: &Dir) -> Failure {
+    Failure::usage_message(format!(
+        "{} holds an unfinished command of another configuration ({JOURNAL_FILE}): finish that one, \
+         choose another folder, or begin anew with --force",
+        dir.path().display()
+    ))
+}
+
 /// The cells of a command whose results fit into memory: those that the folder's journal has are
 /// kept, the others run and are journalled as they end. Without a folder all run.
 ///
-/// Cells are known by their [ids](CellId), so that what another configuration left is not mixed
-/// in: it is not found. A failed cell has no record; the same command runs it again.
+/// Cells are known by their [ids](CellId): what another configuration left is not mixed in. Since
+/// the journal goes when results come, a journal with other cells is refused. A failed cell has no record; the same command runs it again.
 pub struct Resumed<R> {
     kept: Option<Kept<R>>,
     ids: Vec<CellId>,
@@ -65,6 +79,10 @@ impl<R: Serialize + DeserializeOwned + Send> Resumed<R> {
         let kept = Kept::begin(session, plan)?;
         let mut resumed = Self { kept, results: ids.iter().map(|_| None).collect(), ids };
         let Some(kept) = &resumed.kept else { return Ok(resumed) };
+        let known: HashSet<CellId> = resumed.ids.iter().copied().collect();
+        if kept.open().ids().any(|id| !known.contains(&id)) {
+            return Err(of_others(&kept.dir));
+        }
         for (id, result) in resumed.ids.iter().zip(&mut resumed.results) {
             if let Some(Outcome::Done(done)) = kept.open().read(*id).map_err(of_journal)? {
                 *result = Some(*done);

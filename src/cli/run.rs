@@ -25,6 +25,11 @@ pub fn run(args: &RunArgs, command: &[OsString]) -> Result<Exit, Failure> {
     let loaded = Loaded::main_job(&args.grid, args.shake.shake(), measure, quiet)?;
     session.reads(loaded.inputs());
     let Loaded { plan, traces } = &loaded;
+    session.configure(&serde_json::json!({
+        "plan": plan.digest().map_err(Failure::usage)?,
+        "jobs": measure.jobs,
+        "placements": measure.nodes,
+    }))?;
     let runs: Vec<u32> = (0..plan.len()).collect();
     let jobs = runs.iter().map(|&run| plan.jobs(run)).sum();
     let progress = Progress::new(quiet, runs.len(), jobs);

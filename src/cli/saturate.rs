@@ -125,6 +125,7 @@ pub fn run(args: &SaturateArgs, command: &[OsString]) -> Result<Exit, Failure> {
     }
     let torus = args.menu.torus(grid, anchors, true);
     let bench = Bench::new(torus.map_err(|why| Failure::usage_message(format!("--menu: {why}")))?);
+    session.configure(&configuration(args))?;
     let stop = interruption(quiet);
     // Seeds beyond the last come around to 0.
     let seeds: Vec<u64> = (0..args.streams).map(|stream| args.seed.wrapping_add(stream)).collect();
@@ -182,25 +183,29 @@ impl<Row: crate::table::Table> Results for Table<'_, Row> {
     }
 
     fn configuration(&self) -> impl Serialize {
-        let args = self.args;
-        serde_json::json!({
-            "machine": args.machine.to_string(),
-            "menu": args.menu.to_string(),
-            "anchors": args.anchors,
-            "mix": args.mix,
-            "rules": (!args.search).then_some(&args.rules),
-            "search": args.search,
-            "window": args.window,
-            "estimates": args.estimates,
-            "jobs": args.jobs,
-            "streams": args.streams,
-            "seed": args.seed,
-        })
+        configuration(self.args)
     }
 
     fn figures(&self, _plots: &Path) -> anyhow::Result<Vec<PathBuf>> {
         Ok(Vec::new())
     }
+}
+
+/// What decides the numbers.
+fn configuration(args: &SaturateArgs) -> serde_json::Value {
+    serde_json::json!({
+        "machine": args.machine.to_string(),
+        "menu": args.menu.to_string(),
+        "anchors": args.anchors,
+        "mix": args.mix,
+        "rules": (!args.search).then_some(&args.rules),
+        "search": args.search,
+        "window": args.window,
+        "estimates": args.estimates,
+        "jobs": args.jobs,
+        "streams": args.streams,
+        "seed": args.seed,
+    })
 }
 
 /// A mix, what jobs say of their service time, and a window.

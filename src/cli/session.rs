@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use super::args::{OutputArgs, ProcessArgs};
+use super::earlier;
 use super::exit::{Failure, tell};
 use super::journal;
 use super::kind::Kind;
@@ -29,6 +30,8 @@ pub struct Session {
     goes_on: Option<String>,
     /// Files that were read.
     inputs: Vec<PathBuf>,
+    /// Digest of the configuration, once it is known.
+    configuration: Option<String>,
     place: Place,
 }
 
@@ -65,7 +68,7 @@ impl Session {
 
     /// Begins a command whose results go into `out`. Whatever is wrong with the folder is
     /// found before any work is done. Results of another command are not replaced, unless by
-    /// `force`: a search of a night is not lost to a slip.
+    /// `force`; nor are those of another configuration, see [`configure`](Self::configure).
     pub fn within(
         kind: Kind,
         out: Option<&Path>,
@@ -77,11 +80,7 @@ impl Session {
         process.set_threads(out.is_some())?;
         let place = match out {
             None => Place::Nowhere,
-            Some(out) => Place::Claimed(claim(out, kind, force).map_err(|error| match error {
-                // It says all there is to say.
-                held @ FolderError::Held { .. } => Failure::usage(held),
-                error => Failure::output(format!("into --out {}", out.display()), error),
-            })?),
+            Some(out) => Place::Claimed(claim(out, kind, force).map_err(|e| unwritable(out, e))?),
         };
         let (quiet, table) = (process.quiet, TableArgs::default());
         Ok(Self {
@@ -93,6 +92,7 @@ impl Session {
             partial: false,
             goes_on: None,
             inputs: Vec::new(),
+            configuration: None,
             place,
         })
     }
@@ -111,6 +111,48 @@ impl Session {
                 self.inputs.push(path);
             }
         }
+    }
+
+    /// Declares what decides the numbers of the results, and which tables there are. Every command
+    /// calls this once, before its computation: results of another configuration stay, unless the
+    /// user gives them up with `--force`.
+    ///
+    /// # Errors
+    /// If other results stand in the folder.
+    pub fn configure(&mut self, configuration: &impl Serialize) -> Result<(), Failure> {
+        self.configure_growing(configuration, |_| None)
+    }
+
+    /// Does what [`configure`](Self::configure) does, for a command that may add to what stands in
+    /// its folder: `includes` says whether it includes all that the folder is for, `None` if the
+    /// folder does not record that.
+    ///
+    /// # Errors
+    /// If other results stand in the folder.
+    pub fn configure_growing(
+        &mut self,
+        configuration: &impl Serialize,
+        includes: impl FnOnce(&Folder) -> Option<bool>,
+    ) -> Result<(), Failure> {
+        let digest = earlier::digest(self.kind, configuration)
+            .map_err(|e| Failure::output("the configuration", e))?;
+        if let Place::Claimed(folder) = &self.place {
+            let may_replace = match folder.earlier() {
+                Some(earlier) if earlier.configuration_digest.as_ref() == Some(&digest) => true,
+                Some(_) => includes(folder) == Some(true),
+                None => includes(folder) != Some(false),
+            };
+            if !may_replace {
+                let standing = earlier::description(folder.dir());
+                if !folder.is_forced() {
+                    return Err(unwritable(folder.path(), FolderError::Other(standing)));
+                }
+                let out = folder.path().display();
+                self.say(format_args!("replay: --force replaces in {out} {standing}"));
+            }
+        }
+        self.configuration = Some(digest);
+        Ok(())
     }
 
     /// What the results are of.
@@ -179,6 +221,10 @@ impl Session {
 
     /// Where to write results; `None` if the user wants no files.
     pub fn stage(&mut self) -> Result<Option<&Path>, Failure> {
+        if self.configuration.is_none() && matches!(self.place, Place::Claimed(_)) {
+            let undeclared = anyhow::anyhow!("{} declares no configuration", self.kind.name());
+            return Err(Failure::output("results", undeclared));
+        }
         let done = self.goes_on.is_some() && !self.partial;
         self.place = match std::mem::replace(&mut self.place, Place::Nowhere) {
             Place::Claimed(mut folder) => {
@@ -227,7 +273,9 @@ impl Session {
         });
         let inputs: Vec<InputRecord> =
             inputs.flat_map(Result::transpose).collect::<Result<_, _>>()?;
-        let manifest = |files: &_| origin.manifest(configuration, details, failed, &inputs, files);
+        let digest = self.configuration.as_deref();
+        let manifest =
+            |files: &_| origin.manifest(configuration, digest, details, failed, &inputs, files);
         staging.commit(files, manifest).map_err(|error| {
             unfinished(&path);
             Failure::output("results", error)
@@ -240,6 +288,15 @@ impl Drop for Session {
         if let Place::Staged(staging) = &self.place {
             unfinished(staging.path());
         }
+    }
+}
+
+/// A folder that results cannot be written into.
+fn unwritable(out: &Path, error: FolderError) -> Failure {
+    match error {
+        // The error names the folder and the remedy.
+        held @ FolderError::Held { .. } => Failure::usage(held),
+        error => Failure::output(format!("into --out {}", out.display()), error),
     }
 }
 
@@ -263,10 +320,11 @@ fn claim(out: &Path, kind: Kind, force: bool) -> Result<Folder, FolderError> {
             out.display()
         )),
     })?;
-    let earlier = folder.kind().map(str::to_string).or_else(|| journal::journal_of(folder.dir()));
-    if let Some(earlier) = earlier.filter(|earlier| earlier != kind.name()) {
+    let earlier = folder.earlier().map(|earlier| earlier.kind.clone());
+    let earlier = earlier.or_else(|| journal::journal_of(folder.dir()));
+    if earlier.is_some_and(|earlier| earlier != kind.name()) {
         if !force {
-            return Err(FolderError::Other(earlier));
+            return Err(FolderError::Other(earlier::description(folder.dir())));
         }
         // They go with the results, when others are there.
         journal::let_go(&mut folder)?;

@@ -116,6 +116,11 @@ pub fn run(args: &ShowArgs, command: &[OsString]) -> Result<Exit, Failure> {
         "show draws processors that jobs do not share; allocator recorded is for run and sweep";
     let (loaded, cell) = Loaded::one(&args.grid, "show", why, quiet)?;
     session.reads(loaded.inputs());
+    let ShowArgs { at, job, candidates, gantt, film, .. } = args;
+    session.configure(&serde_json::json!({
+        "plan": loaded.plan.digest().map_err(Failure::usage)?,
+        "shown": format!("{:?}", (at, job, candidates, gantt, film)),
+    }))?;
     let cell = &cell;
     if cell.trace.topology.cluster().is_some() {
         let windowed = args.gantt.is_some() || args.film.is_some() || args.perfetto.is_some();

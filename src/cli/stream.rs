@@ -27,6 +27,7 @@ use crate::allocator::registry::AllocatorSpec;
 use crate::experiment::Watch;
 use crate::experiment::contention::Messages;
 use crate::experiment::grid::{Values, once};
+use crate::experiment::journal::CellId;
 use crate::experiment::stream::{
     Counting, Estimates, Life, Metric, Point, SampleError, SizeOf, estimate_unless,
 };
@@ -165,7 +166,9 @@ pub fn run(args: &StreamArgs, command: &[OsString]) -> Result<Exit, Failure> {
     let jobs_done = |jobs| progress.jobs_done(jobs);
     let watch = Watch { stop: &stop, jobs_done: &jobs_done, forecast: &forecast };
     let mut tally = Tally::of("points", points.len());
-    let ids = points.iter().map(|point| point.id(args.seed, &rule, &WATCHED)).collect();
+    let ids = points.iter().map(|point| point.id(args.seed, &rule, &WATCHED));
+    let ids: Vec<CellId> = ids.collect();
+    session.configure(&ids.iter().map(ToString::to_string).collect::<Vec<_>>())?;
     let mut estimated = Resumed::begin(&mut session, ids)?;
     let ran = estimated.run(&mut tally, |place| {
         let point = &points[place];

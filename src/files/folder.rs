@@ -38,10 +38,8 @@ pub enum FolderError {
     /// A result is not what was written.
     #[error("{} was changed after it was written: move it away, or replace it with --force", .0.display())]
     Changed(PathBuf),
-    /// The folder has other results.
-    #[error(
-        "it holds the results of a {0}: name another folder, remove them, or replace them with --force"
-    )]
+    /// The folder has other results: those of another command, or of another configuration.
+    #[error("it holds {0}: choose another folder, or replace them with --force")]
     Other(String),
 }
 
@@ -217,9 +215,9 @@ impl Folder {
         self.force
     }
 
-    /// What the results are of that stand in it.
-    pub fn kind(&self) -> Option<&str> {
-        self.earlier.as_ref().map(|earlier| earlier.kind.as_str())
+    /// The results that stand in it, as their manifest says.
+    pub fn earlier(&self) -> Option<&Results> {
+        self.earlier.as_ref()
     }
 
     /// Sees that results of these names can be written once they are there: nobody else's

@@ -16,6 +16,8 @@
 //! takes its name only if nobody has it; elsewhere such a file would be lost. The lock keeps
 //! out other processes of this program, but nobody else.
 //!
+//! Results are read as those of one manifest, and their digests are checked ([`ResultFolder`]).
+//!
 //! A file that a user names takes its name only when it is whole ([`Whole`]). A program that must end
 //! at once removes what has no name yet ([`abandon`]).
 
@@ -23,6 +25,7 @@ mod digest;
 mod dir;
 mod folder;
 mod moves;
+mod result_folder;
 mod results;
 mod staging;
 mod unfinished;
@@ -32,6 +35,7 @@ pub use digest::InputRecord;
 pub use dir::Dir;
 pub use folder::{Folder, FolderError, Hold};
 pub use moves::Recovered;
+pub use result_folder::{ResultError, ResultFolder};
 pub use results::{FORMAT, FileRecord, MANIFEST, PROGRAM, Results};
 pub use staging::Staging;
 pub use unfinished::abandon;

@@ -64,6 +64,9 @@ pub struct Results {
     pub kind: String,
     /// Every file but the manifest.
     pub files: Vec<FileRecord>,
+    /// Digest of what decides the numbers; `None` in manifests of earlier builds.
+    #[serde(default)]
+    pub configuration_digest: Option<String>,
 }
 
 impl Results {
@@ -72,13 +75,18 @@ impl Results {
     /// # Errors
     /// [`FolderError`] if it is no manifest of this program, or cannot be read.
     pub fn read(dir: &Dir) -> Result<Option<Self>, FolderError> {
+        Ok(Self::text(dir)?.map(|(_, results)| results))
+    }
+
+    /// Reads the manifest of a folder as [`read`](Self::read) does, together with its text.
+    pub(super) fn text(dir: &Dir) -> Result<Option<(Vec<u8>, Self)>, FolderError> {
         let path = dir.path().join(MANIFEST);
         let Some(text) = dir.read(MANIFEST, LARGEST).map_err(FolderError::io(&path))? else {
             return Ok(None);
         };
         let results: Option<Self> = serde_json::from_slice(&text).ok();
         let ours = results.filter(|it| it.program == PROGRAM && it.format == FORMAT);
-        ours.map(Some).ok_or(FolderError::Foreign(path))
+        ours.map(|results| Some((text, results))).ok_or(FolderError::Foreign(path))
     }
 
     /// The record of a file.

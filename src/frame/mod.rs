@@ -11,6 +11,7 @@
 //! hold no wall-clock figures: the same results give the same bytes.
 
 mod build;
+pub(crate) mod damaged;
 mod error;
 mod files;
 pub mod read;

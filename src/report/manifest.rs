@@ -42,6 +42,9 @@ pub struct Manifest<'a, C, D> {
     command: &'a [String],
     /// What it resolved to: what decides the numbers.
     configuration: &'a C,
+    /// Digest of what decides the numbers and which tables there are: results are replaced without
+    /// --force only by those of the same digest.
+    configuration_digest: Option<&'a str>,
     /// What else there is to say of these results.
     #[serde(flatten)]
     details: &'a D,
@@ -77,6 +80,7 @@ impl Origin {
     pub fn manifest(
         &self,
         configuration: &impl Serialize,
+        configuration_digest: Option<&str>,
         details: &impl Serialize,
         failed: &[String],
         inputs: &[InputRecord],
@@ -94,6 +98,7 @@ impl Origin {
             features: env!("REPLAY_FEATURES").split_whitespace().collect(),
             command: &self.command,
             configuration,
+            configuration_digest,
             details,
             failed,
             threads: rayon::current_num_threads(),

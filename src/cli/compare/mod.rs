@@ -4,7 +4,7 @@ mod projection;
 mod schedule;
 mod table;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -20,10 +20,11 @@ use crate::cli::print::{FormatArg, SortArg, TableArgs};
 use crate::cli::stdout::stdout;
 use crate::cli::words::one;
 use crate::experiment::compare::{
-    CONTENDED, Compared, JobTables, Pairs, REPLAYED, RunRow, correct,
+    CONTENDED, Compared, JobRow, JobTables, Pairs, REPLAYED, RunRow, correct,
 };
 use crate::experiment::moved::Moved;
-use crate::frame::read::{self, ReadError};
+use crate::files::{ResultError, ResultFolder};
+use crate::frame::read::{self, JobsTable, ReadError};
 use crate::metrics::blocks::FEWEST;
 use crate::number::{counted, fixed, grouped};
 use crate::shown::shown;
@@ -109,12 +110,12 @@ pub fn run(args: &CompareArgs) -> Result<Exit, Failure> {
     if let Some(dir) = &args.plots {
         super::output::writable(dir)?;
     }
-    let base = Runs::read(&args.base)?;
     let Some(other) = &args.other else {
         // The definition asks for both of them.
-        return axes.map_or(Ok(Exit::Done), |axes| project(args, axes, &base));
+        return axes.map_or(Ok(Exit::Done), |axes| project(args, axes));
     };
-    let others = Runs::read(other)?;
+    let [base, others] = [&args.base, other].map(|text| Runs::read(text, &Wanted::Jobs));
+    let (base, others) = (base?, others?);
     let tables = base.tables;
     if tables != others.tables {
         let [one, two] = [&base, &others].map(|runs| format!("{} has {}", runs.text, runs.holds()));
@@ -209,19 +210,14 @@ fn exceeded(one: &Compared, limit: f64) -> Option<String> {
 }
 
 /// One folder by two properties of its runs.
-fn project(args: &CompareArgs, axes: Axes, runs: &Runs) -> Result<Exit, Failure> {
+fn project(args: &CompareArgs, axes: Axes) -> Result<Exit, Failure> {
     if args.by_size || !args.fail_if_worse.is_empty() {
         let message = "--by-size and --fail-if-worse: are for two folders";
         return Err(Failure::usage_message(message));
     }
     let sorting = args.sort.of::<Projected>()?;
-    let usual = RunMeasure::usual(runs.tables).map(str::to_string);
-    let named = if args.measure.is_empty() { &usual[..] } else { &args.measure };
-    let measures: Vec<_> = named
-        .iter()
-        .map(|name| RunMeasure::of(name.trim(), runs.tables))
-        .collect::<Result<_, _>>()?;
-    let (mut projected, sheets) = projection::of_values(axes, runs, &measures)?;
+    let runs = Runs::read(&args.base, &Wanted::Columns(&args.measure))?;
+    let (mut projected, sheets) = projection::of_values(axes, &runs, runs.measures())?;
     if let Some(sorting) = sorting {
         projected.sort_by(|a, b| sorting.order(a, b));
     }
@@ -258,11 +254,7 @@ fn jobs(
     [first, second]: [&RunRow; 2],
 ) -> Result<([String; 2], Pairs), Failure> {
     same_log([base, others], [first, second])?;
-    let jobs = |runs: &Runs, run: &RunRow| {
-        runs.has_jobs()?;
-        read::jobs(&runs.dir, runs.tables, run.run).map_err(bad)
-    };
-    let pairs = Pairs::new(&jobs(base, first)?, &jobs(others, second)?);
+    let pairs = Pairs::new(&base.jobs(first)?, &others.jobs(second)?);
     // Where both have one name, the folders tell them apart.
     let mut names = [first.name(), second.name()];
     if names[0] == names[1] {
@@ -287,15 +279,30 @@ fn jobs(
 /// The runs of a folder that are meant.
 struct Runs {
     text: String,
-    dir: PathBuf,
     tables: &'static JobTables,
     runs: Vec<RunRow>,
+    data: Data,
     /// What the folder says of itself; null if that cannot be read.
     manifest: serde_json::Value,
 }
 
+/// What is read of a folder beside its runs.
+enum Wanted<'a> {
+    /// Their jobs.
+    Jobs,
+    /// Measures of the runs, as `--measure` names them; the usual ones if it names none.
+    Columns(&'a [String]),
+}
+
+/// What was read of it.
+enum Data {
+    Jobs(JobsTable),
+    /// Measures, and by the number of a run its values in their order.
+    Columns(Vec<RunMeasure>, HashMap<i64, Vec<f64>>),
+}
+
 impl Runs {
-    fn read(text: &str) -> Result<Self, Failure> {
+    fn read(text: &str, wanted: &Wanted<'_>) -> Result<Self, Failure> {
         let (dir, number) = match text.rsplit_once(':') {
             // A folder may have a colon in its name.
             Some((dir, number)) if !Path::new(text).exists() => match number.parse::<i64>() {
@@ -305,12 +312,36 @@ impl Runs {
             _ => (text, None),
         };
         let dir = PathBuf::from(dir);
-        let manifest = std::fs::read(dir.join("manifest.json")).ok();
-        let manifest: Option<serde_json::Value> =
-            manifest.and_then(|text| serde_json::from_slice(&text).ok());
-        let manifest = manifest.unwrap_or_default();
-        let tables = tables(&dir, &manifest)?;
-        let mut runs = read::runs(&dir, tables).map_err(bad)?;
+        let read = |folder: &ResultFolder| {
+            let manifest = folder.manifest().and_then(|text| serde_json::from_slice(text).ok());
+            let manifest: serde_json::Value = manifest.unwrap_or_default();
+            let tables = match tables(folder, &manifest) {
+                Ok(tables) => tables,
+                Err(failure) => return Ok(Err(failure)),
+            };
+            let runs = read::runs(folder, tables)?;
+            let data = match wanted {
+                Wanted::Jobs => match JobsTable::open(folder, tables) {
+                    Ok(jobs) => Data::Jobs(jobs),
+                    Err(ReadError::Results(
+                        error @ (ResultError::Unlisted(_) | ResultError::Missing(_)),
+                    )) => return Ok(Err(no_jobs(&error, folder, tables, &manifest))),
+                    Err(error) => return Err(error),
+                },
+                Wanted::Columns(names) => {
+                    let measures = match RunMeasure::all_of(names, tables) {
+                        Ok(measures) => measures,
+                        Err(failure) => return Ok(Err(failure)),
+                    };
+                    let names: Vec<&str> = measures.iter().map(|measure| measure.name).collect();
+                    let values = read::values(folder, tables, &names)?;
+                    Data::Columns(measures, values)
+                }
+            };
+            Ok(Ok((tables, runs, data, manifest)))
+        };
+        let read = ResultFolder::read(&dir, read, ReadError::is_transient);
+        let (tables, mut runs, data, manifest) = read.map_err(bad)??;
         if let Some(number) = number {
             let last = runs.iter().map(|run| run.run).max().unwrap_or(0);
             runs.retain(|run| run.run == number);
@@ -324,7 +355,7 @@ impl Runs {
         if runs.is_empty() {
             return Err(Failure::data(anyhow::anyhow!("{text} has no runs")));
         }
-        Ok(Self { text: text.to_string(), dir, tables, runs, manifest })
+        Ok(Self { text: text.to_string(), tables, runs, data, manifest })
     }
 
     /// What the folder holds.
@@ -332,18 +363,28 @@ impl Runs {
         if *self.tables == CONTENDED { "results of contend" } else { "replays" }
     }
 
-    /// Refuses a folder without the table of jobs, and names the option that writes it.
-    fn has_jobs(&self) -> Result<(), Failure> {
-        let path = read::JobsTable::path(&self.dir, self.tables);
-        if path.exists() {
-            return Ok(());
+    /// The measures of the columns that were read; none if jobs were.
+    fn measures(&self) -> &[RunMeasure] {
+        match &self.data {
+            Data::Jobs(_) => &[],
+            Data::Columns(measures, _) => measures,
         }
-        let writes = match self.manifest["kind"].as_str() {
-            Some("sweep") => "the same sweep with --job-table writes it",
-            Some("run") => "the same command without --no-jobs writes it",
-            _ => "compare pairs jobs by it",
-        };
-        Err(Failure::data(anyhow::anyhow!("{} does not exist: {writes}", path.display())))
+    }
+
+    /// The jobs of a run; none if they were not read.
+    fn jobs(&self, run: &RunRow) -> Result<Vec<JobRow>, Failure> {
+        match &self.data {
+            Data::Jobs(jobs) => jobs.of(run.run).map_err(bad),
+            Data::Columns(..) => Ok(Vec::new()),
+        }
+    }
+
+    /// The value of a run in one of the columns, if they were read.
+    fn value(&self, run: &RunRow, column: usize) -> Option<f64> {
+        match &self.data {
+            Data::Jobs(_) => None,
+            Data::Columns(_, values) => values.get(&run.run)?.get(column).copied(),
+        }
     }
 
     /// The digest of a log's text, if the manifest has it.
@@ -353,8 +394,28 @@ impl Runs {
     }
 }
 
+/// The error of a folder without the table of jobs, with the option that writes it.
+fn no_jobs(
+    error: &ResultError,
+    folder: &ResultFolder,
+    tables: &JobTables,
+    manifest: &serde_json::Value,
+) -> Failure {
+    let writes = match manifest["kind"].as_str() {
+        Some("sweep") => "the same sweep with --job-table writes it",
+        Some("run") => "the same command without --no-jobs writes it",
+        _ => return Failure::data(anyhow::anyhow!("{error}")),
+    };
+    let path = folder.path().join(JobsTable::file(tables));
+    Failure::data(anyhow::anyhow!("{} does not exist: {writes}", path.display()))
+}
+
 /// Which tables a folder has to compare.
-fn tables(dir: &Path, manifest: &serde_json::Value) -> Result<&'static JobTables, Failure> {
+fn tables(
+    folder: &ResultFolder,
+    manifest: &serde_json::Value,
+) -> Result<&'static JobTables, Failure> {
+    let dir = folder.path();
     let kind = manifest["kind"].as_str();
     let kind = kind.and_then(|name| Kind::ALL.into_iter().find(|kind| kind.name() == name));
     let file = |tables: &JobTables| dir.join(format!("{}.parquet", tables.runs)).exists();

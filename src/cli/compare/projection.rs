@@ -8,7 +8,6 @@ use crate::cli::words::one;
 use crate::experiment::RunResult;
 use crate::experiment::compare::{Compared, JobTables, REPLAYED, RunRow};
 use crate::experiment::contention::Contended;
-use crate::frame::read;
 use crate::number::fixed;
 use crate::report::{Align, Sheet};
 use crate::table::{Column, Table};
@@ -129,8 +128,16 @@ pub struct RunMeasure {
 }
 
 impl RunMeasure {
+    /// The measures of these names, the usual ones without any.
+    pub fn all_of(names: &[String], tables: &JobTables) -> Result<Vec<Self>, Failure> {
+        match names {
+            [] => Self::usual(tables).iter().map(|name| Self::of(name, tables)).collect(),
+            _ => names.iter().map(|name| Self::of(name.trim(), tables)).collect(),
+        }
+    }
+
     /// The measures that are printed unless others are named.
-    pub fn usual(tables: &JobTables) -> [&'static str; 4] {
+    fn usual(tables: &JobTables) -> [&'static str; 4] {
         match *tables == REPLAYED {
             true => ["wait", "turnaround", "bounded_slowdown", "pairwise_l1"],
             false => ["stretch", "placement_factor", "contention_factor", "turnaround_cycles"],
@@ -138,7 +145,7 @@ impl RunMeasure {
     }
 
     /// The column of the table of runs that a measure names: `wait` is the mean of the waits.
-    pub fn of(name: &str, tables: &JobTables) -> Result<Self, Failure> {
+    fn of(name: &str, tables: &JobTables) -> Result<Self, Failure> {
         let all = match *tables == REPLAYED {
             true => Self::all::<RunResult>(),
             false => Self::all::<Contended>(),
@@ -165,8 +172,6 @@ pub fn of_values(
     measures: &[RunMeasure],
 ) -> Result<(Vec<Projected>, Vec<Sheet>), Failure> {
     axes.check(runs.runs.iter())?;
-    let names: Vec<&str> = measures.iter().map(|column| column.name).collect();
-    let values = read::values(&runs.dir, runs.tables, &names).map_err(Failure::data)?;
     let rows = distinct(runs.runs.iter().map(|run| value(run, axes.row)));
     let cols = distinct(runs.runs.iter().map(|run| value(run, axes.col)));
     let (mut projected, mut sheets) = (Vec::new(), Vec::new());
@@ -179,7 +184,7 @@ pub fn of_values(
             let mut of_row = Vec::new();
             for col in &cols {
                 let here = |run: &&RunRow| axes.place(run) == [row.clone(), col.clone()];
-                let of = |run: &RunRow| values.get(&run.run).map(|values| values[i]);
+                let of = |run: &RunRow| runs.value(run, i);
                 let all: Vec<f64> = runs.runs.iter().filter(here).filter_map(of).collect();
                 let mean = all.iter().sum::<f64>() / all.len() as f64;
                 if !all.is_empty() {

@@ -72,10 +72,11 @@ fn search_all(
     let task = SearchTask::resolve(args, Watch { forecast: &forecast, ..Watch::new(&stop) })?;
     session.reads(task.train.inputs());
     session.reads(task.test.iter().flat_map(Loaded::inputs));
+    session.configure(&output::identity(args, &task)?)?;
     let merged = shards.map(|shards| shards(&task)).transpose()?;
     let kept = match merged {
         Some(_) => None,
-        None => kept(&mut session)?,
+        None => kept(&mut session, &task)?,
     };
     let (journals, grows) = match (&merged, &kept) {
         (Some(merged), _) => (&merged[..], false),
@@ -211,8 +212,9 @@ type Journals = Vec<Mutex<Journal<Evaluation>>>;
 type Merged<'a> = dyn Fn(&SearchTask) -> Result<Journals, Failure> + 'a;
 
 /// The journal that a search goes on by, if it has a folder.
-fn kept(session: &mut Session) -> Result<Option<Kept<Evaluation>>, Failure> {
-    let plan = PlanFile::of(Kind::Search).map_err(|e| Failure::output(PLAN_FILE, e))?;
+fn kept(session: &mut Session, task: &SearchTask) -> Result<Option<Kept<Evaluation>>, Failure> {
+    let mut plan = PlanFile::of(Kind::Search).map_err(|e| Failure::output(PLAN_FILE, e))?;
+    plan.evaluated = Some(output::evaluated(task)?);
     let kept = Kept::begin(session, plan)?;
     if let Some(done) = kept.as_ref().map(|kept| kept.open().len()).filter(|&done| done > 0) {
         session.say(format_args!("search: {} evaluations done before", grouped(done as u64)));

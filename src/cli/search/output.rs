@@ -7,6 +7,10 @@ use serde_json::json;
 
 use super::args::SearchArgs;
 use super::task::SearchTask;
+use crate::cli::cells::Loaded;
+use crate::cli::earlier;
+use crate::cli::exit::Failure;
+use crate::cli::kind::Kind;
 use crate::cli::output::configuration;
 use crate::cli::print::Sorting;
 use crate::cli::results::Results;
@@ -93,6 +97,23 @@ impl Findings<'_> {
     fn settings(&self) -> serde_json::Value {
         settings(self.args, self.task)
     }
+}
+
+/// What identifies the results of a search: [`settings`], with traces as they are replayed in place
+/// of the names of their files.
+pub fn identity(args: &SearchArgs, task: &SearchTask) -> Result<serde_json::Value, Failure> {
+    let digest = |loaded: &Loaded| loaded.plan.digest().map_err(Failure::usage);
+    let mut settings = settings(args, task);
+    settings["test"] = task.test.as_ref().map(digest).transpose()?.into();
+    Ok(json!({"plan": digest(&task.train)?, "search": settings}))
+}
+
+/// Digest of the traces that a search evaluates vectors on, and of what it measures there: a
+/// journal goes on only with these.
+pub fn evaluated(task: &SearchTask) -> Result<String, Failure> {
+    let plan = task.train.plan.digest().map_err(Failure::usage)?;
+    earlier::digest(Kind::Search, &json!([plan, task.objective.to_string()]))
+        .map_err(|e| Failure::output("the configuration", e))
 }
 
 /// What decides the numbers of a search.

@@ -1,10 +1,17 @@
 //! What a folder of a sweep says of itself, beside its journal.
 
+use std::collections::HashSet;
+
 use crate::cli::exit::Failure;
 use crate::cli::journal::{PLAN_FILE, PlanFile};
 use crate::cli::shards::{Part, Which, no_plan};
+use crate::experiment::RunResult;
+use crate::experiment::journal::Journal;
 use crate::experiment::sweep::{Build, Plan, Shard};
-use crate::files::Dir;
+use crate::files::{Dir, Folder};
+
+/// The table that only `--placements` writes.
+const PLACEMENTS_FILE: &str = "placements.parquet";
 
 /// Writes down what a folder is for, and which builds ran cells there before.
 pub fn describe(
@@ -15,6 +22,33 @@ pub fn describe(
 ) -> Result<(), Failure> {
     let json = plan.to_json().map_err(|e| Failure::output(PLAN_FILE, e))?;
     PlanFile::of_sweep(shard.to_string(), earlier_builds.to_vec(), json).write(dir)
+}
+
+/// What decides the results of a sweep, and which tables there are.
+pub fn configuration(plan: &Plan, placements: bool) -> Result<serde_json::Value, Failure> {
+    let plan = plan.digest().map_err(Failure::usage)?;
+    Ok(serde_json::json!({"plan": plan, "placements": placements}))
+}
+
+/// Whether the results of a plan include those of the sweep that the folder is for: they have all
+/// its cells and tables. `None` if the folder has no plan of a sweep.
+pub fn includes(folder: &Folder, plan: &Plan, placements: bool) -> Option<bool> {
+    let before = PlanFile::of_folder(folder.dir())?;
+    let before = Plan::from_json(before.plan).ok()?;
+    let journal = || Journal::<RunResult>::read_only(folder.dir());
+    if folder.earlier().is_none() && journal().is_ok_and(|journal| journal.is_empty()) {
+        // Interrupted before its first cell: there is nothing to lose.
+        return None;
+    }
+    let had_placements =
+        folder.earlier().is_some_and(|earlier| earlier.of(PLACEMENTS_FILE).is_some());
+    if had_placements && !placements {
+        return Some(false);
+    }
+    let ids =
+        |plan: &Plan| (0..plan.len()).map(|run| plan.id(run)).collect::<Result<HashSet<_>, _>>();
+    let (before, now) = (ids(&before).ok()?, ids(plan).ok()?);
+    Some(before.is_subset(&now))
 }
 
 /// Reads what a folder is for.

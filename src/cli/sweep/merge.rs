@@ -8,6 +8,7 @@ use crate::cli::session::Session;
 use crate::cli::shards::{MergeArgs, Part, Shards};
 use crate::experiment::RunResult;
 use crate::experiment::journal::Journal;
+use crate::files::Folder;
 use crate::number::counted;
 
 /// Puts the shards of a sweep together.
@@ -21,8 +22,10 @@ pub fn merge(args: &MergeArgs, command: &[OsString], parts: &[Part]) -> Result<E
         parts.iter().map(Part::journal).collect::<Result<_, _>>()?;
     shards.complete((0..plan.len()).map(|run| plan.id(run).map_err(Failure::usage)), &journals)?;
     shards.apart_from(&args.out)?;
-    let session =
+    let mut session =
         Session::within(Kind::Sweep, Some(&args.out), args.force, &args.process, command)?;
+    let includes = |folder: &Folder| folder::includes(folder, plan, false);
+    session.configure_growing(&folder::configuration(plan, false)?, includes)?;
     let extras = Extras { sorting, ..Extras::default() };
     let exit = results::write(session, plan, shards.builds, &mut journals, 0, extras)?;
     if !args.process.quiet {

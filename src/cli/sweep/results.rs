@@ -19,6 +19,7 @@ use crate::experiment::pool::Turn;
 use crate::experiment::shaken::Estimates;
 use crate::experiment::sweep::{Build, Plan, run_plan};
 use crate::experiment::{Measure, RunResult, Trace, Watch};
+use crate::files::ResultFolder;
 use crate::frame::Tables;
 use crate::report::page::{Folder, sentences};
 use crate::report::summary;
@@ -138,7 +139,8 @@ pub fn write(
         && let Some(dir) = files.first().and_then(|file| file.parent())
     {
         // What was just written is there.
-        let folder = Folder::read(dir, |_| session.kind().tables());
+        let folder = ResultFolder::open(dir).map_err(Into::into);
+        let folder = folder.and_then(|folder| Folder::read(&folder, |_| session.kind().tables()));
         folder.iter().flat_map(sentences).for_each(tell);
         left_out.tell();
     }

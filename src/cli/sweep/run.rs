@@ -40,11 +40,13 @@ pub fn run(args: &SweepArgs, command: &[OsString]) -> Result<Exit, Failure> {
     let mut session =
         Session::within(Kind::Sweep, Some(dir), args.force, &args.grid.process, command)?;
     let grid = grid::resolve(&args.grid)?;
-    let Some(claimed) = session.folder() else { return print(&grid.grid) };
     let loaded = grid::load(&args.grid, grid)?;
     let inputs: Vec<_> = args.grid.file.iter().cloned().chain(loaded.inputs()).collect();
     let Loaded { plan, traces } = loaded;
     let baseline = args.baseline.read(&plan, quiet)?;
+    let includes = |folder: &Folder| folder::includes(folder, &plan, args.placements);
+    session.configure_growing(&folder::configuration(&plan, args.placements)?, includes)?;
+    let Some(claimed) = session.folder() else { return print(&plan.grid) };
     let shard = args.grid.shard.unwrap_or(Shard::WHOLE);
     let mut builds = if args.force {
         anew(claimed)?;

@@ -211,6 +211,11 @@ impl<R> Journal<R> {
         self.index.is_empty()
     }
 
+    /// The cells with a record, in no order.
+    pub fn ids(&self) -> impl Iterator<Item = CellId> + '_ {
+        self.index.keys().copied()
+    }
+
     /// Lines (from 1) that were passed over because their checksum is wrong.
     pub fn damaged(&self) -> &[u64] {
         &self.damaged

@@ -10,9 +10,8 @@
 //! number. Memory holds one row group packed, and [`BATCH`] rows of it.
 //!
 //! polars decodes below its data frames: there every type of column is an array, and none needs a
-//! feature of the library. It may panic on damaged files; that is caught, see [`quiet`].
+//! feature of the library. It may panic on damaged files; that is caught, see [`damaged`].
 
-mod quiet;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -24,8 +23,10 @@ use polars_arrow::datatypes::{ArrowDataType, ArrowSchema, Field};
 use polars_buffer::Buffer;
 use polars_parquet::read::{
     BasicDecompressor, ColumnChunkMetadata, FileMetadata, Filter, PageReader, RowGroupMetadata,
-    column_iter_to_arrays, infer_schema, read_metadata,
+    column_iter_to_arrays, infer_schema,
 };
+
+use crate::frame::damaged;
 
 use super::entry::Line;
 use super::map::ColumnMap;
@@ -127,12 +128,9 @@ fn head(file: &mut (impl Read + Seek)) -> Result<(FileMetadata, ArrowSchema), St
         }
         _ => return Err("this is no Parquet: it does not begin with PAR1".to_string()),
     }
-    let read = || {
-        let metadata = read_metadata(file)?;
-        let schema = infer_schema(&metadata)?;
-        Ok((metadata, schema))
-    };
-    quiet::caught(read)
+    let metadata = damaged::footer(file)?;
+    let schema = damaged::caught(|| infer_schema(&metadata))?;
+    Ok((metadata, schema))
 }
 
 /// What a column is, if it says.
@@ -175,7 +173,7 @@ impl<'a> Packed<'a> {
         let name = &field.name;
         let mut parts = Vec::new();
         for part in group.columns_under_root_iter(name).into_iter().flatten() {
-            let range = quiet::caught(|| Ok(part.byte_range()))?;
+            let range = damaged::caught(|| Ok(part.byte_range()))?;
             let (mut bytes, length) = (Vec::new(), range.end.saturating_sub(range.start));
             let read = file.seek(SeekFrom::Start(range.start));
             let read = read.and_then(|_| file.take(length).read_to_end(&mut bytes));
@@ -196,8 +194,9 @@ impl<'a> Packed<'a> {
         let Packed { field, parts, .. } = self;
         let decode = || {
             let pages = |(part, bytes): &(&ColumnChunkMetadata, Buffer<u8>)| {
+                let most = bytes.len();
                 let bytes = std::io::Cursor::new(bytes.clone());
-                let pages = PageReader::new(bytes, part, Vec::new(), usize::MAX);
+                let pages = PageReader::new(bytes, part, Vec::new(), most);
                 BasicDecompressor::new(pages, Vec::new())
             };
             let types = parts.iter().map(|(part, _)| &part.descriptor().descriptor.primitive_type);
@@ -205,8 +204,8 @@ impl<'a> Packed<'a> {
             let pages = parts.iter().map(pages).collect();
             column_iter_to_arrays(pages, types.collect(), (*field).clone(), Some(filter))
         };
-        let named = |what| format!("column {}: {what}", field.name);
-        let (arrays, _) = quiet::caught(decode).map_err(named)?;
+        let named = |what: String| format!("column {}: {what}", field.name);
+        let (arrays, _) = damaged::caught(decode).map_err(named)?;
         let (has, should) = (arrays.iter().map(|array| array.len()).sum::<usize>(), rows.len());
         match has == should {
             true => Ok(arrays),

@@ -1,8 +1,9 @@
 use std::fs;
-use std::io;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use super::told::Told;
+use crate::files::{MANIFEST, ResultError, ResultFolder};
 use crate::table::{Table, write_csv};
 
 /// A folder of results, read.
@@ -36,6 +37,9 @@ pub struct Csv {
 /// A folder that cannot be reported.
 #[derive(Debug, thiserror::Error)]
 pub enum FolderError {
+    /// Not the results that the manifest lists.
+    #[error(transparent)]
+    Results(#[from] ResultError),
     /// A file that cannot be read.
     #[error("cannot read {}: {source}", path.display())]
     Read {
@@ -62,49 +66,55 @@ pub enum FolderError {
     },
 }
 
+impl FolderError {
+    /// Whether the same folder may be readable a moment later.
+    pub fn is_transient(&self) -> bool {
+        matches!(self, Self::Results(error) if error.is_transient())
+    }
+}
+
 /// Tables that have a row for each job: of no use on a page.
 const OF_JOBS: [&str; 2] = ["contend_jobs.csv", "placements.csv"];
 
 impl Folder {
-    /// Reads a folder that `--out` has written. `tables` are the files of a kind of command.
+    /// Reads a folder that `--out` has written. `tables` are the files of a kind of command. Every
+    /// file is the one that the manifest lists, by its digest.
     ///
     /// # Errors
     /// [`FolderError`].
     pub fn read(
-        path: &Path,
+        folder: &ResultFolder,
         tables: impl Fn(&str) -> &'static [&'static str],
     ) -> Result<Self, FolderError> {
-        let file = path.join("manifest.json");
-        let text =
-            fs::read(&file).map_err(|source| FolderError::Read { path: file.clone(), source })?;
+        let file = folder.path().join(MANIFEST);
         let bad = |problem: String| FolderError::Manifest { path: file.clone(), problem };
+        let Some(text) = folder.manifest() else {
+            let source = io::ErrorKind::NotFound.into();
+            return Err(FolderError::Read { path: file, source });
+        };
         let manifest: serde_json::Value =
-            serde_json::from_slice(&text).map_err(|error| bad(error.to_string()))?;
-        if manifest["program"] != "replay" {
-            return Err(bad("not a manifest of replay".to_string()));
-        }
+            serde_json::from_slice(text).map_err(|error| bad(error.to_string()))?;
         let kind = manifest["kind"].as_str().unwrap_or_default().to_string();
-        let mut read = Vec::new();
+        let listed: Vec<&str> = folder.files().iter().map(|file| file.name.as_str()).collect();
+        let (mut read, mut missing) = (Vec::new(), Vec::new());
         for name in tables(&kind).iter().filter(|name| name.ends_with(".csv")) {
-            let file = path.join(name);
-            if OF_JOBS.contains(name) || !file.exists() {
+            if OF_JOBS.contains(name) || !listed.contains(name) {
                 continue;
             }
-            let csv = Csv::read(&file)?;
+            let csv = match folder.file(name) {
+                Ok(file) => Csv::from_reader(file, &folder.path().join(name))?,
+                Err(ResultError::Missing(_)) => {
+                    missing.push(name.to_string());
+                    continue;
+                }
+                Err(error) => return Err(error.into()),
+            };
             if !csv.rows.is_empty() {
                 read.push((name.trim_end_matches(".csv").to_string(), csv));
             }
         }
-        let files = manifest["files"].as_array().into_iter().flatten();
-        let missing = files
-            .filter_map(|file| file["name"].as_str())
-            .filter(|name| {
-                name.ends_with(".csv") && !name.contains('/') && !path.join(name).exists()
-            })
-            .map(str::to_string)
-            .collect();
-        let name = path.display().to_string();
-        let figures = figures(&path.join("plots"))?;
+        let name = folder.path().display().to_string();
+        let figures = figures(folder, &listed)?;
         Ok(Self { name, kind, manifest, tables: read, missing, figures, told: Vec::new() })
     }
 
@@ -114,22 +124,22 @@ impl Folder {
     }
 }
 
-/// The SVGs of a folder, by name; none if there is no such folder.
-fn figures(dir: &Path) -> Result<Vec<(String, String)>, FolderError> {
-    let unread = |path: &Path, source| FolderError::Read { path: path.to_path_buf(), source };
-    let entries = match fs::read_dir(dir) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(unread(dir, error)),
-    };
+/// The SVGs of a folder, by name; those that are no longer there are left out.
+fn figures(folder: &ResultFolder, listed: &[&str]) -> Result<Vec<(String, String)>, FolderError> {
     let mut figures = Vec::new();
-    for entry in entries {
-        let path = entry.map_err(|error| unread(dir, error))?.path();
-        if path.extension().is_some_and(|extension| extension == "svg") {
-            let svg = fs::read_to_string(&path).map_err(|error| unread(&path, error))?;
-            let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-            figures.push((stem, svg));
-        }
+    for &name in listed {
+        let stem = name.strip_prefix("plots/").and_then(|name| name.strip_suffix(".svg"));
+        let Some(stem) = stem.filter(|stem| !stem.contains('/')) else { continue };
+        let path = folder.path().join(name);
+        let mut svg = String::new();
+        match folder.file(name) {
+            Ok(mut file) => file
+                .read_to_string(&mut svg)
+                .map_err(|source| FolderError::Read { path: path.clone(), source })?,
+            Err(ResultError::Missing(_)) => continue,
+            Err(error) => return Err(error.into()),
+        };
+        figures.push((stem.to_string(), svg));
     }
     figures.sort_unstable();
     Ok(figures)
@@ -141,8 +151,16 @@ impl Csv {
     /// # Errors
     /// [`FolderError::Table`].
     pub fn read(path: &Path) -> Result<Self, FolderError> {
+        let file = fs::File::open(path).map_err(csv::Error::from);
+        let file =
+            file.map_err(|source| FolderError::Table { path: path.to_path_buf(), source })?;
+        Self::from_reader(file, path)
+    }
+
+    /// Reads a text with a line of names; `path` is where it comes from.
+    fn from_reader(text: impl Read, path: &Path) -> Result<Self, FolderError> {
         let read = || {
-            let mut reader = csv::Reader::from_path(path)?;
+            let mut reader = csv::Reader::from_reader(text);
             let fields = |record: &csv::StringRecord| record.iter().map(str::to_string).collect();
             let header = fields(reader.headers()?);
             let rows = reader.records().map(|row| row.map(|row| fields(&row)));

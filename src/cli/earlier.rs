@@ -1,0 +1,68 @@
+//! Results that stand in a folder before a command writes there.
+
+use serde::Serialize;
+
+use super::journal;
+use super::kind::Kind;
+use crate::experiment::journal::JOURNAL_FILE;
+use crate::files::{Dir, ResultFolder};
+use crate::number::{counted, grouped};
+use crate::report::page::Csv;
+
+/// Characters of a command line that a message quotes.
+const COMMAND: usize = 300;
+
+/// Digest of what decides the numbers of a command's results, and which tables there are: BLAKE3 of
+/// its JSON, hexadecimal. Threads, host, time, and options of printing and drawing have no part in
+/// it.
+///
+/// # Errors
+/// If `configuration` has no JSON form.
+pub fn digest(kind: Kind, configuration: &impl Serialize) -> serde_json::Result<String> {
+    let text = serde_json::to_string(&(kind.name(), configuration))?;
+    Ok(blake3::hash(text.as_bytes()).to_hex().to_string())
+}
+
+/// What stands in a folder, for messages: "the results of a run of KTH-SP2 (96 rows in runs.csv),
+/// written 2026-01-31 12:00 UTC by \"replay --jobs 10\"".
+pub fn description(dir: &Dir) -> String {
+    let folder = ResultFolder::open(dir.path()).ok();
+    let manifest = folder.as_ref().and_then(ResultFolder::manifest);
+    let Some(manifest) = manifest.and_then(|text| serde_json::from_slice(text).ok()) else {
+        let kind = journal::journal_of(dir).unwrap_or_default();
+        return format!("an unfinished {kind} ({JOURNAL_FILE})");
+    };
+    let manifest: serde_json::Value = manifest;
+    let kind = manifest["kind"].as_str().unwrap_or_default();
+    let mut text = format!("the results of a {kind}");
+    let traces = manifest["configuration"]["traces"].as_array().into_iter().flatten();
+    let mut traces: Vec<&str> = traces.filter_map(|trace| trace["name"].as_str()).collect();
+    traces.dedup();
+    match traces[..] {
+        [] => {}
+        [one] => text += &format!(" of {one}"),
+        [first, .., last] if traces.len() > 3 => {
+            text += &format!(" of {} traces, {first} to {last}", grouped(traces.len() as u64));
+        }
+        _ => text += &format!(" of {}", traces.join(", ")),
+    }
+    let tables = Kind::ALL.iter().find(|one| one.name() == kind).map_or(&[][..], |k| k.tables());
+    let rows = tables.iter().filter(|name| name.ends_with(".csv")).find_map(|name| {
+        let csv = Csv::read(&dir.path().join(name)).ok()?;
+        Some(format!(" ({} in {name})", counted(csv.rows.len() as u64, "row")))
+    });
+    text += &rows.unwrap_or_default();
+    let written = manifest["started_unix"].as_i64();
+    if let Some(time) = written.and_then(|time| chrono::DateTime::from_timestamp(time, 0)) {
+        text += &format!(", written {}", time.format("%Y-%m-%d %H:%M UTC"));
+    }
+    let words = manifest["command"].as_array().into_iter().flatten();
+    let words: Vec<&str> = words.filter_map(|word| word.as_str()).collect();
+    if !words.is_empty() {
+        let command = words.join(" ");
+        let quoted: String = command.chars().take(COMMAND).collect();
+        let more = if quoted.len() < command.len() { "..." } else { "" };
+        text += &format!(" by \"{quoted}{more}\"");
+    }
+    text
+}

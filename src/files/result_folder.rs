@@ -1,0 +1,287 @@
+use std::fs::File;
+use std::io::{self, Read, Seek};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::moves::State;
+use super::{Dir, FileRecord, FolderError, MANIFEST, Results};
+
+/// Pause before the second attempt to read a folder whose results are being replaced: the files
+/// change their places by renames, which take milliseconds.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// A folder of results that cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum ResultError {
+    /// The file system refused, or the manifest is not one of this program.
+    #[error(transparent)]
+    Folder(#[from] FolderError),
+    /// A file does not have the digest that the manifest records.
+    #[error(
+        "{}: its digest is not the one in {MANIFEST}: the file was changed or damaged after it was \
+         written; restore it, or run the command that wrote it again",
+        .0.display()
+    )]
+    Changed(PathBuf),
+    /// A file that the manifest lists is not there.
+    #[error(
+        "{}: {MANIFEST} lists this file, but it is not there; run the command that wrote it again",
+        .0.display()
+    )]
+    Missing(PathBuf),
+    /// The manifest does not list the file.
+    #[error(
+        "{}: {MANIFEST} does not list this file: the results were written without it, or the file \
+         is not from this command",
+        .0.display()
+    )]
+    Unlisted(PathBuf),
+    /// Another process replaces the results.
+    #[error(
+        "{}: its results are being replaced; wait for the command that writes there, or, if it was \
+         killed, run it again",
+        .0.display()
+    )]
+    BeingReplaced(PathBuf),
+}
+
+impl ResultError {
+    /// Whether the same folder may be readable a moment later.
+    pub fn is_transient(&self) -> bool {
+        matches!(self, Self::BeingReplaced(_))
+    }
+}
+
+/// The results of a folder, to be read: those of one manifest, never of two.
+///
+/// A folder of results is replaced file by file, by renames. [`file`](Self::file) therefore opens a
+/// file once, compares the digest of what it has opened with the manifest, and returns the same
+/// handle: whatever takes the file's name afterwards is not what the caller reads. A folder without
+/// a manifest holds files of other programs; these are returned unchecked.
+#[derive(Debug)]
+pub struct ResultFolder {
+    path: PathBuf,
+    /// Text of the manifest and the files that it lists; `None` without a manifest.
+    manifest: Option<(Vec<u8>, Results)>,
+}
+
+impl ResultFolder {
+    /// Reads the results of a folder: calls `read` with it and, if the results are replaced
+    /// meanwhile, once more.
+    ///
+    /// # Errors
+    /// Those of `read`; [`ResultError`] as the `E` of `read`.
+    pub fn read<T, E: From<ResultError>>(
+        path: &Path,
+        mut read: impl FnMut(&Self) -> Result<T, E>,
+        is_transient: impl Fn(&E) -> bool,
+    ) -> Result<T, E> {
+        let mut attempt = || Self::open(path).map_err(E::from).and_then(|folder| read(&folder));
+        match attempt() {
+            Err(error) if is_transient(&error) => {
+                std::thread::sleep(PAUSE);
+                attempt()
+            }
+            outcome => outcome,
+        }
+    }
+
+    /// Opens a folder and reads its manifest.
+    ///
+    /// # Errors
+    /// [`ResultError::Folder`] if it is not a folder or the manifest is not one of this program,
+    /// [`ResultError::BeingReplaced`] if there is no manifest because new results take their places.
+    pub fn open(path: &Path) -> Result<Self, ResultError> {
+        let dir = Dir::open(path).map_err(FolderError::io(path))?;
+        let manifest = Results::text(&dir)?;
+        if manifest.is_none() {
+            // While files change their places there is no manifest; the order of the two looks
+            // matters: new results that are in place now had no manifest before.
+            let moving = matches!(State::read(&dir), Ok(Some(State::Moving(_))));
+            if moving || Results::text(&dir)?.is_some() {
+                return Err(ResultError::BeingReplaced(path.to_path_buf()));
+            }
+        }
+        Ok(Self { path: path.to_path_buf(), manifest })
+    }
+
+    /// Where it is, as the user named it.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The text of the manifest; `None` without one.
+    pub fn manifest(&self) -> Option<&[u8]> {
+        self.manifest.as_ref().map(|(text, _)| text.as_slice())
+    }
+
+    /// The files that the manifest lists; none without one.
+    pub fn files(&self) -> &[FileRecord] {
+        self.manifest.as_ref().map_or(&[], |(_, results)| &results.files)
+    }
+
+    /// Opens a file of the results at its begin, after a check of its digest.
+    ///
+    /// # Errors
+    /// [`ResultError`].
+    pub fn file(&self, name: &str) -> Result<File, ResultError> {
+        let path = self.path.join(name);
+        let io = |error: io::Error| FolderError::io(&path)(error);
+        let opened = File::open(&path).and_then(|file| {
+            // A folder can be opened too, and a pipe has no end.
+            match file.metadata()?.is_file() {
+                true => Ok(file),
+                false => Err(io::Error::other("not a regular file")),
+            }
+        });
+        let Some((_, results)) = &self.manifest else { return Ok(opened.map_err(io)?) };
+        let Some(record) = results.of(name) else {
+            return Err(self.unless_replaced(ResultError::Unlisted(path)));
+        };
+        let mut file = match opened {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Err(self.unless_replaced(ResultError::Missing(path)));
+            }
+            opened => opened.map_err(io)?,
+        };
+        let is_same = || -> io::Result<bool> {
+            let same =
+                file.metadata()?.len() == record.bytes && digest(&mut file)? == record.blake3;
+            file.rewind()?;
+            Ok(same)
+        };
+        match { is_same }().map_err(io)? {
+            true => Ok(file),
+            false => Err(self.unless_replaced(ResultError::Changed(path))),
+        }
+    }
+
+    /// The error of a file that is not what the manifest lists: if the manifest is not the one that
+    /// was read any more, the results are being replaced.
+    fn unless_replaced(&self, error: ResultError) -> ResultError {
+        let now = Dir::open(&self.path).ok().and_then(|dir| Results::text(&dir).ok().flatten());
+        match (now, &self.manifest) {
+            (Some((now, _)), Some((text, _))) if now == *text => error,
+            _ => ResultError::BeingReplaced(self.path.clone()),
+        }
+    }
+}
+
+/// BLAKE3 of the rest of a file, hexadecimal.
+fn digest(file: &mut File) -> io::Result<String> {
+    let (mut hasher, mut buffer) = (blake3::Hasher::new(), vec![0; 1 << 16]);
+    loop {
+        match file.read(&mut buffer) {
+            Ok(0) => return Ok(hasher.finalize().to_hex().to_string()),
+            Ok(count) => drop(hasher.update(&buffer[..count])),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::files::Folder;
+
+    /// Writes a table of results into a folder, in place of those that stand there.
+    fn write(path: &Path, text: &str) {
+        let folder = Folder::claim(path, "1 on a", false, drop).expect("a folder");
+        let staging = folder.stage().expect("begun");
+        let table = staging.path().join("runs.csv");
+        fs::write(&table, text).expect("a table");
+        let manifest = |files: &[FileRecord]| {
+            let made_of = serde_json::json!({"program": "replay", "format": 1, "kind": "run",
+                "made_of": text, "files": files});
+            serde_json::to_string(&made_of)
+        };
+        staging.commit(&[table], manifest).expect("in place");
+    }
+
+    fn text(folder: &ResultFolder) -> Result<String, ResultError> {
+        let mut text = String::new();
+        folder.file("runs.csv")?.read_to_string(&mut text).expect("text");
+        Ok(text)
+    }
+
+    #[test]
+    fn results_that_are_replaced_between_manifest_and_table_are_read_again() {
+        let dir = tempfile::tempdir().expect("a folder");
+        write(dir.path(), "one");
+        let mut attempts = 0;
+        let read = |folder: &ResultFolder| {
+            attempts += 1;
+            if attempts == 1 {
+                write(dir.path(), "two");
+            }
+            let manifest = String::from_utf8_lossy(folder.manifest().expect("one")).into_owned();
+            text(folder).map(|text| (manifest, text))
+        };
+        let (manifest, text) =
+            ResultFolder::read(dir.path(), read, ResultError::is_transient).expect("the second");
+        assert!(manifest.contains("\"made_of\":\"two\"") && text == "two", "{manifest} {text}");
+        assert_eq!(attempts, 2);
+    }
+
+    #[test]
+    fn results_that_are_replaced_again_and_again_are_not_read() {
+        let dir = tempfile::tempdir().expect("a folder");
+        write(dir.path(), "0");
+        let mut attempts = 0;
+        let read = |folder: &ResultFolder| {
+            attempts += 1;
+            write(dir.path(), &attempts.to_string());
+            text(folder)
+        };
+        let error = ResultFolder::read(dir.path(), read, ResultError::is_transient);
+        assert!(matches!(error, Err(ResultError::BeingReplaced(_))), "{error:?}");
+        assert_eq!(attempts, 2);
+    }
+
+    #[test]
+    fn an_open_table_stays_the_one_that_was_checked() {
+        let dir = tempfile::tempdir().expect("a folder");
+        write(dir.path(), "one");
+        let folder = ResultFolder::open(dir.path()).expect("results");
+        let mut file = folder.file("runs.csv").expect("checked");
+        write(dir.path(), "two");
+        let mut text = String::new();
+        file.read_to_string(&mut text).expect("text");
+        assert_eq!(text, "one");
+    }
+
+    #[test]
+    fn a_file_changed_by_hand_is_named() {
+        let dir = tempfile::tempdir().expect("a folder");
+        write(dir.path(), "one");
+        let table = dir.path().join("runs.csv");
+        let folder = ResultFolder::open(dir.path()).expect("results");
+        assert!(matches!(folder.file("jobs.csv"), Err(ResultError::Unlisted(_))));
+        fs::write(&table, "onE").expect("changed");
+        assert!(matches!(text(&folder), Err(ResultError::Changed(path)) if path == table));
+        fs::remove_file(&table).expect("gone");
+        assert!(matches!(text(&folder), Err(ResultError::Missing(path)) if path == table));
+        // Without a manifest the files are those of another program.
+        fs::write(&table, "three").expect("changed");
+        fs::remove_file(dir.path().join(MANIFEST)).expect("gone");
+        assert!(matches!(text(&folder), Err(ResultError::BeingReplaced(_))));
+        let folder = ResultFolder::open(dir.path()).expect("a folder");
+        assert_eq!(text(&folder).expect("unchecked"), "three");
+    }
+
+    #[test]
+    fn a_folder_whose_files_change_their_places_has_no_results() {
+        let dir = tempfile::tempdir().expect("a folder");
+        write(dir.path(), "one");
+        fs::remove_file(dir.path().join(MANIFEST)).expect("gone");
+        let part = dir.path().join("unfinished.part");
+        fs::create_dir(&part).expect("a folder");
+        let state = r#"{"program":"replay","format":1,"state":{"moving":{"new":[],"old":[]}}}"#;
+        fs::write(part.join("state.json"), state).expect("a state");
+        let opened = ResultFolder::open(dir.path());
+        assert!(matches!(opened, Err(ResultError::BeingReplaced(_))), "{opened:?}");
+    }
+}

@@ -1,0 +1,114 @@
+//! The boundary around the Parquet reader: damaged files cause errors, never panics, and do not ask
+//! for more memory than their size allows.
+
+use std::cell::Cell;
+use std::io::{Read, Seek, SeekFrom};
+use std::panic::{self, AssertUnwindSafe};
+use std::sync::Once;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use polars::prelude::PolarsResult;
+use polars_parquet::read::{FileMetadata, read_metadata};
+
+thread_local! {
+    /// Whether a panic of this thread is expected.
+    static EXPECTED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Calls of [`caught`] that are running.
+static RUNNING: AtomicUsize = AtomicUsize::new(0);
+
+/// How the names of the worker threads of polars begin. A panic there reaches the thread that waits
+/// for them.
+const WORKERS: &str = "polars-";
+
+/// Rows of a group that are plausible whatever its size: writers put at most 64 Mi into one.
+const PLAUSIBLE_ROWS: u64 = 1 << 26;
+
+/// Runs code of the Parquet reader, which may panic on damaged files, and returns a panic as an
+/// error. The panic of this thread, or of a worker of polars, is not printed; panics of other
+/// threads are printed as usual.
+///
+/// # Errors
+/// What is wrong, in words: for error and panic alike.
+pub fn caught<T>(run: impl FnOnce() -> PolarsResult<T>) -> Result<T, String> {
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let before = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            let of_worker = || {
+                let thread = std::thread::current();
+                RUNNING.load(Ordering::Relaxed) > 0
+                    && thread.name().is_some_and(|name| name.starts_with(WORKERS))
+            };
+            if !EXPECTED.get() && !of_worker() {
+                before(info);
+            }
+        }));
+    });
+    RUNNING.fetch_add(1, Ordering::Relaxed);
+    let outer = EXPECTED.replace(true);
+    let result = panic::catch_unwind(AssertUnwindSafe(run));
+    EXPECTED.set(outer);
+    RUNNING.fetch_sub(1, Ordering::Relaxed);
+    match result {
+        Ok(Ok(value)) => Ok(value),
+        Ok(Err(error)) => Err(format!("damaged, or of a kind that is not read: {error}")),
+        Err(_) => Err("damaged, or of a kind that is not read".to_string()),
+    }
+}
+
+/// Reads the footer of a file and checks that its counts agree with each other and with the size of
+/// the file: readers allocate memory by them before they read a value.
+///
+/// # Errors
+/// What is wrong, in words.
+pub fn footer(file: &mut (impl Read + Seek)) -> Result<FileMetadata, String> {
+    let bytes = file.seek(SeekFrom::End(0)).map_err(|error| format!("cannot read it: {error}"))?;
+    let metadata = caught(|| Ok(read_metadata(file)?))?;
+    caught(|| Ok(counts(&metadata, bytes)))??;
+    Ok(metadata)
+}
+
+/// Checks the counts of a footer, whose file has this size.
+fn counts(metadata: &FileMetadata, bytes: u64) -> Result<(), String> {
+    let mut rows = 0_u64;
+    for group in &metadata.row_groups {
+        let of_group = group.num_rows() as u64;
+        // Beyond what any writer puts into a group, a row has one bit at least.
+        if of_group > PLAUSIBLE_ROWS.max(bytes.saturating_mul(8)) {
+            return Err(format!("damaged: {of_group} rows in a group of a file of {bytes} bytes"));
+        }
+        for column in group.parquet_columns() {
+            let values = column.num_values();
+            let flat = column.descriptor().descriptor.max_rep_level == 0;
+            if values < 0 || (flat && values as u64 != of_group) {
+                let name = column.descriptor().path_in_schema.join(".");
+                return Err(format!(
+                    "damaged: column {name} has {values} values in {of_group} rows"
+                ));
+            }
+        }
+        rows = rows.saturating_add(of_group);
+    }
+    match rows == metadata.num_rows as u64 {
+        true => Ok(()),
+        false => {
+            let all = metadata.num_rows;
+            Err(format!("damaged: {all} rows in the file, {rows} in its groups"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn panics_are_words() {
+        let error = caught(|| -> PolarsResult<()> { panic!("as expected") });
+        assert!(error.is_err_and(|what| what.starts_with("damaged")));
+        assert_eq!(caught(|| Ok(3)), Ok(3));
+        assert!(!EXPECTED.get() && RUNNING.load(Ordering::Relaxed) < 2);
+    }
+}

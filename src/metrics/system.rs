@@ -327,8 +327,8 @@ measures! {
         attempts_per_job: f64 ["attempts"] "requests of the scheduler for a job's processors, refused ones included" = system.per_job(system.overhead.attempts);
         asked_per_job: f64 ["attempts"] "those of them that came to the allocator; the others were refused as what it had refused before tells" = system.per_job(system.overhead.asked);
         operations_per_job: f64 ["operations"] "elementary operations of the allocator for a job; 0 if it counts none" = system.per_job(system.overhead.operations);
-        promised_heads: Option<u64> ["jobs"] "jobs that waited at the head of the queue and were told by when they would start; null for schedulers that tell nobody" = system.overhead.promises.map(|promises| promises.given);
-        late_heads: Option<u64> ["jobs"] "those of them that started later than they were told first" = system.overhead.promises.map(|promises| promises.broken);
+        promised_heads: Option<u64> ["jobs"] "jobs that waited at the head of the queue and were promised a latest start: only from when a later job could overtake them, so that a head with no job behind it is not counted; null for schedulers without promises" = system.overhead.promises.map(|promises| promises.given);
+        late_heads: Option<u64> ["jobs"] "those of them that started later than they were first promised" = system.overhead.promises.map(|promises| promises.broken);
         latest_head: Option<u64> ["s"] "the most by which one did" = system.overhead.promises.map(|promises| promises.worst.unsigned_abs());
         slots_held_percent: Option<f64> ["%"] "slots of a cluster's hosts that jobs held, over time, whether they got the processor or waited for it under others; null on other machines" = system.slots_held_percent();
         refused_sizes: Option<u64> ["sizes"] "sizes of jobs that were refused for want of processors or of a place, the last of each attempt included; null, as all that follow, for strategies that do not fold jobs" = system.overhead.refused_sizes;

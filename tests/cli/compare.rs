@@ -31,7 +31,7 @@ fn a_pair_is_named_with_what_differs() {
 
 fn contention_is_compared_job_by_job() {
     let dir = Dir::new();
-    let contend = "contend --jobs 120 --scale 0.05 --network links --pattern n-body";
+    let contend = "contend --jobs 60 --scale 0.05";
     dir.replay(&format!("{contend} --alloc mc1x1,random -q --no-plots --out out")).code(0);
     let compared = dir.replay("compare out:0 out:1 --format json").code(0).says_nothing();
     let rows = compared.objects();
@@ -50,8 +50,17 @@ fn contention_is_compared_job_by_job() {
         let ours = rows[0][*name].as_f64().expect("a number");
         assert!((ours - mean).abs() < 1e-9 * mean, "{name}: {ours}, not {mean}");
     }
-    // Jobs are apart in time, as the bootstrap needs them.
-    assert!(rows[0]["bootstrap_blocks"].as_u64() > Some(1), "{}", rows[0]);
+    // Every job has its submission, by which the bootstrap makes blocks.
+    let jobs = String::from_utf8(dir.read("out/contend_jobs.csv")).expect("text");
+    let mut lines = csv::Reader::from_reader(jobs.as_bytes());
+    let at = lines.headers().expect("names").iter().position(|name| name == "submit");
+    let submits: Vec<i64> = lines
+        .records()
+        .map(|row| row.expect("a row")[at.expect("a column")].parse().expect("a number"))
+        .collect();
+    assert_eq!(submits.len(), 2 * 60);
+    assert_eq!(submits[..60], submits[60..]);
+    assert!(submits[0] == 75 && submits[..60].is_sorted(), "{submits:?}");
     dir.replay("compare out:0 out:1 --measure stretch --by-size").code(0).prints("stretch");
     dir.replay("compare out --row scheduler --col allocator").code(0).prints("mean_stretch");
     let fails = |rest: &str, words: &[&str]| {

@@ -168,7 +168,7 @@ fn data_are_the_same_in_all_formats() {
     let mean =
         dir.replay(&format!("{PAIR} --format json")).objects()[1]["mean_pairwise_l1"].clone();
     let exact = mean.to_string();
-    dir.replay(&format!("{PAIR} --format csv")).prints(&format!(",\"2,13,20,6\",{exact},"));
+    dir.replay(&format!("{PAIR} --format csv")).prints(&format!(",{exact},"));
     let rounded = format!(" {:.3} ", mean.as_f64().expect("a number"));
     dir.replay(PAIR).prints(&rounded);
     dir.replay(&format!("{PAIR} --format md")).prints(&rounded);

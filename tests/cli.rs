@@ -34,6 +34,7 @@ mod cli {
     pub mod placed;
     pub mod placements;
     pub mod python;
+    pub mod replaced;
     pub mod report;
     pub mod resume;
     pub mod search;
@@ -61,6 +62,7 @@ fn main() -> ExitCode {
         cli::folding::trials(),
         cli::streams::trials(),
         cli::search::trials(),
+        cli::replaced::trials(),
         cli::report::trials(),
         cli::shake::trials(),
         cli::ask::trials(),

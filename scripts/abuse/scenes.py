@@ -216,7 +216,18 @@ class Prepared:
         for words in scene.before:
             bench.replay(*words, codes=(0,))
         self.keep(home, "fresh")
+        bench.replay(*scene.new, codes=(0,))
+        manifest = home / "out/manifest.json"
+        configuration = json.loads(manifest.read_bytes())["configuration_digest"] if not scene.files else None
+        shutil.rmtree(home)
+        shutil.copytree(self.kits["fresh"], home, symlinks=True)
         bench.replay(*scene.old, codes=(0,))
+        if not scene.files:
+            # Results are replaced without --force only by those of the same configuration: the
+            # earlier ones, whose bytes differ, pass for such.
+            earlier = json.loads(manifest.read_bytes())
+            earlier["configuration_digest"] = configuration
+            manifest.write_text(json.dumps(earlier, indent=2) + "\n")
         self.old = Generation(scene, home)
         self.keep(home, "over")
         done = bench.replay(*scene.new, codes=(0,))

@@ -321,7 +321,7 @@ pub struct OutputArgs {
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub out: Option<PathBuf>,
 
-    /// Replace what another command left in the folder, and results changed since.
+    /// Replace results of another command or configuration in the folder, and results changed since.
     #[arg(long, requires = "out", help_heading = "Output", hide_short_help = true)]
     pub force: bool,
 

@@ -28,7 +28,7 @@ pub struct MergeArgs {
     #[arg(long, value_name = "DIR")]
     pub out: PathBuf,
 
-    /// Replace what another command left in the folder, and results changed since.
+    /// Replace results of another command or configuration in the folder, and results changed since.
     #[arg(long)]
     pub force: bool,
 

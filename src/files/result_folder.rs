@@ -13,9 +13,12 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// A folder of results that cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum ResultError {
-    /// The file system refused, or the manifest is not one of this program.
+    /// The file system refused.
     #[error(transparent)]
     Folder(#[from] FolderError),
+    /// The manifest cannot be read.
+    #[error("{}: not a manifest of replay", .0.display())]
+    Manifest(PathBuf),
     /// A file does not have the digest that the manifest records.
     #[error(
         "{}: its digest is not the one in {MANIFEST}: the file was changed or damaged after it was \
@@ -89,20 +92,28 @@ impl ResultFolder {
     /// Opens a folder and reads its manifest.
     ///
     /// # Errors
-    /// [`ResultError::Folder`] if it is not a folder or the manifest is not one of this program,
-    /// [`ResultError::BeingReplaced`] if there is no manifest because new results take their places.
+    /// [`ResultError::Folder`] if it is not a folder, [`ResultError::Manifest`] if its manifest is
+    /// not one of this program, [`ResultError::BeingReplaced`] if there is no manifest because new results take their places.
     pub fn open(path: &Path) -> Result<Self, ResultError> {
         let dir = Dir::open(path).map_err(FolderError::io(path))?;
-        let manifest = Results::text(&dir)?;
+        let manifest = Self::listed(&dir)?;
         if manifest.is_none() {
             // While files change their places there is no manifest; the order of the two looks
             // matters: new results that are in place now had no manifest before.
             let moving = matches!(State::read(&dir), Ok(Some(State::Moving(_))));
-            if moving || Results::text(&dir)?.is_some() {
+            if moving || Self::listed(&dir)?.is_some() {
                 return Err(ResultError::BeingReplaced(path.to_path_buf()));
             }
         }
         Ok(Self { path: path.to_path_buf(), manifest })
+    }
+
+    /// The manifest of a folder, if it has one.
+    fn listed(dir: &Dir) -> Result<Option<(Vec<u8>, Results)>, ResultError> {
+        Results::text(dir).map_err(|error| match error {
+            FolderError::Foreign(path) => ResultError::Manifest(path),
+            error => error.into(),
+        })
     }
 
     /// Where it is, as the user named it.

@@ -71,7 +71,7 @@ pub fn footer(file: &mut (impl Read + Seek)) -> Result<FileMetadata, String> {
 }
 
 /// Checks the counts of a footer, whose file has this size.
-fn counts(metadata: &FileMetadata, bytes: u64) -> Result<(), String> {
+pub(super) fn counts(metadata: &FileMetadata, bytes: u64) -> Result<(), String> {
     let mut rows = 0_u64;
     for group in &metadata.row_groups {
         let of_group = group.num_rows() as u64;

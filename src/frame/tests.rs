@@ -3,6 +3,8 @@ use std::path::Path;
 
 use polars::prelude::{AnyValue, DataFrame, ParquetReader, SerReader};
 use proptest::prelude::*;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
 
 use super::*;
 use crate::experiment::contention::{Contended, Correlations, JobContention, TraceRun};
@@ -11,6 +13,7 @@ use crate::experiment::search::{
 };
 use crate::experiment::stream::{Life, Metric, Point, estimate};
 use crate::experiment::{Measure, OfRun, RunKey, RunResult, Trace};
+use crate::files::ResultFolder;
 use crate::metrics::estimate::StopRule;
 use crate::metrics::run::PlacementMeans;
 use crate::metrics::{
@@ -122,7 +125,7 @@ fn write(dir: &Path, results: &[RunResult], with_jobs: bool) -> Vec<String> {
     paths.iter().filter_map(name).collect()
 }
 
-fn read(path: &Path) -> DataFrame {
+fn table(path: &Path) -> DataFrame {
     ParquetReader::new(File::open(path).expect("the file")).finish().expect("Parquet")
 }
 
@@ -144,6 +147,76 @@ fn files_are_whole_named_and_documented() {
     assert_eq!(value("command").as_deref(), Some("replay run"));
     assert_eq!(value("unit:wait").as_deref(), Some("s"));
     assert_eq!(value("about:job").as_deref(), Some("job number in the trace"));
+}
+
+/// A foreign folder has no digests: whatever its tables are, reading them returns.
+#[test]
+fn damaged_tables_are_errors() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let results = [run(0, None, &[1, 2, 2, 16]), run(1, Some("2,13,20,6"), &[3, 1])];
+    write(dir.path(), &results, true);
+    let folder = ResultFolder::open(dir.path()).expect("a folder");
+    assert_eq!(read::runs(&folder).expect("whole").len(), 2);
+    let mut seed = ChaCha8Rng::seed_from_u64(7);
+    let (mut refused, mut read_whole) = (0, 0);
+    for name in ["runs.parquet", "jobs.parquet"] {
+        let path = dir.path().join(name);
+        let whole = fs::read(&path).expect("a table");
+        for attempt in 0..300 {
+            fs::write(&path, damaged_like(&whole, attempt, &mut seed)).expect("a table");
+            let outcome = match name {
+                "runs.parquet" => read::runs(&folder)
+                    .and(read::values(&folder, &["mean_wait", "mean_pairwise_l1"]))
+                    .map(drop),
+                _ => read::JobsTable::open(&folder)
+                    .and_then(|jobs| jobs.of(0).and(jobs.of(1)))
+                    .map(drop),
+            };
+            match outcome {
+                Ok(()) => read_whole += 1,
+                Err(error) => {
+                    assert!(error.to_string().contains(name), "{error}");
+                    refused += 1;
+                }
+            }
+        }
+        fs::write(&path, whole).expect("a table");
+    }
+    // Some mutations meet values, or metadata that has no part in them.
+    assert!(refused > 100 && read_whole > 20, "{refused} {read_whole}");
+}
+
+/// A copy with damage of one of several kinds, most of it in the footer.
+fn damaged_like(whole: &[u8], attempt: usize, seed: &mut ChaCha8Rng) -> Vec<u8> {
+    let (mut bytes, length) = (whole.to_vec(), whole.len());
+    let footer = length - length / 4;
+    match attempt % 4 {
+        0 => bytes[seed.random_range(0..length)] = seed.random(),
+        1 => bytes[seed.random_range(footer..length)] ^= 1 << seed.random_range(0..8),
+        2 => {
+            let from = seed.random_range(footer..length);
+            (from..length.min(from + 4)).for_each(|at| bytes[at] = seed.random());
+        }
+        _ => {
+            let from = seed.random_range(0..length - 16);
+            bytes.drain(from..from + seed.random_range(1..16));
+        }
+    }
+    bytes
+}
+
+#[test]
+fn counts_of_rows_beyond_the_file_are_refused() {
+    let dir = tempfile::tempdir().expect("a folder");
+    write(dir.path(), &[run(0, None, &[1, 2])], false);
+    let path = dir.path().join("runs.parquet");
+    let mut file = File::open(&path).expect("the table");
+    let metadata = damaged::footer(&mut file).expect("as it was written");
+    let group = metadata.row_groups[0].clone();
+    let more = polars_parquet::read::FileMetadata { num_rows: 1 << 40, ..metadata };
+    let refused = damaged::counts(&more, 1000).expect_err("more rows than its groups have");
+    assert!(refused.contains("1099511627776 rows in the file, 1 in its groups"), "{refused}");
+    assert_eq!(group.num_rows(), 1);
 }
 
 #[test]
@@ -214,7 +287,7 @@ fn round_trip<Row: Table>(rows: &[Row]) {
             );
             let text = fs::read_to_string(&paths[1]).expect("a file");
             assert_eq!(text, crate::table::csv(rows).expect("text"));
-            let read = read(&paths[0]);
+            let read = table(&paths[0]);
             assert!(read.equals_missing(&frame(rows).expect("a frame")), "{}", Row::NAME);
             read
         })
@@ -411,7 +484,7 @@ proptest! {
         for (name, frame) in frames {
             let path = a.path().join(format!("{name}.parquet"));
             let frame = frame.expect("a frame");
-            prop_assert!(read(&path).equals_missing(&frame));
+            prop_assert!(table(&path).equals_missing(&frame));
         }
     }
 }

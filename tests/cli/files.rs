@@ -68,8 +68,8 @@ fn a_linked_folder_is_not_written_into() {
     fs::remove_dir(dir.path("out/plots")).expect("an empty folder");
     symlink("../elsewhere", dir.path("out/plots")).expect("a link");
     let before = dir.read("out/runs.csv");
-    for force in ["", "--force"] {
-        let failed = dir.replay(&format!("{run} --mesh 4x4 {force} --out out"));
+    for other in ["", "--mesh 4x4 --force"] {
+        let failed = dir.replay(&format!("{run} {other} --out out"));
         failed.code(2).says("out/plots is no folder (no link is followed)");
     }
     assert_eq!(dir.read("out/runs.csv"), before);

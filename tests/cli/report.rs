@@ -74,7 +74,7 @@ fn what_is_no_result_is_refused() {
     dir.replay("report absent").code(3).says("absent: ");
     dir.replay("report other.csv").code(3).says("other.csv: neither a folder of results");
     dir.replay("report folder").code(3).says("manifest.json: not a manifest of replay");
-    dir.replay("report broken").code(3).says("broken/manifest.json: EOF");
+    dir.replay("report broken").code(3).says("broken/manifest.json: not a manifest of replay");
     dir.replay("report empty").code(2).says("cannot read empty/manifest.json");
     dir.replay("report folder --write other.csv")
         .code(2)

@@ -141,7 +141,7 @@ pub struct SweepArgs {
     #[command(flatten)]
     pub sort: SortArg,
 
-    /// Forget what the folder's journal has and begin anew; replace what another command left.
+    /// Forget what the folder's journal has and begin anew; replace results of another command or grid.
     #[arg(long, help_heading = "Output")]
     pub force: bool,
 

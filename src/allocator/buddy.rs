@@ -94,6 +94,10 @@ impl Allocator for Buddy {
         Ok(())
     }
 
+    fn refusals_last(&self) -> bool {
+        true
+    }
+
     /// A square is made of smaller ones, which merge as soon as they can.
     fn refusal_covers(&mut self, refused: Request, asked: Request) -> bool {
         class(refused) <= class(asked) && class(asked) < self.records.forest().classes()

@@ -144,6 +144,10 @@ impl Allocator for Midplane {
         Err(refusal)
     }
 
+    fn refusals_last(&self) -> bool {
+        true
+    }
+
     fn refusal_covers(&mut self, refused: Request, asked: Request) -> bool {
         self.list_boxes(refused);
         let smaller = std::mem::take(&mut self.boxes);

@@ -236,6 +236,17 @@ pub trait Allocator: Send {
         chosen: &mut Vec<NodeId>,
     ) -> Result<(), Refusal>;
 
+    /// Whether every refusal for want of a place ([`Refusal::Fragmented`]) stands until processors come
+    /// free: a request that is refused is refused on every part of the free processors as well. A
+    /// request that is refused because too few processors are free stays refused in any case.
+    ///
+    /// `false` for strategies that look at some of the places only and choose these by the state of the
+    /// machine: a job that starts can make a place visible. Schedulers ask these again after every start,
+    /// and [a place for the head of the queue](crate::scheduler::Guard::Place) cannot be promised with them.
+    fn refusals_last(&self) -> bool {
+        self.keeps_schedule()
+    }
+
     /// Whether the refusal of one request for want of a place ([`Refusal::Fragmented`]) tells of
     /// another that it is refused as well, on the same free processors and on any part of them: for want
     /// of processors if fewer are free than its [largest allocation](Self::largest_allocation), else for

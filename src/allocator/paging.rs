@@ -247,6 +247,11 @@ impl Allocator for Paging {
         Some(Box::new(self.clone()))
     }
 
+    /// Pages that are free have no order that matters: it refuses only where they hold too few processors.
+    fn refusals_last(&self) -> bool {
+        true
+    }
+
     fn keeps_schedule(&self) -> bool {
         self.largest == 1
     }

@@ -225,6 +225,13 @@ fn works_with(
              cannot tell; guard=count works with it"
         )));
     }
+    if asks && !built.refusals_last() {
+        return Err(Failure::usage_message(format!(
+            "allocator {allocator} may refuse a job although its place is free, because the other free \
+             processors decide where it looks; scheduler {scheduler} cannot promise a place with it; \
+             guard=count works with it"
+        )));
+    }
     if machine.slots() > machine.processors() && scheduler.uses_estimates() {
         return Err(Failure::usage_message(format!(
             "scheduler {scheduler} goes by estimates of run times; on hosts that jobs share ({machine}) \

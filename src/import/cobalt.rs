@@ -75,7 +75,7 @@ fn perhaps(row: Row<'_>, index: Option<usize>) -> Result<Option<i64>, Fault> {
 }
 
 /// A point in time that need not be there.
-fn time(row: Row<'_>, index: usize, zone: Zone) -> Result<Option<Moment>, Fault> {
+fn time(row: Row<'_>, index: usize, zone: &Zone) -> Result<Option<Moment>, Fault> {
     match row.text(index) {
         "" => Ok(None),
         _ => row.date(index, zone).map(Some),
@@ -137,7 +137,7 @@ impl Log for Cobalt {
         let Some(places) = &self.places else { return self.header(line) };
         let row = self.columns.row(line, b',', &mut self.cells)?;
         let number = line.number;
-        let zone = self.source.zone;
+        let zone = &self.source.zone;
         let queued = time(row, places.queued, zone)?;
         let queued = queued.ok_or_else(|| row.fault(places.queued, Reason::Empty))?;
         let (start, end) = (time(row, places.start, zone)?, time(row, places.end, zone)?);
@@ -147,7 +147,7 @@ impl Log for Cobalt {
         let runtime = perhaps(row, places.runtime)?;
         let exit = places.exit.filter(|&exit| !row.text(exit).is_empty());
         let exit = exit.map(|exit| row.read(exit, Reason::NotANumber, whole)).transpose()?;
-        let times = in_order(queued, start, end);
+        let times = in_order(queued, start, end, runtime);
         let queued = times.submit;
         let ran = match (times.start, times.end) {
             (Some(start), Some(end)) => Some((start - queued, end - start)),

@@ -126,7 +126,7 @@ impl Jobs {
         }
         let number = || row.read(index, Reason::NotATime, seconds);
         let time = match clock {
-            Clock::Iso => row.date(index, self.zone)?,
+            Clock::Iso => row.date(index, &self.zone)?,
             Clock::Unix | Clock::Seconds => Moment::at(number()?),
             Clock::UnixMs => Moment::at(number()?.saturating_add(500).div_euclid(1000)),
         };
@@ -168,9 +168,10 @@ impl Jobs {
             Some(place) => self.time(row, place),
             None => Ok(None),
         };
-        let times = in_order(submit, perhaps(places.start)?, perhaps(places.end)?);
-        let (submit, start, end) = (times.submit, times.start, times.end);
+        let (start, end) = (perhaps(places.start)?, perhaps(places.end)?);
         let (told_wait, told_run) = (span(row, places.wait)?, span(row, places.run)?);
+        let times = in_order(submit, start, end, told_run);
+        let (submit, start, end) = (times.submit, times.start, times.end);
         let estimate = span(row, places.estimate)?;
         let waited = start.map(|start| start.saturating_sub(submit));
         let wait = told_wait.or(waited);

@@ -369,7 +369,7 @@ fn lines(
 /// The map of a table, the user's or its own.
 fn map(how: &Import) -> Result<ColumnMap, ImportError> {
     let source = &how.source;
-    let own = layouts::layout(source.kind, source.zone).transpose()?;
+    let own = layouts::layout(source.kind, source.zone.clone()).transpose()?;
     let wants = matches!(source.kind, Kind::Csv | Kind::Parquet);
     match (own, &how.map) {
         (Some(own), None) => Ok(own),

@@ -250,7 +250,7 @@ impl<'a> Row<'a> {
     }
 
     /// A field as a point in time: a date in `zone`, where it names none.
-    pub fn date(self, index: usize, zone: Zone) -> Result<Moment, Fault> {
+    pub fn date(self, index: usize, zone: &Zone) -> Result<Moment, Fault> {
         date(self.text(index), zone).map_err(|reason| self.fault(index, reason))
     }
 

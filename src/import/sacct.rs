@@ -175,7 +175,7 @@ fn cut<'a>(
 }
 
 /// A point in time, if there is one.
-fn time(row: Row<'_>, index: usize, zone: Zone) -> Result<Option<Moment>, Fault> {
+fn time(row: Row<'_>, index: usize, zone: &Zone) -> Result<Option<Moment>, Fault> {
     let text = row.text(index);
     if NOTHING.contains(&text) {
         return Ok(None);
@@ -224,7 +224,7 @@ impl Log for Sacct {
     fn line(&mut self, line: Line<'_>, sink: &mut Sink<'_>) -> Result<(), Stop> {
         let Some(places) = &self.places else { return self.header(line) };
         let Places { submit, start, .. } = *places;
-        let zone = self.source.zone;
+        let zone = &self.source.zone;
         let cells = &mut self.cells;
         let row = cut(line, &self.columns, self.delimiter, self.trailing, places.name, cells)?;
         let number = line.number;
@@ -317,7 +317,7 @@ impl Log for Sacct {
             return Ok(());
         }
         let eligible = places.eligible.map(|at| time(row, at, zone)).transpose()?.flatten();
-        let times = in_order(submitted, started, ended.filter(|_| over));
+        let times = in_order(submitted, started, ended.filter(|_| over), elapsed);
         let (submitted, started, ended) = (times.submit, times.start, times.end);
         let eligible = eligible.map(|eligible| eligible.earlier);
         let later = eligible.filter(|&eligible| eligible > submitted);

@@ -139,6 +139,28 @@ fn sacct_as_it_is_told() {
     assert_eq!(jobs(&zoned), jobs(&made("sacct", SACCT)));
 }
 
+/// Summer time ends in Prague: from 02:30 to 03:30 is one hour or two, as the time elapsed decides.
+#[test]
+fn sacct_elapsed_decides_between_two_hours() {
+    let log = |raw: &str, elapsed: &str| {
+        format!(
+            "JobID|Submit|Start|End|ElapsedRaw|Elapsed|AllocNodes|State\n\
+             1|2024-10-27T02:20:00|2024-10-27T02:30:00|2024-10-27T03:30:00|{raw}|{elapsed}|4|COMPLETED\n"
+        )
+    };
+    let made = |raw, elapsed| made("sacct[zone=Europe/Prague]", &log(raw, elapsed));
+    for (raw, elapsed, wait, run) in [
+        ("3600", "01:00:00", 4200, 3600),
+        ("7200", "02:00:00", 600, 7200),
+        ("", "01:00:00", 4200, 3600),
+        ("", "", 600, 7200),
+    ] {
+        let made = made(raw, elapsed);
+        assert_eq!(jobs(&made), [[0, wait, run, 4, -1, 1]], "{raw} {elapsed}");
+        assert_eq!(made.report.count(super::entry::noted::ELAPSED), 0);
+    }
+}
+
 /// Another delimiter, one at the end of every line, and delimiters in the names of jobs.
 #[test]
 fn sacct_with_other_delimiters() {

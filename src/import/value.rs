@@ -39,7 +39,7 @@ pub(super) fn seconds(text: &str) -> Option<i64> {
 
 /// `2026-03-01T08:00:00`, with a blank for the T, a fraction of a second (cut off), and an offset
 /// from UTC if they are there; else in `zone`.
-pub(super) fn date(text: &str, zone: Zone) -> Result<Moment, Reason> {
+pub(super) fn date(text: &str, zone: &Zone) -> Result<Moment, Reason> {
     let (local, offset) = local(text).ok_or(Reason::NotATime)?;
     match offset {
         Some(offset) => Ok(Moment::at(local - offset)),
@@ -152,13 +152,13 @@ mod tests {
 
     #[test]
     fn dates() {
-        let utc = |text| date(text, Zone::default()).ok().map(|moment| moment.earlier);
+        let utc = |text| date(text, &Zone::default()).ok().map(|moment| moment.earlier);
         assert_eq!(utc("1970-01-01T00:00:00"), Some(0));
         assert_eq!(utc("2026-03-01T08:00:05"), Some(1_772_352_005));
         assert_eq!(utc("2015-01-01 01:06:41.000000"), Some(1_420_074_401));
         assert_eq!(utc("2025-05-01T00:18:03+00:00"), utc("2025-05-01T02:18:03+0200"));
         assert_eq!(utc("2000-02-29T00:00:00Z"), Some(951_782_400));
-        let zone = "+01:30".parse().expect("a zone");
+        let zone = &"+01:30".parse().expect("a zone");
         assert_eq!(date("1970-01-01 01:30:00", zone), Ok(Moment::at(0)));
         for text in [
             "",
@@ -232,8 +232,8 @@ mod tests {
     /// In Prague clocks went from 2 to 3 on 2024-03-31 and from 3 to 2 on 2024-10-27.
     #[test]
     fn summer_time() {
-        let zone = "Europe/Prague".parse().expect("a zone");
-        let utc = |text: &str| date(text, Zone::default()).expect(text).earlier;
+        let zone = &"Europe/Prague".parse().expect("a zone");
+        let utc = |text: &str| date(text, &Zone::default()).expect(text).earlier;
         let at = |text: &str| date(text, zone);
         assert_eq!(at("2024-01-15T12:00:00"), Ok(Moment::at(utc("2024-01-15T11:00:00"))));
         assert_eq!(at("2024-07-15T12:00:00"), Ok(Moment::at(utc("2024-07-15T10:00:00"))));
@@ -253,17 +253,46 @@ mod tests {
     #[test]
     fn the_order_says_which_hour() {
         let zone: Zone = "Europe/Prague".parse().expect("a zone");
-        let at = |text: &str| date(&format!("2024-10-27T{text}:00"), zone).expect(text);
-        let times = in_order(at("02:50"), Some(at("02:10")), Some(at("02:40")));
+        let at = |text: &str| date(&format!("2024-10-27T{text}:00"), &zone).expect(text);
+        let times = in_order(at("02:50"), Some(at("02:10")), Some(at("02:40")), None);
         assert_eq!(times.start.map(|start| start - times.submit), Some(20 * 60));
         assert_eq!(times.end.map(|end| end - times.submit), Some(50 * 60));
         assert!(times.note.is_some_and(|note| note.contains("the later one")));
-        let times = in_order(at("01:50"), Some(at("02:10")), Some(at("02:40")));
+        let times = in_order(at("01:50"), Some(at("02:10")), Some(at("02:40")), None);
         assert_eq!(times.end.map(|end| end - times.submit), Some(50 * 60));
         assert!(times.note.is_some_and(|note| note.contains("the earlier one")));
-        assert_eq!(in_order(at("03:00"), None, None).note, None);
+        assert_eq!(in_order(at("03:00"), None, None, None).note, None);
         // What is out of order either way stays so.
-        let times = in_order(at("03:50"), Some(at("02:10")), None);
+        let times = in_order(at("03:50"), Some(at("02:10")), None, None);
         assert!(times.start.is_some_and(|start| start < times.submit));
+    }
+
+    /// From 02:30 to 03:30 is one hour or two, from 01:30 to 02:30 as well.
+    #[test]
+    fn the_time_elapsed_says_which_hour() {
+        let zone: Zone = "Europe/Prague".parse().expect("a zone");
+        let at = |text: &str| date(&format!("2024-10-27T{text}:00"), &zone).expect(text);
+        let ran = |start, end, elapsed| {
+            let times = in_order(at("01:00"), Some(at(start)), Some(at(end)), elapsed);
+            let length = times.end.zip(times.start).map(|(end, start)| end - start);
+            (length.expect("both"), times.note.expect("a note"))
+        };
+        for (start, end) in [("02:30", "03:30"), ("01:30", "02:30")] {
+            for hours in [1, 2] {
+                assert_eq!(ran(start, end, Some(3600 * hours)).0, 3600 * hours, "{start}");
+            }
+        }
+        assert!(ran("02:30", "03:30", Some(3600)).1.contains("agrees with the time elapsed"));
+        assert!(ran("02:30", "03:30", Some(7200)).1.contains("the earlier one"));
+        // Without it, or where it agrees with neither, the earlier hour is taken.
+        for elapsed in [None, Some(60)] {
+            assert_eq!(ran("02:30", "03:30", elapsed).0, 7200);
+        }
+        // Both ends in the hour: its earlier half or its later half, unless the job ran into the later one.
+        assert_eq!(ran("02:10", "02:40", Some(1800)).0, 1800);
+        assert_eq!(ran("02:10", "02:40", Some(5400)).0, 5400);
+        // A start before the submission is not taken, whatever elapsed.
+        let times = in_order(at("03:00"), Some(at("02:30")), Some(at("03:30")), Some(7200));
+        assert_eq!(times.end.zip(times.start).map(|(end, start)| end - start), Some(7200));
     }
 }

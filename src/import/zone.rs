@@ -1,26 +1,28 @@
 //! Clocks of logs: a fixed offset from UTC, or a zone with summer time.
 //!
 //! When summer time ends an hour comes twice. Which of both a log means it does not say: the earlier is
-//! taken, unless a start would then come before its submission, or an end before its start; see
-//! [`in_order`]. The hour that summer time skips is no time.
+//! taken, unless the time that elapsed decides otherwise, or a start would then come before its
+//! submission, or an end before its start; see [`in_order`]. The hour that summer time skips is no time.
+//!
+//! The time-zone data is compiled into the program, so that an import gives the same trace on every machine.
 
 use std::fmt;
 use std::str::FromStr;
 
-use chrono::{DateTime, MappedLocalTime, Offset, TimeZone};
-use chrono_tz::{TZ_VARIANTS, Tz};
+use jiff::Timestamp;
+use jiff::tz::{AmbiguousOffset, Offset, TimeZone, TimeZoneDatabase};
 
 use crate::naming::nearest;
 use crate::number::pair;
 use crate::shown::shown;
 
 /// The clock of a log.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Zone {
     /// So many seconds ahead of UTC.
     Fixed(i64),
     /// A zone of the IANA database.
-    Named(Tz),
+    Named(TimeZone),
 }
 
 impl Default for Zone {
@@ -39,8 +41,10 @@ impl FromStr for Zone {
         if let Some(offset) = offset(text) {
             return Ok(Zone::Fixed(offset));
         }
-        text.parse().map(Zone::Named).map_err(|_| {
-            let near = nearest(text, TZ_VARIANTS.iter().map(|zone| zone.name()));
+        let zones = TimeZoneDatabase::bundled();
+        zones.get(text).map(Zone::Named).map_err(|_| {
+            let names: Vec<String> = zones.available().map(|name| name.to_string()).collect();
+            let near = nearest(text, names.iter().map(String::as_str));
             let near = near.map_or(String::new(), |near| format!("; did you mean \"{near}\"?"));
             format!(
                 "\"{}\": a zone is UTC, hours and minutes from it such as +01:00, or a name such as \
@@ -53,34 +57,34 @@ impl FromStr for Zone {
 
 impl fmt::Display for Zone {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match *self {
+        match self {
             Zone::Fixed(0) => f.write_str("UTC"),
             Zone::Fixed(seconds) => {
-                let (sign, minutes) = (if seconds < 0 { '-' } else { '+' }, seconds.abs() / 60);
+                let (sign, minutes) = (if *seconds < 0 { '-' } else { '+' }, seconds.abs() / 60);
                 write!(f, "{sign}{:02}:{:02}", minutes / 60, minutes % 60)
             }
-            Zone::Named(zone) => f.write_str(zone.name()),
+            Zone::Named(zone) => f.write_str(zone.iana_name().unwrap_or_default()),
         }
     }
 }
 
 impl Zone {
     /// What its clock means, in seconds since 1970 there; `None` if it skips that.
-    pub(super) fn moment(self, local: i64) -> Option<Moment> {
-        match self {
-            Zone::Fixed(offset) => Some(Moment::at(local - offset)),
-            Zone::Named(zone) => {
-                let clock = DateTime::from_timestamp(local, 0)?.naive_utc();
-                let at =
-                    |of: &<Tz as TimeZone>::Offset| local - i64::from(of.fix().local_minus_utc());
-                match zone.offset_from_local_datetime(&clock) {
-                    MappedLocalTime::None => None,
-                    MappedLocalTime::Single(of) => Some(Moment::at(at(&of))),
-                    MappedLocalTime::Ambiguous(one, other) => {
-                        let (one, other) = (at(&one), at(&other));
-                        Some(Moment { earlier: one.min(other), later: one.max(other) })
-                    }
-                }
+    pub(super) fn moment(&self, local: i64) -> Option<Moment> {
+        let zone = match self {
+            Zone::Fixed(offset) => return Some(Moment::at(local - offset)),
+            Zone::Named(zone) => zone,
+        };
+        // Beyond the years for which there are dates the offset is that of the nearest one.
+        let clock = local.clamp(Timestamp::MIN.as_second(), Timestamp::MAX.as_second());
+        let clock = Offset::UTC.to_datetime(Timestamp::from_second(clock).ok()?);
+        let at = |offset: Offset| local - i64::from(offset.seconds());
+        match zone.to_ambiguous_timestamp(clock).offset() {
+            AmbiguousOffset::Unambiguous { offset } => Some(Moment::at(at(offset))),
+            AmbiguousOffset::Gap { .. } => None,
+            AmbiguousOffset::Fold { before, after } => {
+                let (one, other) = (at(before), at(after));
+                Some(Moment { earlier: one.min(other), later: one.max(other) })
             }
         }
     }
@@ -120,14 +124,35 @@ pub(super) struct Times {
     pub note: Option<&'static str>,
 }
 
-/// The times of a job in the order in which they must have been.
-pub(super) fn in_order(submit: Moment, start: Option<Moment>, end: Option<Moment>) -> Times {
+/// The times of a job where a clock shows some of them twice. If the log gives the time that `elapsed`
+/// between start and end, in seconds, the earliest start and end that agree with it within a second
+/// are taken; otherwise the earliest ones in order.
+pub(super) fn in_order(
+    submit: Moment,
+    start: Option<Moment>,
+    end: Option<Moment>,
+    elapsed: Option<i64>,
+) -> Times {
     let began = start.map(|start| start.not_before(submit.earlier));
     let ended = end.map(|end| end.not_before(began.unwrap_or(submit.earlier)));
+    let ordered = (began, ended);
+    let by_elapsed = || {
+        let (start, end, elapsed) = (start?, end?, elapsed?);
+        let pairs =
+            [start.earlier, start.later].map(|start| [(start, end.earlier), (start, end.later)]);
+        let agrees = |&(began, ended): &(i64, i64)| {
+            began >= submit.earlier && ended.saturating_sub(began).abs_diff(elapsed) <= 1
+        };
+        pairs.into_iter().flatten().find(agrees).map(|(began, ended)| (Some(began), Some(ended)))
+    };
+    let (began, ended) = by_elapsed().unwrap_or(ordered);
     let later = [(start, began), (end, ended)];
     let later = later.into_iter().any(|(of, taken)| of.map(|of| of.earlier) != taken);
     let twice = [Some(submit), start, end].into_iter().flatten().any(Moment::is_twice);
     let note = match (later, twice) {
+        _ if (began, ended) != ordered => {
+            Some("time in an hour that came twice, the one that agrees with the time elapsed")
+        }
         (true, _) => {
             Some("time in an hour that came twice, the later one by the order of its times")
         }
@@ -163,6 +188,8 @@ mod tests {
         for text in ["UTC", "+01:00", "-05:30", "Europe/Prague", "America/Chicago"] {
             assert_eq!(text.parse::<Zone>().expect("a zone").to_string(), text);
         }
+        let other_case: Zone = "europe/prague".parse().expect("a zone");
+        assert_eq!(other_case.to_string(), "Europe/Prague");
         for text in ["", "+1:00", "+24:00", "Prague/Europe", "+0a:00"] {
             assert!(text.parse::<Zone>().is_err(), "{text}");
         }

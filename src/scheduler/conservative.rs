@@ -174,7 +174,7 @@ impl Scheduler for Conservative {
         Some(job.id)
     }
 
-    fn refused(&mut self, job: JobId) {
+    fn refused(&mut self, job: JobId, _lasts: bool) {
         unreachable!("job {} was refused, but conservative backfilling takes no refusals", job.0);
     }
 

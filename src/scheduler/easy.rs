@@ -41,7 +41,8 @@ use crate::workload::JobId;
 /// are backfilled only if they end by then, so that this instant never moves back and the
 /// head finds an empty machine at the latest. It is tried again after every completion. A
 /// head for which less is free than it takes has missed nothing. A job that was to be
-/// backfilled and is refused is passed over until a job completes.
+/// backfilled and is refused is passed over until a job completes. Where refusals
+/// [do not last](crate::allocator::Allocator::refusals_last), both are tried again after every start, too.
 ///
 /// # A place for the head
 ///
@@ -50,7 +51,8 @@ use crate::workload::JobId;
 /// copy of the machine. A later job starts if it ends by then, or if it leaves that place free;
 /// one that would take of it is passed over until another job starts, another place is kept, or, where the
 /// allocator does not go by the free processors alone, time passes: it may choose others for it then. Where allocators never
-/// refuse, both guards are the same.
+/// refuse, both guards are the same. Allocators whose refusals do not last are not supported: they may refuse the head at
+/// the promised instant although its place is free.
 ///
 /// # Processors out of service
 ///
@@ -323,9 +325,9 @@ impl Scheduler for Easy {
         found.map(|(_, job)| job.id)
     }
 
-    fn refused(&mut self, job: JobId) {
+    fn refused(&mut self, job: JobId, lasts: bool) {
         let Some(named) = self.named.take() else { return };
-        self.queue.refuse(named.place, Until::Completion);
+        self.queue.refuse(named.place, Until::of_refusal(lasts));
         if let Some(promise) = &mut self.guarantee {
             promise.extra += named.beside;
             promise.free = Some(named.free);

@@ -39,8 +39,8 @@ impl Scheduler for Fchp {
         named
     }
 
-    fn refused(&mut self, job: JobId) {
-        self.queue.refused(job);
+    fn refused(&mut self, job: JobId, lasts: bool) {
+        self.queue.refused(job, lasts);
         self.tries = 0;
     }
 

@@ -6,22 +6,43 @@ use crate::workload::JobId;
 /// Lazy scheduling: P. Mohapatra, C. Yu and C. R. Das, "A lazy scheduling scheme for hypercube
 /// computers", JPDC 27, 1995.
 ///
-/// Chang and Mohapatra say of it, as does its abstract, that jobs wait in a queue for each dimension,
-/// and that a job is delayed while another of its dimension runs, to take over that job's subcube
-/// rather than a new one. How long a queue may grow before a new subcube is taken after all they do not
-/// say: here `patience` jobs for each running one, which is ours. Of the queues whose head is not
-/// delayed, the one whose head came first is served; a head that cannot start holds up no other queue.
+/// Chang and Mohapatra (section 2.2) describe it, as does its abstract: jobs wait in a queue for each
+/// dimension; a job is delayed while another of its dimension runs, and is then executed on the
+/// existing subcube rather than on a new one. Hence the rule here:
+///
+/// * A job that ends leaves its place to a waiting job of its dimension, one that arrives at that
+///   instant included. Without one the place is given up. The head of the queue of a dimension with
+///   such a place may start; each start of the dimension takes one place if there is any.
+/// * Otherwise the head starts if no job of its dimension runs, or if more than `patience` jobs of the
+///   dimension wait for each that runs: it then gets a new subcube. The sources do not state this
+///   bound; it is ours.
+/// * Of the heads that may start, the one that arrived first starts. A head that cannot start holds up
+///   no other queue.
+///
+/// A place is a permission, not a set of processors: the allocator chooses freely where the job runs,
+/// and may refuse it. The place then stays with the queue until a job of it starts.
 #[derive(Clone, Debug)]
 pub struct Lazy {
     patience: usize,
     queues: ByDimension,
     /// Running jobs by dimension.
     running: Vec<usize>,
+    /// By dimension: places that jobs which have ended left to waiting jobs.
+    places: Vec<usize>,
     /// Dimension of every running job.
     dimensions: Vec<(JobId, usize)>,
-    named: Option<QueuedJob>,
-    /// By dimension: the head that was refused since the last completion.
-    blocked: Vec<Option<JobId>>,
+    named: Option<Named>,
+    /// By dimension: the head that was refused since the last completion, and whether the refusal
+    /// stands after other jobs have started.
+    blocked: Vec<Option<(JobId, bool)>>,
+}
+
+/// The job named last.
+#[derive(Clone, Copy, Debug)]
+struct Named {
+    job: QueuedJob,
+    /// Whether it took the place of a job that ended.
+    took_place: bool,
 }
 
 impl Lazy {
@@ -32,6 +53,7 @@ impl Lazy {
             patience,
             queues: ByDimension::default(),
             running: Vec::new(),
+            places: Vec::new(),
             dimensions: Vec::new(),
             named: None,
             blocked: Vec::new(),
@@ -41,7 +63,9 @@ impl Lazy {
     /// Whether jobs of a dimension wait for those that run.
     fn is_delayed(&self, dimension: usize) -> bool {
         let running = self.running[dimension];
-        running > 0 && self.queues.len(dimension) <= running.saturating_mul(self.patience)
+        self.places[dimension] == 0
+            && running > 0
+            && self.queues.len(dimension) <= running.saturating_mul(self.patience)
     }
 }
 
@@ -49,6 +73,7 @@ impl Scheduler for Lazy {
     fn arrive(&mut self, job: QueuedJob, _now: i64) {
         self.queues.push(job);
         self.running.resize(self.queues.dimensions(), 0);
+        self.places.resize(self.queues.dimensions(), 0);
         self.blocked.resize(self.queues.dimensions(), None);
     }
 
@@ -56,6 +81,7 @@ impl Scheduler for Lazy {
         if let Some(place) = self.dimensions.iter().position(|(id, _)| *id == job) {
             let (_, dimension) = self.dimensions.swap_remove(place);
             self.running[dimension] -= 1;
+            self.places[dimension] += 1;
         }
         self.blocked.fill(None);
     }
@@ -65,11 +91,19 @@ impl Scheduler for Lazy {
     }
 
     fn next(&mut self, system: System<'_>) -> Option<JobId> {
+        // Unless it was refused, the job named last has started.
+        if self.named.take().is_some() {
+            self.blocked.iter_mut().for_each(|head| *head = head.filter(|&(_, lasts)| lasts));
+        }
+        // All jobs of this instant have arrived: a place that none of them waits for is given up.
+        for (dimension, places) in self.places.iter_mut().enumerate() {
+            *places = (*places).min(self.queues.len(dimension));
+        }
         let may_start = |&dimension: &usize| {
             let head = self.queues.head(dimension);
             head.is_some_and(|head| {
                 head.size <= system.free
-                    && self.blocked[dimension] != Some(head.id)
+                    && self.blocked[dimension].is_none_or(|(job, _)| job != head.id)
                     && !self.is_delayed(dimension)
             })
         };
@@ -77,19 +111,22 @@ impl Scheduler for Lazy {
             .filter(may_start)
             .min_by_key(|&dimension| self.queues.head(dimension).map(|head| head.id))?;
         let job = self.queues.pop(dimension)?;
-        self.named = Some(job);
+        let took_place = self.places[dimension] > 0;
+        self.places[dimension] -= usize::from(took_place);
+        self.named = Some(Named { job, took_place });
         self.running[dimension] += 1;
         self.dimensions.push((job.id, dimension));
         Some(job.id)
     }
 
-    fn refused(&mut self, job: JobId) {
-        if let Some(named) = self.named.take() {
-            let dimension = dimension(named.size);
+    fn refused(&mut self, id: JobId, lasts: bool) {
+        if let Some(Named { job, took_place }) = self.named.take() {
+            let dimension = dimension(job.size);
             self.dimensions.pop();
             self.running[dimension] -= 1;
-            self.blocked[dimension] = Some(job);
-            self.queues.put_back(named);
+            self.places[dimension] += usize::from(took_place);
+            self.blocked[dimension] = Some((id, lasts));
+            self.queues.put_back(job);
         }
     }
 
@@ -123,10 +160,14 @@ impl SchedulerOptions for LazyOptions {
 pub(super) fn table() -> Table<LazyOptions> {
     let lazy = Entry::new("lazy", LazyOptions { patience: 1 })
         .about(
-            "A queue for each size 2^k: a job waits for one of its size to end, to take its place, rather \
-             than take a new one; jobs of other sizes do not wait for it.",
+            "A queue for each size 2^k: a job waits for one of its size to end and takes its place rather \
+             than a new one; jobs of other sizes do not wait for it. Each job that ends lets one waiting \
+             job of its size start; the allocator chooses where. A job gets a new place only if none of its \
+             size runs, or more than patience jobs wait for each that runs.",
         )
-        .source("Mohapatra, Yu, Das 1995; the bound on the queue is ours")
+        .source(
+            "Mohapatra, Yu, Das 1995; Chang, Mohapatra 1996, section 2.2; the bound on the queue is ours",
+        )
         .param(
             "patience",
             kind::integer(0..=1_000_000),
@@ -164,10 +205,50 @@ mod tests {
         lazy.arrive(job(3, 4), 0);
         assert_eq!(next(&mut lazy, 10), Some(1));
         assert_eq!((next(&mut lazy, 7), lazy.waiting()), (None, 1));
+        // It takes the place of job 0, although job 1 still runs.
         lazy.complete(JobId(0), 1);
-        assert_eq!(next(&mut lazy, 11), None);
-        lazy.complete(JobId(1), 1);
-        assert_eq!(next(&mut lazy, 14), Some(3));
+        assert_eq!(next(&mut lazy, 11), Some(3));
+    }
+
+    #[test]
+    fn each_job_that_ends_leaves_one_place() {
+        let mut lazy = Lazy::new(2);
+        lazy.arrive(job(0, 4), 0);
+        assert_eq!(next(&mut lazy, 16), Some(0));
+        (1..=3).for_each(|id| lazy.arrive(job(id, 4), 1));
+        assert_eq!(next(&mut lazy, 12), Some(1));
+        lazy.complete(JobId(0), 2);
+        // The place stays with the queue while the allocator refuses the head.
+        assert_eq!(next(&mut lazy, 12), Some(2));
+        lazy.refused(JobId(2), true);
+        assert_eq!(next(&mut lazy, 12), None);
+        lazy.changed(3);
+        assert_eq!(next(&mut lazy, 12), Some(2));
+        // There was one place, and two jobs run.
+        assert_eq!((next(&mut lazy, 8), lazy.waiting()), (None, 1));
+        // A job that arrives as another ends takes its place; one that arrives later does not.
+        lazy.complete(JobId(1), 4);
+        lazy.arrive(job(4, 3), 4);
+        assert_eq!((next(&mut lazy, 12), next(&mut lazy, 8)), (Some(3), None));
+        lazy.complete(JobId(2), 5);
+        assert_eq!((next(&mut lazy, 12), lazy.waiting()), (Some(4), 0));
+        lazy.complete(JobId(3), 6);
+        assert_eq!(next(&mut lazy, 12), None);
+        lazy.arrive(job(5, 4), 7);
+        assert_eq!(next(&mut lazy, 12), None);
+    }
+
+    #[test]
+    fn a_head_whose_refusal_does_not_last_is_named_again_after_a_start() {
+        for lasts in [true, false] {
+            let mut lazy = Lazy::new(0);
+            lazy.arrive(job(0, 4), 0);
+            lazy.arrive(job(1, 2), 0);
+            assert_eq!(next(&mut lazy, 8), Some(0));
+            lazy.refused(JobId(0), lasts);
+            assert_eq!(next(&mut lazy, 8), Some(1));
+            assert_eq!(next(&mut lazy, 6), (!lasts).then_some(0));
+        }
     }
 
     #[test]
@@ -176,7 +257,7 @@ mod tests {
         lazy.arrive(job(0, 4), 0);
         lazy.arrive(job(1, 2), 0);
         assert_eq!(next(&mut lazy, 8), Some(0));
-        lazy.refused(JobId(0));
+        lazy.refused(JobId(0), true);
         assert_eq!(next(&mut lazy, 8), Some(1));
         assert_eq!((next(&mut lazy, 6), lazy.waiting()), (None, 1));
         lazy.complete(JobId(1), 1);

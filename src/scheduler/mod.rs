@@ -6,8 +6,9 @@
 //! [`simulation`](crate::simulation).
 //!
 //! An allocator may be unable to place the job that was named although enough processors
-//! are free. The scheduler is told ([`Scheduler::refused`]), keeps the job at its place,
-//! and does not name it again before some job completes.
+//! are free ([`Scheduler::refused`]). The scheduler keeps the job at its place and does not
+//! name it again before some job completes; with an allocator whose refusals
+//! [do not last](crate::allocator::Allocator::refusals_last), before some job starts or completes.
 //!
 //! An allocator may also give a job more processors than it asked for. A waiting job says
 //! how many that can be ([`QueuedJob::takes`]), a running job how many it holds
@@ -158,9 +159,10 @@ pub trait Scheduler: Send {
     fn next(&mut self, system: System<'_>) -> Option<JobId>;
 
     /// The allocator could not place the job that [`next`](Scheduler::next) has just
-    /// named: it goes back to its place in the queue. Never called on a scheduler that
-    /// does not [take refusals](Scheduler::takes_refusals).
-    fn refused(&mut self, job: JobId);
+    /// named: it goes back to its place in the queue. If the refusal `lasts`, it stands until
+    /// processors come free; otherwise the allocator may find a place as soon as another job has
+    /// started. Never called on a scheduler that does not [take refusals](Scheduler::takes_refusals).
+    fn refused(&mut self, job: JobId, lasts: bool);
 
     /// Whether the discipline is defined for allocators that can refuse or give more than was
     /// asked for, those that do not [keep the schedule](crate::allocator::Allocator::keeps_schedule).
@@ -192,8 +194,7 @@ pub trait Scheduler: Send {
     /// as other processors are free the allocator may choose others for it, and where it does not go by these alone
     /// (`lasts` is false) as soon as time passes.
     fn would_take_place(&mut self, job: JobId, lasts: bool) {
-        let _ = lasts;
-        self.refused(job);
+        self.refused(job, lasts);
     }
 
     /// Whether it [wants places](Scheduler::wants_place) at all.

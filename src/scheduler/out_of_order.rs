@@ -4,13 +4,13 @@ use super::{QueueOrder, QueuedJob, Reason, Scheduler, SchedulerOptions, System};
 use crate::naming::{Entry, Table};
 use crate::workload::JobId;
 
-/// Out of order (OO in Bani-Mohammad 2008, section 4.5): the queue is walked once from its
-/// head and every job that can be placed starts.
+/// Out of order (OO in Bani-Mohammad 2008, section 4.5): the queue is walked from its head
+/// and every job that can be placed starts.
 ///
-/// What failed is not tried again before a completion, so that only new arrivals are looked
-/// at. With allocators that look at every place nothing that failed could succeed earlier;
-/// Frame Sliding, whose frames begin at the first free processor, may find a place after
-/// another job's start, and takes it then at the next completion.
+/// A job that was refused is not tried again before a completion if the refusal
+/// [lasts](crate::allocator::Allocator::refusals_last), so that only new arrivals are looked at.
+/// Other allocators, such as Frame Sliding, whose frames begin at the first free processor, may
+/// find a place after another job has started: the walk then begins again at the head.
 #[derive(Clone, Debug, Default)]
 pub struct OutOfOrder {
     queue: Queue,
@@ -27,8 +27,15 @@ impl OutOfOrder {
     /// The job named last was placed.
     fn settle(&mut self) {
         if let Some(place) = self.named.take() {
+            self.queue.retry(Until::Change);
             self.queue.remove(place);
         }
+    }
+
+    /// All refused jobs may be tried again.
+    fn retry_all(&mut self) {
+        self.queue.retry(Until::Completion);
+        self.queue.retry(Until::Change);
     }
 }
 
@@ -40,12 +47,12 @@ impl Scheduler for OutOfOrder {
 
     fn complete(&mut self, _job: JobId, _now: i64) {
         self.settle();
-        self.queue.retry(Until::Completion);
+        self.retry_all();
     }
 
     fn changed(&mut self, _now: i64) {
         self.settle();
-        self.queue.retry(Until::Completion);
+        self.retry_all();
     }
 
     fn next(&mut self, system: System<'_>) -> Option<JobId> {
@@ -56,9 +63,9 @@ impl Scheduler for OutOfOrder {
         Some(waiting.job.id)
     }
 
-    fn refused(&mut self, _job: JobId) {
+    fn refused(&mut self, _job: JobId, lasts: bool) {
         if let Some(place) = self.named.take() {
-            self.queue.refuse(place, Until::Completion);
+            self.queue.refuse(place, Until::of_refusal(lasts));
         }
     }
 
@@ -94,7 +101,7 @@ impl SchedulerOptions for OutOfOrderOptions {
 
 /// `out-of-order`.
 pub(super) fn table() -> Table<OutOfOrderOptions> {
-    let about = "Out of order: at every arrival and completion the queue is walked once from its head, and \
+    let about = "Out of order: at every arrival and completion the queue is walked from its head, and \
                  every job that can be placed starts. Nothing is reserved: large jobs may starve.";
     let entry = Entry::new("out-of-order", OutOfOrderOptions::default())
         .about(about)

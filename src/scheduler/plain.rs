@@ -1,17 +1,18 @@
 //! The disciplines as their definitions read, for comparison with those that are fast.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{QueueOrder, QueuedJob, Scheduler, System};
 use crate::workload::JobId;
 
-/// A queue in order, and what the allocator has refused since the last completion.
+/// A queue in order, and what the allocator has refused since the last completion: with the number of
+/// processors that were free if the refusal does not last.
 #[derive(Clone, Debug, Default)]
 struct Queue {
     order: QueueOrder,
     jobs: Vec<QueuedJob>,
-    refused: BTreeSet<JobId>,
-    named: Option<(usize, QueuedJob)>,
+    refused: BTreeMap<JobId, Option<u32>>,
+    named: Option<(usize, QueuedJob, u32)>,
 }
 
 impl Queue {
@@ -21,20 +22,21 @@ impl Queue {
     }
 
     fn may_be_placed(&self, job: &QueuedJob, free: u32) -> bool {
-        job.size <= free && !self.refused.contains(&job.id)
+        let stands = |then: &Option<u32>| then.is_none_or(|then| then == free);
+        job.size <= free && !self.refused.get(&job.id).is_some_and(stands)
     }
 
-    fn name(&mut self, position: usize) -> Option<JobId> {
+    fn name(&mut self, position: usize, free: u32) -> Option<JobId> {
         let job = self.jobs.remove(position);
-        self.named = Some((position, job));
+        self.named = Some((position, job, free));
         Some(job.id)
     }
 
     /// The job named last goes back to its place.
-    fn refused(&mut self) -> QueuedJob {
-        let (position, job) = self.named.take().expect("a job was named");
+    fn refused(&mut self, lasts: bool) -> QueuedJob {
+        let (position, job, free) = self.named.take().expect("a job was named");
         self.jobs.insert(position, job);
-        self.refused.insert(job.id);
+        self.refused.insert(job.id, (!lasts).then_some(free));
         job
     }
 }
@@ -71,7 +73,7 @@ impl Scheduler for Easy {
         self.free = free;
         let head = *self.queue.jobs.first()?;
         if self.queue.may_be_placed(&head, free) {
-            return self.queue.name(0);
+            return self.queue.name(0, free);
         }
         if running.iter().any(|job| job.estimated_end == now) {
             return None;
@@ -92,12 +94,12 @@ impl Scheduler for Easy {
             self.queue.may_be_placed(job, free) && (now + job.estimate <= shadow || beside)
         };
         let at = (1..self.queue.jobs.len()).find(|&i| may(&self.queue.jobs[i]))?;
-        self.queue.name(at)
+        self.queue.name(at, free)
     }
 
-    fn refused(&mut self, job: JobId) {
-        let is_head = self.queue.named.is_some_and(|(position, _)| position == 0);
-        if self.queue.refused().takes <= self.free && is_head {
+    fn refused(&mut self, job: JobId, lasts: bool) {
+        let is_head = self.queue.named.is_some_and(|(position, ..)| position == 0);
+        if self.queue.refused(lasts).takes <= self.free && is_head {
             self.missed = Some(job);
             self.all_missed.insert(job);
         }
@@ -148,7 +150,7 @@ impl Scheduler for EasyWithPlace {
         self.spares = false;
         let head = *self.queue.jobs.first()?;
         if self.queue.may_be_placed(&head, free) {
-            return self.queue.name(0);
+            return self.queue.name(0, free);
         }
         self.blocked(&system).filter(|_| free > 0)?;
         let (_, at) = self.found.filter(|(job, _)| *job == head.id)?;
@@ -159,11 +161,11 @@ impl Scheduler for EasyWithPlace {
         };
         let first = (1..self.queue.jobs.len()).find(|&i| may(&self.queue.jobs[i]))?;
         self.spares = now + self.queue.jobs[first].estimate > at;
-        self.queue.name(first)
+        self.queue.name(first, free)
     }
 
-    fn refused(&mut self, _job: JobId) {
-        self.queue.refused();
+    fn refused(&mut self, _job: JobId, lasts: bool) {
+        self.queue.refused(lasts);
     }
 
     fn wants_place(&mut self, system: System<'_>) -> Option<JobId> {
@@ -180,7 +182,7 @@ impl Scheduler for EasyWithPlace {
 
     fn would_take_place(&mut self, job: JobId, _lasts: bool) {
         let (now, running) = self.asked;
-        self.queue.refused();
+        self.queue.refused(false);
         self.queue.refused.remove(&job);
         self.would_take.push((job, now, running));
     }
@@ -216,11 +218,11 @@ impl Scheduler for OutOfOrder {
     fn next(&mut self, system: System<'_>) -> Option<JobId> {
         let fits = |job: &QueuedJob| self.0.may_be_placed(job, system.free);
         let at = self.0.jobs.iter().position(fits)?;
-        self.0.name(at)
+        self.0.name(at, system.free)
     }
 
-    fn refused(&mut self, _job: JobId) {
-        self.0.refused();
+    fn refused(&mut self, _job: JobId, lasts: bool) {
+        self.0.refused(lasts);
     }
 
     fn waiting(&self) -> usize {
@@ -249,11 +251,11 @@ impl Scheduler for Strict {
 
     fn next(&mut self, system: System<'_>) -> Option<JobId> {
         let head = self.0.jobs.first()?;
-        if self.0.may_be_placed(head, system.free) { self.0.name(0) } else { None }
+        if self.0.may_be_placed(head, system.free) { self.0.name(0, system.free) } else { None }
     }
 
-    fn refused(&mut self, _job: JobId) {
-        self.0.refused();
+    fn refused(&mut self, _job: JobId, lasts: bool) {
+        self.0.refused(lasts);
     }
 
     fn waiting(&self) -> usize {
@@ -349,7 +351,7 @@ impl Scheduler for Conservative {
         Some(job.id)
     }
 
-    fn refused(&mut self, job: JobId) {
+    fn refused(&mut self, job: JobId, _lasts: bool) {
         unreachable!("job {} was refused, but conservative backfilling takes no refusals", job.0);
     }
 

@@ -28,6 +28,13 @@ pub enum Until {
     Instant,
 }
 
+impl Until {
+    /// Until when a job is passed over that the allocator refused.
+    pub fn of_refusal(lasts: bool) -> Self {
+        if lasts { Until::Completion } else { Until::Change }
+    }
+}
+
 /// Bounds of the jobs that are looked for.
 #[derive(Clone, Copy, Debug)]
 pub struct Bounds {

@@ -45,7 +45,7 @@ impl Scheduler for Nobody {
         None
     }
 
-    fn refused(&mut self, _job: JobId) {}
+    fn refused(&mut self, _job: JobId, _lasts: bool) {}
 
     fn takes_refusals(&self) -> bool {
         false

@@ -92,7 +92,8 @@ impl Scheduler for Scan {
         Some(head)
     }
 
-    fn refused(&mut self, job: JobId) {
+    /// No job starts beside a head that waits, so that it makes no difference whether the refusal lasts.
+    fn refused(&mut self, job: JobId, _lasts: bool) {
         self.blocked = Some(job);
         if let Some(job) = self.named.take() {
             self.queues.put_back(job);
@@ -186,7 +187,7 @@ mod tests {
         let mut scan = Scan::new(false, false);
         scan.arrive(job(0, 4), 0);
         assert_eq!(next(&mut scan, 4), Some(0));
-        scan.refused(JobId(0));
+        scan.refused(JobId(0), true);
         scan.arrive(job(1, 1), 0);
         assert_eq!((next(&mut scan, 4), scan.waiting()), (None, 2));
         scan.complete(JobId(9), 1);

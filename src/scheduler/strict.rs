@@ -13,8 +13,9 @@ pub struct Strict {
     queue: Queue,
     /// The job named last.
     named: Option<Waiting>,
-    /// The job the allocator could not place since the last completion.
-    blocked: Option<JobId>,
+    /// The job that the allocator refused last since the last completion, and whether the refusal
+    /// stands after other jobs have started.
+    blocked: Option<(JobId, bool)>,
 }
 
 /// Where a job stands in the order, and what it asks for.
@@ -121,8 +122,12 @@ impl Scheduler for Strict {
     }
 
     fn next(&mut self, system: System<'_>) -> Option<JobId> {
+        // Unless it was refused, the job named last has started.
+        if self.named.take().is_some() {
+            self.blocked = self.blocked.filter(|&(_, lasts)| lasts);
+        }
         let head = self.queue.head()?;
-        if head.size > system.free || self.blocked == Some(head.id) {
+        if head.size > system.free || self.blocked.is_some_and(|(job, _)| job == head.id) {
             return None;
         }
         self.queue.remove_head();
@@ -130,8 +135,8 @@ impl Scheduler for Strict {
         Some(head.id)
     }
 
-    fn refused(&mut self, job: JobId) {
-        self.blocked = Some(job);
+    fn refused(&mut self, job: JobId, lasts: bool) {
+        self.blocked = Some((job, lasts));
         if let Some(named) = self.named.take() {
             self.queue.insert(named);
         }
@@ -196,4 +201,35 @@ pub(super) fn table() -> Table<StrictOptions> {
         .short_for("order", &WORDS)
         .param("order", order(), who, |o| &mut o.order);
     Table::new("scheduler", [fcfs, priority])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scheduler::RunningJobs;
+
+    #[test]
+    fn a_head_whose_refusal_does_not_last_is_named_again_after_a_start() {
+        let running = RunningJobs::default();
+        let job = |id: u32, size| QueuedJob {
+            id: JobId(id),
+            size,
+            takes: size,
+            estimate: 1,
+            turn: id.into(),
+        };
+        for lasts in [true, false] {
+            let mut queue = Strict::new(QueueOrder::Smallest);
+            let next = |queue: &mut Strict, free| {
+                queue.next(System { now: 0, free, round: 0, running: &running }).map(|id| id.0)
+            };
+            queue.arrive(job(0, 4), 0);
+            assert_eq!(next(&mut queue, 8), Some(0));
+            queue.refused(JobId(0), lasts);
+            assert_eq!(next(&mut queue, 8), None);
+            queue.arrive(job(1, 2), 0);
+            assert_eq!(next(&mut queue, 8), Some(1));
+            assert_eq!(next(&mut queue, 6), (!lasts).then_some(0));
+        }
+    }
 }

@@ -90,6 +90,9 @@ fn run(
     if places && allocator.copy().is_none() {
         return Err(CoupledError::NoCopies);
     }
+    if places && !allocator.refusals_last() {
+        return Err(CoupledError::NoLastingPlaces);
+    }
     if allocator.folds() && !service.takes_folded() {
         return Err(CoupledError::Folded);
     }
@@ -222,7 +225,8 @@ fn run(
                 Err(Refusal::Stopped(stopped)) => return Err(stopped.into()),
                 Err(refusal) => {
                     system.may_fit_later(id, refusal)?;
-                    scheduler.refused(id);
+                    let lasts = refusal == Refusal::TooFewFree || allocator.refusals_last();
+                    scheduler.refused(id, lasts);
                     // A scheduler goes by the fewest processors that a job may ever have.
                     if free >= allocator.least_now(system.request(id)) {
                         observer.refused(id, refusal);

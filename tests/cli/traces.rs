@@ -25,10 +25,11 @@ pub fn trials() -> Vec<Trial> {
         ("numbers_that_differ", numbers_that_differ),
         ("another_or_no_log", another_or_no_log),
     ];
-    let real: [(&str, RealTest); 3] = [
+    let real: [(&str, RealTest); 4] = [
         ("the_first_line_a_user_types", the_first_line_a_user_types),
         ("kth_verifies", kth_verifies),
         ("names_of_a_trace", names_of_a_trace),
+        ("lazy_waits_as_simulated_independently", lazy_waits_as_simulated_independently),
     ];
     let mut trials: Vec<Trial> =
         absent.into_iter().map(|(name, test)| trial(module_path!(), name, test)).collect();
@@ -70,6 +71,13 @@ fn names_of_a_trace(dir: &Dir) {
             dir.replay(&format!("-q --jobs 10 --alloc mc1x1 --format json --trace {name}")).code(0);
         run.demand(run.fields(&["trace"]) == [KTH], name);
     }
+}
+
+/// Mean wait over all 28,489 jobs, as an independent simulation of the rule has it.
+fn lazy_waits_as_simulated_independently(dir: &Dir) {
+    let run = dir.replay("-q --trace KTH-SP2 --sched lazy --alloc mc1x1 --format json").code(0);
+    let wait = run.objects()[0]["mean_wait"].as_f64().unwrap_or(f64::NAN);
+    run.demand(wait.round() == 22_549.0, "22,549 s");
 }
 
 fn absent_traces_are_not_run() {

@@ -152,6 +152,10 @@ impl Allocator for BusyListAllocator {
         Ok(())
     }
 
+    fn refusals_last(&self) -> bool {
+        true
+    }
+
     fn refusal_covers(&mut self, refused: Request, asked: Request) -> bool {
         self.placer.covers(&mut self.shapes, refused, asked)
     }

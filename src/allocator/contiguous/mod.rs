@@ -191,6 +191,10 @@ impl<C: Choice + Clone + 'static> Allocator for Contiguous<C> {
         Ok(())
     }
 
+    fn refusals_last(&self) -> bool {
+        C::FINDS_ALL
+    }
+
     fn refusal_covers(&mut self, refused: Request, asked: Request) -> bool {
         C::FINDS_ALL && self.shapes.cover(refused, asked)
     }

@@ -264,6 +264,11 @@ impl<S: Subcubes> Allocator for Auxiliary<S> {
         Some(self.census)
     }
 
+    /// What a job leaves of its subcube is smaller than what was free before.
+    fn refusals_last(&self) -> bool {
+        true
+    }
+
     fn keeps_schedule(&self) -> bool {
         false
     }

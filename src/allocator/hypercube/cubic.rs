@@ -172,6 +172,11 @@ impl<S: Subcubes> Allocator for Cubic<S> {
         Some(self.census)
     }
 
+    /// Whatever subcubes a strategy recognizes, it takes one of them if one is free.
+    fn refusals_last(&self) -> bool {
+        true
+    }
+
     fn keeps_schedule(&self) -> bool {
         false
     }

@@ -330,6 +330,14 @@ impl Allocator for Reduced {
         false
     }
 
+    /// By the mean of the sizes in the system, arrivals change what a request is folded to.
+    fn refusals_last(&self) -> bool {
+        match self.rule {
+            Rule::Refused { .. } | Rule::Limit { .. } => self.inner.refusals_last(),
+            Rule::Average => false,
+        }
+    }
+
     fn folding(&self) -> Folding {
         self.folding
     }

@@ -176,6 +176,11 @@ impl Allocator for Placements {
         Some([blocked, self.most_blocked])
     }
 
+    /// Parts of a job are placed one after the other unless all sets of places are searched.
+    fn refusals_last(&self) -> bool {
+        self.segment.is_none_or(|(_, exact)| exact)
+    }
+
     /// A job in one part has a place where a box of its size is free. Those in several are placed by a
     /// heuristic.
     fn refusal_covers(&mut self, refused: Request, asked: Request) -> bool {

@@ -155,9 +155,9 @@ impl Scheduler for Witness {
         Some(id)
     }
 
-    fn refused(&mut self, id: JobId) {
+    fn refused(&mut self, id: JobId, lasts: bool) {
         self.goes_back(id);
-        self.inner.refused(id);
+        self.inner.refused(id, lasts);
     }
 
     fn would_take_place(&mut self, id: JobId, lasts: bool) {
@@ -370,6 +370,10 @@ impl Allocator for Listener {
 
     fn refusal_covers(&mut self, refused: Request, asked: Request) -> bool {
         self.inner.refusal_covers(refused, asked)
+    }
+
+    fn refusals_last(&self) -> bool {
+        self.inner.refusals_last()
     }
 
     fn chooses_by_free(&self) -> bool {

@@ -16,6 +16,11 @@ pub enum CoupledError {
         "this scheduler asks for places on a copy of the machine, which the allocator cannot tell"
     )]
     NoCopies,
+    /// The discipline promises places, and the allocator may refuse a job although its place is free.
+    #[error(
+        "this scheduler promises places, and the allocator may refuse a job although its place is free"
+    )]
+    NoLastingPlaces,
     /// The allocator folds jobs, and the service has no measure of what they then do.
     #[error("jobs that live as long as their messages take cannot be folded")]
     Folded,

@@ -36,8 +36,8 @@ impl Reserved {
     /// for the first instant with a place, all processors of that instant being free. `None` if there is none on
     /// the empty machine.
     ///
-    /// Where a refusal [holds](Allocator::refusal_covers) on any part of the free processors, there is
-    /// a place from one instant on and none before, and few instants are asked about; elsewhere all. So are they where
+    /// Where refusals [last](Allocator::refusals_last), there is a place from one instant on and none
+    /// before, and few instants are asked about; elsewhere all. So are they where
     /// processors are to be out of service: what is in somebody's way then, and when it is back, is as the windows say.
     ///
     /// # Errors
@@ -58,8 +58,8 @@ impl Reserved {
             true => search.list_instants_amid(down),
             false => search.list_instants(machine.free_count()),
         }
-        let mut ahead = Ahead { machine: machine.clone(), down: down.clone(), allocator, ended: 0 };
-        let found = match !amid && ahead.allocator.refusal_covers(request, request) {
+        let ahead = Ahead { machine: machine.clone(), down: down.clone(), allocator, ended: 0 };
+        let found = match !amid && ahead.allocator.refusals_last() {
             true => search.by_halves(ahead, before)?,
             false => search.one_by_one(ahead)?,
         };
@@ -225,7 +225,7 @@ mod tests {
                 let Ok(mut allocator) = spec.build(&topology, 1) else { continue };
                 let request = Request::of_size(size);
                 let can = allocator.can_serve(request) && allocator.copy().is_some();
-                if allocator.keeps_schedule() || !can || !allocator.refusal_covers(request, request) {
+                if allocator.keeps_schedule() || !can || !allocator.refusals_last() {
                     continue;
                 }
                 let mut machine = Machine::new(topology.clone());

@@ -30,6 +30,10 @@ impl Allocator for Intervals {
         Ok(())
     }
 
+    fn refusals_last(&self) -> bool {
+        true
+    }
+
     fn keeps_schedule(&self) -> bool {
         false
     }
@@ -131,6 +135,13 @@ fn coupled_only(topology: &Topology) -> Vec<AllocatorSpec> {
         "busy-list[shape=near-square]",
         "anca[shape=near-square,cuts=2]",
         "first-fit[engine=literal,shape=near-square]",
+        "frame-sliding[shape=near-square]",
+        "frame-sliding[rows=first,shape=near-square]",
+        "adaptive-scan[shape=near-square]",
+        "placements[segment=4]",
+        "placements[segment=4,exact-segments=yes]",
+        "non-cubic[adjacent=no]",
+        "afl[over=cube-buddy]",
     ];
     let specs = registry::standard()
         .names()
@@ -254,6 +265,20 @@ fn nothing_is_refused_twice_between_completions() {
     }
 }
 
+/// Three jobs of one size: the second gets a new place once two wait for the one that runs; the third takes the place
+/// of the first.
+#[test]
+fn a_lazy_job_takes_the_place_of_one_that_ends() {
+    let jobs = [job(0, 100, 100, 4), job(1, 100, 100, 4), job(2, 100, 100, 4)];
+    for allocator in ["mc1x1", "first-fit"] {
+        let allocator: AllocatorSpec = allocator.parse().expect("an allocator");
+        let topology: Topology = "4x4".parse().expect("a mesh");
+        let mut built = allocator.build(&topology, 0).expect("it works");
+        let log = run(&jobs, "4x4", "lazy", built.as_mut()).expect("it runs");
+        assert_eq!(log.starts, [0, 2, 100], "{allocator}");
+    }
+}
+
 /// A page has four processors: the job of one takes all of them from the head, which needs 64.
 #[test]
 fn what_is_rounded_up_is_not_taken_from_the_head() {
@@ -374,6 +399,10 @@ impl Allocator for Counted {
     ) -> Result<(), Refusal> {
         self.1 += 1;
         self.0.allocate(machine, request, chosen)
+    }
+
+    fn refusals_last(&self) -> bool {
+        true
     }
 
     fn keeps_schedule(&self) -> bool {

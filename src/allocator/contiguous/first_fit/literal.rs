@@ -141,6 +141,10 @@ impl Allocator for Literal {
         Some(Box::new(self.clone()))
     }
 
+    fn refusals_last(&self) -> bool {
+        true
+    }
+
     fn keeps_schedule(&self) -> bool {
         false
     }

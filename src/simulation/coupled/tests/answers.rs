@@ -2,8 +2,9 @@
 
 use super::*;
 
-/// A strategy of which nothing is known, so that it is asked whenever something has changed.
-struct Asked(Box<dyn Allocator>);
+/// A strategy whose refusals cover no other requests. If the flag is set, it does not declare that its refusals last
+/// either, so that schedulers ask it again after every start.
+struct Asked(Box<dyn Allocator>, bool);
 
 impl Allocator for Asked {
     fn allocate(
@@ -27,12 +28,16 @@ impl Allocator for Asked {
         self.0.released(machine, nodes);
     }
 
+    fn refusals_last(&self) -> bool {
+        !self.1 && self.0.refusals_last()
+    }
+
     fn keeps_schedule(&self) -> bool {
         false
     }
 
     fn copy(&self) -> Option<Box<dyn Allocator>> {
-        self.0.copy().map(|copy| Box::new(Asked(copy)) as Box<dyn Allocator>)
+        self.0.copy().map(|copy| Box::new(Asked(copy, self.1)) as Box<dyn Allocator>)
     }
 
     fn reset(&mut self) {
@@ -57,10 +62,11 @@ proptest! {
         let topology: Topology = machine.parse().expect("a machine");
         for spec in coupled_only(&topology) {
             let built = || spec.build(&topology, 5).expect("it works");
-            if built().copy().is_none() && scheduler.contains("place") {
+            let places = scheduler.contains("place");
+            if places && (built().copy().is_none() || !built().refusals_last()) {
                 continue;
             }
-            let mut asked = Asked(built());
+            let mut asked = Asked(built(), false);
             let expected = run(&jobs, machine, scheduler, &mut asked).map_err(|e| e.to_string());
             let log = run(&jobs, machine, scheduler, built().as_mut()).map_err(|e| e.to_string());
             match (log, expected) {
@@ -72,6 +78,26 @@ proptest! {
                 }
                 (log, expected) => prop_assert_eq!(log.err(), expected.err(), "{}", spec),
             }
+        }
+    }
+
+    /// Jobs start where and when they start if schedulers ask again after every start, with every strategy: those that
+    /// declare that their refusals last are asked less often.
+    #[test]
+    fn a_schedule_is_that_of_asking_after_every_start(
+        jobs in jobs(30),
+        machine in proptest::sample::select(MACHINES.to_vec()),
+        scheduler in proptest::sample::select(vec![
+            "easy", "easy[order=smallest]", "out-of-order", "out-of-order[order=largest]", "largest", "lazy", "fcfs", "scan",
+        ]),
+    ) {
+        let topology: Topology = machine.parse().expect("a machine");
+        for spec in coupled_only(&topology) {
+            let built = || spec.build(&topology, 5).expect("it works");
+            let expected = run(&jobs, machine, scheduler, &mut Asked(built(), true)).map_err(|e| e.to_string());
+            let log = run(&jobs, machine, scheduler, built().as_mut()).map_err(|e| e.to_string());
+            let outcome = |log: Result<Log, String>| log.map(|log| (log.starts, log.nodes, log.promises));
+            prop_assert_eq!(outcome(log), outcome(expected), "{}", spec);
         }
     }
 
@@ -149,6 +175,70 @@ proptest! {
     }
 }
 
+/// In random histories, strategies that declare that their refusals last never find a place for a refused job after another
+/// job has started; all others do.
+#[test]
+fn refusals_last_where_they_are_declared_to() {
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
+    const REDUCED: [&str; 5] = [
+        "rsr",
+        "rsr[inner=frame-sliding]",
+        "greedy-limit[inner=best-fit]",
+        "limit[k=3]",
+        "limit[k=3,inner=anca]",
+    ];
+    let mut outcome: std::collections::BTreeMap<String, [bool; 2]> = Default::default();
+    for (at, machine) in (0..).zip(MACHINES) {
+        let topology: Topology = machine.parse().expect("a machine");
+        let reduced = REDUCED.map(|name| name.parse::<AllocatorSpec>().expect("a strategy"));
+        for spec in coupled_only(&topology).into_iter().chain(reduced) {
+            let Ok(mut allocator) = spec.build(&topology, 5) else { continue };
+            let lasts = allocator.refusals_last();
+            let [declared, found_later] = outcome.entry(spec.to_string()).or_default();
+            *declared = lasts;
+            for seed in 0..60 {
+                if *found_later {
+                    break;
+                }
+                let mut rng = ChaCha8Rng::seed_from_u64(1000 * at + seed);
+                allocator.reset();
+                let mut machine = Machine::new(topology.clone());
+                let (mut held, mut refused): (Vec<Vec<NodeId>>, Vec<Request>) = Default::default();
+                for _ in 0..80 {
+                    if !held.is_empty() && rng.random_range(0..3) == 0 {
+                        let nodes = held.swap_remove(rng.random_range(0..held.len()));
+                        machine.release(&nodes);
+                        allocator.released(&machine, &nodes);
+                        refused.clear();
+                    }
+                    let share: f64 = rng.random();
+                    let most = (topology.processors() - 1) as f64;
+                    let request = Request::of_size(1 + (most * share * share) as u32);
+                    let mut ask = |request| {
+                        let mut nodes = Vec::new();
+                        allocator.allocate_or_less(&machine, request, &mut nodes)?;
+                        machine.occupy(&nodes);
+                        held.push(nodes);
+                        Ok(())
+                    };
+                    match ask(request) {
+                        Err(Refusal::Fragmented) => refused.push(request),
+                        Err(_) => {}
+                        Ok(()) => {
+                            *found_later |= refused.iter().any(|&request| ask(request).is_ok())
+                        }
+                    }
+                }
+            }
+        }
+    }
+    let wrong: Vec<_> =
+        outcome.iter().filter(|(_, [declared, found_later])| declared == found_later).collect();
+    assert!(outcome.len() > 25 && wrong.is_empty(), "[declared, found later]: {wrong:?}");
+}
+
 /// A row of nine, in which from 5 on every second processor is free: what two have not, three have not,
 /// nor has whoever comes after more have started.
 #[test]
@@ -171,7 +261,7 @@ fn a_refusal_speaks_for_larger_jobs_and_for_later_ones() {
     };
     let built = || allocator.build(&topology, 0).expect("it works");
     let (attempts, few) = asked(built().as_mut());
-    let (same, all) = asked(&mut Asked(built()));
+    let (same, all) = asked(&mut Asked(built(), false));
     assert_eq!(attempts, same);
     // At 5 once for two instead of for each of 2, 3 and 4; at 7 for nobody.
     assert!(few + 4 <= all && all < attempts, "{few} {all} {attempts}");

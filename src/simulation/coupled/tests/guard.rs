@@ -123,7 +123,7 @@ proptest! {
             .chain([("intervals".to_string(), Box::new(Intervals) as Box<dyn Allocator>)]);
         for (name, mut allocator) in built {
             let whole = jobs.iter().all(|job| allocator.can_serve(Request::of_size(job.size)));
-            if allocator.copy().is_none() || !whole {
+            if allocator.copy().is_none() || !allocator.refusals_last() || !whole {
                 continue;
             }
             let mut told = |scheduler: &mut dyn Scheduler| {
@@ -137,7 +137,8 @@ proptest! {
         }
     }
 
-    /// Every strategy with copies works with it, and none that never refuses notices it.
+    /// Every strategy with copies keeps all promises, unless its refusals do not last: then it is refused. Strategies
+    /// that never refuse have the same schedule with both guards.
     #[test]
     fn all_strategies_run_all_jobs(
         drawn in proptest::collection::vec((0i64..30, 0i64..40, 0i64..30, 1u32..=16), 2..25),
@@ -152,8 +153,14 @@ proptest! {
             if allocator.copy().is_none() || !whole {
                 continue;
             }
+            let lasts = allocator.refusals_last();
             match run(&jobs, "4x4", "easy[guard=place]", allocator.as_mut()) {
-                Ok(log) => prop_assert!(log.starts.iter().all(|&start| start >= 0), "{}", spec),
+                Ok(log) => {
+                    prop_assert!(lasts && log.starts.iter().all(|&start| start >= 0), "{}", spec);
+                    let promises = log.promises.expect("EASY promises");
+                    prop_assert_eq!((promises.broken, promises.worst), (0, 0), "{}", spec);
+                }
+                Err(CoupledError::NoLastingPlaces) => prop_assert!(!lasts, "{}", spec),
                 Err(CoupledError::NeverFits { .. }) => {}
                 Err(other) => prop_assert!(false, "{}: {}", spec, other),
             }

@@ -180,6 +180,7 @@ proptest! {
     ) {
         // What may refuse does not go with reservations of numbers.
         prop_assume!(scheduler != "conservative" || !["first-fit", "anca", "paging[size=1]", "busy-list", "turning-busy-list", "buddy", "placements[tie=1,1,1,1,1,1]"].contains(&allocator));
+        prop_assume!(scheduler != "easy[guard=place]" || allocator != "anca");
         let windows = windows.into_iter().map(|(from, length, first, count)| {
             window(from, Some(from + length), first..(first + count).min(16))
         });

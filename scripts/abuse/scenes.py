@@ -89,10 +89,12 @@ def log(seed=1, jobs=40):
 class Scene:
     """A command, an earlier one, and where their results are."""
 
-    def __init__(self, name, old, new, files=(), before=(), pair=None):
+    def __init__(self, name, old, new, files=(), before=(), pair=None, begun=()):
         self.name, self.old, self.new = name, old.split(" "), new.split(" ")
         # Results without a manifest, as single files; else they are in "out".
         self.files = files
+        # Files that it begins and that do not get their names.
+        self.begun = begun
         # A command that reads the files together, and refuses those of two commands.
         self.pair = pair and pair.split(" ")
         # Commands that make inputs.
@@ -150,6 +152,7 @@ SCENES = {
             "import sacct old.txt --processors 16 --write made.swf -q",
             "import sacct new.txt --processors 16 --write made.swf -q",
             files=("made.swf", "made.nodes.csv"),
+            begun=("made.shapes.csv", "made.ids.csv"),
             pair="--trace made.swf --sched recorded --alloc recorded --mesh 4x4 -q",
         ),
     ]
@@ -327,7 +330,7 @@ class Prepared:
     def unnamed(self, name):
         """Whether a file is one that a kill left before it had its name, outside of the folder in
         which results grow: nobody can know whose it is, so it stays, and is in nobody's way."""
-        files = (*self.scene.files, "out/plan.json", "out/journal.txt", "out/lock")
+        files = (*self.scene.files, *self.scene.begun, "out/plan.json", "out/journal.txt", "out/lock")
         return any(re.fullmatch(re.escape(file) + r"(\.\d+)?\.part", name) for file in files)
 
 

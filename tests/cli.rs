@@ -41,6 +41,7 @@ mod cli {
     pub mod shake;
     pub mod shards;
     pub mod show;
+    pub mod sidecars;
     pub mod stochastic;
     pub mod streams;
     pub mod sweep;
@@ -73,6 +74,7 @@ fn main() -> ExitCode {
         cli::resume::trials(),
         cli::shards::trials(),
         cli::show::trials(),
+        cli::sidecars::trials(),
         cli::explain::trials(),
         cli::compare::trials(),
         cli::intervals::trials(),

@@ -16,6 +16,7 @@ import json
 import os
 import re
 import shutil
+import subprocess
 
 from campaign import Bench, Broken
 
@@ -74,13 +75,28 @@ def packets(seed=1, count=120):
     return "\n".join(lines) + "\n"
 
 
+def log(seed=1, jobs=40):
+    """A small log of Slurm's sacct for a machine of sixteen nodes."""
+    lines = ["JobID|Submit|Start|End|AllocNodes|NodeList|State"]
+    for number in range(1, jobs + 1):
+        at, node = f"2026-03-01T{number % 24:02}", number * seed % 12
+        lines.append(
+            f"{number}|{at}:00:00|{at}:00:05|{at}:{10 + number * seed % 50}:05|4|n[{node}-{node + 3}]|COMPLETED"
+        )
+    return "\n".join(lines) + "\n"
+
+
 class Scene:
     """A command, an earlier one, and where their results are."""
 
-    def __init__(self, name, old, new, files=(), before=()):
+    def __init__(self, name, old, new, files=(), before=(), pair=None, begun=()):
         self.name, self.old, self.new = name, old.split(" "), new.split(" ")
         # Results without a manifest, as single files; else they are in "out".
         self.files = files
+        # Files that it begins and that do not get their names.
+        self.begun = begun
+        # A command that reads the files together, and refuses those of two commands.
+        self.pair = pair and pair.split(" ")
         # Commands that make inputs.
         self.before = [words.split(" ") for words in before]
 
@@ -129,6 +145,15 @@ SCENES = {
             "synth stream[machine=4x4,arrivals=2,jobs=40] --write made.swf",
             "synth stream[machine=8x8,arrivals=3,jobs=400] --write made.swf",
             files=("made.swf", "made.shapes.csv"),
+            pair="--trace made.swf --alloc first-fit -q",
+        ),
+        Scene(
+            "import",
+            "import sacct old.txt --processors 16 --write made.swf -q",
+            "import sacct new.txt --processors 16 --write made.swf -q",
+            files=("made.swf", "made.nodes.csv"),
+            begun=("made.shapes.csv", "made.ids.csv"),
+            pair="--trace made.swf --sched recorded --alloc recorded --mesh 4x4 -q",
         ),
     ]
 }
@@ -203,6 +228,7 @@ class Prepared:
 
     def __init__(self, campaign, scene):
         self.scene, self.kits = scene, {}
+        self.program = campaign.program
         bench = Bench(campaign, f"(preparation)/{scene.name}")
         # It goes with the folder of the campaign.
         self.place = bench.place
@@ -211,6 +237,8 @@ class Prepared:
         bench.write("grid.toml", GRID)
         bench.write("old.csv", packets(1, 30))
         bench.write("new.csv", packets(2))
+        bench.write("old.txt", log(1))
+        bench.write("new.txt", log(5))
         for name, text in FOREIGN.items():
             bench.write(name, text)
         for words in scene.before:
@@ -271,6 +299,7 @@ class Prepared:
                 return state
         if self.scene.files:
             self.whole(found)
+            self.refused(home, found)
             return "mixed"
         for state, known in (("old", self.old), ("new", self.new)):
             if found.manifest == known.manifest:
@@ -285,6 +314,15 @@ class Prepared:
         for name, value in found.files.items():
             if value not in (self.old.files.get(name), self.new.files.get(name)):
                 raise Broken(f"{name} is torn")
+
+    def refused(self, home, found):
+        """Files of two commands are not read as one."""
+        if not self.scene.pair or len(found.files) < len(self.scene.files):
+            return
+        command = [self.program, *self.scene.pair]
+        done = subprocess.run(command, cwd=home, capture_output=True, text=True, timeout=60)
+        if done.returncode != 3 or "belongs to the trace with digest" not in done.stderr:
+            raise Broken(f"files of two commands are read as one: exit code {done.returncode} {done.stderr[-300:]}")
 
     def again(self, bench, variant, killed=False):
         """The same command, undisturbed: everything is as if nothing had happened."""
@@ -303,7 +341,7 @@ class Prepared:
     def unnamed(self, name):
         """Whether a file is one that a kill left before it had its name, outside of the folder in
         which results grow: nobody can know whose it is, so it stays, and is in nobody's way."""
-        files = (*self.scene.files, "out/plan.json", "out/journal.txt", "out/lock")
+        files = (*self.scene.files, *self.scene.begun, "out/plan.json", "out/journal.txt", "out/lock")
         return any(re.fullmatch(re.escape(file) + r"(\.\d+)?\.part", name) for file in files)
 
 

@@ -53,7 +53,7 @@ pub fn placed(
             trace.policy
         )));
     }
-    nodes.check(&trace.workload.jobs, &trace.workload.links, &name).map_err(Failure::data)?;
+    nodes.check(&trace.workload).map_err(Failure::data)?;
     // Of field 19 a job is told by its line.
     let by = if nodes.is_by_number() { "job" } else { "line" };
     let counts_nodes =

@@ -1,3 +1,4 @@
+use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -9,7 +10,8 @@ use crate::files::Whole;
 use crate::naming::StrategyName;
 use crate::workload::generated::{Generated, generate};
 use crate::workload::lublin::{LublinFeitelson, write_swf};
-use crate::workload::stochastic::shapes_path;
+use crate::workload::sidecar::check_file;
+use crate::workload::stochastic::{ids_path, nodes_path, shapes_path};
 
 /// Arguments of `replay synth`.
 #[derive(Clone, Debug, Args)]
@@ -58,7 +60,12 @@ pub fn run(args: &SynthArgs) -> Result<Exit, Failure> {
             .map_err(|e| Failure::output("standard output", e))?;
         return Ok(Exit::Done);
     };
-    let shapes = made.shapes.as_ref().map(|shapes| (shapes_path(path), shapes));
+    // A device or a pipe has nothing beside it.
+    let is_file = fs::metadata(path).map_or(true, |metadata| metadata.is_file());
+    let shapes = made.shapes.as_ref().filter(|_| is_file).map(|shapes| (shapes_path(path), shapes));
+    if is_file {
+        refuse_others(path, &made)?;
+    }
     let begin = |path: &Path, bytes: &[u8]| {
         let begin = || {
             let mut file = Whole::create(path)?;
@@ -67,7 +74,8 @@ pub fn run(args: &SynthArgs) -> Result<Exit, Failure> {
         };
         begin().map_err(|e| Failure::output(path.display(), e))
     };
-    // A trace and its shapes belong together: neither has its name before both are written.
+    // A trace and its shapes belong together: neither has its name before both are written. Should the program end
+    // between the two names, the shapes name the new trace, and readers refuse them beside the old one.
     let beside = shapes.map(|(path, bytes)| begin(&path, bytes).map(|file| (path, file)));
     let swf = begin(path, &made.swf)?;
     if let Some((path, file)) = beside.transpose()? {
@@ -76,6 +84,22 @@ pub fn run(args: &SynthArgs) -> Result<Exit, Failure> {
     }
     swf.finish().map_err(|e| Failure::output(path.display(), e))?;
     Ok(Exit::Done)
+}
+
+/// Refuses to write a trace beside a file that names another one and would be taken for a part of it.
+fn refuse_others(path: &Path, made: &Generated) -> Result<(), Failure> {
+    let replaced = made.shapes.is_some().then(|| shapes_path(path));
+    let digest = blake3::hash(&made.swf).to_hex();
+    let beside = [shapes_path(path), nodes_path(path), ids_path(path)];
+    for file in beside.iter().filter(|file| replaced.as_ref() != Some(file)) {
+        check_file(file, &path.display().to_string(), &digest).map_err(|other| {
+            Failure::usage_message(format!(
+                "{}: belongs to another trace than the one to be written to {}; move it away",
+                other.file, other.trace
+            ))
+        })?;
+    }
+    Ok(())
 }
 
 /// The Lublin-Feitelson model by the single options.

@@ -56,7 +56,7 @@ impl Whole {
             None => path.to_path_buf(),
         };
         let last = name.file_name().ok_or(io::ErrorKind::InvalidInput)?.to_os_string();
-        let mut unfinished = unfinished::writing();
+        let mut unfinished = unfinished::creating();
         for attempt in 0..=ATTEMPTS {
             let part = name.with_file_name(part_name(&last, attempt));
             // Never what is there already, nor where a link leads.

@@ -96,7 +96,8 @@ pub struct Import {
 }
 
 /// Where a trace goes. What is written to `nodes` and `shapes` is of use only if the
-/// [`Report`] counts any.
+/// [`Report`] counts any. The files beside the trace end with its digest
+/// ([`sidecar`](crate::workload::sidecar)).
 pub struct Outputs<'a> {
     /// The trace.
     pub swf: &'a mut dyn Write,

@@ -12,6 +12,7 @@ use super::spill::{FIELDS, Spill};
 use super::value::digits;
 use super::{Class, Fault, Import, ImportError, LineFault, Place, Report, plain};
 use crate::swf::{Header, Record, Writer, header_fields};
+use crate::workload::sidecar::write_trace_line;
 use crate::workload::stochastic::{SHAPES_HEADER, write_shape};
 
 /// Names of one sort that the header lists; more would make it no header.
@@ -396,9 +397,6 @@ impl<'a> Sink<'a> {
             return Err(ImportError::NoJobs { file, report: Box::new(self.report) });
         }
         let per_estimate = self.per_estimate();
-        for out in self.beside.into_iter().flatten() {
-            out.flush().map_err(ImportError::Output)?;
-        }
         let jobs = self.report.jobs.to_string();
         let start = self.first.to_string();
         let source = format!("replay import {}", self.how.source);
@@ -419,7 +417,7 @@ impl<'a> Sink<'a> {
         let named: Vec<_> = named.chain(of("Queue", self.queues)).collect();
         fields.extend(named.iter().map(|(key, value)| (*key, value.as_str())));
         let header = header_fields(&fields).map_err(ImportError::Output)?;
-        let mut writer = Writer::new(out);
+        let mut writer = Writer::new(Digested { inner: out, digest: blake3::Hasher::new() });
         let (spill, first) = (self.spill, self.first);
         let mut number = 0;
         writer
@@ -430,9 +428,34 @@ impl<'a> Sink<'a> {
                     writer.write_record(&record(number, first, per_estimate, fields))
                 })
             })
-            .and_then(|()| writer.into_inner().flush())
             .map_err(ImportError::Output)?;
+        let Digested { inner, digest } = writer.into_inner();
+        inner.flush().map_err(ImportError::Output)?;
+        let digest = digest.finalize().to_hex();
+        for out in self.beside.into_iter().flatten() {
+            write_trace_line(&digest, out)
+                .and_then(|()| out.flush())
+                .map_err(ImportError::Output)?;
+        }
         Ok(self.report)
+    }
+}
+
+/// Digests what is written.
+struct Digested<'a> {
+    inner: &'a mut dyn Write,
+    digest: blake3::Hasher,
+}
+
+impl Write for Digested<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let count = self.inner.write(bytes)?;
+        self.digest.update(&bytes[..count]);
+        Ok(count)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.inner.flush()
     }
 }
 

@@ -41,6 +41,13 @@ fn how(source: &str, map: Option<&str>) -> Import {
     Import { map, ..Import::new(source.parse().expect("a source"), "log") }
 }
 
+/// A file beside a trace without its last line, which names the trace.
+pub(super) fn rows(text: Vec<u8>, swf: &[u8]) -> String {
+    let last = format!("# trace blake3:{}\n", blake3::hash(swf).to_hex());
+    let text = String::from_utf8(text).expect("text");
+    text.strip_suffix(&last).expect("a line that names the trace").to_string()
+}
+
 fn run(how: &Import, log: &[u8]) -> Result<Made, ImportError> {
     let (mut swf, mut nodes, mut shapes) = (Vec::new(), Vec::new(), Vec::new());
     let mut ids = Vec::new();
@@ -54,7 +61,7 @@ fn run(how: &Import, log: &[u8]) -> Result<Made, ImportError> {
     let mut reader = Reader::new(swf.as_slice(), "made.swf");
     let records = reader.records().map(|record| record.expect("what was written").1).collect();
     let header = String::from_utf8(reader.header().raw().to_vec()).expect("text");
-    let beside = [nodes, shapes, ids].map(|text| String::from_utf8(text).expect("text"));
+    let beside = [nodes, shapes, ids].map(|text| rows(text, &swf));
     let [nodes, shapes, ids] = beside;
     Ok(Made { header, records, nodes, shapes, ids, report })
 }

@@ -11,6 +11,7 @@ use std::sync::LazyLock;
 
 use super::error::LoadError;
 use super::lublin::{self, LublinFeitelson};
+use super::sidecar::write_trace_line;
 use super::stochastic::{
     self, Arrivals, Service, ShapeFile, Sides, StochasticStream, write_shapes,
 };
@@ -25,7 +26,7 @@ pub struct Generated {
     pub name: StrategyName,
     /// The trace.
     pub swf: Vec<u8>,
-    /// Side file with the shapes.
+    /// Side file with the shapes, which names the trace.
     pub shapes: Option<Vec<u8>>,
 }
 
@@ -47,7 +48,11 @@ pub fn generate(name: &StrategyName) -> Result<Generated, NameError> {
         Model::Stream(options) => options.generate(&note),
         Model::Lublin(options) => options.generate(&note),
     };
-    let (swf, shapes) = made.map_err(|problem| name.error(TABLE.kind(), problem))?;
+    let (swf, mut shapes) = made.map_err(|problem| name.error(TABLE.kind(), problem))?;
+    if let Some(shapes) = &mut shapes {
+        write_trace_line(&blake3::hash(&swf).to_hex(), shapes)
+            .map_err(|error| name.error(TABLE.kind(), error.to_string()))?;
+    }
     Ok(Generated { name, swf, shapes })
 }
 

@@ -83,8 +83,9 @@ impl Workload {
     /// Gives its jobs their shapes, by number.
     ///
     /// # Errors
-    /// [`ShapeError`], also if a policy has given the jobs other numbers.
+    /// [`ShapeError`], also if the shapes name another trace or a policy has given the jobs other numbers.
     pub fn take_shapes(&mut self, shapes: &ShapeFile) -> Result<(), ShapeError> {
+        shapes.check_trace(&self.source.display().to_string(), &self.digest)?;
         if self.report.changes.contains_key(&Change::Renumbered) {
             let (file, policy) = (shapes.name().to_string(), self.report.policy.clone());
             return Err(ShapeError::Renumbered { file, policy });

@@ -36,6 +36,7 @@ mod presets;
 mod report;
 mod scale;
 pub mod shake;
+pub mod sidecar;
 pub mod stochastic;
 mod users;
 mod waits;

@@ -2,7 +2,8 @@
 //!
 //! Two sources are known: a file beside the trace, `x.nodes.csv[.gz]`, as imports write it
 //! (`job,nodes`, jobs by number, nodes in the grammar of [`nodes`](super::nodes), or a box of a Blue Gene/Q, of
-//! which the [midplanes](super::midplanes) count as nodes, each as often as the box has nodes there); and
+//! which the [midplanes](super::midplanes) count as nodes, each as often as the box has nodes there; lines that begin
+//! with `#` are comments, one of which may name the trace, see [`sidecar`](super::sidecar)); and
 //! field 19 of a record as CERIT writes it, `{id,id,..}`, the node of every processor.
 
 mod error;
@@ -14,11 +15,12 @@ use std::fs::File;
 use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 
-use super::dependencies::Links;
 use super::extra::Extra;
 use super::job::Job;
+use super::load::Workload;
 use super::midplanes;
 use super::nodes::names;
+use super::sidecar::{TraceLine, is_comment};
 use super::stochastic::nodes_path;
 use crate::lines::{LineError, Lines};
 use crate::number::counted;
@@ -36,6 +38,8 @@ pub struct PlacedNodes {
     /// Lines of the file by job, where it is a file.
     lines: HashMap<i64, u64>,
     unreadable: Option<Unreadable>,
+    /// What a file says of its trace.
+    traces: Vec<TraceLine>,
 }
 
 /// Lists of nodes of a file that cannot be read: their jobs have no place.
@@ -145,6 +149,10 @@ impl PlacedNodes {
         let (mut placed, mut header) = (Builder::default(), false);
         loop {
             let row = lines.next_text(|line, text| {
+                if is_comment(text) {
+                    placed.traces.extend(TraceLine::parse(file, line, text));
+                    return Ok(());
+                }
                 let at = |(field, problem)| (line, field, problem);
                 if !std::mem::replace(&mut header, true) {
                     let known = text.split(',').map(str::trim).eq(["job", "nodes"]);
@@ -209,23 +217,26 @@ impl PlacedNodes {
         self.jobs.get(&key).map(|nodes| &**nodes)
     }
 
-    /// Whether it is known of each of these jobs, by a number that no other record of its trace has, where it ran;
-    /// `trace` is the name of their trace in messages, `links` are its own.
+    /// Checks that the placements are those of this trace, and that each job that has one is the only record with its
+    /// number.
     ///
     /// # Errors
-    /// [`PlacedError::Repeated`] with the first such job.
-    pub fn check(&self, jobs: &[Job], links: &Links, trace: &str) -> Result<(), PlacedError> {
+    /// [`PlacedError::Other`] if a file of placements names another trace, [`PlacedError::Repeated`] with the first job
+    /// whose number comes again.
+    pub fn check(&self, trace: &Workload) -> Result<(), PlacedError> {
         if self.by_line {
             return Ok(());
         }
+        let (jobs, links) = (&trace.jobs, &trace.links);
+        let name = trace.source.display().to_string();
+        self.traces.iter().try_for_each(|line| line.check(&name, &trace.digest))?;
         let twice = |job: &&Job| self.of(job).is_some() && links.twice(job.number).is_some();
         let lines = |job: &Job| links.twice(job.number).unwrap_or([job.line; 2]);
         // The record in which a number first comes again.
         match jobs.iter().filter(twice).min_by_key(|job| lines(job)[1]) {
             None => Ok(()),
             Some(job) => {
-                let (trace, lines) = (trace.to_string(), lines(job));
-                Err(PlacedError::Repeated { trace, job: job.number, lines })
+                Err(PlacedError::Repeated { trace: name, job: job.number, lines: lines(job) })
             }
         }
     }
@@ -250,14 +261,14 @@ impl PlacedNodes {
             return (self, None);
         };
         let count = too_long().count() as u64;
-        let Self { names, by_line, mut jobs, lines, unreadable } = self;
+        let Self { names, mut jobs, .. } = self;
         jobs.retain(|_, nodes| nodes.len() <= most);
         // Nodes that only those had are none of the machine.
         let used: BTreeSet<u32> = jobs.values().flatten().copied().collect();
         let rank: HashMap<u32, u32> = used.iter().copied().zip(0..).collect();
         jobs.values_mut().flatten().for_each(|node| *node = rank[&*node]);
         let names = used.iter().map(|&node| names[node as usize].clone()).collect();
-        (Self { names, by_line, jobs, lines, unreadable }, Some((count, first)))
+        (Self { names, jobs, ..self }, Some((count, first)))
     }
 
     /// The lists of a file that could not be read; `None` if all could.
@@ -301,6 +312,7 @@ struct Builder {
     jobs: HashMap<i64, Box<[u32]>>,
     lines: HashMap<i64, u64>,
     unreadable: Option<Unreadable>,
+    traces: Vec<TraceLine>,
 }
 
 impl Builder {
@@ -361,7 +373,7 @@ impl Builder {
     }
 
     fn finish(self, by_line: bool) -> PlacedNodes {
-        let Self { names, jobs, lines, unreadable, .. } = self;
+        let Self { names, jobs, lines, unreadable, traces, .. } = self;
         // Numbers in their order, before text in its own.
         let key = |name: &String| (name.parse::<u64>().unwrap_or(u64::MAX), name.clone());
         let order: BTreeSet<(u64, String)> = names.iter().map(key).collect();
@@ -376,6 +388,7 @@ impl Builder {
             by_line,
             lines,
             unreadable,
+            traces,
             names: order.into_iter().map(|one| one.1).collect(),
         }
     }

@@ -2,7 +2,12 @@
 
 use super::dir::Dir;
 
-trials!(a_page_holds_all_that_ran, the_verdict_has_an_interval, what_is_no_result_is_refused,);
+trials!(
+    a_page_holds_all_that_ran,
+    markup_in_names_stays_text,
+    the_verdict_has_an_interval,
+    what_is_no_result_is_refused,
+);
 
 fn a_page_holds_all_that_ran() {
     let dir = Dir::with_trace();
@@ -36,6 +41,29 @@ fn a_page_holds_all_that_ran() {
     // The same folders, the same page.
     dir.replay("report out streams checks.csv --write again.html -q").code(0).says_nothing();
     assert_eq!(dir.read("again.html"), dir.read("page.html"));
+}
+
+/// Names of traces and folders, headers of traces, names of users, and files of others.
+fn markup_in_names_stays_text() {
+    let trace = "; MaxProcs: 4\n; Computer: <i>odd</i>\n; User: 1 <b>ann</b>\n\
+                 1 0 0 5 2 -1 -1 2 9 -1 1 1 1 1 1\n2 1 0 5 2 -1 -1 2 9 -1 1 1 1 1 1\n";
+    let checks = "figure,published,ours,verdict\n<i>one</i>,1,1,<i>same</i>\n";
+    let dir = Dir::new().file("a<script>&\"'b.swf", trace).file("<u>.csv", checks);
+    dir.replay("--trace a<script>&\"'b.swf --alloc mc1x1,random --out o<u>t -q").code(0);
+    dir.replay("report o<u>t <u>.csv --write page.html -q").code(0);
+    let page = String::from_utf8(dir.read("page.html")).expect("UTF-8");
+    for said in [
+        "a&lt;script&gt;&amp;&quot;'b on ",
+        "o&lt;u&gt;t",
+        "&lt;u&gt;.csv",
+        "&lt;i&gt;same&lt;/i&gt;",
+    ] {
+        assert!(page.contains(said), "{said}");
+    }
+    assert_eq!(page.matches("<script>").count(), 1);
+    for tag in ["<i>", "<u>", "<b>"] {
+        assert!(!page.contains(tag), "{tag}");
+    }
 }
 
 /// The verdict is that of `compare`, and says so where it has no jobs to compare.

@@ -10,6 +10,7 @@ trials!(
     a_window_is_drawn,
     what_is_down_is_not_free,
     who_competes_is_shown,
+    markup_in_names_stays_text,
     slices_of_events_nest,
     hosts_are_shown_with_their_jobs,
     what_cannot_be_shown,
@@ -313,6 +314,19 @@ fn slices_of_events_nest() {
         slices.sort_unstable();
         assert!(slices.windows(2).all(|pair| pair[0][1] <= pair[1][0]), "{slices:?}");
     }
+}
+
+/// Viewers get names as text: JSON whose strings are what the trace is called.
+fn markup_in_names_stays_text() {
+    let name = "a</script>\\\"&\u{1}b".replace('/', "|");
+    let dir = Dir::new().file(&format!("{name}.swf"), super::dir::TINY);
+    let run = dir.replay(&format!("show --trace {name}.swf --alloc mc1x1 --perfetto run.json -q"));
+    run.code(0).says_nothing();
+    let text = String::from_utf8(dir.read("run.json")).expect("UTF-8");
+    assert!(!text.contains(|c: char| c.is_control() && c != '\n'), "{text}");
+    let events: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    let called = events["traceEvents"][0]["args"]["name"].as_str().expect("a name");
+    assert!(called.starts_with(&format!("jobs: {name} on ")), "{called}");
 }
 
 /// Two jobs on two hosts: the second has the lower level until the first ends.

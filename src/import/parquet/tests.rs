@@ -15,6 +15,7 @@ use polars_parquet::write::{
 use proptest::prelude::*;
 
 use super::*;
+use crate::import::tests::rows;
 use crate::import::{Class, Import, Input, Outputs, Report, import, import_all};
 use crate::swf::{Reader, Record};
 
@@ -95,7 +96,7 @@ fn run(how: &Import, bytes: &[u8]) -> Result<Made, ImportError> {
     let mut reader = Reader::new(swf.as_slice(), "made.swf");
     let records = reader.records().map(|record| record.expect("what was written").1).collect();
     let header = String::from_utf8(reader.header().raw().to_vec()).expect("text");
-    Ok(Made { records, header, nodes: String::from_utf8(nodes).expect("text"), report })
+    Ok(Made { records, header, nodes: rows(nodes, &swf), report })
 }
 
 fn made(source: &str, map: Option<&str>, bytes: &[u8]) -> Made {

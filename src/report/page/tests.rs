@@ -184,3 +184,96 @@ U|1|9,1,1,1|1.0||";
             .ends_with("not searched on; without an interval (--shake N gives one).")
     );
 }
+
+/// Names of tags that the page has, outside of its style and its script.
+fn tags(page: &str) -> Vec<&str> {
+    let (head, rest) = page.split_once("<style>").expect("a style");
+    let (_, rest) = rest.split_once("</style>").expect("its end");
+    let (body, script) = rest.split_once("<script>").expect("a script");
+    let (_, tail) = script.split_once("</script>").expect("its end");
+    let parts = [head, body, tail].map(|part| part.split('<').skip(1));
+    parts
+        .into_iter()
+        .flatten()
+        .map(|rest| rest.split([' ', '>', '\n']).next().unwrap_or_default().trim_start_matches('/'))
+        .collect()
+}
+
+/// Whatever a trace, a file or a header is called, the page has no tag and no attribute but its own.
+#[test]
+fn markup_in_any_text_stays_text() {
+    const ODD: &str = "<script>alert(1)</script><img src=x onerror='a()'>\"'&amp;</table>";
+    let odd = || ODD.to_string();
+    let rows = |columns: &str| {
+        let header = format!("{columns}|{ODD}");
+        let row = |first: &str| {
+            format!("{first}|{}", [ODD].repeat(header.matches('|').count()).join("|"))
+        };
+        format!("{header}\n{}\n{}", row("0"), row("1"))
+    };
+    let mut odd_folder = folder("run", &[]);
+    odd_folder.name = odd();
+    odd_folder.manifest = serde_json::json!({
+        "program": "replay", "kind": ODD, "version": ODD, "commit": ODD, "command": ["replay", ODD],
+        "configuration": {
+            "seeds": [ODD], "policy": ODD, "pattern": {ODD: ODD},
+            "traces": [{"name": ODD, "topology": ODD, "jobs": 1, "digest": ODD,
+                "cleaning": {"read": 1, "changed": 0, "drops": {ODD: 1}}}],
+        },
+    });
+    let columns = "run|trace|topology|scheduler|allocator|tie|policy|seed|copy";
+    odd_folder.tables =
+        ["runs", "by_size"].map(|name| (name.to_string(), csv(&rows(columns)))).into();
+    odd_folder.missing = vec![odd()];
+    odd_folder.figures = vec![(odd(), format!("<svg><text a=\"{ODD}\">{ODD}</text></svg>"))];
+    let checks = csv(&rows("figure|published|ours|verdict"));
+    let page = page(&[odd_folder.clone(), odd_folder], &[(odd(), checks)], &[]);
+    let own = [
+        "!DOCTYPE",
+        "html",
+        "head",
+        "meta",
+        "title",
+        "style",
+        "body",
+        "header",
+        "h1",
+        "main",
+        "nav",
+        "ul",
+        "li",
+        "a",
+        "section",
+        "h2",
+        "h3",
+        "p",
+        "dl",
+        "dt",
+        "dd",
+        "details",
+        "summary",
+        "div",
+        "table",
+        "thead",
+        "tr",
+        "th",
+        "tbody",
+        "td",
+        "figure",
+        "img",
+        "figcaption",
+        "span",
+        "footer",
+    ];
+    for tag in tags(&page) {
+        assert!(own.iter().any(|own| own.eq_ignore_ascii_case(tag)), "<{tag}> is not of the page");
+    }
+    assert_eq!(page.matches("<script").count(), 1);
+    assert_eq!(page.matches("<img ").count(), page.matches("<img loading=\"lazy\" alt=\"").count());
+    assert!(page.matches("&lt;script&gt;alert(1)&lt;/script&gt;").count() > 20, "{page}");
+    // A picture is an attribute between quotation marks, and has none itself.
+    for picture in page.split("src=\"").skip(1) {
+        let data = picture.split('"').next().unwrap_or_default();
+        assert!(data.starts_with("data:image/svg+xml") && !data.contains(['<', '>']), "{data}");
+    }
+}

@@ -4,6 +4,7 @@ use std::io;
 
 use crate::number::grouped;
 use crate::swf;
+use crate::workload::sidecar::OtherTrace;
 
 /// Placements that cannot be read.
 #[derive(Debug, thiserror::Error)]
@@ -19,6 +20,9 @@ pub enum PlacedError {
     /// The trace is malformed.
     #[error(transparent)]
     Trace(#[from] swf::Error),
+    /// The file belongs to another trace.
+    #[error(transparent)]
+    Other(#[from] OtherTrace),
     /// A line of the file is no job with nodes.
     #[error("{file}:{line}: field {field}: {problem}")]
     Field {

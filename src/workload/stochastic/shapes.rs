@@ -7,13 +7,15 @@
 //! ```
 //!
 //! Jobs are named by their number (SWF field 1), in any order; the product of the sides is the job's
-//! size. A file may hold more jobs than a window of its trace. Read in one pass; one table entry per job.
+//! size. A file may hold more jobs than a window of its trace. Lines that begin with `#` are comments; one of them
+//! may name the trace ([`sidecar`](crate::workload::sidecar)). Read in one pass; one table entry per job.
 
 mod error;
 
 pub use error::ShapeError;
 
 use crate::lines::{LineError, Lines};
+use crate::workload::sidecar::{OtherTrace, TraceLine, is_comment};
 use crate::workload::{Job, Links};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -87,6 +89,8 @@ pub struct ShapeFile {
     file: String,
     /// Line and shape by job number.
     rows: HashMap<i64, (u64, [u16; 3])>,
+    /// What it says of its trace.
+    traces: Vec<TraceLine>,
 }
 
 impl ShapeFile {
@@ -97,11 +101,15 @@ impl ShapeFile {
     /// [`ShapeError`] with file, line and field: no header, a missing or an extra field, a field that
     /// is no number in range, or a job that has a shape already.
     pub fn read(input: impl BufRead, file: &str) -> Result<Self, ShapeError> {
-        let mut shapes = Self { file: file.to_string(), rows: HashMap::new() };
+        let mut shapes = Self { file: file.to_string(), rows: HashMap::new(), traces: Vec::new() };
         let (mut lines, mut header) = (Lines::new(input), false);
         loop {
             // What is no UTF-8 is no number either, and is shown as well as it can be.
             let read = lines.next_text(|line, text| {
+                if is_comment(text) {
+                    shapes.traces.extend(TraceLine::parse(file, line, text));
+                    return Ok(());
+                }
                 if header {
                     return shapes.insert(line, text);
                 }
@@ -117,6 +125,15 @@ impl ShapeFile {
                 Err(LineError::Io(source)) => return Err(ShapeError::Io { file, source }),
             }
         }
+    }
+
+    /// Checks that the file does not name another trace than this one, which is given by its name for messages and
+    /// by its digest.
+    ///
+    /// # Errors
+    /// [`OtherTrace`].
+    pub fn check_trace(&self, trace: &str, digest: &str) -> Result<(), OtherTrace> {
+        self.traces.iter().try_for_each(|line| line.check(trace, digest))
     }
 
     /// Gives each job its shape; how many have none. `links` are those of their trace, which tell what numbers

@@ -8,6 +8,7 @@ use super::SHAPES_HEADER;
 use crate::lines::LONGEST_LINE;
 use crate::number::counted;
 use crate::shown::shown;
+use crate::workload::sidecar::OtherTrace;
 
 /// Why a side file gives no shapes.
 #[derive(Debug, Error)]
@@ -21,6 +22,9 @@ pub enum ShapeError {
         /// The system's complaint.
         source: io::Error,
     },
+    /// The file belongs to another trace.
+    #[error(transparent)]
+    Other(#[from] OtherTrace),
     /// A line without end.
     #[error("{file}:{line}: the line has more than {LONGEST_LINE} bytes")]
     TooLong {

@@ -1,0 +1,143 @@
+//! The line by which a file beside a trace names its trace.
+//!
+//! `lo.shapes.csv` and `lo.nodes.csv` are read because they lie beside `lo.swf`. A program killed between two
+//! renames, or a copy of one file without the other, leaves a pair that does not belong together. Therefore
+//! `synth` and `import` end each such file with
+//!
+//! ```text
+//! # trace blake3:DIGEST
+//! ```
+//!
+//! where DIGEST is the BLAKE3 digest of the uncompressed trace in hexadecimal
+//! ([`Workload::digest`](super::Workload::digest)). Readers refuse a file that names another trace. A file
+//! without the line, such as one made by hand, names no trace and is read. The line is the last one because an
+//! import knows its trace only when the whole log is read.
+
+use std::fs::{self, File};
+use std::io::{self, BufReader, Write};
+use std::path::Path;
+
+use crate::lines::Lines;
+use crate::shown::shown;
+
+/// How a line that names a trace begins.
+const MARK: &str = "# trace blake3:";
+
+/// A line of a sidecar that names its trace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TraceLine {
+    /// The sidecar, as messages name it.
+    file: String,
+    /// Line, 1-based.
+    line: u64,
+    /// Digest of the trace, hexadecimal.
+    digest: String,
+}
+
+/// A sidecar names another trace than the one it lies beside.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{file}:{line}: belongs to the trace with digest {}, but {trace} has digest {}; write the trace and the files \
+     beside it again, move {file} away, or delete this line if the two belong together",
+    shown(.named), shown(.digest)
+)]
+pub struct OtherTrace {
+    /// The sidecar.
+    pub file: String,
+    /// Line that names the trace, 1-based.
+    pub line: u64,
+    /// Digest on that line.
+    pub named: String,
+    /// The trace that the sidecar lies beside.
+    pub trace: String,
+    /// Its digest.
+    pub digest: String,
+}
+
+/// Writes the line that names a trace by the BLAKE3 digest of its uncompressed text, hexadecimal.
+///
+/// # Errors
+/// Those of the output.
+pub fn write_trace_line(digest: &str, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "{MARK}{digest}")
+}
+
+/// Whether a line of a sidecar is a comment.
+pub(super) fn is_comment(text: &str) -> bool {
+    text.starts_with('#')
+}
+
+impl TraceLine {
+    /// Reads a line of the sidecar `file`; `None` if it names no trace.
+    pub fn parse(file: &str, line: u64, text: &str) -> Option<Self> {
+        let digest = text.strip_prefix(MARK)?.trim().to_string();
+        Some(Self { file: file.to_string(), line, digest })
+    }
+
+    /// Checks that the line names this trace.
+    ///
+    /// # Errors
+    /// [`OtherTrace`].
+    pub fn check(&self, trace: &str, digest: &str) -> Result<(), OtherTrace> {
+        if self.digest.eq_ignore_ascii_case(digest) {
+            return Ok(());
+        }
+        Err(OtherTrace {
+            file: self.file.clone(),
+            line: self.line,
+            named: self.digest.clone(),
+            trace: trace.to_string(),
+            digest: digest.to_string(),
+        })
+    }
+}
+
+/// Checks that the file at `path`, if there is one, does not name another trace than the one that is about to be
+/// written beside it. What cannot be read as lines names no trace.
+///
+/// # Errors
+/// [`OtherTrace`].
+pub fn check_file(path: &Path, trace: &str, digest: &str) -> Result<(), OtherTrace> {
+    if !fs::metadata(path).is_ok_and(|metadata| metadata.is_file()) {
+        return Ok(());
+    }
+    let Ok(input) = File::open(path) else { return Ok(()) };
+    let (mut lines, file) = (Lines::new(BufReader::new(input)), path.display().to_string());
+    while let Ok(Some(line)) = lines.next_text(|line, text| TraceLine::parse(&file, line, text)) {
+        line.map_or(Ok(()), |line| line.check(trace, digest))?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_names_its_trace_and_no_other() {
+        let mut text = Vec::new();
+        let digest = blake3::hash(b"1 0 0 5 2\n").to_hex();
+        write_trace_line(&digest, &mut text).expect("memory");
+        let text = String::from_utf8(text).expect("text");
+        let line = TraceLine::parse("t.shapes.csv", 7, text.trim()).expect("the line");
+        assert_eq!(line.check("t.swf", &digest), Ok(()));
+        assert_eq!(line.check("t.swf", &digest.to_uppercase()), Ok(()));
+        let other = blake3::hash(b"1 0 0 5 4\n").to_hex();
+        let error = line.check("t.swf", &other).expect_err("another trace").to_string();
+        assert_eq!(
+            error,
+            format!(
+                "t.shapes.csv:7: belongs to the trace with digest {}..., but t.swf has digest {}...; write the trace \
+                 and the files beside it again, move t.shapes.csv away, or delete this line if the two belong together",
+                &digest[..40],
+                &other[..40]
+            )
+        );
+        for comment in ["# a comment", "# trace", "#trace blake3:00", "1,2"] {
+            assert_eq!(TraceLine::parse("t.shapes.csv", 1, comment), None);
+        }
+        // A damaged digest is one of no trace.
+        let damaged = TraceLine::parse("t", 1, "# trace blake3:\u{1b}xé").expect("a line");
+        assert!(damaged.check("t.swf", &digest).is_err());
+    }
+}

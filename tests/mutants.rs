@@ -1,0 +1,350 @@
+//! Damaged input: every reader of the program on thousands of mutated files.
+//!
+//! ```text
+//! cargo test --release --test mutants           some cases for each reader
+//! scripts/mutants.sh 10000                      a campaign, with a table of its results
+//! ```
+//!
+//! A mutant is an input that is right but for a few changes, drawn by the seed, the name of the reader and the number of
+//! the case. A reader accepts or refuses it: no panic, no case of more than ten seconds, and no other file is changed. A
+//! reader runs in a process of its own, so that an abort, an overflow of the stack or an allocation of more than four
+//! gigabytes is counted too, and the campaign goes on with the next case.
+//!
+//! `REPLAY_MUTANTS` is the number of cases of each reader, `REPLAY_MUTANTS_FROM` the first, `REPLAY_MUTANTS_SEED` the
+//! seed, `REPLAY_MUTANTS_REPORT` a file for the table.
+
+use std::fs::{self, File};
+use std::io::{Read, Write};
+use std::os::unix::fs::FileExt;
+use std::os::unix::process::ExitStatusExt;
+use std::panic::{self, AssertUnwindSafe};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Stdio};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use libtest_mimic::{Arguments, Failed, Trial};
+
+use mutants::folders::{Ended, Folders, PROGRAM};
+use mutants::mutate::{mutant, one_of, random};
+use mutants::readers::READERS;
+
+mod mutants {
+    pub mod folders;
+    pub mod mutate;
+    pub mod readers;
+}
+
+/// Readers that begin with what the program has written: in this process, and in one of its own for each case.
+const OF_FOLDERS: [&str; 3] = ["parquet", "manifest", "results"];
+
+/// Cases of the short form, of readers in this process and of those that start a program for each case.
+const FEW: [u64; 2] = [500, 60];
+
+/// A case that takes longer hangs.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Kilobytes of addresses that a reader may use.
+const MEMORY: u64 = 4 << 20;
+
+/// The variable that makes this program the process of a reader: its name, first case, end and seed.
+const CHILD: &str = "REPLAY_MUTANTS_CHILD";
+
+/// Findings that a failure shows.
+const SHOWN: usize = 5;
+
+/// What a campaign against a reader found.
+#[derive(Clone, Debug, Default)]
+struct Row {
+    reader: &'static str,
+    cases: u64,
+    accepted: u64,
+    panics: Vec<(u64, String)>,
+    hangs: Vec<u64>,
+    /// Bytes of files that the reader had no business with.
+    changed: u64,
+}
+
+fn main() -> ExitCode {
+    if let Ok(task) = std::env::var(CHILD) {
+        child(&task);
+        return ExitCode::SUCCESS;
+    }
+    let arguments = Arguments::from_args();
+    let seed = variable("SEED").unwrap_or(1);
+    let rows = Arc::new(Mutex::new(Vec::new()));
+    let names = READERS.iter().map(|reader| reader.name).chain(OF_FOLDERS);
+    let trials = names.map(|name| {
+        let rows = rows.clone();
+        Trial::test(name, move || {
+            let few = FEW[usize::from(name == "manifest" || name == "results")];
+            let from = variable("FROM").unwrap_or(0);
+            let until = variable("").map_or(from + few, |cases| from.max(cases));
+            let row = campaign(name, from, until, seed);
+            let failed = failure(&row, seed);
+            rows.lock().expect("no panic").push(row);
+            failed.map_or(Ok(()), |text| Err(Failed::from(text)))
+        })
+    });
+    let conclusion = libtest_mimic::run(&arguments, trials.collect());
+    if let Some(path) = std::env::var_os("REPLAY_MUTANTS_REPORT") {
+        let rows = rows.lock().expect("no panic");
+        fs::write(path, table(&rows, seed)).expect("the report");
+    }
+    conclusion.exit_code()
+}
+
+fn variable(end: &str) -> Option<u64> {
+    let name =
+        if end.is_empty() { "REPLAY_MUTANTS".into() } else { format!("REPLAY_MUTANTS_{end}") };
+    let text = std::env::var(&name).ok()?;
+    Some(text.parse().unwrap_or_else(|_| panic!("{name}={text} is not a number")))
+}
+
+/// How far the process of a reader is: the case, and how many were accepted.
+struct State(File);
+
+impl State {
+    fn set(&self, case: u64, accepted: u64) {
+        let bytes = [case.to_le_bytes(), accepted.to_le_bytes()].concat();
+        self.0.write_all_at(&bytes, 0).expect("the state");
+    }
+
+    fn get(path: &Path) -> [u64; 2] {
+        let mut bytes = [0; 16];
+        let read = File::open(path).and_then(|mut file| file.read_exact(&mut bytes));
+        let number = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().expect("8 bytes"));
+        read.map_or([0, 0], |()| [number(0), number(8)])
+    }
+}
+
+/// The process of a reader: works off cases, prints a line for each finding.
+fn child(task: &str) {
+    let mut words = task.split(' ');
+    let name = words.next().expect("a name");
+    let [from, until, seed] =
+        [0; 3].map(|_| words.next().and_then(|word| word.parse().ok()).expect("a number"));
+    let state = State(File::create("../state").expect("a file"));
+    state.set(from, 0);
+    let why = Arc::new(Mutex::new(String::new()));
+    let noted = why.clone();
+    panic::set_hook(Box::new(move |info| {
+        let text = info.to_string().split_whitespace().collect::<Vec<_>>().join(" ");
+        *noted.lock().unwrap_or_else(|error| error.into_inner()) = text.chars().take(600).collect();
+    }));
+    let folders = OF_FOLDERS.contains(&name).then(Folders::prepare);
+    let reader = READERS.iter().find(|reader| reader.name == name);
+    for input in reader.map_or(&[][..], |reader| reader.inputs) {
+        let accepts = reader.is_some_and(|reader| (reader.read)(input.as_bytes(), 1));
+        assert!(accepts, "{name} refuses what is right to begin with: {input}");
+    }
+    let mut accepted = 0;
+    for case in from..until {
+        state.set(case, accepted);
+        let (mut changed, mut hung) = (0, false);
+        let outcome = panic::catch_unwind(AssertUnwindSafe(|| {
+            let mut of_program = |(ended, lost)| {
+                (changed, hung) = (lost, matches!(ended, Ended::Hung));
+                matches!(ended, Ended::Accepted)
+            };
+            match (&folders, reader, name) {
+                (Some(folders), _, "parquet") => folders.parquet(seed, case),
+                (Some(folders), _, "manifest") => of_program(folders.manifest(seed, case)),
+                (Some(folders), _, _) => of_program(folders.results(seed, case)),
+                (None, Some(reader), _) => {
+                    let random = &mut random(seed, name, case);
+                    let input = one_of(random, reader.inputs).as_bytes();
+                    (reader.read)(&mutant(random, input), case)
+                }
+                (None, None, _) => unreachable!("{name} is a reader"),
+            }
+        }));
+        match outcome {
+            Ok(is_accepted) => accepted += u64::from(is_accepted),
+            Err(_) => println!("panic {case} {}", why.lock().expect("no panic")),
+        }
+        if hung {
+            println!("hang {case}");
+        }
+        if changed > 0 {
+            println!("changed {case} {changed}");
+        }
+    }
+    state.set(until, accepted);
+}
+
+/// Works off the cases of a reader, in as many processes as it ends.
+fn campaign(reader: &'static str, from: u64, until: u64, seed: u64) -> Row {
+    let memory = Path::new("/dev/shm");
+    let home = match memory.is_dir() {
+        true => tempfile::tempdir_in(memory).or_else(|_| tempfile::tempdir()),
+        false => tempfile::tempdir(),
+    };
+    let home = home.expect("a folder");
+    let others = Others::new(home.path());
+    let mut row = Row { reader, cases: until - from, ..Row::default() };
+    let mut next = from;
+    while next < until {
+        let work = home.path().join("work");
+        let _ = fs::remove_dir_all(&work);
+        fs::create_dir(&work).expect("a folder");
+        let ended = process(reader, [next, until, seed], &work);
+        let [case, accepted] = State::get(&home.path().join("state"));
+        row.accepted += accepted;
+        let log = fs::read(home.path().join("log")).expect("the log");
+        for line in String::from_utf8_lossy(&log).lines() {
+            let (what, rest) = line.split_once(' ').unwrap_or((line, ""));
+            let (case, why) = rest.split_once(' ').unwrap_or((rest, ""));
+            let case = case.parse().expect("a number");
+            match what {
+                "panic" => row.panics.push((case, why.to_string())),
+                "hang" => row.hangs.push(case),
+                _ => row.changed += why.parse::<u64>().expect("a number"),
+            }
+        }
+        match ended {
+            Process::Done => next = until,
+            Process::Hung => row.hangs.push(case),
+            Process::Died(why) => row.panics.push((case, why)),
+        }
+        next = next.max(case + 1);
+    }
+    row.changed += others.changed();
+    row
+}
+
+enum Process {
+    Done,
+    Hung,
+    Died(String),
+}
+
+/// Starts the process of a reader and waits for its end, or for a case that takes too long.
+fn process(reader: &str, [from, until, seed]: [u64; 3], work: &Path) -> Process {
+    let home = work.parent().expect("a folder");
+    let log = |name: &str| File::create(home.join(name)).expect("a file");
+    let program = std::env::current_exe().expect("this program");
+    let limited = format!("ulimit -c 0; ulimit -v {MEMORY}; exec \"$0\"");
+    let mut child = Command::new("bash")
+        .args([std::ffi::OsStr::new("-c"), limited.as_ref(), program.as_os_str()])
+        .env(CHILD, format!("{reader} {from} {until} {seed}"))
+        .current_dir(work)
+        .stdin(Stdio::null())
+        .stdout(log("log"))
+        .stderr(log("stderr"))
+        .spawn()
+        .expect("bash");
+    // Preparations and programs have a bound of their own.
+    let patience = if OF_FOLDERS.contains(&reader) { 6 * PATIENCE } else { PATIENCE };
+    let (mut seen, mut since) = ([u64::MAX; 2], Instant::now());
+    loop {
+        if let Some(status) = child.try_wait().expect("it can be waited for") {
+            if status.success() {
+                return Process::Done;
+            }
+            let said = fs::read(home.join("stderr")).unwrap_or_default();
+            let said = String::from_utf8_lossy(&said).lines().last().unwrap_or("").to_string();
+            let signal =
+                status.signal().map_or(String::new(), |signal| format!(" by signal {signal}"));
+            return Process::Died(format!("the process ended{signal}: {said}"));
+        }
+        let state = State::get(&home.join("state"));
+        if state != seen {
+            (seen, since) = (state, Instant::now());
+        } else if since.elapsed() > patience {
+            child.kill().expect("it still runs");
+            child.wait().expect("it can be waited for");
+            return Process::Hung;
+        }
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// Files beside the folder in which readers work.
+struct Others {
+    files: Vec<(PathBuf, Vec<u8>)>,
+}
+
+impl Others {
+    fn new(home: &Path) -> Self {
+        let names = ["others/trace.swf", "others/trace.shapes.csv", "others/out/manifest.json"];
+        let files =
+            names.map(|name| (home.join(name), format!("the content of {name}\n").into_bytes()));
+        for (path, bytes) in &files {
+            fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+            fs::write(path, bytes).expect("a file");
+        }
+        Self { files: files.into() }
+    }
+
+    /// Bytes of files that are not what they were.
+    fn changed(&self) -> u64 {
+        let changed =
+            self.files.iter().filter(|(path, bytes)| fs::read(path).ok().as_ref() != Some(bytes));
+        changed.map(|(_, bytes)| bytes.len() as u64).sum()
+    }
+}
+
+/// What a reader did wrong, and how to repeat it.
+fn failure(row: &Row, seed: u64) -> Option<String> {
+    let Row { reader, panics, hangs, changed, .. } = row;
+    if panics.is_empty() && hangs.is_empty() && *changed == 0 {
+        return None;
+    }
+    let mut text = format!(
+        "{} panics, {} hangs, {changed} bytes of other files changed",
+        panics.len(),
+        hangs.len()
+    );
+    let hung = hangs.iter().map(|&case| (case, format!("more than {} s", PATIENCE.as_secs())));
+    for (case, why) in panics.iter().cloned().chain(hung).take(SHOWN) {
+        text += &format!(
+            "\n  case {case}: {why}\n    REPLAY_MUTANTS_FROM={case} REPLAY_MUTANTS={} REPLAY_MUTANTS_SEED={seed} \
+             cargo test --release --test mutants -- {reader}",
+            case + 1
+        );
+    }
+    Some(text)
+}
+
+/// The results as Markdown.
+fn table(rows: &[Row], seed: u64) -> String {
+    let mut rows = rows.to_vec();
+    let place = |row: &Row| {
+        READERS
+            .iter()
+            .map(|reader| reader.name)
+            .chain(OF_FOLDERS)
+            .position(|name| name == row.reader)
+    };
+    rows.sort_by_key(place);
+    let commit = Command::new("git").args(["rev-parse", "--short", "HEAD"]).output();
+    let commit =
+        commit.ok().map(|output| String::from_utf8_lossy(&output.stdout).trim().to_string());
+    let version = Command::new(PROGRAM).arg("-V").output().map(|output| output.stdout);
+    let version = String::from_utf8_lossy(&version.unwrap_or_default()).trim().to_string();
+    let mut out = Vec::new();
+    let most = rows.iter().map(|row| row.cases).max().unwrap_or(0);
+    writeln!(
+        out,
+        "# Mutated files\n\nMade by `scripts/mutants.sh {most} {seed}` with {version}, commit {}. Each case gives a \
+         reader a file that is right but for\na few changes. A panic includes an abort, a broken promise of what was \
+         read, and an exit code that is not documented; a\nhang is a case of more than {} seconds; changed bytes are \
+         those of files that the reader had no business with.\n\n\
+         | reader | cases | accepted | refused | panics | hangs | changed bytes |\n|---|---:|---:|---:|---:|---:|---:|",
+        commit.unwrap_or_default(),
+        PATIENCE.as_secs()
+    )
+    .expect("memory");
+    for Row { reader, cases, accepted, panics, hangs, changed } in rows {
+        let refused = cases - accepted - (panics.len() + hangs.len()) as u64;
+        let (panics, hangs) = (panics.len(), hangs.len());
+        writeln!(
+            out,
+            "| {reader} | {cases} | {accepted} | {refused} | {panics} | {hangs} | {changed} |"
+        )
+        .expect("memory");
+    }
+    String::from_utf8(out).expect("text")
+}

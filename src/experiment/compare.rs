@@ -9,6 +9,7 @@ use std::cmp::Ordering;
 use super::RunKey;
 use super::moved::Moved;
 use crate::metrics::bootstrap::Blocks;
+use crate::metrics::comparable;
 use crate::table::{Column, Table};
 
 /// Samples of the bootstrap, unless it is told otherwise.
@@ -194,6 +195,7 @@ impl Pairs {
             higher,
             blocks: blocks.len(),
             days: blocks.days,
+            comparable: true,
         }
     }
 }
@@ -225,14 +227,24 @@ pub struct Compared {
     pub blocks: usize,
     /// See `blocks`.
     pub days: u32,
+    /// Whether the runs are [comparable](comparable) by the measure.
+    pub comparable: bool,
 }
 
 impl Compared {
+    /// The same of two runs, of which each [`folds`](comparable::folds) jobs or does not: a distance
+    /// measure does not compare them if only one does.
+    pub fn of_folding(self, folds: [bool; 2]) -> Self {
+        let comparable = folds[0] == folds[1] || !comparable::is_distance(self.measure);
+        Self { comparable, ..self }
+    }
+
     /// `better` or `worse` where the interval says so, `same` where nothing differs, `~` where nothing can be
-    /// told.
+    /// told or the runs are not comparable.
     pub fn verdict(&self) -> &'static str {
         let [low, high] = self.interval;
         match () {
+            () if !self.comparable => "~",
             () if self.lower + self.higher == 0 => "same",
             () if high < 0.0 => "better",
             () if low > 0.0 => "worse",
@@ -263,7 +275,7 @@ impl Table for Compared {
             C::new("change_high_percent", "%", "upper end of it", |row| row.interval[1]),
             C::new("lower_percent", "%", "jobs that have less than in the base", share(|row| row.lower)),
             C::new("higher_percent", "%", "jobs that have more than in the base", share(|row| row.higher)),
-            C::text("change_verdict", "better or worse if the interval says so, same if no job differs, ~ if nothing can be told, as of fewer than five blocks; of all measures less is better", |row| Some(row.verdict())),
+            C::text("change_verdict", "better or worse if the interval says so, same if no job differs, ~ if nothing can be told, as of fewer than five blocks, or of distances if only one of the runs folds jobs; of all measures less is better", |row| Some(row.verdict())),
             C::new("bootstrap_blocks", "", "blocks of the bootstrap", |row| row.blocks),
             C::new("block_days", "d", "length of a block", |row| row.days),
         ]
@@ -303,6 +315,25 @@ mod tests {
         let pairs = Pairs::new(&one, &other);
         assert_eq!((pairs.len(), pairs.unpaired), (3, 3));
         assert!(Pairs::new(&one, &[]).is_empty());
+    }
+
+    #[test]
+    fn distances_of_a_run_that_folds_jobs_give_no_verdict() {
+        const DAY: i64 = 86_400;
+        let measures = |value: f64| [value; MEASURES.len()];
+        let run = |value: f64| -> Vec<JobRow> {
+            let job = |i: i64| JobRow { measures: measures(value), ..job(i, i * DAY, 4, 0.0) };
+            (0..80).map(job).collect()
+        };
+        let pairs = Pairs::new(&run(10.0), &run(5.0));
+        let compared = |measure| pairs.compare(["a", "b"], measure, [1, i64::MAX], 100, 1);
+        for (measure, name) in MEASURES.into_iter().enumerate() {
+            let is_distance = ["pairwise_l1", "distance"].contains(&name);
+            let verdicts = [[true, false], [false, true], [true, true], [false, false]]
+                .map(|folds| compared(measure).of_folding(folds).verdict());
+            let expected = if is_distance { "~" } else { "better" };
+            assert_eq!(verdicts, [expected, expected, "better", "better"], "{name}");
+        }
     }
 
     #[test]

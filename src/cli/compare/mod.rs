@@ -4,6 +4,7 @@ mod projection;
 mod schedule;
 mod table;
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -21,6 +22,7 @@ use crate::experiment::compare::{Compared, MEASURES, Pairs, RunRow, SAMPLES};
 use crate::experiment::moved::Moved;
 use crate::frame::read::{self, ReadError};
 use crate::metrics::bootstrap::FEWEST;
+use crate::metrics::comparable;
 use crate::number::{counted, fixed, grouped};
 use crate::shown::shown;
 
@@ -56,7 +58,7 @@ pub struct CompareArgs {
     /// A table of two dimensions: a row for each trace, scheduler, strategy, ...
     ///
     /// Also topology, allocator, tie, policy, seed, copy. Of one folder a cell has the mean of the measure
-    /// over its runs, which may differ in seed and copy only, and the best of a row has a star; of two folders it has
+    /// over its runs, which may differ in seed and copy only, and the best of a row has a star, of distances the best of the runs that fold no job; of two folders it has
     /// the change, behind ~ where nothing can be told.
     #[arg(long, value_name = "WHAT", requires = "col")]
     row: Option<String>,
@@ -125,12 +127,20 @@ pub fn run(args: &CompareArgs) -> Result<Exit, Failure> {
         args.fail_if_worse.iter().map(|text| limit(text)).collect::<Result<_, _>>()?;
     let (mut compared, mut of_runs) = (Vec::new(), Vec::new());
     let mut failed = Vec::new();
+    let folding = [&base, &others].map(Runs::folding);
     for [first, second] in paired(&base, &others, args.process.quiet)? {
         let (names, pairs) = jobs(args, [&base, &others], [first, second])?;
+        let folds = [folding[0].contains(&first.run), folding[1].contains(&second.run)];
+        if folds[0] != folds[1] && !args.process.quiet {
+            let one = &names[usize::from(folds[1])];
+            tell(format_args!("{one}: distances are not comparable: {}", comparable::WHY));
+        }
         let [name, other_name] = names.each_ref().map(String::as_str);
         let everybody = [1, i64::MAX];
         let compare = |measure: usize, sizes: [i64; 2]| {
-            pairs.compare([name, other_name], measure, sizes, args.samples, args.seed)
+            let compared =
+                pairs.compare([name, other_name], measure, sizes, args.samples, args.seed);
+            compared.of_folding(folds)
         };
         for &measure in &measures {
             compared.push(compare(measure, everybody));
@@ -277,6 +287,13 @@ impl Runs {
         let manifest = std::fs::read(dir.join("manifest.json")).ok();
         let manifest = manifest.and_then(|text| serde_json::from_slice(&text).ok());
         Ok(Self { text: text.to_string(), dir, runs, manifest: manifest.unwrap_or_default() })
+    }
+
+    /// Numbers of the runs that fold jobs; a folder of a version without that column has none.
+    fn folding(&self) -> HashSet<i64> {
+        let values = read::values(&self.dir, &[comparable::FOLDED]).unwrap_or_default();
+        let folding = values.into_iter().filter(|(_, folded)| comparable::folds(Some(folded[0])));
+        folding.map(|(run, _)| run).collect()
     }
 
     /// The digest of a log's text, if the manifest has it.

@@ -25,15 +25,16 @@ use super::results::{Results, Tally};
 use super::resumed::Resumed;
 use super::session::Session;
 use crate::allocator::registry::AllocatorSpec;
+use crate::experiment::contention::ranking::{Decided, Mean, Stretches, decided_by_two};
 use crate::experiment::contention::{
-    Contended, Isolation, Messages, Stage, TOLERANCE, TraceError, TraceRun, contended_id, isolate,
-    run_trace,
+    Contended, Isolation, MOST_SENT, Messages, Stage, TOLERANCE, TraceError, TraceRun,
+    contended_id, estimated_packets, isolate, run_trace, settings,
 };
 use crate::experiment::journal::CellId;
 use crate::experiment::shaken::{Estimates, ShakenRow};
 use crate::experiment::{Admitted, Cell, RunKey, Trace, TurnedAway, Watch};
 use crate::frame::FrameError;
-use crate::number::grouped;
+use crate::number::{fixed, grouped};
 use crate::report::Sheet;
 use crate::report::manifest::Configuration;
 use crate::scheduler::registry::SchedulerSpec;
@@ -160,14 +161,14 @@ pub fn run(args: &ContendArgs, command: &[OsString]) -> Result<Exit, Failure> {
     // Jobs are measured alone where they are to run; what draws nothing is the same for all seeds.
     let missing: Vec<&Cell> = contended.missing().map(|place| &admitted[place]).collect();
     let alone = |cell: &Cell| if messages.program.draws() { cell.seed } else { plan.grid.seeds[0] };
-    let mut settings: Vec<(&Arc<Trace>, u64)> = Vec::new();
+    let mut measured_on: Vec<(&Arc<Trace>, u64)> = Vec::new();
     for cell in &missing {
         let setting = (&cell.trace, alone(cell));
-        if !settings.iter().any(|one| Arc::ptr_eq(one.0, setting.0) && one.1 == setting.1) {
-            settings.push(setting);
+        if !measured_on.iter().any(|one| Arc::ptr_eq(one.0, setting.0) && one.1 == setting.1) {
+            measured_on.push(setting);
         }
     }
-    let jobs = settings.iter().map(|(trace, _)| *trace).chain(missing.iter().map(|c| &c.trace));
+    let jobs = measured_on.iter().map(|(trace, _)| *trace).chain(missing.iter().map(|c| &c.trace));
     let stop = interruption(quiet);
     let progress = Progress::new(quiet, missing.len(), jobs.map(jobs_of).sum());
     let cost = Cost::new(quiet);
@@ -185,15 +186,15 @@ pub fn run(args: &ContendArgs, command: &[OsString]) -> Result<Exit, Failure> {
 
     let mut tally = Tally::of("cells", cells.len());
     tally.done = cells.len() - missing.len();
-    let ran = match bench.measure(&settings, args.scale) {
+    let ran = match bench.measure(&measured_on, args.scale) {
         Ok(measured) => contended.run(&mut tally, |place| {
             let (cell, seed) = (&admitted[place], alone(&admitted[place]));
             let of_cell =
                 |one: &&Measured| Arc::ptr_eq(&one.trace, &cell.trace) && one.seed == seed;
             bench.contend(cell, measured.iter().find(of_cell)?)
         }),
-        Err(TraceError::Stopped(_)) => Ok(()),
-        Err(error) => Err(of_trace(error)),
+        Err((_, TraceError::Stopped(_))) => Ok(()),
+        Err((trace, error)) => Err(of_trace(&trace, error)),
     };
     progress.finish();
     ran?;
@@ -209,6 +210,7 @@ pub fn run(args: &ContendArgs, command: &[OsString]) -> Result<Exit, Failure> {
     let runs: Vec<Contended> = runs.collect();
     if !quiet {
         left_out.tell();
+        decided_by_two_jobs(&runs).iter().for_each(tell);
     }
     let shaken = over_copies(&loaded, &runs)?;
     session.publish(&mut Contention { args, loaded: &loaded, runs, shaken, sorting }, &tally)
@@ -236,6 +238,46 @@ fn admitted(cells: &[Cell]) -> (Vec<Cell>, Vec<Option<Vec<TurnedAway>>>) {
     }
     all.into_iter().unzip()
 }
+
+/// A line about the orders by each mean that two jobs turn, setting by setting.
+fn decided_by_two_jobs(runs: &[Contended]) -> Vec<String> {
+    let mut lines = Vec::new();
+    for group in settings(runs) {
+        let strategies: Vec<Stretches> = group.iter().map(|&run| run.into()).collect();
+        let decided = decided_by_two(&strategies);
+        let RunKey { trace, topology, scheduler, seed, .. } = &group[0].key;
+        for mean in Mean::ALL {
+            let of_mean: Vec<&Decided> = decided.iter().filter(|one| one.mean == mean).collect();
+            if of_mean.is_empty() {
+                continue;
+            }
+            let mut turned: Vec<String> =
+                of_mean.iter().take(MOST_DECIDED).map(|one| turned(one)).collect();
+            if let more @ 1.. = of_mean.len().saturating_sub(MOST_DECIDED) {
+                turned.push(format!("{more} more"));
+            }
+            lines.push(format!(
+                "{trace} {topology} {scheduler} seed {seed}: two jobs decide an order by {}: {}",
+                mean.name(),
+                turned.join("; ")
+            ));
+        }
+    }
+    lines
+}
+
+/// An order that two jobs turn, in words.
+fn turned(decided: &Decided) -> String {
+    let Decided { strategies: [first, later], values, jobs, without, .. } = decided;
+    let [values, without] = [values, without].map(|pair| pair.map(|one| fixed(one, 3)));
+    format!(
+        "{first} ({}) is before {later} ({}), and without jobs {} and {} behind it ({} and {})",
+        values[0], values[1], jobs[0], jobs[1], without[0], without[1],
+    )
+}
+
+/// Orders of a setting that a line names.
+const MOST_DECIDED: usize = 4;
 
 /// What the command came to.
 struct Contention<'a> {
@@ -312,14 +354,25 @@ impl Bench<'_> {
         }
     }
 
-    /// Measures the jobs of traces alone, each under a seed.
+    /// Measures the jobs of traces alone, each under a seed; the name of a trace with its error.
     fn measure(
         &self,
         settings: &[(&Arc<Trace>, u64)],
         scale: f64,
-    ) -> Result<Vec<Measured>, TraceError> {
+    ) -> Result<Vec<Measured>, (String, TraceError)> {
+        let of = |trace: &Trace| {
+            let name = trace.workload.name.clone();
+            |error| (name, error)
+        };
+        // What is too much is found before the first of them is measured.
+        for &(trace, seed) in settings {
+            let packets = estimated_packets(self.stage(trace), scale, seed).map_err(of(trace))?;
+            if packets > MOST_SENT {
+                return Err((of(trace))(TraceError::Packets { scale, packets }));
+            }
+        }
         let measure = |&(trace, seed): &(&Arc<Trace>, u64)| {
-            let isolation = isolate(self.stage(trace), scale, seed)?;
+            let isolation = isolate(self.stage(trace), scale, seed).map_err(of(trace))?;
             // Copies differ by seconds: what is said of the trace holds of them.
             if !self.quiet && trace.copy == 0 {
                 self.progress.say(&account(trace, &isolation));
@@ -373,9 +426,13 @@ fn account(trace: &Trace, isolation: &Isolation) -> String {
 }
 
 /// A run that cannot begin.
-fn of_trace(error: TraceError) -> Failure {
+fn of_trace(trace: &str, error: TraceError) -> Failure {
     match error {
-        TraceError::Scale { .. } => Failure::usage_message(format!("--scale: {error}")),
+        TraceError::Scale { .. } => Failure::usage_message(format!("--scale: {trace}: {error}")),
+        TraceError::Packets { .. } => Failure::usage_message(format!(
+            "--scale: {trace}: {error}; lower --scale, take fewer or shorter jobs (--jobs, --from), or go by link \
+             loads (--network links)"
+        )),
         error => Failure::usage(error),
     }
 }

@@ -21,10 +21,13 @@ use crate::experiment::shaken::{Estimates, ShakenRow};
 use crate::experiment::{RunKey, RunResult};
 use crate::files::Whole;
 use crate::frame::{FrameError, Tables};
-use crate::metrics::RunMetrics;
+use crate::metrics::{RunMetrics, comparable};
+use crate::number::counted;
 use crate::plot::Waits;
 use crate::report::manifest::{Configuration, RunDetails, RunRecord, TraceRecord, WindowRecord};
-use crate::report::{RUN_FIGURES, Sheet, Shown, against_summary, shaken_summary, summary};
+use crate::report::{
+    RUN_FIGURES, RunChange, Sheet, Shown, against_summary, shaken_summary, summary,
+};
 use crate::table::{Column, Table, write_csv, write_json_line};
 
 /// The runs of a grid.
@@ -144,8 +147,17 @@ impl<'a> Runs<'a> {
         if let Some(estimates) = &self.estimates {
             self.shaken = estimates.rows(&self.loaded.plan).map_err(Failure::usage)?;
         }
-        if self.sorting.is_some() && !self.quiet {
-            folding_among_others(&self.results).into_iter().for_each(tell);
+        // Tables for people say it themselves.
+        if let Some(sorting) = self.sorting.as_ref().filter(|_| !self.quiet)
+            && matches!(self.format, FormatArg::Json | FormatArg::Csv)
+        {
+            let apart: Vec<bool> = self.results.iter().map(|run| sorting.puts_apart(run)).collect();
+            let behind = comparable::ranked(&apart).iter().filter(|ranked| !**ranked).count();
+            if behind > 0 {
+                let runs = counted(behind as u64, "run");
+                let (by, why) = (sorting.column(), comparable::WHY);
+                tell(format_args!("the last {runs} are not ranked by {by}: {why}"));
+            }
         }
         let plan = &self.loaded.plan;
         let Some(log) = Against::new(plan).map_err(Failure::usage)? else { return Ok(()) };
@@ -195,10 +207,11 @@ impl Results for Runs<'_> {
     }
 
     fn sheets(&self) -> Vec<Sheet> {
-        let unshaken = self.results.iter().filter(|result| result.is_unshaken());
+        let unshaken: Vec<&RunResult> =
+            self.results.iter().filter(|result| result.is_unshaken()).collect();
         let against = self.against.iter().filter(|row| row.key.copy == 0);
         let against = against_summary(&against.cloned().collect::<Vec<_>>());
-        let runs = match self.named {
+        let mut sheets = match self.named {
             true => {
                 let shown = |column: Column<RunResult>| {
                     let unit = column.unit;
@@ -209,15 +222,15 @@ impl Results for Runs<'_> {
                     };
                     Shown::of(column, title, 1.0, 3)
                 };
-                Sheet::of(unshaken, self.columns().into_iter().map(shown).collect())
+                vec![Sheet::of(unshaken, self.columns().into_iter().map(shown).collect())]
             }
             false => {
-                let changes = self.baseline.as_ref().map(Baseline::shown).unwrap_or_default();
-                summary(unshaken, changes)
+                let changes = || self.baseline.as_ref().map(Baseline::shown).unwrap_or_default();
+                ranked_summaries(&unshaken, self.sorting.as_ref(), changes)
             }
         };
-        let sheets =
-            [runs, against, shaken_summary(&self.shaken, RUN_FIGURES, &RunResult::columns())];
+        sheets.push(against);
+        sheets.push(shaken_summary(&self.shaken, RUN_FIGURES, &RunResult::columns()));
         sheets.into_iter().filter(|sheet| !sheet.is_empty()).collect()
     }
 
@@ -241,25 +254,27 @@ impl Results for Runs<'_> {
     }
 }
 
-/// What is to be known of an order in which strategies that fold jobs stand among others: fewer processors are
-/// nearer to each other whatever the strategy.
-fn folding_among_others(results: &[RunResult]) -> Option<String> {
-    let folded = |run: &RunResult| {
-        let percent = run.metrics.system.and_then(|system| system.folded_percent);
-        percent.is_some_and(|percent| percent > 0.0)
+/// The table of runs for people. In an order that puts runs apart these have a table of their own, which
+/// says why, unless all runs are alike in that.
+pub fn ranked_summaries(
+    runs: &[&RunResult],
+    sorting: Option<&Sorting<RunResult>>,
+    changes: impl Fn() -> Vec<RunChange>,
+) -> Vec<Sheet> {
+    let summary = |runs: &[&RunResult]| summary(runs.iter().copied(), changes());
+    let Some(sorting) = sorting else { return vec![summary(runs)] };
+    let apart: Vec<bool> = runs.iter().map(|run| sorting.puts_apart(run)).collect();
+    let ranked = comparable::ranked(&apart);
+    let part = |is_ranked: bool| -> Vec<&RunResult> {
+        let both = runs.iter().zip(&ranked).filter(|(_, ranked)| **ranked == is_ranked);
+        both.map(|(run, _)| *run).collect()
     };
-    let mut names: Vec<String> =
-        results.iter().filter(|run| folded(run)).map(|run| run.key.strategy()).collect();
-    names.sort();
-    names.dedup();
-    if names.is_empty() || results.iter().all(folded) {
-        return None;
+    let (first, behind) = (part(true), part(false));
+    if behind.is_empty() {
+        return vec![summary(runs)];
     }
-    let (names, run) = (names.join(", "), if names.len() == 1 { "runs" } else { "run" });
-    Some(format!(
-        "{names} {run} jobs on fewer processors than they ask for: distances, pairwise L1 and run times are not \
-         comparable with those of the others"
-    ))
+    let why = format!("Not ranked by {}: {}.", sorting.column(), comparable::WHY);
+    vec![summary(&first), summary(&behind).led_by(Some(why))]
 }
 
 /// The columns that a user names, in that order; all without a name.

@@ -43,7 +43,8 @@ pub struct SortArg {
     /// Print rows in the order of a column (replay list columns): mean_wait, or -mean_wait for the
     /// largest first.
     ///
-    /// Rows without a value come last. Files stay in the order of the runs.
+    /// Rows without a value come last. By a distance, runs that fold jobs stand behind the others, which they
+    /// are not comparable with. Files stay in the order of the runs.
     #[arg(
         long,
         value_name = "COLUMN",
@@ -73,7 +74,7 @@ impl SortArg {
     }
 
     /// The order that is asked for, by one of these columns.
-    pub fn among<Row>(
+    pub fn among<Row: Table>(
         &self,
         mut columns: Vec<Column<Row>>,
     ) -> Result<Option<Sorting<Row>>, Failure> {
@@ -89,9 +90,24 @@ impl SortArg {
     }
 }
 
-impl<Row> Sorting<Row> {
+impl<Row: Table> Sorting<Row> {
+    /// The column by which rows are ordered.
+    pub fn column(&self) -> &'static str {
+        self.column.name
+    }
+
+    /// Whether the row [stands apart](Table::stands_apart) in this order.
+    pub fn puts_apart(&self, row: &Row) -> bool {
+        row.stands_apart(self.column.name)
+    }
+
     /// Which of two rows comes first; equal ones stay as they are.
     pub fn order(&self, a: &Row, b: &Row) -> Ordering {
+        let apart = [a, b].map(|row| self.puts_apart(row));
+        if apart[0] != apart[1] {
+            // Whatever the direction.
+            return apart[0].cmp(&apart[1]);
+        }
         let order = match (self.column.value(a), self.column.value(b)) {
             (Value::Null, Value::Null) => Ordering::Equal,
             // Whatever the direction.

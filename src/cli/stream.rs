@@ -25,7 +25,7 @@ use super::resumed::Resumed;
 use super::session::Session;
 use crate::allocator::registry::AllocatorSpec;
 use crate::experiment::Watch;
-use crate::experiment::contention::Messages;
+use crate::experiment::contention::{MOST_SENT, Messages, of_streams};
 use crate::experiment::grid::{Values, once};
 use crate::experiment::journal::CellId;
 use crate::experiment::stream::{
@@ -33,7 +33,7 @@ use crate::experiment::stream::{
 };
 use crate::frame::{self, FrameError};
 use crate::metrics::estimate::{ReplicateError, StopRule};
-use crate::number::plain;
+use crate::number::{counted, plain};
 use crate::plot::{Lines, save};
 use crate::report::{Sheet, Shown};
 use crate::scheduler::registry::SchedulerSpec;
@@ -289,6 +289,28 @@ fn machines(args: &StreamArgs) -> Result<Vec<Topology>, Failure> {
     Ok(once(machines))
 }
 
+/// Refuses jobs that send more packets in the first replication than are simulated.
+fn few_packets(
+    args: &StreamArgs,
+    sides: &Sides,
+    messages: &Messages,
+    topology: &Topology,
+) -> Result<(), Failure> {
+    let sides = sides.clone();
+    let stream =
+        StochasticStream { sides, jobs: args.jobs, ..StochasticStream::new(topology.extents()) };
+    let jobs = stream.generate(args.seed, 0).map_err(Failure::usage)?.jobs;
+    let packets = of_streams(messages, &jobs, args.seed);
+    match packets > MOST_SENT {
+        false => Ok(()),
+        true => Err(Failure::usage_message(format!(
+            "--quota: on {topology} the {} of a replication send about {packets:.0e} packets; at most \
+             {MOST_SENT:.0e} are simulated flit by flit: lower --quota or --jobs",
+            counted(args.jobs, "job")
+        ))),
+    }
+}
+
 /// A job of a stream ends when its packets are delivered, which link loads do not tell.
 fn by_flits(messages: Messages) -> Result<Messages, Failure> {
     match messages.window {
@@ -355,6 +377,7 @@ fn points(args: &StreamArgs) -> Result<Vec<Point>, Failure> {
     for topology in machines {
         if let Life::Messages(messages) = &life {
             messages.on(&topology, args.seed, None).map_err(Failure::usage)?;
+            few_packets(args, &sides, messages, &topology)?;
         }
         let allocators = on_machine(&allocators, &topology);
         for (scheduler, allocator) in

@@ -10,6 +10,7 @@ use std::cmp::Ordering;
 use super::RunKey;
 use super::moved::Moved;
 use crate::metrics::blocks::{Blocks, LEVEL, holm};
+use crate::metrics::comparable;
 use crate::table::{Column, Table};
 
 /// Most measures of one kind of results.
@@ -245,6 +246,7 @@ impl Pairs {
             higher,
             blocks: blocks.len(),
             days: blocks.days,
+            comparable: true,
         }
     }
 }
@@ -280,12 +282,24 @@ pub struct Compared {
     pub blocks: usize,
     /// See `blocks`.
     pub days: u32,
+    /// Whether the runs are [comparable](comparable) by the measure.
+    pub comparable: bool,
 }
 
 impl Compared {
-    /// `better` or `worse` if the probability is below [`LEVEL`], `same` if no job differs, else `~`.
+    /// The same of two runs, of which each [`folds`](comparable::folds) jobs or does not: a distance
+    /// measure does not compare them if only one does.
+    pub fn of_folding(self, folds: [bool; 2]) -> Self {
+        let comparable = folds[0] == folds[1] || !comparable::is_distance(self.measure);
+        let p = if comparable { self.p } else { f64::NAN };
+        Self { comparable, p, ..self }
+    }
+
+    /// `better` or `worse` if the probability is below [`LEVEL`], `same` if no job differs, else `~`, as
+    /// of runs that are not comparable.
     pub fn verdict(&self) -> &'static str {
         match () {
+            () if !self.comparable => "~",
             () if self.lower + self.higher == 0 => "same",
             () if self.p.is_nan() || self.p >= LEVEL => "~",
             () if self.change < 0.0 => "better",
@@ -327,9 +341,9 @@ impl Table for Compared {
             C::new("change_high_percent", "%", "upper end of it", |row| row.interval[1]),
             C::new("lower_percent", "%", "jobs that have less than in the base", share(|row| row.lower)),
             C::new("higher_percent", "%", "jobs that have more than in the base", share(|row| row.higher)),
-            C::new("change_p", "", "probability of a change at least as large if the runs do not differ, corrected by Holm's method for the comparisons; null with fewer than five blocks", |row| row.p),
+            C::new("change_p", "", "probability of a change at least as large if the runs do not differ, corrected by Holm's method for the comparisons; null with fewer than five blocks, and of distances if only one of the runs folds jobs", |row| row.p),
             C::new("comparisons", "", "comparisons of the measure for which that is corrected: all pairs of runs, of all sizes or of classes of size", |row| row.comparisons),
-            C::text("change_verdict", "better or worse if change_p is below 0.05, same if no job differs, else ~; less is better for every measure", |row| Some(row.verdict())),
+            C::text("change_verdict", "better or worse if change_p is below 0.05, same if no job differs, else ~, as of distances if only one of the runs folds jobs; less is better for every measure", |row| Some(row.verdict())),
             C::new("time_blocks", "", "blocks of submission time behind the interval", |row| row.blocks),
             C::new("block_days", "d", "length of a block", |row| row.days),
         ]
@@ -375,6 +389,25 @@ mod tests {
         let pairs = Pairs::new(&one, &other);
         assert_eq!((pairs.len(), pairs.unpaired), (3, 3));
         assert!(Pairs::new(&one, &[]).is_empty());
+    }
+
+    #[test]
+    fn distances_of_a_run_that_folds_jobs_give_no_verdict() {
+        const DAY: i64 = 86_400;
+        let measures = |value: f64| [value; MEASURES.len()];
+        let run = |value: f64| -> Vec<JobRow> {
+            let job = |i: i64| JobRow { measures: measures(value), ..job(i, i * DAY, 4, 0.0) };
+            (0..80).map(job).collect()
+        };
+        let pairs = Pairs::new(&run(10.0), &run(5.0));
+        let compared = |measure| pairs.compare(["a", "b"], measure, [1, i64::MAX], 100, 1);
+        for (measure, name) in MEASURES.into_iter().enumerate() {
+            let is_distance = ["pairwise_l1", "distance"].contains(&name);
+            let verdicts = [[true, false], [false, true], [true, true], [false, false]]
+                .map(|folds| compared(measure).of_folding(folds).verdict());
+            let expected = if is_distance { "~" } else { "better" };
+            assert_eq!(verdicts, [expected, expected, "better", "better"], "{name}");
+        }
     }
 
     #[test]

@@ -3,6 +3,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::{OverLogJobs, TurnedAway};
+use crate::metrics::comparable;
 use crate::metrics::system::OutageMetrics;
 use crate::metrics::{Allocation, JobMeasures, RunMetrics, Series, SizeRow};
 use crate::table::{Column, Table};
@@ -97,6 +98,11 @@ pub struct RunResult {
 }
 
 impl RunResult {
+    /// Whether jobs ran on fewer processors than they asked for.
+    pub fn folds(&self) -> bool {
+        comparable::folds(self.metrics.system.and_then(|system| system.folded_percent))
+    }
+
     /// Whether another run of the same cell came to the same, but for wall-clock times and
     /// what it is called.
     pub fn is_same(&self, other: &Self) -> bool {
@@ -213,6 +219,10 @@ impl Table for RunResult {
         columns.extend([topology, processors, scheduler, allocator, tie, policy, seed, copy]);
         columns.extend(metrics);
         columns
+    }
+
+    fn stands_apart(&self, column: &str) -> bool {
+        self.folds() && comparable::is_distance(column)
     }
 }
 

@@ -14,9 +14,9 @@
 use std::collections::BTreeMap;
 
 use super::{RunKey, RunResult, run_column, sweep::Plan};
-use crate::metrics::RunMetrics;
 use crate::metrics::blocks::{LEVEL, holm};
 use crate::metrics::estimate::{Accumulator, Estimate};
+use crate::metrics::{RunMetrics, comparable};
 use crate::naming::NameError;
 use crate::table::{Column, Table};
 
@@ -92,9 +92,17 @@ impl<Metrics> Estimates<Metrics> {
         let (of, other) = &self.latest[cell.with];
         // One that failed on this copy has nothing to compare with.
         let other = (cell.with != place && *of as usize == copy).then_some(other);
+        let folds = |values: &[Option<f64>]| {
+            let folded = self.columns.iter().position(|column| column.name == comparable::FOLDED);
+            comparable::folds(folded.and_then(|at| values[at]))
+        };
+        let both = other.is_none_or(|other| folds(other) == folds(&values));
         for (at, (sums, value)) in cell.sums.iter_mut().zip(&values).enumerate() {
             let Some(value) = *value else { continue };
             sums.values.push(value);
+            if !both && comparable::is_distance(self.columns[at].name) {
+                continue;
+            }
             if let Some(other) = other.and_then(|other| other[at]) {
                 sums.differences.push(value - other);
                 sums.differs |= value != other;
@@ -254,7 +262,7 @@ impl Table for ShakenRow {
             C::new("half_width", "as the metric", "half the width of the 95 % interval of that mean", |row| row.mean.half_width),
             C::new("deviation", "as the metric", "standard deviation over the shaken copies: how far the figure of a single log can be trusted", |row| row.deviation),
             C::new("compared_with", "", "run it is compared with: the first strategy of the grid under the same scheduler, or the first scheduler of a grid of one strategy; null if it is that one", |row| row.difference.map(|other| other.with)),
-            C::new("paired_difference", "as the metric", "mean over the shaken copies of its value less that of the run it is compared with on the same copy", |row| row.difference.map(|other| other.mean.mean)),
+            C::new("paired_difference", "as the metric", "mean over the shaken copies of its value less that of the run it is compared with on the same copy; null of distances if only one of the two folds jobs", |row| row.difference.map(|other| other.mean.mean)),
             C::new("paired_half_width", "as the metric", "half the width of the 95 % interval of the paired difference", |row| row.difference.map(|other| other.mean.half_width)),
             C::text("told_apart", "whether the paired difference is other than 0 with 95 % confidence, corrected by Holm's method for all runs compared with that run: yes, no, or same if both have the same value on every copy", |row| row.difference.map(|other| other.verdict.word())),
         ]);

@@ -5,6 +5,8 @@
 //! | [`locality`] | how close together the processors of one job are |
 //! | [`run`] | means, percentiles, utilization, makespan, slowdown of one run |
 //! | [`by_size`] | the same means by job size, and the improvement of one run on another |
+//! | [`comparable`] | which runs a distance measure can rank |
+//! | [`robust`] | median, percentile and trimmed mean, which a few values cannot move |
 //! | [`allocations`] | which processors jobs were given |
 //! | [`correlation`] | how two measures go together |
 //! | [`estimate`] | means over replications, with their confidence intervals |
@@ -24,9 +26,11 @@
 pub mod allocations;
 pub mod blocks;
 pub mod by_size;
+pub mod comparable;
 pub mod correlation;
 pub mod estimate;
 pub mod locality;
+pub mod robust;
 pub mod run;
 pub mod series;
 pub mod system;

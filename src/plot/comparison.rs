@@ -6,11 +6,11 @@ use super::number::significant;
 use super::panel::BOTTOM_ROOM;
 use super::rows::{self, Rows};
 use super::scale::Scale;
-use super::style::PALETTE;
+use super::style::{AXIS_LINE, DATA_LINE, INK, PALETTE, WHITE};
 use super::{Canvas, Figure, PlotError, Table};
 
 /// Strategies beside each other by several measures: a row each, a panel for each measure.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Default)]
 pub struct Comparison {
     /// Trace, machine, scheduler.
     pub subtitle: Vec<String>,
@@ -19,11 +19,28 @@ pub struct Comparison {
     /// The strategies from top to bottom, with a value for each measure; `None` where it
     /// was not measured.
     pub strategies: Vec<(String, Vec<Option<f64>>)>,
-    /// Half the widths of the values' intervals, in the same order; empty if there are none.
-    pub half_widths: Vec<Vec<Option<f64>>>,
+    /// The intervals of the values, in the same order; empty if there are none.
+    pub intervals: Vec<Vec<Option<[f64; 2]>>>,
+    /// Where the bars of each measure begin, such as an ideal value; 0 for measures beyond the end.
+    pub begins: Vec<f64>,
+    /// Other measures of the same distributions, in the order of the values; empty if there are none.
+    pub marks: Vec<Vec<Option<Marks>>>,
+}
+
+/// What stands beside a median.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Marks {
+    /// Mean without the values at both ends, drawn as a ring.
+    pub trimmed_mean: f64,
+    /// 95th percentile, drawn as a tick.
+    pub p95: f64,
 }
 
 const TITLE: &str = "Strategies compared";
+/// The shortest axis of bars that begin elsewhere than at 0, as a share of where they begin.
+const LEAST_SPAN: f64 = 0.02;
+/// The largest value over the smallest from which such an axis is logarithmic.
+const WIDE: f64 = 2.0;
 
 impl Comparison {
     /// The values of a measure, strategy by strategy.
@@ -31,15 +48,90 @@ impl Comparison {
         self.strategies.iter().map(move |(_, values)| values.get(measure).copied().flatten())
     }
 
+    fn interval(&self, row: usize, measure: usize) -> Option<[f64; 2]> {
+        self.intervals.get(row)?.get(measure).copied().flatten()
+    }
+
+    fn marks(&self, row: usize, measure: usize) -> Option<Marks> {
+        self.marks.get(row)?.get(measure).copied().flatten()
+    }
+
+    fn has_marks(&self, measure: usize) -> bool {
+        (0..self.marks.len()).any(|row| self.marks(row, measure).is_some())
+    }
+
+    fn begin(&self, measure: usize) -> f64 {
+        self.begins.get(measure).copied().unwrap_or(0.0)
+    }
+
+    /// The largest number that is drawn of a row: the printed value stands behind it.
+    fn farthest(&self, row: usize, measure: usize, value: f64) -> f64 {
+        let marks = self.marks(row, measure);
+        let marks = marks.into_iter().flat_map(|marks| [marks.trimmed_mean, marks.p95]);
+        marks.chain([value]).filter(|value| value.is_finite()).fold(value, f64::max)
+    }
+
     fn scale(&self, measure: usize) -> Scale {
-        rows::with_room(1.35 * self.values(measure).flatten().fold(0.0, f64::max))
+        let begin = self.begin(measure);
+        let drawn = || {
+            let values = self.values(measure).enumerate();
+            values.filter_map(|(row, value)| Some((row, value?)))
+        };
+        let farthest = |(row, value)| self.farthest(row, measure, value);
+        let most = drawn().map(farthest).fold(begin, f64::max);
+        if begin == 0.0 {
+            return rows::with_room(1.35 * most);
+        }
+        let least = drawn().map(|(row, value)| {
+            let low = self.interval(row, measure).map_or(value, |[low, _]| low.min(value));
+            self.marks(row, measure).map_or(low, |marks| low.min(marks.trimmed_mean))
+        });
+        let least = least.filter(|value| value.is_finite()).fold(begin, f64::min);
+        // Room on the right for the value that is printed there.
+        if least > 0.0 && most > WIDE * least {
+            let span = (most / least).ln();
+            return Scale::log(least * (-0.03 * span).exp(), least * (1.65 * span).exp());
+        }
+        let span = (most - least).max(LEAST_SPAN * begin.abs());
+        Scale::linear(least - 0.03 * span, least + 1.65 * span)
+    }
+
+    fn draw_row<DB: DrawingBackend>(
+        &self,
+        canvas: &Canvas<DB>,
+        rows: &Rows,
+        panel: &super::panel::Panel,
+        (row, measure): (usize, usize),
+        value: f64,
+    ) -> Result<(), PlotError> {
+        let colour = PALETTE[measure % PALETTE.len()];
+        let ends = [self.begin(measure), value];
+        rows.bar_between(canvas, panel, row, ends, colour)?;
+        let printed = panel.at_x(self.farthest(row, measure, value));
+        rows.value(canvas, printed, row, &significant(value))?;
+        if let Some(interval) = self.interval(row, measure) {
+            rows.interval(canvas, panel, row, interval)?;
+        }
+        let Some(Marks { trimmed_mean, p95 }) = self.marks(row, measure) else { return Ok(()) };
+        let y = rows.middle(row);
+        let at = |value: f64| panel.at_x(value).clamp(panel.left, panel.right);
+        let (tick, half) = (at(p95), rows.half());
+        canvas.line(&[(tick, y - half), (tick, y + half)], DATA_LINE, INK)?;
+        canvas.disc((at(trimmed_mean), y), 4.0, INK)?;
+        canvas.disc((at(trimmed_mean), y), 2.5, WHITE)
     }
 }
 
-/// The column of a measure's half widths.
-fn half_width(measure: &str) -> String {
-    format!("{measure}, half width")
+/// A column that belongs to a measure.
+fn of(measure: &str, what: &str) -> String {
+    format!("{measure}, {what}")
 }
+
+const LOW: &str = "low";
+const HIGH: &str = "high";
+const IDEAL: &str = "ideal";
+const TRIMMED: &str = "trimmed mean";
+const P95: &str = "p95";
 
 impl Figure for Comparison {
     fn height(&self) -> f64 {
@@ -55,35 +147,50 @@ impl Figure for Comparison {
             panel.grid_x(canvas)?;
             for (row, value) in self.values(i).enumerate() {
                 match value {
-                    Some(value) => {
-                        let colour = PALETTE[i % PALETTE.len()];
-                        rows.bar(canvas, &panel, row, value, &significant(value), colour)?;
-                        let half = self.half_widths.get(row).and_then(|of| of.get(i)).copied();
-                        if let Some(half) = half.flatten() {
-                            rows.interval(canvas, &panel, row, [value - half, value + half])?;
-                        }
-                    }
+                    Some(value) => self.draw_row(canvas, &rows, &panel, (row, i), value)?,
                     None => rows.value(canvas, panel.left, row, "–")?,
                 }
             }
-            rows.axes(canvas, &panel, title)?;
+            let begin = panel.at_x(self.begin(i));
+            canvas.line(&[(begin, panel.top), (begin, panel.bottom)], AXIS_LINE, INK)?;
+            panel.axis_bottom(canvas, title)?;
         }
         Ok(())
     }
 
     fn table(&self) -> Table {
-        let mut columns = vec!["strategy"];
-        columns.extend(self.measures.iter().map(String::as_str));
-        let half_widths: Vec<String> = self.measures.iter().map(|it| half_width(it)).collect();
-        if !self.half_widths.is_empty() {
-            columns.extend(half_widths.iter().map(String::as_str));
+        let mut columns = vec!["strategy".to_string()];
+        columns.extend(self.measures.iter().cloned());
+        if !self.intervals.is_empty() {
+            columns.extend(self.measures.iter().flat_map(|it| [of(it, LOW), of(it, HIGH)]));
         }
-        let mut table = Table::new(&columns);
-        for (place, (name, values)) in self.strategies.iter().enumerate() {
+        let measures = || self.measures.iter().enumerate();
+        let begun: Vec<usize> =
+            measures().map(|(i, _)| i).filter(|&i| self.begin(i) != 0.0).collect();
+        let marked: Vec<usize> =
+            measures().map(|(i, _)| i).filter(|&i| self.has_marks(i)).collect();
+        columns.extend(begun.iter().map(|&i| of(&self.measures[i], IDEAL)));
+        for &i in &marked {
+            columns.extend([TRIMMED, P95].map(|what| of(&self.measures[i], what)));
+        }
+        let mut table = Table::new(&columns.iter().map(String::as_str).collect::<Vec<_>>());
+        let text = |value: Option<f64>| value.map_or(String::new(), |value| value.to_string());
+        for (place, (name, _)) in self.strategies.iter().enumerate() {
             let mut row = vec![name.clone()];
-            let text = |value: &Option<f64>| value.map_or(String::new(), |v| v.to_string());
-            row.extend(values.iter().map(text));
-            row.extend(self.half_widths.get(place).into_iter().flatten().map(text));
+            let value = |i: usize| self.values(i).nth(place).flatten();
+            row.extend(measures().map(|(i, _)| text(value(i))));
+            if !self.intervals.is_empty() {
+                for (i, _) in measures() {
+                    let interval = self.interval(place, i);
+                    row.extend([0, 1].map(|end| text(interval.map(|interval| interval[end]))));
+                }
+            }
+            row.extend(begun.iter().map(|&i| text(Some(self.begin(i)))));
+            for &i in &marked {
+                let marks = self.marks(place, i);
+                row.push(text(marks.map(|marks| marks.trimmed_mean)));
+                row.push(text(marks.map(|marks| marks.p95)));
+            }
             table.row(&row);
         }
         table
@@ -92,16 +199,25 @@ impl Figure for Comparison {
     fn chart(&self) -> Option<Chart> {
         let names: Vec<String> = self.strategies.iter().map(|(name, _)| name.clone()).collect();
         let view = |(i, measure): (usize, &String)| {
-            let encodings = vec![
-                Encoding::new("x", measure, Holds::Numbers(self.scale(i)), measure),
-                Encoding::new("y", "strategy", Holds::Names(names.clone()), ""),
-            ];
-            let mut layers =
-                vec![Layer::new(Shown::Bar, Some(PALETTE[i % PALETTE.len()]), encodings.clone())];
-            if !self.half_widths.is_empty() {
-                let mut intervals = Layer::new(Shown::Interval, None, encodings);
-                intervals.encodings.push(Encoding::end("xError", &half_width(measure)));
-                layers.push(intervals);
+            let encodings = |column: &str, end: Option<&str>| {
+                let mut encodings = vec![
+                    Encoding::new("x", column, Holds::Numbers(self.scale(i)), measure),
+                    Encoding::new("y", "strategy", Holds::Names(names.clone()), ""),
+                ];
+                encodings.extend(end.map(|end| Encoding::end("x2", end)));
+                encodings
+            };
+            let begin = (self.begin(i) != 0.0).then(|| of(measure, IDEAL));
+            let bar = encodings(measure, begin.as_deref());
+            let mut layers = vec![Layer::new(Shown::Bar, Some(PALETTE[i % PALETTE.len()]), bar)];
+            if !self.intervals.is_empty() {
+                let ends = encodings(&of(measure, LOW), Some(&of(measure, HIGH)));
+                layers.push(Layer::new(Shown::Interval, None, ends));
+            }
+            if self.has_marks(i) {
+                let [trimmed, p95] = [TRIMMED, P95].map(|what| encodings(&of(measure, what), None));
+                layers.push(Layer::new(Shown::Disc, Some(INK), trimmed));
+                layers.push(Layer::new(Shown::Tick, Some(INK), p95));
             }
             View { layers, ..View::default() }
         };

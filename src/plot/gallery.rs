@@ -14,7 +14,7 @@ use super::{
 };
 use crate::experiment::{RunKey, RunResult};
 use crate::metrics::by_size::improvement;
-use crate::metrics::estimate::Estimate;
+use crate::metrics::comparable;
 use crate::topology::Topology;
 use crate::workload::unscaled_name;
 
@@ -34,7 +34,8 @@ fn named(parts: Vec<String>, figure: impl Figure + Send + Sync + 'static) -> Nam
 /// * for every run with a tie vector whose twin without one is there, its improvement by
 ///   job size and by rank of the size;
 /// * for every trace, machine and scheduler with at least two strategies, these, and if the
-///   schedule depends on them a comparison by several measures;
+///   schedule depends on them a comparison by several measures; strategies that fold jobs are not compared
+///   by distances with others;
 /// * for every trace and machine, how waits and bounded slowdowns of jobs spread, if `of_jobs` has them;
 /// * for every trace that runs at three loads or more, machine and scheduler, the wait against the load;
 /// * for every trace, machine and strategy under the scheduler `recorded` and others, mean waits by size;
@@ -98,6 +99,34 @@ fn by_strategy<'a>(group: &[&'a RunResult]) -> Vec<(String, Vec<&'a RunResult>)>
     seeds
 }
 
+/// The runs of one setting that are [ranked](comparable::ranked) by distance measures, and how many
+/// strategies are not: those of which some run folds jobs.
+fn by_distance<'a>(group: &[&'a RunResult]) -> (Vec<&'a RunResult>, usize) {
+    let strategies = by_strategy(group);
+    let folds: Vec<bool> =
+        strategies.iter().map(|(_, runs)| runs.iter().any(|run| run.folds())).collect();
+    let ranked = comparable::ranked(&folds);
+    let apart = ranked.iter().filter(|ranked| !**ranked).count();
+    let apart_names: Vec<&String> = strategies
+        .iter()
+        .zip(&ranked)
+        .filter(|(_, ranked)| !**ranked)
+        .map(|((name, _), _)| name)
+        .collect();
+    let is_ranked = |run: &&&RunResult| !apart_names.contains(&&run.key.strategy());
+    (group.iter().filter(is_ranked).copied().collect(), apart)
+}
+
+/// Why strategies that fold jobs are not compared by distance.
+const FEWER: &str = "fewer processors are closer together whatever the strategy";
+
+fn strategies_of(count: usize) -> String {
+    match count {
+        1 => "1 strategy".to_string(),
+        count => format!("{count} strategies"),
+    }
+}
+
 /// The mean of a value over the runs that have it.
 fn mean(runs: &[&RunResult], value: impl Fn(&RunResult) -> Option<f64>) -> Option<f64> {
     let values: Vec<f64> = runs.iter().filter_map(|run| value(run)).collect();
@@ -107,12 +136,12 @@ fn mean(runs: &[&RunResult], value: impl Fn(&RunResult) -> Option<f64>) -> Optio
 /// A value of a run, if it has it.
 type Value = fn(&RunResult) -> Option<f64>;
 
-/// What strategies are compared by, with titles.
-const COMPARED: [(&str, Value); 4] = [
-    ("Pairwise L₁ (hops)", |run| Some(run.metrics.mean_pairwise_l1)),
-    ("Dispersal (%)", |run| Some(100.0 * run.metrics.placements?.mean_dispersal)),
-    ("Turnaround (s)", |run| Some(run.metrics.schedule.mean_turnaround)),
-    ("Utilization (%)", |run| Some(100.0 * run.metrics.schedule.utilization)),
+/// What strategies are compared by: title, column and value.
+const COMPARED: [(&str, &str, Value); 4] = [
+    ("Pairwise L₁ (hops)", "mean_pairwise_l1", |run| Some(run.metrics.mean_pairwise_l1)),
+    ("Dispersal (%)", "mean_dispersal", |run| Some(100.0 * run.metrics.placements?.mean_dispersal)),
+    ("Turnaround (s)", "mean_turnaround", |run| Some(run.metrics.schedule.mean_turnaround)),
+    ("Utilization (%)", "utilization", |run| Some(100.0 * run.metrics.schedule.utilization)),
 ];
 
 /// Results, and what must be said because they differ in it.
@@ -242,11 +271,17 @@ impl<'a> Album<'a> {
         let mut pictures = Vec::new();
         for group in self.by_setting() {
             let (first, key) = (group[0], &group[0].key);
-            let (strategies, copies) = self.strategies(&group);
+            let (compared, apart) = by_distance(&group);
+            let (strategies, copies) = self.strategies(&compared);
             if strategies.len() >= 2 {
                 let mut subtitle = self.subtitle(key);
                 if self.seeds {
                     subtitle.push("means over seeds".to_string());
+                }
+                if apart > 0 {
+                    subtitle
+                        .push(format!("not shown, as jobs are folded: {}", strategies_of(apart)));
+                    subtitle.push(FEWER.to_string());
                 }
                 subtitle.extend(copies.map(|copies| self.intervals(copies)));
                 let figure = StrategyBars { subtitle, strategies };
@@ -328,37 +363,50 @@ impl<'a> Album<'a> {
         (seeds.into_iter().map(strategy).collect(), copies)
     }
 
-    /// The strategies of one setting, each the mean over its seeds, the most compact first.
+    /// The strategies of one setting, each the mean over its seeds, the most compact first; behind them
+    /// those that fold jobs, without distances, where others fold none.
     fn comparison(&self, mut subtitle: Vec<String>, group: &[&RunResult]) -> Comparison {
         let pairwise = |run: &RunResult| Some(run.metrics.mean_pairwise_l1);
+        let (ranked, apart) = by_distance(group);
+        let ranked: Vec<String> = by_strategy(&ranked).into_iter().map(|(name, _)| name).collect();
         let mut seeds = by_strategy(group);
-        seeds.sort_by(|(_, a), (_, b)| {
+        seeds.sort_by(|(one, a), (other, b)| {
+            let behind = [one, other].map(|name| !ranked.contains(name));
             let [a, b] = [a, b].map(|runs| mean(runs, pairwise).unwrap_or(f64::INFINITY));
-            a.total_cmp(&b)
+            behind[0].cmp(&behind[1]).then(a.total_cmp(&b))
         });
-        let (titles, values): (Vec<&str>, Vec<_>) = COMPARED.into_iter().unzip();
-        let (mut strategies, mut half_widths) = (Vec::new(), Vec::new());
-        let mut copies = None;
+        let (mut strategies, mut intervals) = (Vec::new(), Vec::new());
+        let mut copies: Option<u64> = None;
         for (name, runs) in seeds {
+            let by_distance = ranked.contains(&name);
             let of_copies = || runs.iter().flat_map(|run| self.copies(&run.key));
-            let shaken = values.iter().map(|value| over_copies(of_copies(), value));
-            let shaken: Vec<Option<Estimate>> = shaken.collect();
-            copies = copies.max(shaken.iter().flatten().map(|mean| mean.count).max());
-            let shown = values.iter().zip(&shaken);
-            let shown = shown
-                .map(|(value, over)| over.map(|over| over.mean).or_else(|| mean(&runs, value)));
-            strategies.push((name, shown.collect()));
-            half_widths.push(shaken.iter().map(|mean| Some((*mean)?.half_width)).collect());
+            let shown = COMPARED.map(|(_, column, value)| {
+                let is_shown = by_distance || !comparable::is_distance(column);
+                let shaken = over_copies(of_copies(), value).filter(|_| is_shown);
+                copies = copies.max(shaken.map(|mean| mean.count));
+                let own = || mean(&runs, value).filter(|_| is_shown);
+                (shaken.map(|mean| mean.mean).or_else(own), shaken.map(|mean| mean.interval()))
+            });
+            let (values, of_values): (Vec<_>, Vec<_>) = shown.into_iter().unzip();
+            strategies.push((name, values));
+            intervals.push(of_values);
         }
         if self.seeds {
             subtitle.push("means over seeds".to_string());
         }
+        if apart > 0 {
+            subtitle.push(format!(
+                "last and without distances, as jobs are folded: {}",
+                strategies_of(apart)
+            ));
+            subtitle.push(FEWER.to_string());
+        }
         match copies {
             Some(copies) => subtitle.push(self.intervals(copies)),
-            None => half_widths.clear(),
+            None => intervals.clear(),
         }
-        let measures = titles.into_iter().map(str::to_string).collect();
-        Comparison { subtitle, measures, strategies, half_widths }
+        let measures = COMPARED.iter().map(|(title, ..)| title.to_string()).collect();
+        Comparison { subtitle, measures, strategies, intervals, ..Comparison::default() }
     }
 
     /// Waits against the load, for settings that differ in nothing else.

@@ -84,7 +84,7 @@ mod waits;
 pub use beside::{Beside, BesideRow};
 pub use candidates::{CandidateMap, Candidates, Counted, Ground};
 pub use canvas::{Align, Canvas, Text};
-pub use comparison::Comparison;
+pub use comparison::{Comparison, Marks};
 pub use convergence::{Climb, Convergence};
 pub use edge::Edge;
 pub use error::PlotError;

@@ -59,7 +59,7 @@ impl Rows {
     }
 
     /// Half the thickness of a bar.
-    fn half(&self) -> f64 {
+    pub fn half(&self) -> f64 {
         ((self.bottom - self.top) / self.count.max(1) as f64 * 0.34).min(13.0)
     }
 
@@ -87,6 +87,20 @@ impl Rows {
         let half = self.half();
         canvas.rectangle((panel.left, y - half), (end, y + half), colour)?;
         self.value(canvas, end, row, text)
+    }
+
+    /// A bar from one value to another, whichever is larger.
+    pub fn bar_between<DB: DrawingBackend>(
+        &self,
+        canvas: &Canvas<DB>,
+        panel: &Panel,
+        row: usize,
+        ends: [f64; 2],
+        colour: Colour,
+    ) -> Result<(), PlotError> {
+        let (y, half) = (self.middle(row), self.half());
+        let [one, other] = ends.map(|end| panel.at_x(end));
+        canvas.rectangle((one.min(other), y - half), (one.max(other), y + half), colour)
     }
 
     /// A line from one value to another through the middle of a row, with ends.

@@ -7,6 +7,7 @@ use super::spreads::{BoxPlot, PERCENTS};
 use super::style::PALETTE;
 use super::{Line, Lines, Point, Spreads};
 use crate::experiment::{RunKey, RunResult};
+use crate::metrics::robust;
 use crate::metrics::run::percentile_of;
 use crate::number::grouped;
 
@@ -24,6 +25,8 @@ pub struct Spread {
     pub jobs: usize,
     /// Mean of their values.
     pub mean: f64,
+    /// Their [trimmed mean](robust::trimmed_mean).
+    trimmed_mean: f64,
     /// Their [percentiles](PERCENTS).
     percentiles: [f64; 5],
     /// Values, ascending, each with the shares of jobs that have less and that have no more, in percent. Between
@@ -49,7 +52,8 @@ impl Spread {
         }
         let mean = values.iter().sum::<f64>() / jobs.max(1) as f64;
         let percentiles = PERCENTS.map(|percent| percentile_of(jobs, percent, |rank| values[rank]));
-        Self { jobs, mean, percentiles, steps }
+        let trimmed_mean = robust::trimmed_mean(&values);
+        Self { jobs, mean, trimmed_mean, percentiles, steps }
     }
 
     /// As a box. What is less than `least` stands there.
@@ -90,6 +94,21 @@ pub struct Words {
     pub below: &'static str,
     /// Unit of a mean.
     pub unit: &'static str,
+    /// Whether medians order the curves, where a few values decide the means.
+    pub by_median: bool,
+}
+
+impl Words {
+    /// What orders curves: means, or medians and, where these are equal, trimmed means.
+    fn middle(&self, spread: &Spread) -> [f64; 2] {
+        let [.., median, _, _] = spread.percentiles;
+        if self.by_median { [median, spread.trimmed_mean] } else { [spread.mean; 2] }
+    }
+
+    /// Its name.
+    fn middle_name(&self) -> &'static str {
+        if self.by_median { "median" } else { "mean" }
+    }
 }
 
 /// Waits.
@@ -99,10 +118,17 @@ pub const WAITS: Words = Words {
     least: 1.0,
     below: "jobs that do not wait stand at 1 s",
     unit: " s",
+    by_median: false,
 };
 /// Bounded slowdowns.
-pub const SLOWDOWNS: Words =
-    Words { title: "Bounded slowdowns", x: "Bounded slowdown", least: 1.0, below: "", unit: "" };
+pub const SLOWDOWNS: Words = Words {
+    title: "Bounded slowdowns",
+    x: "Bounded slowdown",
+    least: 1.0,
+    below: "",
+    unit: "",
+    by_median: false,
+};
 /// Stretches.
 pub const STRETCHES: Words = Words {
     title: "Stretch of the jobs that send packets",
@@ -110,9 +136,10 @@ pub const STRETCHES: Words = Words {
     least: f64::MIN_POSITIVE,
     below: "",
     unit: "",
+    by_median: true,
 };
 
-/// A curve and a box for each, that with the least mean first, and no more than there are colours; `None` if all
+/// A curve and a box for each, that with the least mean or median first, and no more than there are colours; `None` if all
 /// values are one.
 pub fn spreads(
     words: Words,
@@ -120,7 +147,10 @@ pub fn spreads(
     mut named: Vec<(String, &Spread)>,
 ) -> Option<Spreads> {
     named.retain(|(_, spread)| spread.jobs > 0);
-    named.sort_by(|(_, a), (_, b)| a.mean.total_cmp(&b.mean));
+    named.sort_by(|(_, a), (_, b)| {
+        let [[a, first], [b, second]] = [a, b].map(|spread| words.middle(spread));
+        a.total_cmp(&b).then(first.total_cmp(&second))
+    });
     let all = named.len();
     named.truncate(MOST);
     let ends = || named.iter().filter_map(|(_, spread)| spread.ends());
@@ -137,17 +167,19 @@ pub fn spreads(
         true => format!("{} jobs", grouped(most)),
         false => format!("{} to {} jobs", grouped(fewest), grouped(most)),
     });
-    subtitle.push("least mean first".to_string());
+    let middle = words.middle_name();
+    subtitle.push(format!("least {middle} first"));
     if all > named.len() {
-        subtitle
-            .push(format!("the {} with the least mean of {all}; the table has all", named.len()));
+        let shown = named.len();
+        subtitle.push(format!("the {shown} with the least {middle} of {all}; the table has all"));
     }
     if log_x && low < words.least && !words.below.is_empty() {
         subtitle.push(words.below.to_string());
     }
     let line = |(name, spread): &(String, &Spread)| {
-        let mean = format!("{name} (mean {}{})", significant(spread.mean), words.unit);
-        spread.line(mean, least)
+        let [value, _] = words.middle(spread);
+        let label = format!("{name} ({middle} {}{})", significant(value), words.unit);
+        spread.line(label, least)
     };
     let boxes = named.iter().map(|(_, spread)| spread.summary(least)).collect();
     let curves = Lines {

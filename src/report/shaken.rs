@@ -17,10 +17,10 @@ pub const RUN_FIGURES: &[ShakenFigure] = &[
 
 /// Of jobs on a network.
 pub const CONTENTION_FIGURES: &[ShakenFigure] = &[
-    ("mean_stretch", "stretch", 1.0, 4),
-    ("mean_placement_factor", "placement", 1.0, 4),
-    ("mean_contention_factor", "contention", 1.0, 4),
-    ("mean_latency", "latency", 1.0, 2),
+    ("median_stretch", "median stretch", 1.0, 4),
+    ("trimmed_mean_stretch", "trimmed stretch", 1.0, 4),
+    ("median_placement_factor", "median placement", 1.0, 4),
+    ("median_contention_factor", "median contention", 1.0, 4),
     ("mean_turnaround_cycles", "turnaround", 1.0, 0),
 ];
 

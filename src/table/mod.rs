@@ -52,6 +52,11 @@ pub trait Table: Sized {
 
     /// The columns in order.
     fn columns() -> Vec<Column<Self>>;
+
+    /// Whether an order by this column puts the row behind all rows that are comparable by it.
+    fn stands_apart(&self, _column: &str) -> bool {
+        false
+    }
 }
 
 /// The documentation of a table.

@@ -9,6 +9,7 @@ trials!(
     a_limit_folds_what_is_larger_than_the_machine,
     a_limit_that_folds_nobody_is_a_mistake,
     numbers_have_ranges,
+    distances_do_not_rank_runs_that_fold_jobs,
 );
 
 /// Before anything runs, and once, not cell by cell.
@@ -102,4 +103,73 @@ fn numbers_have_ranges() {
     let command = "--jobs 20 --alloc rsr[speedup=downey[sigma=0]],rsr[speedup=amdahl[serial=0]] -q --format json";
     let run = dir.replay(command).code(0);
     run.demand(run.fields(&["allocator"]).len() == 2, "both mean something");
+}
+
+/// Folded jobs have fewer processors, which are closer together whatever the strategy: by a distance they stand
+/// apart in tables, figures, reports and comparisons.
+fn distances_do_not_rank_runs_that_fold_jobs() {
+    let dir = Dir::with_trace();
+    let grid = "--jobs 300 --alloc limit[k=2,inner=first-fit],first-fit,mbs";
+    let sorted = |sort: &str, format: &str| {
+        dir.replay(&format!("{grid} --sort {sort} --format {format}")).code(0)
+    };
+    let run = sorted("mean_pairwise_l1", "json");
+    let hops: Vec<f64> = run
+        .objects()
+        .iter()
+        .map(|row| row["mean_pairwise_l1"].as_f64().expect("a number"))
+        .collect();
+    run.demand(hops[2] < hops[0] && hops[0] < hops[1], "folded last, although least");
+    for (sort, last) in [("-mean_pairwise_l1", true), ("mean_turnaround", false)] {
+        let run = sorted(sort, "json");
+        let names = run.fields(&["allocator"]);
+        run.demand(!last || names[2].starts_with("limit"), &format!("{names:?}"));
+        run.demand(run.stderr.contains("not ranked by") == last, "a remark");
+    }
+    let table = sorted("mean_pairwise_l1", "table");
+    let (first, behind) = table.stdout.split_once("Not ranked by mean_pairwise_l1: ").expect("two");
+    table.demand(!first.contains("limit[") && behind.contains("limit["), "a table of its own");
+
+    dir.replay(&format!("{grid} --out out -q")).code(0);
+    let figure = |name: &str| {
+        let text = dir.read(&format!("out/plots/{name}--lublin-10x10--10x10--fcfs.svg"));
+        String::from_utf8(text).expect("text")
+    };
+    let bars = figure("strategies");
+    assert!(bars.contains("not shown, as jobs are folded: 1 strategy") && !bars.contains("limit["));
+    let comparison = figure("comparison");
+    assert!(comparison.contains("last and without distances, as jobs are folded: 1 strategy"));
+    let data = dir.read("out/plots/comparison--lublin-10x10--10x10--fcfs.csv");
+    let data = String::from_utf8(data).expect("text");
+    let last = data.lines().last().expect("rows");
+    assert!(last.starts_with("\"limit[") || last.starts_with("limit["), "{data}");
+    assert!(last.contains(",,,"), "no distances: {last}");
+
+    dir.replay("report out --write out.html").code(0);
+    let page = String::from_utf8(dir.read("out.html")).expect("text");
+    assert!(
+        page.contains("closest together under first-fit") && page.contains("Not ranked: limit[")
+    );
+    let projected =
+        dir.replay("compare out --row trace --col strategy --measure pairwise_l1").code(0);
+    projected.prints("f: not ranked: jobs run on fewer processors");
+    let starred = projected.stdout.lines().last().expect("a row").to_string();
+    projected.demand(starred.contains(" *") && starred.trim_end().contains(" f"), "marks");
+    // All of the trace, whose days give intervals.
+    dir.replay("--alloc limit[k=2,inner=first-fit],first-fit --out whole -q --no-plots").code(0);
+    let compare = "compare whole:1 whole:0 --measure pairwise_l1,wait --format json";
+    let compared = dir.replay(compare).code(0).says("distances are not comparable");
+    let verdicts = compared.fields(&["change_verdict"]);
+    compared.demand(verdicts == ["~", "better"], &format!("none by distance: {verdicts:?}"));
+    dir.replay(&format!("{grid} --shake 2 --out shaken -q --no-plots")).code(0);
+    let table = String::from_utf8(dir.read("shaken/shaken.csv")).expect("text");
+    let mut reader = csv::Reader::from_reader(table.as_bytes());
+    let rows: Vec<std::collections::HashMap<String, String>> =
+        reader.deserialize().collect::<Result<_, _>>().expect("a table");
+    let differs = |metric: &str, allocator: &str| {
+        let row = rows.iter().find(|row| row["metric"] == metric && row["allocator"] == allocator);
+        !row.expect("a row")["paired_difference"].is_empty()
+    };
+    // The first strategy folds jobs, and the others are compared with it.
+    assert!(!differs("mean_pairwise_l1", "mbs") && differs("mean_turnaround", "mbs"));
 }

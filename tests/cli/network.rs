@@ -27,6 +27,9 @@ trials!(
     threads_do_not_matter,
     one_run_on_several_threads_is_the_same,
     contention_is_drawn,
+    strategies_are_ranked_by_medians,
+    two_jobs_that_decide_an_order_are_named,
+    packets_are_bounded_before_anything_runs,
     a_pattern_of_ones_own,
     policies_have_their_own_correlations,
     impossible_wishes,
@@ -417,15 +420,123 @@ fn contention_is_drawn() {
         let text = text(name);
         assert!(text.contains("seed 0") && text.contains(" jobs send packets"), "{name}");
     }
-    assert!(
-        text("contention").contains("no shaken copies, so no intervals (--shake N gives them)")
-    );
+    // Bars begin at the ideal, and say what stands beside the medians.
+    let figure = text("contention");
+    for words in ["bar from 1: median", "95th percentile", "(--shake N gives those over copies)"] {
+        assert!(figure.contains(words), "{words}");
+    }
+    let table = dir.read("out/plots/contention--lublin-10x10--10x10--fcfs.csv");
+    let header = String::from_utf8(table).expect("text");
+    for column in [
+        "\"Stretch, low\"",
+        "\"Stretch, p95\"",
+        "\"Contention, trimmed mean\"",
+        "\"Stretch, ideal\"",
+    ] {
+        assert!(header.contains(column), "{column} in {header}");
+    }
     let scatter = dir.files("out/plots").into_iter().find(|name| name.starts_with("scatter--jobs"));
     let scatter = scatter.expect("a figure").rsplit_once('.').expect("an end").0.to_string();
     let text = String::from_utf8(dir.read(&format!("out/plots/{scatter}.svg"))).expect("text");
     assert!(text.contains("seed 0") && text.contains(" jobs send packets"), "{scatter}");
     let table = dir.replay("contend --jobs 60 --scale 0.05 --alloc mbs -q").code(0);
     table.prints("latency cycles").prints("pairwise L1 hops").prints("distance hops");
+}
+
+/// The columns of runs are those of the stretches of their jobs, counted anew.
+fn strategies_are_ranked_by_medians() {
+    let dir = Dir::with_trace();
+    let contend = "contend --jobs 80 --scale 0.05 --alloc mc1x1,random,mbs --no-plots";
+    let run = dir.replay(&format!("{contend} --out out")).code(0);
+    for title in ["95 %", "p95 stretch", "trimmed stretch", "off target", "p95 contention"] {
+        run.demand(run.stdout.contains(title), title);
+    }
+    let numbers = |file: &str, name: &str| -> Vec<f64> {
+        let texts = column(&dir, file, name);
+        texts.iter().map(|text| text.parse().unwrap_or(f64::NAN)).collect()
+    };
+    let runs_of_jobs = numbers("out/contend_jobs.csv", "run");
+    for measure in ["stretch", "placement_factor", "contention_factor"] {
+        let of_jobs = numbers("out/contend_jobs.csv", measure);
+        for run in 0..3 {
+            let own = runs_of_jobs.iter().zip(&of_jobs).filter(|(of, _)| **of == f64::from(run));
+            let mut own: Vec<f64> = own.map(|(_, &value)| value).filter(|v| !v.is_nan()).collect();
+            own.sort_by(f64::total_cmp);
+            let count = own.len();
+            assert!(count > 40, "{count} jobs send");
+            let column = |name: &str| numbers("out/contend.csv", name)[run as usize];
+            let median = (own[(count - 1) / 2] + own[count / 2]) / 2.0;
+            let name = |before: &str, after: &str| format!("{before}_{measure}{after}");
+            let equal = |name: String, expected: f64| {
+                let found = column(&name);
+                assert!((found - expected).abs() < 1e-9, "{name}: {found}, not {expected}");
+            };
+            equal(name("median", ""), median);
+            let out = count / 20;
+            let kept = &own[out..count - out];
+            equal(name("trimmed_mean", ""), kept.iter().sum::<f64>() / kept.len() as f64);
+            equal(name("mean", ""), own.iter().sum::<f64>() / count as f64);
+            let [low, high] = ["_low", "_high"].map(|end| column(&name("median", end)));
+            assert!(low <= median && median <= high && own.contains(&low) && own.contains(&high));
+            assert!(column(&name("p95", "")) >= median);
+        }
+    }
+    // The report ranks by them, and says which are equal.
+    dir.replay("report out --write out.html").code(0);
+    let page = String::from_utf8(dir.read("out.html")).expect("text");
+    assert!(page.contains("messages slow jobs least under") && page.contains(": median stretch "));
+    let shaken = dir.replay(&format!("{contend} --shake 2 -q")).code(0);
+    shaken.demand(shaken.stdout.contains("median stretch"), "medians over copies");
+}
+
+/// On this window two jobs of the shipped trace decide an order by the mean.
+fn two_jobs_that_decide_an_order_are_named() {
+    let dir = Dir::with_trace();
+    let contend =
+        "contend --jobs 200 --scale 0.1 --sched easy --alloc gabl,mc1x1 --no-plots --out out";
+    let run = dir.replay(contend).code(0);
+    let words = "lublin-10x10 10x10 easy seed 0: two jobs decide an order by mean stretch: gabl (";
+    let line = run.stderr.lines().find_map(|line| line.strip_prefix(words)).expect("a warning");
+    let jobs: Vec<&str> = line
+        .split_once("without jobs ")
+        .and_then(|(_, rest)| rest.split_once(" behind it"))
+        .map(|(jobs, _)| jobs.split(" and ").collect())
+        .expect("jobs");
+    // Without them the means are the other way round.
+    let [runs, numbers, stretches] =
+        ["run", "job", "stretch"].map(|name| column(&dir, "out/contend_jobs.csv", name));
+    let mean = |run: &str, without: &[&str]| -> f64 {
+        let jobs = runs.iter().zip(&numbers).zip(&stretches);
+        let kept = jobs.filter(|((of, job), _)| *of == run && !without.contains(&job.as_str()));
+        let kept: Vec<f64> = kept.filter_map(|(_, stretch)| stretch.parse().ok()).collect();
+        kept.iter().sum::<f64>() / kept.len() as f64
+    };
+    assert_eq!(jobs.len(), 2, "{line}");
+    assert!(mean("0", &[]) < mean("1", &[]) && mean("0", &jobs) > mean("1", &jobs), "{line}");
+    assert!(line.contains("is before mc1x1 ("), "{line}");
+    dir.replay(&format!("{contend} --force -q")).code(0).says_nothing();
+}
+
+fn packets_are_bounded_before_anything_runs() {
+    let dir = Dir::with_trace();
+    for (command, words) in [
+        (
+            "contend --jobs 16 --scale 1e9",
+            ["--scale: lublin-10x10: at 1000000000 cycles", "--network links"],
+        ),
+        (
+            "contend --jobs 16 --scale 1e9 --pattern one-to-all --alloc mbs",
+            ["at most 1e10", "--jobs"],
+        ),
+        (
+            "stream --mesh 8x8 --load 1 --pattern n-body --alloc mbs --quota fixed[packets=1000000000]",
+            ["--quota: on 8x8", "lower --quota or --jobs"],
+        ),
+    ] {
+        dir.replay(command).code(2).says(words[0]).says(words[1]);
+    }
+    // By link loads a window of each job is looked at.
+    dir.replay("contend --jobs 16 --scale 1e6 --alloc mbs --network links[window=200]").code(0);
 }
 
 fn a_pattern_of_ones_own() {

@@ -4,7 +4,7 @@ mod projection;
 mod schedule;
 mod table;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -26,6 +26,7 @@ use crate::experiment::moved::Moved;
 use crate::files::{ResultError, ResultFolder};
 use crate::frame::read::{self, JobsTable, ReadError};
 use crate::metrics::blocks::FEWEST;
+use crate::metrics::comparable;
 use crate::number::{counted, fixed, grouped};
 use crate::shown::shown;
 
@@ -66,7 +67,7 @@ pub struct CompareArgs {
     /// A table of two dimensions: a row for each trace, scheduler, strategy, ...
     ///
     /// Also topology, allocator, tie, policy, seed, copy. Of one folder a cell has the mean of the measure
-    /// over its runs, which may differ in seed and copy only, and the best of a row has a star; of two folders it has
+    /// over its runs, which may differ in seed and copy only, and the best of a row has a star, of distances the best of the runs that fold no job; of two folders it has
     /// the change, behind ~ where nothing can be told.
     #[arg(long, value_name = "WHAT", requires = "col")]
     row: Option<String>,
@@ -145,10 +146,16 @@ pub fn run(args: &CompareArgs) -> Result<Exit, Failure> {
     let bases: Vec<RunRow> = of_both.iter().map(|[first, _]| RunRow::clone(first)).collect();
     for [first, second] in of_both {
         let (names, pairs) = jobs(args, [&base, &others], [first, second])?;
+        let folds = [base.folding.contains(&first.run), others.folding.contains(&second.run)];
+        if folds[0] != folds[1] && !args.process.quiet {
+            let one = &names[usize::from(folds[1])];
+            tell(format_args!("{one}: distances are not comparable: {}", comparable::WHY));
+        }
         let [name, other_name] = names.each_ref().map(String::as_str);
         let everybody = [1, i64::MAX];
         let compare = |measure: usize, sizes: [i64; 2]| {
-            pairs.compare([name, other_name], (tables, measure), sizes)
+            let compared = pairs.compare([name, other_name], (tables, measure), sizes);
+            compared.of_folding(folds)
         };
         for &measure in &measures {
             compared.push(compare(measure, everybody));
@@ -281,6 +288,8 @@ struct Runs {
     text: String,
     tables: &'static JobTables,
     runs: Vec<RunRow>,
+    /// Numbers of the runs that fold jobs; none if the table lacks that column.
+    folding: HashSet<i64>,
     data: Data,
     /// What the folder says of itself; null if that cannot be read.
     manifest: serde_json::Value,
@@ -320,6 +329,9 @@ impl Runs {
                 Err(failure) => return Ok(Err(failure)),
             };
             let runs = read::runs(folder, tables)?;
+            let folded = read::values(folder, tables, &[comparable::FOLDED]).unwrap_or_default();
+            let folding = folded.into_iter().filter(|(_, of)| comparable::folds(Some(of[0])));
+            let folding: HashSet<i64> = folding.map(|(run, _)| run).collect();
             let data = match wanted {
                 Wanted::Jobs => match JobsTable::open(folder, tables) {
                     Ok(jobs) => Data::Jobs(jobs),
@@ -338,10 +350,10 @@ impl Runs {
                     Data::Columns(measures, values)
                 }
             };
-            Ok(Ok((tables, runs, data, manifest)))
+            Ok(Ok((tables, runs, folding, data, manifest)))
         };
         let read = ResultFolder::read(&dir, read, ReadError::is_transient);
-        let (tables, mut runs, data, manifest) = read.map_err(bad)??;
+        let (tables, mut runs, folding, data, manifest) = read.map_err(bad)??;
         if let Some(number) = number {
             let last = runs.iter().map(|run| run.run).max().unwrap_or(0);
             runs.retain(|run| run.run == number);
@@ -355,7 +367,7 @@ impl Runs {
         if runs.is_empty() {
             return Err(Failure::data(anyhow::anyhow!("{text} has no runs")));
         }
-        Ok(Self { text: text.to_string(), tables, runs, data, manifest })
+        Ok(Self { text: text.to_string(), tables, runs, folding, data, manifest })
     }
 
     /// What the folder holds.

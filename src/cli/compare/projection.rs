@@ -8,6 +8,7 @@ use crate::cli::words::one;
 use crate::experiment::RunResult;
 use crate::experiment::compare::{Compared, JobTables, REPLAYED, RunRow};
 use crate::experiment::contention::Contended;
+use crate::metrics::comparable;
 use crate::number::fixed;
 use crate::report::{Align, Sheet};
 use crate::table::{Column, Table};
@@ -174,12 +175,14 @@ pub fn of_values(
     axes.check(runs.runs.iter())?;
     let rows = distinct(runs.runs.iter().map(|run| value(run, axes.row)));
     let cols = distinct(runs.runs.iter().map(|run| value(run, axes.col)));
+    let folding = &runs.folding;
     let (mut projected, mut sheets) = (Vec::new(), Vec::new());
     for (i, measure) in measures.iter().enumerate() {
+        let by_distance = comparable::is_distance(measure.name);
         let unit = if measure.unit.is_empty() { "" } else { &format!(" {}", measure.unit) };
         let mut header = vec![(format!("{}{unit}", measure.name), Align::Left)];
         header.extend(cols.iter().map(|col| (col.clone(), Align::Right)));
-        let mut cells: Vec<Vec<Option<f64>>> = Vec::new();
+        let mut cells: Vec<Vec<Option<Cell>>> = Vec::new();
         for row in &rows {
             let mut of_row = Vec::new();
             for col in &cols {
@@ -191,13 +194,23 @@ pub fn of_values(
                     let (row, col, measure) = (row.clone(), col.clone(), measure.name);
                     projected.push(Projected { row, col, measure, runs: all.len(), value: mean });
                 }
-                of_row.push(Some(mean).filter(|mean| mean.is_finite()));
+                let folds = runs.runs.iter().filter(here).any(|run| folding.contains(&run.run));
+                let cell = Cell { mean, folds: by_distance && folds };
+                of_row.push(Some(cell).filter(|cell| cell.mean.is_finite()));
             }
             cells.push(of_row);
         }
         sheets.push(sheet(&header, &rows, &cells, measure.rises));
     }
     Ok((projected, sheets))
+}
+
+/// What stands in a cell: the mean of a measure over runs, and whether these fold jobs, where that
+/// decides what they are comparable with.
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Cell {
+    mean: f64,
+    folds: bool,
 }
 
 /// Digits after the point that tell values of this size apart.
@@ -213,29 +226,45 @@ fn digits(values: impl Iterator<Item = f64>) -> usize {
 fn sheet(
     header: &[(String, Align)],
     rows: &[String],
-    cells: &[Vec<Option<f64>>],
+    cells: &[Vec<Option<Cell>>],
     rises: bool,
 ) -> Sheet {
     let header: Vec<(&str, Align)> = header.iter().map(|(name, a)| (name.as_str(), *a)).collect();
     let mut sheet = Sheet::new(&header);
-    let decimals = digits(cells.iter().flatten().flatten().copied());
-    for (row, values) in rows.iter().zip(cells) {
+    let decimals = digits(cells.iter().flatten().flatten().map(|cell| cell.mean));
+    let mut any_apart = false;
+    for (row, cells) in rows.iter().zip(cells) {
+        let folds: Vec<bool> = cells.iter().flatten().map(|cell| cell.folds).collect();
+        let mut ranked = comparable::ranked(&folds).into_iter();
+        // Each with whether it is ranked in its row.
+        let values: Vec<Option<(f64, bool)>> = cells
+            .iter()
+            .map(|cell| cell.map(|cell| (cell.mean, ranked.next().unwrap_or(true))))
+            .collect();
+        let of_ranked =
+            || values.iter().flatten().filter(|(_, ranked)| *ranked).map(|(mean, _)| *mean);
         let better = |a: f64, b: f64| if rises { a > b } else { a < b };
-        let best = values.iter().flatten().copied().reduce(|a, b| if better(b, a) { b } else { a });
-        // Where all are alike nobody is best.
-        let differ = values.iter().flatten().any(|value| Some(*value) != best);
+        let best = of_ranked().reduce(|a, b| if better(b, a) { b } else { a });
+        // Where all are alike none is best.
+        let differ = of_ranked().any(|value| Some(value) != best);
+        let marks = differ || values.iter().flatten().any(|(_, ranked)| !ranked);
         let mut fields = vec![row.clone()];
-        fields.extend(values.iter().map(|value| match value {
-            Some(value) if differ && Some(*value) == best => {
-                format!("{} *", fixed(*value, decimals))
+        fields.extend(values.iter().map(|value| match *value {
+            Some((value, false)) => {
+                any_apart = true;
+                format!("{} f", fixed(value, decimals))
             }
-            Some(value) if differ => format!("{}  ", fixed(*value, decimals)),
-            Some(value) => fixed(*value, decimals),
+            Some((value, true)) if differ && Some(value) == best => {
+                format!("{} *", fixed(value, decimals))
+            }
+            Some((value, true)) if marks => format!("{}  ", fixed(value, decimals)),
+            Some((value, true)) => fixed(value, decimals),
             None => "-".to_string(),
         }));
         sheet.push(fields);
     }
-    sheet
+    let lead = any_apart.then(|| format!("f: not ranked: {}", comparable::WHY));
+    sheet.led_by(lead)
 }
 
 /// Changes of a measure by two properties of the runs: a table for each measure.
@@ -285,5 +314,31 @@ fn change(one: &Compared) -> String {
         "~" => format!("~ {percent}"),
         "same" => "same".to_string(),
         _ => percent,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_best_of_a_row_folds_no_job_unless_all_do() {
+        let header: Vec<(String, Align)> =
+            ["hops", "a", "b", "c"].map(|name| (name.to_string(), Align::Right)).to_vec();
+        let table = |cells: &[(f64, bool)]| {
+            let cells = cells.iter().map(|&(mean, folds)| Some(Cell { mean, folds })).collect();
+            let sheet = sheet(&header, &["t".to_string()], &[cells], false);
+            let mut out = Vec::new();
+            sheet.write_plain(&mut out).expect("memory");
+            let text = String::from_utf8(out).expect("text");
+            let row = text.lines().last().unwrap_or_default().split_whitespace();
+            (row.collect::<Vec<_>>().join(" "), sheet.lead().is_some())
+        };
+        let apart = table(&[(9.0, false), (10.0, false), (1.0, true)]);
+        assert_eq!(apart, ("t 9.00 * 10.00 1.00 f".to_string(), true));
+        let all = table(&[(9.0, true), (10.0, true), (1.0, true)]);
+        assert_eq!(all, ("t 9.00 10.00 1.00 *".to_string(), false));
+        let one = table(&[(9.0, false), (9.0, false), (1.0, true)]);
+        assert_eq!(one, ("t 9.00 9.00 1.00 f".to_string(), true));
     }
 }

@@ -232,6 +232,7 @@ mod tests {
             higher: 1000,
             blocks: 9,
             days: 7,
+            comparable: true,
         };
         let rows: Vec<(RunRow, Compared)> = ["first-fit", "mc1x1"]
             .iter()

@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 use super::tables::varied;
 use crate::experiment::RunKey;
 use crate::experiment::contention::{
-    Contended, Contention, Correlations, LinkUse, PAIRS, mean_use, settings,
+    Contended, Contention, Correlations, LinkUse, PAIRS, mean_use, ranking, settings,
 };
 use crate::experiment::shaken::ShakenRow;
 use crate::metrics::correlation::FEWEST;
 use crate::number::grouped;
 use crate::plot::{
-    Comparison, LinkMap, LinkMaps, STRETCHES, Scatter, ScatterPanel, Spread, Spreads, Stems, save,
-    spreads,
+    Comparison, LinkMap, LinkMaps, Marks, STRETCHES, Scatter, ScatterPanel, Spread, Spreads, Stems,
+    save, spreads,
 };
 
 /// Draws a comparison of every setting and how the stretch of its jobs spreads, the points of every row of correlations, and a map of every run
@@ -114,66 +114,88 @@ fn senders(runs: &[&Contended]) -> String {
     }
 }
 
-/// What strategies are compared by: title, metric, factor.
-const COMPARED: [(&str, &str, f64); 5] = [
-    ("Stretch", "mean_stretch", 1.0),
-    ("Placement", "mean_placement_factor", 1.0),
-    ("Contention", "mean_contention_factor", 1.0),
-    ("Distance (hops)", "mean_distance", 1.0),
-    ("Dispersal (%)", "mean_sending_dispersal", 100.0),
+/// What strategies are compared by: title, metric, factor, where bars begin.
+const COMPARED: [(&str, &str, f64, f64); 5] = [
+    ("Stretch", "median_stretch", 1.0, 1.0),
+    ("Placement", "median_placement_factor", 1.0, 1.0),
+    ("Contention", "median_contention_factor", 1.0, 1.0),
+    ("Distance (hops)", "mean_distance", 1.0, 0.0),
+    ("Dispersal (%)", "mean_sending_dispersal", 100.0, 0.0),
 ];
 
-/// Means over shaken copies, with their intervals, where there are any.
+/// Medians of stretch and its factors with what stands beside them, and mean distances; over shaken copies, with
+/// their intervals, where there are any. The first by [`order`](ranking::order) is on top.
 fn comparison(group: &[&Contended], shaken: &[ShakenRow]) -> Comparison {
     let columns = Contention::columns();
-    let value = |run: &Contended, metric: &str, factor: f64| match shaken {
-        [] => {
-            let column = columns.iter().find(|column| column.name == metric)?;
-            Some((factor * column.value(&run.means).number()?, None))
-        }
-        rows => {
-            let row = rows.iter().find(|row| row.run == run.run && row.metric == metric)?;
-            Some((factor * row.mean.mean, Some(factor * row.mean.half_width)))
+    // A metric of a run, and half the width of its interval over copies.
+    let value = |run: &Contended, metric: &str| -> Option<(f64, Option<f64>)> {
+        match shaken {
+            [] => {
+                let column = columns.iter().find(|column| column.name == metric)?;
+                Some((column.value(&run.means).number()?, None))
+            }
+            rows => {
+                let row = rows.iter().find(|row| row.run == run.run && row.metric == metric)?;
+                Some((row.mean.mean, Some(row.mean.half_width)))
+            }
         }
     };
-    type Bars = Vec<Option<(f64, Option<f64>)>>;
+    let number = |run: &Contended, metric: &str| value(run, metric).map(|(value, _)| value);
+    let mut runs = group.to_vec();
+    match shaken {
+        [] => runs.sort_by(|a, b| ranking::order(&a.means, &b.means)),
+        _ => runs.sort_by(|a, b| {
+            let key = |run: &Contended| {
+                ["median_stretch", "trimmed_mean_stretch"]
+                    .map(|metric| number(run, metric).unwrap_or(f64::INFINITY))
+            };
+            let ([a, first], [b, second]) = (key(a), key(b));
+            a.total_cmp(&b).then(first.total_cmp(&second))
+        }),
+    }
     let of_run = |run: &&Contended| {
-        let bars: Bars = COMPARED.iter().map(|&(_, metric, by)| value(run, metric, by)).collect();
-        (run.key.strategy(), bars)
+        let values = COMPARED.map(|(_, metric, by, _)| Some(by * number(run, metric)?));
+        (run.key.strategy(), values.to_vec())
     };
-    let mut strategies: Vec<(String, Bars)> = group.iter().map(of_run).collect();
-    // Those that have no stretch come last.
-    let stretch = |bars: &Bars| bars[0].map_or(f64::INFINITY, |(stretch, _)| stretch);
-    strategies.sort_by(|(_, a), (_, b)| stretch(a).total_cmp(&stretch(b)));
-    let half_widths = |(_, bars): &(String, Bars)| {
-        bars.iter().map(|bar| bar.and_then(|(_, half_width)| half_width)).collect()
+    let interval = |run: &Contended, metric: &str, by: f64| -> Option<[f64; 2]> {
+        if let (value, Some(half)) = value(run, metric)? {
+            return Some([value - half, value + half].map(|end| by * end));
+        }
+        let ends = ["low", "high"].map(|end| number(run, &format!("{metric}_{end}")));
+        Some([by * ends[0]?, by * ends[1]?])
+    };
+    let intervals =
+        |run: &&Contended| COMPARED.map(|(_, metric, by, _)| interval(run, metric, by)).to_vec();
+    let marks = |run: &&Contended| {
+        let marks = |metric: &str| {
+            let of = metric.strip_prefix("median_")?;
+            let trimmed_mean = number(run, &format!("trimmed_mean_{of}"))?;
+            Some(Marks { trimmed_mean, p95: number(run, &format!("p95_{of}"))? })
+        };
+        COMPARED.map(|(_, metric, ..)| marks(metric)).to_vec()
     };
     let (key, pattern) = (&group[0].key, &group[0].pattern);
     let copies = shaken.iter().find(|row| row.run == group[0].run).map(|row| row.mean.count);
     let mut subtitle = vec![
         line(key, None),
         senders(group),
-        format!("{pattern}; stretch is placement times contention"),
+        format!("{pattern}; stretch of a job is placement times contention"),
         "placement: alone where it was over alone in the box".to_string(),
         "contention: among others over alone where it was".to_string(),
+        "bar from 1: median, ring: mean without 5 % at each end, tick: 95th percentile".to_string(),
     ];
     subtitle.push(match copies {
         Some(n) => format!("means over {n} shaken copies of the trace, 95 % intervals"),
-        None => "no shaken copies, so no intervals (--shake N gives them)".to_string(),
+        None => "intervals: 95 %, of the medians over the jobs (--shake N gives those over copies)"
+            .to_string(),
     });
     Comparison {
-        half_widths: match shaken {
-            [] => Vec::new(),
-            _ => strategies.iter().map(half_widths).collect(),
-        },
         subtitle,
         measures: COMPARED.iter().map(|(title, ..)| title.to_string()).collect(),
-        strategies: strategies
-            .into_iter()
-            .map(|(name, bars)| {
-                (name, bars.into_iter().map(|bar| bar.map(|(value, _)| value)).collect())
-            })
-            .collect(),
+        strategies: runs.iter().map(of_run).collect(),
+        intervals: runs.iter().map(intervals).collect(),
+        begins: COMPARED.iter().map(|(.., begin)| *begin).collect(),
+        marks: runs.iter().map(marks).collect(),
     }
 }
 

@@ -6,12 +6,13 @@ use crate::experiment::RunKey;
 use crate::experiment::contention::{Contended, Contention, Correlations, PAIRS};
 use crate::experiment::shaken::ShakenRow;
 use crate::frame::{FrameError, write as write_table};
+use crate::number::fixed;
 use crate::report::{CONTENTION_FIGURES, Sheet, Shown, shaken_summary};
 
 /// The runs of traces as they are for people, how their measures go together, and what all comes to over
 /// shaken copies.
 pub fn sheets(runs: &[Contended], shaken: &[ShakenRow]) -> Vec<Sheet> {
-    let mut sheets = vec![sheet(runs), correlations(&Correlations::of(runs))];
+    let mut sheets = vec![stretches(runs), traffic(runs), correlations(&Correlations::of(runs))];
     if !shaken.is_empty() {
         sheets.push(shaken_summary(shaken, CONTENTION_FIGURES, &Contention::columns()));
     }
@@ -35,17 +36,46 @@ pub fn write(
     Ok(files)
 }
 
-/// The table for people. Machines and seeds are shown if there are several.
-fn sheet(runs: &[Contended]) -> Sheet {
-    let (machines, seeds) = varied(runs.iter().map(|run| &run.key));
-    let mut shown = vec![Shown::column("trace", "trace", 0)];
-    shown.extend(machines.then(|| Shown::column("topology", "machine", 0)));
-    shown.extend(["scheduler", "allocator", "tie"].map(|name| Shown::column(name, name, 0)));
-    shown.extend(seeds.then(|| Shown::column("seed", "seed", 0)));
+/// What is said above the table of stretches.
+const STRETCHES: &str = "stretch, placement and contention: medians over the jobs that send packets; trimmed: mean \
+     without 5 % of these jobs at each end; off target: jobs whose time alone misses run time x scale by more than 1 %";
+
+/// Stretch and its factors for people.
+fn stretches(runs: &[Contended]) -> Sheet {
+    let mut shown = keys(runs);
+    shown.push(Shown::column("median_stretch", "stretch", 4));
+    let interval = |run: &Contended| {
+        let [low, high] = [run.means.median_stretch_low?, run.means.median_stretch_high?];
+        Some(format!("{} to {}", fixed(low, 4), fixed(high, 4)))
+    };
+    shown.push(Shown::text("95 %", interval).right());
+    let of_all = [
+        ("p95_stretch", "p95 stretch"),
+        ("trimmed_mean_stretch", "trimmed stretch"),
+        ("mean_stretch", "mean stretch"),
+    ];
+    shown.extend(of_all.map(|(name, title)| Shown::column(name, title, 4)));
+    shown.push(Shown::column("sending_jobs", "sending", 0));
+    shown.push(Shown::column("off_target_jobs", "off target", 0));
+    let of_factors = [
+        ("median_placement_factor", "placement"),
+        ("p95_placement_factor", "p95 placement"),
+        ("trimmed_mean_placement_factor", "trimmed placement"),
+        ("mean_placement_factor", "mean placement"),
+        ("median_contention_factor", "contention"),
+        ("p95_contention_factor", "p95 contention"),
+        ("trimmed_mean_contention_factor", "trimmed contention"),
+        ("mean_contention_factor", "mean contention"),
+    ];
+    shown.extend(of_factors.map(|(name, title)| Shown::column(name, title, 4)));
+    let sheet = Sheet::of(runs.iter().filter(|run| run.is_unshaken()), shown);
+    sheet.led_by(Some(STRETCHES.to_string()))
+}
+
+/// Packets, places and times for people.
+fn traffic(runs: &[Contended]) -> Sheet {
+    let mut shown = keys(runs);
     shown.extend([
-        Shown::column("mean_stretch", "stretch", 4),
-        Shown::column("mean_placement_factor", "placement", 4),
-        Shown::column("mean_contention_factor", "contention", 4),
         Shown::measure("mean_latency", "latency", 2),
         Shown::measure("mean_blocking", "blocking", 2),
         Shown::measure("latency", "packet latency", 2),
@@ -58,6 +88,16 @@ fn sheet(runs: &[Contended]) -> Sheet {
         Shown::percent("utilization", "util %", 2),
     ]);
     Sheet::of(runs.iter().filter(|run| run.is_unshaken()), shown)
+}
+
+/// The columns that tell runs apart. Machines and seeds are shown if there are several.
+fn keys<'a>(runs: &[Contended]) -> Vec<Shown<'a, Contended>> {
+    let (machines, seeds) = varied(runs.iter().map(|run| &run.key));
+    let mut shown = vec![Shown::column("trace", "trace", 0)];
+    shown.extend(machines.then(|| Shown::column("topology", "machine", 0)));
+    shown.extend(["scheduler", "allocator", "tie"].map(|name| Shown::column(name, name, 0)));
+    shown.extend(seeds.then(|| Shown::column("seed", "seed", 0)));
+    shown
 }
 
 /// Correlations for people.

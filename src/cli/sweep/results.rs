@@ -8,6 +8,7 @@ use crate::cli::baseline::Baseline;
 use crate::cli::exit::{Exit, Failure, tell};
 use crate::cli::interrupt::interruption;
 use crate::cli::left_out::LeftOut;
+use crate::cli::output::ranked_summaries;
 use crate::cli::print::{Sorting, TableArgs};
 use crate::cli::progress::Progress;
 use crate::cli::results::metadata;
@@ -22,7 +23,6 @@ use crate::experiment::{Measure, RunResult, Trace, Watch};
 use crate::files::ResultFolder;
 use crate::frame::Tables;
 use crate::report::page::{Folder, sentences};
-use crate::report::summary;
 use crate::report::sweep::{SweepConfiguration, SweepDetails};
 
 /// What else a user may want of a sweep.
@@ -126,9 +126,15 @@ pub fn write(
             return Ok(());
         }
         writeln!(out)?;
-        let changes = baseline.as_ref().map(Baseline::shown).unwrap_or_default();
-        let sheet = summary(&shown, changes);
-        TableArgs::default().sheet(&sheet, 0, &mut out)?;
+        let changes = || baseline.as_ref().map(Baseline::shown).unwrap_or_default();
+        let runs: Vec<&RunResult> = shown.iter().collect();
+        for (place, sheet) in ranked_summaries(&runs, sorting.as_ref(), changes).iter().enumerate()
+        {
+            if place > 0 {
+                writeln!(out)?;
+            }
+            TableArgs::default().sheet(sheet, 0, &mut out)?;
+        }
         match done.len().saturating_sub(shown.len()) {
             0 => Ok(()),
             more => writeln!(out, "and {more} more runs"),

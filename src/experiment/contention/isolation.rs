@@ -16,6 +16,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::alone::Alone;
+use super::packets;
 use super::stage::{LONGEST, Stage, TraceError};
 use crate::allocator::Request;
 use crate::allocator::hypercube::cube::Cube;
@@ -78,9 +79,9 @@ struct Wish {
 
 /// What a job alone is placed by.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-struct Place {
-    size: u32,
-    shape: Option<[u16; 3]>,
+pub(super) struct Place {
+    pub size: u32,
+    pub shape: Option<[u16; 3]>,
 }
 
 /// Turns the jobs of a trace into jobs of messages, `scale` cycles to a second. What jobs
@@ -88,7 +89,8 @@ struct Place {
 /// a job does not depend on others.
 ///
 /// # Errors
-/// [`TraceError`] if the machine has no such network, or the times are beyond [`LONGEST`].
+/// [`TraceError`] if the machine has no such network, or the times are beyond [`LONGEST`], or the
+/// packets beyond [`MOST_SENT`](super::MOST_SENT).
 pub fn isolate(stage: Stage<'_>, scale: f64, seed: u64) -> Result<Isolation, TraceError> {
     let Stage { messages, watch, .. } = stage;
     let jobs = scaled(stage.jobs, scale)?;
@@ -101,6 +103,7 @@ pub fn isolate(stage: Stage<'_>, scale: f64, seed: u64) -> Result<Isolation, Tra
     let mut wishes: BTreeMap<Wish, u64> = BTreeMap::new();
     (0..jobs.len()).for_each(|i| *wishes.entry(wish(i)).or_default() += 1);
     let alone = Alone::new(stage, seed)?;
+    packets::check(stage, &alone, &jobs, scale)?;
     let wishes: Vec<(Wish, u64)> = wishes.into_iter().collect();
     let found = wishes.into_par_iter().with_max_len(1).map(|(wish, jobs)| {
         let found = quota(stage, &alone, wish)?;
@@ -117,7 +120,7 @@ pub fn isolate(stage: Stage<'_>, scale: f64, seed: u64) -> Result<Isolation, Tra
 }
 
 /// The jobs with their times in cycles, from the first arrival on.
-fn scaled(jobs: &[Job], scale: f64) -> Result<Vec<Job>, TraceError> {
+pub(super) fn scaled(jobs: &[Job], scale: f64) -> Result<Vec<Job>, TraceError> {
     let first = jobs.iter().map(|job| job.submit).min().unwrap_or(0);
     let latest = jobs.iter().map(|job| job.submit).max().unwrap_or(0);
     let work: f64 = jobs.iter().map(|job| job.run.max(job.estimate) as f64).sum();
@@ -199,7 +202,7 @@ fn nearest<E>(target: u64, mut time: impl FnMut(u64) -> Result<u64, E>) -> Resul
 /// box that holds it, turned every way that fits. On a hypercube that is a mesh embedded in the first
 /// subcube by Gray codes; the first processors if the job's own shape needs more dimensions than there
 /// are.
-fn compact(topology: &Topology, place: Place) -> Vec<Vec<NodeId>> {
+pub(super) fn compact(topology: &Topology, place: Place) -> Vec<Vec<NodeId>> {
     let mut places = match topology {
         Topology::Grid(grid) => {
             let inside = |sides: &[u16; 3]| {

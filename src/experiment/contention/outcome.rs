@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::correlations::{self, Point};
 use super::{JobContention, TraceRun};
 use crate::experiment::{RunKey, Trace, run_column};
+use crate::metrics::robust::Robust;
 use crate::metrics::{Placement, SystemMetrics};
 use crate::table::{Column, Table, measures};
 
@@ -34,7 +35,7 @@ impl Contended {
         pattern: String,
         result: TraceRun,
     ) -> Self {
-        let means = Contention::of(&result);
+        let means = Contention::of(&Summed::of(&result));
         Self { run, key, trace, pattern, result, means }
     }
 
@@ -76,32 +77,69 @@ fn count(run: &TraceRun, counts: fn(&JobContention) -> bool) -> u64 {
     run.jobs.iter().filter(|job| counts(job)).count() as u64
 }
 
+/// A run, and how stretch and its factors are distributed over the jobs that send packets.
+struct Summed<'a> {
+    run: &'a TraceRun,
+    stretch: Option<Robust>,
+    placement: Option<Robust>,
+    contention: Option<Robust>,
+}
+
+impl<'a> Summed<'a> {
+    fn of(run: &'a TraceRun) -> Self {
+        let of = |measure: fn(&JobContention) -> Option<f64>| {
+            Robust::of(run.jobs.iter().filter_map(measure))
+        };
+        Self {
+            run,
+            stretch: of(JobContention::stretch),
+            placement: of(JobContention::placement_factor),
+            contention: of(JobContention::contention_factor),
+        }
+    }
+}
+
 measures! {
-    /// What a run comes to. Stretch, packets and places are means over the jobs that send
+    /// What a run comes to. Stretch and its factors, packets and places are over the jobs that send
     /// packets, so that they go together, and `None` if there are none; waits and turnarounds
-    /// are over all jobs.
+    /// are over all jobs. The median of the stretch [ranks](super::ranking) strategies.
     #[derive(Clone, PartialEq, Debug)]
-    pub struct Contention, from run: &TraceRun {
-        jobs: u64 ["jobs"] "jobs of the run, of the size, or of a replication" = run.jobs.len() as u64;
-        sending_jobs: u64 ["jobs"] "jobs that send packets; the others hold their processors for their run time" = count(run, |job| job.packets > 0);
-        off_target_jobs: u64 ["jobs"] "those of the sending jobs whose time alone is more than 1 % off run time x scale" = count(run, JobContention::is_off_target);
-        packets: u64 ["packets"] "packets sent" = run.jobs.iter().map(|job| job.packets).sum();
-        mean_stretch: Option<f64> [""] "mean stretch of the sending jobs: time among the others over time alone in the most compact box; null if none sends" = mean(run, JobContention::stretch);
-        mean_placement_factor: Option<f64> [""] "mean over the sending jobs of time alone on the job's processors over time alone in the most compact box; null if none sends" = mean(run, JobContention::placement_factor);
-        mean_contention_factor: Option<f64> [""] "mean over the sending jobs of time among the others over time alone on the same processors; null if none sends" = mean(run, JobContention::contention_factor);
-        mean_latency: Option<f64> ["cycles"] "mean over the sending jobs of the mean latency of their packets; null if none sends" = sending(run, |job| job.latency);
-        mean_blocking: Option<f64> ["cycles"] "mean over the sending jobs of the mean waits of their packets' headers; null if none sends" = sending(run, |job| job.blocked);
-        mean_hops: Option<f64> ["links"] "mean over the sending jobs of the mean links of their packets' paths; null if none sends" = sending(run, |job| job.hops);
-        latency: Option<f64> ["cycles"] "from when a packet is first in its sender's queue until its last flit arrives, mean over the row's packets; null without any" = over_packets(run, |job| job.latency);
-        blocking: Option<f64> ["cycles"] "waits of a packet's header on its way, mean over the row's packets; null without any" = over_packets(run, |job| job.blocked);
-        hops: Option<f64> ["links"] "links of a packet's path, mean over the row's packets; null without any" = over_packets(run, |job| job.hops);
-        mean_distance: Option<f64> ["hops"] "mean over the sending jobs of the mean hop distance over the pairs of a job's processors; null if none sends" = sending(run, JobContention::distance);
-        mean_sending_pairwise_l1: Option<f64> ["hops"] "mean over the sending jobs of the sum of these distances; null if none sends" = sending(run, |job| job.placement.pairwise_l1 as f64);
-        mean_sending_dispersal: Option<f64> ["share"] "mean over the sending jobs of the share of the smallest enclosing box that is not the job's; null if none sends" = sending(run, |job| job.placement.dispersal);
-        mean_wait_cycles: Option<f64> ["cycles"] "mean over all jobs from arrival to start" = mean(run, |job| Some(job.wait as f64));
-        mean_turnaround_cycles: Option<f64> ["cycles"] "mean over all jobs from arrival to end" = mean(run, |job| Some((job.wait + job.service) as f64));
-        makespan_cycles: i64 ["cycles"] "end of the last job, from the first arrival" = run.system.finish_time;
-        utilization: f64 ["share", rising] "processor-time that jobs asked for and used over processors times makespan, from 0 to 1; on hosts that jobs share used is what they computed, not what they held" = run.system.utilization;
+    pub struct Contention, from summed: &Summed<'_> {
+        jobs: u64 ["jobs"] "jobs of the run, of the size, or of a replication" = summed.run.jobs.len() as u64;
+        sending_jobs: u64 ["jobs"] "jobs that send packets; the others hold their processors for their run time" = count(summed.run, |job| job.packets > 0);
+        off_target_jobs: u64 ["jobs"] "those of the sending jobs whose time alone is more than 1 % off run time x scale" = count(summed.run, JobContention::is_off_target);
+        packets: u64 ["packets"] "packets sent" = summed.run.jobs.iter().map(|job| job.packets).sum();
+        median_stretch: Option<f64> [""] "median over the sending jobs of stretch: time among the others over time alone in the most compact box; null if none sends" = summed.stretch.map(|of| of.median);
+        median_stretch_low: Option<f64> [""] "lower end of the 95 % interval of that median: an order statistic by the binomial distribution, the sending jobs taken as independent; null of fewer than six" = summed.stretch.and_then(|of| Some(of.interval?[0]));
+        median_stretch_high: Option<f64> [""] "upper end of that interval" = summed.stretch.and_then(|of| Some(of.interval?[1]));
+        p95_stretch: Option<f64> [""] "95th percentile over the sending jobs of stretch, interpolated between ranks; null if none sends" = summed.stretch.map(|of| of.p95);
+        trimmed_mean_stretch: Option<f64> [""] "mean over the sending jobs of stretch, without 5 % of them at each end, rounded down; null if none sends" = summed.stretch.map(|of| of.trimmed_mean);
+        median_placement_factor: Option<f64> [""] "median over the sending jobs of the placement factor: time alone on the job's processors over time alone in the most compact box; null if none sends" = summed.placement.map(|of| of.median);
+        median_placement_factor_low: Option<f64> [""] "lower end of the 95 % interval of that median: an order statistic by the binomial distribution, the sending jobs taken as independent; null of fewer than six" = summed.placement.and_then(|of| Some(of.interval?[0]));
+        median_placement_factor_high: Option<f64> [""] "upper end of that interval" = summed.placement.and_then(|of| Some(of.interval?[1]));
+        p95_placement_factor: Option<f64> [""] "95th percentile over the sending jobs of the placement factor, interpolated between ranks; null if none sends" = summed.placement.map(|of| of.p95);
+        trimmed_mean_placement_factor: Option<f64> [""] "mean over the sending jobs of the placement factor, without 5 % of them at each end, rounded down; null if none sends" = summed.placement.map(|of| of.trimmed_mean);
+        median_contention_factor: Option<f64> [""] "median over the sending jobs of the contention factor: time among the others over time alone on the same processors; null if none sends" = summed.contention.map(|of| of.median);
+        median_contention_factor_low: Option<f64> [""] "lower end of the 95 % interval of that median: an order statistic by the binomial distribution, the sending jobs taken as independent; null of fewer than six" = summed.contention.and_then(|of| Some(of.interval?[0]));
+        median_contention_factor_high: Option<f64> [""] "upper end of that interval" = summed.contention.and_then(|of| Some(of.interval?[1]));
+        p95_contention_factor: Option<f64> [""] "95th percentile over the sending jobs of the contention factor, interpolated between ranks; null if none sends" = summed.contention.map(|of| of.p95);
+        trimmed_mean_contention_factor: Option<f64> [""] "mean over the sending jobs of the contention factor, without 5 % of them at each end, rounded down; null if none sends" = summed.contention.map(|of| of.trimmed_mean);
+        mean_stretch: Option<f64> [""] "mean over the sending jobs of stretch: time among the others over time alone in the most compact box; one job can decide it; null if none sends" = mean(summed.run, JobContention::stretch);
+        mean_placement_factor: Option<f64> [""] "mean over the sending jobs of time alone on the job's processors over time alone in the most compact box; null if none sends" = mean(summed.run, JobContention::placement_factor);
+        mean_contention_factor: Option<f64> [""] "mean over the sending jobs of time among the others over time alone on the same processors; null if none sends" = mean(summed.run, JobContention::contention_factor);
+        mean_latency: Option<f64> ["cycles"] "mean over the sending jobs of the mean latency of their packets; null if none sends" = sending(summed.run, |job| job.latency);
+        mean_blocking: Option<f64> ["cycles"] "mean over the sending jobs of the mean waits of their packets' headers; null if none sends" = sending(summed.run, |job| job.blocked);
+        mean_hops: Option<f64> ["links"] "mean over the sending jobs of the mean links of their packets' paths; null if none sends" = sending(summed.run, |job| job.hops);
+        latency: Option<f64> ["cycles"] "from when a packet is first in its sender's queue until its last flit arrives, mean over the row's packets; null without any" = over_packets(summed.run, |job| job.latency);
+        blocking: Option<f64> ["cycles"] "waits of a packet's header on its way, mean over the row's packets; null without any" = over_packets(summed.run, |job| job.blocked);
+        hops: Option<f64> ["links"] "links of a packet's path, mean over the row's packets; null without any" = over_packets(summed.run, |job| job.hops);
+        mean_distance: Option<f64> ["hops"] "mean over the sending jobs of the mean hop distance over the pairs of a job's processors; null if none sends" = sending(summed.run, JobContention::distance);
+        mean_sending_pairwise_l1: Option<f64> ["hops"] "mean over the sending jobs of the sum of these distances; null if none sends" = sending(summed.run, |job| job.placement.pairwise_l1 as f64);
+        mean_sending_dispersal: Option<f64> ["share"] "mean over the sending jobs of the share of the smallest enclosing box that is not the job's; null if none sends" = sending(summed.run, |job| job.placement.dispersal);
+        mean_wait_cycles: Option<f64> ["cycles"] "mean over all jobs from arrival to start" = mean(summed.run, |job| Some(job.wait as f64));
+        mean_turnaround_cycles: Option<f64> ["cycles"] "mean over all jobs from arrival to end" = mean(summed.run, |job| Some((job.wait + job.service) as f64));
+        makespan_cycles: i64 ["cycles"] "end of the last job, from the first arrival" = summed.run.system.finish_time;
+        utilization: f64 ["share", rising] "processor-time that jobs asked for and used over processors times makespan, from 0 to 1; on hosts that jobs share used is what they computed, not what they held" = summed.run.system.utilization;
     }
 }
 

@@ -1,6 +1,6 @@
 //! What a trace on a network is run with, watched by, and fails of.
 
-use super::{Messages, SliceError};
+use super::{MOST_SENT, Messages, SliceError};
 use crate::experiment::Watch;
 use crate::naming::NameError;
 use crate::network::traffic::TrafficError;
@@ -56,6 +56,18 @@ pub enum TraceError {
         scale: f64,
         /// What the times add up to, cycles.
         longest: f64,
+    },
+    /// More packets than are simulated.
+    #[error(
+        "at {} cycles to a second its jobs send about {packets:.0e} packets in one run; \
+         at most {MOST_SENT:.0e} are simulated flit by flit",
+        crate::number::plain(*scale)
+    )]
+    Packets {
+        /// Cycles to a second.
+        scale: f64,
+        /// Packets of all jobs, about.
+        packets: f64,
     },
     /// The watch's flag was raised.
     #[error(transparent)]

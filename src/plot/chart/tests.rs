@@ -160,16 +160,27 @@ fn bars_have_intervals_where_the_figure_has_them() {
     assert_eq!(all["concat"].as_array().map(Vec::len), Some(2));
     assert!(!shape(&all).0.contains("errorbar"));
     assert!(shape(&checked(&strategies(Some(1.0)))).0.contains("errorbar"));
-    let comparison = |half_widths: Vec<Vec<Option<f64>>>| Comparison {
+    let comparison = |intervals: Vec<Vec<Option<[f64; 2]>>>| Comparison {
         subtitle: vec!["KTH".to_string()],
         measures: vec!["Pairwise L₁ (hops)".to_string(), "a.b[c] (%)".to_string()],
         strategies: vec![("mm".to_string(), vec![Some(1.5), None])],
-        half_widths,
+        intervals,
+        ..Comparison::default()
     };
     assert!(!shape(&checked(&comparison(Vec::new()))).0.contains("errorbar"));
-    let all = checked(&comparison(vec![vec![Some(0.5), None]]));
+    let all = checked(&comparison(vec![vec![Some([1.0, 2.0]), None]]));
     assert!(shape(&all).0.contains("errorbar"));
     assert!(all.to_string().contains("a\\\\.b\\\\[c\\\\] (%)"), "{all}");
+    let marked = Comparison {
+        begins: vec![0.0, 1.0],
+        marks: vec![vec![None, Some(Marks { trimmed_mean: 1.2, p95: 3.0 })]],
+        strategies: vec![("mm".to_string(), vec![Some(1.5), Some(0.9)])],
+        ..comparison(vec![vec![None, Some([0.8, 1.0])]])
+    };
+    let text = checked(&marked).to_string();
+    for column in ["ideal", "low", "high", "trimmed mean", "p95"] {
+        assert!(text.contains(&format!("(%), {column}")), "{column}: {text}");
+    }
     for (values, margin) in [(false, 0.5), (true, 0.0)] {
         let row = |label: &str| BesideRow {
             group: "g".to_string(),

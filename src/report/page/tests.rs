@@ -277,3 +277,33 @@ fn markup_in_any_text_stays_text() {
         assert!(data.starts_with("data:image/svg+xml") && !data.contains(['<', '>']), "{data}");
     }
 }
+
+/// Where most jobs meet nobody all medians are 1: then trimmed means rank.
+#[test]
+fn equal_medians_are_ranked_by_trimmed_means() {
+    let header = "run|trace|topology|scheduler|allocator|tie|policy|seed|copy|pattern|median_stretch|\
+                  median_stretch_low|median_stretch_high|trimmed_mean_stretch|mean_stretch";
+    let rows = |b: &str| {
+        format!(
+            "{header}\n0|t|4x4|easy|a||p|0|0|n-body|1.0|1.0|1.0|1.25|1.2\n1|t|4x4|easy|b||p|0|0|n-body|{b}|1.9"
+        )
+    };
+    let said = |b: &str| sentences(&folder("contend", &[("contend", &rows(b))])).join(" ");
+    // By the mean, a would come first.
+    let equal = said("1.0|1.0|1.0|1.0");
+    assert!(
+        equal.contains(
+            "slow jobs least under b: median stretch 1.000 (95 %: 1.000 to 1.000), as much as under a (1.000 (95 %: 1.000 \
+             to 1.000)); trimmed mean 1.000, 20.00 % less than under a (1.250)"
+        ),
+        "{equal}"
+    );
+    let apart = said("0.8|0.7|0.9|2.0");
+    assert!(
+        apart.contains("under b: median stretch 0.8000 (95 %: 0.7000 to 0.9000), 20.00 % less"),
+        "{apart}"
+    );
+    assert!(apart.contains("95 % intervals do not overlap"), "{apart}");
+    let alike = said("0.8|0.7|1.1|2.0");
+    assert!(alike.contains("95 % intervals overlap"), "{alike}");
+}

@@ -4,6 +4,7 @@ use super::folder::{Csv, Folder};
 use super::html::rounded;
 use super::told::{METHOD, Runs, Told};
 use crate::experiment::compare::JobRow;
+use crate::metrics::comparable;
 use crate::number::{counted, grouped};
 
 /// How the strategies of a table are ranked: by the least of a column.
@@ -13,8 +14,10 @@ struct Rule {
     /// Rows that are alike in these are compared.
     group: &'static [&'static str],
     metric: &'static str,
-    /// Half the width of its interval, if the table has one.
-    margin: Option<&'static str>,
+    /// Column and words of the metric that orders strategies of one value.
+    then: Option<(&'static str, &'static str)>,
+    /// The interval of the metric, if the table has one.
+    interval: Interval,
     /// Whether a table of jobs says what can be told.
     by_jobs: bool,
     /// What it is to come first.
@@ -23,13 +26,23 @@ struct Rule {
     words: (&'static str, &'static str),
 }
 
+/// Columns of the interval of a metric.
+enum Interval {
+    None,
+    /// Half its width.
+    Half(&'static str),
+    /// Its ends.
+    Ends([&'static str; 2]),
+}
+
 const RULES: [Rule; 3] = [
     Rule {
         kinds: &["run", "sweep"],
         table: "runs",
         group: &["trace", "topology", "scheduler", "policy"],
         metric: "mean_pairwise_l1",
-        margin: None,
+        then: None,
+        interval: Interval::None,
         by_jobs: true,
         praise: "jobs are closest together under",
         words: ("mean pairwise L1", "hops"),
@@ -38,18 +51,20 @@ const RULES: [Rule; 3] = [
         kinds: &["contend"],
         table: "contend",
         group: &["trace", "topology", "scheduler", "policy", "pattern"],
-        metric: "mean_stretch",
-        margin: None,
+        metric: "median_stretch",
+        then: Some(("trimmed_mean_stretch", "trimmed mean")),
+        interval: Interval::Ends(["median_stretch_low", "median_stretch_high"]),
         by_jobs: false,
         praise: "messages slow jobs least under",
-        words: ("mean stretch", ""),
+        words: ("median stretch", ""),
     },
     Rule {
         kinds: &["stream"],
         table: "stream",
         group: &["topology", "sides", "service", "pattern", "flits", "arrivals", "scheduler"],
         metric: "turnaround_time",
-        margin: Some("turnaround_time_pm"),
+        then: None,
+        interval: Interval::Half("turnaround_time_pm"),
         by_jobs: false,
         praise: "turnaround is shortest under",
         words: ("mean turnaround", ""),
@@ -83,9 +98,11 @@ pub fn sentences(folder: &Folder) -> Vec<String> {
 fn settings(folder: &Folder) -> Option<(&'static Rule, Vec<Group>)> {
     let rule = RULES.iter().find(|rule| rule.kinds.contains(&folder.kind.as_str()))?;
     let csv = folder.table(rule.table)?;
-    let shaken =
-        folder.table("shaken").map(|csv| over_copies(csv, rule.metric)).unwrap_or_default();
-    Some((rule, groups(csv, rule, &shaken)))
+    let over = |metric: &str| {
+        folder.table("shaken").map(|csv| over_copies(csv, metric)).unwrap_or_default()
+    };
+    let then = rule.then.map(|(metric, _)| over(metric)).unwrap_or_default();
+    Some((rule, groups(csv, rule, &over(rule.metric), &then)))
 }
 
 /// What the jobs of a folder tell of the first in each setting that gets a sentence, and has no interval over shaken
@@ -129,8 +146,10 @@ fn over_copies(csv: &Csv, metric: &str) -> OverCopies {
 struct Ranked {
     runs: Runs,
     value: f64,
-    /// Half the width of its interval, if it has one.
-    margin: Option<f64>,
+    /// The value that orders strategies of one value; 0 if nothing does.
+    then: f64,
+    /// The interval of the value, if it has one.
+    interval: Option<[f64; 2]>,
 }
 
 /// Strategies that are compared.
@@ -143,13 +162,20 @@ struct Group {
     folding: Vec<String>,
 }
 
-fn groups(csv: &Csv, rule: &Rule, shaken: &OverCopies) -> Vec<Group> {
+fn groups(csv: &Csv, rule: &Rule, shaken: &OverCopies, shaken_then: &OverCopies) -> Vec<Group> {
     let Some(metric) = csv.column(rule.metric) else { return Vec::new() };
     let columns: Vec<usize> = rule.group.iter().filter_map(|name| csv.column(name)).collect();
     let of = |row: &[String], name: &str| csv.column(name).map_or("", |at| &row[at]).to_string();
-    let margin = rule.margin.and_then(|name| csv.column(name));
-    // Strategy by strategy the values of all seeds.
-    type Seen = (Runs, Vec<f64>, Option<f64>);
+    let number = |row: &[String], name: &str| of(row, name).parse::<f64>().ok();
+    let interval = |row: &[String], value: f64| match rule.interval {
+        Interval::None => None,
+        Interval::Half(name) => number(row, name).map(|half| [value - half, value + half]),
+        Interval::Ends([low, high]) => {
+            number(row, low).zip(number(row, high)).map(<[f64; 2]>::from)
+        }
+    };
+    // Strategy by strategy the values of all seeds, each with what orders equal ones.
+    type Seen = (Runs, Vec<[f64; 2]>, Option<[f64; 2]>);
     let mut groups: Vec<(Vec<String>, Option<String>, Vec<Seen>)> = Vec::new();
     for row in csv.rows.iter().filter(|row| ["", "0"].contains(&of(row, "copy").as_str())) {
         let setting: Vec<String> = columns.iter().map(|&at| row[at].clone()).collect();
@@ -160,7 +186,13 @@ fn groups(csv: &Csv, rule: &Rule, shaken: &OverCopies) -> Vec<Group> {
         let over = shaken.get(&of(row, "run"));
         let value = over.map(|over| over.0).or_else(|| row[metric].parse().ok());
         let Some(value) = value.filter(|value| value.is_finite()) else { continue };
-        let half = over.map(|over| over.1).or_else(|| row[margin?].parse().ok());
+        let interval = match over {
+            Some(&(mean, half, _)) => Some([mean - half, mean + half]),
+            None => interval(row, value),
+        };
+        let then = rule.then.and_then(|(name, _)| {
+            shaken_then.get(&of(row, "run")).map(|over| over.0).or_else(|| number(row, name))
+        });
         let copies = over.map(|over| over.2.clone());
         let at = groups.iter().position(|(of, ..)| *of == setting).unwrap_or(groups.len());
         if at == groups.len() {
@@ -170,33 +202,35 @@ fn groups(csv: &Csv, rule: &Rule, shaken: &OverCopies) -> Vec<Group> {
         let place = strategies.iter().position(|(runs, ..)| runs.name == name);
         let place = place.unwrap_or_else(|| {
             let runs = Runs { name, ..Runs::default() };
-            strategies.push((runs, Vec::new(), half));
+            strategies.push((runs, Vec::new(), interval));
             strategies.len() - 1
         });
-        let (runs, values, margin) = &mut strategies[place];
+        let (runs, values, interval) = &mut strategies[place];
         if !values.is_empty() {
             // The interval of one seed is not that of several.
-            *margin = None;
+            *interval = None;
         }
-        values.push(value);
-        runs.folds |= of(row, "folded_percent").parse::<f64>().is_ok_and(|percent| percent > 0.0);
+        values.push([value, then.unwrap_or(0.0)]);
+        runs.folds |= comparable::folds(of(row, comparable::FOLDED).parse().ok());
         runs.times.push(["mean_wait", "mean_turnaround"].map(|name| of(row, name)));
         runs.runs.extend(of(row, "run").parse().ok().map(|run| (of(row, "seed"), run)));
     }
     let ranked = |(setting, copies, strategies): (_, _, Vec<Seen>)| {
         let mut ranked: Vec<Ranked> = strategies
             .into_iter()
-            .map(|(runs, values, margin)| {
-                let value = values.iter().sum::<f64>() / values.len() as f64;
-                Ranked { runs, value, margin }
+            .map(|(runs, values, interval)| {
+                let mean = |of: usize| {
+                    values.iter().map(|value| value[of]).sum::<f64>() / values.len() as f64
+                };
+                Ranked { runs, value: mean(0), then: mean(1), interval }
             })
             .collect();
-        ranked.sort_by(|a, b| a.value.total_cmp(&b.value));
-        let mut folding = Vec::new();
-        if ranked.iter().any(|one| !one.runs.folds) {
-            let folded = ranked.extract_if(.., |one| one.runs.folds);
-            folding = folded.map(|one| one.runs.name).collect();
-        }
+        ranked.sort_by(|a, b| a.value.total_cmp(&b.value).then(a.then.total_cmp(&b.then)));
+        let by_distance = comparable::is_distance(rule.metric);
+        let folds: Vec<bool> = ranked.iter().map(|one| by_distance && one.runs.folds).collect();
+        let mut comparable = comparable::ranked(&folds).into_iter();
+        let apart = ranked.extract_if(.., |_| comparable.next() == Some(false));
+        let folding = apart.map(|one| one.runs.name).collect();
         Group { setting, copies, ranked, folding }
     };
     groups.into_iter().map(ranked).collect()
@@ -213,9 +247,15 @@ impl Group {
             return (!folding.is_empty()).then(|| format!("{setting}:{folding}"));
         };
         let (metric, unit) = rule.words;
+        let over = self.copies.as_ref();
         let number = |one: &Ranked| {
-            let margin = one.margin.map_or(String::new(), |half| format!(" ± {}", rounded(half)));
-            format!("{}{margin}", rounded(one.value))
+            let interval = one.interval.map_or(String::new(), |[low, high]| match rule.interval {
+                Interval::Ends(_) if over.is_none() => {
+                    format!(" (95 %: {} to {})", rounded(low), rounded(high))
+                }
+                _ => format!(" ± {}", rounded((high - low) / 2.0)),
+            });
+            format!("{}{interval}", rounded(one.value))
         };
         let unit = if unit.is_empty() { String::new() } else { format!(" {unit}") };
         let begin = format!(
@@ -228,18 +268,26 @@ impl Group {
         if let Some(told) = jobs {
             return Some(format!("{begin}{}. {}{folding}", told.lead(), told.times()));
         }
-        let less = match second.value {
-            of if of == first.value => format!(", as much as under {}", second.runs.name),
-            0.0 => String::new(),
-            of => format!(
-                ", {} % less than under {}",
-                rounded(100.0 * (1.0 - first.value / of)),
-                second.runs.name
-            ),
+        let than = |first: f64, second: &Ranked, other: f64| {
+            let less = rounded(100.0 * (1.0 - first / other));
+            format!("{less} % less than under {}", second.runs.name)
         };
-        let told = match (first.margin, second.margin) {
+        let less = match second.value {
+            of if of == first.value => {
+                let then = rule.then.filter(|_| first.then < second.then);
+                let then = then.map_or(String::new(), |(_, words)| {
+                    let (own, other) = (rounded(first.then), rounded(second.then));
+                    let than = than(first.then, second, second.then);
+                    format!("; {words} {own}, {than} ({other})")
+                });
+                format!(", as much as under {} ({}){then}", second.runs.name, number(second))
+            }
+            0.0 => format!(" ({})", number(second)),
+            of => format!(", {} ({})", than(first.value, second, of), number(second)),
+        };
+        let told = match (first.interval, second.interval) {
             _ if first.value == second.value => String::new(),
-            (Some(one), Some(other)) if first.value + one >= second.value - other => {
+            (Some([_, high]), Some([low, _])) if high >= low => {
                 "; their 95 % intervals overlap, so the two are not told apart by these".to_string()
             }
             (Some(_), Some(_)) => "; their 95 % intervals do not overlap".to_string(),
@@ -248,20 +296,15 @@ impl Group {
             }
             _ => "; one course of events without an interval (--shake N gives one)".to_string(),
         };
-        let over = self.copies.as_ref();
         let over = over.map_or(String::new(), |n| format!(" (means over {n} shaken copies)"));
-        Some(format!("{begin}{less} ({}){told}{over}.{folding}", number(second)))
+        Some(format!("{begin}{less}{told}{over}.{folding}"))
     }
 
     /// Which strategies are not ranked, and why.
     fn not_ranked(&self) -> String {
         match &self.folding[..] {
             [] => String::new(),
-            names => format!(
-                " Not ranked: {}, under which jobs run on fewer processors than they ask for, so that distances and \
-                 times are not comparable with the others.",
-                names.join(", ")
-            ),
+            names => format!(" Not ranked: {}, under which {}.", names.join(", "), comparable::WHY),
         }
     }
 }

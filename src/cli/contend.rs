@@ -33,6 +33,7 @@ use crate::experiment::shaken::{Estimates, ShakenRow};
 use crate::experiment::{Admitted, Cell, RunKey, Trace, TurnedAway, Watch};
 use crate::frame::FrameError;
 use crate::number::grouped;
+use crate::plot::Plots;
 use crate::report::Sheet;
 use crate::report::manifest::Configuration;
 use crate::scheduler::registry::SchedulerSpec;
@@ -273,7 +274,7 @@ impl Results for Contention<'_> {
         tables::write(dir, &self.runs, &self.shaken, metadata)
     }
 
-    fn figures(&self, plots: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    fn figures(&self, plots: &Plots) -> anyhow::Result<Vec<PathBuf>> {
         figures::write(plots, &self.runs, &self.shaken)
     }
 }

@@ -1,11 +1,12 @@
 use plotters::prelude::DrawingBackend;
 
 use super::chart::{Chart, Encoding, Holds, Layer, Mark as Shown, View};
-use super::header::header;
+use super::header::Head;
+use super::look::Page;
 use super::number::significant;
-use super::panel::BOTTOM_ROOM;
 use super::rows::{self, Rows};
 use super::scale::Scale;
+use super::spread::not_shown;
 use super::style::PALETTE;
 use super::{Canvas, Figure, PlotError, Table};
 
@@ -26,13 +27,32 @@ pub struct Comparison {
 const TITLE: &str = "Strategies compared";
 
 impl Comparison {
+    /// The first strategies only; the subtitle says how many there are besides.
+    pub fn truncated(mut self, most: usize) -> Self {
+        self.subtitle.extend(not_shown(self.strategies.len().saturating_sub(most)));
+        self.strategies.truncate(most);
+        self.half_widths.truncate(most);
+        self
+    }
+
     /// The values of a measure, strategy by strategy.
     fn values(&self, measure: usize) -> impl Iterator<Item = Option<f64>> + Clone {
         self.strategies.iter().map(move |(_, values)| values.get(measure).copied().flatten())
     }
 
     fn scale(&self, measure: usize) -> Scale {
-        rows::with_room(1.35 * self.values(measure).flatten().fold(0.0, f64::max))
+        let half = |row: usize| self.half_widths.get(row)?.get(measure).copied().flatten();
+        let ends = self.values(measure).enumerate().filter_map(|(row, value)| {
+            let (value, half) = (value?, half(row).unwrap_or(0.0));
+            Some([(value - half).max(0.0), value + half])
+        });
+        let ends: Vec<f64> = ends.flatten().collect();
+        rows::of_bars(ends.iter().copied(), &self.measures[measure])
+    }
+
+    fn layout(&self, width: f64) -> Result<Rows, PlotError> {
+        let names: Vec<_> = self.strategies.iter().map(|(name, _)| name.clone()).collect();
+        Rows::of(&names, self.measures.len(), width)
     }
 }
 
@@ -42,16 +62,23 @@ fn half_width(measure: &str) -> String {
 }
 
 impl Figure for Comparison {
-    fn height(&self) -> f64 {
-        rows::height(self.strategies.len())
+    fn head(&self) -> Head {
+        Head::new(TITLE, &self.subtitle)
+    }
+
+    fn usual_height(&self, page: &Page) -> f64 {
+        self.layout(page.width).map_or(page.width, |rows| rows.usual_height())
+    }
+
+    fn least_body(&self, page: &Page) -> Result<f64, PlotError> {
+        Ok(self.layout(page.width)?.least_height())
     }
 
     fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), PlotError> {
-        let top = header(canvas, TITLE, &self.subtitle, &[])? - 8.0;
-        let names: Vec<_> = self.strategies.iter().map(|(name, _)| name.clone()).collect();
-        let rows = Rows::draw(canvas, top, self.height() - BOTTOM_ROOM, &names)?;
+        let top = self.head().draw(canvas)? - 8.0;
+        let layout = self.layout(canvas.width())?;
         for (i, title) in self.measures.iter().enumerate() {
-            let panel = rows.panel(i, self.measures.len(), self.scale(i));
+            let (rows, panel) = layout.draw(canvas, top, i, self.scale(i))?;
             panel.grid_x(canvas)?;
             for (row, value) in self.values(i).enumerate() {
                 match value {

@@ -14,6 +14,7 @@ use projection::Axes;
 
 use crate::cli::args::ProcessArgs;
 use crate::cli::exit::{Exit, Failure, tell};
+use crate::cli::figure_args::FigureArgs;
 use crate::cli::print::{SortArg, TableArgs};
 use crate::cli::stdout::stdout;
 use crate::cli::words::one;
@@ -22,6 +23,7 @@ use crate::experiment::moved::Moved;
 use crate::frame::read::{self, ReadError};
 use crate::metrics::bootstrap::FEWEST;
 use crate::number::{counted, fixed, grouped};
+use crate::plot::{FigureStyle, Plots};
 use crate::shown::shown;
 
 /// Arguments of `replay compare`.
@@ -70,8 +72,11 @@ pub struct CompareArgs {
     schedule: bool,
 
     /// Draw that into this folder: each job by its submission and by how much later it starts.
-    #[arg(long, value_name = "DIR", requires = "schedule")]
+    #[arg(long, value_name = "DIR", group = "figures", requires = "schedule")]
     plots: Option<PathBuf>,
+
+    #[command(flatten)]
+    figures: FigureArgs,
 
     /// Add rows for classes of size: 1, 2, 3 to 4, 5 to 8, ...
     #[arg(long)]
@@ -105,6 +110,7 @@ pub fn run(args: &CompareArgs) -> Result<Exit, Failure> {
         (Some(row), Some(col)) => Some(Axes::of(row, col)?),
         _ => None,
     };
+    let style = args.figures.style()?;
     if let Some(dir) = &args.plots {
         super::output::writable(dir)?;
     }
@@ -115,7 +121,7 @@ pub fn run(args: &CompareArgs) -> Result<Exit, Failure> {
     };
     let others = Runs::read(other)?;
     if args.schedule {
-        return schedules(args, &base, &others);
+        return schedules(args, style, &base, &others);
     }
     let sorting = args.sort.of::<Compared>()?;
     let named: Vec<usize> =
@@ -197,7 +203,12 @@ fn project(args: &CompareArgs, axes: Axes, runs: &Runs) -> Result<Exit, Failure>
 }
 
 /// Two folders by the starts of their jobs.
-fn schedules(args: &CompareArgs, base: &Runs, others: &Runs) -> Result<Exit, Failure> {
+fn schedules(
+    args: &CompareArgs,
+    style: FigureStyle,
+    base: &Runs,
+    others: &Runs,
+) -> Result<Exit, Failure> {
     let sorting = args.sort.of::<Moved>()?;
     let pairs: Vec<Vec<Moved>> = paired(base, others, args.process.quiet)?
         .into_iter()
@@ -206,7 +217,8 @@ fn schedules(args: &CompareArgs, base: &Runs, others: &Runs) -> Result<Exit, Fai
             Ok(pairs.moves(names.each_ref().map(String::as_str)))
         })
         .collect::<Result<_, Failure>>()?;
-    schedule::show(&pairs, args.table, sorting, args.plots.as_deref())?;
+    let plots = args.plots.as_deref().map(|dir| Plots::new(dir, style));
+    schedule::show(&pairs, args.table, sorting, plots.as_ref())?;
     Ok(Exit::Done)
 }
 

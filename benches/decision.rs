@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use replay::allocator::registry::AllocatorSpec;
 use replay::experiment::{Cell, Measure, Trace, Watch, run_cell};
-use replay::plot::{Line, Lines, Point, save};
+use replay::plot::{FigureStyle, Line, Lines, Plots, Point, save};
 use replay::scheduler::registry::SchedulerSpec;
 use replay::stop::Stop;
 use replay::workload::lublin::{LublinFeitelson, write_swf};
@@ -81,7 +81,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     if let Some(dir) = dir {
         let dir = Path::new(&dir);
-        save(dir, "decision", &plot)?;
+        save(&Plots::new(dir, FigureStyle::default()), "decision", &plot)?;
         // The plot's own table is by line; this one has the job counts as well.
         std::fs::write(dir.join("decision.csv"), table)?;
     }

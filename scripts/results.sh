@@ -62,8 +62,8 @@ for stem in \
     improvement-by-rank--KTH-SP2-1996-2--10x10--fcfs--mc1x1-2-13-20-6 \
     strategies--KTH-SP2-1996-2--10x10--fcfs \
     strategies--KTH-SP2-1996-2--10x10--easy \
-    load--KTH-SP2-1996-2--10x10--fcfs \
-    load--KTH-SP2-1996-2--10x10--easy \
+    load--KTH-SP2-1996-2--10x10--fcfs--mc1x1 \
+    load--KTH-SP2-1996-2--10x10--easy--mc1x1 \
     ties; do
     figure "$gallery/plots/$stem" "results/gallery/$stem"
 done

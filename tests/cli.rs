@@ -17,6 +17,7 @@ mod cli {
     pub mod down;
     pub mod estimates;
     pub mod explain;
+    pub mod figures;
     pub mod files;
     pub mod folding;
     pub mod grid;
@@ -69,6 +70,7 @@ fn main() -> ExitCode {
         cli::ask::trials(),
         cli::grid::trials(),
         cli::out::trials(),
+        cli::figures::trials(),
         cli::files::trials(),
         cli::sweep::trials(),
         cli::resume::trials(),

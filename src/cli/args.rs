@@ -6,11 +6,12 @@ use clap::{Args, ValueEnum};
 
 use super::baseline::BaselineArg;
 use super::exit::Failure;
+use super::figure_args::FigureArgs;
 use super::print::{FormatArg, SortArg, TableArgs};
 use crate::experiment::Measure;
 use crate::metrics::RunMetrics;
 use crate::metrics::run::Needs;
-use crate::workload::{Oversize, Shake};
+use crate::workload::{Oversize, Policy, Shake};
 
 /// What there is to run, as typed.
 #[derive(Clone, Debug, Args)]
@@ -68,7 +69,7 @@ pub struct GridArgs {
         long,
         alias = "clean",
         value_name = "NAME",
-        default_value = "johnson",
+        default_value = Policy::DEFAULT,
         help_heading = "Grid"
     )]
     pub policy: String,
@@ -318,7 +319,7 @@ pub struct OutputArgs {
     pub table: TableArgs,
 
     /// Write tables (Parquet, CSV), plots and a manifest into this folder.
-    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    #[arg(long, value_name = "DIR", group = "figures", help_heading = "Output")]
     pub out: Option<PathBuf>,
 
     /// Replace results of another command or configuration in the folder, and results changed since.
@@ -344,6 +345,10 @@ pub struct OutputArgs {
         hide_short_help = true
     )]
     pub no_plots: bool,
+
+    /// How figures look.
+    #[command(flatten)]
+    pub figures: FigureArgs,
 
     /// How to run.
     #[command(flatten)]

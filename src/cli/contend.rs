@@ -35,6 +35,7 @@ use crate::experiment::shaken::{Estimates, ShakenRow};
 use crate::experiment::{Admitted, Cell, RunKey, Trace, TurnedAway, Watch};
 use crate::frame::FrameError;
 use crate::number::{fixed, grouped};
+use crate::plot::Plots;
 use crate::report::Sheet;
 use crate::report::manifest::Configuration;
 use crate::scheduler::registry::SchedulerSpec;
@@ -318,7 +319,7 @@ impl Results for Contention<'_> {
         tables::write(dir, &self.runs, &self.shaken, metadata)
     }
 
-    fn figures(&self, plots: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    fn figures(&self, plots: &Plots) -> anyhow::Result<Vec<PathBuf>> {
         figures::write(plots, &self.runs, &self.shaken)
     }
 }

@@ -25,6 +25,7 @@ use crate::experiment::explained::explain;
 use crate::experiment::explained::steps::{Step, parts, steps};
 use crate::experiment::{Cell, CellProblem};
 use crate::frame::{self, FrameError};
+use crate::plot::Plots;
 use crate::report::{Align, Sheet};
 
 /// Arguments of `replay explain`.
@@ -202,7 +203,7 @@ impl Results for Steps<'_> {
         frame::write(dir, &self.rows, metadata)
     }
 
-    fn figures(&self, _plots: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    fn figures(&self, _plots: &Plots) -> anyhow::Result<Vec<PathBuf>> {
         Ok(Vec::new())
     }
 }

@@ -27,6 +27,7 @@ mod estimates;
 mod every;
 mod exit;
 mod explain;
+mod figure_args;
 mod import;
 mod interrupt;
 mod journal;

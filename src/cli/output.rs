@@ -23,7 +23,7 @@ use crate::files::Whole;
 use crate::frame::{FrameError, Tables};
 use crate::metrics::{RunMetrics, comparable};
 use crate::number::counted;
-use crate::plot::Waits;
+use crate::plot::{Plots, Waits};
 use crate::report::manifest::{Configuration, RunDetails, RunRecord, TraceRecord, WindowRecord};
 use crate::report::{
     RUN_FIGURES, RunChange, Sheet, Shown, against_summary, shaken_summary, summary,
@@ -249,7 +249,7 @@ impl Results for Runs<'_> {
         self.tables.take().map_or(Ok(Vec::new()), |tables| tables.finish(shaken))
     }
 
-    fn figures(&self, plots: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    fn figures(&self, plots: &Plots) -> anyhow::Result<Vec<PathBuf>> {
         Ok(crate::plot::gallery(plots, &self.results, &self.waits)?)
     }
 }

@@ -10,6 +10,7 @@ use super::session::Session;
 use super::stdout::stdout;
 use crate::frame::{self, FrameError};
 use crate::number::grouped;
+use crate::plot::Plots;
 use crate::report::Sheet;
 use crate::table::{Column, Table};
 
@@ -65,7 +66,7 @@ pub trait Results {
     }
 
     /// Draws the figures into a folder of their own; their paths.
-    fn figures(&self, plots: &Path) -> anyhow::Result<Vec<PathBuf>>;
+    fn figures(&self, plots: &Plots) -> anyhow::Result<Vec<PathBuf>>;
 }
 
 /// What became of the cells of a command: it decides the exit code.
@@ -139,7 +140,7 @@ impl Session {
         let tables = results.tables(dir, &metadata(&origin));
         let mut files = tables.map_err(|e| unwritten(e.into()))?;
         if plots {
-            let drawn = results.figures(&dir.join("plots"));
+            let drawn = results.figures(&Plots::new(&dir.join("plots"), self.style()));
             files.extend(drawn.map_err(|e| Failure::output("plots", e))?);
         }
         self.commit(&files, &results.configuration(), &results.details(), failed).map(drop)

@@ -1,7 +1,7 @@
 //! `replay saturate`: how much of a torus the rules of placement keep busy under endless demand.
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 use rayon::prelude::*;
@@ -19,6 +19,7 @@ use crate::experiment::saturated::{Bench, CONFIDENCE, Estimates, Mix, Outcome, R
 use crate::metrics::estimate::Accumulator;
 use crate::number::fixed;
 use crate::placement::menu::{Anchors, Menu};
+use crate::plot::Plots;
 use crate::report::{Align, Sheet};
 use crate::stop::{Stop, Stopped};
 use crate::topology::Topology;
@@ -186,7 +187,7 @@ impl<Row: crate::table::Table> Results for Table<'_, Row> {
         configuration(self.args)
     }
 
-    fn figures(&self, _plots: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    fn figures(&self, _plots: &Plots) -> anyhow::Result<Vec<PathBuf>> {
         Ok(Vec::new())
     }
 }

@@ -14,6 +14,7 @@ use super::kind::Kind;
 use super::print::{FormatArg, TableArgs};
 use crate::experiment::journal::JOURNAL_FILE;
 use crate::files::{Dir, Folder, FolderError, InputRecord, Recovered, Staging};
+use crate::plot::FigureStyle;
 use crate::report::manifest::{Host, Origin};
 
 /// A command at work: its threads, its words, and the folder that it holds.
@@ -24,6 +25,7 @@ pub struct Session {
     quiet: bool,
     table: TableArgs,
     plots: bool,
+    style: FigureStyle,
     /// Whether the results are those of an interrupted command.
     partial: bool,
     /// If a journal is kept, how the command goes on by it.
@@ -45,9 +47,10 @@ enum Place {
 impl Session {
     /// Begins a command with these options.
     pub fn begin(kind: Kind, args: &OutputArgs, command: &[OsString]) -> Result<Self, Failure> {
-        let OutputArgs { table, out, force, process, .. } = args;
+        let OutputArgs { table, out, force, process, figures, .. } = args;
+        let style = figures.style()?;
         let mut session = Self::within(kind, out.as_deref(), *force, process, command)?;
-        (session.table, session.plots) = (*table, !args.no_plots);
+        (session.table, session.plots, session.style) = (*table, !args.no_plots, style);
         Ok(session)
     }
 
@@ -59,6 +62,11 @@ impl Session {
     /// How to print tables.
     pub fn table(&self) -> TableArgs {
         self.table
+    }
+
+    /// How figures look.
+    pub fn style(&self) -> FigureStyle {
+        self.style
     }
 
     /// Whether to draw.
@@ -89,6 +97,7 @@ impl Session {
             quiet,
             table,
             plots: true,
+            style: FigureStyle::default(),
             partial: false,
             goes_on: None,
             inputs: Vec::new(),

@@ -5,7 +5,7 @@ mod window;
 
 use std::ffi::OsString;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::{ArgGroup, Args};
 use serde::Serialize;
@@ -26,7 +26,7 @@ use super::stdout::stdout;
 use crate::experiment::snapshot::{Hold, Snapshot, When, snapshot};
 use crate::experiment::{Cell, CellProblem};
 use crate::number::grouped;
-use crate::plot::{Edge, MachineMap, save};
+use crate::plot::{Edge, MachineMap, Plots, save};
 use crate::report::machine::{Sheets, holders, machine_map, symbol};
 use crate::report::{Sheet, Shown};
 use crate::swf::Header;
@@ -290,7 +290,7 @@ impl Results for Picture<'_> {
         })
     }
 
-    fn figures(&self, plots: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    fn figures(&self, plots: &Plots) -> anyhow::Result<Vec<PathBuf>> {
         let Some(taken) = &self.taken else { return Ok(Vec::new()) };
         let topology = &self.cell.trace.topology;
         let sheets = Sheets::of(topology);

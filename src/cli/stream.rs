@@ -34,7 +34,7 @@ use crate::experiment::stream::{
 use crate::frame::{self, FrameError};
 use crate::metrics::estimate::{ReplicateError, StopRule};
 use crate::number::{counted, plain};
-use crate::plot::{Lines, save};
+use crate::plot::{Lines, Plots, save};
 use crate::report::{Sheet, Shown};
 use crate::scheduler::registry::SchedulerSpec;
 use crate::topology::Topology;
@@ -240,17 +240,20 @@ impl Results for Streams<'_> {
         Ok(files)
     }
 
-    fn figures(&self, plots: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    fn figures(&self, plots: &Plots) -> anyhow::Result<Vec<PathBuf>> {
+        let most = plots.style().strategies;
         let mut files = Vec::new();
         for metric in Metric::ALL {
-            if let Some(figure) = figure::figure(metric, &self.results, self.args.load.is_some()) {
+            if let Some(figure) =
+                figure::figure(metric, &self.results, self.args.load.is_some(), most)
+            {
                 let log_y = self.args.log && metric == Metric::Turnaround;
                 let figure = Lines { log_y, ..figure };
                 files.extend(save(plots, &metric.words().replace(' ', "-"), &figure)?);
             }
         }
         if self.args.by_size {
-            for (load, figure) in figure::by_size(&self.results, self.args.load.is_some()) {
+            for (load, figure) in figure::by_size(&self.results, self.args.load.is_some(), most) {
                 files.extend(save(plots, &format!("turnaround-by-size--{load}"), &figure)?);
             }
         }

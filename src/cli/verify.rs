@@ -8,12 +8,14 @@ use clap::Args;
 
 use super::args::{ProcessArgs, ShakeArgs};
 use super::exit::{Exit, Failure, tell};
+use super::figure_args::FigureArgs;
 use super::interrupt::interruption;
 use super::output::writable;
 use super::print::TableArgs;
 use super::stdout::stdout;
 use crate::files::Whole;
 use crate::naming::hint;
+use crate::plot::Plots;
 use crate::published::{
     Audit, Check, NotRun, SUITES, Selection, Suite, Verdict, VerifyError, unnoticed,
 };
@@ -62,8 +64,11 @@ pub struct VerifyArgs {
 
     /// Draw the printed numbers with ours beside them into this folder: a figure for each figure or table
     /// of a suite, as SVG, PNG, PDF, CSV and Vega-Lite specification.
-    #[arg(long, value_name = "DIR", conflicts_with = "audit")]
+    #[arg(long, value_name = "DIR", conflicts_with = "audit", group = "figures")]
     plots: Option<PathBuf>,
+
+    #[command(flatten)]
+    figures: FigureArgs,
 
     #[command(flatten)]
     table: TableArgs,
@@ -99,6 +104,7 @@ pub fn run(args: &VerifyArgs) -> Result<Exit, Failure> {
         .as_ref()
         .map(|path| Whole::create(path).map(|file| (path, file)).map_err(|e| unwritten(path, e)));
     let begun = begun.transpose()?;
+    let style = args.figures.style()?;
     if let Some(dir) = &args.plots {
         writable(dir)?;
     }
@@ -149,7 +155,7 @@ pub fn run(args: &VerifyArgs) -> Result<Exit, Failure> {
     if let Some(dir) = &args.plots {
         let of_suites: Vec<_> =
             of_suites.into_iter().map(|(suite, range)| (suite, &checks[range])).collect();
-        let drawn = figures::write(dir, &of_suites);
+        let drawn = figures::write(&Plots::new(dir, style), &of_suites);
         let drawn = drawn.map_err(|e| Failure::output(dir.display(), e))?;
         if drawn.is_empty() && !quiet {
             tell("--plots: these suites have no printed number to draw");

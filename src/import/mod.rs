@@ -60,6 +60,8 @@ pub use error::{Fault, ImportError, LineFault, Reason};
 pub use map::ColumnMap;
 pub use report::{Class, Count, Place, Report};
 pub use source::{Kind, Limit, Source, Submit, Unit, descriptions};
+#[cfg(feature = "plot")]
+pub(crate) use value::civil;
 pub use zone::Zone;
 
 use std::borrow::Cow;

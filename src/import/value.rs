@@ -85,8 +85,8 @@ fn day(text: &str, separator: char, [year, month, day]: [usize; 3]) -> Option<i6
 }
 
 /// Year, month and day of a day since 1970, however far away.
-#[cfg(feature = "frame")]
-pub(super) fn civil(day: i64) -> (i64, i64, i64) {
+#[cfg(any(feature = "frame", feature = "plot"))]
+pub(crate) fn civil(day: i64) -> (i64, i64, i64) {
     // Years begin in March here, so that a leap day is the last of its year. 400 of them have
     // 146,097 days.
     let day = day.saturating_add(719_468);

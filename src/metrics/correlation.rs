@@ -1,7 +1,8 @@
 //! How two measures go together.
 
-/// Fewest pairs of which a correlation is given: two are always 1 or -1, and three say hardly more.
-pub const FEWEST: usize = 4;
+/// Fewest pairs of which a correlation is given: with fewer, coefficients beyond 0.7 are common among independent
+/// values (the two-sided 5 % point of Pearson's r is 0.95 for four pairs and 0.71 for eight).
+pub const FEWEST: usize = 8;
 
 /// Pearson's correlation of pairs, from -1 to 1; `None` for fewer than [`FEWEST`] pairs or where
 /// one of the two does not vary.
@@ -51,17 +52,18 @@ mod tests {
 
     #[test]
     fn lines_correlate_fully_and_curves_by_rank() {
-        let line = [(1.0, 7.0), (2.0, 5.0), (3.0, 3.0), (4.0, 1.0)];
+        let line: Vec<(f64, f64)> =
+            (0..8).map(|i| (f64::from(i), 9.0 - 2.0 * f64::from(i))).collect();
         assert_eq!(pearson(&line), Some(-1.0));
-        // Three points are no line.
-        assert_eq!((pearson(&line[..3]), spearman(&line[..3])), (None, None));
-        let curve = [(1.0, 1.0), (2.0, 8.0), (3.0, 27.0), (4.0, 64.0)];
+        // Seven points are too few.
+        assert_eq!((pearson(&line[..7]), spearman(&line[..7])), (None, None));
+        let curve: Vec<(f64, f64)> = (1..9).map(|i| (f64::from(i), f64::from(i).powi(3))).collect();
         assert!(pearson(&curve).is_some_and(|r| r < 0.99));
         assert_eq!(spearman(&curve), Some(1.0));
         assert_eq!(ranks([3.0, 1.0, 3.0].into_iter()), [1.5, 0.0, 1.5]);
         assert_eq!(pearson(&[(1.0, 2.0)]), None);
         assert_eq!(pearson(&[(1.0, 2.0), (1.0, 3.0)]), None);
-        let equal: Vec<_> = (0..7).map(|i| (f64::from(i), 0.1)).collect();
+        let equal: Vec<_> = (0..9).map(|i| (f64::from(i), 0.1)).collect();
         assert_eq!(pearson(&equal), None);
     }
 }

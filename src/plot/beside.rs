@@ -1,13 +1,13 @@
 use plotters::prelude::DrawingBackend;
 
 use super::chart::{Chart, Derived, Encoding, Formula, Holds, Layer, Mark as Shown, View};
-use super::header::{Mark, header};
+use super::header::{Head, Mark};
+use super::look::Page;
 use super::number::significant;
-use super::panel::BOTTOM_ROOM;
-use super::rows::{self, Rows, VALUE_ROOM};
+use super::rows::{self, Rows};
 use super::scale::Scale;
-use super::style::{AXIS_LINE, BLUE, Colour, GRID, INK, VERMILION};
-use super::{Canvas, Figure, PlotError, Table};
+use super::style::{AXIS_LINE, BLUE, Colour, GRID, INK, TICK, VERMILION};
+use super::{Canvas, Figure, PlotError, Table, Text};
 
 /// Printed numbers with ours beside them: a row each.
 #[derive(Clone, PartialEq, Debug)]
@@ -53,7 +53,18 @@ enum Line<'a> {
     Row(&'a BesideRow),
 }
 
+/// What is printed.
+const GREY: Colour = Colour(190, 190, 190);
+
 impl Beside {
+    fn layout(&self, width: f64) -> Result<Rows, PlotError> {
+        let label = |line: &Line<'_>| match line {
+            Line::Heading(group) => group.to_string(),
+            Line::Row(row) => row.label.clone(),
+        };
+        Rows::of(&self.lines().iter().map(label).collect::<Vec<_>>(), 1, width)
+    }
+
     fn lines(&self) -> Vec<Line<'_>> {
         let mut lines = Vec::new();
         let mut group = "";
@@ -81,7 +92,7 @@ impl Beside {
         let most = all().fold(f64::NEG_INFINITY, f64::max);
         let least = all().fold(f64::INFINITY, f64::min);
         match self.values {
-            true if least >= 0.0 => rows::with_room(most),
+            true if least >= 0.0 => rows::of_bars([least, most].into_iter(), &self.x_title),
             _ => {
                 let room = 0.25 * (most - least).max(0.1);
                 Scale::linear(least - 0.2 * room, most + room)
@@ -91,27 +102,28 @@ impl Beside {
 }
 
 impl Figure for Beside {
-    fn height(&self) -> f64 {
-        rows::height(self.lines().len()) + 30.0
-    }
-
-    fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), PlotError> {
-        let grey = Colour(190, 190, 190);
+    fn head(&self) -> Head {
         let print = if self.values { "printed" } else { "how far ours may be off" };
-        let mut legend = vec![(Mark::Box(grey), print.to_string())];
+        let mut legend = vec![(Mark::Box(GREY), print.to_string())];
         legend.push((Mark::Line(BLUE), "ours, 95 % interval".to_string()));
         if self.rows.iter().any(BesideRow::is_beyond) {
             legend.push((Mark::Line(VERMILION), "ours, beyond the tolerance".to_string()));
         }
-        let top = header(canvas, &self.title, &self.subtitle, &legend)? + 4.0;
+        Head::new(&self.title, &self.subtitle).legend(legend)
+    }
+
+    fn usual_height(&self, page: &Page) -> f64 {
+        self.layout(page.width).map_or(page.width, |rows| rows.usual_height() + 30.0)
+    }
+
+    fn least_body(&self, page: &Page) -> Result<f64, PlotError> {
+        Ok(self.layout(page.width)?.least_height())
+    }
+
+    fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), PlotError> {
+        let top = self.head().draw(canvas)?;
         let lines = self.lines();
-        let label = |line: &Line<'_>| match line {
-            Line::Heading(group) => group.to_string(),
-            Line::Row(row) => row.label.clone(),
-        };
-        let labels: Vec<String> = lines.iter().map(label).collect();
-        let rows = Rows::draw(canvas, top, self.height() - BOTTOM_ROOM, &labels)?;
-        let panel = rows.panel(0, 1, self.scale());
+        let (rows, panel) = self.layout(canvas.width())?.draw(canvas, top, 0, self.scale())?;
         panel.grid_x(canvas)?;
         let (low, high) = panel.x.range();
         for (at, line) in lines.iter().enumerate() {
@@ -128,7 +140,7 @@ impl Figure for Beside {
                 (false, Some(reach)) => (drawn(row.printed - reach), drawn(row.printed + reach)),
                 (false, None) => (drawn(row.printed), drawn(row.printed)),
             };
-            canvas.rectangle((from.min(to), y - half), (from.max(to), y + half), grey)?;
+            canvas.rectangle((from.min(to), y - half), (from.max(to), y + half), GREY)?;
             if !self.values {
                 let x = drawn(row.printed);
                 canvas.line(&[(x, y - half), (x, y + half)], AXIS_LINE, INK)?;
@@ -145,8 +157,9 @@ impl Figure for Beside {
                 false => most.iter().map(|&value| drawn(value)).fold(f64::MIN, f64::max),
             };
             let text = format!("{} / {}", significant(row.ours), significant(row.printed));
-            let room = panel.right + VALUE_ROOM * 0.25;
-            rows.value(canvas, end.min(room - VALUE_ROOM), at, &text)?;
+            // Two numbers are wider than the room for one.
+            let widest = canvas.width() - 16.0 - Text::of_size(TICK).width(&text)?;
+            rows.value(canvas, end.min(widest), at, &text)?;
         }
         rows.axes(canvas, &panel, &self.x_title)
     }
@@ -188,11 +201,7 @@ impl Figure for Beside {
         let mut intervals = layer(Shown::Interval, ours, BLUE);
         intervals.encodings.push(Encoding::end("xError", half));
         let back = if self.values { Shown::Bar } else { Shown::Tick };
-        let layers = vec![
-            layer(back, printed, Colour(190, 190, 190)),
-            intervals,
-            layer(Shown::Disc, ours, BLUE),
-        ];
+        let layers = vec![layer(back, printed, GREY), intervals, layer(Shown::Disc, ours, BLUE)];
         Some(Chart {
             title: self.title.clone(),
             subtitle: self.subtitle.clone(),

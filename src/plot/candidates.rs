@@ -2,8 +2,9 @@ use plotters::prelude::DrawingBackend;
 
 use super::chart::{Chart, Derived, Encoding, Formula, Holds, Layer, Mark as Shown, View, places};
 use super::edge::{Cells, Edge};
-use super::header::{Mark, header};
-use super::style::{BLUE, Colour, GREEN, INK, MARGIN, MUTED, PAGE, SKY, TICK, VERMILION, WHITE};
+use super::header::{Head, Mark};
+use super::look::Page;
+use super::style::{BLUE, Colour, GREEN, INK, MARGIN, MUTED, SKY, TICK, VERMILION, WHITE};
 use super::{Align, Canvas, Figure, PlotError, Table, Text};
 
 /// The candidates of one decision side by side: the shells of each, its score, and who counts in its tie
@@ -92,8 +93,6 @@ const LABELS: f64 = 22.0;
 const SLICE: f64 = 26.0;
 /// A line of text above a map.
 const LINE: f64 = 19.0;
-/// Where the first map begins, if the header has no more than is usual.
-const TOP: f64 = 150.0;
 const CELL: (f64, f64) = (2.0, 34.0);
 /// What is busy.
 const BUSY: Colour = Colour(206, 206, 206);
@@ -126,22 +125,29 @@ impl Candidates {
         &self.candidates[..self.candidates.len().min(Self::MOST)]
     }
 
-    fn layout(&self) -> Layout {
+    fn layout(&self, width: f64) -> Layout {
         let [columns, rows, depth] = self.sides.map(|side| side.max(1));
         let beside = (depth as f64).sqrt().ceil() as usize;
         let slices = [beside, depth.div_ceil(beside)];
-        let width = PAGE.0 - 2.0 * MARGIN + GAP;
+        let width = width - 2.0 * MARGIN + GAP;
+        // The lines above a map are as wide as it at most.
+        let look = Text::of_size(TICK).bold();
+        let lines = self.shown().iter().flat_map(|one| &one.lines);
+        let widest = lines.filter_map(|line| look.width(line).ok()).fold(0.0, f64::max);
+        let fits = |across: usize| widest + LABELS + GAP <= width / across as f64;
         let cells = (columns * beside + (beside - 1)) as f64;
         let cell = |across: usize| (width / across as f64 - GAP - LABELS) / cells;
         // As many in a row as leave cells in which a number is read.
-        let across = [3, 2].into_iter().find(|&across| cell(across) >= 15.0).unwrap_or(1);
+        let most = [3, 2].into_iter().find(|&across| cell(across) >= 15.0 && fits(across));
+        let across = most.unwrap_or(1);
         let across = across.min(self.shown().len().max(1));
         let cell = cell(across).clamp(CELL.0, CELL.1);
         let lines = self.shown().iter().map(|one| one.lines.len()).max().unwrap_or(0);
         let above = if depth > 1 { SLICE } else { 0.0 };
         let deep = (rows as f64 * cell + above) * slices[1] as f64;
         let high = LINE * lines as f64 + deep + LABELS + GAP;
-        Layout { across, slices, cell, size: (cells * cell + LABELS + GAP, high) }
+        let wide = (cells * cell + LABELS + GAP).max(widest + LABELS + GAP).min(width);
+        Layout { across, slices, cell, size: (wide, high) }
     }
 
     fn legend(&self) -> Vec<(Mark, String)> {
@@ -175,14 +181,23 @@ fn shade(wins: bool, shell: u32, last: u32) -> Colour {
 }
 
 impl Figure for Candidates {
-    fn height(&self) -> f64 {
-        let layout = self.layout();
-        TOP + self.shown().len().div_ceil(layout.across) as f64 * layout.size.1 + 8.0
+    fn head(&self) -> Head {
+        Head::new(&self.title, &self.subtitle).legend(self.legend())
+    }
+
+    fn usual_height(&self, _: &Page) -> f64 {
+        // Its parts decide.
+        0.0
+    }
+
+    fn least_body(&self, page: &Page) -> Result<f64, PlotError> {
+        let layout = self.layout(page.width);
+        Ok(self.shown().len().div_ceil(layout.across) as f64 * layout.size.1 + 8.0)
     }
 
     fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), PlotError> {
-        let top = header(canvas, &self.title, &self.subtitle, &self.legend())?;
-        let layout = self.layout();
+        let top = self.head().draw(canvas)?;
+        let layout = self.layout(canvas.width());
         for (place, one) in self.shown().iter().enumerate() {
             let (column, row) = ((place % layout.across) as f64, (place / layout.across) as f64);
             let corner = (MARGIN + column * layout.size.0, top + row * layout.size.1);
@@ -260,7 +275,7 @@ impl Figure for Candidates {
                 Derived { name: SLICE_OF, of: Formula::Joined("candidate", "z") },
             ],
             views: views.collect(),
-            across: if slices > 1 { slices } else { self.layout().across },
+            across: if slices > 1 { slices } else { self.layout(Page::default().width).across },
         })
     }
 }

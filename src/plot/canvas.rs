@@ -7,11 +7,14 @@ use plotters::style::{FontDesc, FontFamily, FontStyle, FontTransform, RGBColor, 
 use super::style::{CAP_HEIGHT, Colour, FONT, INK, LINE_HEIGHT};
 use super::{PlotError, raster};
 
-/// A page to draw on. Lengths are points; y grows downwards from the top edge.
+/// A page to draw on. Lengths are units of the layout, in which ticks are 13.5 high; y grows downwards from the top
+/// edge.
 pub struct Canvas<DB: DrawingBackend> {
     area: DrawingArea<DB, Shift>,
     scale: f64,
     ink: Ink,
+    size: (f64, f64),
+    titles: bool,
 }
 
 /// How a back end draws, where the two differ.
@@ -53,7 +56,7 @@ pub enum Align {
 /// How a text looks.
 #[derive(Clone, Copy, Debug)]
 pub struct Text {
-    /// Em size in points.
+    /// Em size in units of the layout.
     pub size: f64,
     /// Bold or regular.
     pub bold: bool,
@@ -95,7 +98,7 @@ impl Text {
         if self.bold { FontStyle::Bold } else { FontStyle::Normal }
     }
 
-    /// Width of a text in points.
+    /// Width of a text in units of the layout.
     ///
     /// # Errors
     /// [`PlotError::Draw`] if the font is missing.
@@ -109,9 +112,30 @@ impl Text {
 }
 
 impl<DB: DrawingBackend> Canvas<DB> {
-    /// A page on a back end with `scale` pixels to the point.
-    pub(super) fn new(area: DrawingArea<DB, Shift>, scale: f64, ink: Ink) -> Self {
-        Self { area, scale, ink }
+    /// A page of a width and height on a back end with `scale` pixels to the unit.
+    pub(super) fn new(
+        area: DrawingArea<DB, Shift>,
+        scale: f64,
+        ink: Ink,
+        size: (f64, f64),
+        titles: bool,
+    ) -> Self {
+        Self { area, scale, ink, size, titles }
+    }
+
+    /// Width of the page.
+    pub fn width(&self) -> f64 {
+        self.size.0
+    }
+
+    /// Height of the page.
+    pub fn height(&self) -> f64 {
+        self.size.1
+    }
+
+    /// Whether titles and subtitles are drawn.
+    pub fn has_titles(&self) -> bool {
+        self.titles
     }
 
     fn at(&self, (x, y): (f64, f64)) -> (i32, i32) {

@@ -1,11 +1,13 @@
 use plotters::prelude::DrawingBackend;
 
 use super::chart::{Chart, Encoding, Holds, Layer, Mark as Shown, View};
-use super::header::header;
+use super::header::Head;
+use super::look::Page;
 use super::number::significant;
-use super::panel::BOTTOM_ROOM;
-use super::rows::{self, Rows};
+use super::panel::Panel;
+use super::rows::{self, Band, Rows};
 use super::scale::Scale;
+use super::spread::not_shown;
 use super::style::{AXIS_LINE, DATA_LINE, INK, PALETTE, WHITE};
 use super::{Canvas, Figure, PlotError, Table};
 
@@ -43,6 +45,15 @@ const LEAST_SPAN: f64 = 0.02;
 const WIDE: f64 = 2.0;
 
 impl Comparison {
+    /// The first strategies only; the subtitle says how many there are besides.
+    pub fn truncated(mut self, most: usize) -> Self {
+        self.subtitle.extend(not_shown(self.strategies.len().saturating_sub(most)));
+        self.strategies.truncate(most);
+        self.intervals.truncate(most);
+        self.marks.truncate(most);
+        self
+    }
+
     /// The values of a measure, strategy by strategy.
     fn values(&self, measure: usize) -> impl Iterator<Item = Option<f64>> + Clone {
         self.strategies.iter().map(move |(_, values)| values.get(measure).copied().flatten())
@@ -77,44 +88,52 @@ impl Comparison {
             let values = self.values(measure).enumerate();
             values.filter_map(|(row, value)| Some((row, value?)))
         };
+        if begin == 0.0 {
+            let ends: Vec<f64> = drawn()
+                .flat_map(|(row, value)| {
+                    let [low, high] = self.interval(row, measure).unwrap_or([value; 2]);
+                    [low.max(0.0), high, self.farthest(row, measure, value)]
+                })
+                .collect();
+            return rows::of_bars(ends.into_iter(), &self.measures[measure]);
+        }
         let farthest = |(row, value)| self.farthest(row, measure, value);
         let most = drawn().map(farthest).fold(begin, f64::max);
-        if begin == 0.0 {
-            return rows::with_room(1.35 * most);
-        }
         let least = drawn().map(|(row, value)| {
             let low = self.interval(row, measure).map_or(value, |[low, _]| low.min(value));
             self.marks(row, measure).map_or(low, |marks| low.min(marks.trimmed_mean))
         });
         let least = least.filter(|value| value.is_finite()).fold(begin, f64::min);
-        // Room on the right for the value that is printed there.
         if least > 0.0 && most > WIDE * least {
             let span = (most / least).ln();
-            return Scale::log(least * (-0.03 * span).exp(), least * (1.65 * span).exp());
+            return Scale::log(least * (-0.03 * span).exp(), most * (0.03 * span).exp());
         }
         let span = (most - least).max(LEAST_SPAN * begin.abs());
-        Scale::linear(least - 0.03 * span, least + 1.65 * span)
+        Scale::linear(least - 0.03 * span, least + 1.03 * span)
+    }
+
+    fn layout(&self, width: f64) -> Result<Rows, PlotError> {
+        let names: Vec<_> = self.strategies.iter().map(|(name, _)| name.clone()).collect();
+        Rows::of(&names, self.measures.len(), width)
     }
 
     fn draw_row<DB: DrawingBackend>(
         &self,
         canvas: &Canvas<DB>,
-        rows: &Rows,
-        panel: &super::panel::Panel,
+        rows: &Band,
+        panel: &Panel,
         (row, measure): (usize, usize),
         value: f64,
     ) -> Result<(), PlotError> {
         let colour = PALETTE[measure % PALETTE.len()];
-        let ends = [self.begin(measure), value];
-        rows.bar_between(canvas, panel, row, ends, colour)?;
-        let printed = panel.at_x(self.farthest(row, measure, value));
-        rows.value(canvas, printed, row, &significant(value))?;
+        let at = |value: f64| panel.at_x(value).clamp(panel.left, panel.right);
+        rows.bar_between(canvas, row, [at(self.begin(measure)), at(value)], colour)?;
+        rows.value(canvas, at(self.farthest(row, measure, value)), row, &significant(value))?;
         if let Some(interval) = self.interval(row, measure) {
             rows.interval(canvas, panel, row, interval)?;
         }
         let Some(Marks { trimmed_mean, p95 }) = self.marks(row, measure) else { return Ok(()) };
         let y = rows.middle(row);
-        let at = |value: f64| panel.at_x(value).clamp(panel.left, panel.right);
         let (tick, half) = (at(p95), rows.half());
         canvas.line(&[(tick, y - half), (tick, y + half)], DATA_LINE, INK)?;
         canvas.disc((at(trimmed_mean), y), 4.0, INK)?;
@@ -134,16 +153,23 @@ const TRIMMED: &str = "trimmed mean";
 const P95: &str = "p95";
 
 impl Figure for Comparison {
-    fn height(&self) -> f64 {
-        rows::height(self.strategies.len())
+    fn head(&self) -> Head {
+        Head::new(TITLE, &self.subtitle)
+    }
+
+    fn usual_height(&self, page: &Page) -> f64 {
+        self.layout(page.width).map_or(page.width, |rows| rows.usual_height())
+    }
+
+    fn least_body(&self, page: &Page) -> Result<f64, PlotError> {
+        Ok(self.layout(page.width)?.least_height())
     }
 
     fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), PlotError> {
-        let top = header(canvas, TITLE, &self.subtitle, &[])? - 8.0;
-        let names: Vec<_> = self.strategies.iter().map(|(name, _)| name.clone()).collect();
-        let rows = Rows::draw(canvas, top, self.height() - BOTTOM_ROOM, &names)?;
+        let top = self.head().draw(canvas)? - 8.0;
+        let layout = self.layout(canvas.width())?;
         for (i, title) in self.measures.iter().enumerate() {
-            let panel = rows.panel(i, self.measures.len(), self.scale(i));
+            let (rows, panel) = layout.draw(canvas, top, i, self.scale(i))?;
             panel.grid_x(canvas)?;
             for (row, value) in self.values(i).enumerate() {
                 match value {
@@ -151,9 +177,11 @@ impl Figure for Comparison {
                     None => rows.value(canvas, panel.left, row, "–")?,
                 }
             }
-            let begin = panel.at_x(self.begin(i));
-            canvas.line(&[(begin, panel.top), (begin, panel.bottom)], AXIS_LINE, INK)?;
-            panel.axis_bottom(canvas, title)?;
+            rows.axes(canvas, &panel, title)?;
+            if self.begin(i) != 0.0 {
+                let begin = panel.at_x(self.begin(i));
+                canvas.line(&[(begin, panel.top), (begin, panel.bottom)], AXIS_LINE, INK)?;
+            }
         }
         Ok(())
     }

@@ -1,10 +1,10 @@
 use plotters::prelude::DrawingBackend;
 
 use super::chart::{Chart, Encoding, Holds, Layer, Mark as Shown, View};
-use super::header::{Mark, header};
-use super::panel::{BOTTOM_ROOM, LEFT_ROOM, Panel};
+use super::header::{Head, Mark};
+use super::panel::Panel;
 use super::scale::Scale;
-use super::style::{AXIS_LINE, DATA_LINE, PAGE, PALETTE};
+use super::style::{AXIS_LINE, Colour, DATA_LINE, PALETTE};
 use super::{Canvas, Figure, PlotError, Table};
 
 /// How searches got better: the best so far by work done, as steps.
@@ -70,9 +70,12 @@ impl Convergence {
     }
 }
 
+fn colour(i: usize) -> Colour {
+    PALETTE[i % PALETTE.len()]
+}
+
 impl Figure for Convergence {
-    fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), PlotError> {
-        let colour = |i: usize| PALETTE[i % PALETTE.len()];
+    fn head(&self) -> Head {
         let searches = self.climbs.iter().enumerate();
         let mut legend: Vec<_> =
             searches.map(|(i, climb)| (Mark::Line(colour(i)), climb.name.clone())).collect();
@@ -81,10 +84,13 @@ impl Figure for Convergence {
                 legend.push((Mark::Dashes(colour(i)), name.clone()));
             }
         }
-        let top = header(canvas, TITLE, &self.subtitle, &legend)?;
+        Head::new(TITLE, &self.subtitle).legend(legend)
+    }
+
+    fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), PlotError> {
+        let top = self.head().draw(canvas)?;
         let (x, y) = self.scales();
-        let (right, bottom) = (PAGE.0 - 40.0, self.height() - BOTTOM_ROOM);
-        let panel = Panel { left: LEFT_ROOM, top, right, bottom, x, y };
+        let panel = Panel::of_page(canvas, top, [x, y], [X_TITLE, Y_TITLE])?;
         panel.grid_x(canvas)?;
         panel.grid_y(canvas)?;
         panel.axis_bottom(canvas, X_TITLE)?;

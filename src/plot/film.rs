@@ -1,12 +1,19 @@
 //! Who holds which processors over time, as one animated SVG.
 //!
-//! Plain SMIL: a job's processors are visible from its start to its end, a cursor runs along a line of time, and all
-//! begins again. No script, no network; where animation is not supported the machine is empty.
+//! Plain SMIL: a job's processors are visible from its start to its end, a cursor runs along a line of time, the last
+//! instant stands still for a while, and all begins again. No script, no network; where animation is not supported the
+//! machine is empty.
 
+use std::collections::HashMap;
 use std::fmt::Write;
 
-use super::machine::colour_of;
-use super::style::{Colour, GRID, INK, MARGIN, MUTED, SUBTITLE, TITLE, WHITE};
+use super::PlotError;
+use super::Text;
+use super::header::broken;
+use super::look::FigureStyle;
+use super::machine::{COLOURS, colour_of};
+use super::save::is_no_xml;
+use super::style::{Colour, GRID, INK, MARGIN, MUTED, SUBTITLE, TITLE, WHITE, register};
 use crate::number::grouped;
 
 /// A film of a machine.
@@ -40,7 +47,12 @@ pub struct Scene {
 }
 
 const GAP: f64 = 24.0;
-const TOP: f64 = 92.0;
+/// Room above the machine without titles.
+const TOP: f64 = 34.0;
+/// The width of the default, if the machine needs no more, and the most of it.
+const WIDTH: (f64, f64) = (560.0, 720.0);
+/// Seconds for which the last instant stands still.
+const PAUSE: u32 = 2;
 /// Cells smaller than this have no lines between them.
 const SMALL: f64 = 6.0;
 /// Instants that the clock shows.
@@ -48,7 +60,12 @@ const TICKS: i64 = 60;
 
 impl Film {
     /// The document.
-    pub fn svg(&self) -> String {
+    ///
+    /// # Errors
+    /// [`PlotError::Draw`] if the font is missing.
+    pub fn svg(&self, style: &FigureStyle) -> Result<String, PlotError> {
+        register()?;
+        let asked = style.size.map(|_| style.page().width);
         let [columns, rows, slices] = self.sides.map(|side| side.max(1));
         // As many slices side by side as make the page about square.
         let across = (1..=slices)
@@ -56,22 +73,43 @@ impl Film {
             .unwrap_or(slices);
         let down = slices.div_ceil(across);
         let wide = (across * columns) as f64;
-        let cell = ((720.0 - GAP * across as f64) / wide).clamp(2.0, 48.0);
-        let width = (wide * cell + GAP * (across - 1) as f64 + 2.0 * MARGIN).max(560.0);
-        let bottom = TOP + down as f64 * (rows as f64 * cell + GAP);
+        let room = asked.map_or(WIDTH.1, |width| width - 2.0 * MARGIN + GAP);
+        let cell = ((room - GAP * across as f64) / wide).clamp(2.0, 48.0);
+        let width = wide * cell + GAP * (across - 1) as f64 + 2.0 * MARGIN;
+        let width = asked.unwrap_or(width.max(WIDTH.0));
+        let (mut lines, mut y) = (Vec::new(), 8.0);
+        if style.titles {
+            let parts = [(&self.title, TITLE - 4.0, INK), (&self.subtitle, SUBTITLE - 2.0, MUTED)];
+            for (text, size, colour) in parts {
+                for line in broken(text, Text::of_size(size), width - 2.0 * MARGIN)? {
+                    y += size + 7.0;
+                    lines.push((y, size, colour, line));
+                }
+            }
+        }
+        let head = y + TOP - 8.0;
+        let bottom = head + down as f64 * (rows as f64 * cell + GAP);
         let height = bottom + 44.0;
         let mut svg = String::new();
+        let unit = style.unit();
+        let sides = [width, height].map(|length| match asked {
+            Some(_) => format!("{:.2}mm", length * unit / 72.0 * 25.4),
+            None => format!("{:.0}", length * unit),
+        });
         let _ = write!(
             svg,
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width:.0}\" height=\"{height:.0}\" viewBox=\"0 0 {width:.0} {height:.0}\" font-family=\"DejaVu Sans, Verdana, sans-serif\">\n<title>{}</title>\n<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n",
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{}\" height=\"{}\" viewBox=\"0 0 {width:.0} {height:.0}\" font-family=\"DejaVu Sans, Verdana, sans-serif\">\n<title>{}</title>\n<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n",
+            sides[0],
+            sides[1],
             escaped(&self.title)
         );
-        self.text(&mut svg, (MARGIN, 34.0), TITLE - 4.0, INK, &self.title);
-        self.text(&mut svg, (MARGIN, 58.0), SUBTITLE - 2.0, MUTED, &self.subtitle);
+        for (y, size, colour, line) in lines {
+            self.text(&mut svg, (MARGIN, y), size, colour, &line);
+        }
         let corner = |slice: usize| {
             let (column, line) = ((slice % across) as f64, (slice / across) as f64);
             let left = MARGIN + column * (columns as f64 * cell + GAP);
-            (left, TOP + line * (rows as f64 * cell + GAP))
+            (left, head + line * (rows as f64 * cell + GAP))
         };
         for slice in 0..slices {
             let (left, top) = corner(slice);
@@ -99,12 +137,33 @@ impl Film {
                 self.text(&mut svg, at, 12.0, MUTED, &format!("z = {slice}"));
             }
         }
+        let colours = self.colours();
         for scene in &self.scenes {
-            self.scene(&mut svg, scene, cell, corner);
+            self.scene(&mut svg, scene, colours[&scene.job], cell, corner);
         }
         self.clock(&mut svg, width, bottom);
         svg += "</svg>\n";
-        svg
+        Ok(svg)
+    }
+
+    /// The colour of each job, one throughout the film. Of jobs that are seen at a time no two have one colour, as long
+    /// as there are enough; that which has been out of sight for the longest is taken first.
+    fn colours(&self) -> HashMap<i64, Colour> {
+        let mut spans: HashMap<i64, [i64; 2]> = HashMap::new();
+        for scene in &self.scenes {
+            let span = spans.entry(scene.job).or_insert([scene.start, scene.end]);
+            *span = [span[0].min(scene.start), span[1].max(scene.end)];
+        }
+        let mut jobs: Vec<(i64, [i64; 2])> = spans.into_iter().collect();
+        jobs.sort_unstable_by_key(|&(job, [start, _])| (start, job));
+        let mut until = [i64::MIN; COLOURS];
+        let colour = |(job, [_, end]): (i64, [i64; 2])| {
+            // The earliest end, of equal ones the first.
+            let place = (0..COLOURS).min_by_key(|&place| until[place]).unwrap_or(0);
+            until[place] = end;
+            (job, colour_of(place as i64))
+        };
+        jobs.into_iter().map(colour).collect()
     }
 
     fn text(&self, svg: &mut String, (x, y): (f64, f64), size: f64, colour: Colour, text: &str) {
@@ -124,7 +183,10 @@ impl Film {
 
     /// Visible from one second of the trace to another.
     fn shown(&self, start: i64, end: i64) -> String {
-        let (begin, end) = (self.at(start), self.at(end));
+        let begin = self.at(start);
+        // What is seen at the end stands still.
+        let pause = if end >= self.window[1] { f64::from(PAUSE) } else { 0.0 };
+        let end = self.at(end) + pause;
         // What is too short to be seen is seen for a frame.
         let seconds = (end - begin).max(0.02);
         format!(
@@ -136,6 +198,7 @@ impl Film {
         &self,
         svg: &mut String,
         scene: &Scene,
+        colour: Colour,
         cell: f64,
         corner: impl Fn(usize) -> (f64, f64),
     ) {
@@ -160,7 +223,6 @@ impl Film {
                 top + hair / 2.0
             );
         }
-        let colour = colour_of(scene.job);
         // The number of the job in the last of its cells, where there is room for it.
         let number = scene.job.to_string();
         let size = (1.5 * cell / number.len().max(3) as f64).min(13.0);
@@ -190,12 +252,14 @@ impl Film {
         let line = hex(GRID);
         let _ = writeln!(
             svg,
-            "<rect x=\"{left:.1}\" y=\"{y:.1}\" width=\"{:.1}\" height=\"3\" fill=\"{line}\"/>\n<rect x=\"{left:.1}\" y=\"{:.1}\" width=\"3\" height=\"11\" fill=\"{}\"><animate id=\"film\" attributeName=\"x\" from=\"{left:.1}\" to=\"{:.1}\" begin=\"0s;film.end\" dur=\"{}s\"/></rect>",
+            "<rect x=\"{left:.1}\" y=\"{y:.1}\" width=\"{:.1}\" height=\"3\" fill=\"{line}\"/>\n<rect x=\"{left:.1}\" y=\"{:.1}\" width=\"3\" height=\"11\" fill=\"{}\"><animate id=\"film\" attributeName=\"x\" values=\"{left:.1};{:.1};{:.1}\" keyTimes=\"0;{:.4};1\" begin=\"0s;film.end\" dur=\"{}s\"/></rect>",
             right - left,
             y - 4.0,
             hex(INK),
             right - 3.0,
-            self.duration
+            right - 3.0,
+            f64::from(self.duration) / f64::from(self.duration + PAUSE),
+            self.duration + PAUSE
         );
         let [from, until] = self.window;
         for tick in 0..TICKS {
@@ -217,5 +281,66 @@ fn hex(Colour(r, g, b): Colour) -> String {
 }
 
 fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+    let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+    text.replace(is_no_xml, "\u{FFFD}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn film(scenes: Vec<Scene>) -> Film {
+        Film { window: [0, 100], duration: 20, sides: [4, 4, 1], scenes, ..Film::default() }
+    }
+
+    fn scene(job: i64, start: i64, end: i64) -> Scene {
+        Scene { job, start, end, places: vec![0] }
+    }
+
+    #[test]
+    fn jobs_that_are_seen_together_have_colours_of_their_own() {
+        // Numbers a multiple of the number of colours apart, and one that ran anew.
+        let apart = COLOURS as i64;
+        let seen = film(vec![
+            scene(7, 0, 50),
+            scene(7 + apart, 10, 60),
+            scene(7 + 2 * apart, 20, 30),
+            scene(7, 70, 90),
+        ]);
+        let colours = seen.colours();
+        assert_eq!(colours.len(), 3);
+        let mut distinct: Vec<String> = colours.values().map(|colour| hex(*colour)).collect();
+        distinct.sort();
+        distinct.dedup();
+        assert_eq!(distinct.len(), 3);
+    }
+
+    #[test]
+    fn the_last_instant_stands_still() {
+        let drawn = film(vec![scene(1, 0, 100), scene(2, 0, 50)]).svg(&FigureStyle::default());
+        let drawn = drawn.expect("the font");
+        // Twenty seconds and the pause, in which only what is seen at the end stays.
+        assert!(drawn.contains("dur=\"22s\"") && drawn.contains("keyTimes=\"0;0.9091;1\""));
+        assert!(drawn.contains("begin=\"film.begin+0.000s\" dur=\"22.000s\""));
+        assert!(drawn.contains("begin=\"film.begin+0.000s\" dur=\"10.000s\""));
+    }
+
+    #[test]
+    fn markup_in_names_is_text() {
+        let title = "<script>alert(1)</script> & \"q\" \u{1}".to_string();
+        let film = Film { title: title.clone(), subtitle: title, ..film(Vec::new()) };
+        let drawn = film.svg(&FigureStyle::default()).expect("the font");
+        assert!(!drawn.contains("<script") && drawn.contains("&lt;script&gt;"));
+        assert!(drawn.contains("&amp;") && !drawn.contains('\u{1}'));
+    }
+
+    #[test]
+    fn a_film_has_the_size_that_is_asked_for() {
+        let style =
+            FigureStyle { size: "85x60mm".parse().ok(), titles: false, ..FigureStyle::default() };
+        let film = Film { title: "a title".to_string(), ..film(Vec::new()) };
+        let drawn = film.svg(&style).expect("the font");
+        assert!(drawn.contains("width=\"85.00mm\""), "{drawn}");
+        assert_eq!(drawn.matches("a title").count(), 1, "only as that of the document");
+    }
 }

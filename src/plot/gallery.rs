@@ -1,16 +1,16 @@
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use rayon::prelude::*;
 
-use super::name::{Stems, machine, setting};
+use super::name::{Stems, machine, policy, seed, setting};
 use super::number::grouped;
 use super::recorded::{RECORDED, waits_by_class};
 use super::shaken::{Improvements, over_copies, overall};
-use super::spread::{WaitFigure, waits};
+use super::spread::{WaitFigure, not_shown, waits};
 use super::waits::{AtLoad, waits_by_load};
 use super::{
-    Comparison, Figure, Improvement, Load, Order, PlotError, StrategyBar, StrategyBars, TieRow,
-    Ties, Waits, save,
+    Comparison, Figure, Improvement, Load, Order, PlotError, Plots, StrategyBar, StrategyBars,
+    TieRow, Ties, Waits, save,
 };
 use crate::experiment::{RunKey, RunResult};
 use crate::metrics::by_size::improvement;
@@ -19,16 +19,16 @@ use crate::topology::Topology;
 use crate::workload::unscaled_name;
 
 /// Saves a figure in a folder under a stem.
-type Picture = Box<dyn Fn(&Path, &str) -> Result<Vec<PathBuf>, PlotError> + Send + Sync>;
+type Picture = Box<dyn Fn(&Plots, &str) -> Result<Vec<PathBuf>, PlotError> + Send + Sync>;
 
 /// Parts of a file name, and the figure.
 type Named = (Vec<String>, Picture);
 
 fn named(parts: Vec<String>, figure: impl Figure + Send + Sync + 'static) -> Named {
-    (parts, Box::new(move |dir, stem| save(dir, stem, &figure)))
+    (parts, Box::new(move |plots, stem| save(plots, stem, &figure)))
 }
 
-/// Draws in the folder `dir` whatever applies to `results`, and returns the paths of all
+/// Draws in the folder of `plots` whatever applies to `results`, and returns the paths of all
 /// files:
 ///
 /// * for every run with a tie vector whose twin without one is there, its improvement by
@@ -36,24 +36,26 @@ fn named(parts: Vec<String>, figure: impl Figure + Send + Sync + 'static) -> Nam
 /// * for every trace, machine and scheduler with at least two strategies, these, and if the
 ///   schedule depends on them a comparison by several measures; strategies that fold jobs are not compared
 ///   by distances with others;
-/// * for every trace and machine, how waits and bounded slowdowns of jobs spread, if `of_jobs` has them;
+/// * for every trace, machine and scheduler, and for every trace and machine with several, how waits and bounded
+///   slowdowns of jobs spread, if `of_jobs` has them;
 /// * for every trace that runs at three loads or more, machine and scheduler, the wait against the load;
 /// * for every trace, machine and strategy under the scheduler `recorded` and others, mean waits by size;
 /// * all tie counts in one figure;
-/// * for every trace, machine and scheduler, the load.
+/// * for every trace, machine and scheduler, the load under its first strategy.
+///
+/// Of more strategies than the style has, those with the best values are shown, and the others counted.
 ///
 /// Of shaken traces, means over the copies are drawn with their 95 % intervals; load and ties are
 /// those of the traces as they are.
 ///
 /// Names say what is drawn, such as
-/// `improvement-by-size--KTH-SP2-1996-2--10x10--fcfs--mc1x1-2-13-20-6.svg`; cleaning
-/// policy and seed are in them where the results hold several. Same results, same files,
-/// byte for byte.
+/// `improvement-by-size--KTH-SP2-1996-2--10x10--fcfs--mc1x1-2-13-20-6.svg`, and do not depend on what else there is: a
+/// cleaning policy or a seed other than that of the default is in them. Same results, same files, byte for byte.
 ///
 /// # Errors
 /// The first [`PlotError`] of a figure that cannot be drawn or written.
 pub fn gallery(
-    dir: &Path,
+    plots: &Plots,
     results: &[RunResult],
     of_jobs: &[Waits],
 ) -> Result<Vec<PathBuf>, PlotError> {
@@ -66,7 +68,7 @@ pub fn gallery(
         }
         false => results,
     };
-    let album = Album::new(results);
+    let album = Album::new(results, plots.style().strategies);
     let mut pictures = album.improvements();
     pictures.extend(album.settings());
     pictures.extend(album.spreads(of_jobs));
@@ -82,8 +84,24 @@ pub fn gallery(
         })
         .collect();
     let paths: Result<Vec<Vec<PathBuf>>, PlotError> =
-        stemmed.par_iter().map(|(stem, picture)| picture(dir, stem)).collect();
+        stemmed.par_iter().map(|(stem, picture)| picture(plots, stem)).collect();
     Ok(paths?.into_iter().flatten().collect())
+}
+
+/// The strategy of a run, and which others of its setting have the same schedule, so that its load is theirs.
+fn of_schedule(run: &RunResult, group: &[&RunResult]) -> String {
+    let strategies: Vec<(String, bool)> = by_strategy(group)
+        .into_iter()
+        .map(|(name, runs)| (name, runs.iter().all(|other| other.series == run.series)))
+        .collect();
+    let alike = strategies.iter().filter(|(_, alike)| *alike).count();
+    let name = run.key.strategy();
+    match (strategies.len(), alike) {
+        (1, _) => name,
+        (all, alike) if all == alike => format!("{name}, as under all {all} strategies"),
+        (_, 0 | 1) => name,
+        (all, alike) => format!("{name}, as under {alike} of {all} strategies"),
+    }
 }
 
 /// Runs by strategy, in order of first appearance.
@@ -151,10 +169,12 @@ struct Album<'a> {
     shaken: Vec<&'a RunResult>,
     policies: bool,
     seeds: bool,
+    /// The most strategies of a figure.
+    most: usize,
 }
 
 impl<'a> Album<'a> {
-    fn new(results: &'a [RunResult]) -> Self {
+    fn new(results: &'a [RunResult], most: usize) -> Self {
         let differ = |same: fn(&RunKey, &RunKey) -> bool| {
             results.windows(2).any(|pair| !same(&pair[0].key, &pair[1].key))
         };
@@ -164,22 +184,21 @@ impl<'a> Album<'a> {
             shaken,
             policies: differ(|a, b| a.policy == b.policy),
             seeds: differ(|a, b| a.seed == b.seed),
+            most,
         }
     }
 
-    /// What kind of figure, of which trace, machine, scheduler and, if that differs, policy.
+    /// What kind of figure, of which trace, machine, scheduler and policy.
     fn parts(&self, kind: &str, key: &RunKey) -> Vec<String> {
         let setting = [kind, &key.trace, &key.topology, &key.scheduler];
         let mut parts: Vec<String> = setting.map(str::to_string).to_vec();
-        if self.policies {
-            parts.push(key.policy.clone());
-        }
+        parts.extend(policy(key));
         parts
     }
 
     fn subtitle(&self, key: &RunKey) -> Vec<String> {
         let mut subtitle = setting(key);
-        if self.policies {
+        if self.policies || policy(key).is_some() {
             subtitle.push(format!("policy {}", key.policy));
         }
         subtitle
@@ -228,9 +247,7 @@ impl<'a> Album<'a> {
             {
                 let mut parts = self.parts(kind, &run.key);
                 parts.push(run.key.strategy());
-                if self.seeds {
-                    parts.push(format!("seed-{}", run.key.seed));
-                }
+                parts.extend(seed(&run.key));
                 let (subtitle, changes) = (subtitle.clone(), changes.clone());
                 let half_widths = half_widths.clone();
                 let reach = [0.0; 2];
@@ -284,19 +301,21 @@ impl<'a> Album<'a> {
                     subtitle.push(FEWER.to_string());
                 }
                 subtitle.extend(copies.map(|copies| self.intervals(copies)));
+                let mut strategies = strategies;
+                strategies.sort_by(|a, b| a.mean_pairwise_l1.total_cmp(&b.mean_pairwise_l1));
+                subtitle.extend(not_shown(strategies.len().saturating_sub(self.most)));
+                strategies.truncate(self.most);
                 let figure = StrategyBars { subtitle, strategies };
                 pictures.push(named(self.parts("strategies", key), figure));
             }
             if group.len() >= 2 && group.iter().any(|run| run.metrics.system.is_some()) {
-                let figure = self.comparison(self.subtitle(key), &group);
+                let figure = self.comparison(self.subtitle(key), &group).truncated(self.most);
                 pictures.push(named(self.parts("comparison", key), figure));
             }
             if first.series.times.len() > 1 {
                 let utilization = first.metrics.schedule.utilization;
                 let mut subtitle = self.subtitle(key);
-                if first.metrics.system.is_some() {
-                    subtitle.push(key.strategy());
-                }
+                subtitle.push(of_schedule(first, &group));
                 let (series, processors) = (&first.series, first.processors);
                 let held = first.metrics.system.and_then(|system| system.slots_held_percent);
                 let machine = key.topology.parse::<Topology>().ok();
@@ -306,7 +325,10 @@ impl<'a> Album<'a> {
                         Load::of_slots(subtitle, series, machine.slots(), held / 100.0)
                     }
                 };
-                pictures.push(named(self.parts("load", key), figure));
+                let mut parts = self.parts("load", key);
+                parts.push(key.strategy());
+                parts.extend(seed(key));
+                pictures.push(named(parts, figure));
             }
         }
         pictures
@@ -314,7 +336,7 @@ impl<'a> Album<'a> {
 
     /// How waits and slowdowns of jobs spread.
     fn spreads(&self, of_jobs: &[Waits]) -> Vec<Named> {
-        let figures = waits(of_jobs, |key| self.subtitle(key));
+        let figures = waits(of_jobs, |key| self.subtitle(key), self.most);
         let named = |WaitFigure { kind, key, of_scheduler, spreads }: WaitFigure<'_>| {
             let mut parts = self.parts(kind, key);
             if !of_scheduler {
@@ -337,7 +359,8 @@ impl<'a> Album<'a> {
             let key = &log.key;
             let subtitle = vec![key.trace.clone(), machine(&key.topology), key.strategy()];
             let parts = ["waits-by-size", &key.trace, &key.topology, &key.strategy()];
-            let parts = parts.map(str::to_string).to_vec();
+            let mut parts = parts.map(str::to_string).to_vec();
+            parts.extend(policy(key).into_iter().chain(seed(key)));
             (beside.len() > 1).then(|| named(parts, waits_by_class(subtitle, &beside)))
         };
         self.results.iter().filter(|run| is_recorded(run)).filter_map(|run| of_log(run)).collect()
@@ -445,7 +468,7 @@ impl<'a> Album<'a> {
             }
             let copies = points.iter().flat_map(|at| &at.shaken).map(|run| run.key.copy).max();
             subtitle.extend(copies.map(|copies| self.intervals(u64::from(copies))));
-            let figure = waits_by_load(subtitle, &points)?;
+            let figure = waits_by_load(subtitle, &points, self.most)?;
             Some(named(self.parts("wait-by-load", &key), figure))
         };
         settings.into_iter().filter_map(figure).collect()

@@ -1,12 +1,14 @@
 use plotters::prelude::DrawingBackend;
 
 use super::chart::{Chart, Derived, Encoding, Formula, Holds, Layer, Mark as Shown, View};
-use super::header::header;
+use super::header::Head;
+use super::look::Page;
 use super::machine::colour_of;
-use super::panel::{BOTTOM_ROOM, LEFT_ROOM, Panel};
-use super::scale::Scale;
-use super::style::{BLUE, INK, MARGIN, PAGE, TICK, WHITE};
+use super::panel::Panel;
+use super::scale::{Scale, Tick};
+use super::style::{AXIS_LINE, BLUE, GRID, INK, TICK, WHITE};
 use super::{Align, Canvas, Figure, PlotError, Table, Text};
+use crate::import::civil;
 
 /// Who held which processors when: processors from below upwards, time to the right, a bar for each
 /// job and run of processors. A job has the colour that it has in a [`MachineMap`](super::MachineMap).
@@ -16,8 +18,11 @@ pub struct Gantt {
     pub title: String,
     /// What else a reader must know.
     pub subtitle: Vec<String>,
-    /// First and last second.
+    /// First and last second of the trace.
     pub window: [i64; 2],
+    /// Second 0 of the trace in seconds since 1970 began, both in the local time of the log; `None` if that is not
+    /// known: then the axis has no dates.
+    pub epoch: Option<i64>,
     /// Processors.
     pub processors: usize,
     /// In what order they lie.
@@ -66,26 +71,77 @@ impl Gantt {
     }
 }
 
+/// Distances of dates on an axis, in seconds.
+const STEPS: [i64; 16] = [
+    60, 300, 600, 1800, 3600, 7200, 10_800, 21_600, 43_200, 86_400, 172_800, 604_800, 1_209_600,
+    2_419_200, 9_676_800, 31_449_600,
+];
+const DAY: i64 = 86_400;
+/// The most dates on an axis.
+const DATES: i64 = 12;
+
+/// A second since 1970 began as the day `1996-09-23` and the time `12:00`.
+fn clock(local: i64) -> (String, String) {
+    let (year, month, day) = civil(local.div_euclid(DAY));
+    let minute = local.rem_euclid(DAY) / 60;
+    (format!("{year}-{month:02}-{day:02}"), format!("{:02}:{:02}", minute / 60, minute % 60))
+}
+
+impl Gantt {
+    /// Dates on an axis that counts so many seconds as one, as many as have room, and its title; `None` if they are
+    /// not known.
+    fn dates(&self, panel: &Panel, seconds: f64) -> Result<Option<(Vec<Tick>, String)>, PlotError> {
+        let Some(epoch) = self.epoch else { return Ok(None) };
+        let [from, until] = self.window.map(|at| at.saturating_add(epoch));
+        for step in STEPS {
+            if (until - from) / step > DATES {
+                continue;
+            }
+            let tick = |local: i64| {
+                let (day, time) = clock(local);
+                let label = if step >= DAY { day } else { format!("{} {time}", &day[5..]) };
+                Tick { value: (local - epoch) as f64 / seconds, label }
+            };
+            let first = from.div_euclid(step) + i64::from(from.rem_euclid(step) > 0);
+            let ticks: Vec<Tick> =
+                (first..=until.div_euclid(step)).map(|at| tick(at * step)).collect();
+            if panel.crowded(&ticks)? && step < STEPS[STEPS.len() - 1] {
+                continue;
+            }
+            let title = match step >= DAY {
+                true => "Date, in the local time of the log".to_string(),
+                false => format!("Date and local time of the log, from {}", clock(from).0),
+            };
+            return Ok(Some((panel.thinned(&ticks)?, title)));
+        }
+        Ok(None)
+    }
+}
+
 impl Figure for Gantt {
-    fn height(&self) -> f64 {
+    fn head(&self) -> Head {
+        Head::new(&self.title, &self.subtitle)
+    }
+
+    fn usual_height(&self, _: &Page) -> f64 {
         720.0
     }
 
     fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), PlotError> {
-        let top = header(canvas, &self.title, &self.subtitle, &[])? + 4.0;
+        let top = self.head().draw(canvas)? + 4.0;
         let [from, until] = self.window;
         let (_, seconds) = unit(until - from);
         let [(x, x_title), (y, y_title)] = self.axes();
         let time = |at: i64| at.clamp(from, until) as f64 / seconds;
-        let panel = Panel {
-            left: LEFT_ROOM,
-            top,
-            right: PAGE.0 - MARGIN,
-            bottom: self.height() - BOTTOM_ROOM,
-            x,
-            y,
-        };
-        panel.grid_x(canvas)?;
+        let panel = Panel::of_page(canvas, top, [x, y], [&x_title, &y_title])?;
+        let dates = self.dates(&panel, seconds)?;
+        match &dates {
+            None => panel.grid_x(canvas)?,
+            Some((ticks, _)) => ticks.iter().try_for_each(|tick| {
+                let x = panel.at_x(tick.value);
+                canvas.line(&[(x, panel.top), (x, panel.bottom)], AXIS_LINE, GRID)
+            })?,
+        }
         // Between bars a hair of the page, where they are large enough for it.
         let row = (panel.bottom - panel.top) / self.processors.max(1) as f64;
         let hair = if row >= 3.0 { 0.5 } else { 0.0 };
@@ -104,7 +160,10 @@ impl Figure for Gantt {
             }
         }
         panel.axis_left(canvas, &y_title)?;
-        panel.axis_bottom(canvas, &x_title)
+        match dates {
+            None => panel.axis_bottom(canvas, &x_title),
+            Some((ticks, title)) => panel.axis_bottom_with(canvas, &ticks, &title),
+        }
     }
 
     fn table(&self) -> Table {
@@ -141,5 +200,30 @@ impl Figure for Gantt {
             }],
             ..Chart::default()
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plot::save::svg;
+    use crate::plot::style::register;
+
+    #[test]
+    fn the_axis_has_dates_where_the_log_says_when_it_begins() {
+        register().expect("the font");
+        // 1996-09-23 00:00.
+        let epoch = Some(843_436_800);
+        let gantt = Gantt { window: [3600, 90_000], processors: 4, epoch, ..Gantt::default() };
+        let drawn = svg(&gantt).expect("drawn");
+        for words in
+            ["09-23 06:00", "09-24 00:00", "Date and local time of the log, from 1996-09-23"]
+        {
+            assert!(drawn.contains(words), "{words}");
+        }
+        let weeks = Gantt { window: [0, 20 * DAY], ..gantt.clone() };
+        assert!(svg(&weeks).expect("drawn").contains("1996-09-2"));
+        let without = svg(&Gantt { epoch: None, ..gantt }).expect("drawn");
+        assert!(without.contains("Time of the trace (h)") && !without.contains("1996"));
     }
 }

@@ -1,6 +1,7 @@
 use plotters::prelude::DrawingBackend;
 
-use super::style::{Colour, INK, MARGIN, MUTED, PAGE, SUBTITLE, TICK, TITLE, WHITE};
+use super::look::Page;
+use super::style::{Colour, INK, MARGIN, MUTED, SUBTITLE, TICK, TITLE, WHITE};
 use super::{Align, Canvas, PlotError, Text};
 
 /// What a legend shows beside a label.
@@ -18,6 +19,12 @@ pub enum Mark {
     Dashes(Colour),
     /// A thick line.
     Thick(Colour),
+    /// A disc.
+    Disc(Colour),
+    /// A circle.
+    Circle(Colour),
+    /// A triangle.
+    Triangle(Colour),
     /// A number.
     Number(Colour),
 }
@@ -25,7 +32,12 @@ pub enum Mark {
 impl Mark {
     fn width(self) -> f64 {
         match self {
-            Mark::Box(_) | Mark::Cross(_) | Mark::Number(_) => 12.0,
+            Mark::Box(_)
+            | Mark::Cross(_)
+            | Mark::Number(_)
+            | Mark::Disc(_)
+            | Mark::Circle(_)
+            | Mark::Triangle(_) => 12.0,
             Mark::Line(_) | Mark::Ring(_) | Mark::Thick(_) => 22.0,
             // Three dashes.
             Mark::Dashes(_) => 25.0,
@@ -37,37 +49,94 @@ impl Mark {
 const MARK_GAP: f64 = 7.0;
 const ENTRY_GAP: f64 = 24.0;
 
-/// Draws a title, below it the parts of a subtitle, and a legend, each wrapped where the
-/// page ends. Returns where the figure below may begin.
-pub fn header<DB: DrawingBackend>(
-    canvas: &Canvas<DB>,
-    title: &str,
-    subtitle: &[String],
-    legend: &[(Mark, String)],
-) -> Result<f64, PlotError> {
-    let mut y = 34.0;
-    canvas.text(title, (MARGIN, y), Text::of_size(TITLE).bold())?;
-    y += 4.0;
-    let look = Text::of_size(SUBTITLE).colour(MUTED);
-    for line in wrapped(subtitle, look)? {
-        y += 22.0;
-        canvas.text(&line, (MARGIN, y), look)?;
+/// Least distance of the first line from the upper edge, and room below the last one.
+const FIRST: f64 = 20.0;
+const BELOW: f64 = 24.0;
+
+/// What stands above a figure: a title, the parts of a subtitle, and a legend, each wrapped where the page ends.
+#[derive(Clone, Debug, Default)]
+pub struct Head {
+    title: String,
+    subtitle: Vec<String>,
+    legend: Vec<(Mark, String)>,
+}
+
+/// A head with everything in its place.
+struct Laid {
+    title: Vec<(f64, String)>,
+    subtitle: Vec<(f64, String)>,
+    legend: Vec<(f64, f64, Mark, String)>,
+    /// Where the figure below may begin.
+    bottom: f64,
+}
+
+impl Head {
+    /// A title with a subtitle and without a legend.
+    pub fn new(title: &str, subtitle: &[String]) -> Self {
+        Self { title: title.to_string(), subtitle: subtitle.to_vec(), legend: Vec::new() }
     }
-    if !legend.is_empty() {
-        y += 28.0;
-        let (mut x, look) = (MARGIN, Text::of_size(TICK).colour(INK));
-        for (mark, label) in legend {
-            let label_at = mark.width() + MARK_GAP;
-            let width = label_at + look.width(label)?;
-            if x > MARGIN && x + width > PAGE.0 - MARGIN {
-                (x, y) = (MARGIN, y + 21.0);
+
+    /// The same with a legend.
+    pub fn legend(self, legend: impl IntoIterator<Item = (Mark, String)>) -> Self {
+        Self { legend: legend.into_iter().collect(), ..self }
+    }
+
+    /// Height on a page.
+    pub(super) fn height(&self, page: &Page) -> Result<f64, PlotError> {
+        Ok(self.laid(page.width, page.titles)?.bottom)
+    }
+
+    fn laid(&self, width: f64, titles: bool) -> Result<Laid, PlotError> {
+        let room = width - 2.0 * MARGIN;
+        let (mut title, mut subtitle, mut legend) = (Vec::new(), Vec::new(), Vec::new());
+        let mut y = 0.0;
+        if titles && !self.title.is_empty() {
+            for line in broken(&self.title, Text::of_size(TITLE).bold(), room)? {
+                y = if y == 0.0 { 34.0 } else { y + 26.0 };
+                title.push((y, line));
             }
-            draw_mark(canvas, *mark, x, y)?;
-            canvas.text(label, (x + label_at, y), look)?;
-            x += width + ENTRY_GAP;
+            y += 4.0;
         }
+        if titles {
+            for line in wrapped(&self.subtitle, Text::of_size(SUBTITLE), room)? {
+                y = if y == 0.0 { FIRST } else { y + 22.0 };
+                subtitle.push((y, line));
+            }
+        }
+        if !self.legend.is_empty() {
+            y = if y == 0.0 { FIRST } else { y + 28.0 };
+            let (mut x, look) = (MARGIN, Text::of_size(TICK));
+            for (mark, label) in &self.legend {
+                let before = mark.width() + MARK_GAP;
+                let label = shortened(label, look, room - before)?;
+                let needed = before + look.width(&label)?;
+                if x > MARGIN && x + needed > width - MARGIN {
+                    (x, y) = (MARGIN, y + 21.0);
+                }
+                legend.push((x, y, *mark, label));
+                x += needed + ENTRY_GAP;
+            }
+        }
+        let bottom = if y == 0.0 { FIRST } else { y + BELOW };
+        Ok(Laid { title, subtitle, legend, bottom })
     }
-    Ok(y + 28.0)
+
+    /// Draws it. Returns where the figure below may begin.
+    pub(super) fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<f64, PlotError> {
+        let laid = self.laid(canvas.width(), canvas.has_titles())?;
+        for (y, line) in &laid.title {
+            canvas.text(line, (MARGIN, *y), Text::of_size(TITLE).bold())?;
+        }
+        for (y, line) in &laid.subtitle {
+            canvas.text(line, (MARGIN, *y), Text::of_size(SUBTITLE).colour(MUTED))?;
+        }
+        for (x, y, mark, label) in &laid.legend {
+            draw_mark(canvas, *mark, *x, *y)?;
+            let at = (x + mark.width() + MARK_GAP, *y);
+            canvas.text(label, at, Text::of_size(TICK).colour(INK))?;
+        }
+        Ok(laid.bottom)
+    }
 }
 
 fn draw_mark<DB: DrawingBackend>(
@@ -93,6 +162,12 @@ fn draw_mark<DB: DrawingBackend>(
         }
         Mark::Dashes(colour) => canvas.dashes((x, y), (x + width, y), 1.5, colour),
         Mark::Thick(colour) => canvas.rectangle((x, y - 1.75), (x + width, y + 1.75), colour),
+        Mark::Disc(colour) => canvas.disc((middle, y), 3.5, colour),
+        Mark::Circle(colour) => {
+            canvas.disc((middle, y), 3.5, colour)?;
+            canvas.disc((middle, y), 2.0, WHITE)
+        }
+        Mark::Triangle(colour) => canvas.polygon(&triangle((middle, y), 5.0, (0.0, -1.0)), colour),
         Mark::Number(colour) => {
             let look = Text::of_size(TICK).bold().align(Align::Centre);
             canvas.text("3", (middle, y), look.colour(colour))
@@ -100,39 +175,61 @@ fn draw_mark<DB: DrawingBackend>(
     }
 }
 
-/// Parts joined by dots into lines that fit the page. A part that is wider than the page is broken at blanks.
-fn wrapped(parts: &[String], look: Text) -> Result<Vec<String>, PlotError> {
+/// The corners of a triangle around a point, which points in a direction of length 1.
+pub(super) fn triangle((x, y): (f64, f64), size: f64, (dx, dy): (f64, f64)) -> [(f64, f64); 3] {
+    [
+        (x + size * dx, y + size * dy),
+        (x - size * (dx + dy) * 0.8, y - size * (dy - dx) * 0.8),
+        (x - size * (dx - dy) * 0.8, y - size * (dy + dx) * 0.8),
+    ]
+}
+
+/// Parts joined by dots into lines of a width. A part that is wider is broken at blanks.
+fn wrapped(parts: &[String], look: Text, room: f64) -> Result<Vec<String>, PlotError> {
     let mut lines: Vec<String> = Vec::new();
     for part in parts {
         if let Some(line) = lines.last_mut() {
             let joined = format!("{line} \u{B7} {part}");
-            if look.width(&joined)? <= PAGE.0 - 2.0 * MARGIN {
+            if look.width(&joined)? <= room {
                 *line = joined;
                 continue;
             }
         }
-        lines.extend(broken(part, look)?);
+        lines.extend(broken(part, look, room)?);
     }
     Ok(lines)
 }
 
-/// A part in lines that fit the page, as far as breaks at blanks do it.
-fn broken(part: &str, look: Text) -> Result<Vec<String>, PlotError> {
-    if look.width(part)? <= PAGE.0 - 2.0 * MARGIN {
-        return Ok(vec![part.to_string()]);
+/// A text in lines of a width, broken at blanks; a word that is wider is cut in its middle.
+pub(super) fn broken(text: &str, look: Text, room: f64) -> Result<Vec<String>, PlotError> {
+    if look.width(text)? <= room {
+        return Ok(vec![text.to_string()]);
     }
     let mut lines: Vec<String> = Vec::new();
-    for word in part.split_whitespace() {
+    for word in text.split_whitespace() {
         if let Some(line) = lines.last_mut() {
             let joined = format!("{line} {word}");
-            if look.width(&joined)? <= PAGE.0 - 2.0 * MARGIN {
+            if look.width(&joined)? <= room {
                 *line = joined;
                 continue;
             }
         }
-        lines.push(word.to_string());
+        lines.push(shortened(word, look, room)?);
     }
     Ok(lines)
+}
+
+/// A text cut in the middle to a width.
+pub(super) fn shortened(text: &str, look: Text, room: f64) -> Result<String, PlotError> {
+    let chars: Vec<char> = text.chars().collect();
+    let mut kept = chars.len();
+    let mut text = text.to_string();
+    while kept > 2 && look.width(&text)? > room {
+        kept -= 1;
+        let (head, tail) = (kept.div_ceil(2), kept / 2);
+        text = chars[..head].iter().chain(&['…']).chain(&chars[chars.len() - tail..]).collect();
+    }
+    Ok(text)
 }
 
 #[cfg(test)]
@@ -146,13 +243,39 @@ mod tests {
         let look = Text::of_size(SUBTITLE);
         let long = "links that leave a processor; ".repeat(12).trim_end().to_string();
         let parts = ["KTH-SP2, 10x10".to_string(), long.clone(), "the end".to_string()];
-        let lines = wrapped(&parts, look).expect("the font");
+        let room = Page::default().width - 2.0 * MARGIN;
+        let lines = wrapped(&parts, look, room).expect("the font");
         assert!(lines.len() > 3, "{lines:?}");
         for line in &lines {
-            assert!(look.width(line).expect("the font") <= PAGE.0 - 2.0 * MARGIN, "{line}");
+            assert!(look.width(line).expect("the font") <= room, "{line}");
         }
         // Nothing is lost, and what follows stands behind the rest of it.
         assert_eq!(lines[0], parts[0]);
         assert_eq!(lines[1..].join(" "), format!("{long} \u{B7} the end"));
+    }
+
+    #[test]
+    fn a_column_has_all_of_a_head_within_its_edges() {
+        register().expect("the font");
+        let long =
+            "KTH-SP2-1996-2.1-cln on torus[x]:16x24, conservative, shuffled-row-major-best-fit";
+        let parts = [long.to_string(), "x".repeat(90), "the end".to_string()];
+        let legend = ["short".to_string(), "y".repeat(90)].map(|name| (Mark::Box(INK), name));
+        let head = Head::new(long, &parts).legend(legend);
+        let laid = head.laid(406.0, true).expect("the font");
+        let within = |x: f64, line: &str, look: Text| {
+            let end = x + look.width(line).expect("the font");
+            assert!(end <= 406.0 - MARGIN + 0.5, "{line} ends at {end}");
+        };
+        laid.title.iter().for_each(|(_, line)| within(MARGIN, line, Text::of_size(TITLE).bold()));
+        laid.subtitle.iter().for_each(|(_, line)| within(MARGIN, line, Text::of_size(SUBTITLE)));
+        let label = |x: f64, mark: Mark| x + mark.width() + MARK_GAP;
+        for (x, _, mark, line) in &laid.legend {
+            within(label(*x, *mark), line, Text::of_size(TICK));
+        }
+        let without = head.laid(406.0, false).expect("the font");
+        assert!(without.title.is_empty() && without.subtitle.is_empty());
+        assert_eq!(without.legend.len(), 2);
+        assert!(without.bottom < laid.bottom);
     }
 }

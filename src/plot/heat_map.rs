@@ -1,11 +1,11 @@
 use plotters::prelude::DrawingBackend;
 
 use super::chart::{Chart, Encoding, Holds, Layer, Mark as Shown, View};
-use super::header::header;
+use super::header::{Head, shortened};
 use super::number::significant;
-use super::panel::{BOTTOM_ROOM, LEFT_ROOM, Panel};
+use super::panel::{LEFT_ROOM, Panel, bottom_room};
 use super::scale::Scale;
-use super::style::{AXIS_LINE, GRID, INK, LABEL, MUTED, PAGE, TICK, WHITE, sequential};
+use super::style::{AXIS_LINE, GRID, INK, LABEL, MUTED, TICK, WHITE, sequential};
 use super::{Align, Canvas, Figure, PlotError, Table, Text};
 
 /// A matrix of values as coloured cells, with a colour bar.
@@ -55,8 +55,12 @@ const BAR_WIDTH: f64 = 22.0;
 const SEAM: f64 = 0.5;
 
 impl Figure for HeatMap {
+    fn head(&self) -> Head {
+        Head::new(&self.title, &self.subtitle)
+    }
+
     fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), PlotError> {
-        let top = header(canvas, &self.title, &self.subtitle, &[])?;
+        let top = self.head().draw(canvas)?;
         let colours = self.colours();
         let look = Text::of_size(TICK).align(Align::Right);
         let mut widest: f64 = 0.0;
@@ -64,10 +68,10 @@ impl Figure for HeatMap {
             widest = widest.max(look.width(label)?);
         }
         let panel = Panel {
-            left: (widest + 56.0).clamp(LEFT_ROOM, PAGE.0 / 3.0),
+            left: (widest + 56.0).clamp(LEFT_ROOM, canvas.width() / 3.0),
             top,
-            right: PAGE.0 - BAR_ROOM,
-            bottom: self.height() - BOTTOM_ROOM,
+            right: canvas.width() - BAR_ROOM,
+            bottom: canvas.height() - bottom_room(&self.x_title, canvas.width())?,
             x: Scale::linear(0.0, self.columns.len().max(1) as f64),
             y: Scale::linear(0.0, self.rows.len().max(1) as f64),
         };
@@ -154,14 +158,17 @@ impl HeatMap {
         let every = |room: f64, all: f64, count: usize| {
             (room * count as f64 / all).ceil().max(1.0) as usize
         };
-        let step = every(widest + 10.0, panel.right - panel.left, self.columns.len());
+        let wide = panel.right - panel.left;
+        let step = every(widest + 10.0, wide, self.columns.len());
         for (column, label) in self.columns.iter().enumerate().step_by(step) {
-            canvas.text(label, (panel.at_x(column as f64 + 0.5), panel.bottom + 15.0), look)?;
+            let label = shortened(label, look, wide)?;
+            canvas.text(&label, (panel.at_x(column as f64 + 0.5), panel.bottom + 15.0), look)?;
         }
         let look = look.align(Align::Right);
         let step = every(TICK + 4.0, panel.bottom - panel.top, self.rows.len());
         for (row, label) in self.rows.iter().enumerate().step_by(step) {
-            canvas.text(label, (panel.left - 8.0, panel.at_y(row as f64 + 0.5)), look)?;
+            let label = shortened(label, look, panel.left - 8.0 - 32.0)?;
+            canvas.text(&label, (panel.left - 8.0, panel.at_y(row as f64 + 0.5)), look)?;
         }
         panel.title_bottom(canvas, &self.x_title)?;
         // Left of the labels, however long they are.
@@ -171,7 +178,8 @@ impl HeatMap {
         }
         let left = (panel.left - 8.0 - widest - 18.0).max(14.0);
         let look = Text::of_size(LABEL).align(Align::Centre).upwards();
-        canvas.text(&self.y_title, (left, (panel.top + panel.bottom) / 2.0), look)
+        let title = shortened(&self.y_title, look, panel.bottom - panel.top + 40.0)?;
+        canvas.text(&title, (left, (panel.top + panel.bottom) / 2.0), look)
     }
 }
 
@@ -207,5 +215,6 @@ pub(super) fn draw_bar<DB: DrawingBackend>(
         canvas.text(&tick.label, (bar.right + 8.0, y), Text::of_size(TICK))?;
     }
     let look = Text::of_size(TICK).align(Align::Centre).upwards();
-    canvas.text(title, (PAGE.0 - 24.0, (bar.top + bar.bottom) / 2.0), look)
+    let title = &shortened(title, look, bar.bottom - bar.top + 40.0)?;
+    canvas.text(title, (canvas.width() - 24.0, (bar.top + bar.bottom) / 2.0), look)
 }

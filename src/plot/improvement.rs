@@ -1,11 +1,11 @@
 use plotters::prelude::DrawingBackend;
 
 use super::chart::{Chart, Encoding, Holds, Layer, Mark as Shown, View};
-use super::header::{Mark, header};
+use super::header::{Head, Mark};
 use super::number::grouped;
-use super::panel::{BOTTOM_ROOM, LEFT_ROOM, Panel, RIGHT_ROOM};
+use super::panel::{Panel, RIGHT_ROOM};
 use super::scale::Scale;
-use super::style::{AXIS_LINE, BLUE, INK, VERMILION, WHITE};
+use super::style::{AXIS_LINE, BLUE, Colour, INK, MUTED, VERMILION, WHITE};
 use super::{Canvas, Figure, PlotError, Table};
 use crate::metrics::SizeChange;
 
@@ -111,6 +111,22 @@ impl Improvement {
 const Y_TITLE: &str = "Improvement of mean pairwise L₁ (%)";
 const JOBS: &str = "Jobs of the size";
 
+/// Radius of the mark of a size that does not change.
+const UNCHANGED: f64 = 3.5;
+
+fn is_unchanged(change: &SizeChange) -> bool {
+    change.fixed || change.improvement_percent == 0.0
+}
+
+/// Whether a single job decides the bar of a size.
+fn is_single(change: &SizeChange) -> bool {
+    change.jobs == 1
+}
+
+fn pale(colour: Colour) -> Colour {
+    colour.towards(WHITE, 0.6)
+}
+
 /// The ends of a change's interval, which are the change where it has none.
 fn ends((change, half): (&SizeChange, Option<f64>)) -> [f64; 2] {
     let half = half.unwrap_or(0.0);
@@ -118,27 +134,35 @@ fn ends((change, half): (&SizeChange, Option<f64>)) -> [f64; 2] {
 }
 
 impl Figure for Improvement {
-    fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), PlotError> {
-        let legend = [
-            (Mark::Box(BLUE), "closer together (left axis)".to_string()),
-            (Mark::Box(VERMILION), "farther apart (left axis)".to_string()),
-            (Mark::Cross(INK), "jobs of the size (right axis)".to_string()),
+    fn head(&self) -> Head {
+        let any = |is: &dyn Fn(&SizeChange) -> bool| self.changes.iter().any(is);
+        let shown = [
+            (true, Mark::Box(BLUE), "closer together (left axis)"),
+            (true, Mark::Box(VERMILION), "farther apart (left axis)"),
+            (
+                any(&|c| is_single(c) && !is_unchanged(c)),
+                Mark::Box(pale(BLUE)),
+                "pale: a single job",
+            ),
+            (any(&|c| is_unchanged(c) && !c.fixed), Mark::Disc(MUTED), "no change"),
+            (any(&|c| c.fixed), Mark::Circle(MUTED), "cannot change"),
+            (true, Mark::Cross(INK), "jobs of the size (right axis)"),
         ];
-        let top = header(canvas, self.title(), &self.words(), &legend)?;
+        let shown = shown.into_iter().filter(|entry| entry.0);
+        Head::new(self.title(), &self.words())
+            .legend(shown.map(|(_, mark, words)| (mark, words.to_string())))
+    }
 
+    fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), PlotError> {
+        let top = self.head().draw(canvas)?;
         let percent = |c: &SizeChange| c.improvement_percent;
         let [x, y, jobs] = self.scales();
         let mut xs: Vec<f64> = self.changes.iter().map(|c| self.x(c)).collect();
         xs.sort_by(f64::total_cmp);
         let last = xs.last().copied().unwrap_or(1.0);
-        let panel = Panel {
-            left: LEFT_ROOM,
-            top,
-            right: super::style::PAGE.0 - RIGHT_ROOM,
-            bottom: self.height() - BOTTOM_ROOM,
-            x,
-            y,
-        };
+        let titles = [self.across().1, Y_TITLE];
+        let panel = Panel::of_page(canvas, top, [x, y], titles)?;
+        let panel = Panel { right: canvas.width() - RIGHT_ROOM, ..panel };
         let gap = xs.windows(2).map(|pair| pair[1] - pair[0]).fold(last.max(1.0), f64::min);
         let half = ((panel.at_x(gap) - panel.at_x(0.0)) * 0.35).clamp(0.8, 9.0);
 
@@ -146,7 +170,8 @@ impl Figure for Improvement {
         for change in &self.changes {
             let (x, y) = panel.at(self.x(change), percent(change));
             let colour = if percent(change) < 0.0 { VERMILION } else { BLUE };
-            if percent(change) != 0.0 {
+            let colour = if is_single(change) { pale(colour) } else { colour };
+            if !is_unchanged(change) {
                 canvas.rectangle((x - half, panel.at_y(0.0)), (x + half, y), colour)?;
             }
         }
@@ -161,6 +186,14 @@ impl Figure for Improvement {
             AXIS_LINE,
             INK,
         )?;
+        // A size without jobs has no mark; one that does not change has one.
+        for change in self.changes.iter().filter(|change| is_unchanged(change)) {
+            let centre = panel.at(self.x(change), 0.0);
+            canvas.disc(centre, UNCHANGED, MUTED)?;
+            if change.fixed {
+                canvas.disc(centre, UNCHANGED - 1.5, WHITE)?;
+            }
+        }
         // All white edges first, so that none covers a neighbour's cross.
         for (arm, half, colour) in [(5.0, 1.75, WHITE), (4.0, 0.75, INK)] {
             for change in &self.changes {

@@ -3,11 +3,11 @@
 use plotters::prelude::DrawingBackend;
 
 use super::number::grouped;
-use super::style::{Colour, INK, MARGIN, PAGE, TICK};
+use super::style::{Colour, INK, MARGIN, TICK};
 use super::{Canvas, PlotError, Text};
 
-/// Entries side by side, and the most lines.
-const ACROSS: usize = 5;
+/// Width of an entry, and the most lines above a map.
+pub const ENTRY: f64 = 175.0;
 const LINES: usize = 4;
 /// Between lines.
 const LINE: f64 = 21.0;
@@ -28,36 +28,58 @@ pub struct Entry {
 pub struct Legend {
     entries: Vec<Entry>,
     more: usize,
+    /// Entries side by side.
+    across: usize,
 }
 
 impl Legend {
-    /// Those that have room, the largest first.
-    pub fn of(mut entries: Vec<Entry>) -> Self {
+    /// Those that have room on a page of a width, the largest first.
+    pub fn of(mut entries: Vec<Entry>, width: f64) -> Self {
+        let across = (((width - 2.0 * MARGIN) / ENTRY) as usize).max(1);
+        Self::in_lines(&mut entries, across, LINES)
+    }
+
+    /// Those that have room in one column of a height, the largest first.
+    pub fn column(mut entries: Vec<Entry>, height: f64) -> Self {
+        Self::in_lines(&mut entries, 1, ((height / LINE) as usize).max(2))
+    }
+
+    fn in_lines(entries: &mut Vec<Entry>, across: usize, lines: usize) -> Self {
         entries.sort_by_key(|entry| (std::cmp::Reverse(entry.processors), entry.job));
         let all = entries.len();
-        if all > ACROSS * LINES {
+        if all > across * lines {
             // The last place says how many more.
-            entries.truncate(ACROSS * LINES - 1);
+            entries.truncate(across * lines - 1);
         }
         let more = all - entries.len();
-        Self { entries, more }
+        Self { entries: std::mem::take(entries), more, across }
     }
 
     /// Its height in points; 0 if there is no entry.
     pub fn height(&self) -> f64 {
         let places = self.entries.len() + usize::from(self.more > 0);
-        match places.div_ceil(ACROSS) {
+        match places.div_ceil(self.across.max(1)) {
             0 => 0.0,
             lines => LINE * lines as f64 + 10.0,
         }
     }
 
-    /// Draws it below a header that ends at `top`.
-    pub fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>, top: f64) -> Result<(), PlotError> {
+    /// Whether there is no entry.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// Draws it from the middle of its first line at the left on.
+    pub fn draw<DB: DrawingBackend>(
+        &self,
+        canvas: &Canvas<DB>,
+        (left, top): (f64, f64),
+    ) -> Result<(), PlotError> {
         let look = Text::of_size(TICK).colour(INK);
-        let wide = (PAGE.0 - 2.0 * MARGIN) / ACROSS as f64;
+        let across = self.across.max(1);
+        let wide = (canvas.width() - MARGIN - left) / across as f64;
         let at = |place: usize| {
-            (MARGIN + (place % ACROSS) as f64 * wide, top + (place / ACROSS) as f64 * LINE)
+            (left + (place % across) as f64 * wide, top + (place / across) as f64 * LINE)
         };
         for (place, entry) in self.entries.iter().enumerate() {
             let (x, y) = at(place);

@@ -1,7 +1,7 @@
 use plotters::prelude::DrawingBackend;
 
 use super::chart::{Chart, Encoding, Holds, Layer, Mark as Shown, View};
-use super::header::{Mark, header};
+use super::header::{Head, Mark};
 use super::panel::Panel;
 use super::scale::Scale;
 use super::style::{AXIS_LINE, Colour, DATA_LINE, PALETTE, WHITE};
@@ -72,11 +72,23 @@ impl Lines {
         let all = || self.lines.iter().flat_map(|line| self.points(line));
         [
             covering(all().map(|point| point.x), self.log_x, 8, false),
-            covering(all().flat_map(Point::ys), self.log_y, 7, true),
+            self.y_scale(&all().flat_map(Point::ys).collect::<Vec<_>>()),
         ]
     }
 
-    fn points<'a>(&'a self, line: &'a Line) -> impl Iterator<Item = Point> + 'a {
+    /// The y axis. Of percent it goes from 0 to 100, if no value is beyond.
+    fn y_scale(&self, values: &[f64]) -> Scale {
+        let scale = covering(values.iter().copied(), self.log_y, 7, true);
+        let inside = |values: &[Point]| values.iter().all(|at| (0.0..=100.0).contains(&at.y));
+        let is_share = self.y_title.ends_with("(%)") && !self.log_y;
+        let shown = |line: &Line| self.points(line).collect::<Vec<_>>();
+        match is_share && self.lines.iter().all(|line| inside(&shown(line))) {
+            true => Scale::stepped(0.0, 100.0, 20.0),
+            false => scale,
+        }
+    }
+
+    pub(super) fn points<'a>(&'a self, line: &'a Line) -> impl Iterator<Item = Point> + 'a {
         line.points.iter().copied().filter(|point| self.fits(point))
     }
 }
@@ -111,12 +123,22 @@ fn ringed(i: usize) -> bool {
 }
 
 impl Lines {
-    /// Title, subtitle and legend; returns where they end.
-    pub(super) fn header<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<f64, PlotError> {
-        let mark = |i: usize| if ringed(i) { Mark::Ring(colour(i)) } else { Mark::Line(colour(i)) };
-        let entry = |(i, line): (usize, &Line)| (mark(i), line.name.clone());
-        let legend: Vec<_> = self.lines.iter().enumerate().map(entry).collect();
-        header(canvas, &self.title, &self.subtitle, &legend)
+    /// Lines that lie on each other, by the first of them; those that have no point.
+    fn legend(&self) -> (Vec<Vec<usize>>, Vec<&str>) {
+        let (mut seen, mut empty): (Vec<Vec<usize>>, Vec<&str>) = (Vec::new(), Vec::new());
+        for (i, line) in self.lines.iter().enumerate() {
+            let points = |line| self.points(line).map(|at| (at.x, at.y)).collect::<Vec<_>>();
+            let own = points(line);
+            if own.is_empty() {
+                empty.push(&line.name);
+                continue;
+            }
+            match seen.iter_mut().find(|alike| points(&self.lines[alike[0]]) == own) {
+                Some(alike) => alike.push(i),
+                None => seen.push(vec![i]),
+            }
+        }
+        (seen, empty)
     }
 
     /// The lines on a panel of these [`scales`](Self::scales), with its grid and the axis on the left.
@@ -128,9 +150,16 @@ impl Lines {
         panel.grid_x(canvas)?;
         panel.grid_y(canvas)?;
         panel.axis_left(canvas, &self.y_title)?;
-        for (i, line) in self.lines.iter().enumerate() {
+        // Of lines that lie on each other the first, whose colour is in the legend.
+        let seen = self.legend().0.into_iter().map(|alike| (alike[0], &self.lines[alike[0]]));
+        for (i, line) in seen {
             let at: Vec<_> = self.points(line).map(|point| panel.at(point.x, point.y)).collect();
-            canvas.line(&at, DATA_LINE, colour(i))?;
+            match ringed(i) && self.plain {
+                true => at
+                    .windows(2)
+                    .try_for_each(|pair| canvas.dashes(pair[0], pair[1], DATA_LINE, colour(i)))?,
+                false => canvas.line(&at, DATA_LINE, colour(i))?,
+            }
             for point in self.points(line) {
                 error_bar(canvas, panel, point, colour(i))?;
             }
@@ -154,9 +183,29 @@ impl Lines {
 }
 
 impl Figure for Lines {
+    /// Each line has its entry: those that lie on each other share one, and those without a value are named last.
+    fn head(&self) -> Head {
+        let mark = |i: usize| match (ringed(i), self.plain) {
+            (false, false) => Mark::Line(colour(i)),
+            (true, false) => Mark::Ring(colour(i)),
+            (false, true) => Mark::Thick(colour(i)),
+            (true, true) => Mark::Dashes(colour(i)),
+        };
+        let (seen, empty) = self.legend();
+        let entry = |alike: Vec<usize>| {
+            let names: Vec<&str> = alike.iter().map(|&i| self.lines[i].name.as_str()).collect();
+            (mark(alike[0]), names.join(" = "))
+        };
+        let mut subtitle = self.subtitle.clone();
+        if !empty.is_empty() {
+            subtitle.push(format!("no value: {}", empty.join(", ")));
+        }
+        Head::new(&self.title, &subtitle).legend(seen.into_iter().map(entry))
+    }
+
     fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), PlotError> {
-        let top = self.header(canvas)?;
-        let panel = Panel::of_page(top, self.height(), self.scales());
+        let top = self.head().draw(canvas)?;
+        let panel = Panel::of_page(canvas, top, self.scales(), [&self.x_title, &self.y_title])?;
         self.draw_on(canvas, &panel)?;
         panel.axis_bottom(canvas, &self.x_title)
     }

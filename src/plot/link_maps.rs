@@ -1,11 +1,12 @@
 use plotters::prelude::DrawingBackend;
 
 use super::chart::{Chart, Encoding, Holds, View};
-use super::header::header;
+use super::header::Head;
 use super::heat_map::{BAR_ROOM, draw_bar};
+use super::look::Page;
 use super::panel::{BOTTOM_ROOM, Panel};
 use super::scale::Scale;
-use super::style::{GRID, MARGIN, PAGE, TICK, sequential};
+use super::style::{GRID, MARGIN, TICK, sequential};
 use super::{Canvas, Figure, PlotError, Table, Text};
 
 /// Small maps of one machine on one colour scale, the first of them large: the use of its links, as the
@@ -44,31 +45,58 @@ impl LinkMap {
 /// Room for the name above a map.
 const NAME: f64 = 24.0;
 const GAP: f64 = 22.0;
-/// Width of the large map, and of the two columns of small ones.
-const WIDTHS: [f64; 3] = [380.0, 200.0, 200.0];
+/// Shares of the width of the large map, and of the two columns of small ones.
+const WIDTHS: [f64; 3] = [0.49, 0.255, 0.255];
+/// Least width of a small map, which has a name above it: on narrower pages they are below the large one.
+const SMALL: f64 = 130.0;
 /// How far cells reach under their neighbours.
 const SEAM: f64 = 0.5;
 
 impl Figure for LinkMaps {
+    fn head(&self) -> Head {
+        Head::new(&self.title, &self.subtitle)
+    }
+
+    fn least_body(&self, page: &Page) -> Result<f64, PlotError> {
+        let (width, beside) = rooms(page.width);
+        let high = |width: f64| width * self.sides.1 as f64 / self.sides.0.max(1) as f64;
+        Ok(BOTTOM_ROOM / 2.0
+            + match beside {
+                true => 230.0,
+                false => high(width).min(width) + 2.0 * high(width / 2.0).min(width) + 3.0 * NAME,
+            })
+    }
+
     fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), PlotError> {
-        let top = header(canvas, &self.title, &self.subtitle, &[])? - NAME / 2.0;
-        let bottom = self.height() - BOTTOM_ROOM / 2.0;
+        let top = self.head().draw(canvas)? - NAME / 2.0;
+        let bottom = canvas.height() - BOTTOM_ROOM / 2.0;
+        let (room, beside) = rooms(canvas.width());
         let colours = self.colours();
         for (place, map) in self.maps.iter().enumerate().take(5) {
-            // The first has a column to itself, the others two of two each.
-            let (column, row, rows) = match place {
-                0 => (0, 0, 1),
-                place => (1 + (place - 1) % 2, (place - 1) / 2, 2),
+            let all = bottom - top;
+            let (left, above, width, height) = match (beside, place) {
+                // The first has a column to itself, the others two of two each.
+                (true, 0) => (0.0, 0.0, WIDTHS[0] * room, all),
+                (true, place) => {
+                    let (column, row) = (1 + (place - 1) % 2, (place - 1) / 2);
+                    let before = WIDTHS[..column].iter().map(|share| share * room + GAP);
+                    (before.sum(), row as f64 * all / 2.0, WIDTHS[column] * room, all / 2.0)
+                }
+                // The first has half of the height, the others are below.
+                (false, 0) => (0.0, 0.0, room, all / 2.0),
+                (false, place) => {
+                    let (column, row) = ((place - 1) % 2, 2 + (place - 1) / 2);
+                    let width = (room - GAP) / 2.0;
+                    (column as f64 * (width + GAP), row as f64 * all / 4.0, width, all / 4.0)
+                }
             };
-            let left = MARGIN + WIDTHS[..column].iter().map(|width| width + GAP).sum::<f64>();
-            let height = (bottom - top) / rows as f64;
-            let top = top + height * row as f64 + NAME;
-            self.draw_map(canvas, map, (left, top), (WIDTHS[column], height - NAME), colours)?;
+            let corner = (MARGIN + left, top + above + NAME);
+            self.draw_map(canvas, map, corner, (width, height - NAME), colours)?;
         }
         let bar = Panel {
             left: MARGIN,
             top: top + NAME,
-            right: PAGE.0 - BAR_ROOM,
+            right: canvas.width() - BAR_ROOM,
             bottom,
             x: colours,
             y: colours,
@@ -108,6 +136,13 @@ impl Figure for LinkMaps {
             ..Chart::default()
         })
     }
+}
+
+/// Room for all maps, and whether the small ones are beside the large one.
+fn rooms(width: f64) -> (f64, bool) {
+    let room = width - MARGIN - BAR_ROOM;
+    let beside = room - 2.0 * GAP;
+    if WIDTHS[1] * beside >= SMALL { (beside, true) } else { (room, false) }
 }
 
 impl LinkMaps {

@@ -1,10 +1,11 @@
 use plotters::prelude::DrawingBackend;
 
 use super::chart::{Chart, Encoding, Holds, Layer, Mark as Shown, View};
-use super::header::{Mark, header};
-use super::panel::{BOTTOM_ROOM, LEFT_ROOM, Panel};
+use super::header::{Head, Mark};
+use super::look::Page;
+use super::panel::{BOTTOM_ROOM, END_ROOM, Panel, left_room};
 use super::scale::Scale;
-use super::style::{BLUE, Colour, INK, PAGE, VERMILION, WHITE};
+use super::style::{BLUE, Colour, INK, VERMILION, WHITE};
 use super::{Canvas, Figure, PlotError, Table};
 use crate::metrics::Series;
 
@@ -71,6 +72,8 @@ const WAITING: &str = "Waiting jobs";
 const TIME: &str = "Time since the first submission (days)";
 /// Seconds of a day.
 const DAY: f64 = 86_400.0;
+/// Between the panels.
+const BETWEEN: f64 = 32.0;
 /// Spans to the page's width.
 const SPANS: usize = 400;
 
@@ -142,26 +145,36 @@ impl Load {
 }
 
 impl Figure for Load {
-    fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), PlotError> {
+    fn head(&self) -> Head {
         let mean = format!("mean {} {:.1} %", self.of.words(), self.utilization);
         let legend = [
             (Mark::Box(BLUE), self.of.words().to_string()),
             (Mark::Dashes(INK), mean),
             (Mark::Box(VERMILION), "waiting jobs".to_string()),
         ];
-        let top = header(canvas, TITLE, &self.words(), &legend)?;
-        let bottom = self.height() - BOTTOM_ROOM;
+        Head::new(TITLE, &self.words()).legend(legend)
+    }
+
+    fn least_body(&self, _: &Page) -> Result<f64, PlotError> {
+        Ok(2.0 * 95.0 + BETWEEN + BOTTOM_ROOM)
+    }
+
+    fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), PlotError> {
+        let top = self.head().draw(canvas)?;
+        let bottom = canvas.height() - BOTTOM_ROOM;
         let middle = (top + bottom) / 2.0;
         let [time, share, waiting] = self.scales();
+        let bottom_of_upper = middle - BETWEEN / 2.0;
+        let room = |title: &str, scale| left_room(title, &[scale], bottom_of_upper - top);
         let upper = Panel {
-            left: LEFT_ROOM,
+            left: room(self.of.axis(), share)?.max(room(WAITING, waiting)?),
             top,
-            right: PAGE.0 - 36.0,
-            bottom: middle - 16.0,
+            right: canvas.width() - END_ROOM,
+            bottom: bottom_of_upper,
             x: time,
             y: share,
         };
-        let lower = Panel { top: middle + 16.0, bottom, y: waiting, ..upper };
+        let lower = Panel { top: middle + BETWEEN / 2.0, bottom, y: waiting, ..upper };
         for panel in [&upper, &lower] {
             panel.grid_x(canvas)?;
             panel.grid_y(canvas)?;

@@ -11,6 +11,7 @@
 //! | [`Ties`] | how often and how widely the best score is shared |
 //! | [`Load`] | utilization and queue length over time |
 //! | [`Lines`] | named lines, linear or logarithmic, with error bars |
+//! | [`Areas`] | lines each of which is a part of the one before, as areas |
 //! | [`Spreads`] | how values of jobs spread: cumulative curves above boxes |
 //! | [`Scatter`] | points of two measures, a panel for each pair |
 //! | [`HeatMap`] | a matrix of values with a colour bar |
@@ -25,20 +26,22 @@
 //!
 //! # How to add one
 //!
-//! 1. Write its file: a struct with what it shows, all public, and `impl` [`Figure`] for it: `draw`,
-//!    `table` with the numbers shown, and `chart` with what shows which of them on which scale (see [`chart`],
-//!    or `None` for a picture); and its `mod` line here. [`Ties`] is a short one to start from.
+//! 1. Write its file: a struct with what it shows, all public, and `impl` [`Figure`] for it: `head` with title and
+//!    legend, `least_body` if its text needs more room than a panel, `draw`,
+//!    `table` with the numbers shown, and `chart` with what shows which of them on which scale (see [`chart`], or
+//!    `None` for a picture); and its `mod` line here. [`Ties`] is a short one to start from.
 //! 2. Where it is drawn of results, add it to the [`gallery`]: when, its parts of a file name, its
 //!    values. It is then saved as SVG, PNG, PDF, CSV and `.vl.json`, beside the others, in every `--out`.
 //!
 //! # The house
 //!
-//! A [`Figure`] draws on a [`Canvas`], which hides the back end: lengths are points on a
-//! page 1000 wide, whether the page is an SVG, a PDF or a PNG of twice that. Axes, grids and
-//! legends are drawn by `panel` and `header` rather than by the chart builder of the
+//! A [`Figure`] draws on a [`Canvas`], which hides the back end: lengths are units of a layout in which ticks are
+//! 13.5 high, whether the page is an SVG, a PDF or a PNG. [`FigureStyle`] says how large page and text are; by
+//! default a unit is a point and a page is 1000 wide. Axes, grids and legends are drawn by `panel` and `header` rather than by the chart builder of the
 //! plotting library, which has no second logarithmic axis beside bars and no control over
 //! where labels meet. Sizes and colours are all in `style`. The font is inside the binary.
 
+mod areas;
 mod beside;
 mod candidates;
 mod canvas;
@@ -58,6 +61,7 @@ mod jobs_legend;
 mod lines;
 mod link_maps;
 mod load;
+mod look;
 mod machine;
 mod name;
 mod number;
@@ -81,6 +85,7 @@ mod table;
 mod ties;
 mod waits;
 
+pub use areas::Areas;
 pub use beside::{Beside, BesideRow};
 pub use candidates::{CandidateMap, Candidates, Counted, Ground};
 pub use canvas::{Align, Canvas, Text};
@@ -92,11 +97,13 @@ pub use figure::Figure;
 pub use film::{Film, Scene};
 pub use gallery::gallery;
 pub use gantt::{Bar, Gantt};
+pub use header::Head;
 pub use heat_map::HeatMap;
 pub use improvement::{Improvement, Order};
 pub use lines::{Line, Lines, Point};
 pub use link_maps::{LinkMap, LinkMaps};
 pub use load::{Load, Of, Span};
+pub use look::{FigureSize, FigureStyle, FontSize, Page, Plots};
 pub use machine::MachineMap;
 pub use name::Stems;
 pub use save::save;
@@ -104,7 +111,7 @@ pub use scale::{Scale, Tick};
 pub use scatter::{Scatter, ScatterPanel};
 pub use search::{Searched, convergence, portability_map, search_gallery, surface};
 pub use shifts::{Shift, Shifts};
-pub use spread::{STRETCHES, Spread, Waits, Words, spreads};
+pub use spread::{STRETCHES, Spread, Waits, Words, not_shown, spreads};
 pub use spreads::{BoxPlot, Spreads};
 pub use strategies::{StrategyBar, StrategyBars};
 pub use style::{Colour, PALETTE};
@@ -112,5 +119,7 @@ pub use surface::{Surface, SurfaceMap};
 pub use table::Table;
 pub use ties::{TieRow, Ties};
 
+#[cfg(test)]
+mod layout_tests;
 #[cfg(test)]
 mod tests;

@@ -1,11 +1,16 @@
 use crate::experiment::RunKey;
+use crate::workload::Policy;
 
-/// Text as part of a file name: letters, digits, dots, signs and underscores stay,
-/// everything else becomes one hyphen; `*`-like marks at the ends go.
+/// Text as part of a file name: letters, digits, dots and underscores stay, the sign of a negative number becomes
+/// `minus`, and everything else one hyphen; hyphens and dots at the ends go.
 pub fn slug(text: &str) -> String {
     let mut slug = String::with_capacity(text.len());
-    for c in text.chars() {
-        if c.is_ascii_alphanumeric() || matches!(c, '.' | '_') {
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        let number = chars.peek().is_some_and(char::is_ascii_digit);
+        if c == '-' && number && slug.ends_with('-') {
+            slug.push_str("minus");
+        } else if c.is_ascii_alphanumeric() || matches!(c, '.' | '_') {
             slug.push(c);
         } else if !slug.ends_with('-') {
             slug.push('-');
@@ -25,6 +30,16 @@ pub fn machine(topology: &str) -> String {
 /// Trace, machine and scheduler for a subtitle.
 pub fn setting(key: &RunKey) -> Vec<String> {
     vec![key.trace.clone(), machine(&key.topology), key.scheduler.clone()]
+}
+
+/// The seed of a run as part of a file name, unless it is that of the default.
+pub fn seed(key: &RunKey) -> Option<String> {
+    (key.seed != 0).then(|| format!("seed-{}", key.seed))
+}
+
+/// The cleaning policy of a run as part of a file name, unless it is that of the default.
+pub fn policy(key: &RunKey) -> Option<String> {
+    (key.policy != Policy::DEFAULT).then(|| key.policy.clone())
 }
 
 /// File names of a gallery, none given twice.
@@ -54,6 +69,9 @@ mod tests {
     fn names_are_readable_and_distinct() {
         assert_eq!(slug("mc1x1[order=scan] (2,13,20,6)"), "mc1x1-order-scan-2-13-20-6");
         assert_eq!(slug("../torus:16x16"), "torus-16x16");
+        // Vectors that differ in a sign.
+        assert_eq!(slug("mc1x1 (2,-13,20,6)"), "mc1x1-2-minus13-20-6");
+        assert_eq!(slug("KTH-SP2-1996-2"), "KTH-SP2-1996-2");
         let mut stems = Stems::default();
         assert_eq!(stems.give(&["load", "a:b"]), "load--a-b");
         assert_eq!(stems.give(&["load", "a/b"]), "load--a-b--2");

@@ -1,13 +1,14 @@
 use plotters::prelude::DrawingBackend;
 
+use super::header::broken;
 use super::scale::{Scale, Tick};
-use super::style::{AXIS_LINE, GRID, GRID_LINE, INK, LABEL, MUTED, PAGE, TICK};
+use super::style::{AXIS_LINE, GRID, GRID_LINE, INK, LABEL, MUTED, TICK};
 use super::{Align, Canvas, PlotError, Text};
 
 /// A rectangle of the page with two scales. The axes are drawn one by one.
 #[derive(Clone, Copy, Debug)]
 pub struct Panel {
-    /// Left edge in points.
+    /// Left edge in units of the layout.
     pub left: f64,
     /// Upper edge.
     pub top: f64,
@@ -26,16 +27,30 @@ const GAP: f64 = 8.0;
 const TICK_LENGTH: f64 = 4.0;
 /// Least room between labels side by side.
 const LABEL_GAP: f64 = 12.0;
-/// Room for an axis: from the panel's edge to the page's, title included.
+/// Between lines of an axis title.
+const TITLE_LINE: f64 = 17.0;
+/// How far an axis title may go beyond the ends of its axis.
+const BEYOND: f64 = 16.0;
+/// Least distance of tick labels of a y axis.
+const Y_STEP: f64 = 17.0;
+/// Room for an axis: from the panel's edge to the page's, with a title of one line.
 pub const LEFT_ROOM: f64 = 92.0;
 pub const RIGHT_ROOM: f64 = 92.0;
 pub const BOTTOM_ROOM: f64 = 66.0;
+/// Right of a panel without an axis there: half of the last tick label.
+pub const END_ROOM: f64 = 40.0;
 
 impl Panel {
-    /// All of a page below its header, with the usual room for axes on the left and at the bottom.
-    pub fn of_page(top: f64, height: f64, [x, y]: [Scale; 2]) -> Self {
-        let (right, bottom) = (PAGE.0 - 40.0, height - BOTTOM_ROOM);
-        Self { left: LEFT_ROOM, top, right, bottom, x, y }
+    /// All of a page from `top` down, with the room on the left and at the bottom that axes with these titles need.
+    pub fn of_page<DB: DrawingBackend>(
+        canvas: &Canvas<DB>,
+        top: f64,
+        [x, y]: [Scale; 2],
+        [x_title, y_title]: [&str; 2],
+    ) -> Result<Self, PlotError> {
+        let bottom = canvas.height() - bottom_room(x_title, canvas.width())?;
+        let left = left_room(y_title, &[y], bottom - top)?;
+        Ok(Self { left, top, right: canvas.width() - END_ROOM, bottom, x, y })
     }
 
     /// Where a value of the x axis is.
@@ -60,38 +75,33 @@ impl Panel {
 
     /// Ticks of the x axis: as many as have room for their labels.
     fn x_ticks(&self) -> Result<Vec<Tick>, PlotError> {
-        let look = Text::of_size(TICK);
-        let crowded = |ticks: &[Tick]| {
-            for pair in ticks.windows(2) {
-                let widths = look.width(&pair[0].label)? + look.width(&pair[1].label)?;
-                let apart = self.at_x(pair[1].value) - self.at_x(pair[0].value);
-                if apart < widths / 2.0 + LABEL_GAP {
-                    return Ok(true);
-                }
-            }
-            Ok::<_, PlotError>(false)
-        };
         let most = ((self.right - self.left) / 70.0).max(2.0) as usize;
         for steps in (2..=most).rev() {
             let ticks = self.x.ticks(steps);
-            if !crowded(&ticks)? {
+            if !self.crowded(&ticks)? {
                 return Ok(ticks);
             }
         }
-        // A scale with steps of its own, or labels that are too long for two: every second one, every third, ...
-        let all = self.x.ticks(2);
-        let mut every = 2;
-        loop {
-            let ticks: Vec<Tick> = all.iter().step_by(every).cloned().collect();
-            if ticks.len() < 2 || !crowded(&ticks)? {
-                return Ok(ticks);
-            }
-            every += 1;
-        }
+        // A scale with steps of its own, or labels that are too long for two.
+        self.thinned(&self.x.ticks(2))
     }
 
-    fn y_steps(&self) -> usize {
-        ((self.bottom - self.top) / 52.0).max(2.0) as usize
+    /// Whether labels of ticks of the x axis meet.
+    pub fn crowded(&self, ticks: &[Tick]) -> Result<bool, PlotError> {
+        let look = Text::of_size(TICK);
+        for pair in ticks.windows(2) {
+            let widths = look.width(&pair[0].label)? + look.width(&pair[1].label)?;
+            let apart = self.at_x(pair[1].value) - self.at_x(pair[0].value);
+            if apart < widths / 2.0 + LABEL_GAP {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Ticks of a y axis: as many as have room for their labels.
+    fn y_ticks(&self, scale: Scale) -> Vec<Tick> {
+        y_ticks(scale, self.bottom - self.top)
     }
 
     /// Vertical grid lines.
@@ -105,7 +115,7 @@ impl Panel {
 
     /// Horizontal grid lines.
     pub fn grid_y<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), PlotError> {
-        for tick in self.y.ticks(self.y_steps()) {
+        for tick in self.y_ticks(self.y) {
             let y = self.at_y(tick.value);
             canvas.line(&[(self.left, y), (self.right, y)], GRID_LINE, GRID)?;
         }
@@ -123,14 +133,47 @@ impl Panel {
         canvas: &Canvas<DB>,
         title: &str,
     ) -> Result<(), PlotError> {
+        self.axis_bottom_with(canvas, &self.x_ticks()?, title)
+    }
+
+    /// The x axis below, with its title no wider than this.
+    pub fn axis_bottom_within<DB: DrawingBackend>(
+        &self,
+        canvas: &Canvas<DB>,
+        title: &str,
+        room: f64,
+    ) -> Result<(), PlotError> {
+        self.axis_bottom_with(canvas, &self.x_ticks()?, "")?;
+        self.title_within(canvas, title, room)
+    }
+
+    /// The x axis below with these ticks.
+    pub fn axis_bottom_with<DB: DrawingBackend>(
+        &self,
+        canvas: &Canvas<DB>,
+        ticks: &[Tick],
+        title: &str,
+    ) -> Result<(), PlotError> {
         self.line_bottom(canvas)?;
         let look = Text::of_size(TICK).align(Align::Centre);
-        for tick in self.x_ticks()? {
+        for tick in ticks {
             let x = self.at_x(tick.value);
             canvas.line(&[(x, self.bottom), (x, self.bottom + TICK_LENGTH)], AXIS_LINE, INK)?;
             canvas.text(&tick.label, (x, self.bottom + GAP + 7.0), look)?;
         }
         self.title_bottom(canvas, title)
+    }
+
+    /// Those of some ticks of the x axis whose labels have room: all, every second one, every third, ...
+    pub fn thinned(&self, ticks: &[Tick]) -> Result<Vec<Tick>, PlotError> {
+        let mut every = 1;
+        loop {
+            let some: Vec<Tick> = ticks.iter().step_by(every).cloned().collect();
+            if some.len() < 2 || !self.crowded(&some)? {
+                return Ok(some);
+            }
+            every += 1;
+        }
     }
 
     /// The title below.
@@ -140,8 +183,24 @@ impl Panel {
         title: &str,
     ) -> Result<(), PlotError> {
         let middle = (self.left + self.right) / 2.0;
+        let room = 2.0 * (middle.min(canvas.width() - middle) - EDGE);
+        self.title_within(canvas, title, room)
+    }
+
+    /// The title below, no wider than this: the panels beside it have titles as well.
+    pub fn title_within<DB: DrawingBackend>(
+        &self,
+        canvas: &Canvas<DB>,
+        title: &str,
+        room: f64,
+    ) -> Result<(), PlotError> {
+        let middle = (self.left + self.right) / 2.0;
         let look = Text::of_size(LABEL).align(Align::Centre);
-        canvas.text(title, (middle, self.bottom + GAP + 33.0), look)
+        for (line, text) in broken(title, look, room)?.iter().enumerate() {
+            let y = self.bottom + GAP + 33.0 + line as f64 * TITLE_LINE;
+            canvas.text(text, (middle, y), look)?;
+        }
+        Ok(())
     }
 
     /// The y axis on the left.
@@ -152,7 +211,7 @@ impl Panel {
     ) -> Result<(), PlotError> {
         canvas.line(&[(self.left, self.top), (self.left, self.bottom)], AXIS_LINE, INK)?;
         let look = Text::of_size(TICK).align(Align::Right);
-        for tick in self.y.ticks(self.y_steps()) {
+        for tick in self.y_ticks(self.y) {
             let y = self.at_y(tick.value);
             canvas.line(&[(self.left - TICK_LENGTH, y), (self.left, y)], AXIS_LINE, INK)?;
             canvas.text(&tick.label, (self.left - GAP, y), look)?;
@@ -167,7 +226,13 @@ impl Panel {
         title: &str,
     ) -> Result<(), PlotError> {
         let look = Text::of_size(LABEL).align(Align::Centre).upwards();
-        canvas.text(title, (self.left - LEFT_ROOM + 26.0, (self.top + self.bottom) / 2.0), look)
+        let ticks = widest(&self.y_ticks(self.y))?;
+        let lines = broken(title, look, self.bottom - self.top + 2.0 * BEYOND)?;
+        for (line, text) in lines.iter().rev().enumerate() {
+            let x = self.left - GAP - ticks - 16.0 - line as f64 * TITLE_LINE;
+            canvas.text(text, (x.max(EDGE), (self.top + self.bottom) / 2.0), look)?;
+        }
+        Ok(())
     }
 
     /// A second y axis on the right.
@@ -179,12 +244,56 @@ impl Panel {
     ) -> Result<(), PlotError> {
         canvas.line(&[(self.right, self.top), (self.right, self.bottom)], AXIS_LINE, MUTED)?;
         let look = Text::of_size(TICK).colour(MUTED);
-        for tick in scale.ticks(self.y_steps()) {
+        for tick in self.y_ticks(scale) {
             let y = self.y_on(scale, tick.value);
             canvas.line(&[(self.right, y), (self.right + TICK_LENGTH, y)], AXIS_LINE, MUTED)?;
             canvas.text(&tick.label, (self.right + GAP, y), look)?;
         }
         let look = Text::of_size(LABEL).align(Align::Centre).colour(MUTED).upwards();
-        canvas.text(title, (self.right + RIGHT_ROOM - 22.0, (self.top + self.bottom) / 2.0), look)
+        let lines = broken(title, look, self.bottom - self.top + 2.0 * BEYOND)?;
+        for (line, text) in lines.iter().rev().enumerate() {
+            let x = self.right + RIGHT_ROOM - 18.0 - line as f64 * TITLE_LINE;
+            canvas.text(text, (x, (self.top + self.bottom) / 2.0), look)?;
+        }
+        Ok(())
     }
+}
+
+/// Half the height of a title at the edge of the page, with a gap.
+const EDGE: f64 = 16.0;
+
+fn y_ticks(scale: Scale, height: f64) -> Vec<Tick> {
+    let ticks = scale.ticks((height / 52.0).max(2.0) as usize);
+    // Scales with steps of their own, on a low panel.
+    let near = |ticks: &[Tick]| {
+        let apart = |pair: &[Tick]| scale.share(pair[1].value) - scale.share(pair[0].value);
+        ticks.windows(2).any(|pair| apart(pair) * height < Y_STEP)
+    };
+    let every = |every: usize| ticks.iter().step_by(every).cloned().collect::<Vec<_>>();
+    (1..ticks.len().max(2)).map(every).find(|some| !near(some)).unwrap_or_default()
+}
+
+fn widest(ticks: &[Tick]) -> Result<f64, PlotError> {
+    let look = Text::of_size(TICK);
+    ticks.iter().try_fold(0.0_f64, |widest, tick| Ok(widest.max(look.width(&tick.label)?)))
+}
+
+/// Room on the left of panels of a height whose y axes have these scales and this title.
+pub fn left_room(title: &str, scales: &[Scale], height: f64) -> Result<f64, PlotError> {
+    let look = Text::of_size(LABEL);
+    let lines = broken(title, look, height + 2.0 * BEYOND)?.len();
+    let mut ticks = 0.0_f64;
+    for scale in scales {
+        ticks = ticks.max(widest(&y_ticks(*scale, height))?);
+    }
+    Ok(EDGE + lines.saturating_sub(1) as f64 * TITLE_LINE + 16.0 + ticks + GAP)
+}
+
+/// Room below a panel that is as wide as the page, for its tick labels and its title.
+pub fn bottom_room(title: &str, width: f64) -> Result<f64, PlotError> {
+    let (left, right) = (LEFT_ROOM + TITLE_LINE, width - END_ROOM);
+    let middle = (left + right) / 2.0;
+    let room = 2.0 * (middle.min(width - middle) - EDGE);
+    let lines = broken(title, Text::of_size(LABEL), room)?.len();
+    Ok(BOTTOM_ROOM + lines.saturating_sub(1) as f64 * TITLE_LINE)
 }

@@ -119,10 +119,10 @@ impl Page {
         Ok(Self { size, content, fonts: [regular?, bold?] })
     }
 
-    /// The document, `scale` units to the point.
-    pub fn document(self, scale: f32) -> Result<Vec<u8>, PlotError> {
-        let Self { size: (width, height), content, fonts } = self;
-        let (width, height) = (width as f32 / scale, height as f32 / scale);
+    /// The document of a size in points, `scale` units to the point.
+    pub fn document(self, (width, height): (f32, f32), scale: f64) -> Result<Vec<u8>, PlotError> {
+        let Self { content, fonts, .. } = self;
+        let scale = scale as f32;
         let mut next = Ref::new(1);
         let [catalog, pages, page, stream] = std::array::from_fn(|_| next.bump());
         let mut pdf = Pdf::new();

@@ -2,57 +2,108 @@
 
 use plotters::prelude::DrawingBackend;
 
+use super::header::shortened;
 use super::panel::{BOTTOM_ROOM, Panel};
 use super::scale::Scale;
-use super::style::{AXIS_LINE, Colour, INK, MARGIN, PAGE, TICK, WHITE};
+use super::style::{AXIS_LINE, Colour, INK, MARGIN, TICK, WHITE};
 use super::{Align, Canvas, PlotError, Text};
 
-/// Room for the value printed at the end of a bar.
-pub const VALUE_ROOM: f64 = 64.0;
+/// Room for the value printed at the end of a bar, right of its panel.
+pub const VALUE_ROOM: f64 = 62.0;
 /// The most of the page's width that labels may take.
 const LABEL_SHARE: f64 = 0.42;
-const GAP_OF_PANELS: f64 = 40.0;
+/// Between panels side by side, right of the values, and between rows of panels.
+const GAP_OF_PANELS: f64 = 14.0;
+const GAP_OF_BANDS: f64 = 14.0;
+/// Least width of a panel with its values.
+const LEAST_PANEL: f64 = 140.0;
+/// Least height of a row.
+const LEAST_ROW: f64 = 17.5;
 
-/// Height of a page with this many rows.
-pub fn height(rows: usize) -> f64 {
-    let row = if rows <= 12 { 34.0 } else { 24.0 };
-    (180.0 + BOTTOM_ROOM + row * rows as f64).clamp(300.0, 20_000.0)
-}
-
-/// Rows between `top` and `bottom`.
-#[derive(Clone, Copy, Debug)]
+/// Panels with one row per thing, as many side by side as the page has room for.
+#[derive(Clone, Debug)]
 pub struct Rows {
-    top: f64,
-    bottom: f64,
-    count: usize,
+    labels: Vec<String>,
     left: f64,
+    across: usize,
+    panels: usize,
 }
 
 impl Rows {
-    /// Places the labels in rows, and panels to the right of them.
-    pub fn draw<DB: DrawingBackend>(
-        canvas: &Canvas<DB>,
-        top: f64,
-        bottom: f64,
-        labels: &[String],
-    ) -> Result<Self, PlotError> {
-        let look = Text::of_size(TICK).align(Align::Right);
-        let most = PAGE.0 * LABEL_SHARE;
-        let labels = labels
-            .iter()
-            .map(|label| shortened(label, look, most))
-            .collect::<Result<Vec<_>, _>>()?;
+    /// The layout of so many panels on a page.
+    pub fn of(labels: &[String], panels: usize, width: f64) -> Result<Self, PlotError> {
+        let (look, most) = (Text::of_size(TICK), width * LABEL_SHARE);
+        let labels: Vec<String> =
+            labels.iter().map(|label| shortened(label, look, most)).collect::<Result<_, _>>()?;
         let mut widest: f64 = 0.0;
         for label in &labels {
             widest = widest.max(look.width(label)?);
         }
-        let rows = Self { top, bottom, count: labels.len(), left: MARGIN + widest + 10.0 };
-        for (row, label) in labels.iter().enumerate() {
-            canvas.text(label, (rows.left - 10.0, rows.middle(row)), look)?;
-        }
-        Ok(rows)
+        let left = MARGIN + widest + 10.0;
+        let room = width - MARGIN / 2.0 - left + GAP_OF_PANELS;
+        let across = ((room / (LEAST_PANEL + GAP_OF_PANELS)) as usize).clamp(1, panels.max(1));
+        Ok(Self { labels, left, across, panels: panels.max(1) })
     }
 
+    fn bands(&self) -> usize {
+        self.panels.div_ceil(self.across)
+    }
+
+    /// The least height of all panels.
+    pub fn least_height(&self) -> f64 {
+        self.height(LEAST_ROW)
+    }
+
+    /// The height of a page with rows of the usual height.
+    pub fn usual_height(&self) -> f64 {
+        let row = if self.labels.len() <= 12 { 34.0 } else { 24.0 };
+        (180.0 + self.height(row)).clamp(300.0, 20_000.0)
+    }
+
+    fn height(&self, row: f64) -> f64 {
+        let band = row * self.labels.len() as f64 + BOTTOM_ROOM;
+        let bands = self.bands() as f64;
+        bands * band + (bands - 1.0) * GAP_OF_BANDS
+    }
+
+    /// The rows of a panel with their labels, from `top` to the end of the page for all panels, and the panel.
+    pub fn draw<DB: DrawingBackend>(
+        &self,
+        canvas: &Canvas<DB>,
+        top: f64,
+        panel: usize,
+        x: Scale,
+    ) -> Result<(Band, Panel), PlotError> {
+        let bands = self.bands() as f64;
+        let each = (canvas.height() - top + GAP_OF_BANDS) / bands;
+        let (column, row) = (panel % self.across, panel / self.across);
+        let top = top + row as f64 * each;
+        let bottom = top + each - GAP_OF_BANDS - BOTTOM_ROOM;
+        let band = Band { top, bottom, count: self.labels.len() };
+        if column == 0 {
+            let look = Text::of_size(TICK).align(Align::Right);
+            for (row, label) in self.labels.iter().enumerate() {
+                canvas.text(label, (self.left - 10.0, band.middle(row)), look)?;
+            }
+        }
+        let gaps = GAP_OF_PANELS * (self.across - 1) as f64;
+        let all = canvas.width() - MARGIN / 2.0 - self.left - gaps;
+        let wide = all / self.across as f64;
+        let left = self.left + column as f64 * (wide + GAP_OF_PANELS);
+        let right = left + wide - VALUE_ROOM;
+        Ok((band, Panel { left, top, right, bottom, x, y: Scale::linear(0.0, 1.0) }))
+    }
+}
+
+/// Rows between `top` and `bottom`.
+#[derive(Clone, Copy, Debug)]
+pub struct Band {
+    top: f64,
+    bottom: f64,
+    count: usize,
+}
+
+impl Band {
     /// The middle of a row.
     pub fn middle(&self, row: usize) -> f64 {
         self.top + (row as f64 + 0.5) * (self.bottom - self.top) / self.count.max(1) as f64
@@ -61,16 +112,6 @@ impl Rows {
     /// Half the thickness of a bar.
     pub fn half(&self) -> f64 {
         ((self.bottom - self.top) / self.count.max(1) as f64 * 0.34).min(13.0)
-    }
-
-    /// One of `panels` panels side by side.
-    pub fn panel(&self, panel: usize, panels: usize, x: Scale) -> Panel {
-        let all = PAGE.0 - MARGIN - self.left;
-        let each = (all - GAP_OF_PANELS * (panels - 1) as f64) / panels as f64;
-        let left = self.left + panel as f64 * (each + GAP_OF_PANELS);
-        let right = left + each - VALUE_ROOM * 0.25;
-        let y = Scale::linear(0.0, 1.0);
-        Panel { left, top: self.top, right, bottom: self.bottom, x, y }
     }
 
     /// A bar from the panel's left edge to a value, with the value printed at its end.
@@ -83,23 +124,21 @@ impl Rows {
         text: &str,
         colour: Colour,
     ) -> Result<(), PlotError> {
-        let (y, end) = (self.middle(row), panel.at_x(value));
+        let (y, end) = (self.middle(row), panel.at_x(value).clamp(panel.left, panel.right));
         let half = self.half();
         canvas.rectangle((panel.left, y - half), (end, y + half), colour)?;
         self.value(canvas, end, row, text)
     }
 
-    /// A bar from one value to another, whichever is larger.
+    /// A bar between two places, whichever is farther right.
     pub fn bar_between<DB: DrawingBackend>(
         &self,
         canvas: &Canvas<DB>,
-        panel: &Panel,
         row: usize,
-        ends: [f64; 2],
+        [one, other]: [f64; 2],
         colour: Colour,
     ) -> Result<(), PlotError> {
         let (y, half) = (self.middle(row), self.half());
-        let [one, other] = ends.map(|end| panel.at_x(end));
         canvas.rectangle((one.min(other), y - half), (one.max(other), y + half), colour)
     }
 
@@ -144,24 +183,46 @@ impl Rows {
         title: &str,
     ) -> Result<(), PlotError> {
         canvas.line(&[(panel.left, panel.top), (panel.left, panel.bottom)], AXIS_LINE, INK)?;
-        panel.axis_bottom(canvas, title)
+        panel.axis_bottom_within(canvas, title, panel.right - panel.left + VALUE_ROOM + 8.0)
     }
 }
 
-/// A scale from 0 that leaves room for the value printed at the longest bar.
-pub fn with_room(most: f64) -> Scale {
-    Scale::linear(0.0, if most > 0.0 { most * 1.25 } else { 1.0 })
+/// The largest value over the smallest from which an axis is logarithmic.
+const WIDE: f64 = 100.0;
+
+/// The axis of bars: from 0, or logarithmic if the values span more than two decades. Of percent, which no value is
+/// beyond, it ends at 100 at the latest.
+pub fn of_bars(values: impl Iterator<Item = f64> + Clone, title: &str) -> Scale {
+    let values = values.filter(|value| value.is_finite());
+    let most = values.clone().fold(0.0, f64::max);
+    let least = values.clone().fold(f64::INFINITY, f64::min);
+    let positive = values.clone().filter(|value| *value > 0.0).fold(f64::INFINITY, f64::min);
+    // A bar of 0 has no length on a logarithmic axis: its value is printed where the axis begins.
+    if least >= 0.0 && most > WIDE * positive {
+        return Scale::log_round(positive * 0.8, most);
+    }
+    let (_, end) = Scale::round(0.0, if most > 0.0 { most } else { 1.0 }, 4).range();
+    let is_share = title.ends_with("(%)") && most <= 100.0;
+    Scale::linear(0.0, if is_share { end.min(100.0) } else { end })
 }
 
-/// The label cut in the middle to `most` points.
-fn shortened(label: &str, look: Text, most: f64) -> Result<String, PlotError> {
-    let chars: Vec<char> = label.chars().collect();
-    let mut kept = chars.len();
-    let mut text = label.to_string();
-    while kept > 2 && look.width(&text)? > most {
-        kept -= 1;
-        let (head, tail) = (kept.div_ceil(2), kept / 2);
-        text = chars[..head].iter().chain(&['…']).chain(&chars[chars.len() - tail..]).collect();
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn axes_of_bars_fit_their_values() {
+        let of = |values: &[f64], title: &str| of_bars(values.iter().copied(), title);
+        // Percent end at 100, and below where the values do.
+        assert_eq!(of(&[61.0, 69.0, 94.0], "Dispersal (%)").range(), (0.0, 100.0));
+        assert_eq!(of(&[8.0, 0.0, 17.0], "Dispersal (%)").range(), (0.0, 20.0));
+        assert!(!of(&[42.0, 418.0], "Pairwise L₁ (hops)").is_log());
+        // More than two decades.
+        let wide = of(&[3.0, 418.0], "Pairwise L₁ (hops)");
+        assert!(wide.is_log() && wide.range().0 <= 3.0 && wide.range().1 >= 418.0);
+        // What is 0 has no place on such an axis and does not make one.
+        assert!(!of(&[0.0, 418.0], "Pairwise L₁ (hops)").is_log());
+        assert!(of(&[0.0, 3.0, 418.0], "Pairwise L₁ (hops)").is_log());
+        assert_eq!(of(&[], "Turnaround (s)").range(), (0.0, 1.0));
     }
-    Ok(text)
 }

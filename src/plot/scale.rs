@@ -5,9 +5,18 @@ use super::number::{grouped, power, stepped};
 pub struct Scale {
     min: f64,
     max: f64,
-    log: bool,
+    kind: Kind,
     /// Distance of ticks, where it is already known.
     step: Option<f64>,
+}
+
+/// How values become places.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Kind {
+    Linear,
+    Log,
+    /// By the logarithm of 1 and the value, so that 0 has a place.
+    LogFromZero,
 }
 
 /// A labelled position on an axis.
@@ -23,7 +32,7 @@ impl Scale {
     /// Exactly from `min` to `max`.
     pub fn linear(min: f64, max: f64) -> Self {
         let max = if max > min { max } else { min + 1.0 };
-        Self { min, max, log: false, step: None }
+        Self { min, max, kind: Kind::Linear, step: None }
     }
 
     /// From a round number below `min` to a round number above `max`, with about so many
@@ -37,10 +46,15 @@ impl Scale {
         Self { step: Some(step), ..Self::linear(ends[0], ends[1]) }
     }
 
+    /// Exactly from `min` to `max`, with a tick at each multiple of `step`.
+    pub fn stepped(min: f64, max: f64, step: f64) -> Self {
+        Self { step: Some(step), ..Self::linear(min, max) }
+    }
+
     /// Logarithmic, exactly from `min` to `max`, both positive.
     pub fn log(min: f64, max: f64) -> Self {
         let min = min.max(f64::MIN_POSITIVE);
-        Self { min, max: if max > min { max } else { min * 10.0 }, log: true, step: None }
+        Self { min, max: if max > min { max } else { min * 10.0 }, kind: Kind::Log, step: None }
     }
 
     /// Logarithmic from a number of the kind 1, 2, 5, 10 below `min` to one above `max`.
@@ -55,6 +69,12 @@ impl Scale {
         Self::log(low, high)
     }
 
+    /// From 0 to `max`, logarithmic for values far above 1: 0 is at the begin, 1 a third of a decade from it.
+    pub fn log_from_zero(max: f64) -> Self {
+        let max = if max > 0.0 { max } else { 1.0 };
+        Self { min: 0.0, max, kind: Kind::LogFromZero, step: None }
+    }
+
     /// The ends.
     pub fn range(self) -> (f64, f64) {
         (self.min, self.max)
@@ -62,21 +82,37 @@ impl Scale {
 
     /// Whether it is logarithmic.
     pub fn is_log(self) -> bool {
-        self.log
+        self.kind == Kind::Log
+    }
+
+    /// Whether it is logarithmic with a place for 0.
+    pub fn is_log_from_zero(self) -> bool {
+        self.kind == Kind::LogFromZero
     }
 
     /// Where a value is between the ends: 0 at the lower, 1 at the upper.
     pub fn share(self, value: f64) -> f64 {
-        if self.log {
-            (value.max(f64::MIN_POSITIVE) / self.min).log10() / (self.max / self.min).log10()
-        } else {
-            (value - self.min) / (self.max - self.min)
+        match self.kind {
+            Kind::Log => {
+                (value.max(f64::MIN_POSITIVE) / self.min).log10() / (self.max / self.min).log10()
+            }
+            Kind::LogFromZero => value.max(0.0).ln_1p() / self.max.ln_1p(),
+            Kind::Linear => (value - self.min) / (self.max - self.min),
         }
     }
 
     /// About so many labelled positions; on a round scale, one at each step.
     pub fn ticks(self, about: usize) -> Vec<Tick> {
-        if self.log { self.log_ticks(about) } else { self.linear_ticks(about) }
+        match self.kind {
+            Kind::Linear => self.linear_ticks(about),
+            Kind::Log => self.log_ticks(about),
+            Kind::LogFromZero => {
+                let zero = Tick { value: 0.0, label: "0".to_string() };
+                let positive = Self { min: 1.0, kind: Kind::Log, ..self };
+                let others = if self.max > 1.0 { positive.log_ticks(about) } else { Vec::new() };
+                std::iter::once(zero).chain(others).collect()
+            }
+        }
     }
 
     fn linear_ticks(self, about: usize) -> Vec<Tick> {
@@ -144,6 +180,15 @@ mod tests {
         assert_eq!(labels(Scale::log(0.7, 12000.0), 6), ["1", "10", "100", "1,000", "10,000"]);
         assert_eq!(labels(Scale::log_round(4.0, 64.0), 6), ["2", "5", "10", "20", "50", "100"]);
         assert_eq!(labels(Scale::linear(0.0, 0.5), 5), ["0.0", "0.1", "0.2", "0.3", "0.4", "0.5"]);
+    }
+
+    #[test]
+    fn zero_has_a_place_on_a_logarithmic_axis() {
+        let scale = Scale::log_from_zero(9999.0);
+        assert_eq!(labels(scale, 8), ["0", "1", "10", "100", "1,000"]);
+        assert_eq!((scale.share(0.0), scale.share(9999.0)), (0.0, 1.0));
+        assert!((scale.share(99.0) - 0.5).abs() < 1e-12);
+        assert!(!scale.is_log() && scale.is_log_from_zero());
     }
 
     proptest! {

@@ -1,10 +1,10 @@
 //! The figures of a search.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::name::Stems;
 use super::number::grouped;
-use super::{Climb, Convergence, HeatMap, PlotError, Surface, SurfaceMap, save};
+use super::{Climb, Convergence, HeatMap, PlotError, Plots, Surface, SurfaceMap, save};
 use crate::experiment::search::{Archive, Evaluation, Found, Portability, Ratio};
 
 /// A search as figures need it.
@@ -26,12 +26,12 @@ const CELLS: usize = 11;
 const MOST_MAPS: usize = 16;
 
 /// Draws for every search its surface, for all together how they converged, and the
-/// portability matrix if there is one, into the folder `dir`; returns the paths.
+/// portability matrix if there is one, into the folder of `plots`; returns the paths.
 ///
 /// # Errors
 /// The first [`PlotError`] of a figure that cannot be drawn or written.
 pub fn search_gallery(
-    dir: &Path,
+    plots: &Plots,
     objective: &str,
     searches: &[Searched<'_>],
     portability: Option<&Portability>,
@@ -40,12 +40,12 @@ pub fn search_gallery(
     let mut paths = Vec::new();
     for search in searches {
         if let Some(figure) = surface(objective, search) {
-            paths.extend(save(dir, &stems.give(&["surface", search.name]), &figure)?);
+            paths.extend(save(plots, &stems.give(&["surface", search.name]), &figure)?);
         }
     }
-    paths.extend(save(dir, "convergence", &convergence(objective, searches))?);
+    paths.extend(save(plots, "convergence", &convergence(objective, searches))?);
     if let Some(matrix) = portability.filter(|matrix| !matrix.found.is_empty()) {
-        paths.extend(save(dir, "portability", &portability_map(objective, matrix))?);
+        paths.extend(save(plots, "portability", &portability_map(objective, matrix))?);
     }
     Ok(paths)
 }

@@ -1,7 +1,7 @@
 use plotters::prelude::DrawingBackend;
 
 use super::chart::{Chart, Derived, Encoding, Formula, Holds, Layer, Mark as Shown, View};
-use super::header::{Mark, header};
+use super::header::{Head, Mark};
 use super::number::grouped;
 use super::panel::Panel;
 use super::scale::Scale;
@@ -52,7 +52,7 @@ impl Shifts {
 }
 
 impl Figure for Shifts {
-    fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), PlotError> {
+    fn head(&self) -> Head {
         let count = |of: fn(i64) -> bool| {
             grouped(self.shifts.iter().filter(|shift| of(shift.later)).count() as f64, 0)
         };
@@ -60,8 +60,12 @@ impl Figure for Shifts {
             (Mark::Thick(BLUE), format!("{} jobs start earlier", count(|by| by < 0))),
             (Mark::Thick(VERMILION), format!("{} start later", count(|by| by > 0))),
         ];
-        let top = header(canvas, &self.title, &self.subtitle, &legend)?;
-        let panel = Panel::of_page(top, self.height(), self.scales());
+        Head::new(&self.title, &self.subtitle).legend(legend)
+    }
+
+    fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), PlotError> {
+        let top = self.head().draw(canvas)?;
+        let panel = Panel::of_page(canvas, top, self.scales(), [X_TITLE, Y_TITLE])?;
         panel.grid_x(canvas)?;
         panel.grid_y(canvas)?;
         // Those that differ most first: over them the others are seen.

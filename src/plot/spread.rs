@@ -3,6 +3,7 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::number::significant;
+use super::scale::Scale;
 use super::spreads::{BoxPlot, PERCENTS};
 use super::style::PALETTE;
 use super::{Line, Lines, Point, Spreads};
@@ -17,6 +18,12 @@ pub const MOST: usize = PALETTE.len();
 const STEPS: f64 = 200.0;
 /// The largest value over the smallest from which an axis is logarithmic.
 const WIDE: f64 = 4.0;
+
+/// What a figure says of strategies that it does not show.
+pub fn not_shown(strategies: usize) -> Option<String> {
+    let plural = if strategies == 1 { "y is" } else { "ies are" };
+    (strategies > 0).then(|| format!("{strategies} more strateg{plural} not shown"))
+}
 
 /// The values of some jobs, in as many steps as can be seen.
 #[derive(Clone, PartialEq, Debug)]
@@ -56,28 +63,20 @@ impl Spread {
         Self { jobs, mean, trimmed_mean, percentiles, steps }
     }
 
-    /// As a box. What is less than `least` stands there.
-    fn summary(&self, least: f64) -> BoxPlot {
-        let percentiles = self.percentiles.map(|value| value.max(least));
-        BoxPlot { percentiles, mean: self.mean.max(least) }
+    fn summary(&self) -> BoxPlot {
+        BoxPlot { percentiles: self.percentiles, mean: self.mean }
     }
 
     fn ends(&self) -> Option<[f64; 2]> {
         Some([self.steps.first()?.0, self.steps.last()?.0])
     }
 
-    /// As a line. What is less than `least` stands there.
-    fn line(&self, name: String, least: f64) -> Line {
-        let mut points = Vec::new();
-        for &(value, [below, upto]) in &self.steps {
-            let x = value.max(least);
-            // What stands at the end of the axis has no edge there.
-            if value > least {
-                points.push(Point::new(x, below));
-            }
-            points.push(Point::new(x, upto));
-        }
-        Line { name, points }
+    /// As a line.
+    fn line(&self, name: String) -> Line {
+        let points = self.steps.iter().flat_map(|&(value, [below, upto])| {
+            [Point::new(value, below), Point::new(value, upto)]
+        });
+        Line { name, points: points.collect() }
     }
 }
 
@@ -88,11 +87,9 @@ pub struct Words {
     pub title: &'static str,
     /// Title of the x axis with its unit.
     pub x: &'static str,
-    /// Smallest value of a logarithmic axis, at which smaller ones stand.
-    pub least: f64,
-    /// What is said of those, if there are any.
-    pub below: &'static str,
-    /// Unit of a mean.
+    /// Whether values may be 0, which then has a place on a logarithmic axis.
+    pub zero: bool,
+    /// Unit of a median and a mean.
     pub unit: &'static str,
     /// Whether medians order the curves, where a few values decide the means.
     pub by_median: bool,
@@ -113,38 +110,36 @@ impl Words {
 
 /// Waits.
 pub const WAITS: Words = Words {
-    title: "Waits",
+    title: "Distribution of waits",
     x: "Wait (s)",
-    least: 1.0,
-    below: "jobs that do not wait stand at 1 s",
+    zero: true,
     unit: " s",
     by_median: false,
 };
 /// Bounded slowdowns.
 pub const SLOWDOWNS: Words = Words {
-    title: "Bounded slowdowns",
+    title: "Distribution of bounded slowdowns",
     x: "Bounded slowdown",
-    least: 1.0,
-    below: "",
+    zero: false,
     unit: "",
     by_median: false,
 };
 /// Stretches.
 pub const STRETCHES: Words = Words {
-    title: "Stretch of the jobs that send packets",
-    x: "Stretch: time among the others over time alone in the most compact box",
-    least: f64::MIN_POSITIVE,
-    below: "",
+    title: "Distribution of stretch over the jobs that send packets",
+    x: "Stretch (time among others over time alone)",
+    zero: false,
     unit: "",
     by_median: true,
 };
 
-/// A curve and a box for each, that with the least mean or median first, and no more than there are colours; `None` if all
-/// values are one.
+/// A curve and a box for each, that with the least mean or median first, at most `most` of them and no more than there
+/// are colours; `None` if all values are one.
 pub fn spreads(
     words: Words,
     mut subtitle: Vec<String>,
     mut named: Vec<(String, &Spread)>,
+    most: usize,
 ) -> Option<Spreads> {
     named.retain(|(_, spread)| spread.jobs > 0);
     named.sort_by(|(_, a), (_, b)| {
@@ -152,15 +147,18 @@ pub fn spreads(
         a.total_cmp(&b).then(first.total_cmp(&second))
     });
     let all = named.len();
-    named.truncate(MOST);
+    named.truncate(most.min(MOST));
     let ends = || named.iter().filter_map(|(_, spread)| spread.ends());
     let low = ends().map(|[low, _]| low).fold(f64::INFINITY, f64::min);
     let high = ends().map(|[_, high]| high).fold(f64::NEG_INFINITY, f64::max);
     if low >= high {
         return None;
     }
-    let log_x = high > WIDE * low.max(words.least);
-    let least = if log_x { words.least } else { f64::NEG_INFINITY };
+    let x = match words.zero {
+        true if low >= 0.0 && high > WIDE => Scale::log_from_zero(high * 1.08),
+        false if low > 0.0 && high > WIDE * low => Scale::log(low * 0.92, high * 1.08),
+        _ => Scale::round(low, high, 8),
+    };
     let jobs = || named.iter().map(|(_, spread)| spread.jobs as u64);
     let (fewest, most) = (jobs().min().unwrap_or(0), jobs().max().unwrap_or(0));
     subtitle.push(match fewest == most {
@@ -169,30 +167,23 @@ pub fn spreads(
     });
     let middle = words.middle_name();
     subtitle.push(format!("least {middle} first"));
-    if all > named.len() {
-        let shown = named.len();
-        subtitle.push(format!("the {shown} with the least {middle} of {all}; the table has all"));
-    }
-    if log_x && low < words.least && !words.below.is_empty() {
-        subtitle.push(words.below.to_string());
-    }
+    subtitle.extend(not_shown(all - named.len()));
     let line = |(name, spread): &(String, &Spread)| {
         let [value, _] = words.middle(spread);
-        let label = format!("{name} ({middle} {}{})", significant(value), words.unit);
-        spread.line(label, least)
+        spread.line(format!("{name} ({middle} {}{})", significant(value), words.unit))
     };
-    let boxes = named.iter().map(|(_, spread)| spread.summary(least)).collect();
+    let boxes = named.iter().map(|(_, spread)| spread.summary()).collect();
     let curves = Lines {
         title: words.title.to_string(),
         subtitle,
         x_title: words.x.to_string(),
-        y_title: "Jobs that have no more (%)".to_string(),
-        log_x,
+        y_title: "Share of jobs (%)".to_string(),
+        log_x: false,
         log_y: false,
         plain: true,
         lines: named.iter().map(line).collect(),
     };
-    Some(Spreads { curves, boxes })
+    Some(Spreads { curves, x, boxes })
 }
 
 /// What stays of the jobs of a run for its figures.
@@ -236,11 +227,12 @@ pub struct WaitFigure<'a> {
     pub spreads: Spreads,
 }
 
-/// The waits and slowdowns of runs, a figure of each for every trace, machine and policy, or, if there are more
-/// than [`MOST`] schedules, for each scheduler. Runs of one schedule share a curve.
+/// The waits and slowdowns of runs, a figure of each for every trace, machine, scheduler and policy, and, if there
+/// are several schedulers, one of all of them. Runs of one schedule share a curve.
 pub fn waits<'a>(
     runs: &'a [Waits],
     subtitle: impl Fn(&RunKey) -> Vec<String>,
+    most: usize,
 ) -> Vec<WaitFigure<'a>> {
     let same = |a: &RunKey, b: &RunKey| {
         (&a.trace, &a.topology, &a.policy) == (&b.trace, &b.topology, &b.policy)
@@ -254,17 +246,16 @@ pub fn waits<'a>(
     }
     let mut figures = Vec::new();
     for setting in settings {
-        if schedules(&setting).len() <= MOST {
-            figures.extend(figures_of(&setting, &subtitle));
-            continue;
-        }
         let mut schedulers: Vec<&str> =
             setting.iter().map(|run| run.key.scheduler.as_str()).collect();
         schedulers.sort_unstable();
         schedulers.dedup();
+        if schedulers.len() > 1 {
+            figures.extend(figures_of(&setting, &subtitle, most));
+        }
         for scheduler in schedulers {
             let own = setting.iter().copied().filter(|run| run.key.scheduler == scheduler);
-            figures.extend(figures_of(&own.collect::<Vec<_>>(), &subtitle));
+            figures.extend(figures_of(&own.collect::<Vec<_>>(), &subtitle, most));
         }
     }
     figures
@@ -285,6 +276,7 @@ fn schedules<'a>(runs: &[&'a Waits]) -> Vec<Vec<&'a Waits>> {
 fn figures_of<'a>(
     runs: &[&'a Waits],
     subtitle: &impl Fn(&RunKey) -> Vec<String>,
+    most: usize,
 ) -> Vec<WaitFigure<'a>> {
     let key = &runs[0].key;
     let of_scheduler = runs.iter().all(|run| run.key.scheduler == key.scheduler);
@@ -302,7 +294,7 @@ fn figures_of<'a>(
         [("waits", WAITS, |run| &run.wait), ("slowdowns", SLOWDOWNS, |run| &run.slowdown)];
     let figure = |(kind, words, of): (&'static str, Words, Of)| {
         let curves = named.iter().map(|(name, run)| (name.clone(), of(run))).collect();
-        let spreads = spreads(words, said.clone(), curves)?;
+        let spreads = spreads(words, said.clone(), curves, most)?;
         Some(WaitFigure { kind, key, of_scheduler, spreads })
     };
     kinds.into_iter().filter_map(figure).collect()
@@ -328,10 +320,11 @@ fn label(alike: &[&Waits], all: &[&Waits], of_scheduler: bool) -> String {
     let strategies = match &names[..] {
         [name] => name.clone(),
         names if alike.len() == all.iter().filter(of_these).count() => {
-            format!("all {} strategies, one schedule", names.len())
+            format!("all {} strategies (one schedule)", names.len())
         }
-        [one, other] => format!("{one} and {other}, one schedule"),
-        [name, others @ ..] => format!("{name} and {} others, one schedule", others.len()),
+        [one, other] => format!("{one}, {other} (one schedule)"),
+        [one, two, three] => format!("{one}, {two}, {three} (one schedule)"),
+        [name, ..] => format!("{} strategies with the schedule of {name}", names.len()),
         [] => String::new(),
     };
     match of_scheduler {
@@ -365,7 +358,7 @@ mod tests {
     }
 
     fn drawn<'a>(runs: &'a [Waits]) -> Vec<WaitFigure<'a>> {
-        super::waits(runs, |key| vec![key.trace.clone(), key.scheduler.clone()])
+        super::waits(runs, |key| vec![key.trace.clone(), key.scheduler.clone()], 12)
     }
 
     #[test]
@@ -377,20 +370,23 @@ mod tests {
             waits("easy", "b", 3, &[0.0, 100.0]),
         ];
         let figures = drawn(&runs);
-        assert_eq!(figures.iter().map(|one| one.kind).collect::<Vec<_>>(), ["waits", "slowdowns"]);
+        let kinds: Vec<(&str, bool)> =
+            figures.iter().map(|one| (one.kind, one.of_scheduler)).collect();
+        // Of all schedulers, and of each: those of one do not depend on whether there is another.
+        let of = |of_scheduler| [("waits", of_scheduler), ("slowdowns", of_scheduler)];
+        assert_eq!(kinds, [of(false), of(true), of(true)].concat());
         assert_eq!(
             names(&figures[0]),
             [
                 "easy: a (mean 45.00 s)",
                 "easy: b (mean 50.00 s)",
-                "fcfs: all 2 strategies, one schedule (mean 200.0 s)"
+                "fcfs: all 2 strategies (one schedule) (mean 200.0 s)"
             ]
         );
-        assert_eq!(
-            figures[0].spreads.curves.subtitle,
-            ["t", "2 jobs", "least mean first", "jobs that do not wait stand at 1 s"]
-        );
-        assert!(figures[0].spreads.curves.log_x && !figures[0].of_scheduler);
+        assert_eq!(figures[0].spreads.curves.subtitle, ["t", "2 jobs", "least mean first"]);
+        assert!(figures[0].spreads.x.is_log_from_zero() && !figures[0].of_scheduler);
+        // Jobs that do not wait are at 0.
+        assert_eq!(figures[0].spreads.curves.lines[0].points[1], Point::new(0.0, 50.0));
         // One scheduler: it is in the subtitle, not at each curve.
         let figures = drawn(&runs[2..]);
         assert_eq!(names(&figures[1]), ["a (mean 45.00)", "b (mean 50.00)"]);
@@ -403,10 +399,10 @@ mod tests {
         let mut runs: Vec<Waits> = (0..MOST as u64 + 5).map(run).collect();
         runs.push(waits("easy", "a", 99, &[1.0, 5.0]));
         let figures = drawn(&runs);
-        assert_eq!(figures.len(), 4, "two for each scheduler");
-        let fcfs = figures.iter().find(|one| one.key.scheduler == "fcfs").expect("a figure");
+        let fcfs = figures.iter().find(|one| one.of_scheduler && one.key.scheduler == "fcfs");
+        let fcfs = fcfs.expect("a figure");
         assert_eq!(fcfs.spreads.curves.lines.len(), MOST);
-        let told = format!("the {MOST} with the least mean of {}; the table has all", MOST + 5);
+        let told = "5 more strategies are not shown".to_string();
         assert!(fcfs.of_scheduler && fcfs.spreads.curves.subtitle.contains(&told));
     }
 
@@ -414,12 +410,15 @@ mod tests {
     fn what_has_no_spread_is_not_drawn() {
         assert!(drawn(&[waits("fcfs", "a", 1, &[0.0, 0.0])]).is_empty());
         assert!(drawn(&[]).is_empty());
-        assert!(spreads(STRETCHES, Vec::new(), vec![("a".to_string(), &Spread::of([]))]).is_none());
+        assert!(
+            spreads(STRETCHES, Vec::new(), vec![("a".to_string(), &Spread::of([]))], 12).is_none()
+        );
         // A narrow spread has a linear axis, on which nothing is moved.
         let spread = Spread::of([0.5, 2.0]);
-        let Spreads { curves, boxes } =
-            spreads(SLOWDOWNS, Vec::new(), vec![("a".to_string(), &spread)]).expect("two values");
-        assert!(!curves.log_x && curves.lines[0].points[0].x == 0.5);
+        let Spreads { curves, boxes, x } =
+            spreads(SLOWDOWNS, Vec::new(), vec![("a".to_string(), &spread)], 12)
+                .expect("two values");
+        assert!(!x.is_log() && curves.lines[0].points[0].x == 0.5);
         let near = |[one, other]: [f64; 2]| (one - other).abs() < 1e-9;
         let BoxPlot { percentiles, mean } = boxes[0];
         let expected = [0.575, 0.875, 1.25, 1.625, 1.925];
@@ -432,7 +431,7 @@ mod tests {
         #[test]
         fn curves_are_what_counting_gives(values in proptest::collection::vec(0u32..2000, 1..1500)) {
             let values: Vec<f64> = values.into_iter().map(f64::from).collect();
-            let line = Spread::of(values.iter().copied()).line(String::new(), f64::NEG_INFINITY);
+            let line = Spread::of(values.iter().copied()).line(String::new());
             let share = |most: f64| {
                 100.0 * values.iter().filter(|&&value| value <= most).count() as f64 / values.len() as f64
             };

@@ -1,27 +1,36 @@
 use plotters::prelude::DrawingBackend;
 
 use super::chart::{Chart, Encoding, Holds, Layer, Mark as Shown, View};
+use super::header::Head;
 use super::lines::colour;
-use super::panel::Panel;
+use super::look::Page;
+use super::number::significant;
+use super::panel::{BOTTOM_ROOM, Panel};
 use super::scale::Scale;
-use super::style::{AXIS_LINE, Colour, DATA_LINE, INK, LABEL, PAGE, WHITE};
+use super::style::{AXIS_LINE, Colour, DATA_LINE, INK, PAGE, TICK, WHITE};
 use super::{Align, Canvas, Figure, Lines, PlotError, Table, Text};
 
 /// What a box shows of its values, in percent: ends of its whiskers, its own ends and its middle.
 pub const PERCENTS: [f64; 5] = [5.0, 25.0, 50.0, 75.0, 95.0];
 
-/// Height of the row of a box, of the box itself, and of the gap above the first row, in points.
-const ROW: f64 = 26.0;
-const BOX: f64 = 14.0;
-const GAP: f64 = 30.0;
+/// Height of the row of a box with its numbers, of the box itself, and of the gap above the first row.
+const ROW: f64 = 34.0;
+const BOX: f64 = 13.0;
+const GAP: f64 = 22.0;
+/// Least distance of two numbers above a box.
+const NUMBERS: f64 = 8.0;
+const BOX_PLOT: &str =
+    "boxes: quartiles and median with their values, ring: mean, whiskers: 5 and 95 %";
 /// How much of its colour a box has.
 const TINT: f64 = 0.35;
 
 /// How values spread: for each value the share that is no more, and below, on the same axis, a box for each curve.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Spreads {
-    /// The curves.
+    /// The curves, whose x axis is [`x`](Self::x).
     pub curves: Lines,
+    /// The axis of the values.
+    pub x: Scale,
     /// The box of each.
     pub boxes: Vec<BoxPlot>,
 }
@@ -56,7 +65,7 @@ impl Spreads {
         panel: &Panel,
         row: usize,
     ) -> Result<(), PlotError> {
-        let y = panel.top + (row as f64 + 0.5) * ROW;
+        let y = panel.top + (row as f64 + 1.0) * ROW - BOX / 2.0 - 3.0;
         let BoxPlot { percentiles, mean } = self.boxes[row];
         let at = |value: f64| panel.at_x(value).clamp(panel.left, panel.right);
         let [low, lower, middle, upper, high] = percentiles.map(at);
@@ -71,7 +80,27 @@ impl Spreads {
         canvas.line(&outline, AXIS_LINE, own)?;
         canvas.line(&[(middle, y - half), (middle, y + half)], DATA_LINE, own)?;
         canvas.disc((at(mean), y), 4.0, own)?;
-        canvas.disc((at(mean), y), 2.5, WHITE)
+        canvas.disc((at(mean), y), 2.5, WHITE)?;
+        // The median first, then the quartiles, as far as they have room.
+        let look = Text::of_size(TICK - 1.5).align(Align::Centre).colour(INK);
+        let mut taken: Vec<[f64; 2]> = Vec::new();
+        for place in [2, 3, 1] {
+            let text = significant(percentiles[place]);
+            let half = look.width(&text)? / 2.0;
+            let x = at(percentiles[place]).clamp(panel.left + half, panel.right - half);
+            let free =
+                |[from, to]: &[f64; 2]| x + half + NUMBERS < *from || to + NUMBERS < x - half;
+            if taken.iter().all(free) {
+                canvas.text(&text, (x, y - BOX / 2.0 - 8.0), look)?;
+                taken.push([x - half, x + half]);
+            }
+        }
+        Ok(())
+    }
+
+    /// Axes of the values and of the shares: with quartiles.
+    fn scales(&self) -> [Scale; 2] {
+        [self.x, Scale::stepped(0.0, 100.0, 25.0)]
     }
 
     fn names(&self) -> Vec<String> {
@@ -80,14 +109,24 @@ impl Spreads {
 }
 
 impl Figure for Spreads {
-    fn height(&self) -> f64 {
+    fn head(&self) -> Head {
+        let mut subtitle = self.curves.subtitle.clone();
+        subtitle.push(BOX_PLOT.to_string());
+        Lines { subtitle, ..self.curves.clone() }.head()
+    }
+
+    fn usual_height(&self, _: &Page) -> f64 {
         PAGE.1 + self.room()
     }
 
+    fn least_body(&self, _: &Page) -> Result<f64, PlotError> {
+        Ok(120.0 + self.room() + BOTTOM_ROOM)
+    }
+
     fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), PlotError> {
-        let top = self.curves.header(canvas)?;
-        let [x, y] = self.curves.scales();
-        let whole = Panel::of_page(top, self.height(), [x, y]);
+        let top = self.head().draw(canvas)?;
+        let Lines { x_title, y_title, .. } = &self.curves;
+        let whole = Panel::of_page(canvas, top, self.scales(), [x_title, y_title])?;
         let above = Panel { bottom: whole.bottom - self.room(), ..whole };
         let below = Panel { top: above.bottom + GAP, y: Scale::linear(0.0, 1.0), ..whole };
         self.curves.draw_on(canvas, &above)?;
@@ -96,9 +135,6 @@ impl Figure for Spreads {
         for row in 0..self.boxes.len() {
             self.draw_box(canvas, &below, row)?;
         }
-        let says = "box: 25 to 75 %, line: median, ring: mean, whiskers: 5 and 95 %";
-        let look = Text::of_size(LABEL - 2.0).align(Align::Right).colour(INK);
-        canvas.text(says, (below.right, above.bottom + GAP / 2.0), look)?;
         below.axis_bottom(canvas, &self.curves.x_title)
     }
 
@@ -119,7 +155,7 @@ impl Figure for Spreads {
     }
 
     fn chart(&self) -> Option<Chart> {
-        let [x, y] = self.curves.scales().map(Holds::Numbers);
+        let [x, y] = self.scales().map(Holds::Numbers);
         let series: Vec<(String, Colour)> = self.curves.series();
         let [line, across, up] = CURVE;
         let [low, lower, middle, upper, high, mean] = BOXES;

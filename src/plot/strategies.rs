@@ -1,10 +1,10 @@
 use plotters::prelude::DrawingBackend;
 
 use super::chart::{Chart, Encoding, Holds, Layer, Mark as Shown, View};
-use super::header::header;
+use super::header::Head;
+use super::look::Page;
 use super::number::significant;
-use super::panel::BOTTOM_ROOM;
-use super::rows::{self, Rows};
+use super::rows::{self, Rows, VALUE_ROOM};
 use super::scale::Scale;
 use super::style::{BLUE, GRID_LINE, MUTED};
 use super::{Canvas, Figure, PlotError, Table};
@@ -53,7 +53,8 @@ impl StrategyBars {
         let sorted = self.sorted();
         let value = |strategy: Option<&&StrategyBar>| strategy.map_or(0.0, |s| s.mean_pairwise_l1);
         let (least, most) = (value(sorted.first()), value(sorted.last()));
-        let mut scales = vec![rows::with_room(most)];
+        let ends = sorted.iter().map(|one| one.mean_pairwise_l1 + one.half_width.unwrap_or(0.0));
+        let mut scales = vec![rows::of_bars(ends, X_TITLE)];
         if least < most && most - least < ZOOM_BELOW * most {
             let room = 0.15 * (most - least);
             scales.push(Scale::linear(least - room, most + 1.5 * room));
@@ -64,9 +65,14 @@ impl StrategyBars {
     fn words(&self, zoomed: bool) -> Vec<String> {
         let mut words = self.subtitle.clone();
         if zoomed {
-            words.push("right: the same values enlarged, the axis does not begin at 0".into());
+            words.push("dots: the same values enlarged, the axis does not begin at 0".into());
         }
         words
+    }
+
+    fn layout(&self, width: f64) -> Result<Rows, PlotError> {
+        let names: Vec<_> = self.sorted().iter().map(|strategy| strategy.name.clone()).collect();
+        Rows::of(&names, self.scales().len(), width)
     }
 
     fn has_intervals(&self) -> bool {
@@ -80,20 +86,24 @@ const X_TITLE: &str = "Mean pairwise L₁ per job (hops)";
 const ZOOM_BELOW: f64 = 0.15;
 
 impl Figure for StrategyBars {
-    fn height(&self) -> f64 {
-        rows::height(self.strategies.len())
+    fn head(&self) -> Head {
+        Head::new(TITLE, &self.words(self.scales().len() > 1))
+    }
+
+    fn usual_height(&self, page: &Page) -> f64 {
+        self.layout(page.width).map_or(page.width, |rows| rows.usual_height())
+    }
+
+    fn least_body(&self, page: &Page) -> Result<f64, PlotError> {
+        Ok(self.layout(page.width)?.least_height())
     }
 
     fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), PlotError> {
         let sorted = self.sorted();
         let scales = self.scales();
-        let zoomed = scales.len() > 1;
-        let subtitle = self.words(zoomed);
-        let top = header(canvas, TITLE, &subtitle, &[])? - 8.0;
-        let names: Vec<_> = sorted.iter().map(|strategy| strategy.name.clone()).collect();
-        let rows = Rows::draw(canvas, top, self.height() - BOTTOM_ROOM, &names)?;
-
-        let panel = rows.panel(0, scales.len(), scales[0]);
+        let layout = self.layout(canvas.width())?;
+        let top = self.head().draw(canvas)? - 8.0;
+        let (rows, panel) = layout.draw(canvas, top, 0, scales[0])?;
         panel.grid_x(canvas)?;
         for (row, strategy) in sorted.iter().enumerate() {
             let value = strategy.mean_pairwise_l1;
@@ -104,7 +114,7 @@ impl Figure for StrategyBars {
         }
         rows.axes(canvas, &panel, X_TITLE)?;
         if let Some(&scale) = scales.get(1) {
-            let panel = rows.panel(1, 2, scale);
+            let (rows, panel) = layout.draw(canvas, top, 1, scale)?;
             panel.grid_x(canvas)?;
             for (row, strategy) in sorted.iter().enumerate() {
                 let (x, y) = (panel.at_x(strategy.mean_pairwise_l1), rows.middle(row));
@@ -114,7 +124,7 @@ impl Figure for StrategyBars {
                     rows.interval(canvas, &panel, row, interval)?;
                 }
             }
-            panel.axis_bottom(canvas, X_TITLE)?;
+            panel.axis_bottom_within(canvas, X_TITLE, panel.right - panel.left + VALUE_ROOM)?;
         }
         Ok(())
     }

@@ -1,8 +1,9 @@
 use plotters::prelude::DrawingBackend;
 
 use super::chart::{Chart, Encoding, Holds, View};
-use super::header::header;
+use super::header::Head;
 use super::heat_map::draw_shades;
+use super::look::Page;
 use super::number::grouped;
 use super::panel::{BOTTOM_ROOM, LEFT_ROOM, Panel};
 use super::scale::Scale;
@@ -41,17 +42,21 @@ const GAP: f64 = 16.0;
 /// Room for the name above a map.
 const NAME: f64 = 24.0;
 const MAP_HEIGHT: f64 = 168.0;
+/// Least width and height of a map.
+const LEAST_WIDTH: f64 = 90.0;
+const LEAST_HEIGHT: f64 = 70.0;
 /// Titles of the axes.
 const WALL_SHARE: &str = "Wall share WF / (AF + WF)";
 const BORDER_SHARE: &str = "Border share BF / (AF + WF + BF)";
 
 impl Surface {
-    fn across(&self) -> usize {
-        (1..=4).find(|n| n * n >= self.maps.len()).unwrap_or(4)
+    fn across(&self, width: f64) -> usize {
+        let room = ((width - BAR_ROOM - LEFT_ROOM) / LEAST_WIDTH).max(1.0) as usize;
+        (1..=4).find(|n| n * n >= self.maps.len()).unwrap_or(4).min(room)
     }
 
-    fn down(&self) -> usize {
-        self.maps.len().div_ceil(self.across()).max(1)
+    fn down(&self, width: f64) -> usize {
+        self.maps.len().div_ceil(self.across(width)).max(1)
     }
 
     /// The share in the middle of a cell, as it is written.
@@ -96,21 +101,31 @@ impl Surface {
 }
 
 impl Figure for Surface {
-    fn height(&self) -> f64 {
-        180.0 + BOTTOM_ROOM + (MAP_HEIGHT + NAME + GAP) * self.down() as f64
+    fn head(&self) -> Head {
+        Head::new(&self.title, &self.subtitle)
+    }
+
+    fn usual_height(&self, page: &Page) -> f64 {
+        180.0 + BOTTOM_ROOM + (MAP_HEIGHT + NAME + GAP) * self.down(page.width) as f64
+    }
+
+    fn least_body(&self, page: &Page) -> Result<f64, PlotError> {
+        let down = self.down(page.width) as f64;
+        Ok((BOTTOM_ROOM + (LEAST_HEIGHT + NAME + GAP) * down).max(300.0))
     }
 
     fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), PlotError> {
-        let top = header(canvas, &self.title, &self.subtitle, &[])?;
+        let top = self.head().draw(canvas)?;
         let (colours, cut) = self.range();
-        let (across, down) = (self.across() as f64, self.down() as f64);
-        let (right, bottom) = (PAGE.0 - BAR_ROOM, self.height() - BOTTOM_ROOM);
+        let columns = self.across(canvas.width());
+        let (across, down) = (columns as f64, self.down(canvas.width()) as f64);
+        let (right, bottom) = (canvas.width() - BAR_ROOM, canvas.height() - BOTTOM_ROOM);
         let width = (right - LEFT_ROOM - GAP * (across - 1.0)) / across;
         let height = (bottom - top - (NAME + GAP) * down + GAP) / down;
         let cells = self.cells.max(1) as f64;
         let mut frame = None;
         for map in 0..self.maps.len() {
-            let (x, y) = ((map % self.across()) as f64, (map / self.across()) as f64);
+            let (x, y) = ((map % columns) as f64, (map / columns) as f64);
             let left = LEFT_ROOM + x * (width + GAP);
             let top = top + NAME + y * (height + NAME + GAP);
             let panel = Panel {
@@ -122,7 +137,7 @@ impl Figure for Surface {
                 y: Scale::linear(0.0, cells),
             };
             self.draw_map(canvas, map, &panel, colours)?;
-            let lowest = map + self.across() >= self.maps.len();
+            let lowest = map + columns >= self.maps.len();
             draw_axes(canvas, &panel, cells, x == 0.0, lowest)?;
             frame.get_or_insert(panel);
         }
@@ -164,7 +179,7 @@ impl Figure for Surface {
             title: self.title.clone(),
             subtitle: self.subtitle.clone(),
             views: self.maps.iter().map(view).collect(),
-            across: self.across(),
+            across: self.across(PAGE.0),
             ..Chart::default()
         })
     }
@@ -247,5 +262,5 @@ fn draw_bar<DB: DrawingBackend>(
         canvas.text(&label, (bar.right + 8.0, bar.bottom), Text::of_size(TICK))?;
     }
     let look = Text::of_size(LABEL).align(Align::Centre).upwards();
-    canvas.text(title, (PAGE.0 - 16.0, (bar.top + bar.bottom) / 2.0), look)
+    canvas.text(title, (canvas.width() - 16.0, (bar.top + bar.bottom) / 2.0), look)
 }

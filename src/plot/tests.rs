@@ -1,12 +1,12 @@
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use proptest::prelude::{
     Just, ProptestConfig, any, prop_assert, prop_assert_eq, prop_oneof, proptest,
 };
 
-use super::save::{pdf, svg};
+use super::save::{pdf_of as pdf, svg};
 use super::style::{Colour, register, sequential};
 use super::*;
 use crate::experiment::{RunKey, RunResult};
@@ -36,7 +36,7 @@ fn run(scheduler: &str, tie: Option<&str>, seed: u64, pairwise: [u64; 4]) -> Run
         scheduler: scheduler.to_string(),
         allocator: "mc1x1".to_string(),
         tie: tie.map(str::to_string),
-        policy: "plain".to_string(),
+        policy: "johnson".to_string(),
         seed,
         copy: 0,
     };
@@ -82,7 +82,7 @@ fn improvements_of_a_gallery_have_one_scale() {
         run("fcfs", Some("1,1,1,1"), 1, [0, 8, 2, 640]),
     ];
     let dir = tempfile::tempdir().expect("a folder");
-    let paths = gallery(dir.path(), &results, &[]).expect("drawn");
+    let paths = gallery(&usual(dir.path()), &results, &[]).expect("drawn");
     let drawn = paths.iter().filter(|path| {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         name.starts_with("improvement") && name.ends_with(".vl.json")
@@ -98,6 +98,10 @@ fn improvements_of_a_gallery_have_one_scale() {
     assert!(texts.iter().all(|text| text.contains("one scale for all figures of improvement")));
 }
 
+fn usual(dir: &Path) -> Plots {
+    Plots::new(dir, FigureStyle::default())
+}
+
 fn names(paths: &[PathBuf]) -> Vec<&str> {
     paths.iter().filter_map(|path| path.file_name()?.to_str()).collect()
 }
@@ -106,15 +110,15 @@ fn names(paths: &[PathBuf]) -> Vec<&str> {
 fn a_gallery_draws_what_applies_and_repeats_its_bytes() {
     let (a, b) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
     let results = results();
-    let first = gallery(a.path(), &results[..3], &[]).expect("drawn");
-    let second = gallery(b.path(), &results[..3], &[]).expect("drawn");
+    let first = gallery(&usual(a.path()), &results[..3], &[]).expect("drawn");
+    let second = gallery(&usual(b.path()), &results[..3], &[]).expect("drawn");
     let svgs: Vec<_> = names(&first).into_iter().filter(|name| name.ends_with("svg")).collect();
     let expected = [
         "improvement-by-size--made--4x4--fcfs--mc1x1-2-13-20-6.svg",
         "improvement-by-rank--made--4x4--fcfs--mc1x1-2-13-20-6.svg",
         "strategies--made--4x4--fcfs.svg",
-        "load--made--4x4--fcfs.svg",
-        "load--made--4x4--easy.svg",
+        "load--made--4x4--fcfs--mc1x1.svg",
+        "load--made--4x4--easy--mc1x1.svg",
         "ties.svg",
     ];
     assert_eq!(svgs, expected);
@@ -129,9 +133,9 @@ fn a_gallery_draws_what_applies_and_repeats_its_bytes() {
 #[test]
 fn a_twin_has_the_same_seed() {
     let dir = tempfile::tempdir().expect("a folder");
-    let paths = gallery(dir.path(), &results()[2..], &[]).expect("drawn");
+    let paths = gallery(&usual(dir.path()), &results()[2..], &[]).expect("drawn");
     assert!(names(&paths).iter().all(|name| !name.starts_with("improvement")));
-    assert!(gallery(dir.path(), &[], &[]).expect("nothing to draw").is_empty());
+    assert!(gallery(&usual(dir.path()), &[], &[]).expect("nothing to draw").is_empty());
 }
 
 #[test]

@@ -1,9 +1,9 @@
 use plotters::prelude::DrawingBackend;
 
 use super::chart::{Chart, Encoding, Holds, Layer, Mark as Shown, View};
-use super::header::{Mark, header};
+use super::header::{Head, Mark};
+use super::look::Page;
 use super::number::grouped;
-use super::panel::BOTTOM_ROOM;
 use super::rows::{self, Rows};
 use super::scale::Scale;
 use super::style::{Colour, PALETTE};
@@ -32,6 +32,7 @@ pub struct TieRow {
 }
 
 const TITLE: &str = "Ties of the best score";
+const WIDTH: &str = "Mean number of tied sets";
 
 impl Ties {
     /// The schedulers in order of appearance with their colours.
@@ -50,25 +51,14 @@ impl Ties {
     fn panels(&self) -> [(&'static str, Scale, &'static str); 2] {
         let widest = self.rows.iter().map(|row| row.ties.mean_tied).fold(0.0, f64::max);
         [
-            ("tied_percent", Scale::linear(0.0, 115.0), "Tied decisions (%)"),
-            ("mean_tied", rows::with_room(widest), "Mean number of tied sets"),
+            ("tied_percent", Scale::linear(0.0, 100.0), "Tied decisions (%)"),
+            ("mean_tied", rows::of_bars([0.0, widest].into_iter(), WIDTH), WIDTH),
         ]
     }
 }
 
-impl Figure for Ties {
-    fn height(&self) -> f64 {
-        rows::height(self.rows.len())
-    }
-
-    fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), PlotError> {
-        let schedulers = self.schedulers();
-        let colour = |scheduler: &str| {
-            schedulers.iter().find(|(name, _)| name == scheduler).map_or(PALETTE[0], |it| it.1)
-        };
-        let legend: Vec<_> =
-            schedulers.iter().map(|(name, colour)| (Mark::Box(*colour), name.clone())).collect();
-        let top = header(canvas, TITLE, &self.subtitle, &legend)? - 6.0;
+impl Ties {
+    fn layout(&self, width: f64) -> Result<Rows, PlotError> {
         // A label above the first row of its kind is enough.
         let mut labels: Vec<String> = self.rows.iter().map(|row| row.label.clone()).collect();
         for i in (1..labels.len()).rev() {
@@ -76,10 +66,33 @@ impl Figure for Ties {
                 labels[i].clear();
             }
         }
-        let rows = Rows::draw(canvas, top, self.height() - BOTTOM_ROOM, &labels)?;
+        Rows::of(&labels, 2, width)
+    }
+}
 
+impl Figure for Ties {
+    fn head(&self) -> Head {
+        let mark = |(name, colour): (String, Colour)| (Mark::Box(colour), name);
+        Head::new(TITLE, &self.subtitle).legend(self.schedulers().into_iter().map(mark))
+    }
+
+    fn usual_height(&self, page: &Page) -> f64 {
+        self.layout(page.width).map_or(page.width, |rows| rows.usual_height())
+    }
+
+    fn least_body(&self, page: &Page) -> Result<f64, PlotError> {
+        Ok(self.layout(page.width)?.least_height())
+    }
+
+    fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), PlotError> {
+        let schedulers = self.schedulers();
+        let colour = |scheduler: &str| {
+            schedulers.iter().find(|(name, _)| name == scheduler).map_or(PALETTE[0], |it| it.1)
+        };
+        let top = self.head().draw(canvas)? - 6.0;
+        let layout = self.layout(canvas.width())?;
         for (i, (_, scale, title)) in self.panels().into_iter().enumerate() {
-            let panel = rows.panel(i, 2, scale);
+            let (rows, panel) = layout.draw(canvas, top, i, scale)?;
             panel.grid_x(canvas)?;
             for (place, row) in self.rows.iter().enumerate() {
                 let value = if i == 0 { row.ties.tied_percent } else { row.ties.mean_tied };

@@ -1,6 +1,7 @@
 //! Waits against the load of a trace.
 
 use super::shaken::over_copies;
+use super::spread::not_shown;
 use super::{Line, Lines, Point};
 use crate::experiment::RunResult;
 use crate::metrics::estimate::Estimate;
@@ -24,8 +25,12 @@ pub struct AtLoad<'a> {
 
 /// The mean wait of each strategy against the load, means over shaken copies where there are any. Strategies
 /// that wait equally long at every load share a line: where none refuses, the wait follows from
-/// the scheduler alone. `None` if there are fewer than [three](FEWEST) loads.
-pub fn waits_by_load(subtitle: Vec<String>, points: &[AtLoad<'_>]) -> Option<Lines> {
+/// the scheduler alone. Of more lines than `most` those with the least waits are shown. `None` if there are fewer than [three](FEWEST) loads.
+pub fn waits_by_load(
+    mut subtitle: Vec<String>,
+    points: &[AtLoad<'_>],
+    most: usize,
+) -> Option<Lines> {
     let mut loads: Vec<f64> = points.iter().map(|point| point.load).collect();
     loads.sort_by(f64::total_cmp);
     loads.dedup();
@@ -46,6 +51,16 @@ pub fn waits_by_load(subtitle: Vec<String>, points: &[AtLoad<'_>]) -> Option<Lin
             Some((names, _)) => names.push(name),
             None => shared.push((vec![name], line)),
         }
+    }
+    if shared.len() > most {
+        // Those that wait least, in their order.
+        let total = |line: &[Point]| line.iter().map(|point| point.y).sum::<f64>();
+        let mut totals: Vec<f64> = shared.iter().map(|(_, line)| total(line)).collect();
+        totals.sort_by(f64::total_cmp);
+        let all = shared.len();
+        shared.retain(|(_, line)| total(line) <= totals[most - 1]);
+        shared.truncate(most);
+        subtitle.extend(not_shown(all - shared.len()));
     }
     let waits = || shared.iter().flat_map(|(_, line)| line.iter().map(|point| point.y));
     let least = waits().fold(f64::INFINITY, f64::min);
@@ -79,12 +94,13 @@ fn point(at: &AtLoad<'_>) -> Point {
     }
 }
 
-/// One name, or the first and how many share its line.
+/// One name, or those that share its line.
 fn label(names: &[&str]) -> String {
     match names {
         [] => String::new(),
         [name] => name.to_string(),
         [name, other] => format!("{name}, {other}"),
-        [name, others @ ..] => format!("{name} and {} others", others.len()),
+        [one, two, three] => format!("{one}, {two}, {three}"),
+        [name, ..] => format!("{} strategies that wait as {name}", names.len()),
     }
 }

@@ -152,6 +152,9 @@ pub struct PolicyRow {
 }
 
 impl Policy {
+    /// The policy of the default.
+    pub const DEFAULT: &str = "johnson";
+
     /// The switches in words, in the order in which they act.
     pub fn describe(&self) -> Vec<PolicyRow> {
         let row = |rule, setting: &str| PolicyRow { rule, setting: setting.to_owned() };

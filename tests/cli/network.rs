@@ -172,7 +172,7 @@ fn machines_and_seeds_have_their_own_figures() {
         one,
         [
             "contention--lublin-10x10--10x10--easy.png",
-            "links--lublin-10x10--easy--random.png",
+            "links--lublin-10x10--10x10--easy--random.png",
             // One allocator has no correlation, and no points.
             "scatter--jobs--lublin-10x10--10x10--easy--random.png",
             "stretch--lublin-10x10--10x10--easy.png",

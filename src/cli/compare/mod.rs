@@ -15,6 +15,7 @@ use projection::{Axes, RunMeasure};
 
 use crate::cli::args::ProcessArgs;
 use crate::cli::exit::{Exit, Failure, tell};
+use crate::cli::figure_args::FigureArgs;
 use crate::cli::kind::Kind;
 use crate::cli::print::{FormatArg, SortArg, TableArgs};
 use crate::cli::stdout::stdout;
@@ -28,6 +29,7 @@ use crate::frame::read::{self, JobsTable, ReadError};
 use crate::metrics::blocks::FEWEST;
 use crate::metrics::comparable;
 use crate::number::{counted, fixed, grouped};
+use crate::plot::{FigureStyle, Plots};
 use crate::shown::shown;
 
 /// Arguments of `replay compare`.
@@ -81,8 +83,11 @@ pub struct CompareArgs {
     schedule: bool,
 
     /// Draw that into this folder: each job by its submission and by how much later it starts.
-    #[arg(long, value_name = "DIR", requires = "schedule")]
+    #[arg(long, value_name = "DIR", group = "figures", requires = "schedule")]
     plots: Option<PathBuf>,
+
+    #[command(flatten)]
+    figures: FigureArgs,
 
     /// Add rows for classes of size: 1, 2, 3 to 4, 5 to 8, ...
     #[arg(long)]
@@ -108,6 +113,7 @@ pub fn run(args: &CompareArgs) -> Result<Exit, Failure> {
         (Some(row), Some(col)) => Some(Axes::of(row, col)?),
         _ => None,
     };
+    let style = args.figures.style()?;
     if let Some(dir) = &args.plots {
         super::output::writable(dir)?;
     }
@@ -123,7 +129,7 @@ pub fn run(args: &CompareArgs) -> Result<Exit, Failure> {
         return Err(Failure::usage_message(format!("{one}, {two}: name two of one kind")));
     }
     if args.schedule {
-        return schedules(args, &base, &others);
+        return schedules(args, style, &base, &others);
     }
     let sorting = args.sort.of::<Compared>()?;
     let named: Vec<usize> = args
@@ -234,7 +240,12 @@ fn project(args: &CompareArgs, axes: Axes) -> Result<Exit, Failure> {
 }
 
 /// Two folders by the starts of their jobs.
-fn schedules(args: &CompareArgs, base: &Runs, others: &Runs) -> Result<Exit, Failure> {
+fn schedules(
+    args: &CompareArgs,
+    style: FigureStyle,
+    base: &Runs,
+    others: &Runs,
+) -> Result<Exit, Failure> {
     if base.tables.start.is_none() {
         return Err(Failure::usage_message(format!(
             "--schedule: {} has {}, whose jobs have no starts in seconds of the trace",
@@ -250,7 +261,8 @@ fn schedules(args: &CompareArgs, base: &Runs, others: &Runs) -> Result<Exit, Fai
             Ok(pairs.moves(names.each_ref().map(String::as_str)))
         })
         .collect::<Result<_, Failure>>()?;
-    schedule::show(&pairs, args.table, sorting, args.plots.as_deref())?;
+    let plots = args.plots.as_deref().map(|dir| Plots::new(dir, style));
+    schedule::show(&pairs, args.table, sorting, plots.as_ref())?;
     Ok(Exit::Done)
 }
 

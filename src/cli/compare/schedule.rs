@@ -1,14 +1,13 @@
 //! `replay compare --schedule`: who starts earlier, who later.
 
 use std::io::Write;
-use std::path::Path;
 
 use crate::cli::exit::Failure;
 use crate::cli::print::{FormatArg, Sorting, TableArgs};
 use crate::cli::stdout::stdout;
 use crate::experiment::moved::{Moved, Moves};
 use crate::number::{fixed, grouped};
-use crate::plot::{Shift, Shifts, Stems, save};
+use crate::plot::{Plots, Shift, Shifts, Stems, save};
 use crate::report::{Sheet, Shown};
 
 /// So many jobs that move most are told to people.
@@ -19,7 +18,7 @@ pub fn show(
     pairs: &[Vec<Moved>],
     table: TableArgs,
     sorting: Option<Sorting<Moved>>,
-    plots: Option<&Path>,
+    plots: Option<&Plots>,
 ) -> Result<(), Failure> {
     let printed = match table.format {
         FormatArg::Table | FormatArg::Md => for_people(pairs, table, sorting.as_ref()),
@@ -32,13 +31,13 @@ pub fn show(
         }
     };
     printed.map_err(|e| Failure::output("standard output", e))?;
-    let Some(dir) = plots else { return Ok(()) };
+    let Some(plots) = plots else { return Ok(()) };
     let mut stems = Stems::default();
     for pair in pairs {
         let Some(first) = pair.first() else { continue };
         let figure = figure(pair, first);
         let stem = stems.give(&["schedule", &first.base, &first.run]);
-        save(dir, &stem, &figure).map_err(|e| Failure::output(dir.display(), e))?;
+        save(plots, &stem, &figure).map_err(|e| Failure::output(plots.dir().display(), e))?;
     }
     Ok(())
 }

@@ -1,31 +1,30 @@
 //! Figures of `replay contend`: allocators compared, what stands behind their correlations, and the use of
 //! the links.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use super::tables::varied;
 use crate::experiment::RunKey;
 use crate::experiment::contention::{
     Contended, Contention, Correlations, LinkUse, PAIRS, mean_use, ranking, settings,
 };
 use crate::experiment::shaken::ShakenRow;
-use crate::metrics::correlation::FEWEST;
 use crate::number::grouped;
 use crate::plot::{
-    Comparison, LinkMap, LinkMaps, Marks, STRETCHES, Scatter, ScatterPanel, Spread, Spreads, Stems,
-    save, spreads,
+    Comparison, LinkMap, LinkMaps, Marks, Plots, STRETCHES, Scatter, ScatterPanel, Spread, Spreads,
+    Stems, save, spreads,
 };
 
 /// Draws a comparison of every setting and how the stretch of its jobs spreads, the points of every row of correlations, and a map of every run
-/// of a trace as it is on a 2D machine; the paths of the files. Names tell machines and seeds apart if there are several; subtitles
+/// of a trace as it is on a 2D machine; the paths of the files. Names have a seed that is not 0; subtitles
 /// say the seed, and how many jobs send packets.
 pub fn write(
-    plots: &Path,
+    plots: &Plots,
     outcomes: &[Contended],
     shaken: &[ShakenRow],
 ) -> anyhow::Result<Vec<PathBuf>> {
-    let (machines, seeds) = varied(outcomes.iter().map(|outcome| &outcome.key));
-    let seed_in_name = |key: &RunKey| seeds.then(|| seed_of(key));
+    let most = plots.style().strategies;
+    // As in the gallery, unless it is that of the default.
+    let seed_in_name = |key: &RunKey| (key.seed != 0).then(|| seed_of(key));
     let mut stems = Stems::default();
     let mut files = Vec::new();
     for group in settings(outcomes) {
@@ -33,16 +32,15 @@ pub fn write(
         let seed = seed_in_name(key);
         let mut parts = vec!["contention", &key.trace, &key.topology, &key.scheduler];
         parts.extend(seed.as_deref());
-        let figure = comparison(&group, shaken);
+        let figure = comparison(&group, shaken).truncated(most);
         files.extend(save(plots, &stems.give(&parts), &figure)?);
-        if let Some(figure) = stretches(&group) {
+        if let Some(figure) = stretches(&group, most) {
             parts[0] = "stretch";
             files.extend(save(plots, &stems.give(&parts), &figure)?);
         }
     }
-    // Fewer points have no correlation.
-    let correlated = |one: &Correlations<'_>| one.points.len() >= FEWEST;
-    for one in Correlations::of(outcomes).into_iter().filter(correlated) {
+    let drawn = |one: &Correlations<'_>| one.points.len() >= FEWEST_POINTS;
+    for one in Correlations::of(outcomes).into_iter().filter(drawn) {
         let key = one.key;
         let (seed, strategy) = (seed_in_name(key), key.strategy());
         let kind = if one.over_jobs { "jobs" } else { "allocators" };
@@ -53,7 +51,7 @@ pub fn write(
         let runs = settings(outcomes).into_iter().find(|group| of_setting(&group[0].key, key));
         let mut runs = runs.unwrap_or_default();
         runs.retain(|run| !one.over_jobs || run.key == *key);
-        let figure = scatter(&one, &outcomes[0].pattern, &runs);
+        let figure = scatter(&one, &outcomes[0].pattern, &runs, most);
         files.extend(save(plots, &stems.give(&parts), &figure)?);
     }
     let drawn = outcomes
@@ -72,14 +70,15 @@ pub fn write(
         let key = &outcome.key;
         let (seed, strategy) = (seed_in_name(key), key.strategy());
         let figure = LinkMaps { most: most(key), ..figure.clone() };
-        let mut parts = vec!["links", key.trace.as_str()];
-        parts.extend(machines.then_some(key.topology.as_str()));
-        parts.extend([&key.scheduler, &strategy].map(String::as_str));
+        let mut parts = vec!["links", key.trace.as_str(), &key.topology, &key.scheduler, &strategy];
         parts.extend(seed.as_deref());
         files.extend(save(plots, &stems.give(&parts), &figure)?);
     }
     Ok(files)
 }
+
+/// Fewest points of a figure.
+const FEWEST_POINTS: usize = 4;
 
 fn seed_of(key: &RunKey) -> String {
     format!("seed {}", key.seed)
@@ -200,7 +199,7 @@ fn comparison(group: &[&Contended], shaken: &[ShakenRow]) -> Comparison {
 }
 
 /// How stretch spreads over the jobs of each strategy; nothing if none sends.
-fn stretches(group: &[&Contended]) -> Option<Spreads> {
+fn stretches(group: &[&Contended], most: usize) -> Option<Spreads> {
     let spread = |run: &&Contended| {
         let jobs = run.result.jobs.iter();
         (run.key.strategy(), Spread::of(jobs.filter_map(|job| job.stretch())))
@@ -208,11 +207,11 @@ fn stretches(group: &[&Contended]) -> Option<Spreads> {
     let own: Vec<(String, Spread)> = group.iter().map(spread).collect();
     let (key, pattern) = (&group[0].key, &group[0].pattern);
     let named = own.iter().map(|(name, spread)| (name.clone(), spread)).collect();
-    spreads(STRETCHES, vec![line(key, None), senders(group), pattern.clone()], named)
+    spreads(STRETCHES, vec![line(key, None), senders(group), pattern.clone()], named, most)
 }
 
 /// The points of a row of correlations, pair by pair, of these runs.
-fn scatter(of: &Correlations<'_>, pattern: &str, runs: &[&Contended]) -> Scatter {
+fn scatter(of: &Correlations<'_>, pattern: &str, runs: &[&Contended], most: usize) -> Scatter {
     let key = of.key;
     let strategy = of.over_jobs.then(|| key.strategy());
     let panel = |pair: &crate::experiment::contention::Pair| ScatterPanel {
@@ -236,7 +235,8 @@ fn scatter(of: &Correlations<'_>, pattern: &str, runs: &[&Contended]) -> Scatter
                 false => format!("{pattern}; means over the jobs that send packets, in-sample"),
             },
         ],
-        names: of.names.clone(),
+        // More than so many colours cannot be told apart: then all points have one.
+        names: if of.names.len() > most { Vec::new() } else { of.names.clone() },
         panels: PAIRS.iter().map(panel).collect(),
     }
 }

@@ -20,7 +20,7 @@ use crate::experiment::search::{
 };
 use crate::frame::{self, FrameError};
 use crate::number::grouped;
-use crate::plot::{Searched, search_gallery};
+use crate::plot::{Plots, Searched, search_gallery};
 use crate::report::{Sheet, portability_summary, search_summary};
 
 /// What a search has found.
@@ -232,7 +232,7 @@ impl Results for Written<'_> {
         Ok(written)
     }
 
-    fn figures(&self, plots: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    fn figures(&self, plots: &Plots) -> anyhow::Result<Vec<PathBuf>> {
         let Findings { task, archives, given, portability, .. } = self.found;
         let names: Vec<String> = task.searches.iter().map(Problem::name).collect();
         let each = names.iter().zip(*archives).zip(*given).zip(&task.searches);

@@ -1,7 +1,7 @@
 //! Who competed for one request.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde::Serialize;
 
@@ -21,7 +21,7 @@ use crate::experiment::explained::{Explained, explain};
 use crate::experiment::snapshot::{When, snapshot};
 use crate::experiment::{Cell, CellProblem};
 use crate::number::grouped;
-use crate::plot::{CandidateMap, Candidates, Counted, Ground, save};
+use crate::plot::{CandidateMap, Candidates, Counted, Ground, Plots, save};
 use crate::report::machine::Sheets;
 use crate::report::{Sheet, Shown, candidate_maps, candidate_words};
 
@@ -333,7 +333,7 @@ impl Results for Competition<'_> {
         })
     }
 
-    fn figures(&self, plots: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    fn figures(&self, plots: &Plots) -> anyhow::Result<Vec<PathBuf>> {
         let Some(explained) = &self.explained else { return Ok(Vec::new()) };
         Ok(save(plots, "candidates", &self.figure(explained))?)
     }

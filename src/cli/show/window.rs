@@ -18,7 +18,7 @@ use crate::files::{self, Whole};
 use crate::frame::{self, FrameError};
 use crate::metrics::Allocation;
 use crate::number::grouped;
-use crate::plot::{Bar, Film, Gantt, Line, Lines, Point, Scene, save};
+use crate::plot::{Areas, Bar, Film, Gantt, Line, Lines, Plots, Point, Scene, save};
 use crate::report::machine::Sheets;
 use crate::report::{Sheet, Shown, perfetto};
 use crate::swf::Header;
@@ -207,6 +207,12 @@ impl Part<'_> {
         bars
     }
 
+    /// Second 0 of the trace in local seconds since 1970, if the log says when it begins.
+    fn epoch(&self) -> Option<i64> {
+        let header = &self.cell.trace.workload.header;
+        Some(header.unix_start_time()?.saturating_add(header.time_zone().unwrap_or(0)))
+    }
+
     fn subtitle(&self, run: &RunResult) -> String {
         let [from, until] = self.window.map(grouped);
         let jobs = grouped(run.allocations.len() as u64);
@@ -236,7 +242,7 @@ impl Part<'_> {
     }
 
     /// Free processors over time, and what of them the largest free box and the largest region have.
-    fn free_space(&self) -> Lines {
+    fn free_space(&self) -> Areas {
         let line = |name: &str, value: &dyn Fn(&FreeSpace) -> Option<u32>| {
             let mut points = Vec::new();
             let mut before = None;
@@ -248,6 +254,8 @@ impl Part<'_> {
                 points.push(Point::new(x, f64::from(value)));
                 before = Some(f64::from(value));
             }
+            // To the end of the window.
+            points.extend(before.map(|last| Point::new(self.window[1] as f64 / 3600.0, last)));
             Line { name: name.to_string(), points }
         };
         let boxes = |space: &FreeSpace| space.largest_box;
@@ -258,7 +266,7 @@ impl Part<'_> {
         if self.cell.trace.topology.grid().is_some() {
             lines.push(line("largest box", &boxes));
         }
-        Lines {
+        Areas(Lines {
             title: "Free processors, and how many of them are together".to_string(),
             subtitle: vec![self.title()],
             x_title: "Time of the trace (h)".to_string(),
@@ -267,7 +275,7 @@ impl Part<'_> {
             log_y: false,
             plain: true,
             lines,
-        }
+        })
     }
 }
 
@@ -314,7 +322,7 @@ impl<'b> Results for Rows<'_, 'b> {
         Ok(paths)
     }
 
-    fn figures(&self, plots: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    fn figures(&self, plots: &Plots) -> anyhow::Result<Vec<PathBuf>> {
         let Some(run) = &self.part.run else { return Ok(Vec::new()) };
         let mut paths: Vec<PathBuf> = match self.part.drawn {
             Drawn::Gantt => {
@@ -322,6 +330,7 @@ impl<'b> Results for Rows<'_, 'b> {
                     title: self.part.title(),
                     subtitle: vec![self.part.subtitle(run)],
                     window: self.part.window,
+                    epoch: self.part.epoch(),
                     processors: self.part.cell.trace.topology.processors(),
                     order: self.part.order().0,
                     bars: self.part.bars(run),
@@ -329,9 +338,9 @@ impl<'b> Results for Rows<'_, 'b> {
                 save(plots, "gantt", &figure)?
             }
             Drawn::Film => {
-                std::fs::create_dir_all(plots)?;
-                let path = plots.join("film.svg");
-                files::write(&path, self.part.film(run).svg().as_bytes())?;
+                std::fs::create_dir_all(plots.dir())?;
+                let path = plots.dir().join("film.svg");
+                files::write(&path, self.part.film(run).svg(&plots.style())?.as_bytes())?;
                 vec![path]
             }
         };

@@ -43,7 +43,12 @@ impl Varied {
 /// processors if there are several machines and one load. `None` if no strategy has the metric
 /// or there is nothing to see.
 /// With `offered` loads are shares of the machine's processor-time.
-pub fn figure(metric: Metric, results: &[(Point, Estimates)], offered: bool) -> Option<Lines> {
+pub fn figure(
+    metric: Metric,
+    results: &[(Point, Estimates)],
+    offered: bool,
+    most: usize,
+) -> Option<Lines> {
     let (first, _) = results.first()?;
     let varied = Varied::of(results);
     let mut lines: Vec<Line> = Vec::new();
@@ -77,9 +82,11 @@ pub fn figure(metric: Metric, results: &[(Point, Estimates)], offered: bool) -> 
         false if offered => ("load", "Offered load (share of the machine)".to_string()),
         false => ("arrivals", format!("Arrivals (per {time_unit})")),
     };
+    let mut subtitle = subtitle(first, &varied);
+    subtitle.extend(truncate(&mut lines, most));
     Some(Lines {
         title: format!("{title} against {against}"),
-        subtitle: subtitle(first, &varied),
+        subtitle,
         x_title,
         y_title: axis.clone(),
         log_x: varied.against_size(),
@@ -87,6 +94,13 @@ pub fn figure(metric: Metric, results: &[(Point, Estimates)], offered: bool) -> 
         plain: false,
         lines,
     })
+}
+
+/// Leaves the first lines; what the subtitle says of the others, if there are any.
+fn truncate(lines: &mut Vec<Line>, most: usize) -> Option<String> {
+    let more = lines.len().saturating_sub(most);
+    lines.truncate(most);
+    plot::not_shown(more)
 }
 
 /// The load or arrival rate as it was asked for.
@@ -99,7 +113,7 @@ fn load(point: &Point, offered: bool) -> f64 {
 }
 
 /// Turnaround against job size, a figure for every load.
-pub fn by_size(results: &[(Point, Estimates)], offered: bool) -> Vec<(f64, Lines)> {
+pub fn by_size(results: &[(Point, Estimates)], offered: bool, most: usize) -> Vec<(f64, Lines)> {
     let Some((first, _)) = results.first() else { return Vec::new() };
     let varied = Varied { loads: true, ..Varied::of(results) };
     let mut figures: Vec<(f64, Lines)> = Vec::new();
@@ -133,6 +147,9 @@ pub fn by_size(results: &[(Point, Estimates)], offered: bool) -> Vec<(f64, Lines
                 figures.push((load, figure));
             }
         }
+    }
+    for (_, figure) in &mut figures {
+        figure.subtitle.extend(truncate(&mut figure.lines, most));
     }
     figures
 }

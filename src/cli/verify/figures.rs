@@ -1,13 +1,13 @@
 //! Figures of `replay verify`: the printed numbers of a figure or table with ours beside them.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use crate::plot::{Beside, BesideRow, Stems, save};
+use crate::plot::{Beside, BesideRow, Plots, Stems, save};
 use crate::published::Check;
 
 /// Draws a figure for each figure or table of each suite that has printed numbers and ours; the paths of
 /// the files.
-pub fn write(dir: &Path, suites: &[(&str, &[Check])]) -> anyhow::Result<Vec<PathBuf>> {
+pub fn write(plots: &Plots, suites: &[(&str, &[Check])]) -> anyhow::Result<Vec<PathBuf>> {
     let mut stems = Stems::default();
     let mut files = Vec::new();
     for (suite, checks) in suites {
@@ -20,7 +20,7 @@ pub fn write(dir: &Path, suites: &[(&str, &[Check])]) -> anyhow::Result<Vec<Path
         }
         for (figure, checks) in figures {
             let drawn = beside(suite, figure, &checks);
-            files.extend(save(dir, &stems.give(&[suite, figure]), &drawn)?);
+            files.extend(save(plots, &stems.give(&[suite, figure]), &drawn)?);
         }
     }
     Ok(files)

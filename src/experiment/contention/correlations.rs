@@ -3,7 +3,7 @@
 
 use super::{Contended, TraceRun};
 use crate::experiment::RunKey;
-use crate::metrics::correlation::{pearson, spearman};
+use crate::metrics::correlation::{FEWEST, pearson, spearman};
 use crate::table::{Column, Table};
 
 /// Measures of a job, or of an allocator's mean job.
@@ -70,6 +70,7 @@ impl Pair {
         let count = pairs.len();
         match (pearson(&pairs), spearman(&pairs)) {
             (Some(r), Some(by_rank)) => format!("r {r:.2}, by rank {by_rank:.2}, n {count}"),
+            _ if count < FEWEST => format!("n {count}, too few for a correlation"),
             _ => format!("no correlation, n {count}"),
         }
     }
@@ -85,7 +86,7 @@ macro_rules! pair {
                 concat!(
                     "Pearson's correlation of ",
                     $words,
-                    " over the points; null of fewer than four, or where one of them does not vary"
+                    " over the points; null of fewer than eight, or where one of them does not vary"
                 ),
             ),
             spearman: (
@@ -93,7 +94,7 @@ macro_rules! pair {
                 concat!(
                     "Spearman's rank correlation of ",
                     $words,
-                    " over the points; null of fewer than four, or where one of them does not vary"
+                    " over the points; null of fewer than eight, or where one of them does not vary"
                 ),
             ),
             of: |point| (point.$x, point.$y),

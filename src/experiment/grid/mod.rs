@@ -124,7 +124,7 @@ impl ParameterGrid {
             }
         };
         or(&mut file.schedulers, "fcfs");
-        or(&mut file.policies, "johnson");
+        or(&mut file.policies, Policy::DEFAULT);
         if file.seeds.is_empty() {
             file.seeds = Values::listed("0");
         }

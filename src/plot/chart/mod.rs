@@ -4,14 +4,17 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
+use super::look::FigureStyle;
 use super::scale::Scale;
-use super::style::Colour;
+use super::style::{Colour, LABEL, SUBTITLE, TICK, TITLE};
 
 /// The version of the grammar that is written.
 const SCHEMA: &str = "https://vega.github.io/schema/vega-lite/v5.json";
 /// Width of all views side by side, and the usual height of one, in pixels.
 const WIDTH: usize = 800;
 const HEIGHT: usize = 320;
+/// What is around a view, its axes and titles, in units of the layout.
+const AROUND: (f64, f64) = (130.0, 110.0);
 /// Longest name that is shown whole, in pixels.
 const LONGEST: usize = 1000;
 /// Height of a row with a name, and side of a cell, in pixels.
@@ -242,7 +245,11 @@ impl Encoding {
                 });
             }
             Holds::Numbers(scale) => {
-                let kind = if scale.is_log() { "log" } else { "linear" };
+                let kind = match (scale.is_log(), scale.is_log_from_zero()) {
+                    (true, _) => "log",
+                    (_, true) => "symlog",
+                    _ => "linear",
+                };
                 let scale = json!({"type": kind, "domain": domain(*scale), "nice": false});
                 json!({"type": "quantitative", "scale": scale})
             }
@@ -299,7 +306,7 @@ impl View {
         self.layers.iter().chain(&self.right)
     }
 
-    fn json(&self, width: usize) -> Value {
+    fn json(&self, width: usize, height: usize) -> Value {
         let layers: Vec<Value> = self.layers.iter().map(Layer::json).collect();
         let mut view = match &self.right {
             None => json!({"layer": layers}),
@@ -319,7 +326,7 @@ impl View {
         view["height"] = match (across, down) {
             (true, true) => json!({"step": CELL}),
             (false, true) => json!({"step": ROW}),
-            _ => HEIGHT.into(),
+            _ => height.into(),
         };
         if !self.title.is_empty() {
             view["title"] = self.title.clone().into();
@@ -333,23 +340,49 @@ impl View {
 }
 
 impl Chart {
-    /// The specification, of a table that stands beside it in the file `csv`.
-    pub fn specification(&self, csv: &str) -> String {
+    /// The specification, of a table that stands beside it in the file `csv`, in a style. Its views have the width and
+    /// height that a page of that size has for them, about.
+    pub fn specification(&self, csv: &str, style: &FigureStyle) -> String {
         let across = self.across.clamp(1, self.views.len().max(1));
-        let views: Vec<Value> =
-            self.views.iter().map(|view| view.json(WIDTH / across - 40)).collect();
+        // Vega-Lite counts in pixels of a 96th of an inch, which on the page of the default are points.
+        let unit = style.unit() * if style.size.is_some() { 96.0 / 72.0 } else { 1.0 };
+        let (width, height) = match style.size {
+            None => (WIDTH / across - 40, HEIGHT),
+            Some(_) => {
+                let page = style.page();
+                let down = self.views.len().div_ceil(across).max(1);
+                let each = |length: f64, count: usize, around: f64| {
+                    ((length / count as f64 - around).max(60.0) * unit) as usize
+                };
+                let high = page.height.unwrap_or_default();
+                (each(page.width, across, AROUND.0), each(high, down, AROUND.1))
+            }
+        };
+        let views: Vec<Value> = self.views.iter().map(|view| view.json(width, height)).collect();
         let computed =
             |column: &Derived| json!({"calculate": column.of.expression(), "as": column.name});
         let computed: Vec<Value> = self.derived.iter().map(computed).collect();
         let mut all = json!({
             "$schema": SCHEMA,
-            "title": {"text": self.title, "subtitle": self.subtitle, "anchor": "start"},
             "data": {"url": csv, "format": {"type": "csv", "parse": self.columns()}},
             "columns": across,
             "concat": views,
             // Names are shown whole.
             "config": {"axis": {"labelLimit": LONGEST}, "legend": {"labelLimit": LONGEST}}
         });
+        if style.titles {
+            all["title"] =
+                json!({"text": self.title, "subtitle": self.subtitle, "anchor": "start"});
+        }
+        if style.size.is_some() || style.font_size.is_some() {
+            let size = |units: f64| (units * unit * 100.0).round() / 100.0;
+            for kind in ["axis", "legend", "header"] {
+                all["config"][kind]["labelFontSize"] = size(TICK).into();
+                all["config"][kind]["titleFontSize"] = size(LABEL).into();
+            }
+            let titles = json!({"fontSize": size(TITLE), "subtitleFontSize": size(SUBTITLE)});
+            all["config"]["title"] = titles;
+        }
         if !computed.is_empty() {
             all["transform"] = computed.into();
         }

@@ -40,7 +40,8 @@ fn unescaped(path: &str) -> String {
 /// The specification of a figure, once everything in it fits the table beside it.
 fn checked(figure: &impl Figure) -> Value {
     let chart = figure.chart().expect("a chart");
-    let all: Value = serde_json::from_str(&chart.specification("a.csv")).expect("JSON");
+    let all: Value =
+        serde_json::from_str(&chart.specification("a.csv", &FigureStyle::default())).expect("JSON");
     assert_eq!(all["$schema"], "https://vega.github.io/schema/vega-lite/v5.json");
     assert_eq!(all["data"]["url"], "a.csv");
     assert_eq!(all["title"]["text"], chart.title);

@@ -211,12 +211,10 @@ fn counts_of_rows_beyond_the_file_are_refused() {
     write(dir.path(), &[run(0, None, &[1, 2])], false);
     let path = dir.path().join("runs.parquet");
     let mut file = File::open(&path).expect("the table");
-    let metadata = damaged::footer(&mut file).expect("as it was written");
-    let group = metadata.row_groups[0].clone();
-    let more = polars_parquet::read::FileMetadata { num_rows: 1 << 40, ..metadata };
-    let refused = damaged::counts(&more, 1000).expect_err("more rows than its groups have");
+    let mut metadata = damaged::footer(&mut file).expect("as it was written");
+    metadata.num_rows = 1 << 40;
+    let refused = damaged::counts(&metadata, 1000).expect_err("more rows than its groups have");
     assert!(refused.contains("1099511627776 rows in the file, 1 in its groups"), "{refused}");
-    assert_eq!(group.num_rows(), 1);
 }
 
 #[test]

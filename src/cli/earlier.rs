@@ -53,8 +53,8 @@ pub fn description(dir: &Dir) -> String {
     });
     text += &rows.unwrap_or_default();
     let written = manifest["started_unix"].as_i64();
-    if let Some(time) = written.and_then(|time| chrono::DateTime::from_timestamp(time, 0)) {
-        text += &format!(", written {}", time.format("%Y-%m-%d %H:%M UTC"));
+    if let Some(time) = written.and_then(|time| jiff::Timestamp::from_second(time).ok()) {
+        text += &format!(", written {}", time.strftime("%Y-%m-%d %H:%M UTC"));
     }
     let words = manifest["command"].as_array().into_iter().flatten();
     let words: Vec<&str> = words.filter_map(|word| word.as_str()).collect();

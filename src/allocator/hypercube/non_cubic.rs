@@ -167,6 +167,11 @@ impl Allocator for NonCubic {
         Some(self.census)
     }
 
+    /// A subcube that must be next to another one may be missed because the first was taken elsewhere.
+    fn refusals_last(&self) -> bool {
+        !self.adjacent
+    }
+
     fn keeps_schedule(&self) -> bool {
         false
     }

@@ -176,19 +176,16 @@ proptest! {
 }
 
 /// In random histories, strategies that declare that their refusals last never find a place for a refused job after another
-/// job has started; all others do.
+/// job has started; all others do, with one exception.
 #[test]
 fn refusals_last_where_they_are_declared_to() {
     use rand::{RngExt, SeedableRng};
     use rand_chacha::ChaCha8Rng;
 
-    const REDUCED: [&str; 5] = [
-        "rsr",
-        "rsr[inner=frame-sliding]",
-        "greedy-limit[inner=best-fit]",
-        "limit[k=3]",
-        "limit[k=3,inner=anca]",
-    ];
+    const REDUCED: [&str; 4] =
+        ["rsr", "rsr[inner=frame-sliding]", "greedy-limit[inner=best-fit]", "limit[k=3]"];
+    // Its search misses some places by its definition, but in none of these histories.
+    const NOT_FOUND: &str = "placements[segment=4]";
     let mut outcome: std::collections::BTreeMap<String, [bool; 2]> = Default::default();
     for (at, machine) in (0..).zip(MACHINES) {
         let topology: Topology = machine.parse().expect("a machine");
@@ -234,6 +231,7 @@ fn refusals_last_where_they_are_declared_to() {
             }
         }
     }
+    assert_eq!(outcome.remove(NOT_FOUND), Some([false, false]));
     let wrong: Vec<_> =
         outcome.iter().filter(|(_, [declared, found_later])| declared == found_later).collect();
     assert!(outcome.len() > 25 && wrong.is_empty(), "[declared, found later]: {wrong:?}");

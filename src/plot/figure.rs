@@ -28,7 +28,7 @@ pub trait Figure {
     /// # Errors
     /// [`PlotError::Draw`] if the font is missing.
     fn least_body(&self, _page: &Page) -> Result<f64, PlotError> {
-        Ok(190.0)
+        Ok(176.0)
     }
 
     /// Draws it on an empty white page.

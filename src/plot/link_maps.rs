@@ -1,7 +1,7 @@
 use plotters::prelude::DrawingBackend;
 
 use super::chart::{Chart, Encoding, Holds, View};
-use super::header::Head;
+use super::header::{Head, shortened};
 use super::heat_map::{BAR_ROOM, draw_bar};
 use super::look::Page;
 use super::panel::{BOTTOM_ROOM, Panel};
@@ -178,7 +178,9 @@ impl LinkMaps {
         let (columns, rows) = (self.sides.0.max(1) as f64, self.sides.1.max(1) as f64);
         let side = (width / columns).min(height / rows);
         let (right, bottom) = (left + columns * side, top + rows * side);
-        canvas.text(&map.name, (left, top - 10.0), Text::of_size(TICK).bold())?;
+        let look = Text::of_size(TICK).bold();
+        let name = shortened(&map.name, look, width + GAP - 4.0)?;
+        canvas.text(&name, (left, top - 10.0), look)?;
         for (row, column) in self.cells() {
             let colour =
                 map.value(row, column).map_or(GRID, |value| sequential(colours.share(value)));

@@ -159,7 +159,9 @@ impl Panel {
         for tick in ticks {
             let x = self.at_x(tick.value);
             canvas.line(&[(x, self.bottom), (x, self.bottom + TICK_LENGTH)], AXIS_LINE, INK)?;
-            canvas.text(&tick.label, (x, self.bottom + GAP + 7.0), look)?;
+            // The last label may be wider than the room right of the panel.
+            let most = canvas.width() - look.width(&tick.label)? / 2.0 - 4.0;
+            canvas.text(&tick.label, (x.min(most), self.bottom + GAP + 7.0), look)?;
         }
         self.title_bottom(canvas, title)
     }

@@ -185,7 +185,7 @@ mod tests {
     #[test]
     fn zero_has_a_place_on_a_logarithmic_axis() {
         let scale = Scale::log_from_zero(9999.0);
-        assert_eq!(labels(scale, 8), ["0", "1", "10", "100", "1,000"]);
+        assert_eq!(labels(scale, 8), ["0", "1", "10", "100", "1,000", "10,000"]);
         assert_eq!((scale.share(0.0), scale.share(9999.0)), (0.0, 1.0));
         assert!((scale.share(99.0) - 0.5).abs() < 1e-12);
         assert!(!scale.is_log() && scale.is_log_from_zero());

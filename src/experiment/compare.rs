@@ -394,15 +394,15 @@ mod tests {
     #[test]
     fn distances_of_a_run_that_folds_jobs_give_no_verdict() {
         const DAY: i64 = 86_400;
-        let measures = |value: f64| [value; MEASURES.len()];
+        let measures = |value: f64| [value; MOST_MEASURES];
         let run = |value: f64| -> Vec<JobRow> {
             let job = |i: i64| JobRow { measures: measures(value), ..job(i, i * DAY, 4, 0.0) };
             (0..80).map(job).collect()
         };
         let pairs = Pairs::new(&run(10.0), &run(5.0));
-        let compared = |measure| pairs.compare(["a", "b"], measure, [1, i64::MAX], 100, 1);
-        for (measure, name) in MEASURES.into_iter().enumerate() {
-            let is_distance = ["pairwise_l1", "distance"].contains(&name);
+        let compared = |measure| pairs.compare(["a", "b"], (&REPLAYED, measure), [1, i64::MAX]);
+        for (measure, name) in REPLAYED.measures.iter().enumerate() {
+            let is_distance = ["pairwise_l1", "distance"].contains(name);
             let verdicts = [[true, false], [false, true], [true, true], [false, false]]
                 .map(|folds| compared(measure).of_folding(folds).verdict());
             let expected = if is_distance { "~" } else { "better" };

@@ -7,6 +7,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::*;
+use crate::experiment::compare::REPLAYED;
 use crate::experiment::contention::{Contended, Correlations, JobContention, TraceRun};
 use crate::experiment::search::{
     Extent, Found, Origin, Portability, PortabilityCell, SearchRow, SparedRow, Tried,
@@ -156,7 +157,7 @@ fn damaged_tables_are_errors() {
     let results = [run(0, None, &[1, 2, 2, 16]), run(1, Some("2,13,20,6"), &[3, 1])];
     write(dir.path(), &results, true);
     let folder = ResultFolder::open(dir.path()).expect("a folder");
-    assert_eq!(read::runs(&folder).expect("whole").len(), 2);
+    assert_eq!(read::runs(&folder, &REPLAYED).expect("whole").len(), 2);
     let mut seed = ChaCha8Rng::seed_from_u64(7);
     let (mut refused, mut read_whole) = (0, 0);
     for name in ["runs.parquet", "jobs.parquet"] {
@@ -165,10 +166,10 @@ fn damaged_tables_are_errors() {
         for attempt in 0..300 {
             fs::write(&path, damaged_like(&whole, attempt, &mut seed)).expect("a table");
             let outcome = match name {
-                "runs.parquet" => read::runs(&folder)
-                    .and(read::values(&folder, &["mean_wait", "mean_pairwise_l1"]))
+                "runs.parquet" => read::runs(&folder, &REPLAYED)
+                    .and(read::values(&folder, &REPLAYED, &["mean_wait", "mean_pairwise_l1"]))
                     .map(drop),
-                _ => read::JobsTable::open(&folder)
+                _ => read::JobsTable::open(&folder, &REPLAYED)
                     .and_then(|jobs| jobs.of(0).and(jobs.of(1)))
                     .map(drop),
             };

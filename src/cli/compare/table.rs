@@ -228,6 +228,8 @@ mod tests {
             means: [123_456.78, 120_000.0],
             change: -2.8,
             interval: [-12.34, -10.2],
+            p: 0.001,
+            comparisons: 4,
             lower: 3000,
             higher: 1000,
             blocks: 9,

@@ -124,7 +124,7 @@ fn bars_have_room_for_their_text() {
                 subtitle: subtitle(),
                 measures: measures.map(str::to_string).to_vec(),
                 strategies: strategies.collect(),
-                half_widths: Vec::new(),
+                ..Comparison::default()
             },
         );
         let ties = TieMetrics { tied_decisions: 3, tied_percent: 99.5, mean_tied: 12.5 };

@@ -51,7 +51,6 @@ fn sources_say_what_they_are_to() {
 #[test]
 fn nothing_is_judged_without_an_interval() {
     let blocks = |days: i64| Blocks::new((0..days).map(|day| (day * 86_400, [1.0, 2.0])));
-    let setting = Setting { evaluations: 2, slacks: Vec::new(), seed: 1 };
     assert_eq!(judged(true, 50.0, blocks(4).gain().interval), None);
     assert_eq!(blocks(5).gain().interval, [50.0, 50.0]);
     assert_eq!(judged(true, 28.55, [20.0, 30.0]), Some(true));

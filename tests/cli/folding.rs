@@ -152,7 +152,7 @@ fn distances_do_not_rank_runs_that_fold_jobs() {
     );
     let projected =
         dir.replay("compare out --row trace --col strategy --measure pairwise_l1").code(0);
-    projected.prints("f: not ranked: jobs run on fewer processors");
+    let projected = projected.prints("f: not ranked: jobs run on fewer processors");
     let starred = projected.stdout.lines().last().expect("a row").to_string();
     projected.demand(starred.contains(" *") && starred.trim_end().contains(" f"), "marks");
     // All of the trace, whose days give intervals.

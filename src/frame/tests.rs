@@ -314,7 +314,7 @@ fn files_of_one_table_always_concatenate() {
     let allocations: Vec<_> = runs.iter().flat_map(RunResult::allocation_rows).collect();
     round_trip(&allocations);
     let csv = crate::table::csv(&allocations[..4]).expect("text");
-    let expected = ["0,0,0,11,0,0,0,0,1,1,1", "0,1,11,22,0-1,0,0,0,1,2,1"];
+    let expected = ["0,fcfs,mc1x1,,0,0,11,0,0,0,0,1,1,1", "0,fcfs,mc1x1,,1,11,22,0-1,0,0,0,1,2,1"];
     assert!(csv.lines().skip(1).zip(expected).all(|(line, expected)| line == expected), "{csv}");
     let mut json = Vec::new();
     let columns = <OfRun<'_, Allocation>>::columns();

@@ -3,12 +3,16 @@
 //! Jobs that were submitted near each other share a machine and its state, so that they are not
 //! independent observations. [`Blocks`] therefore sums a measure by block of submission time. The change
 //! of the total is a ratio of two sums; its standard error follows from the linearised ratio (the delta
-//! method), and its 95 % interval from Student's t with one degree of freedom less than there are blocks.
+//! method), and its 95 % interval from Student's t. Blocks are not equally large. The squared deviation of a
+//! block is therefore divided by one less its share of the total, as in the estimator HC2 of J. G. MacKinnon
+//! and H. White (Journal of Econometrics 29, 1985), and t has the degrees of freedom of F. E. Satterthwaite
+//! (Biometrics Bulletin 2, 1946) for variances in proportion to the sizes: n - 1 for n equal blocks, and
+//! fewer if some blocks hold most of the total.
 //! `tests/cli/intervals.rs` counts how often two seeds of one strategy are called different.
 
 use std::collections::BTreeMap;
 
-use super::estimate::{student_t, two_sided_p};
+use super::estimate::{quantile, two_sided_p};
 
 /// If there are fewer weeks than this, blocks are days.
 pub const FEWEST_WEEKS: usize = 8;
@@ -81,14 +85,19 @@ impl Blocks {
         if self.len() < FEWEST || !percent.is_finite() {
             return Gain { percent, interval: [f64::NAN; 2], p: f64::NAN };
         }
-        let blocks = self.len() as f64;
         // Deviations of the blocks from a common ratio add up to 0.
-        let squares: f64 = self.sums.iter().map(|[a, b]| (a - ratio * b).powi(2)).sum();
-        let error = 100.0 * (squares * blocks / (blocks - 1.0)).sqrt() / other.abs();
+        let deviation = |[a, b]: &[f64; 2]| match 1.0 - b / other {
+            // A block that holds all of the total has the common ratio.
+            rest if rest < 1e-9 => 0.0,
+            rest => (a - ratio * b).powi(2) / rest,
+        };
+        let error = 100.0 * self.sums.iter().map(deviation).sum::<f64>().sqrt() / other.abs();
         // Rounding leaves deviations of about 1e-16 where every block has the same ratio.
         let error = if error < 1e-9 { 0.0 } else { error };
-        let freedom = self.len() as u64 - 1;
-        let half = student_t(1.0 - LEVEL, freedom) * error;
+        let squares: f64 = self.sums.iter().map(|[_, b]| b * b).sum();
+        // If one block holds nearly all of the total, hardly any freedom is left.
+        let freedom = (other * other / squares - 1.0).max(1.0);
+        let half = quantile(1.0 - LEVEL / 2.0, freedom) * error;
         let p = two_sided_p(percent, error, freedom);
         Gain { percent, interval: [percent - half, percent + half], p }
     }
@@ -142,11 +151,12 @@ mod tests {
         let sums = [[3.4, 4.0], [3.0, 4.0], [4.6, 5.0], [3.4, 5.0], [5.2, 6.0], [4.4, 6.0]];
         let blocks = Blocks { sums: sums.to_vec(), days: 7 };
         let gain = blocks.gain();
-        let error = 100.0 * (6.0_f64 / 5.0 * 1.12).sqrt() / 30.0;
+        // Shares 4, 4, 5, 5, 6 and 6 of 30; 900 / 154 - 1 degrees of freedom.
+        let error = 3.882_020_8;
         assert!((gain.percent - 20.0).abs() < 1e-9, "{gain:?}");
-        assert!((gain.interval[1] - 20.0 - 2.570_582 * error).abs() < 1e-4, "{gain:?}");
-        // t = 5.175 with five degrees of freedom.
-        assert!((gain.p - 0.003_54).abs() < 2e-5, "{gain:?}");
+        assert!((gain.interval[1] - 20.0 - 2.595_656 * error).abs() < 1e-4, "{gain:?}");
+        // t = 5.152 with 4.844 degrees of freedom.
+        assert!((gain.p - 0.003_952).abs() < 2e-5, "{gain:?}");
     }
 
     #[test]

@@ -118,7 +118,7 @@ impl Estimate {
     pub fn p(&self, confidence: f64) -> f64 {
         let freedom = self.count.saturating_sub(1);
         let error = self.half_width / student_t(confidence, freedom);
-        if self.count < 2 { f64::NAN } else { two_sided_p(self.mean, error, freedom) }
+        if self.count < 2 { f64::NAN } else { two_sided_p(self.mean, error, freedom as f64) }
     }
 
     /// Lower and upper end of the interval.
@@ -149,21 +149,26 @@ pub fn student_t(confidence: f64, freedom: u64) -> f64 {
     if !CONFIDENCES.contains(&confidence) {
         return f64::NAN;
     }
-    let (p, n) = (0.5 + confidence / 2.0, freedom as f64);
-    if freedom > MANY {
-        return expansion(Normal::standard().inverse_cdf(p), n);
+    quantile(0.5 + confidence / 2.0, freedom as f64)
+}
+
+/// The value below which Student's t with `freedom` degrees of freedom, which need not be whole, lies with
+/// probability `p`.
+pub(super) fn quantile(p: f64, freedom: f64) -> f64 {
+    if freedom > MANY as f64 {
+        return expansion(Normal::standard().inverse_cdf(p), freedom);
     }
     // The distribution refuses no freedom, and nothing else that gets here.
-    StudentsT::new(0.0, 1.0, n).map_or(f64::INFINITY, |t| t.inverse_cdf(p))
+    StudentsT::new(0.0, 1.0, freedom).map_or(f64::INFINITY, |t| t.inverse_cdf(p))
 }
 
 /// Probability that Student's t with `freedom` degrees of freedom is at least as far from 0 as `value` is in
 /// standard errors: 1 for a value of 0 without error, 0 for another.
-pub(super) fn two_sided_p(value: f64, error: f64, freedom: u64) -> f64 {
+pub(super) fn two_sided_p(value: f64, error: f64, freedom: f64) -> f64 {
     if error == 0.0 {
         return if value == 0.0 { 1.0 } else { 0.0 };
     }
-    StudentsT::new(0.0, 1.0, freedom as f64).map_or(f64::NAN, |t| 2.0 * t.sf((value / error).abs()))
+    StudentsT::new(0.0, 1.0, freedom).map_or(f64::NAN, |t| 2.0 * t.sf((value / error).abs()))
 }
 
 /// Student's t with `n` degrees of freedom where the normal distribution has `z`.

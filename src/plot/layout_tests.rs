@@ -19,7 +19,10 @@ fn texts(svg: &str) -> Vec<Placed> {
     for piece in svg.split("<text").skip(1) {
         let (tag, rest) = piece.split_once('>').expect("a tag");
         let words = rest.split_once("</text>").expect("its end").0.trim();
-        let words = words.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&");
+        let words =
+            [("&lt;", "<"), ("&gt;", ">"), ("&apos;", "'"), ("&quot;", "\""), ("&amp;", "&")]
+                .into_iter()
+                .fold(words.to_string(), |words, (entity, text)| words.replace(entity, text));
         let [x, y, size] = ["x", "y", "font-size"].map(|name| attribute(tag, name).expect(name));
         let down = attribute(tag, "dy").unwrap_or(0.0) * size;
         let look = Text::of_size(size);

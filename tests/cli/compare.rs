@@ -281,7 +281,7 @@ fn what_cannot_be_compared_is_told() {
     let fails = |rest: &str, code: i32, words: &[&str]| {
         dir.replay(&format!("compare {rest}")).fails(code, 1, words);
     };
-    fails("out nowhere", 3, &["cannot read nowhere/runs.parquet"]);
+    fails("out nowhere", 3, &["nowhere: "]);
     let advice = "lean/jobs.parquet does not exist: the same command without --no-jobs writes it";
     fails("lean:0 lean:1", 3, &[advice]);
     fails("out:0 out:7", 2, &["out:7: out has runs 0 to 1"]);

@@ -119,7 +119,7 @@ fn waits_are_drawn_against_loads() {
     let text = String::from_utf8(dir.read(&format!("three/plots/{drawn}"))).expect("text");
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!(lines.len(), 1 + 3 * 2, "{text}");
-    assert_eq!(text.matches("mc1x1 and 2 others").count(), 3, "{text}");
+    assert_eq!(text.matches("mc1x1, mbs, random").count(), 3, "{text}");
     assert_eq!(text.matches("first-fit").count(), 3, "{text}");
 }
 

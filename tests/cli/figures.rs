@@ -108,7 +108,7 @@ fn every_command_that_draws_has_the_options() {
     for command in [
         "--jobs 60 --alloc mc1x1,mm",
         "search --jobs 60 --sr 1 --factors 0..1",
-        "stream --mesh 4x4 --load 1,2 --jobs 5 --alloc mbs --max-replications 30",
+        "stream --mesh 4x4 --arrivals 1,2 --jobs 5 --alloc mbs --max-replications 30",
         "contend --jobs 20 --scale 0.05 --alloc mbs",
         "show --jobs 60 --job 50",
         "show --jobs 60 --job 50 --candidates",

@@ -130,7 +130,8 @@ fn standard_input_is_a_trace() {
     // The same again is done already; another trace has other cells, though it has the same name.
     grid.replay_on(&shipped_trace(), sweep).code(0);
     assert_eq!(grid.read("out/runs.csv"), rows.into_bytes());
-    grid.replay_on(TINY.as_bytes(), sweep).code(0);
+    grid.replay_on(TINY.as_bytes(), sweep).fails(2, 1, &["results of a sweep of stdin"]);
+    grid.replay_on(TINY.as_bytes(), &format!("{sweep} --force")).code(0);
     let rows = String::from_utf8(grid.read("out/runs.csv")).expect("text");
     assert!(rows.lines().skip(1).all(|row| row.contains("2x2")), "{rows}");
     let bad = Dir::new().replay_on(BAD.as_bytes(), "--trace -");
@@ -418,7 +419,9 @@ fn cells_of_a_log_know_its_waits() {
     // A sweep does not take the results of the one for those of the other.
     dir.replay("sweep --trace a.swf --sched recorded --alloc random --out o -q").code(0);
     let dir = dir.file("a.swf", log(7));
-    dir.replay("sweep --trace a.swf --sched recorded --alloc random --out o -q").code(0);
+    let again = "sweep --trace a.swf --sched recorded --alloc random --out o -q";
+    dir.replay(again).fails(2, 1, &["results of a sweep"]);
+    dir.replay(&format!("{again} --force")).code(0);
     let runs = String::from_utf8(dir.read("o/runs.csv")).expect("text");
     let row: Vec<&str> = runs.lines().nth(1).expect("a run").split(',').collect();
     let column = runs.split(',').position(|name| name == "max_wait").expect("a column");

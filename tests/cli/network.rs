@@ -530,7 +530,7 @@ fn packets_are_bounded_before_anything_runs() {
             ["at most 1e10", "--jobs"],
         ),
         (
-            "stream --mesh 8x8 --load 1 --pattern n-body --alloc mbs --quota fixed[packets=1000000000]",
+            "stream --mesh 8x8 --arrivals 1 --pattern n-body --alloc mbs --quota fixed[packets=1000000000]",
             ["--quota: on 8x8", "lower --quota or --jobs"],
         ),
     ] {

@@ -192,7 +192,9 @@ fn results_do_not_depend_on_threads() {
 fn a_second_run_replaces_the_first() {
     let dir = Dir::with_trace();
     dir.replay("--jobs 50 --alloc random --out results --no-plots").code(0);
-    dir.replay("--jobs 60 --alloc mc1x1 --out results --no-plots").code(0);
+    let other = "--jobs 60 --alloc mc1x1 --out results --no-plots";
+    dir.replay(other).fails(2, 2, &["results of a run"]);
+    dir.replay(&format!("{other} --force")).code(0);
     let table = String::from_utf8(dir.read("results/runs.csv")).expect("text");
     assert!(table.contains(",mc1x1,") && !table.contains("random"), "{table}");
     assert_eq!(manifest(&dir, "results")["configuration"]["traces"][0]["jobs"], 60);
@@ -217,7 +219,7 @@ fn results_of_another_command_are_kept() {
 fn no_old_figure_stays_beside_new_ones() {
     let dir = Dir::with_trace().file("results/mine.txt", "keep");
     dir.replay(&format!("{GRID} --out results")).code(0);
-    dir.replay("--jobs 60 --alloc mc1x1 --no-jobs --out results").code(0);
+    dir.replay("--jobs 60 --alloc mc1x1 --no-jobs --out results --force").code(0);
     let files = dir.files("results");
     let stale = |file: &&String| file.contains("improvement") || file.contains("jobs.parquet");
     assert_eq!(files.iter().find(stale), None);

@@ -280,12 +280,14 @@ fn what_saturates_is_written_down() {
     for name in ["manifest.json", "saturated.csv", "saturated.parquet"] {
         assert!(dir.path(&format!("o/{name}")).is_file(), "{name}");
     }
-    dir.replay(&command.replace("--streams 2", "--streams 1 -q")).code(0).says_nothing();
+    let other = command.replace("--streams 2", "--streams 1 -q");
+    dir.replay(&other).fails(2, 1, &["results of a saturate"]);
+    dir.replay(&format!("{other} --force")).code(0).says_nothing();
     let one = command.replace("--streams 2", "--streams 1").replace(" --out o", "");
     dir.replay(&one).code(0).says("one stream has no interval");
     let search =
         command.replace("--window 1", "--window 1 --search --jobs 400").replace("--jobs 120 ", "");
-    dir.replay(&format!("{search} -q")).code(0);
+    dir.replay(&format!("{search} -q --force")).code(0);
     assert!(dir.path("o/saturated_search.csv").is_file());
 }
 

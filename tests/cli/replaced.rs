@@ -217,7 +217,7 @@ fn a_changed_file_is_named() {
     dir.replay("compare short:0 short:1").fails(
         3,
         1,
-        &["short/jobs.parquet: manifest.json does not list this file"],
+        &["short/jobs.parquet does not exist: the same command without --no-jobs writes it"],
     );
 }
 

@@ -25,7 +25,7 @@ fn a_page_holds_all_that_ran() {
         "published numbers:",
         "mean pairwise l1 (hops)",
         "utilization (%)",
-        "paired bootstrap",
+        "Student's t over weeks of submission",
         "Waits and turnarounds are the same under all 2",
     ] {
         assert!(page.contains(said), "{said}");

@@ -271,7 +271,7 @@ fn a_folder_in_use_is_refused() {
     dir.replay(search).fails(2, 1, &[&holder]);
     child.kill().expect("it can be killed");
     child.wait().expect("it ends");
-    dir.replay(search).fails(2, 1, &["results of a sweep"]);
+    dir.replay(search).fails(2, 1, &["an unfinished sweep"]);
     // The system has let go of the folder.
     dir.replay("sweep -q --jobs 20 --out out").code(0);
 }
@@ -360,7 +360,7 @@ fn what_others_left_of_a_stream_is_not_mixed_in() {
     };
     // Another command, another build, another file.
     for other in [contend, "sweep --jobs 20"] {
-        dir.replay(&format!("{other} -q --out out")).fails(2, 1, &["results of a stream"]);
+        dir.replay(&format!("{other} -q --out out")).fails(2, 1, &["an unfinished stream"]);
     }
     let plan = String::from_utf8(left[1].1.clone()).expect("text");
     let sources: serde_json::Value = serde_json::from_str(&plan).expect("JSON");

@@ -173,7 +173,7 @@ fn files_say_what_was_done() {
     let listed = manifest["files"].as_array().expect("files").len();
     assert_eq!(listed + 1, dir.files("out").len());
     // A later search leaves nothing of an earlier one.
-    dir.replay(&format!("{SMALL} --no-plots --out out")).code(0);
+    dir.replay(&format!("{SMALL} --no-plots --out out --force")).code(0);
     assert_eq!(
         dir.files("out"),
         ["manifest.json", "search.csv", "search.parquet", "spared.csv", "spared.parquet"]

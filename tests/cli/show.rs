@@ -52,7 +52,7 @@ fn the_machine_is_shown() {
     empty.prints("at 5,000 s: 0 jobs on 0 of 16 processors, 0 jobs waiting");
     // An empty machine is a picture, too, and where jobs run is said.
     for at in ["-5", "5000", "99999999999"] {
-        let empty = dir.replay(&format!("show --trace a.swf --at {at} --out empty"));
+        let empty = dir.replay(&format!("show --trace a.swf --at {at} --out empty --force"));
         empty.code(0).says("no job runs at that time; the jobs run from 0 s to 100 s");
         let drawn = String::from_utf8(dir.read("empty/plots/machine.csv")).expect("text");
         assert_eq!(drawn.lines().count(), 17, "{drawn}");

@@ -12,8 +12,8 @@ trials!(
     a_pipe_has_no_sidecar,
 );
 
-const ONE: &str = "synth stream[machine=8x8,jobs=40,load=3] --write y.swf";
-const OTHER: &str = "synth stream[machine=8x8,jobs=40,load=3,seed=2] --write y.swf";
+const ONE: &str = "synth stream[machine=8x8,jobs=40,arrivals=3] --write y.swf";
+const OTHER: &str = "synth stream[machine=8x8,jobs=40,arrivals=3,seed=2] --write y.swf";
 const REPLAY: &str = "--trace y.swf --alloc first-fit -q";
 
 /// The state that a kill between the two files leaves, in either order of the two.

@@ -339,6 +339,6 @@ mod tests {
         let all = table(&[(9.0, true), (10.0, true), (1.0, true)]);
         assert_eq!(all, ("t 9.00 10.00 1.00 *".to_string(), false));
         let one = table(&[(9.0, false), (9.0, false), (1.0, true)]);
-        assert_eq!(one, ("t 9.00 9.00 1.00 f".to_string(), true));
+        assert_eq!(one, ("t 9.000 9.000 1.000 f".to_string(), true));
     }
 }

@@ -282,7 +282,7 @@ pub struct Compared {
     pub blocks: usize,
     /// See `blocks`.
     pub days: u32,
-    /// Whether the runs are [comparable](comparable) by the measure.
+    /// Whether the runs are comparable by the measure, see [`comparable`].
     pub comparable: bool,
 }
 

@@ -65,7 +65,7 @@ pub fn caught<T>(run: impl FnOnce() -> PolarsResult<T>) -> Result<T, String> {
 /// What is wrong, in words.
 pub fn footer(file: &mut (impl Read + Seek)) -> Result<FileMetadata, String> {
     let bytes = file.seek(SeekFrom::End(0)).map_err(|error| format!("cannot read it: {error}"))?;
-    let metadata = caught(|| Ok(read_metadata(file)?))?;
+    let metadata = caught(|| read_metadata(file))?;
     caught(|| Ok(counts(&metadata, bytes)))??;
     Ok(metadata)
 }

@@ -1,7 +1,8 @@
 //! Results read back.
 //!
 //! Every table is opened through a [`ResultFolder`], which checks its digest, and decoded behind the
-//! boundary of [`damaged`](super::damaged): a table of another program may be damaged in any way.
+//! boundary that returns panics of the Parquet reader as errors: a table of another program may be
+//! damaged in any way.
 
 use std::collections::HashMap;
 use std::fs::File;

@@ -119,7 +119,7 @@ impl Folders {
         let bytes = mutant(&mut random, &self.files[path]);
         let command = one_of(&mut random, &[REPORT, COMPARE]);
         let mut changes = vec![(path.as_path(), bytes)];
-        if number % 2 == 0 {
+        if number.is_multiple_of(2) {
             let manifest = Path::new("out/manifest.json");
             let sealed = sealed(&self.files[manifest], path, &changes[0].1);
             changes.push((manifest, sealed));

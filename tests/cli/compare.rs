@@ -285,7 +285,8 @@ fn what_cannot_be_compared_is_told() {
     let advice = "lean/jobs.parquet does not exist: the same command without --no-jobs writes it";
     fails("lean:0 lean:1", 3, &[advice]);
     fails("out:0 out:7", 2, &["out:7: out has runs 0 to 1"]);
-    fails("out lean", 2, &["no run in common", "FOLDER:RUN"]);
+    dir.replay("--jobs 50 --alloc mbs,gabl -q --no-plots --out other").code(0);
+    fails("out other", 2, &["no run in common", "FOLDER:RUN"]);
     fails("out:0 out:1 --measure waits", 2, &["did you mean \"wait\"?"]);
     fails("out:0 out:1 --fail-if-worse wait", 2, &["MEASURE:PERCENT"]);
     fails("out:0 out:1 --fail-if-worse wait:-1", 2, &["MEASURE:PERCENT"]);

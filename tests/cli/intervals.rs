@@ -20,8 +20,8 @@ use super::dir::ignored;
 const DAY: i64 = 86_400;
 const PAIRS: u64 = 200;
 
-/// Blocks, their length in days, and the share of false verdicts allowed, in percent.
-const LENGTHS: [(usize, i64); 4] = [(5, 1), (8, 7), (20, 7), (49, 7)];
+/// Blocks, their length in days, and how many parts of the log of that length a pair of seeds is compared on.
+const LENGTHS: [(usize, i64, usize); 4] = [(5, 1, 10), (8, 7, 5), (20, 7, 2), (49, 7, 1)];
 
 /// The tests of this file, if the log is found where the library looks for it.
 pub fn trials() -> Vec<Trial> {
@@ -54,13 +54,15 @@ fn two_seeds_are_rarely_called_different(file: &str) {
         let submits = trace.workload.jobs.iter().map(|job| job.submit);
         let all: Vec<(i64, [f64; 2])> =
             submits.zip(a.iter().zip(&b).map(|(&a, &b)| [a as f64, b as f64])).collect();
-        for (count, &(blocks, days)) in different.iter_mut().zip(&LENGTHS) {
-            let window = window(&all, blocks, days, pair as usize);
-            *count += u32::from(window.gain().p < LEVEL);
+        for (count, &(blocks, days, windows)) in different.iter_mut().zip(&LENGTHS) {
+            for place in 0..windows {
+                let window = window(&all, blocks, days, (pair as usize, place, windows));
+                *count += u32::from(window.gain().p < LEVEL);
+            }
         }
     }
-    for (count, (blocks, _)) in different.iter().zip(LENGTHS) {
-        let percent = 100.0 * f64::from(*count) / PAIRS as f64;
+    for (count, (blocks, _, windows)) in different.iter().zip(LENGTHS) {
+        let percent = 100.0 * f64::from(*count) / (PAIRS as usize * windows) as f64;
         assert!(
             (3.0..=8.0).contains(&percent),
             "{percent} % of {PAIRS} pairs of seeds are called different over {blocks} blocks"
@@ -68,15 +70,22 @@ fn two_seeds_are_rarely_called_different(file: &str) {
     }
 }
 
-/// So many blocks of the log, from another place for each pair; all of it if it has no more.
-fn window(all: &[(i64, [f64; 2])], blocks: usize, days: i64, pair: usize) -> Blocks {
+/// So many blocks of the log: of the `windows` parts of a pair of seeds that at this place, shifted from pair to
+/// pair; all of the log if it has no more blocks.
+fn window(
+    all: &[(i64, [f64; 2])],
+    blocks: usize,
+    days: i64,
+    (pair, place, windows): (usize, usize, usize),
+) -> Blocks {
     let (first, last) = (all[0].0, all[all.len() - 1].0);
     let span = blocks as i64 * days * DAY;
     let room = (last - first - span).max(0);
     // Days without a submission make no block: the next place is tried.
     (0..1000)
         .map(|step| {
-            let from = first + room * ((37 * pair + step) % 200) as i64 / 200;
+            let at = (200 * place / windows + 37 * pair + step) % 200;
+            let from = first + room * at as i64 / 200;
             let within = |job: &&(i64, [f64; 2])| (from..from + span).contains(&job.0);
             Blocks::new(all.iter().filter(within).copied())
         })

@@ -273,7 +273,7 @@ fn a_folder_in_use_is_refused() {
     child.wait().expect("it ends");
     dir.replay(search).fails(2, 1, &["an unfinished sweep"]);
     // The system has let go of the folder.
-    dir.replay("sweep -q --jobs 20 --out out").code(0);
+    dir.replay("sweep -q --jobs 20 --out out --force").code(0);
 }
 
 /// Commands that keep a journal until their results come, with the number of their cells. A cell
@@ -373,9 +373,11 @@ fn what_others_left_of_a_stream_is_not_mixed_in() {
     restore();
     fs::write(dir.path("out/journal.txt"), "my notes\n").expect("a file");
     dir.replay(&resume).fails(3, 1, &["out/journal.txt is no journal", "move it away"]);
-    // Another configuration: nothing of it is done.
+    // Another configuration does not take the place of an unfinished one; by force, nothing of it is done.
     restore();
-    let seed = dir.replay(&format!("{resume} --seed 7")).code(0);
+    let other = format!("{resume} --seed 7");
+    dir.replay(&other).fails(2, 1, &["an unfinished command of another configuration"]);
+    let seed = dir.replay(&format!("{other} --force")).code(0);
     seed.demand(!seed.stderr.contains("done before"), "no cell of seed 7 is known");
     dir.replay(&format!("{stream} --seed 7 -q --out clean")).code(0);
     same_results(&dir, "out", "clean");

@@ -16,14 +16,9 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::alone::Alone;
+use super::compact::{Place, compact, scaled};
 use super::packets;
-use super::stage::{LONGEST, Stage, TraceError};
-use crate::allocator::Request;
-use crate::allocator::hypercube::cube::Cube;
-use crate::allocator::hypercube::cubic::mesh_of;
-use crate::allocator::hypercube::sides::{Sides, SidesRule};
-use crate::allocator::submesh::{ShapeRule, SubMesh, turned};
-use crate::topology::{NodeId, Topology};
+use super::stage::{Stage, TraceError};
 use crate::workload::Job;
 
 /// A quota is good enough if the time alone differs from the target by at most this share of
@@ -77,19 +72,12 @@ struct Wish {
     job: Option<usize>,
 }
 
-/// What a job alone is placed by.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub(super) struct Place {
-    pub size: u32,
-    pub shape: Option<[u16; 3]>,
-}
-
 /// Turns the jobs of a trace into jobs of messages, `scale` cycles to a second. What jobs
 /// draw depends on `seed`. Jobs are measured in parallel on the current rayon pool; the quota of
 /// a job does not depend on others.
 ///
 /// # Errors
-/// [`TraceError`] if the machine has no such network, or the times are beyond [`LONGEST`], or the
+/// [`TraceError`] if the machine has no such network, or the times are beyond [`LONGEST`](super::LONGEST), or the
 /// packets beyond [`MOST_SENT`](super::MOST_SENT).
 pub fn isolate(stage: Stage<'_>, scale: f64, seed: u64) -> Result<Isolation, TraceError> {
     let Stage { messages, watch, .. } = stage;
@@ -117,25 +105,6 @@ pub fn isolate(stage: Stage<'_>, scale: f64, seed: u64) -> Result<Isolation, Tra
     let whole = |(&cycles, times): (&u64, &f64)| (cycles as f64 * times).round() as u64;
     let service = looked.iter().zip(&times).map(whole).collect();
     Ok(Isolation { quotas: quotas.into(), service, times, jobs })
-}
-
-/// The jobs with their times in cycles, from the first arrival on.
-pub(super) fn scaled(jobs: &[Job], scale: f64) -> Result<Vec<Job>, TraceError> {
-    let first = jobs.iter().map(|job| job.submit).min().unwrap_or(0);
-    let latest = jobs.iter().map(|job| job.submit).max().unwrap_or(0);
-    let work: f64 = jobs.iter().map(|job| job.run.max(job.estimate) as f64).sum();
-    let longest = (work + latest.abs_diff(first) as f64) * scale;
-    if longest > LONGEST {
-        return Err(TraceError::Scale { scale, longest });
-    }
-    let cycles = |seconds: i64| (seconds as f64 * scale).round() as i64;
-    let scaled = |job: &Job| Job {
-        submit: cycles(job.submit - first),
-        run: cycles(job.run).max(1),
-        estimate: cycles(job.estimate).max(1),
-        ..*job
-    };
-    Ok(jobs.iter().map(scaled).collect())
 }
 
 /// The quota of a job, and the cycles that it takes.
@@ -196,50 +165,6 @@ fn nearest<E>(target: u64, mut time: impl FnMut(u64) -> Result<u64, E>) -> Resul
     }
     let low_is_nearer = low.0 > 0 && target - low.1 <= high.1 - target;
     Ok(if low_is_nearer { low } else { high })
-}
-
-/// Where a job alone may be: in its own shape from the first corner; without one, in the most compact
-/// box that holds it, turned every way that fits. On a hypercube that is a mesh embedded in the first
-/// subcube by Gray codes; the first processors if the job's own shape needs more dimensions than there
-/// are.
-pub(super) fn compact(topology: &Topology, place: Place) -> Vec<Vec<NodeId>> {
-    let mut places = match topology {
-        Topology::Grid(grid) => {
-            let inside = |sides: &[u16; 3]| {
-                sides.iter().zip(grid.axes()).all(|(&side, axis)| side <= axis.extent)
-            };
-            let boxed = |sides: [u16; 3]| {
-                let mut nodes = Vec::new();
-                SubMesh { base: [0; 3], sides }.append_to(grid, &mut nodes);
-                nodes
-            };
-            let holds = |sides: &[u16; 3]| {
-                inside(sides) && SubMesh { base: [0; 3], sides: *sides }.volume() >= place.size
-            };
-            match place.shape.filter(holds) {
-                Some(own) => vec![boxed(own)],
-                None => {
-                    let compact = ShapeRule::NearSquare.shape(place.size, grid);
-                    let dimensions = grid.dimensions();
-                    let turned = compact.map(|sides| turned(sides, dimensions, true));
-                    turned.into_iter().flatten().filter(inside).map(boxed).collect()
-                }
-            }
-        }
-        Topology::Hypercube(cube) => {
-            let n = u32::from(cube.dimensions());
-            let request = Request::shaped(place.size, place.shape);
-            let mut nodes = Vec::new();
-            match mesh_of(&mut Sides::new(n, SidesRule::Exact), n, request, cube.processors()) {
-                Ok(mesh) => mesh.append_to(Cube::whole(mesh.dimension()), &mut nodes),
-                Err(_) => nodes.extend(topology.nodes()),
-            }
-            vec![nodes]
-        }
-        Topology::Cluster(_) | Topology::Toruses(_) => vec![topology.nodes().collect()],
-    };
-    places.iter_mut().for_each(|nodes| nodes.truncate(place.size as usize));
-    places
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@
 //! their run times.
 
 mod alone;
+mod compact;
 mod correlations;
 mod footprint;
 mod isolation;

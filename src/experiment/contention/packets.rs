@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use super::Messages;
 use super::alone::Alone;
-use super::isolation::{Place, compact, scaled};
+use super::compact::{Place, compact, scaled};
 use super::stage::{Stage, TraceError};
 use crate::workload::Job;
 

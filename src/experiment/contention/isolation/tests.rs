@@ -3,6 +3,7 @@ use super::*;
 use crate::experiment::Watch;
 use crate::network::traffic::Preset;
 use crate::stop::Stop;
+use crate::topology::{NodeId, Topology};
 
 fn nearest_of(target: u64, time: impl Fn(u64) -> u64) -> (u64, u64, u32) {
     let mut asked = 0;

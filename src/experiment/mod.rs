@@ -37,6 +37,9 @@ pub mod sweep;
 mod together;
 mod watch;
 
+#[cfg(test)]
+mod ids_tests;
+
 pub use admitted::{Admitted, Sizes, TurnedAway, size_left_out};
 pub use cell::{Cell, Places, Trace};
 pub use log_jobs::{LeftOut, LogJobs, OverLogJobs};

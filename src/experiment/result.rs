@@ -35,6 +35,15 @@ fn is_zero(copy: &u32) -> bool {
 }
 
 impl RunKey {
+    /// The key as text that no other key has: each text behind its length in bytes. The encoding is stable.
+    pub fn identity(&self) -> String {
+        let Self { trace, topology, scheduler, allocator, tie, policy, seed, copy } = self;
+        let tie = tie.as_deref().unwrap_or_default();
+        let texts = [trace, topology, scheduler, allocator, tie, policy];
+        let texts = texts.iter().map(|text| format!("{}:{text} ", text.len()));
+        texts.collect::<String>() + &format!("{seed} {copy}\n")
+    }
+
     /// Allocator and tie vector as one short label.
     pub fn strategy(&self) -> String {
         match &self.tie {

@@ -77,9 +77,16 @@ impl Messages {
         self.window.map_or(target, |window| window.min(target))
     }
 
-    /// BLAKE3 digest (hexadecimal) of all of it, files that a pattern names included.
+    /// BLAKE3 digest (hexadecimal) of canonical names and of the content of a file that the pattern names.
     pub fn digest(&self) -> String {
-        blake3::hash(format!("{self:?}").as_bytes()).to_hex().to_string()
+        let Self { network, options: TrafficOptions { mapping, flits }, program, quota, window } =
+            self;
+        let window = window.map_or("none".to_string(), |window| window.to_string());
+        let (pattern, content) = (program.pattern(), program.content());
+        let text = format!(
+            "replay messages 1\n{network}\n{mapping}\n{flits}\n{quota}\n{window}\n{pattern}\n{content}"
+        );
+        blake3::hash(text.as_bytes()).to_hex().to_string()
     }
 
     /// The network with nobody on it. Without `quotas` every job draws its own, by `seed`

@@ -245,7 +245,7 @@ pub fn contended_id(
     let Cell { trace, scheduler, allocator, seed } = cell;
     let (topology, strategy) = (&trace.topology, allocator.identity());
     let mut text = format!(
-        "replay contend 2\n{jobs}\n{topology}\n{scheduler}\n{strategy}\n{seed}\n{messages}\n{scale:?}\n"
+        "replay contend 3\n{jobs}\n{topology}\n{scheduler}\n{strategy}\n{seed}\n{messages}\n{scale}\n"
     );
     if let Some(shake) = shake.filter(|_| trace.copy > 0) {
         text += &shake.identity(trace.copy);

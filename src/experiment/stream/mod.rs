@@ -92,10 +92,17 @@ impl Point {
             Life::RunTimes => "run times".to_string(),
             Life::Messages(messages) => messages.digest(),
         };
-        // Debug quotes every text and has no line breaks: no two points run into each other.
+        let StochasticStream { arrivals, sides, service, jobs, extents: [x, y, z], ticks_per_unit } =
+            stream;
+        let StopRule { relative, confidence, minimum, maximum } = rule;
+        let Counting { warm_up, by_size } = counting;
+        let watched: Vec<&str> = watched.iter().map(|metric| metric.caption().column).collect();
+        let watched = watched.join(" ");
+        // A field per line: canonical names and numbers have no line breaks.
         CellId::of(&format!(
-            "replay stream 2\n{topology}\n{stream:?}\n{scheduler}\n{strategy}\n{life}\n{seed}\n\
-             {rule:?}\n{watched:?}\n{counting:?}\n"
+            "replay stream 3\n{topology}\n{arrivals}\n{sides}\n{service}\n{jobs}\n{x} {y} {z}\n\
+             {ticks_per_unit}\n{scheduler}\n{strategy}\n{life}\n{seed}\n\
+             {relative} {confidence} {minimum} {maximum}\n{watched}\n{warm_up} {by_size}\n"
         ))
     }
 

@@ -378,8 +378,7 @@ impl Plan {
         let mut hasher = blake3::Hasher::new();
         for run in 0..self.len() {
             hasher.update(self.id(run)?.to_string().as_bytes());
-            // Debug quotes every text: no two keys run into each other.
-            hasher.update(format!("{:?}", self.key(run)?).as_bytes());
+            hasher.update(self.key(run)?.identity().as_bytes());
         }
         Ok(hasher.finalize().to_hex().to_string())
     }

@@ -10,7 +10,7 @@ use super::files::{self, TableError};
 use super::pattern::{Kind, Pattern, Root, Source, Values};
 use super::random::{Purpose, below, stream};
 use super::rule::Rule;
-use super::table::{List, Table, Weights};
+use super::table::{Entry, List, Table, Weights};
 
 /// A pattern with the content of the file that it names, if it names one.
 #[derive(Clone, Debug)]
@@ -69,6 +69,22 @@ impl Program {
             Data::None => None,
             Data::Packets(list, _) => Some(list.ranks),
             Data::Weights(list, _) => Some(list.ranks),
+        }
+    }
+
+    /// The entries of the file as text, a line each: step, sender, receiver, value, after the number of ranks. Empty if
+    /// the pattern names no file.
+    pub fn content(&self) -> String {
+        fn lines<V: Copy + std::fmt::Display>(list: &List<V>) -> String {
+            list.entries.iter().fold(format!("{}\n", list.ranks), |text, entry| {
+                let Entry { step, src, dst, value } = entry;
+                text + &format!("{step} {src} {dst} {value}\n")
+            })
+        }
+        match &self.data {
+            Data::None => String::new(),
+            Data::Packets(list, _) => lines(list),
+            Data::Weights(list, _) => lines(list),
         }
     }
 

@@ -255,10 +255,10 @@ fn folding_strategies_of_a_stream_are_not_ranked_by_distance() {
     let loud = stream.replace(" -q", "");
     let data = dir.replay(&format!("{loud} --sort mean_pairwise_l1 --format csv")).code(0);
     data.says("the last 1 point are not ranked by mean_pairwise_l1");
-    let waits = dir.replay(&format!("{stream} --sort mean_turnaround")).code(0);
+    let waits = dir.replay(&format!("{stream} --sort turnaround_time")).code(0);
     waits.demand(!waits.stdout.contains("Not ranked"), "times are comparable");
     dir.replay(&format!("{stream} --out out")).code(0);
-    let figure = String::from_utf8(dir.read("out/plots/mean-pairwise-l1.svg")).expect("text");
+    let figure = String::from_utf8(dir.read("out/plots/pairwise-l1.svg")).expect("text");
     assert!(figure.contains("of strategies that fold jobs"), "{figure}");
 }
 

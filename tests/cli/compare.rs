@@ -97,8 +97,8 @@ fn a_run_that_is_not_a_number_or_a_folder_that_is_not_there_is_named() {
 fn two_runs_of_a_folder_are_of_one_reading() {
     let dir = Dir::new();
     let write = |jobs: u32| {
-        let grid = format!("--jobs {jobs} --alloc mc1x1,random -q --no-plots --no-jobs");
-        dir.replay(&format!("{} --out out --force", grid.replace(" --no-jobs", ""))).code(0);
+        let grid = format!("--jobs {jobs} --alloc mc1x1,random -q --no-plots");
+        dir.replay(&format!("{grid} --out out --force")).code(0);
     };
     write(20);
     let stop = std::sync::atomic::AtomicBool::new(false);
@@ -292,6 +292,9 @@ fn a_baseline_stands_beside_means() {
     down.demand(down.stderr.contains("the policy there is "), "what differs");
     down.demand(down.stderr.contains("down="), "what it is here");
     dir.replay("--jobs 9 --alloc mm --baseline nowhere -q").code(3);
+    dir.replay("contend --jobs 9 --alloc mm --scale 1 --no-plots --out contended -q").code(0);
+    let contended = dir.replay("--jobs 9 --alloc mm --baseline contended -q").code(3);
+    contended.says("--baseline contended: has no runs.parquet: name a folder that replay");
 }
 
 fn folders_are_compared_run_by_run() {

@@ -336,7 +336,7 @@ pub struct OutputArgs {
     )]
     pub plots: bool,
 
-    /// Draw no plots.
+    /// Draw no plots; refused without --force where the folder has plots of the same results.
     #[arg(
         long,
         requires = "out",

@@ -10,7 +10,7 @@ use super::exit::{Failure, tell};
 use crate::experiment::compare::{REPLAYED, RunRow};
 use crate::experiment::sweep::Plan;
 use crate::experiment::{RunKey, RunResult};
-use crate::files::ResultFolder;
+use crate::files::{ResultError, ResultFolder};
 use crate::frame::read::{self, ReadError};
 use crate::report::RunChange;
 use crate::table::{Column, Table, Value};
@@ -67,7 +67,13 @@ impl BaselineArg {
             Ok((read::runs(folder, &REPLAYED)?, read::values(folder, &REPLAYED, &names)?))
         };
         let both = ResultFolder::read(dir, both, ReadError::is_transient);
-        let (rows, mut values) = both.map_err(Failure::data)?;
+        let (rows, mut values) = both.map_err(|error| match error {
+            ReadError::Results(ResultError::Unlisted(_)) => Failure::data(anyhow::anyhow!(
+                "--baseline {}: has no runs.parquet: name a folder that replay or replay sweep wrote with --out",
+                dir.display()
+            )),
+            error => Failure::data(error),
+        })?;
         let known = rows.into_iter().filter_map(|row| Some((row.key, values.remove(&row.run)?)));
         let baseline = Baseline(known.collect());
         let mut keys = HashSet::new();

@@ -151,13 +151,7 @@ impl<'a> Runs<'a> {
         if let Some(sorting) = self.sorting.as_ref().filter(|_| !self.quiet)
             && matches!(self.format, FormatArg::Json | FormatArg::Csv)
         {
-            let apart: Vec<bool> = self.results.iter().map(|run| sorting.puts_apart(run)).collect();
-            let behind = comparable::ranked(&apart).iter().filter(|ranked| !**ranked).count();
-            if behind > 0 {
-                let runs = counted(behind as u64, "run");
-                let (by, why) = (sorting.column(), comparable::WHY);
-                tell(format_args!("the last {runs} are not ranked by {by}: {why}"));
-            }
+            unranked(&self.results, sorting, "run").iter().for_each(tell);
         }
         let plan = &self.loaded.plan;
         let Some(log) = Against::new(plan).map_err(Failure::usage)? else { return Ok(()) };
@@ -254,27 +248,44 @@ impl Results for Runs<'_> {
     }
 }
 
-/// The table of runs for people. In an order that puts runs apart these have a table of their own, which
-/// says why, unless all runs are alike in that.
+/// A line about the last rows of an order, if it puts some apart.
+pub fn unranked<Row: Table>(rows: &[Row], sorting: &Sorting<Row>, what: &str) -> Option<String> {
+    let apart: Vec<bool> = rows.iter().map(|row| sorting.puts_apart(row)).collect();
+    let behind = comparable::ranked(&apart).iter().filter(|ranked| !**ranked).count();
+    let (by, why) = (sorting.column(), comparable::WHY);
+    let rows = counted(behind as u64, what);
+    (behind > 0).then(|| format!("the last {rows} are not ranked by {by}: {why}"))
+}
+
+/// The table of runs for people, as [`ranked_sheets`].
 pub fn ranked_summaries(
     runs: &[&RunResult],
     sorting: Option<&Sorting<RunResult>>,
     changes: impl Fn() -> Vec<RunChange>,
 ) -> Vec<Sheet> {
-    let summary = |runs: &[&RunResult]| summary(runs.iter().copied(), changes());
-    let Some(sorting) = sorting else { return vec![summary(runs)] };
-    let apart: Vec<bool> = runs.iter().map(|run| sorting.puts_apart(run)).collect();
+    ranked_sheets(runs, sorting, |runs| summary(runs.iter().copied(), changes()))
+}
+
+/// The table of rows for people. In an order that puts rows apart these have a table of their own, which
+/// says why, unless all rows are alike in that.
+pub fn ranked_sheets<Row: Table>(
+    rows: &[&Row],
+    sorting: Option<&Sorting<Row>>,
+    sheet: impl Fn(&[&Row]) -> Sheet,
+) -> Vec<Sheet> {
+    let Some(sorting) = sorting else { return vec![sheet(rows)] };
+    let apart: Vec<bool> = rows.iter().map(|row| sorting.puts_apart(row)).collect();
     let ranked = comparable::ranked(&apart);
-    let part = |is_ranked: bool| -> Vec<&RunResult> {
-        let both = runs.iter().zip(&ranked).filter(|(_, ranked)| **ranked == is_ranked);
-        both.map(|(run, _)| *run).collect()
+    let part = |is_ranked: bool| -> Vec<&Row> {
+        let both = rows.iter().zip(&ranked).filter(|(_, ranked)| **ranked == is_ranked);
+        both.map(|(row, _)| *row).collect()
     };
     let (first, behind) = (part(true), part(false));
     if behind.is_empty() {
-        return vec![summary(runs)];
+        return vec![sheet(rows)];
     }
     let why = format!("Not ranked by {}: {}.", sorting.column(), comparable::WHY);
-    vec![summary(&first), summary(&behind).led_by(Some(why))]
+    vec![sheet(&first), sheet(&behind).led_by(Some(why))]
 }
 
 /// The columns that a user names, in that order; all without a name.

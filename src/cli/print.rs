@@ -168,7 +168,8 @@ impl TableArgs {
             if let Some(lead) = sheet.lead() {
                 writeln!(out, "{lead}\n")?;
             }
-            return sheet.write_markdown(out);
+            sheet.write_markdown(out)?;
+            return sheet.legend().map_or(Ok(()), |legend| writeln!(out, "\n{legend}"));
         }
         let width = columns().filter(|_| !self.wide).map(|width| width.saturating_sub(indent));
         self.fitted(sheet, indent, width, out)
@@ -199,7 +200,7 @@ impl TableArgs {
             writeln!(out, "{}", format!("{margin}{line}").trim_end())?;
         }
         let width = width.unwrap_or(usize::MAX);
-        for note in fitted.notes() {
+        for note in sheet.legend().map(str::to_string).into_iter().chain(fitted.notes()) {
             for line in wrapped(&note, width) {
                 writeln!(out, "{margin}{line}")?;
             }

@@ -45,7 +45,8 @@ pub fn run(args: &ReportArgs) -> Result<Exit, Failure> {
     replaces_no_data(&args.write)?;
     let (mut folders, mut published) = (Vec::new(), Vec::new());
     for path in &args.of {
-        match path.is_dir() {
+        // A path that does not exist is reported as a folder that is absent.
+        match path.is_dir() || !path.exists() {
             true => {
                 let folder = ResultFolder::read(path, read, Unread::is_transient).map_err(bad)?;
                 if !folder.missing.is_empty() && !args.quiet {

@@ -13,7 +13,8 @@ use super::journal;
 use super::kind::Kind;
 use super::print::{FormatArg, TableArgs};
 use crate::experiment::journal::JOURNAL_FILE;
-use crate::files::{Dir, Folder, FolderError, InputRecord, Recovered, Staging};
+use crate::files::{Dir, Folder, FolderError, InputRecord, Recovered, Results, Staging};
+use crate::number::counted;
 use crate::plot::FigureStyle;
 use crate::report::manifest::{Host, Origin};
 
@@ -158,6 +159,17 @@ impl Session {
                 }
                 let out = folder.path().display();
                 self.say(format_args!("replay: --force replaces in {out} {standing}"));
+            }
+            if let Some(figures) = folder.earlier().map(figures).filter(|count| *count > 0)
+                && !self.plots
+                && !folder.is_forced()
+            {
+                return Err(Failure::usage_message(format!(
+                    "--no-plots: {} has {} of the same results, which would be deleted; leave out --no-plots to \
+                     draw them again, or delete them with --force",
+                    folder.path().display(),
+                    counted(figures as u64, "figure file")
+                )));
             }
         }
         self.configuration = Some(digest);
@@ -307,6 +319,11 @@ fn unwritable(out: &Path, error: FolderError) -> Failure {
         held @ FolderError::Held { .. } => Failure::usage(held),
         error => Failure::output(format!("into --out {}", out.display()), error),
     }
+}
+
+/// Files of figures among results.
+fn figures(earlier: &Results) -> usize {
+    earlier.files.iter().filter(|file| file.name.starts_with("plots/")).count()
 }
 
 /// Says where results are that did not get into their places.

@@ -18,7 +18,8 @@ use super::exit::{Exit, Failure, tell};
 use super::interrupt::interruption;
 use super::kind::Kind;
 use super::messages::MessageArgs;
-use super::print::{SortArg, Sorting};
+use super::output::{ranked_sheets, unranked};
+use super::print::{FormatArg, SortArg, Sorting};
 use super::progress::Points;
 use super::results::{Results, Tally};
 use super::resumed::Resumed;
@@ -192,6 +193,11 @@ pub fn run(args: &StreamArgs, command: &[OsString]) -> Result<Exit, Failure> {
     let done = estimated.take().into_iter();
     let results: Vec<_> = done.map(|(place, all)| (points[place].clone(), all)).collect();
     let wide = results.iter().any(|(_, estimates)| !estimates.met);
+    if let Some(sorting) = sorting.as_ref()
+        && matches!(session.format(), FormatArg::Json | FormatArg::Csv)
+    {
+        unranked(&results, sorting, "point").iter().for_each(|line| session.say(line));
+    }
     let exit = session.publish(&mut Streams { args, rule: &rule, results, sorting }, &tally)?;
     if wide {
         session.say("replay: some intervals are wider than --precision (--max-replications)");
@@ -221,7 +227,9 @@ impl Results for Streams<'_> {
     }
 
     fn sheets(&self) -> Vec<Sheet> {
-        vec![sheet(&self.results, self.args.load.is_some())]
+        let rows: Vec<&(Point, Estimates)> = self.results.iter().collect();
+        let shares = self.args.load.is_some();
+        ranked_sheets(&rows, self.sorting.as_ref(), |rows| sheet(rows, shares))
     }
 
     fn configuration(&self) -> impl Serialize {
@@ -480,7 +488,7 @@ fn positive(option: &str, list: &str) -> Result<Vec<f64>, Failure> {
 }
 
 /// The table for people; with `shares` loads are shares of the machine, as they are asked for.
-fn sheet(results: &[(Point, Estimates)], shares: bool) -> Sheet {
+fn sheet(results: &[&(Point, Estimates)], shares: bool) -> Sheet {
     let mut shown = vec![
         Shown::column("topology", "machine", 0),
         Shown::column("sides", "sides", 0),
@@ -515,5 +523,5 @@ fn sheet(results: &[(Point, Estimates)], shares: bool) -> Sheet {
         shown.push(mean.rank(rank));
         shown.push(Shown::column(caption.half_width, "+-", 2).rank(rank));
     }
-    Sheet::of(results, shown)
+    Sheet::of(results.iter().copied(), shown)
 }

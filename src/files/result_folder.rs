@@ -39,6 +39,13 @@ pub enum ResultError {
         .0.display()
     )]
     Unlisted(PathBuf),
+    /// A folder without a manifest lacks the file, or is not there itself.
+    #[error(
+        "{}: no such file: name a folder that a command wrote with --out, or run it again if its \
+         results are gone",
+        .0.display()
+    )]
+    Absent(PathBuf),
     /// Another process replaces the results.
     #[error(
         "{}: its results are being replaced; wait for the command that writes there, or, if it was \
@@ -95,7 +102,10 @@ impl ResultFolder {
     /// [`ResultError::Folder`] if it is not a folder, [`ResultError::Manifest`] if its manifest is
     /// not one of this program, [`ResultError::BeingReplaced`] if there is no manifest because new results take their places.
     pub fn open(path: &Path) -> Result<Self, ResultError> {
-        let dir = Dir::open(path).map_err(FolderError::io(path))?;
+        let dir = Dir::open(path).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => ResultError::Absent(path.to_path_buf()),
+            _ => FolderError::io(path)(error).into(),
+        })?;
         let manifest = Self::listed(&dir)?;
         if manifest.is_none() {
             // While files change their places there is no manifest; the order of the two looks
@@ -145,7 +155,18 @@ impl ResultFolder {
                 false => Err(io::Error::other("not a regular file")),
             }
         });
-        let Some((_, results)) = &self.manifest else { return Ok(opened.map_err(io)?) };
+        let Some((_, results)) = &self.manifest else {
+            // Without a manifest when it was opened: two replacements may have followed each other.
+            let is_replaced = Self::open(&self.path).is_ok_and(|now| now.manifest.is_some());
+            return match opened {
+                _ if is_replaced => Err(ResultError::BeingReplaced(self.path.clone())),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                    Self::open(&self.path)?;
+                    Err(ResultError::Absent(path))
+                }
+                opened => Ok(opened.map_err(io)?),
+            };
+        };
         let Some(record) = results.of(name) else {
             return Err(self.unless_replaced(ResultError::Unlisted(path)));
         };
@@ -281,6 +302,21 @@ mod tests {
         assert!(matches!(text(&folder), Err(ResultError::BeingReplaced(_))));
         let folder = ResultFolder::open(dir.path()).expect("a folder");
         assert_eq!(text(&folder).expect("unchecked"), "three");
+    }
+
+    #[test]
+    fn a_file_that_comes_with_new_results_is_not_of_a_folder_without_manifest() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let folder = ResultFolder::open(dir.path()).expect("a folder");
+        let absent = text(&folder).expect_err("no file");
+        assert!(matches!(absent, ResultError::Absent(_)), "{absent:?}");
+        let named = dir.path().join("runs.csv").display().to_string();
+        assert!(absent.to_string().starts_with(&named), "{absent}");
+        write(dir.path(), "one");
+        for name in ["runs.csv", "jobs.csv"] {
+            let error = folder.file(name);
+            assert!(matches!(error, Err(ResultError::BeingReplaced(_))), "{error:?}");
+        }
     }
 
     #[test]

@@ -32,6 +32,8 @@ pub struct Sheet {
     pub(super) rows: Vec<Vec<String>>,
     /// What is said above the table, for it is so in all rows.
     pub(super) lead: Option<String>,
+    /// Meaning of marks in the fields, below the table.
+    pub(super) legend: Option<String>,
 }
 
 impl Sheet {
@@ -55,6 +57,16 @@ impl Sheet {
     /// The same, with a line above it about all rows.
     pub fn led_by(self, lead: Option<String>) -> Self {
         Self { lead, ..self }
+    }
+
+    /// The table with a line below it that explains marks in its fields.
+    pub fn explained_by(self, legend: Option<String>) -> Self {
+        Self { legend, ..self }
+    }
+
+    /// The line below the table, if there is one.
+    pub fn legend(&self) -> Option<&str> {
+        self.legend.as_deref()
     }
 
     /// The line above it, if there is one.

@@ -12,6 +12,9 @@ trials!(
     a_pair_is_named_with_what_differs,
     contention_is_compared_job_by_job,
     a_sweep_is_compared_by_its_table_of_jobs,
+    marks_of_a_comparison_are_explained,
+    a_run_that_is_not_a_number_or_a_folder_that_is_not_there_is_named,
+    two_runs_of_a_folder_are_of_one_reading,
     other_results_are_refused_by_name,
 );
 
@@ -70,6 +73,56 @@ fn contention_is_compared_job_by_job() {
     fails("out:0 out:1 --schedule", &["--schedule: out:0 has results of contend"]);
     dir.replay("--jobs 50 --alloc mc1x1 -q --no-plots --out run").code(0);
     fails("run out:0", &["run has replays, out:0 has results of contend"]);
+}
+
+fn marks_of_a_comparison_are_explained() {
+    let dir = Dir::new();
+    dir.replay("--jobs 30 --alloc mc1x1,random -q --no-plots --out out").code(0);
+    let dash = "-: no value, or too few jobs for an interval";
+    dir.replay("compare out:0 out:1").code(0).prints(dash).prints("~: no significant difference");
+    dir.replay("compare out:0 out:1 --format md").code(0).prints(dash);
+    let same = dir.replay("compare out:0 out:0 --measure wait").code(0);
+    same.demand(!same.stdout.contains("~: "), "no legend of a mark that does not occur");
+}
+
+fn a_run_that_is_not_a_number_or_a_folder_that_is_not_there_is_named() {
+    let dir = Dir::new();
+    dir.replay("--jobs 30 --alloc mc1x1,random -q --no-plots --out out").code(0);
+    let number = ["out:x: \"x\" is not the number of a run", "out:0"];
+    dir.replay("compare out:0 out:x").fails(2, 1, &number);
+    dir.replay("compare out none").fails(3, 1, &["none: no such file", "--out"]);
+}
+
+/// Beside a command that replaces the folder in turn by two results.
+fn two_runs_of_a_folder_are_of_one_reading() {
+    let dir = Dir::new();
+    let write = |jobs: u32| {
+        let grid = format!("--jobs {jobs} --alloc mc1x1,random -q --no-plots");
+        dir.replay(&format!("{grid} --out out --force")).code(0);
+    };
+    write(20);
+    let stop = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for jobs in [40, 20].into_iter().cycle() {
+                if stop.load(std::sync::atomic::Ordering::Relaxed) {
+                    break;
+                }
+                write(jobs);
+            }
+        });
+        let outcomes: Vec<_> = (0..60)
+            .map(|_| dir.replay("compare out:0 out:1 --format csv --measure wait"))
+            .collect();
+        stop.store(true, std::sync::atomic::Ordering::Relaxed);
+        for outcome in outcomes {
+            // Of two results, one would have 20 jobs that the other lacks.
+            let is_mixed = outcome.stderr.contains("only one of them has");
+            outcome.demand(!is_mixed, "both runs are of one reading");
+            let is_named = outcome.stderr.is_empty() || outcome.stderr.contains("being replaced");
+            outcome.demand(is_named, "what fails names the replacement");
+        }
+    });
 }
 
 fn a_sweep_is_compared_by_its_table_of_jobs() {
@@ -239,6 +292,9 @@ fn a_baseline_stands_beside_means() {
     down.demand(down.stderr.contains("the policy there is "), "what differs");
     down.demand(down.stderr.contains("down="), "what it is here");
     dir.replay("--jobs 9 --alloc mm --baseline nowhere -q").code(3);
+    dir.replay("contend --jobs 9 --alloc mm --scale 1 --no-plots --out contended -q").code(0);
+    let contended = dir.replay("--jobs 9 --alloc mm --baseline contended -q").code(3);
+    contended.says("--baseline contended: has no runs.parquet: name a folder that replay");
 }
 
 fn folders_are_compared_run_by_run() {

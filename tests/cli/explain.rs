@@ -25,6 +25,11 @@ fn a_centre_has_its_number() {
     let told = dir.replay("explain --sched easy --job 50 --jobs 200 -q --format json").code(0);
     let objects = told.objects();
     let first = &objects[0]["decisions"][0]["candidates"]["first"][0];
+    assert_eq!(
+        first["centre"].as_array().map(Vec::len),
+        Some(2),
+        "a coordinate for each dimension"
+    );
     let at = |axis: usize| first["centre"][axis].as_u64().expect("a number");
     let number = 10 * at(0) + at(1);
     // The centre is in shell 0, so it is the first that is taken.

@@ -19,6 +19,8 @@ trials!(
     results_do_not_depend_on_threads,
     a_second_run_replaces_the_first,
     no_old_figure_stays_beside_new_ones,
+    figures_of_the_same_results_are_not_deleted_unasked,
+    folding_strategies_of_a_stream_are_not_ranked_by_distance,
     results_of_another_command_are_kept,
     an_interrupted_run_keeps_what_is_done,
     options_that_would_be_ignored_are_refused,
@@ -216,6 +218,21 @@ fn results_of_another_command_are_kept() {
     dir.replay("sweep --jobs 5 --alloc mbs --out search -q").fails(2, 1, &["results of a run"]);
 }
 
+fn figures_of_the_same_results_are_not_deleted_unasked() {
+    let dir = Dir::with_trace();
+    for command in ["--jobs 30 --alloc random", "contend --jobs 20 --scale 0.01 --alloc random"] {
+        let out = if command.starts_with("contend") { "c" } else { "r" };
+        dir.replay(&format!("{command} -q --out {out}")).code(0);
+        let kept = dir.files(out);
+        let again = format!("{command} -q --no-plots --out {out}");
+        dir.replay(&again).fails(2, 1, &["--no-plots: ", "which would be deleted", "--force"]);
+        assert_eq!(dir.files(out), kept);
+        dir.replay(&format!("{again} --force")).code(0);
+        assert!(!dir.files(out).iter().any(|file| file.starts_with("plots/")));
+        dir.replay(&again).code(0);
+    }
+}
+
 fn no_old_figure_stays_beside_new_ones() {
     let dir = Dir::with_trace().file("results/mine.txt", "keep");
     dir.replay(&format!("{GRID} --out results")).code(0);
@@ -224,6 +241,25 @@ fn no_old_figure_stays_beside_new_ones() {
     let stale = |file: &&String| file.contains("improvement") || file.contains("jobs.parquet");
     assert_eq!(files.iter().find(stale), None);
     assert_eq!(dir.read("results/mine.txt"), b"keep");
+}
+
+fn folding_strategies_of_a_stream_are_not_ranked_by_distance() {
+    let dir = Dir::new();
+    let stream = "stream --mesh 8x8 --arrivals 2 --jobs 60 --min-replications 3 --max-replications 3 \
+                  --alloc FOLDING,random,first-fit -q";
+    let stream = stream.replace("FOLDING", "rsr");
+    let table = dir.replay(&format!("{stream} --sort mean_pairwise_l1")).code(0);
+    let table = table.prints("Not ranked by mean_pairwise_l1: jobs run on fewer processors");
+    let at = |name: &str| table.stdout.find(name).expect("a row");
+    assert!(at("first-fit ") < at("Not ranked") && at("random") < at("Not ranked"));
+    let loud = stream.replace(" -q", "");
+    let data = dir.replay(&format!("{loud} --sort mean_pairwise_l1 --format csv")).code(0);
+    data.says("the last 1 point are not ranked by mean_pairwise_l1");
+    let waits = dir.replay(&format!("{stream} --sort turnaround_time")).code(0);
+    waits.demand(!waits.stdout.contains("Not ranked"), "times are comparable");
+    dir.replay(&format!("{stream} --out out")).code(0);
+    let figure = String::from_utf8(dir.read("out/plots/pairwise-l1.svg")).expect("text");
+    assert!(figure.contains("of strategies that fold jobs"), "{figure}");
 }
 
 /// By Ctrl-C or by a batch system.

@@ -99,11 +99,11 @@ fn what_is_no_result_is_refused() {
         .file("broken/manifest.json", "{")
         .file("empty/readme", "");
     dir.replay("report").code(2).says("DIR|FILE.csv");
-    dir.replay("report absent").code(3).says("absent: ");
+    dir.replay("report absent").code(3).says("absent: no such file: name a folder");
     dir.replay("report other.csv").code(3).says("other.csv: neither a folder of results");
     dir.replay("report folder").code(3).says("manifest.json: not a manifest of replay");
     dir.replay("report broken").code(3).says("broken/manifest.json: not a manifest of replay");
-    dir.replay("report empty").code(2).says("cannot read empty/manifest.json");
+    dir.replay("report empty").code(3).says("empty/manifest.json: no such file: name a folder");
     dir.replay("report folder --write other.csv")
         .code(2)
         .says("other.csv: is there and is no page");

@@ -227,6 +227,8 @@ fn the_end_of_a_search_has_a_reason() {
     let words = "the strategy's default of 500 evaluations is reached, before --time is up";
     let told = dir.replay(&format!("{search} --out out")).code(0);
     told.says(&format!("the search ended: {words}"));
+    let few = "search --jobs 40 --strategy random --sr 1..1 --largest 1";
+    dir.replay(few).code(0).says("the search ended: the strategy has no more vectors");
     let ended = |out: &str| {
         let manifest = dir.read(&format!("{out}/manifest.json"));
         let manifest: serde_json::Value = serde_json::from_slice(&manifest).expect("JSON");

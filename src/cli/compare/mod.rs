@@ -6,6 +6,7 @@ mod table;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use clap::Args;
 
@@ -121,8 +122,7 @@ pub fn run(args: &CompareArgs) -> Result<Exit, Failure> {
         // The definition asks for both of them.
         return axes.map_or(Ok(Exit::Done), |axes| project(args, axes));
     };
-    let [base, others] = [&args.base, other].map(|text| Runs::read(text, &Wanted::Jobs));
-    let (base, others) = (base?, others?);
+    let [base, others] = Runs::read_both([&args.base, other], &Wanted::Jobs)?;
     let tables = base.tables;
     if tables != others.tables {
         let [one, two] = [&base, &others].map(|runs| format!("{} has {}", runs.text, runs.holds()));
@@ -302,9 +302,20 @@ struct Runs {
     runs: Vec<RunRow>,
     /// Numbers of the runs that fold jobs; none if the table lacks that column.
     folding: HashSet<i64>,
-    data: Data,
+    data: Rc<Data>,
     /// What the folder says of itself; null if that cannot be read.
-    manifest: serde_json::Value,
+    manifest: Rc<serde_json::Value>,
+}
+
+/// One reading of a folder: all tables are of one manifest.
+struct Contents {
+    tables: &'static JobTables,
+    runs: Vec<RunRow>,
+    /// Numbers of the runs that fold jobs; none if the table lacks that column.
+    folding: HashSet<i64>,
+    data: Rc<Data>,
+    /// What the folder says of itself; null if that cannot be read.
+    manifest: Rc<serde_json::Value>,
 }
 
 /// What is read of a folder beside its runs.
@@ -323,16 +334,67 @@ enum Data {
 }
 
 impl Runs {
+    /// Reads the runs that `text` names: FOLDER, or FOLDER:RUN.
     fn read(text: &str, wanted: &Wanted<'_>) -> Result<Self, Failure> {
-        let (dir, number) = match text.rsplit_once(':') {
-            // A folder may have a colon in its name.
-            Some((dir, number)) if !Path::new(text).exists() => match number.parse::<i64>() {
-                Ok(number) => (dir, Some(number)),
-                Err(_) => (text, None),
-            },
-            _ => (text, None),
+        let (dir, number) = folder_and_run(text)?;
+        Contents::read(dir, wanted)?.select(text, dir, number)
+    }
+
+    /// Reads two arguments. A folder that both name is read once: two readings could be of two
+    /// results, if another command replaces them in between.
+    fn read_both(texts: [&String; 2], wanted: &Wanted<'_>) -> Result<[Self; 2], Failure> {
+        let [(dir, number), (other, other_number)] =
+            [folder_and_run(texts[0])?, folder_and_run(texts[1])?];
+        let is_same = match (dir.canonicalize(), other.canonicalize()) {
+            (Ok(dir), Ok(other)) => dir == other,
+            _ => dir == other,
         };
-        let dir = PathBuf::from(dir);
+        let first = Contents::read(dir, wanted)?;
+        let second = if is_same { None } else { Some(Contents::read(other, wanted)?) };
+        Ok([
+            first.select(texts[0], dir, number)?,
+            second.as_ref().unwrap_or(&first).select(texts[1], other, other_number)?,
+        ])
+    }
+
+    /// What the folder holds.
+    fn holds(&self) -> &'static str {
+        if *self.tables == CONTENDED { "results of contend" } else { "replays" }
+    }
+
+    /// The measures of the columns that were read; none if jobs were.
+    fn measures(&self) -> &[RunMeasure] {
+        match &*self.data {
+            Data::Jobs(_) => &[],
+            Data::Columns(measures, _) => measures,
+        }
+    }
+
+    /// The jobs of a run; none if they were not read.
+    fn jobs(&self, run: &RunRow) -> Result<Vec<JobRow>, Failure> {
+        match &*self.data {
+            Data::Jobs(jobs) => jobs.of(run.run).map_err(bad),
+            Data::Columns(..) => Ok(Vec::new()),
+        }
+    }
+
+    /// The value of a run in one of the columns, if they were read.
+    fn value(&self, run: &RunRow, column: usize) -> Option<f64> {
+        match &*self.data {
+            Data::Jobs(_) => None,
+            Data::Columns(_, values) => values.get(&run.run)?.get(column).copied(),
+        }
+    }
+
+    /// The digest of a log's text, if the manifest has it.
+    fn digest(&self, trace: &str) -> Option<&str> {
+        let mut traces = self.manifest["configuration"]["traces"].as_array()?.iter();
+        traces.find(|one| one["name"] == trace)?["digest"].as_str()
+    }
+}
+
+impl Contents {
+    fn read(dir: &Path, wanted: &Wanted<'_>) -> Result<Self, Failure> {
         let read = |folder: &ResultFolder| {
             let manifest = folder.manifest().and_then(|text| serde_json::from_slice(text).ok());
             let manifest: serde_json::Value = manifest.unwrap_or_default();
@@ -364,8 +426,15 @@ impl Runs {
             };
             Ok(Ok((tables, runs, folding, data, manifest)))
         };
-        let read = ResultFolder::read(&dir, read, ReadError::is_transient);
-        let (tables, mut runs, folding, data, manifest) = read.map_err(bad)??;
+        let read = ResultFolder::read(dir, read, ReadError::is_transient);
+        let (tables, runs, folding, data, manifest) = read.map_err(bad)??;
+        let (data, manifest) = (Rc::new(data), Rc::new(manifest));
+        Ok(Self { tables, runs, folding, data, manifest })
+    }
+
+    /// The runs that an argument names: all, or the one of this number.
+    fn select(&self, text: &str, dir: &Path, number: Option<i64>) -> Result<Runs, Failure> {
+        let mut runs = self.runs.clone();
         if let Some(number) = number {
             let last = runs.iter().map(|run| run.run).max().unwrap_or(0);
             runs.retain(|run| run.run == number);
@@ -379,42 +448,30 @@ impl Runs {
         if runs.is_empty() {
             return Err(Failure::data(anyhow::anyhow!("{text} has no runs")));
         }
-        Ok(Self { text: text.to_string(), tables, runs, folding, data, manifest })
+        Ok(Runs {
+            text: text.to_string(),
+            tables: self.tables,
+            runs,
+            folding: self.folding.clone(),
+            data: self.data.clone(),
+            manifest: self.manifest.clone(),
+        })
     }
+}
 
-    /// What the folder holds.
-    fn holds(&self) -> &'static str {
-        if *self.tables == CONTENDED { "results of contend" } else { "replays" }
-    }
-
-    /// The measures of the columns that were read; none if jobs were.
-    fn measures(&self) -> &[RunMeasure] {
-        match &self.data {
-            Data::Jobs(_) => &[],
-            Data::Columns(measures, _) => measures,
-        }
-    }
-
-    /// The jobs of a run; none if they were not read.
-    fn jobs(&self, run: &RunRow) -> Result<Vec<JobRow>, Failure> {
-        match &self.data {
-            Data::Jobs(jobs) => jobs.of(run.run).map_err(bad),
-            Data::Columns(..) => Ok(Vec::new()),
-        }
-    }
-
-    /// The value of a run in one of the columns, if they were read.
-    fn value(&self, run: &RunRow, column: usize) -> Option<f64> {
-        match &self.data {
-            Data::Jobs(_) => None,
-            Data::Columns(_, values) => values.get(&run.run)?.get(column).copied(),
-        }
-    }
-
-    /// The digest of a log's text, if the manifest has it.
-    fn digest(&self, trace: &str) -> Option<&str> {
-        let mut traces = self.manifest["configuration"]["traces"].as_array()?.iter();
-        traces.find(|one| one["name"] == trace)?["digest"].as_str()
+/// The folder of an argument, and the run that it names after a colon, if it names one.
+fn folder_and_run(text: &str) -> Result<(&Path, Option<i64>), Failure> {
+    match text.rsplit_once(':') {
+        // A folder may have a colon in its name.
+        Some((dir, number)) if !Path::new(text).exists() => match number.parse::<i64>() {
+            Ok(number) => Ok((Path::new(dir), Some(number))),
+            Err(_) if Path::new(dir).is_dir() => Err(Failure::usage_message(format!(
+                "{text}: \"{}\" is not the number of a run: write FOLDER:RUN, such as {dir}:0",
+                shown(number)
+            ))),
+            Err(_) => Ok((Path::new(text), None)),
+        },
+        _ => Ok((Path::new(text), None)),
     }
 }
 

@@ -126,7 +126,24 @@ pub fn sheet(
         ]);
         sheet.push(fields);
     }
-    sheet
+    sheet.explained_by(legend(rows.iter().map(|(_, row)| row)))
+}
+
+/// What `-` and `~` mean in a table of these comparisons; `None` if neither occurs.
+pub fn legend<'a>(rows: impl Iterator<Item = &'a Compared>) -> Option<String> {
+    let (mut dash, mut tilde) = (false, false);
+    for row in rows {
+        let numbers = [row.means[0], row.means[1], row.change, row.interval[0], row.interval[1]];
+        dash |= numbers.iter().any(|number| !number.is_finite());
+        tilde |= row.verdict() == "~";
+    }
+    let marks = [
+        (dash, "-: no value, or too few jobs for an interval"),
+        (tilde, "~: no significant difference at 5 %, or distances that are not comparable"),
+    ];
+    let marks: Vec<&str> =
+        marks.iter().filter(|(occurs, _)| *occurs).map(|(_, text)| *text).collect();
+    (!marks.is_empty()).then(|| marks.join("; "))
 }
 
 /// How runs are called where they stand beside each other: by what they differ in.

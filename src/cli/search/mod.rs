@@ -107,7 +107,16 @@ fn search_all(
             Ok((_, end)) => why_ended(args, *end, stop.is_raised()),
             Err(_) => "an evaluation failed".to_string(),
         };
-        let is_told = matches!(outcome, Ok((_, End::Evaluations | End::Halted)));
+        // A whole grid and a program that asks no more end as they were meant to.
+        let is_complete = matches!(
+            args.strategy,
+            StrategyArg::Exhaustive | StrategyArg::Halving | StrategyArg::External
+        );
+        let is_told = match outcome {
+            Ok((_, End::Exhausted)) => !is_complete,
+            Ok((_, End::Evaluations | End::Halted)) => true,
+            Err(_) => false,
+        };
         if is_told && !quiet {
             tell(format_args!("{}: the search ended: {why}", problem.name()));
         }

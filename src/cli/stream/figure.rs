@@ -1,6 +1,10 @@
 //! Figures of stochastic streams: a metric against load, or against the machine's size.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use crate::experiment::stream::{Estimates, Life, Metric, Point};
+use crate::metrics::comparable;
+use crate::number::counted;
 use crate::plot::{self, Line, Lines};
 
 /// What is the same at all points, and what has to be told apart.
@@ -51,9 +55,16 @@ pub fn figure(
 ) -> Option<Lines> {
     let (first, _) = results.first()?;
     let varied = Varied::of(results);
+    let apart = match comparable::is_distance(metric.caption().column) {
+        true => unranked(results, &varied),
+        false => BTreeSet::new(),
+    };
     let mut lines: Vec<Line> = Vec::new();
     for (point, estimates) in results {
         let name = varied.line(point);
+        if apart.contains(&name) {
+            continue;
+        }
         let x = match varied.against_size() {
             true => point.topology.processors() as f64,
             false => load(point, offered),
@@ -84,6 +95,10 @@ pub fn figure(
     };
     let mut subtitle = subtitle(first, &varied);
     subtitle.extend(truncate(&mut lines, most));
+    if !apart.is_empty() {
+        let folding = counted(apart.len() as u64, "line");
+        subtitle.push(format!("not shown: {folding} of strategies that fold jobs"));
+    }
     Some(Lines {
         title: format!("{title} against {against}"),
         subtitle,
@@ -94,6 +109,19 @@ pub fn figure(
         plain: false,
         lines,
     })
+}
+
+/// Names of the lines that a distance measure does not [rank](comparable::ranked): those of which some
+/// point folds jobs.
+fn unranked(results: &[(Point, Estimates)], varied: &Varied) -> BTreeSet<String> {
+    let mut lines: BTreeMap<String, bool> = BTreeMap::new();
+    for (point, estimates) in results {
+        *lines.entry(varied.line(point)).or_default() |= estimates.folds();
+    }
+    let folds: Vec<bool> = lines.values().copied().collect();
+    let ranked = comparable::ranked(&folds);
+    let apart = lines.into_keys().zip(ranked).filter(|(_, ranked)| !ranked);
+    apart.map(|(name, _)| name).collect()
 }
 
 /// Leaves the first lines; what the subtitle says of the others, if there are any.

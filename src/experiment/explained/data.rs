@@ -18,6 +18,8 @@ use crate::workload::JobId;
 pub fn data(starts: &[Explained], topology: &Topology) -> Value {
     let Some((first, later)) = starts.split_first() else { return Value::Null };
     let job = &first.job;
+    let dimensions = topology.grid().map_or(3, |grid| grid.dimensions());
+    let of_start = |explained: &Explained| of_start(explained, dimensions);
     let mut data = of_start(first);
     data["job"] = json!({
         "job": job.number,
@@ -31,11 +33,12 @@ pub fn data(starts: &[Explained], topology: &Topology) -> Value {
     data
 }
 
-fn of_start(explained: &Explained) -> Value {
+fn of_start(explained: &Explained, dimensions: usize) -> Value {
     let Explained { start, story, refusal, decision, nodes, placement, cut, .. } = explained;
     let first = story.as_ref().and_then(|story| story.refused.iter().find(|one| one.1.is_some()));
-    let refused = refusal.iter().map(|told| of_decision(first.map(|(at, _)| *at), told));
-    let given = of_decision(Some(*start), decision);
+    let refused =
+        refusal.iter().map(|told| of_decision(first.map(|(at, _)| *at), told, dimensions));
+    let given = of_decision(Some(*start), decision, dimensions);
     json!({
         "scheduler": story.as_ref().map(|story| of_story(explained, story)),
         "decisions": refused.chain([given]).collect::<Vec<_>>(),
@@ -90,7 +93,7 @@ fn of_story(explained: &Explained, story: &Story) -> Value {
     })
 }
 
-fn of_decision(at: Option<i64>, told: &Told) -> Value {
+fn of_decision(at: Option<i64>, told: &Told, dimensions: usize) -> Value {
     let account = &told.account;
     let listings = account.parts.iter().filter_map(|part| match part {
         Part::Listing(listing) => Some(of_listing(listing)),
@@ -101,7 +104,7 @@ fn of_decision(at: Option<i64>, told: &Told) -> Value {
         "at": at,
         "free": ids(&told.free),
         "down": ids(&told.down),
-        "candidates": account.rivals.as_ref().map(of_rivals),
+        "candidates": account.rivals.as_ref().map(|rivals| of_rivals(rivals, dimensions)),
         "listings": listings.collect::<Vec<_>>(),
         "nodes": told.outcome.as_ref().ok().map(|nodes| numbers(nodes)),
         "refusal": refusal,
@@ -133,12 +136,13 @@ fn of_listing(listing: &Listing) -> Value {
     })
 }
 
-fn of_rivals(rivals: &Rivals) -> Value {
+/// The candidates of a decision; a centre has a coordinate for each of `dimensions`.
+fn of_rivals(rivals: &Rivals, dimensions: usize) -> Value {
     let of_one = |one: &Rival| {
         let terms = [Term::Free, Term::Wall, Term::Busy, Term::Ends].map(|term| one.sum(term));
         json!({
             "candidate": one.number,
-            "centre": one.centre,
+            "centre": one.centre[..dimensions],
             "last_shell": one.last_shell(),
             "score": one.score,
             "set": one.set,

@@ -22,6 +22,7 @@ use super::contention::Messages;
 use super::journal::CellId;
 use crate::allocator::registry::AllocatorSpec;
 use crate::experiment::Watch;
+use crate::metrics::comparable;
 use crate::metrics::estimate::{
     Accumulator, Estimate, ReplicateError, Replicated, StopRule, replicate,
 };
@@ -184,6 +185,11 @@ impl Estimates {
         Self::new(Replicated::of(kept, self.met), self.confidence)
     }
 
+    /// Whether jobs run on fewer processors than they ask for ([`comparable`]).
+    pub fn folds(&self) -> bool {
+        comparable::folds(Some(self.of(Metric::Folded).mean))
+    }
+
     /// A metric with its interval; NaN if the strategy has no such thing.
     pub fn of(&self, metric: Metric) -> Estimate {
         self.values[metric as usize]
@@ -259,6 +265,10 @@ impl Table for (Point, Estimates) {
             columns.push(C::new(half_width, unit, half_width_meaning, move |(_, estimates)| estimates.of(metric).half_width));
         }
         columns
+    }
+
+    fn stands_apart(&self, column: &str) -> bool {
+        self.1.folds() && comparable::is_distance(column)
     }
 }
 

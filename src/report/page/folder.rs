@@ -89,8 +89,8 @@ impl Folder {
         let file = folder.path().join(MANIFEST);
         let bad = |problem: String| FolderError::Manifest { path: file.clone(), problem };
         let Some(text) = folder.manifest() else {
-            let source = io::ErrorKind::NotFound.into();
-            return Err(FolderError::Read { path: file, source });
+            let problem = "no such file: name a folder that a command wrote with --out";
+            return Err(bad(problem.to_string()));
         };
         let manifest: serde_json::Value =
             serde_json::from_slice(text).map_err(|error| bad(error.to_string()))?;

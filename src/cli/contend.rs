@@ -27,14 +27,14 @@ use super::session::Session;
 use crate::allocator::registry::AllocatorSpec;
 use crate::experiment::contention::ranking::{Decided, Mean, Stretches, decided_by_two};
 use crate::experiment::contention::{
-    Contended, EstimatedPackets, Isolation, MOST_SENT, Messages, Stage, TOLERANCE, TraceError, TraceRun,
-    contended_id, estimated_packets, isolate, run_trace, settings,
+    Contended, EstimatedPackets, Isolation, MOST_SENT, Messages, Stage, TOLERANCE, TraceError,
+    TraceRun, contended_id, estimated_packets, isolate, run_trace, settings,
 };
 use crate::experiment::journal::CellId;
 use crate::experiment::shaken::{Estimates, ShakenRow};
 use crate::experiment::{Admitted, Cell, RunKey, Trace, TurnedAway, Watch};
 use crate::frame::FrameError;
-use crate::number::{fixed, grouped};
+use crate::number::grouped;
 use crate::plot::Plots;
 use crate::report::Sheet;
 use crate::report::manifest::Configuration;
@@ -253,7 +253,7 @@ fn decided_by_two_jobs(runs: &[Contended]) -> Vec<String> {
                 continue;
             }
             let mut turned: Vec<String> =
-                of_mean.iter().take(MOST_DECIDED).map(|one| turned(one)).collect();
+                of_mean.iter().take(MOST_DECIDED).map(ToString::to_string).collect();
             if let more @ 1.. = of_mean.len().saturating_sub(MOST_DECIDED) {
                 turned.push(format!("{more} more"));
             }
@@ -265,16 +265,6 @@ fn decided_by_two_jobs(runs: &[Contended]) -> Vec<String> {
         }
     }
     lines
-}
-
-/// An order that two jobs turn, in words.
-fn turned(decided: &Decided) -> String {
-    let Decided { strategies: [first, later], values, jobs, without, .. } = decided;
-    let [values, without] = [values, without].map(|pair| pair.map(|one| fixed(one, 3)));
-    format!(
-        "{first} ({}) is before {later} ({}), and without jobs {} and {} behind it ({} and {})",
-        values[0], values[1], jobs[0], jobs[1], without[0], without[1],
-    )
 }
 
 /// Orders of a setting that a line names.
@@ -428,7 +418,9 @@ fn estimate_in_words(trace: &Trace, estimate: EstimatedPackets) -> String {
     let (name, topology) = (&trace.workload.name, &trace.topology);
     let packets = grouped(packets.ceil() as u64);
     match is_upper_bound {
-        true => format!("{name}: at most {packets} packets in a run on {topology} (an upper bound)"),
+        true => {
+            format!("{name}: at most {packets} packets in a run on {topology} (an upper bound)")
+        }
         false => format!("{name}: about {packets} packets in a run on {topology} (estimated)"),
     }
 }

@@ -13,7 +13,7 @@ use serde::Serialize;
 use super::args::{GridArgs, OutputArgs, ShakeArgs};
 use super::cells::{Loaded, parse_list};
 use super::compatible::{can_send, deciding, hides_outages, never_down, sends, working};
-use super::cost::Cost;
+use super::cost::{Cost, First};
 use super::exit::{Exit, Failure, tell};
 use super::interrupt::interruption;
 use super::kind::Kind;
@@ -27,14 +27,14 @@ use super::session::Session;
 use crate::allocator::registry::AllocatorSpec;
 use crate::experiment::contention::ranking::{Decided, Mean, Stretches, decided_by_two};
 use crate::experiment::contention::{
-    Contended, Isolation, MOST_SENT, Messages, Stage, TOLERANCE, TraceError, TraceRun,
-    contended_id, estimated_packets, isolate, run_trace, settings,
+    Contended, EstimatedPackets, Isolation, MOST_SENT, Messages, Stage, TOLERANCE, TraceError,
+    TraceRun, contended_id, estimated_packets, isolate, run_trace, settings,
 };
 use crate::experiment::journal::CellId;
 use crate::experiment::shaken::{Estimates, ShakenRow};
 use crate::experiment::{Admitted, Cell, RunKey, Trace, TurnedAway, Watch};
 use crate::frame::FrameError;
-use crate::number::{fixed, grouped};
+use crate::number::grouped;
 use crate::plot::Plots;
 use crate::report::Sheet;
 use crate::report::manifest::Configuration;
@@ -172,7 +172,7 @@ pub fn run(args: &ContendArgs, command: &[OsString]) -> Result<Exit, Failure> {
     let jobs = measured_on.iter().map(|(trace, _)| *trace).chain(missing.iter().map(|c| &c.trace));
     let stop = interruption(quiet);
     let progress = Progress::new(quiet, missing.len(), jobs.map(jobs_of).sum());
-    let cost = Cost::new(quiet);
+    let cost = Cost::of(First::MeasuredAlone, quiet);
     let jobs_done = |jobs| {
         cost.begun();
         progress.jobs_done(jobs);
@@ -253,7 +253,7 @@ fn decided_by_two_jobs(runs: &[Contended]) -> Vec<String> {
                 continue;
             }
             let mut turned: Vec<String> =
-                of_mean.iter().take(MOST_DECIDED).map(|one| turned(one)).collect();
+                of_mean.iter().take(MOST_DECIDED).map(ToString::to_string).collect();
             if let more @ 1.. = of_mean.len().saturating_sub(MOST_DECIDED) {
                 turned.push(format!("{more} more"));
             }
@@ -265,16 +265,6 @@ fn decided_by_two_jobs(runs: &[Contended]) -> Vec<String> {
         }
     }
     lines
-}
-
-/// An order that two jobs turn, in words.
-fn turned(decided: &Decided) -> String {
-    let Decided { strategies: [first, later], values, jobs, without, .. } = decided;
-    let [values, without] = [values, without].map(|pair| pair.map(|one| fixed(one, 3)));
-    format!(
-        "{first} ({}) is before {later} ({}), and without jobs {} and {} behind it ({} and {})",
-        values[0], values[1], jobs[0], jobs[1], without[0], without[1],
-    )
 }
 
 /// Orders of a setting that a line names.
@@ -366,11 +356,21 @@ impl Bench<'_> {
             |error| (name, error)
         };
         // What is too much is found before the first of them is measured.
+        let mut lines: Vec<String> = Vec::new();
         for &(trace, seed) in settings {
-            let packets = estimated_packets(self.stage(trace), scale, seed).map_err(of(trace))?;
-            if packets > MOST_SENT {
+            let estimate = estimated_packets(self.stage(trace), scale, seed).map_err(of(trace))?;
+            if estimate.packets > MOST_SENT {
+                let packets = estimate.packets;
                 return Err((of(trace))(TraceError::Packets { scale, packets }));
             }
+            let line = estimate_in_words(trace, estimate);
+            // Seeds share a bound. Copies of a trace send about as much as the trace.
+            if trace.copy == 0 && !lines.contains(&line) {
+                lines.push(line);
+            }
+        }
+        if !self.quiet {
+            lines.iter().for_each(|line| self.progress.say(line));
         }
         let measure = |&(trace, seed): &(&Arc<Trace>, u64)| {
             let isolation = isolate(self.stage(trace), scale, seed).map_err(of(trace))?;
@@ -409,6 +409,19 @@ impl Bench<'_> {
                 Some(Err(error))
             }
         }
+    }
+}
+
+/// How many packets a run of a trace sends, estimated before it runs.
+fn estimate_in_words(trace: &Trace, estimate: EstimatedPackets) -> String {
+    let EstimatedPackets { packets, is_upper_bound } = estimate;
+    let (name, topology) = (&trace.workload.name, &trace.topology);
+    let packets = grouped(packets.ceil() as u64);
+    match is_upper_bound {
+        true => {
+            format!("{name}: at most {packets} packets in a run on {topology} (an upper bound)")
+        }
+        false => format!("{name}: about {packets} packets in a run on {topology} (estimated)"),
     }
 }
 
@@ -464,24 +477,15 @@ fn with_allocators(typed: &GridArgs, quiet: bool) -> Result<GridArgs, Failure> {
 
 /// What decides the numbers.
 fn configuration(args: &ContendArgs, loaded: &Loaded) -> serde_json::Value {
-    let Configuration { schedulers, allocators, seeds, policy, window, shake, .. } =
+    let Configuration { traces, schedulers, allocators, seeds, policy, window, shake, .. } =
         super::output::configuration(loaded, false);
-    let traces = loaded.traces.iter().map(|trace| {
-        serde_json::json!({
-            "name": trace.workload.name,
-            "digest": trace.workload.digest,
-            "topology": trace.topology.to_string(),
-            "jobs": trace.workload.jobs.len(),
-            "cleaning": trace.workload.report,
-        })
-    });
     let mut messages = args.messages.describe();
     if let Some(messages) = messages.as_object_mut() {
         // There are none to choose.
         messages.remove("quota");
     }
     serde_json::json!({
-        "traces": traces.collect::<Vec<_>>(),
+        "traces": traces,
         "schedulers": schedulers,
         "allocators": allocators,
         "seeds": seeds,

@@ -11,7 +11,7 @@ use crate::number::{fixed, grouped};
 
 /// Work that takes less is not worth a word.
 const LONG: Duration = Duration::from_secs(30);
-/// A first job that has no processors after this time is worth one.
+/// Time without a first job after which a line reports it.
 const SILENCE: Duration = Duration::from_secs(5);
 
 /// Tells the user what a cell takes as soon as its first jobs show that it takes long, and
@@ -20,23 +20,50 @@ pub struct Cost {
     quiet: bool,
     /// The longest that was told.
     told: Mutex<Duration>,
-    /// Whether any job has got processors.
+    /// Whether the first job is there.
     begun: Arc<AtomicBool>,
     _silence: Option<Ticker>,
 }
 
+/// What a command does with its first job.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum First {
+    /// The job gets processors.
+    Started,
+    /// The job is simulated alone on the empty machine.
+    MeasuredAlone,
+}
+
+impl First {
+    /// The line for a command whose first job is not there after [`SILENCE`].
+    fn missing(self) -> String {
+        let silence = length(SILENCE);
+        match self {
+            First::Started => format!(
+                "replay: no job has got processors after {silence}: the schedule, or a single \
+                 decision, takes long; Ctrl-C ends it at once"
+            ),
+            First::MeasuredAlone => format!(
+                "replay: jobs are being measured alone, the first takes over {silence}: a smaller \
+                 --scale sends fewer packets; Ctrl-C ends it at once"
+            ),
+        }
+    }
+}
+
 impl Cost {
-    /// Nothing was told yet.
+    /// The cost of a command that starts jobs at once.
     pub fn new(quiet: bool) -> Self {
+        Self::of(First::Started, quiet)
+    }
+
+    /// The cost of a command whose first job is to do this.
+    pub fn of(first: First, quiet: bool) -> Self {
         let begun = Arc::new(AtomicBool::new(false));
         let (seen, begin) = (begun.clone(), Instant::now());
         let silence = move || {
             if begin.elapsed() >= SILENCE && !seen.swap(true, Ordering::Relaxed) {
-                let silence = length(SILENCE);
-                tell(format_args!(
-                    "replay: no job has got processors after {silence}: the schedule, or a single \
-                     decision, takes long; Ctrl-C ends it at once"
-                ));
+                tell(first.missing());
             }
         };
         let silence = (!quiet).then(|| Ticker::new(silence));

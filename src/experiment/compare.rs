@@ -11,6 +11,7 @@ use super::RunKey;
 use super::moved::Moved;
 use crate::metrics::blocks::{Blocks, LEVEL, holm};
 use crate::metrics::comparable;
+use crate::metrics::robust::Robust;
 use crate::table::{Column, Table};
 
 /// Most measures of one kind of results.
@@ -207,6 +208,16 @@ impl Pairs {
         self.pairs.iter().map(moved).collect()
     }
 
+    /// The values of a measure in the one run and in the other, with job numbers, of the pairs that have
+    /// both; `measure` is its place in [`JobTables::measures`].
+    pub fn values(&self, measure: usize) -> [Vec<(i64, f64)>; 2] {
+        let both = self.pairs.iter().filter_map(|pair| {
+            let [a, b] = pair.map(|job| (job.number, job.measures[measure]));
+            (a.1.is_finite() && b.1.is_finite()).then_some((a, b))
+        });
+        both.unzip::<_, _, Vec<_>, Vec<_>>().into()
+    }
+
     /// The change of a measure, by its place in [`JobTables::measures`] of `tables`, from the one run to the
     /// other, over jobs of some sizes.
     pub fn compare(
@@ -220,6 +231,8 @@ impl Pairs {
             let [a, b] = pair.map(|job| job.measures[measure]);
             (a.is_finite() && b.is_finite()).then_some((pair[0].submit, [a, b]))
         });
+        let robust = [0, 1].map(|run| Robust::of(values.clone().map(|(_, of)| of[run])));
+        let of_robust = |part: fn(Robust) -> f64| robust.map(|of| of.map_or(f64::NAN, part));
         let (mut jobs, mut sums, mut lower, mut higher) = (0u64, [0.0; 2], 0u64, 0u64);
         for (_, [a, b]) in values.clone() {
             jobs += 1;
@@ -238,6 +251,8 @@ impl Pairs {
             sizes,
             jobs,
             means: sums.map(|sum| sum / jobs as f64),
+            medians: of_robust(|of| of.median),
+            trimmed_means: of_robust(|of| of.trimmed_mean),
             change: 100.0 * (sums[1] / sums[0] - 1.0),
             interval: [-most, -least],
             p: gain.p,
@@ -266,6 +281,10 @@ pub struct Compared {
     pub jobs: u64,
     /// Means over them.
     pub means: [f64; 2],
+    /// Medians over them.
+    pub medians: [f64; 2],
+    /// Means without the outermost values, see [`trimmed_mean`](crate::metrics::robust::trimmed_mean).
+    pub trimmed_means: [f64; 2],
     /// The second mean against the first, in percent.
     pub change: f64,
     /// Its 95 % interval.
@@ -336,7 +355,11 @@ impl Table for Compared {
             C::new("pairs", "jobs", "jobs that both runs have, of these sizes", |row| row.jobs),
             C::new("base_mean", "", "mean over them in the base, in the measure's unit", |row| row.means[0]),
             C::new("compared_mean", "", "mean over them in the run that is compared", |row| row.means[1]),
-            C::new("change_percent", "%", "that mean against the base's; null if that is 0", |row| row.change),
+            C::new("base_median", "", "median over them in the base", |row| row.medians[0]),
+            C::new("compared_median", "", "median over them in the run that is compared", |row| row.medians[1]),
+            C::new("base_trimmed_mean", "", "mean over them in the base, without 5 % of them at each end, rounded down", |row| row.trimmed_means[0]),
+            C::new("compared_trimmed_mean", "", "mean over them in the run that is compared, without 5 % of them at each end, rounded down", |row| row.trimmed_means[1]),
+            C::new("change_percent", "%", "compared_mean against base_mean; null if that is 0", |row| row.change),
             C::new("change_low_percent", "%", "lower end of its 95 % interval, by Student's t over blocks of submission time; null with fewer than five", |row| row.interval[0]),
             C::new("change_high_percent", "%", "upper end of it", |row| row.interval[1]),
             C::new("lower_percent", "%", "jobs that have less than in the base", share(|row| row.lower)),
@@ -425,6 +448,11 @@ mod tests {
         let less = compare(&run(|_| 90.0), 0, all);
         assert_eq!((less.verdict(), less.jobs, less.lower), ("better", 200, 200));
         assert!((less.change + 10.0).abs() < 1e-9, "{less:?}");
+        assert_eq!((less.medians, less.trimmed_means), ([100.0, 90.0], [100.0, 90.0]));
+        // Two values of 200 move the mean alone.
+        let two = compare(&run(|i| if i < 2 { 1e6 } else { 100.0 }), 0, all);
+        assert!(two.means[1] > 1e4, "{two:?}");
+        assert_eq!((two.medians[1], two.trimmed_means[1]), (100.0, 100.0));
         assert!(less.interval.iter().all(|end| (end + 10.0).abs() < 1e-9), "{less:?}");
         assert_eq!(compare(&run(|_| 110.0), 0, all).verdict(), "worse");
         assert_eq!(compare(&base, 0, all).verdict(), "same");
@@ -441,6 +469,7 @@ mod tests {
         assert_eq!(class([3, 4]).jobs, 80);
         // What a job does not have is left out; a mean of 0 has no change in percent.
         assert_eq!(compare(&base, 4, all).jobs, 0);
+        assert!(compare(&base, 4, all).medians[0].is_nan());
         assert!(compare(&base, 3, all).change.is_nan());
     }
 }

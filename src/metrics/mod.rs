@@ -39,7 +39,7 @@ pub mod ties;
 pub use allocations::Allocation;
 pub use by_size::{SizeChange, SizeRow};
 pub use locality::{Locality, Placement};
-pub use run::{JobMeasures, PlacementMetrics, RunMetrics, ScheduleMetrics, TieMetrics};
+pub use run::{JobMeasures, PlacementMetrics, RunMetrics, ScheduleMetrics, Submitted, TieMetrics};
 pub use series::Series;
 pub use system::{Shared, SystemMetrics, SystemRecorder};
 pub use ties::TieStatistics;

@@ -65,16 +65,23 @@ impl JobMeasures {
     #[rustfmt::skip]
     pub fn columns() -> Vec<Column<Self>> {
         type C = Column<JobMeasures>;
+        let [number, submit, estimate, user, size] = Submitted::columns(|job: &Self| Submitted {
+            number: job.number,
+            submit: Some(job.submit),
+            estimate: Some(job.estimate),
+            user: job.user,
+            size: job.size,
+        });
         let mut columns = vec![
-            C::new("job", "", "job number in the trace", |job| job.number),
-            C::new("submit", "s", "submission, in trace time", |job| job.submit),
+            number,
+            submit,
             C::new("arrival", "s", "arrival, from which waits count, in trace time: the submission, but for jobs that follow others (--deps)", |job| job.arrival),
             C::new("start", "s", "start, in trace time", |job| job.start),
             C::new("run_time", "s", "time that the job held its processors", |job| job.run),
             C::new("end", "s", END, |job| job.start + job.run),
-            C::new("estimate", "s", "the user's estimate of the run time, as the cleaning policy leaves it", |job| job.estimate),
-            C::new("user", "", "number of the user in the trace (field 12); null if it has none", |job| job.user),
-            C::new("size", "processors", "processors that a job asks for", |job| job.size),
+            estimate,
+            user,
+            size,
             C::new("served_size", "processors", "processors of the request that was served: fewer if the job was folded", |job| job.served_size),
             C::new("wait", "s", "start less arrival", |job| job.wait()),
             C::new("turnaround", "s", "completion less arrival", |job| job.turnaround()),
@@ -84,6 +91,37 @@ impl JobMeasures {
         columns.extend(Placement::columns(|job: &Self| Some((job.placement.as_ref()?, job.points))));
         columns.push(C::new("tied", "sets", "distinct best processor sets of the decision; null if not counted", |job| job.tied));
         columns
+    }
+}
+
+/// What the trace says of a job, as every table of jobs has it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Submitted {
+    /// Job number in the trace.
+    pub number: i64,
+    /// Submission, in trace seconds.
+    pub submit: Option<i64>,
+    /// The user's estimate of the run time in seconds, after cleaning.
+    pub estimate: Option<i64>,
+    /// Number of the user; `None` if the trace does not have it.
+    pub user: Option<i64>,
+    /// Processors that the job asks for.
+    pub size: u32,
+}
+
+impl Submitted {
+    /// The columns `job`, `submit`, `estimate`, `user` and `size` of rows that have these values.
+    #[rustfmt::skip]
+    pub fn columns<Row>(
+        of: impl Fn(&Row) -> Self + Copy + Send + Sync + 'static,
+    ) -> [Column<Row>; 5] {
+        [
+            Column::new("job", "", "job number in the trace", move |row| of(row).number),
+            Column::new("submit", "s", "submission, in trace time", move |row| of(row).submit),
+            Column::new("estimate", "s", "the user's estimate of the run time, as the cleaning policy leaves it", move |row| of(row).estimate),
+            Column::new("user", "", "number of the user in the trace (field 12); null if it has none", move |row| of(row).user),
+            Column::new("size", "processors", "processors that a job asks for", move |row| of(row).size),
+        ]
     }
 }
 

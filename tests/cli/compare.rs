@@ -11,6 +11,7 @@ trials!(
     a_baseline_stands_beside_means,
     a_pair_is_named_with_what_differs,
     contention_is_compared_job_by_job,
+    two_jobs_that_decide_a_comparison_are_named,
     a_sweep_is_compared_by_its_table_of_jobs,
     marks_of_a_comparison_are_explained,
     a_run_that_is_not_a_number_or_a_folder_that_is_not_there_is_named,
@@ -53,6 +54,24 @@ fn contention_is_compared_job_by_job() {
         let ours = rows[0][*name].as_f64().expect("a number");
         assert!((ours - mean).abs() < 1e-9 * mean, "{name}: {ours}, not {mean}");
     }
+    // So are medians and trimmed means.
+    let of_runs = |name: &str| -> Vec<f64> {
+        let mut lines = csv::Reader::from_reader(runs.as_bytes());
+        let at = lines.headers().expect("names").iter().position(|title| title == name);
+        let at = at.expect(name);
+        lines.records().map(|row| row.expect("a row")[at].parse().expect("a number")).collect()
+    };
+    for measure in ["median", "trimmed_mean"] {
+        for (place, row) in rows.iter().take(3).enumerate() {
+            let expected = of_runs(&format!("{measure}_{}", stretch[place]));
+            for (side, expected) in ["base", "compared"].iter().zip(expected) {
+                let ours = row[format!("{side}_{measure}")].as_f64().expect("a number");
+                assert!((ours - expected).abs() < 1e-9 * expected, "{side} {measure}: {ours}");
+            }
+        }
+    }
+    let table = dir.replay("compare out:0 out:1").code(0);
+    table.prints("base median").prints("base trimmed");
     // Every job has its submission, by which the bootstrap makes blocks.
     let jobs = String::from_utf8(dir.read("out/contend_jobs.csv")).expect("text");
     let mut lines = csv::Reader::from_reader(jobs.as_bytes());
@@ -73,6 +92,28 @@ fn contention_is_compared_job_by_job() {
     fails("out:0 out:1 --schedule", &["--schedule: out:0 has results of contend"]);
     dir.replay("--jobs 50 --alloc mc1x1 -q --no-plots --out run").code(0);
     fails("run out:0", &["run has replays, out:0 has results of contend"]);
+}
+
+/// On this window two jobs of the shipped trace decide an order by the mean.
+fn two_jobs_that_decide_a_comparison_are_named() {
+    let dir = Dir::with_trace();
+    let contend =
+        "contend --jobs 200 --scale 0.1 --sched easy --alloc gabl,mc1x1 --no-plots --out out";
+    let contended = dir.replay(contend).code(0);
+    let jobs_of = |stderr: &str| -> Option<String> {
+        let line = stderr.lines().find(|line| line.contains("order by mean stretch: "))?;
+        let (_, rest) = line.split_once("and without jobs ")?;
+        Some(rest.split_once(" behind it")?.0.to_string())
+    };
+    let jobs = jobs_of(&contended.stderr).expect("a warning of contend");
+    for pair in ["out:0 out:1", "out:1 out:0"] {
+        let compared = dir.replay(&format!("compare {pair}")).code(0);
+        assert_eq!(jobs_of(&compared.stderr).as_ref(), Some(&jobs), "{pair}");
+        compared.says("seed 0: two jobs decide the order by mean stretch: ");
+    }
+    dir.replay("compare out:0 out:1 -q").code(0).says_nothing();
+    let other = dir.replay("compare out:0 out:1 --measure latency").code(0);
+    other.demand(!other.stderr.contains("two jobs"), "the stretch is not compared");
 }
 
 fn marks_of_a_comparison_are_explained() {

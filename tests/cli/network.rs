@@ -28,6 +28,8 @@ trials!(
     one_run_on_several_threads_is_the_same,
     contention_is_drawn,
     strategies_are_ranked_by_medians,
+    packets_are_estimated_before_a_run,
+    a_long_measurement_is_named,
     two_jobs_that_decide_an_order_are_named,
     packets_are_bounded_before_anything_runs,
     a_pattern_of_ones_own,
@@ -523,11 +525,13 @@ fn packets_are_bounded_before_anything_runs() {
     for (command, words) in [
         (
             "contend --jobs 16 --scale 1e9",
-            ["--scale: lublin-10x10: at 1000000000 cycles", "--network links"],
+            ["--scale: lublin-10x10: at 1000000000 cycles", "lower --scale, take fewer"],
         ),
+        // Hours of one thread.
+        ("contend --jobs 16 --scale 2e7 --alloc mbs", ["at most 1e9", "--network links"]),
         (
             "contend --jobs 16 --scale 1e9 --pattern one-to-all --alloc mbs",
-            ["at most 1e10", "--jobs"],
+            ["at most 1e9", "--jobs"],
         ),
         (
             "stream --mesh 8x8 --arrivals 1 --pattern n-body --alloc mbs --quota fixed[packets=1000000000]",
@@ -538,6 +542,37 @@ fn packets_are_bounded_before_anything_runs() {
     }
     // By link loads a window of each job is looked at.
     dir.replay("contend --jobs 16 --scale 1e6 --alloc mbs --network links[window=200]").code(0);
+}
+
+fn packets_are_estimated_before_a_run() {
+    let dir = Dir::with_trace();
+    let contend = "contend --jobs 60 --scale 0.05 --alloc mbs,first-fit --format csv";
+    let run = dir.replay(&format!("{contend} --no-plots --out out")).code(0);
+    let bound = run.stderr.lines().find_map(|line| {
+        let packets = line.strip_prefix("lublin-10x10: at most ")?;
+        packets.strip_suffix(" packets in a run on 10x10 (an upper bound)")
+    });
+    let bound = bound.expect("a line").replace(',', "").parse::<f64>().expect("a number");
+    for sent in column(&dir, "out/contend.csv", "packets") {
+        let sent: f64 = sent.parse().expect("a number");
+        assert!(sent <= bound && bound < 30.0 * sent, "{sent} of at most {bound}");
+    }
+    let estimates = run.stderr.matches("packets in a run").count();
+    run.demand(estimates == 1, "one line for both strategies");
+    dir.replay(&format!("{contend} -q")).code(0).says_nothing();
+}
+
+/// While jobs are measured alone none has processors yet, whatever the schedule. `timeout` ends it.
+fn a_long_measurement_is_named() {
+    let dir = Dir::new().file("one.swf", "; MaxProcs: 64\n1 0 -1 1000000 16\n");
+    let program = env!("CARGO_BIN_EXE_replay");
+    let line = format!(
+        "timeout -k 30 8 {program} contend --trace one.swf --mesh 8x8 --alloc mbs --scale 300"
+    );
+    let output = Command::new("sh").args(["-c", &line]).current_dir(dir.path("")).output();
+    let run = Outcome::new(&line, output.expect("a shell")).code(124);
+    let run = run.says("jobs are being measured alone, the first takes over 5 s").says("--scale");
+    run.demand(!run.stderr.contains("has got processors"), "no schedule is computed yet");
 }
 
 fn a_pattern_of_ones_own() {

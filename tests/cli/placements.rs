@@ -65,12 +65,17 @@ fn jobs_have_what_the_log_says_of_them() {
     let run = "--trace a.swf --alloc mc1x1 --tie none --tie 2,13,20,6 --sched easy -q";
     dir.replay(&format!("{run} --no-plots --placements --out out")).code(0);
     dir.replay(&format!("sweep {run} --placements --job-table --out sweep")).code(0);
-    for folder in ["out", "sweep"] {
-        let jobs = table(&dir.path(&format!("{folder}/jobs.parquet")));
+    dir.replay(&format!("contend {run} --scale 0.1 --no-plots --out contend")).code(0);
+    for (folder, jobs_file, files) in [
+        ("out", "jobs", &["jobs", "placements"][..]),
+        ("sweep", "jobs", &["jobs", "placements"]),
+        ("contend", "contend_jobs", &["contend_jobs"]),
+    ] {
+        let jobs = table(&dir.path(&format!("{folder}/{jobs_file}.parquet")));
         assert_eq!(integers(&jobs, "job"), [7, 8, 7, 8].map(Some));
         assert_eq!(integers(&jobs, "estimate"), [300, 60, 300, 60].map(Some));
         assert_eq!(integers(&jobs, "user"), [Some(5), None, Some(5), None]);
-        for file in ["jobs", "placements"] {
+        for file in files {
             let table = table(&dir.path(&format!("{folder}/{file}.parquet")));
             let texts = |name: &str| -> Vec<Option<String>> {
                 let column = table.column(name).expect(name).str().expect(name);
@@ -81,7 +86,8 @@ fn jobs_have_what_the_log_says_of_them() {
             let tie = Some("2,13,20,6".to_string());
             assert_eq!(texts("tie"), [None, None, tie.clone(), tie]);
         }
-        let file = File::open(dir.path(&format!("{folder}/jobs.parquet"))).expect("the file");
+        let path = dir.path(&format!("{folder}/{jobs_file}.parquet"));
+        let file = File::open(path).expect("the file");
         let mut reader = ParquetReader::new(file);
         let metadata = reader.get_metadata().expect("metadata").clone();
         let pairs = metadata.key_value_metadata().clone().expect("pairs");

@@ -24,6 +24,7 @@ use crate::cli::words::one;
 use crate::experiment::compare::{
     CONTENDED, Compared, JobRow, JobTables, Pairs, REPLAYED, RunRow, correct,
 };
+use crate::experiment::contention::ranking::{Decided, Stretches, decided_by_two};
 use crate::experiment::moved::Moved;
 use crate::files::{ResultError, ResultFolder};
 use crate::frame::read::{self, JobsTable, ReadError};
@@ -46,7 +47,8 @@ use crate::shown::shown;
 
 Compares results with a table of every job: of a replay (jobs.parquet, unless --no-jobs), of a sweep
 with --job-table, and of contend (contend_jobs.parquet).
-Less is better for every measure. The 95 % interval of a change is Student's t over weeks of
+Less is better for every measure. Results of contend also have medians and trimmed means (without 5 %
+of the jobs at each end); a warning names the two jobs that decide an order by a mean stretch. The 95 % interval of a change is Student's t over weeks of
 submission, or over days if there are fewer than eight weeks; fewer than five days give none.
 Verdicts on several pairs of runs, or on classes of size, are corrected by Holm's method.")]
 pub struct CompareArgs {
@@ -142,6 +144,7 @@ pub fn run(args: &CompareArgs) -> Result<Exit, Failure> {
         args.fail_if_worse.iter().map(|text| limit(text, tables)).collect::<Result<_, _>>()?;
     let (mut compared, mut of_runs) = (Vec::new(), Vec::new());
     let mut limits_of: Vec<(f64, Compared)> = Vec::new();
+    let stretch = measures.iter().copied().find(|&measure| tables.measures[measure] == "stretch");
     let of_both = paired(&base, &others, args.process.quiet)?;
     if let ([pair], FormatArg::Json | FormatArg::Csv, false) =
         (&of_both[..], args.table.format, args.process.quiet)
@@ -156,6 +159,9 @@ pub fn run(args: &CompareArgs) -> Result<Exit, Failure> {
         if folds[0] != folds[1] && !args.process.quiet {
             let one = &names[usize::from(folds[1])];
             tell(format_args!("{one}: distances are not comparable: {}", comparable::WHY));
+        }
+        if let (Some(stretch), false) = (stretch, args.process.quiet) {
+            decided_by_two_jobs(&pairs, stretch, &names, second).iter().for_each(tell);
         }
         let [name, other_name] = names.each_ref().map(String::as_str);
         let everybody = [1, i64::MAX];
@@ -191,6 +197,30 @@ pub fn run(args: &CompareArgs) -> Result<Exit, Failure> {
         .map_err(|e| Failure::output("standard output", e))?;
     failed.iter().for_each(tell);
     Ok(if failed.is_empty() { Exit::Done } else { Exit::Differs })
+}
+
+/// A line about each mean of the stretch by which two jobs decide the order of two runs; `run` is
+/// one of them.
+fn decided_by_two_jobs(
+    pairs: &Pairs,
+    stretch: usize,
+    names: &[String; 2],
+    run: &RunRow,
+) -> Vec<String> {
+    let [base, other] = pairs.values(stretch);
+    let stretches = [(&names[0], base), (&names[1], other)]
+        .map(|(name, jobs)| Stretches { strategy: name.clone(), jobs });
+    let of = |key: &str| RunRow::KEY.iter().zip(&run.key).find(|(name, _)| **name == key);
+    let seed = of("seed").map_or("", |(_, seed)| seed);
+    let copy = match of("copy") {
+        Some((_, copy)) if copy != "0" => format!(" copy {copy}"),
+        _ => String::new(),
+    };
+    let line = |one: &Decided| {
+        let mean = one.mean.name();
+        format!("seed {seed}{copy}: two jobs decide the order by {mean}: {one}")
+    };
+    decided_by_two(&stretches).iter().map(line).collect()
 }
 
 /// Corrects verdicts for the comparisons of one measure: those of all sizes, and those of classes of size.

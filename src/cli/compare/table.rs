@@ -1,6 +1,6 @@
 //! The table of `replay compare` for people.
 
-use crate::experiment::compare::{Compared, JobTables, REPLAYED, RunRow};
+use crate::experiment::compare::{CONTENDED, Compared, JobTables, REPLAYED, RunRow};
 use crate::experiment::contention::ContendedJob;
 use crate::metrics::JobMeasures;
 use crate::number::{fixed, grouped};
@@ -8,7 +8,7 @@ use crate::report::{Align, Sheet, with_unit};
 use crate::table::Table;
 
 /// What stays longest where there is no room for all: who and what is compared, and by how much it changes.
-const RANKS: [(&str, u8); 10] = [
+const RANKS: [(&str, u8); 14] = [
     ("run", 3),
     ("measure", 3),
     ("processors", 3),
@@ -17,9 +17,19 @@ const RANKS: [(&str, u8); 10] = [
     ("verdict", 3),
     ("base", 2),
     ("mean", 2),
+    ("base median", 2),
+    ("median", 2),
+    ("base trimmed", 2),
+    ("trimmed", 2),
     ("less %", 1),
     ("more %", 1),
 ];
+
+/// Titles of medians and trimmed means.
+const ROBUST: [&str; 4] = ["base median", "median", "base trimmed", "trimmed"];
+
+/// Measures that are ratios near 1.
+const RATIOS: [&str; 3] = ["stretch", "placement_factor", "contention_factor"];
 
 /// One pair of runs in a line: which runs they are, and in what they differ. `folders` are the runs as the
 /// user names them.
@@ -73,10 +83,13 @@ pub fn sheet(
     if classes {
         header.push(("processors", Align::Right));
     }
+    // One job can decide a mean of contend, whose rankings go by median and trimmed mean.
+    let robust = *tables == CONTENDED;
+    header.extend([("jobs", Align::Right), ("base", Align::Right), ("mean", Align::Right)]);
+    if robust {
+        header.extend(ROBUST.map(|title| (title, Align::Right)));
+    }
     header.extend([
-        ("jobs", Align::Right),
-        ("base", Align::Right),
-        ("mean", Align::Right),
         ("change %", Align::Right),
         ("95 %", Align::Right),
         ("less %", Align::Right),
@@ -110,11 +123,20 @@ pub fn sheet(
             });
         }
         let [low, high] = row.interval;
+        // Ratios near 1 need more digits than seconds and cycles.
+        let digits = if RATIOS.contains(&row.measure) { 4 } else { 2 };
         let share = |count: u64| number(100.0 * count as f64 / row.jobs as f64, 1);
         fields.extend([
             grouped(row.jobs),
-            number(row.means[0], 2),
-            number(row.means[1], 2),
+            number(row.means[0], digits),
+            number(row.means[1], digits),
+        ]);
+        if robust {
+            let [medians, trimmed] = [row.medians, row.trimmed_means];
+            let values = [medians[0], medians[1], trimmed[0], trimmed[1]];
+            fields.extend(values.map(|value| number(value, digits)));
+        }
+        fields.extend([
             number(row.change, 2),
             match low.is_finite() && high.is_finite() {
                 true => format!("{} to {}", number(low, 2), number(high, 2)),
@@ -243,6 +265,8 @@ mod tests {
             sizes: [65, 128],
             jobs: 5000,
             means: [123_456.78, 120_000.0],
+            medians: [100.0, 90.0],
+            trimmed_means: [110.0, 95.0],
             change: -2.8,
             interval: [-12.34, -10.2],
             p: 0.001,

@@ -38,7 +38,7 @@ pub use correlations::{Correlations, PAIRS, Pair, Point, settings};
 pub use isolation::{Isolation, TOLERANCE, isolate};
 use links::LinkService;
 pub use outcome::{Contended, ContendedJob, Contention};
-pub use packets::{MOST_SENT, estimated_packets, of_streams};
+pub use packets::{EstimatedPackets, MOST_SENT, estimated_packets, of_streams};
 use slices::{SliceError, Slices};
 pub use stage::{LONGEST, Stage, TraceError};
 pub use totals::{Sums, Totals};

@@ -6,7 +6,7 @@ use super::correlations::{self, Point};
 use super::{JobContention, TraceRun};
 use crate::experiment::{RunKey, Trace, run_column};
 use crate::metrics::robust::Robust;
-use crate::metrics::{Placement, SystemMetrics};
+use crate::metrics::{Placement, Submitted, SystemMetrics};
 use crate::table::{Column, Table, measures};
 
 /// A cell and what it came to.
@@ -47,10 +47,18 @@ impl Contended {
     /// A row for each job.
     pub fn job_rows(&self) -> impl Iterator<Item = ContendedJob<'_>> {
         // Both are in order of submission; the run may lack jobs of the trace.
-        let mut jobs = self.trace.workload.jobs.iter();
+        let workload = &self.trace.workload;
+        let mut jobs = workload.jobs.iter();
         self.result.jobs.iter().map(move |job| {
             let own = jobs.find(|own| own.number == job.number);
-            ContendedJob { run: self.run, submit: own.map(|own| own.submit), job }
+            let submitted = Submitted {
+                number: job.number,
+                submit: own.map(|own| own.submit),
+                estimate: own.map(|own| own.estimate),
+                user: own.and_then(|own| workload.users.of(own)),
+                size: job.size,
+            };
+            ContendedJob { run: self.run, key: &self.key, submitted, job }
         })
     }
 }
@@ -174,9 +182,11 @@ impl Table for Contended {
 pub struct ContendedJob<'a> {
     /// Number of the run.
     pub run: u32,
-    /// Submission in the trace, in seconds.
-    pub submit: Option<i64>,
-    /// The job.
+    /// What ran.
+    pub key: &'a RunKey,
+    /// What the trace says of the job.
+    pub submitted: Submitted,
+    /// What became of the job.
     pub job: &'a JobContention,
 }
 
@@ -188,11 +198,18 @@ impl Table for ContendedJob<'_> {
     #[rustfmt::skip]
     fn columns() -> Vec<Column<Self>> {
         let sent = |job: &JobContention, value: f64| (job.packets > 0).then_some(value);
+        let [_, _, scheduler, allocator, tie, ..] = RunKey::columns(|of: &Self| of.key);
+        let [number, submit, estimate, user, size] = Submitted::columns(|of: &Self| of.submitted);
         let mut columns = vec![
             run_column(|of: &Self| of.run),
-            Column::new("job", "", "job number in the trace", |of: &Self| of.job.number),
-            Column::new("submit", "s", "submission, in trace time", |of: &Self| of.submit),
-            Column::new("size", "processors", "processors that a job asks for", |of: &Self| of.job.size),
+            scheduler,
+            allocator,
+            tie,
+            number,
+            submit,
+            estimate,
+            user,
+            size,
             Column::new("packets", "packets", "packets sent", |of: &Self| of.job.packets),
             Column::new("target_cycles", "cycles", "time it should take alone: run time x scale", |of: &Self| of.job.target),
             Column::new("isolated_cycles", "cycles", "time it takes alone in its shape or the most compact box, turned the best way", |of: &Self| of.job.isolated),

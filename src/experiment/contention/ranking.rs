@@ -8,9 +8,11 @@
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
+use std::fmt;
 
 use super::{Contended, Contention};
 use crate::metrics::robust;
+use crate::number::fixed;
 
 /// Which of two runs comes first: the one with the smaller median stretch, of equal ones that with
 /// the smaller trimmed mean; one without a stretch last.
@@ -105,6 +107,19 @@ pub struct Decided {
     pub jobs: [i64; 2],
     /// The values without these jobs.
     pub without: [f64; 2],
+}
+
+/// The order, and what it is without the two jobs, in words.
+impl fmt::Display for Decided {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { strategies: [first, later], values, jobs, without, .. } = self;
+        let [values, without] = [values, without].map(|pair| pair.map(|one| fixed(one, 3)));
+        write!(
+            f,
+            "{first} ({}) is before {later} ({}), and without jobs {} and {} behind it ({} and {})",
+            values[0], values[1], jobs[0], jobs[1], without[0], without[1],
+        )
+    }
 }
 
 /// Orders of strategies of one trace that two jobs turn: for each strategy, the first in the order by

@@ -135,6 +135,9 @@ fn by_distance<'a>(group: &[&'a RunResult]) -> (Vec<&'a RunResult>, usize) {
     (group.iter().filter(is_ranked).copied().collect(), apart)
 }
 
+/// How strategies are ordered.
+const LEAST_FIRST: &str = "least mean pairwise L₁ first, equal ones by name";
+
 /// Why strategies that fold jobs are not compared by distance.
 const FEWER: &str = "fewer processors are closer together whatever the strategy";
 
@@ -302,7 +305,11 @@ impl<'a> Album<'a> {
                 }
                 subtitle.extend(copies.map(|copies| self.intervals(copies)));
                 let mut strategies = strategies;
-                strategies.sort_by(|a, b| a.mean_pairwise_l1.total_cmp(&b.mean_pairwise_l1));
+                strategies.sort_by(|a, b| {
+                    let by_name = || a.name.cmp(&b.name);
+                    a.mean_pairwise_l1.total_cmp(&b.mean_pairwise_l1).then_with(by_name)
+                });
+                subtitle.push(LEAST_FIRST.to_string());
                 subtitle.extend(not_shown(strategies.len().saturating_sub(self.most)));
                 strategies.truncate(self.most);
                 let figure = StrategyBars { subtitle, strategies };
@@ -396,7 +403,8 @@ impl<'a> Album<'a> {
         seeds.sort_by(|(one, a), (other, b)| {
             let behind = [one, other].map(|name| !ranked.contains(name));
             let [a, b] = [a, b].map(|runs| mean(runs, pairwise).unwrap_or(f64::INFINITY));
-            behind[0].cmp(&behind[1]).then(a.total_cmp(&b))
+            let by_value = behind[0].cmp(&behind[1]).then(a.total_cmp(&b));
+            by_value.then_with(|| one.cmp(other))
         });
         let (mut strategies, mut intervals) = (Vec::new(), Vec::new());
         let mut copies: Option<u64> = None;
@@ -417,10 +425,13 @@ impl<'a> Album<'a> {
         if self.seeds {
             subtitle.push("means over seeds".to_string());
         }
-        if apart > 0 {
+        // Those that fold jobs are the last: a figure of the first strategies may have none of them.
+        let shown = apart.saturating_sub(strategies.len().saturating_sub(self.most));
+        subtitle.push(LEAST_FIRST.to_string());
+        if shown > 0 {
             subtitle.push(format!(
                 "last and without distances, as jobs are folded: {}",
-                strategies_of(apart)
+                strategies_of(shown)
             ));
             subtitle.push(FEWER.to_string());
         }

@@ -111,7 +111,7 @@ pub use scale::{Scale, Tick};
 pub use scatter::{Scatter, ScatterPanel};
 pub use search::{Searched, convergence, portability_map, search_gallery, surface};
 pub use shifts::{Shift, Shifts};
-pub use spread::{STRETCHES, Spread, Waits, Words, not_shown, spreads};
+pub use spread::{STRETCHES, Spread, SpreadCurve, Waits, Words, not_shown, spreads};
 pub use spreads::{BoxPlot, Spreads};
 pub use strategies::{StrategyBar, StrategyBars};
 pub use style::{Colour, PALETTE};

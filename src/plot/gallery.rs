@@ -2,7 +2,7 @@ use std::path::PathBuf;
 
 use rayon::prelude::*;
 
-use super::name::{Stems, machine, policy, seed, setting};
+use super::name::{Stems, joined, machine, policy, seed, setting};
 use super::number::grouped;
 use super::recorded::{RECORDED, waits_by_class};
 use super::shaken::{Improvements, over_copies, overall};
@@ -321,15 +321,15 @@ impl<'a> Album<'a> {
             }
             if first.series.times.len() > 1 {
                 let utilization = first.metrics.schedule.utilization;
-                let mut subtitle = self.subtitle(key);
-                subtitle.push(of_schedule(first, &group));
+                let subtitle = self.subtitle(key);
+                let strategy = of_schedule(first, &group);
                 let (series, processors) = (&first.series, first.processors);
                 let held = first.metrics.system.and_then(|system| system.slots_held_percent);
                 let machine = key.topology.parse::<Topology>().ok();
                 let figure = match held.zip(machine) {
-                    None => Load::new(subtitle, series, processors, utilization),
+                    None => Load::new(subtitle, strategy, series, processors, utilization),
                     Some((held, machine)) => {
-                        Load::of_slots(subtitle, series, machine.slots(), held / 100.0)
+                        Load::of_slots(subtitle, strategy, series, machine.slots(), held / 100.0)
                     }
                 };
                 let mut parts = self.parts("load", key);
@@ -512,7 +512,19 @@ impl<'a> Album<'a> {
             rows.insert(after.map_or(rows.len(), |place| place + 1), row);
         }
         let subtitle = if strategies { Vec::new() } else { vec![first.key.strategy()] };
-        Some(named(vec!["ties".to_string()], Ties { subtitle, rows }))
+        let different = |text: fn(&RunKey) -> String, what: &str| {
+            joined(counted.iter().map(|run| text(&run.key)), what)
+        };
+        let mut parts = vec![
+            "ties".to_string(),
+            different(|key| key.trace.clone(), "traces"),
+            different(|key| key.topology.clone(), "machines"),
+            different(|key| key.scheduler.clone(), "schedulers"),
+            different(RunKey::strategy, "strategies"),
+        ];
+        parts.extend(policy(&first.key).filter(|_| !self.policies));
+        parts.extend(seed(&first.key).filter(|_| !self.seeds));
+        Some(named(parts, Ties { subtitle, rows }))
     }
 
     fn machines_differ_within_trace(&self) -> bool {

@@ -207,6 +207,7 @@ fn lines_have_room_for_their_text() {
         "load",
         &Load {
             subtitle: subtitle(),
+            strategy: "shuffled-row-major-best-fit, as under all 48 strategies".to_string(),
             of: Of::Processors,
             spans: (0..90).map(span).collect(),
             days: 1.0,

@@ -105,7 +105,7 @@ pub use link_maps::{LinkMap, LinkMaps};
 pub use load::{Load, Of, Span};
 pub use look::{FigureSize, FigureStyle, FontSize, Page, Plots};
 pub use machine::MachineMap;
-pub use name::Stems;
+pub use name::{Stems, joined};
 pub use save::save;
 pub use scale::{Scale, Tick};
 pub use scatter::{Scatter, ScatterPanel};

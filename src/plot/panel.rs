@@ -101,6 +101,19 @@ impl Panel {
                 return Ok(denser);
             }
         }
+        if ticks.len() < FEWEST_TICKS && self.x.is_log() {
+            // Ticks of such an axis are uneven anyway: those that have room.
+            let mut some: Vec<Tick> = Vec::new();
+            for tick in self.x.ticks(DENSEST) {
+                some.push(tick);
+                if self.crowded(&some)? {
+                    some.pop();
+                }
+            }
+            if some.len() > ticks.len() {
+                return Ok(some);
+            }
+        }
         Ok(ticks)
     }
 

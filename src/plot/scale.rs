@@ -189,7 +189,7 @@ mod tests {
         assert_eq!(labels(Scale::log_round(4.0, 64.0), 6), ["2", "5", "10", "20", "50", "100"]);
         assert_eq!(labels(Scale::linear(0.0, 0.5), 5), ["0.0", "0.1", "0.2", "0.3", "0.4", "0.5"]);
         // Less than a decade.
-        assert_eq!(labels(Scale::log(3.0, 8.5), 4), ["4", "6", "8"]);
+        assert_eq!(labels(Scale::log(3.0, 8.5), 4), ["3", "4", "5", "6", "7", "8"]);
     }
 
     #[test]

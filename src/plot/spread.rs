@@ -62,8 +62,8 @@ fn truncate(curves: &mut Vec<SpreadCurve<'_>>, most: usize) -> Vec<String> {
     // Other schedulers or seeds of strategies that are shown.
     if missing == 0 && drawn < all_curves {
         let more = all_curves - drawn;
-        let plural = if more == 1 { " is" } else { "s are" };
-        said.push(format!("{more} more curve{plural} of these strategies {NOT_SHOWN}"));
+        let [plural, are] = if more == 1 { ["", "is"] } else { ["s", "are"] };
+        said.push(format!("{more} more curve{plural} of these strategies {are} {NOT_SHOWN}"));
     }
     said
 }

@@ -169,6 +169,7 @@ impl Figure for Comparison {
             return head;
         }
         head.legend([
+            (Mark::Box(PALETTE[0]), MEDIAN.to_string()),
             (Mark::Circle(INK), "mean without 5 % at each end".to_string()),
             (Mark::Tick(INK), "95th percentile".to_string()),
         ])

@@ -101,6 +101,10 @@ impl Panel {
                 return Ok(denser);
             }
         }
+        if ticks.len() < FEWEST_TICKS && self.x.is_log_from_zero() {
+            let decades = self.thinned(&self.x.ticks(DENSEST / 2))?;
+            return Ok(if decades.len() > ticks.len() { decades } else { ticks });
+        }
         if ticks.len() < FEWEST_TICKS && self.x.is_log() {
             // Ticks of such an axis are uneven anyway: those that have room.
             let mut some: Vec<Tick> = Vec::new();
@@ -341,4 +345,32 @@ pub fn bottom_room(title: &str, width: f64) -> Result<f64, PlotError> {
     let room = 2.0 * (middle.min(width - middle) - EDGE);
     let lines = broken(title, Text::of_size(LABEL), room)?.len();
     Ok(BOTTOM_ROOM + lines.saturating_sub(1) as f64 * TITLE_LINE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Axes of a column have three labels wherever these have room.
+    #[test]
+    fn narrow_axes_have_three_ticks() {
+        crate::plot::style::register().expect("the font");
+        let of = |x: Scale, width: f64| {
+            let y = Scale::linear(0.0, 1.0);
+            let panel = Panel { left: 0.0, top: 0.0, right: width, bottom: 50.0, x, y };
+            let ticks = panel.x_ticks().expect("the font");
+            assert!(!panel.crowded(&ticks).expect("the font"));
+            ticks.len()
+        };
+        for (scale, width) in [
+            (Scale::log(0.97, 4.6), 100.0),
+            (Scale::log(0.97, 2.1), 110.0),
+            (Scale::linear(0.0, 80.0), 130.0),
+            (Scale::linear(0.0, 8.0), 90.0),
+            (Scale::log_from_zero(60_000.0), 230.0),
+        ] {
+            assert!(of(scale, width) >= FEWEST_TICKS, "{scale:?} on {width}");
+        }
+        assert!(y_ticks(Scale::linear(0.0, 12.0), 60.0).len() >= FEWEST_TICKS);
+    }
 }

@@ -38,6 +38,9 @@ impl Scale {
     /// From a round number below `min` to a round number above `max`, with about so many
     /// steps between; these are its ticks.
     pub fn round(min: f64, max: f64, steps: usize) -> Self {
+        // Neither the room nor the span of the largest numbers is a number.
+        const LARGEST: f64 = f64::MAX / 16.0;
+        let [min, max] = [min, max].map(|end| end.clamp(-LARGEST, LARGEST));
         // One value alone still gets room on both sides.
         let room = if max > min { 0.0 } else { (min.abs() * 0.1).max(0.5) };
         let (min, max) = (min - room, max + room);

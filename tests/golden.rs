@@ -5,15 +5,16 @@
 //! scripts/golden.sh --write     write the hashes of this build
 //! ```
 //!
-//! `tests/golden/commands.txt` has the commands. A case is its name, `:` and a command; indented lines below it are further
-//! commands in the same directory. Each case begins in an empty directory of its own with links to `traces` of the checkout,
-//! to `tests/golden/inputs`, and to the folder of samples. What is hashed is data: standard output where its format is CSV or JSON, and every CSV,
-//! Parquet, JSON and SWF file below the directory. Manifests, plans of shards, figures and wall-clock times are not part of it. A Parquet
-//! file is hashed as text, so that another encoder does not change its hash.
+//! `tests/golden/commands.txt` has the commands. A case is its name, `:` and a command; indented lines below it are
+//! further commands in the same directory. Each case begins in an empty directory of its own with links to `traces` of the
+//! checkout, to `tests/golden/inputs`, and to the folder of samples. What is hashed is data: standard output where its
+//! format is CSV or JSON, and every CSV, Parquet, JSON and SWF file below the directory. Manifests, plans of shards, pages,
+//! figures and wall-clock times are not part of it. A Parquet file is hashed as text, so that another encoder does not
+//! change its hash.
 //!
-//! A case that names a trace of the archive or a sample that is absent is ignored with the reason. With `REPLAY_GOLDEN_KEEP`
-//! the hashed texts are kept in that folder, to compare those of two builds with `diff`; `REPLAY_GOLDEN_PROGRAM` is the
-//! program of another build to check.
+//! A case that names a trace of the archive or a sample that is absent is ignored with the reason. With
+//! `REPLAY_GOLDEN_KEEP` the hashed texts are kept in that folder, to compare those of two builds with `diff`;
+//! `REPLAY_GOLDEN_PROGRAM` is the program of another build to check.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -30,6 +31,12 @@ use replay::workload::{Manifest, SearchPath};
 const PROGRAM: &str = env!("CARGO_BIN_EXE_replay");
 const COMMANDS: &str = include_str!("golden/commands.txt");
 const HASHES: &str = include_str!("golden/hashes.txt");
+
+/// The trace that comes with the project, which every case finds.
+const OWN: &str = "lublin-10x10";
+
+/// Commands whose standard output is data in the one format that they have.
+const PRINTS: [&str; 3] = ["place", "network", "plan"];
 
 /// Columns of wall-clock time, which only standard output has.
 const TIMES: [&str; 2] = ["seconds", "allocator_seconds"];
@@ -134,17 +141,14 @@ fn missing(case: &Case) -> Option<String> {
     if words().any(|word| word.contains("samples/")) && samples().is_none() {
         return Some("samples absent".to_string());
     }
-    let named = words()
-        .filter(|word| word.starts_with(|c: char| c.is_ascii_uppercase()) || *word == "wagap-2013");
+    let named = case.lines.iter().flat_map(|line| {
+        let mut words = line.split_whitespace();
+        std::iter::from_fn(move || words.find(|word| *word == "-t").and_then(|_| words.next()))
+    });
     let absent = named
-        .filter(|word| word.contains('-') || *word == "wagap-2013")
-        .find(|word| archive().resolve(word, &manifest).is_err());
-    absent.map(|word| format!("trace absent: {word}"))
-}
-
-/// Where traces are looked for.
-fn archive() -> SearchPath {
-    SearchPath::from_env()
+        .filter(|name| *name != OWN && !name.contains('/'))
+        .find(|name| SearchPath::from_env().resolve(name, &manifest).is_err());
+    absent.map(|name| format!("trace absent: {name}"))
 }
 
 /// The folder of samples, beside the checkout.
@@ -170,8 +174,7 @@ fn run(case: &Case) -> Result<Hashes, Failed> {
             .env("NO_COLOR", "1")
             .stdin(Stdio::null())
             .output()?;
-        // 1: a comparison found a difference.
-        if !matches!(output.status.code(), Some(0 | 1)) {
+        if !output.status.success() {
             let said = String::from_utf8_lossy(&output.stderr);
             return Err(format!("replay {line}\nended with {}:\n{said}", output.status).into());
         }
@@ -180,10 +183,7 @@ fn run(case: &Case) -> Result<Hashes, Failed> {
             ["json", "csv"].into_iter().find(|format| line.contains(&format!("--format {format}")))
         {
             texts.insert(format!("stdout-{i}.{format}"), untimed(&stdout, format)?);
-        } else if line.starts_with("place ")
-            || line.starts_with("network ")
-            || line.starts_with("synth")
-        {
+        } else if PRINTS.contains(&line.split(' ').next().unwrap_or_default()) {
             texts.insert(format!("stdout-{i}"), stdout);
         }
     }

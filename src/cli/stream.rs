@@ -257,12 +257,14 @@ impl Results for Streams<'_> {
             {
                 let log_y = self.args.log && metric == Metric::Turnaround;
                 let figure = Lines { log_y, ..figure };
-                files.extend(save(plots, &metric.words().replace(' ', "-"), &figure)?);
+                let stem = figure::stem(&metric.words(), &self.results, None);
+                files.extend(save(plots, &stem, &figure)?);
             }
         }
         if self.args.by_size {
             for (load, figure) in figure::by_size(&self.results, self.args.load.is_some(), most) {
-                files.extend(save(plots, &format!("turnaround-by-size--{load}"), &figure)?);
+                let stem = figure::stem("turnaround by size", &self.results, Some(load));
+                files.extend(save(plots, &stem, &figure)?);
             }
         }
         Ok(files)

@@ -1,15 +1,15 @@
 use plotters::prelude::DrawingBackend;
 
 use super::chart::{Chart, Encoding, Holds, Layer, Mark as Shown, View};
-use super::header::Head;
+use super::header::{Head, Mark};
 use super::look::Page;
 use super::number::significant;
 use super::panel::Panel;
 use super::rows::{self, Band, Rows};
 use super::scale::Scale;
 use super::spread::not_shown;
-use super::style::{AXIS_LINE, DATA_LINE, INK, PALETTE, WHITE};
-use super::{Canvas, Figure, PlotError, Table};
+use super::style::{AXIS_LINE, DATA_LINE, INK, MUTED, PALETTE, TICK, WHITE};
+use super::{Canvas, Figure, PlotError, Table, Text};
 
 /// Strategies beside each other by several measures: a row each, a panel for each measure.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -39,6 +39,9 @@ pub struct Marks {
 }
 
 const TITLE: &str = "Strategies compared";
+/// Heading of the printed values, which stand right of all marks, and its room.
+const MEDIAN: &str = "median";
+const HEADING: f64 = 16.0;
 /// The shortest axis of bars that begin elsewhere than at 0, as a share of where they begin.
 const LEAST_SPAN: f64 = 0.02;
 /// The largest value over the smallest from which such an axis is logarithmic.
@@ -75,11 +78,12 @@ impl Comparison {
         self.begins.get(measure).copied().unwrap_or(0.0)
     }
 
-    /// The largest number that is drawn of a row: the printed value stands behind it.
+    /// The largest number that is drawn of a row.
     fn farthest(&self, row: usize, measure: usize, value: f64) -> f64 {
         let marks = self.marks(row, measure);
         let marks = marks.into_iter().flat_map(|marks| [marks.trimmed_mean, marks.p95]);
-        marks.chain([value]).filter(|value| value.is_finite()).fold(value, f64::max)
+        let high = self.interval(row, measure).map(|[_, high]| high);
+        marks.chain(high).chain([value]).filter(|value| value.is_finite()).fold(value, f64::max)
     }
 
     fn scale(&self, measure: usize) -> Scale {
@@ -91,8 +95,8 @@ impl Comparison {
         if begin == 0.0 {
             let ends: Vec<f64> = drawn()
                 .flat_map(|(row, value)| {
-                    let [low, high] = self.interval(row, measure).unwrap_or([value; 2]);
-                    [low.max(0.0), high, self.farthest(row, measure, value)]
+                    let [low, _] = self.interval(row, measure).unwrap_or([value; 2]);
+                    [low.max(0.0), self.farthest(row, measure, value)]
                 })
                 .collect();
             return rows::of_bars(ends.into_iter(), &self.measures[measure]);
@@ -114,7 +118,8 @@ impl Comparison {
 
     fn layout(&self, width: f64) -> Result<Rows, PlotError> {
         let names: Vec<_> = self.strategies.iter().map(|(name, _)| name.clone()).collect();
-        Rows::of(&names, self.measures.len(), width)
+        let rows = Rows::of(&names, self.measures.len(), width)?;
+        Ok(if self.marks.is_empty() { rows } else { rows.above(HEADING) })
     }
 
     fn draw_row<DB: DrawingBackend>(
@@ -128,7 +133,12 @@ impl Comparison {
         let colour = PALETTE[measure % PALETTE.len()];
         let at = |value: f64| panel.at_x(value).clamp(panel.left, panel.right);
         rows.bar_between(canvas, row, [at(self.begin(measure)), at(value)], colour)?;
-        rows.value(canvas, at(self.farthest(row, measure, value)), row, &significant(value))?;
+        // Beside a mark a number would be read as that of the mark.
+        let end = match self.has_marks(measure) {
+            true => panel.right,
+            false => at(self.farthest(row, measure, value)),
+        };
+        rows.value(canvas, end, row, &significant(value))?;
         if let Some(interval) = self.interval(row, measure) {
             rows.interval(canvas, panel, row, interval)?;
         }
@@ -154,7 +164,15 @@ const P95: &str = "p95";
 
 impl Figure for Comparison {
     fn head(&self) -> Head {
-        Head::new(TITLE, &self.subtitle)
+        let head = Head::new(TITLE, &self.subtitle);
+        if self.marks.is_empty() {
+            return head;
+        }
+        head.legend([
+            (Mark::Box(PALETTE[0]), MEDIAN.to_string()),
+            (Mark::Circle(INK), "mean without 5 % at each end".to_string()),
+            (Mark::Tick(INK), "95th percentile".to_string()),
+        ])
     }
 
     fn usual_height(&self, page: &Page) -> f64 {
@@ -176,6 +194,10 @@ impl Figure for Comparison {
                     Some(value) => self.draw_row(canvas, &rows, &panel, (row, i), value)?,
                     None => rows.value(canvas, panel.left, row, "–")?,
                 }
+            }
+            if self.has_marks(i) {
+                let at = (panel.right + 8.0, panel.top - HEADING / 2.0);
+                canvas.text(MEDIAN, at, Text::of_size(TICK - 1.5).colour(MUTED))?;
             }
             rows.axes(canvas, &panel, title)?;
             if self.begin(i) != 0.0 {
@@ -227,9 +249,10 @@ impl Figure for Comparison {
     fn chart(&self) -> Option<Chart> {
         let names: Vec<String> = self.strategies.iter().map(|(name, _)| name.clone()).collect();
         let view = |(i, measure): (usize, &String)| {
+            let title = rows::named(measure, self.scale(i));
             let encodings = |column: &str, end: Option<&str>| {
                 let mut encodings = vec![
-                    Encoding::new("x", column, Holds::Numbers(self.scale(i)), measure),
+                    Encoding::new("x", column, Holds::Numbers(self.scale(i)), &title),
                     Encoding::new("y", "strategy", Holds::Names(names.clone()), ""),
                 ];
                 encodings.extend(end.map(|end| Encoding::end("x2", end)));

@@ -2,7 +2,7 @@ use std::path::PathBuf;
 
 use rayon::prelude::*;
 
-use super::name::{Stems, machine, policy, seed, setting};
+use super::name::{Stems, joined, machine, policy, seed, setting};
 use super::number::grouped;
 use super::recorded::{RECORDED, waits_by_class};
 use super::shaken::{Improvements, over_copies, overall};
@@ -134,6 +134,9 @@ fn by_distance<'a>(group: &[&'a RunResult]) -> (Vec<&'a RunResult>, usize) {
     let is_ranked = |run: &&&RunResult| !apart_names.contains(&&run.key.strategy());
     (group.iter().filter(is_ranked).copied().collect(), apart)
 }
+
+/// How strategies are ordered.
+const LEAST_FIRST: &str = "least mean pairwise L₁ first, equal ones by name";
 
 /// Why strategies that fold jobs are not compared by distance.
 const FEWER: &str = "fewer processors are closer together whatever the strategy";
@@ -302,7 +305,11 @@ impl<'a> Album<'a> {
                 }
                 subtitle.extend(copies.map(|copies| self.intervals(copies)));
                 let mut strategies = strategies;
-                strategies.sort_by(|a, b| a.mean_pairwise_l1.total_cmp(&b.mean_pairwise_l1));
+                strategies.sort_by(|a, b| {
+                    let by_name = || a.name.cmp(&b.name);
+                    a.mean_pairwise_l1.total_cmp(&b.mean_pairwise_l1).then_with(by_name)
+                });
+                subtitle.push(LEAST_FIRST.to_string());
                 subtitle.extend(not_shown(strategies.len().saturating_sub(self.most)));
                 strategies.truncate(self.most);
                 let figure = StrategyBars { subtitle, strategies };
@@ -314,15 +321,15 @@ impl<'a> Album<'a> {
             }
             if first.series.times.len() > 1 {
                 let utilization = first.metrics.schedule.utilization;
-                let mut subtitle = self.subtitle(key);
-                subtitle.push(of_schedule(first, &group));
+                let subtitle = self.subtitle(key);
+                let strategy = of_schedule(first, &group);
                 let (series, processors) = (&first.series, first.processors);
                 let held = first.metrics.system.and_then(|system| system.slots_held_percent);
                 let machine = key.topology.parse::<Topology>().ok();
                 let figure = match held.zip(machine) {
-                    None => Load::new(subtitle, series, processors, utilization),
+                    None => Load::new(subtitle, strategy, series, processors, utilization),
                     Some((held, machine)) => {
-                        Load::of_slots(subtitle, series, machine.slots(), held / 100.0)
+                        Load::of_slots(subtitle, strategy, series, machine.slots(), held / 100.0)
                     }
                 };
                 let mut parts = self.parts("load", key);
@@ -396,7 +403,8 @@ impl<'a> Album<'a> {
         seeds.sort_by(|(one, a), (other, b)| {
             let behind = [one, other].map(|name| !ranked.contains(name));
             let [a, b] = [a, b].map(|runs| mean(runs, pairwise).unwrap_or(f64::INFINITY));
-            behind[0].cmp(&behind[1]).then(a.total_cmp(&b))
+            let by_value = behind[0].cmp(&behind[1]).then(a.total_cmp(&b));
+            by_value.then_with(|| one.cmp(other))
         });
         let (mut strategies, mut intervals) = (Vec::new(), Vec::new());
         let mut copies: Option<u64> = None;
@@ -417,10 +425,13 @@ impl<'a> Album<'a> {
         if self.seeds {
             subtitle.push("means over seeds".to_string());
         }
-        if apart > 0 {
+        // Those that fold jobs are the last: a figure of the first strategies may have none of them.
+        let shown = apart.saturating_sub(strategies.len().saturating_sub(self.most));
+        subtitle.push(LEAST_FIRST.to_string());
+        if shown > 0 {
             subtitle.push(format!(
                 "last and without distances, as jobs are folded: {}",
-                strategies_of(apart)
+                strategies_of(shown)
             ));
             subtitle.push(FEWER.to_string());
         }
@@ -501,7 +512,19 @@ impl<'a> Album<'a> {
             rows.insert(after.map_or(rows.len(), |place| place + 1), row);
         }
         let subtitle = if strategies { Vec::new() } else { vec![first.key.strategy()] };
-        Some(named(vec!["ties".to_string()], Ties { subtitle, rows }))
+        let different = |text: fn(&RunKey) -> String, what: &str| {
+            joined(counted.iter().map(|run| text(&run.key)), what)
+        };
+        let mut parts = vec![
+            "ties".to_string(),
+            different(|key| key.trace.clone(), "traces"),
+            different(|key| key.topology.clone(), "machines"),
+            different(|key| key.scheduler.clone(), "schedulers"),
+            different(RunKey::strategy, "strategies"),
+        ];
+        parts.extend(policy(&first.key).filter(|_| !self.policies));
+        parts.extend(seed(&first.key).filter(|_| !self.seeds));
+        Some(named(parts, Ties { subtitle, rows }))
     }
 
     fn machines_differ_within_trace(&self) -> bool {

@@ -94,7 +94,8 @@ impl Gantt {
         let Some(epoch) = self.epoch else { return Ok(None) };
         let [from, until] = self.window.map(|at| at.saturating_add(epoch));
         for step in STEPS {
-            if (until - from) / step > DATES {
+            let is_last = step == STEPS[STEPS.len() - 1];
+            if (until - from) / step > DATES && !is_last {
                 continue;
             }
             let tick = |local: i64| {
@@ -105,7 +106,7 @@ impl Gantt {
             let first = from.div_euclid(step) + i64::from(from.rem_euclid(step) > 0);
             let ticks: Vec<Tick> =
                 (first..=until.div_euclid(step)).map(|at| tick(at * step)).collect();
-            if panel.crowded(&ticks)? && step < STEPS[STEPS.len() - 1] {
+            if panel.crowded(&ticks)? && !is_last {
                 continue;
             }
             let title = match step >= DAY {
@@ -223,6 +224,8 @@ mod tests {
         }
         let weeks = Gantt { window: [0, 20 * DAY], ..gantt.clone() };
         assert!(svg(&weeks).expect("drawn").contains("1996-09-2"));
+        let years = Gantt { window: [0, 20 * 365 * DAY], ..gantt.clone() };
+        assert!(svg(&years).expect("drawn").contains("Date, in the local time of the log"));
         let without = svg(&Gantt { epoch: None, ..gantt }).expect("drawn");
         assert!(without.contains("Time of the trace (h)") && !without.contains("1996"));
     }

@@ -1,7 +1,7 @@
 use plotters::prelude::DrawingBackend;
 
 use super::look::Page;
-use super::style::{Colour, INK, MARGIN, MUTED, SUBTITLE, TICK, TITLE, WHITE};
+use super::style::{Colour, INK, MARGIN, MUTED, PAGE, SUBTITLE, TICK, TITLE, WHITE};
 use super::{Align, Canvas, PlotError, Text};
 
 /// What a legend shows beside a label.
@@ -27,6 +27,8 @@ pub enum Mark {
     Triangle(Colour),
     /// A number.
     Number(Colour),
+    /// A short upright line.
+    Tick(Colour),
 }
 
 impl Mark {
@@ -35,6 +37,7 @@ impl Mark {
             Mark::Box(_)
             | Mark::Cross(_)
             | Mark::Number(_)
+            | Mark::Tick(_)
             | Mark::Disc(_)
             | Mark::Circle(_)
             | Mark::Triangle(_) => 12.0,
@@ -49,11 +52,22 @@ impl Mark {
 const MARK_GAP: f64 = 7.0;
 const ENTRY_GAP: f64 = 24.0;
 
+/// Between the lines of one legend entry.
+const ENTRY_LINE: f64 = 17.0;
+
+/// The most lines of a subtitle on a page narrower than the default one.
+const SUBTITLE_LINES: usize = 3;
+/// Words of every clause that states what a figure leaves out.
+pub(super) const NOT_SHOWN: &str = "not shown";
+
 /// Least distance of the first line from the upper edge, and room below the last one.
 const FIRST: f64 = 20.0;
 const BELOW: f64 = 24.0;
 
 /// What stands above a figure: a title, the parts of a subtitle, and a legend, each wrapped where the page ends.
+///
+/// A page narrower than the default one has [three](SUBTITLE_LINES) lines of subtitle at most: later clauses that do
+/// not fit are dropped, except those that state what the figure leaves out. The specification of a chart has all.
 #[derive(Clone, Debug, Default)]
 pub struct Head {
     title: String,
@@ -65,7 +79,7 @@ pub struct Head {
 struct Laid {
     title: Vec<(f64, String)>,
     subtitle: Vec<(f64, String)>,
-    legend: Vec<(f64, f64, Mark, String)>,
+    legend: Vec<(f64, f64, Mark, Vec<String>)>,
     /// Where the figure below may begin.
     bottom: f64,
 }
@@ -98,7 +112,12 @@ impl Head {
             y += 4.0;
         }
         if titles {
-            for line in wrapped(&self.subtitle, Text::of_size(SUBTITLE), room)? {
+            let look = Text::of_size(SUBTITLE);
+            let lines = match width < PAGE.0 {
+                true => fitted(&self.subtitle, look, room)?,
+                false => wrapped(&self.subtitle, look, room)?,
+            };
+            for line in lines {
                 y = if y == 0.0 { FIRST } else { y + 22.0 };
                 subtitle.push((y, line));
             }
@@ -108,13 +127,19 @@ impl Head {
             let (mut x, look) = (MARGIN, Text::of_size(TICK));
             for (mark, label) in &self.legend {
                 let before = mark.width() + MARK_GAP;
-                let label = shortened(label, look, room - before)?;
-                let needed = before + look.width(&label)?;
-                if x > MARGIN && x + needed > width - MARGIN {
+                let lines = broken(label, look, room - before)?;
+                let mut needed: f64 = 0.0;
+                for line in &lines {
+                    needed = needed.max(before + look.width(line)?);
+                }
+                if x > MARGIN && (lines.len() > 1 || x + needed > width - MARGIN) {
                     (x, y) = (MARGIN, y + 21.0);
                 }
-                legend.push((x, y, *mark, label));
-                x += needed + ENTRY_GAP;
+                let more = lines.len().saturating_sub(1);
+                legend.push((x, y, *mark, lines));
+                // Nothing stands beside an entry of several lines.
+                x += if more > 0 { width } else { needed + ENTRY_GAP };
+                y += ENTRY_LINE * more as f64;
             }
         }
         let bottom = if y == 0.0 { FIRST } else { y + BELOW };
@@ -130,10 +155,12 @@ impl Head {
         for (y, line) in &laid.subtitle {
             canvas.text(line, (MARGIN, *y), Text::of_size(SUBTITLE).colour(MUTED))?;
         }
-        for (x, y, mark, label) in &laid.legend {
+        for (x, y, mark, lines) in &laid.legend {
             draw_mark(canvas, *mark, *x, *y)?;
-            let at = (x + mark.width() + MARK_GAP, *y);
-            canvas.text(label, at, Text::of_size(TICK).colour(INK))?;
+            for (line, text) in lines.iter().enumerate() {
+                let at = (x + mark.width() + MARK_GAP, y + ENTRY_LINE * line as f64);
+                canvas.text(text, at, Text::of_size(TICK).colour(INK))?;
+            }
         }
         Ok(laid.bottom)
     }
@@ -168,6 +195,9 @@ fn draw_mark<DB: DrawingBackend>(
             canvas.disc((middle, y), 2.0, WHITE)
         }
         Mark::Triangle(colour) => canvas.polygon(&triangle((middle, y), 5.0, (0.0, -1.0)), colour),
+        Mark::Tick(colour) => {
+            canvas.rectangle((middle - 1.0, y - 6.0), (middle + 1.0, y + 6.0), colour)
+        }
         Mark::Number(colour) => {
             let look = Text::of_size(TICK).bold().align(Align::Centre);
             canvas.text("3", (middle, y), look.colour(colour))
@@ -200,21 +230,71 @@ fn wrapped(parts: &[String], look: Text, room: f64) -> Result<Vec<String>, PlotE
     Ok(lines)
 }
 
-/// A text in lines of a width, broken at blanks; a word that is wider is cut in its middle.
+/// Those of the parts that [`SUBTITLE_LINES`] lines of a width have room for, as [`wrapped`] lays them out: the first
+/// one, those that state what is not shown, and of the others the earlier ones.
+fn fitted(parts: &[String], look: Text, room: f64) -> Result<Vec<String>, PlotError> {
+    let mut kept: Vec<bool> = parts.iter().map(|part| part.contains(NOT_SHOWN)).collect();
+    let lines = |kept: &[bool]| {
+        let parts = parts.iter().zip(kept).filter(|(_, kept)| **kept);
+        wrapped(&parts.map(|(part, _)| part.clone()).collect::<Vec<_>>(), look, room)
+    };
+    for place in 0..parts.len() {
+        if !std::mem::replace(&mut kept[place], true) {
+            kept[place] = place == 0 || lines(&kept)?.len() <= SUBTITLE_LINES;
+        }
+    }
+    lines(&kept)
+}
+
+/// Where a word that is wider than a line is broken: before a bracket and after a comma, or else after a hyphen, an
+/// underscore, an equals sign or a slash.
+fn pieces(word: &str, look: Text, room: f64) -> Result<Vec<String>, PlotError> {
+    let cut = |word: &str, is_end: &dyn Fn(char, Option<char>) -> bool| {
+        let mut pieces = vec![String::new()];
+        let mut chars = word.chars().peekable();
+        while let Some(c) = chars.next() {
+            if let Some(piece) = pieces.last_mut() {
+                piece.push(c);
+            }
+            if chars.peek().is_some() && is_end(c, chars.peek().copied()) {
+                pieces.push(String::new());
+            }
+        }
+        pieces
+    };
+    let brackets = |c: char, next: Option<char>| c == ',' || matches!(next, Some('[' | '('));
+    let hyphens = |c: char, _: Option<char>| matches!(c, '-' | '_' | '=' | '/');
+    let mut all = Vec::new();
+    if look.width(word)? <= room {
+        return Ok(vec![word.to_string()]);
+    }
+    for piece in cut(word, &brackets) {
+        match look.width(&piece)? <= room {
+            true => all.push(piece),
+            false => all.extend(cut(&piece, &hyphens)),
+        }
+    }
+    Ok(all)
+}
+
+/// A text in lines of a width, broken at blanks; a word that is wider is broken at its [`pieces`], and what is wider
+/// even so is cut in its middle.
 pub(super) fn broken(text: &str, look: Text, room: f64) -> Result<Vec<String>, PlotError> {
     if look.width(text)? <= room {
         return Ok(vec![text.to_string()]);
     }
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
-        if let Some(line) = lines.last_mut() {
-            let joined = format!("{line} {word}");
-            if look.width(&joined)? <= room {
-                *line = joined;
-                continue;
+        for (place, piece) in pieces(word, look, room)?.into_iter().enumerate() {
+            if let Some(line) = lines.last_mut() {
+                let joined = format!("{line}{}{piece}", if place == 0 { " " } else { "" });
+                if look.width(&joined)? <= room {
+                    *line = joined;
+                    continue;
+                }
             }
+            lines.push(shortened(&piece, look, room)?);
         }
-        lines.push(shortened(word, look, room)?);
     }
     Ok(lines)
 }
@@ -270,12 +350,47 @@ mod tests {
         laid.title.iter().for_each(|(_, line)| within(MARGIN, line, Text::of_size(TITLE).bold()));
         laid.subtitle.iter().for_each(|(_, line)| within(MARGIN, line, Text::of_size(SUBTITLE)));
         let label = |x: f64, mark: Mark| x + mark.width() + MARK_GAP;
-        for (x, _, mark, line) in &laid.legend {
-            within(label(*x, *mark), line, Text::of_size(TICK));
+        for (x, _, mark, lines) in &laid.legend {
+            lines.iter().for_each(|line| within(label(*x, *mark), line, Text::of_size(TICK)));
         }
         let without = head.laid(406.0, false).expect("the font");
         assert!(without.title.is_empty() && without.subtitle.is_empty());
         assert_eq!(without.legend.len(), 2);
         assert!(without.bottom < laid.bottom);
+    }
+
+    #[test]
+    fn a_legend_entry_wider_than_the_page_is_broken_not_cut() {
+        register().expect("the font");
+        let name = "easy: 12 strategies with the schedule of shuffled-row-major-best-fit[order=scan,ties=first,guard=place] (mean 4)";
+        let head = Head::new("", &[]).legend([(Mark::Box(INK), name.to_string())]);
+        let laid = head.laid(406.0, true).expect("the font");
+        let lines = &laid.legend[0].3;
+        assert!(lines.len() > 1 && !lines.iter().any(|line| line.contains('…')), "{lines:?}");
+        let joined: String = lines.concat();
+        assert_eq!(joined.replace(' ', ""), name.replace(' ', ""));
+        let below =
+            head.legend([(Mark::Box(INK), name.to_string()), (Mark::Box(INK), "b".to_string())]);
+        let laid = below.laid(406.0, true).expect("the font");
+        assert!(laid.legend[1].1 >= laid.legend[0].1 + 17.0 * (lines.len() - 1) as f64 + 21.0);
+    }
+
+    #[test]
+    fn a_column_has_three_lines_of_subtitle() {
+        register().expect("the font");
+        let clause = |i: usize| format!("clause {i} of a subtitle that is rather long");
+        let mut parts: Vec<String> = (0..8).map(clause).collect();
+        parts.push("5 more strategies are not shown".to_string());
+        let head = Head::new("", &parts);
+        let lines = |width: f64| {
+            let laid = head.laid(width, true).expect("the font");
+            laid.subtitle.into_iter().map(|(_, line)| line).collect::<Vec<_>>()
+        };
+        let column = lines(406.0);
+        assert_eq!(column.len(), SUBTITLE_LINES, "{column:?}");
+        assert!(column[0].contains("clause 0") && column[1].contains("clause 1"), "{column:?}");
+        assert!(column[2].contains("5 more strategies"), "{column:?}");
+        let usual = lines(PAGE.0).join(" ");
+        assert!(parts.iter().all(|part| usual.contains(part.as_str())), "{usual}");
     }
 }

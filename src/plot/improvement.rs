@@ -3,7 +3,7 @@ use plotters::prelude::DrawingBackend;
 use super::chart::{Chart, Encoding, Holds, Layer, Mark as Shown, View};
 use super::header::{Head, Mark};
 use super::number::grouped;
-use super::panel::{Panel, RIGHT_ROOM};
+use super::panel::{Panel, right_room};
 use super::scale::Scale;
 use super::style::{AXIS_LINE, BLUE, Colour, INK, MUTED, VERMILION, WHITE};
 use super::{Canvas, Figure, PlotError, Table};
@@ -162,7 +162,8 @@ impl Figure for Improvement {
         let last = xs.last().copied().unwrap_or(1.0);
         let titles = [self.across().1, Y_TITLE];
         let panel = Panel::of_page(canvas, top, [x, y], titles)?;
-        let panel = Panel { right: canvas.width() - RIGHT_ROOM, ..panel };
+        let room = right_room(JOBS, jobs, panel.bottom - panel.top)?;
+        let panel = Panel { right: canvas.width() - room, ..panel };
         let gap = xs.windows(2).map(|pair| pair[1] - pair[0]).fold(last.max(1.0), f64::min);
         let half = ((panel.at_x(gap) - panel.at_x(0.0)) * 0.35).clamp(0.8, 9.0);
 

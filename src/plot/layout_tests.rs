@@ -130,6 +130,23 @@ fn bars_have_room_for_their_text() {
                 ..Comparison::default()
             },
         );
+        // As `contend` draws them.
+        let marks = |i: usize| {
+            let marks = Marks { trimmed_mean: 1.0 + 0.2 * i as f64, p95: 1.5 + 0.7 * i as f64 };
+            vec![Some(marks), None]
+        };
+        let rows = names(count).into_iter().enumerate();
+        each(
+            "contention",
+            &Comparison {
+                subtitle: subtitle(),
+                measures: ["Stretch", "Distance (hops)"].map(str::to_string).to_vec(),
+                strategies: rows.map(|(i, name)| (name, vec![Some(1.0), Some(i as f64)])).collect(),
+                begins: vec![1.0, 0.0],
+                marks: (0..count).map(marks).collect(),
+                intervals: vec![vec![Some([0.9, 1.3]), None]; count],
+            },
+        );
         let ties = TieMetrics { tied_decisions: 3, tied_percent: 99.5, mean_tied: 12.5 };
         let row = |label: String| TieRow { label, scheduler: "fcfs".to_string(), ties };
         let rows = names(count).into_iter().map(row).collect();
@@ -177,7 +194,11 @@ fn lines_have_room_for_their_text() {
     }
     let spread = Spread::of((0..500).map(|i| f64::from(i * i)));
     for count in [1, 7, 12] {
-        let named = names(count).into_iter().map(|name| (name, &spread)).collect();
+        let curve = |name: String| {
+            let strategies = vec![name.clone()];
+            SpreadCurve { name, strategies, spread: &spread }
+        };
+        let named = names(count).into_iter().map(curve).collect();
         let words = Words { zero: true, ..STRETCHES };
         each("spreads", &spreads(words, subtitle(), named, 12).expect("a spread"));
     }
@@ -186,6 +207,7 @@ fn lines_have_room_for_their_text() {
         "load",
         &Load {
             subtitle: subtitle(),
+            strategy: "shuffled-row-major-best-fit, as under all 48 strategies".to_string(),
             of: Of::Processors,
             spans: (0..90).map(span).collect(),
             days: 1.0,

@@ -78,7 +78,11 @@ impl Lines {
 
     /// The y axis. Of percent it goes from 0 to 100, if no value is beyond.
     fn y_scale(&self, values: &[f64]) -> Scale {
-        let scale = covering(values.iter().copied(), self.log_y, 7, true);
+        // Where no value is negative, neither is the axis: an interval of a mean may reach below.
+        let lines = || self.lines.iter().flat_map(|line| self.points(line));
+        let floor = if lines().all(|at| at.y >= 0.0) { 0.0 } else { f64::NEG_INFINITY };
+        let values: Vec<f64> = values.iter().map(|value| value.max(floor)).collect();
+        let scale = covering(values.into_iter(), self.log_y, 7, true);
         let inside = |values: &[Point]| values.iter().all(|at| (0.0..=100.0).contains(&at.y));
         let is_share = self.y_title.ends_with("(%)") && !self.log_y;
         let shown = |line: &Line| self.points(line).collect::<Vec<_>>();
@@ -109,6 +113,12 @@ fn covering(values: impl Iterator<Item = f64>, log: bool, steps: usize, round: b
     }
 }
 
+/// How much wider each line is than the one drawn over it, and all at most.
+const WIDER: f64 = 0.8;
+const WIDEST: f64 = 3.2;
+/// Distance of the points of two lines at one x that have error bars, which would lie over each other.
+const ASIDE: f64 = 7.0;
+
 /// Most points of a line with dots on them: on more they would only make it fat.
 const DOTTED: usize = 60;
 
@@ -123,6 +133,29 @@ fn ringed(i: usize) -> bool {
 }
 
 impl Lines {
+    /// How far points of lines with error bars are moved aside from those of the line before; 0 if not two of them have
+    /// any. At most a third of the least distance of two x is used up by all lines.
+    fn step(&self, panel: &Panel, count: usize) -> f64 {
+        if !self.has_bars_to_part() {
+            return 0.0;
+        }
+        let mut xs: Vec<f64> = self
+            .lines
+            .iter()
+            .flat_map(|line| self.points(line))
+            .map(|at| panel.at_x(at.x))
+            .collect();
+        xs.sort_by(f64::total_cmp);
+        let gaps = xs.windows(2).map(|pair| pair[1] - pair[0]).filter(|gap| *gap > 0.5);
+        (gaps.fold(f64::INFINITY, f64::min) / (3.0 * count as f64)).min(ASIDE)
+    }
+
+    /// Whether several lines have error bars.
+    fn has_bars_to_part(&self) -> bool {
+        let has_bars = |line: &&Line| self.points(line).any(|point| point.error.is_some());
+        self.lines.iter().filter(has_bars).count() > 1
+    }
+
     /// Lines that lie on each other, by the first of them; those that have no point.
     fn legend(&self) -> (Vec<Vec<usize>>, Vec<&str>) {
         let (mut seen, mut empty): (Vec<Vec<usize>>, Vec<&str>) = (Vec::new(), Vec::new());
@@ -151,17 +184,24 @@ impl Lines {
         panel.grid_y(canvas)?;
         panel.axis_left(canvas, &self.y_title)?;
         // Of lines that lie on each other the first, whose colour is in the legend.
-        let seen = self.legend().0.into_iter().map(|alike| (alike[0], &self.lines[alike[0]]));
-        for (i, line) in seen {
-            let at: Vec<_> = self.points(line).map(|point| panel.at(point.x, point.y)).collect();
+        let seen = self.legend().0;
+        let (count, step) = (seen.len(), self.step(panel, seen.len()));
+        for (place, alike) in seen.into_iter().enumerate() {
+            let (i, line) = (alike[0], &self.lines[alike[0]]);
+            let aside = step * (place as f64 - (count - 1) as f64 / 2.0);
+            let moved = |point: Point| (panel.at_x(point.x) + aside, panel.at_y(point.y));
+            let at: Vec<_> = self.points(line).map(moved).collect();
+            // An earlier line is seen on both sides of a later one that lies on it.
+            let over = if self.plain { 0.0 } else { (count - 1 - place) as f64 };
+            let width = DATA_LINE + (WIDER * over).min(WIDEST);
             match ringed(i) && self.plain {
                 true => at
                     .windows(2)
                     .try_for_each(|pair| canvas.dashes(pair[0], pair[1], DATA_LINE, colour(i)))?,
-                false => canvas.line(&at, DATA_LINE, colour(i))?,
+                false => canvas.line(&at, width, colour(i))?,
             }
             for point in self.points(line) {
-                error_bar(canvas, panel, point, colour(i))?;
+                error_bar(canvas, panel, (point, aside), colour(i))?;
             }
             if at.len() <= DOTTED && !self.plain {
                 for &centre in &at {
@@ -199,6 +239,9 @@ impl Figure for Lines {
         let mut subtitle = self.subtitle.clone();
         if !empty.is_empty() {
             subtitle.push(format!("no value: {}", empty.join(", ")));
+        }
+        if self.has_bars_to_part() {
+            subtitle.push("points of one x stand side by side".to_string());
         }
         Head::new(&self.title, &subtitle).legend(seen.into_iter().map(entry))
     }
@@ -259,17 +302,61 @@ impl Figure for Lines {
 fn error_bar<DB: DrawingBackend>(
     canvas: &Canvas<DB>,
     panel: &Panel,
-    point: Point,
+    (point, aside): (Point, f64),
     colour: Colour,
 ) -> Result<(), PlotError> {
-    const CAP: f64 = 5.0;
+    const CAP: f64 = 3.0;
     let Some((low, high)) = point.error else { return Ok(()) };
     // A lower end that a logarithmic axis cannot show goes down to the axis.
     let ends = [low, high].map(|end| panel.at_y(end).clamp(panel.top, panel.bottom));
-    let x = panel.at_x(point.x);
+    let x = panel.at_x(point.x) + aside;
     canvas.line(&[(x, ends[0]), (x, ends[1])], AXIS_LINE, colour)?;
     for y in ends {
         canvas.line(&[(x - CAP, y), (x + CAP, y)], AXIS_LINE, colour)?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plot::save::svg;
+    use crate::plot::style::register;
+
+    fn of(error: (f64, f64), ys: [f64; 2]) -> Lines {
+        let point = |x: f64, y: f64| Point { error: Some(error), ..Point::new(x, y) };
+        let line = |(name, y): (&str, f64)| Line {
+            name: name.to_string(),
+            points: vec![point(1.0, y), point(2.0, y)],
+        };
+        let lines = [("a", ys[0]), ("b", ys[1])].map(line).to_vec();
+        Lines { y_title: "Mean turnaround (s)".to_string(), lines, ..Lines::default() }
+    }
+
+    #[test]
+    fn an_interval_makes_no_axis_of_negative_times() {
+        assert_eq!(of((-8.0, 12.0), [2.0, 3.0]).scales()[1].range().0, 0.0);
+        assert!(of((-8.0, 12.0), [2.0, -3.0]).scales()[1].range().0 <= -8.0);
+    }
+
+    #[test]
+    fn error_bars_of_one_x_stand_beside_each_other() {
+        register().expect("the font");
+        let drawn = svg(&of((1.0, 9.0), [4.0, 5.0])).expect("drawn");
+        // The upright lines of both colours: a bar each at two x.
+        let mut xs: Vec<String> = Vec::new();
+        for tag in drawn.split("<polyline").skip(1).filter_map(|rest| rest.split('>').next()) {
+            let points = tag.split("points=\"").nth(1).and_then(|rest| rest.split('"').next());
+            let points: Vec<&str> = points.expect("points").split_whitespace().collect();
+            let coloured = ["#0072B2", "#D55E00"].iter().any(|one| tag.contains(one));
+            let x = |point: &str| point.split(',').next().map(str::to_string);
+            if coloured && points.len() == 2 && x(points[0]) == x(points[1]) {
+                xs.extend(x(points[0]));
+            }
+        }
+        let all = xs.len();
+        xs.sort();
+        xs.dedup();
+        assert!(all >= 4 && xs.len() == all, "{xs:?} of {all}");
+    }
 }

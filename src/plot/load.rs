@@ -14,6 +14,8 @@ use crate::metrics::Series;
 pub struct Load {
     /// Trace, machine, scheduler.
     pub subtitle: Vec<String>,
+    /// The strategy, which is in the legend: pages without titles have it, too.
+    pub strategy: String,
     /// What the upper panel shows, in percent.
     pub of: Of,
     /// Means over equal spans of time, in order.
@@ -82,6 +84,7 @@ impl Load {
     /// to 1.
     pub fn new(
         subtitle: Vec<String>,
+        strategy: String,
         series: &Series,
         processors: usize,
         utilization: f64,
@@ -95,13 +98,26 @@ impl Load {
             waiting,
         };
         let spans = buckets.iter().map(span).collect();
-        Self { subtitle, of: Of::Processors, spans, days, utilization: 100.0 * utilization }
+        Self {
+            subtitle,
+            strategy,
+            of: Of::Processors,
+            spans,
+            days,
+            utilization: 100.0 * utilization,
+        }
     }
 
     /// The same where jobs share the processors of a cluster: a job holds its slots all the time, and
     /// computes in none that is known. `held` is the mean share of all `slots`.
-    pub fn of_slots(subtitle: Vec<String>, series: &Series, slots: usize, held: f64) -> Self {
-        Self { of: Of::Slots, ..Self::new(subtitle, series, slots, held) }
+    pub fn of_slots(
+        subtitle: Vec<String>,
+        strategy: String,
+        series: &Series,
+        slots: usize,
+        held: f64,
+    ) -> Self {
+        Self { of: Of::Slots, ..Self::new(subtitle, strategy, series, slots, held) }
     }
 
     /// Axes of time, of the upper panel, of the lower one.
@@ -113,6 +129,14 @@ impl Load {
             Scale::round(0.0, 100.0, 4),
             Scale::round(0.0, longest.max(1.0), 4),
         ]
+    }
+
+    /// What the upper panel shows, of which strategy.
+    fn shown(&self) -> String {
+        match self.strategy.is_empty() {
+            true => self.of.words().to_string(),
+            false => format!("{} under {}", self.of.words(), self.strategy),
+        }
     }
 
     fn words(&self) -> Vec<String> {
@@ -148,7 +172,7 @@ impl Figure for Load {
     fn head(&self) -> Head {
         let mean = format!("mean {} {:.1} %", self.of.words(), self.utilization);
         let legend = [
-            (Mark::Box(BLUE), self.of.words().to_string()),
+            (Mark::Box(BLUE), self.shown()),
             (Mark::Dashes(INK), mean),
             (Mark::Box(VERMILION), "waiting jobs".to_string()),
         ];
@@ -213,7 +237,7 @@ impl Figure for Load {
         ];
         Some(Chart {
             title: TITLE.to_string(),
-            subtitle: self.words(),
+            subtitle: self.words().into_iter().chain([self.shown()]).collect(),
             views: panels.map(view).into(),
             ..Chart::default()
         })

@@ -42,6 +42,24 @@ pub fn policy(key: &RunKey) -> Option<String> {
     (key.policy != Policy::DEFAULT).then(|| key.policy.clone())
 }
 
+/// The most values of which a file name has each.
+const JOINED: usize = 3;
+
+/// The different ones of some values as part of a file name, in order of appearance: `8x8+12x12`, or `5-machines` if
+/// there are more than three.
+pub fn joined(values: impl IntoIterator<Item = String>, what: &str) -> String {
+    let mut different: Vec<String> = Vec::new();
+    for value in values {
+        if !different.contains(&value) {
+            different.push(value);
+        }
+    }
+    match different.len() {
+        ..=JOINED => different.join("+"),
+        count => format!("{count}-{what}"),
+    }
+}
+
 /// File names of a gallery, none given twice.
 #[derive(Default)]
 pub struct Stems {
@@ -75,6 +93,10 @@ mod tests {
         let mut stems = Stems::default();
         assert_eq!(stems.give(&["load", "a:b"]), "load--a-b");
         assert_eq!(stems.give(&["load", "a/b"]), "load--a-b--2");
+        let values =
+            |count: usize| (0..2 * count).map(|i| format!("{}x1", i / 2)).collect::<Vec<_>>();
+        assert_eq!(slug(&joined(values(2), "machines")), "0x1-1x1");
+        assert_eq!(joined(values(4), "machines"), "4-machines");
     }
 
     #[test]

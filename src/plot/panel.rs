@@ -25,6 +25,10 @@ pub struct Panel {
 /// Distance of tick labels from their axis, and length of the ticks.
 const GAP: f64 = 8.0;
 const TICK_LENGTH: f64 = 4.0;
+/// Fewest ticks of an axis, if their labels have room.
+const FEWEST_TICKS: usize = 3;
+/// The most steps of an axis on which so few ticks are sought.
+const DENSEST: usize = 16;
 /// Least room between labels side by side.
 const LABEL_GAP: f64 = 12.0;
 /// Between lines of an axis title.
@@ -35,7 +39,6 @@ const BEYOND: f64 = 16.0;
 const Y_STEP: f64 = 17.0;
 /// Room for an axis: from the panel's edge to the page's, with a title of one line.
 pub const LEFT_ROOM: f64 = 92.0;
-pub const RIGHT_ROOM: f64 = 92.0;
 pub const BOTTOM_ROOM: f64 = 66.0;
 /// Right of a panel without an axis there: half of the last tick label.
 pub const END_ROOM: f64 = 40.0;
@@ -76,14 +79,46 @@ impl Panel {
     /// Ticks of the x axis: as many as have room for their labels.
     fn x_ticks(&self) -> Result<Vec<Tick>, PlotError> {
         let most = ((self.right - self.left) / 70.0).max(2.0) as usize;
+        let mut fitting = None;
         for steps in (2..=most).rev() {
             let ticks = self.x.ticks(steps);
             if !self.crowded(&ticks)? {
-                return Ok(ticks);
+                fitting = Some(ticks);
+                break;
             }
         }
-        // A scale with steps of its own, or labels that are too long for two.
-        self.thinned(&self.x.ticks(2))
+        let ticks = match fitting {
+            Some(ticks) => ticks,
+            // A scale with steps of its own, or labels that are too long for two.
+            None => self.thinned(&self.x.ticks(2))?,
+        };
+        for steps in most + 1..=DENSEST {
+            if ticks.len() >= FEWEST_TICKS {
+                break;
+            }
+            let denser = self.x.ticks(steps);
+            if denser.len() >= FEWEST_TICKS && !self.crowded(&denser)? {
+                return Ok(denser);
+            }
+        }
+        if ticks.len() < FEWEST_TICKS && self.x.is_log_from_zero() {
+            let decades = self.thinned(&self.x.ticks(DENSEST / 2))?;
+            return Ok(if decades.len() > ticks.len() { decades } else { ticks });
+        }
+        if ticks.len() < FEWEST_TICKS && self.x.is_log() {
+            // Ticks of such an axis are uneven anyway: those that have room.
+            let mut some: Vec<Tick> = Vec::new();
+            for tick in self.x.ticks(DENSEST) {
+                some.push(tick);
+                if self.crowded(&some)? {
+                    some.pop();
+                }
+            }
+            if some.len() > ticks.len() {
+                return Ok(some);
+            }
+        }
+        Ok(ticks)
     }
 
     /// Whether labels of ticks of the x axis meet.
@@ -252,9 +287,10 @@ impl Panel {
             canvas.text(&tick.label, (self.right + GAP, y), look)?;
         }
         let look = Text::of_size(LABEL).align(Align::Centre).colour(MUTED).upwards();
+        let ticks = widest(&self.y_ticks(scale))?;
         let lines = broken(title, look, self.bottom - self.top + 2.0 * BEYOND)?;
-        for (line, text) in lines.iter().rev().enumerate() {
-            let x = self.right + RIGHT_ROOM - 18.0 - line as f64 * TITLE_LINE;
+        for (line, text) in lines.iter().enumerate() {
+            let x = self.right + GAP + ticks + 16.0 + line as f64 * TITLE_LINE;
             canvas.text(text, (x, (self.top + self.bottom) / 2.0), look)?;
         }
         Ok(())
@@ -265,12 +301,18 @@ impl Panel {
 const EDGE: f64 = 16.0;
 
 fn y_ticks(scale: Scale, height: f64) -> Vec<Tick> {
-    let ticks = scale.ticks((height / 52.0).max(2.0) as usize);
+    let about = (height / 52.0).max(2.0) as usize;
+    let mut ticks = scale.ticks(about);
     // Scales with steps of their own, on a low panel.
     let near = |ticks: &[Tick]| {
         let apart = |pair: &[Tick]| scale.share(pair[1].value) - scale.share(pair[0].value);
         ticks.windows(2).any(|pair| apart(pair) * height < Y_STEP)
     };
+    if ticks.len() < FEWEST_TICKS {
+        let denser = (about + 1..=DENSEST).map(|steps| scale.ticks(steps));
+        let mut enough = denser.filter(|some| some.len() >= FEWEST_TICKS && !near(some));
+        ticks = enough.next().unwrap_or(ticks);
+    }
     let every = |every: usize| ticks.iter().step_by(every).cloned().collect::<Vec<_>>();
     (1..ticks.len().max(2)).map(every).find(|some| !near(some)).unwrap_or_default()
 }
@@ -278,6 +320,11 @@ fn y_ticks(scale: Scale, height: f64) -> Vec<Tick> {
 fn widest(ticks: &[Tick]) -> Result<f64, PlotError> {
     let look = Text::of_size(TICK);
     ticks.iter().try_fold(0.0_f64, |widest, tick| Ok(widest.max(look.width(&tick.label)?)))
+}
+
+/// Room on the right of a panel of a height whose second y axis has this scale and this title.
+pub fn right_room(title: &str, scale: Scale, height: f64) -> Result<f64, PlotError> {
+    left_room(title, &[scale], height)
 }
 
 /// Room on the left of panels of a height whose y axes have these scales and this title.
@@ -298,4 +345,32 @@ pub fn bottom_room(title: &str, width: f64) -> Result<f64, PlotError> {
     let room = 2.0 * (middle.min(width - middle) - EDGE);
     let lines = broken(title, Text::of_size(LABEL), room)?.len();
     Ok(BOTTOM_ROOM + lines.saturating_sub(1) as f64 * TITLE_LINE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Axes of a column have three labels wherever these have room.
+    #[test]
+    fn narrow_axes_have_three_ticks() {
+        crate::plot::style::register().expect("the font");
+        let of = |x: Scale, width: f64| {
+            let y = Scale::linear(0.0, 1.0);
+            let panel = Panel { left: 0.0, top: 0.0, right: width, bottom: 50.0, x, y };
+            let ticks = panel.x_ticks().expect("the font");
+            assert!(!panel.crowded(&ticks).expect("the font"));
+            ticks.len()
+        };
+        for (scale, width) in [
+            (Scale::log(0.97, 4.6), 100.0),
+            (Scale::log(0.97, 2.1), 110.0),
+            (Scale::linear(0.0, 80.0), 130.0),
+            (Scale::linear(0.0, 8.0), 90.0),
+            (Scale::log_from_zero(60_000.0), 230.0),
+        ] {
+            assert!(of(scale, width) >= FEWEST_TICKS, "{scale:?} on {width}");
+        }
+        assert!(y_ticks(Scale::linear(0.0, 12.0), 60.0).len() >= FEWEST_TICKS);
+    }
 }

@@ -2,7 +2,7 @@
 
 use plotters::prelude::DrawingBackend;
 
-use super::header::shortened;
+use super::header::broken;
 use super::panel::{BOTTOM_ROOM, Panel};
 use super::scale::Scale;
 use super::style::{AXIS_LINE, Colour, INK, MARGIN, TICK, WHITE};
@@ -17,32 +17,46 @@ const GAP_OF_PANELS: f64 = 14.0;
 const GAP_OF_BANDS: f64 = 14.0;
 /// Least width of a panel with its values.
 const LEAST_PANEL: f64 = 140.0;
-/// Least height of a row.
+/// Least height of a row, and of a line of its label.
 const LEAST_ROW: f64 = 17.5;
+const LABEL_LINE: f64 = 15.5;
 
 /// Panels with one row per thing, as many side by side as the page has room for.
 #[derive(Clone, Debug)]
 pub struct Rows {
-    labels: Vec<String>,
+    /// Of each row, line by line.
+    labels: Vec<Vec<String>>,
     left: f64,
     across: usize,
     panels: usize,
+    /// Room above each panel.
+    above: f64,
 }
 
 impl Rows {
     /// The layout of so many panels on a page.
     pub fn of(labels: &[String], panels: usize, width: f64) -> Result<Self, PlotError> {
         let (look, most) = (Text::of_size(TICK), width * LABEL_SHARE);
-        let labels: Vec<String> =
-            labels.iter().map(|label| shortened(label, look, most)).collect::<Result<_, _>>()?;
+        let labels: Vec<Vec<String>> =
+            labels.iter().map(|label| broken(label, look, most)).collect::<Result<_, _>>()?;
         let mut widest: f64 = 0.0;
-        for label in &labels {
-            widest = widest.max(look.width(label)?);
+        for line in labels.iter().flatten() {
+            widest = widest.max(look.width(line)?);
         }
         let left = MARGIN + widest + 10.0;
         let room = width - MARGIN / 2.0 - left + GAP_OF_PANELS;
         let across = ((room / (LEAST_PANEL + GAP_OF_PANELS)) as usize).clamp(1, panels.max(1));
-        Ok(Self { labels, left, across, panels: panels.max(1) })
+        Ok(Self { labels, left, across, panels: panels.max(1), above: 0.0 })
+    }
+
+    /// The same with so much room above each panel.
+    pub fn above(self, above: f64) -> Self {
+        Self { above, ..self }
+    }
+
+    fn least_row(&self) -> f64 {
+        let lines = self.labels.iter().map(Vec::len).max().unwrap_or(1);
+        LEAST_ROW.max(LABEL_LINE * lines as f64 + 4.0)
     }
 
     fn bands(&self) -> usize {
@@ -51,17 +65,17 @@ impl Rows {
 
     /// The least height of all panels.
     pub fn least_height(&self) -> f64 {
-        self.height(LEAST_ROW)
+        self.height(self.least_row())
     }
 
     /// The height of a page with rows of the usual height.
     pub fn usual_height(&self) -> f64 {
-        let row = if self.labels.len() <= 12 { 34.0 } else { 24.0 };
-        (180.0 + self.height(row)).clamp(300.0, 20_000.0)
+        let row: f64 = if self.labels.len() <= 12 { 34.0 } else { 24.0 };
+        (180.0 + self.height(row.max(self.least_row()))).clamp(300.0, 20_000.0)
     }
 
     fn height(&self, row: f64) -> f64 {
-        let band = row * self.labels.len() as f64 + BOTTOM_ROOM;
+        let band = self.above + row * self.labels.len() as f64 + BOTTOM_ROOM;
         let bands = self.bands() as f64;
         bands * band + (bands - 1.0) * GAP_OF_BANDS
     }
@@ -77,13 +91,18 @@ impl Rows {
         let bands = self.bands() as f64;
         let each = (canvas.height() - top + GAP_OF_BANDS) / bands;
         let (column, row) = (panel % self.across, panel / self.across);
-        let top = top + row as f64 * each;
-        let bottom = top + each - GAP_OF_BANDS - BOTTOM_ROOM;
+        let begin = top + row as f64 * each;
+        let (top, bottom) = (begin + self.above, begin + each - GAP_OF_BANDS - BOTTOM_ROOM);
         let band = Band { top, bottom, count: self.labels.len() };
         if column == 0 {
             let look = Text::of_size(TICK).align(Align::Right);
-            for (row, label) in self.labels.iter().enumerate() {
-                canvas.text(label, (self.left - 10.0, band.middle(row)), look)?;
+            for (row, lines) in self.labels.iter().enumerate() {
+                let first =
+                    band.middle(row) - LABEL_LINE * lines.len().saturating_sub(1) as f64 / 2.0;
+                for (line, text) in lines.iter().enumerate() {
+                    let y = first + LABEL_LINE * line as f64;
+                    canvas.text(text, (self.left - 10.0, y), look)?;
+                }
             }
         }
         let gaps = GAP_OF_PANELS * (self.across - 1) as f64;
@@ -183,8 +202,14 @@ impl Band {
         title: &str,
     ) -> Result<(), PlotError> {
         canvas.line(&[(panel.left, panel.top), (panel.left, panel.bottom)], AXIS_LINE, INK)?;
+        let title = &named(title, panel.x);
         panel.axis_bottom_within(canvas, title, panel.right - panel.left + VALUE_ROOM + 8.0)
     }
+}
+
+/// The title of an axis, which says where it is logarithmic: the panel beside it may not be.
+pub fn named(title: &str, scale: Scale) -> String {
+    if scale.is_log() { format!("{title}, log scale") } else { title.to_string() }
 }
 
 /// The largest value over the smallest from which an axis is logarithmic.

@@ -38,6 +38,9 @@ impl Scale {
     /// From a round number below `min` to a round number above `max`, with about so many
     /// steps between; these are its ticks.
     pub fn round(min: f64, max: f64, steps: usize) -> Self {
+        // Neither the room nor the span of the largest numbers is a number.
+        const LARGEST: f64 = f64::MAX / 16.0;
+        let [min, max] = [min, max].map(|end| end.clamp(-LARGEST, LARGEST));
         // One value alone still gets room on both sides.
         let room = if max > min { 0.0 } else { (min.abs() * 0.1).max(0.5) };
         let (min, max) = (min - room, max + room);
@@ -138,12 +141,20 @@ impl Scale {
             true => grouped(v, (-v.log10().floor()).max(0.0) as usize),
             false => power(v, 0),
         };
-        (first..=last)
+        let ticks: Vec<Tick> = (first..=last)
             .filter(|exponent| exponent.rem_euclid(every) == 0)
             .flat_map(|exponent| factors.iter().map(move |factor| factor * 10f64.powi(exponent)))
             .filter(|&value| inside(value))
             .map(|value| Tick { value, label: label(value) })
-            .collect()
+            .collect();
+        // An axis of less than a decade may have hardly one of these numbers.
+        if ticks.len() < 3 && factors.len() > 1 {
+            let even = Self { kind: Kind::Linear, step: None, ..self }.linear_ticks(about.min(6));
+            if even.len() > ticks.len() {
+                return even;
+            }
+        }
+        ticks
     }
 }
 
@@ -180,6 +191,8 @@ mod tests {
         assert_eq!(labels(Scale::log(0.7, 12000.0), 6), ["1", "10", "100", "1,000", "10,000"]);
         assert_eq!(labels(Scale::log_round(4.0, 64.0), 6), ["2", "5", "10", "20", "50", "100"]);
         assert_eq!(labels(Scale::linear(0.0, 0.5), 5), ["0.0", "0.1", "0.2", "0.3", "0.4", "0.5"]);
+        // Less than a decade.
+        assert_eq!(labels(Scale::log(3.0, 8.5), 4), ["3", "4", "5", "6", "7", "8"]);
     }
 
     #[test]

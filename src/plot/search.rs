@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::name::Stems;
+use super::name::{Stems, joined};
 use super::number::grouped;
 use super::{Climb, Convergence, HeatMap, PlotError, Plots, Surface, SurfaceMap, save};
 use crate::experiment::search::{Archive, Evaluation, Found, Portability, Ratio};
@@ -43,9 +43,13 @@ pub fn search_gallery(
             paths.extend(save(plots, &stems.give(&["surface", search.name]), &figure)?);
         }
     }
-    paths.extend(save(plots, "convergence", &convergence(objective, searches))?);
+    let names = joined(searches.iter().map(|search| search.name.to_string()), "searches");
+    let stem = stems.give(&["convergence", &names, objective]);
+    paths.extend(save(plots, &stem, &convergence(objective, searches))?);
     if let Some(matrix) = portability.filter(|matrix| !matrix.found.is_empty()) {
-        paths.extend(save(plots, "portability", &portability_map(objective, matrix))?);
+        let names = joined(matrix.parts.iter().map(|part| part.name.clone()), "traces");
+        let stem = stems.give(&["portability", &names, objective]);
+        paths.extend(save(plots, &stem, &portability_map(objective, matrix))?);
     }
     Ok(paths)
 }
@@ -79,7 +83,7 @@ pub fn surface(objective: &str, search: &Searched<'_>) -> Option<Surface> {
         title: "Improvement by tie vector".to_string(),
         subtitle: vec![
             search.name.to_string(),
-            format!("{objective} against no tie-breaking"),
+            against(objective),
             format!(
                 "{} vectors; a cell shows its best, grey none",
                 grouped(ranked.len() as f64, 0)
@@ -106,7 +110,7 @@ pub fn convergence(objective: &str, searches: &[Searched<'_>]) -> Convergence {
             references: search.given.evaluations().iter().map(reference).collect(),
         }
     };
-    let subtitle = vec![format!("{objective} against no tie-breaking")];
+    let subtitle = vec![against(objective)];
     Convergence { subtitle, climbs: searches.iter().map(climb).collect() }
 }
 
@@ -118,7 +122,7 @@ pub fn portability_map(objective: &str, matrix: &Portability) -> HeatMap {
     // Rows go up; the first vector should be on top.
     let vectors = matrix.found.iter().zip(&matrix.cells).rev();
     let scaled = matrix.found.iter().any(|found| found.width.is_some());
-    let mut subtitle = vec![format!("{objective} against no tie-breaking")];
+    let mut subtitle = vec![against(objective)];
     if scaled {
         subtitle.push("scan radius in proportion to the machine's width".to_string());
     }
@@ -136,6 +140,14 @@ pub fn portability_map(objective: &str, matrix: &Portability) -> HeatMap {
     }
 }
 
+/// What a figure says of an objective: `mean pairwise L₁ against no tie-breaking` for `mean_pairwise_l1`.
+fn against(objective: &str) -> String {
+    let (column, rest) = objective.split_at(objective.find('[').unwrap_or(objective.len()));
+    let words = column.replace('_', " ").replace(" l1", " L\u{2081}");
+    let rest = if rest.is_empty() { String::new() } else { format!(" {rest}") };
+    format!("{words}{rest} against no tie-breaking")
+}
+
 /// A name cut to so many letters; traces differ where they begin.
 fn shortened(name: &str, letters: usize) -> String {
     if name.chars().count() <= letters {
@@ -147,6 +159,14 @@ fn shortened(name: &str, letters: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn objectives_are_words() {
+        assert_eq!(against("mean_pairwise_l1"), "mean pairwise L₁ against no tie-breaking");
+        let weighted = "mean_pairwise_l1[weights=2..16:1]";
+        assert_eq!(against(weighted), "mean pairwise L₁ [weights=2..16:1] against no tie-breaking");
+        assert_eq!(against("utilization"), "utilization against no tie-breaking");
+    }
 
     #[test]
     fn long_names_keep_their_beginning() {

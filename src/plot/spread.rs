@@ -1,7 +1,9 @@
 //! How values of jobs spread: for each value the share of jobs that have no more.
 
+use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
+use super::header::NOT_SHOWN;
 use super::number::significant;
 use super::scale::Scale;
 use super::spreads::{BoxPlot, PERCENTS};
@@ -22,7 +24,48 @@ const WIDE: f64 = 4.0;
 /// What a figure says of strategies that it does not show.
 pub fn not_shown(strategies: usize) -> Option<String> {
     let plural = if strategies == 1 { "y is" } else { "ies are" };
-    (strategies > 0).then(|| format!("{strategies} more strateg{plural} not shown"))
+    (strategies > 0).then(|| format!("{strategies} more strateg{plural} {NOT_SHOWN}"))
+}
+
+/// A curve of a figure of spreads, before the figure is made.
+#[derive(Clone, Debug)]
+pub struct SpreadCurve<'a> {
+    /// Its name in the legend.
+    pub name: String,
+    /// Allocator and tie vector of each run it stands for: several where their schedule is one. Curves of other
+    /// schedulers or seeds may have the same.
+    pub strategies: Vec<String>,
+    /// The values.
+    pub spread: &'a Spread,
+}
+
+/// Leaves the first curves: no more than there are colours, and none that would bring in a strategy beyond `most`;
+/// strategies that share a curve count once. Returns what the subtitle says of the others.
+fn truncate(curves: &mut Vec<SpreadCurve<'_>>, most: usize) -> Vec<String> {
+    let names = |curves: &[SpreadCurve<'_>]| -> BTreeSet<String> {
+        curves.iter().flat_map(|curve| curve.strategies.iter().cloned()).collect()
+    };
+    let (all, all_curves) = (names(curves), curves.len());
+    let mut shown: Vec<Vec<String>> = Vec::new();
+    let mut drawn = 0;
+    curves.retain(|curve| {
+        let is_new = !shown.contains(&curve.strategies);
+        let fits = drawn < MOST && (!is_new || shown.len() < most);
+        if fits {
+            drawn += 1;
+            shown.extend(is_new.then(|| curve.strategies.clone()));
+        }
+        fits
+    });
+    let missing = all.difference(&names(curves)).count();
+    let mut said: Vec<String> = not_shown(missing).into_iter().collect();
+    // Other schedulers or seeds of strategies that are shown.
+    if missing == 0 && drawn < all_curves {
+        let more = all_curves - drawn;
+        let [plural, are] = if more == 1 { ["", "is"] } else { ["s", "are"] };
+        said.push(format!("{more} more curve{plural} of these strategies {are} {NOT_SHOWN}"));
+    }
+    said
 }
 
 /// The values of some jobs, in as many steps as can be seen.
@@ -133,22 +176,21 @@ pub const STRETCHES: Words = Words {
     by_median: true,
 };
 
-/// A curve and a box for each, that with the least mean or median first, at most `most` of them and no more than there
-/// are colours; `None` if all values are one.
+/// A curve and a box for each, that with the least mean or median first, of at most `most` strategies and no more than
+/// there are colours; `None` if all values are one.
 pub fn spreads(
     words: Words,
     mut subtitle: Vec<String>,
-    mut named: Vec<(String, &Spread)>,
+    mut curves: Vec<SpreadCurve<'_>>,
     most: usize,
 ) -> Option<Spreads> {
-    named.retain(|(_, spread)| spread.jobs > 0);
-    named.sort_by(|(_, a), (_, b)| {
-        let [[a, first], [b, second]] = [a, b].map(|spread| words.middle(spread));
-        a.total_cmp(&b).then(first.total_cmp(&second))
+    curves.retain(|curve| curve.spread.jobs > 0);
+    curves.sort_by(|one, other| {
+        let [[a, first], [b, second]] = [one, other].map(|curve| words.middle(curve.spread));
+        a.total_cmp(&b).then(first.total_cmp(&second)).then_with(|| one.name.cmp(&other.name))
     });
-    let all = named.len();
-    named.truncate(most.min(MOST));
-    let ends = || named.iter().filter_map(|(_, spread)| spread.ends());
+    let left_out = truncate(&mut curves, most);
+    let ends = || curves.iter().filter_map(|curve| curve.spread.ends());
     let low = ends().map(|[low, _]| low).fold(f64::INFINITY, f64::min);
     let high = ends().map(|[_, high]| high).fold(f64::NEG_INFINITY, f64::max);
     if low >= high {
@@ -159,7 +201,7 @@ pub fn spreads(
         false if low > 0.0 && high > WIDE * low => Scale::log(low * 0.92, high * 1.08),
         _ => Scale::round(low, high, 8),
     };
-    let jobs = || named.iter().map(|(_, spread)| spread.jobs as u64);
+    let jobs = || curves.iter().map(|curve| curve.spread.jobs as u64);
     let (fewest, most) = (jobs().min().unwrap_or(0), jobs().max().unwrap_or(0));
     subtitle.push(match fewest == most {
         true => format!("{} jobs", grouped(most)),
@@ -167,12 +209,12 @@ pub fn spreads(
     });
     let middle = words.middle_name();
     subtitle.push(format!("least {middle} first"));
-    subtitle.extend(not_shown(all - named.len()));
-    let line = |(name, spread): &(String, &Spread)| {
+    subtitle.extend(left_out);
+    let line = |SpreadCurve { name, spread, .. }: &SpreadCurve<'_>| {
         let [value, _] = words.middle(spread);
         spread.line(format!("{name} ({middle} {}{})", significant(value), words.unit))
     };
-    let boxes = named.iter().map(|(_, spread)| spread.summary()).collect();
+    let boxes = curves.iter().map(|curve| curve.spread.summary()).collect();
     let curves = Lines {
         title: words.title.to_string(),
         subtitle,
@@ -181,7 +223,7 @@ pub fn spreads(
         log_x: false,
         log_y: false,
         plain: true,
-        lines: named.iter().map(line).collect(),
+        lines: curves.iter().map(line).collect(),
     };
     Some(Spreads { curves, x, boxes })
 }
@@ -280,9 +322,14 @@ fn figures_of<'a>(
 ) -> Vec<WaitFigure<'a>> {
     let key = &runs[0].key;
     let of_scheduler = runs.iter().all(|run| run.key.scheduler == key.scheduler);
-    let named: Vec<(String, &Waits)> = schedules(runs)
+    let named: Vec<(String, Vec<String>, &Waits)> = schedules(runs)
         .into_iter()
-        .map(|alike| (label(&alike, runs, of_scheduler), alike[0]))
+        .map(|alike| {
+            let mut strategies: Vec<String> = alike.iter().map(|run| run.key.strategy()).collect();
+            strategies.sort();
+            strategies.dedup();
+            (label(&alike, runs, of_scheduler), strategies, alike[0])
+        })
         .collect();
     let mut said = subtitle(key);
     if !of_scheduler {
@@ -293,7 +340,12 @@ fn figures_of<'a>(
     let kinds: [(&str, Words, Of); 2] =
         [("waits", WAITS, |run| &run.wait), ("slowdowns", SLOWDOWNS, |run| &run.slowdown)];
     let figure = |(kind, words, of): (&'static str, Words, Of)| {
-        let curves = named.iter().map(|(name, run)| (name.clone(), of(run))).collect();
+        let curve = |(name, strategies, run): &(String, Vec<String>, &'a Waits)| SpreadCurve {
+            name: name.clone(),
+            strategies: strategies.clone(),
+            spread: of(run),
+        };
+        let curves = named.iter().map(curve).collect();
         let spreads = spreads(words, said.clone(), curves, most)?;
         Some(WaitFigure { kind, key, of_scheduler, spreads })
     };
@@ -353,6 +405,10 @@ mod tests {
         Waits { key, schedule, wait: spread(), slowdown: spread() }
     }
 
+    fn curve(spread: &Spread) -> SpreadCurve<'_> {
+        SpreadCurve { name: "a".to_string(), strategies: vec!["a".to_string()], spread }
+    }
+
     fn names(figure: &WaitFigure<'_>) -> Vec<String> {
         figure.spreads.curves.lines.iter().map(|line| line.name.clone()).collect()
     }
@@ -407,17 +463,45 @@ mod tests {
     }
 
     #[test]
+    fn strategies_are_counted_not_curves() {
+        // Three strategies with two seeds each are six curves of three strategies.
+        let run = |i: u64, seed: u64| {
+            let mut run =
+                waits("fcfs", &format!("a{}", i % 3), 10 * i + seed, &[0.0, 9.0 + i as f64]);
+            run.key.seed = seed;
+            run
+        };
+        let runs: Vec<Waits> = (0..3).flat_map(|i| [run(i, 0), run(i, 7)]).collect();
+        let of = |most: usize| {
+            let figures = super::waits(&runs, |_| Vec::new(), most);
+            let curves = figures[0].spreads.curves.clone();
+            (curves.lines.len(), curves.subtitle.join("; "))
+        };
+        assert_eq!(of(3), (6, "2 jobs; least mean first".to_string()));
+        assert_eq!(of(2).0, 4);
+        assert!(of(2).1.contains("1 more strategy is not shown"), "{}", of(2).1);
+        // A curve that is not shown stands for all strategies of its schedule.
+        let run = |i: u64| waits("fcfs", &format!("a{i}"), i, &[0.0, 100.0 + i as f64]);
+        let mut runs: Vec<Waits> = (0..MOST as u64).map(run).collect();
+        runs.extend((20..25).map(|i| waits("fcfs", &format!("a{i}"), 99, &[0.0, 900.0])));
+        let subtitle = drawn(&runs)[0].spreads.curves.subtitle.join("; ");
+        assert!(subtitle.contains("5 more strategies are not shown"), "{subtitle}");
+        // Of several schedulers each strategy is there, but not under each.
+        let run = |i: u64| waits(&format!("s{i}"), "a", i, &[0.0, 100.0 + i as f64]);
+        let runs: Vec<Waits> = (0..MOST as u64 + 2).map(run).collect();
+        let subtitle = drawn(&runs)[0].spreads.curves.subtitle.join("; ");
+        assert!(subtitle.contains("2 more curves of these strategies are not shown"), "{subtitle}");
+    }
+
+    #[test]
     fn what_has_no_spread_is_not_drawn() {
         assert!(drawn(&[waits("fcfs", "a", 1, &[0.0, 0.0])]).is_empty());
         assert!(drawn(&[]).is_empty());
-        assert!(
-            spreads(STRETCHES, Vec::new(), vec![("a".to_string(), &Spread::of([]))], 12).is_none()
-        );
+        assert!(spreads(STRETCHES, Vec::new(), vec![curve(&Spread::of([]))], 12).is_none());
         // A narrow spread has a linear axis, on which nothing is moved.
         let spread = Spread::of([0.5, 2.0]);
         let Spreads { curves, boxes, x } =
-            spreads(SLOWDOWNS, Vec::new(), vec![("a".to_string(), &spread)], 12)
-                .expect("two values");
+            spreads(SLOWDOWNS, Vec::new(), vec![curve(&spread)], 12).expect("two values");
         assert!(!x.is_log() && curves.lines[0].points[0].x == 0.5);
         let near = |[one, other]: [f64; 2]| (one - other).abs() < 1e-9;
         let BoxPlot { percentiles, mean } = boxes[0];

@@ -54,6 +54,20 @@ impl BoxPlot {
 const CURVE: [&str; 3] = ["line", "x", "y"];
 const BOXES: [&str; 6] = ["p5", "p25", "p50", "p75", "p95", "mean"];
 
+/// Places of three numbers of these widths as near to their own as they are without lying over each other: the outer
+/// ones give way to the middle one, and all of them to the ends.
+fn apart(own: [f64; 3], widths: [f64; 3], [left, right]: [f64; 2]) -> [f64; 3] {
+    let gap = |i: usize| (widths[i] + widths[i + 1]) / 2.0 + NUMBERS;
+    let mut places = [own[0].min(own[1] - gap(0)), own[1], own[2].max(own[1] + gap(1))];
+    // From the right end leftwards, then from the left end rightwards, which wins if there is no room for all.
+    places[2] = places[2].min(right - widths[2] / 2.0);
+    places[1] = places[1].min(places[2] - gap(1));
+    places[0] = places[0].min(places[1] - gap(0)).max(left + widths[0] / 2.0);
+    places[1] = places[1].max(places[0] + gap(0));
+    places[2] = places[2].max(places[1] + gap(1));
+    places
+}
+
 impl Spreads {
     fn room(&self) -> f64 {
         GAP + ROW * self.boxes.len() as f64
@@ -81,19 +95,15 @@ impl Spreads {
         canvas.line(&[(middle, y - half), (middle, y + half)], DATA_LINE, own)?;
         canvas.disc((at(mean), y), 4.0, own)?;
         canvas.disc((at(mean), y), 2.5, WHITE)?;
-        // The median first, then the quartiles, as far as they have room.
         let look = Text::of_size(TICK - 1.5).align(Align::Centre).colour(INK);
-        let mut taken: Vec<[f64; 2]> = Vec::new();
-        for place in [2, 3, 1] {
-            let text = significant(percentiles[place]);
-            let half = look.width(&text)? / 2.0;
-            let x = at(percentiles[place]).clamp(panel.left + half, panel.right - half);
-            let free =
-                |[from, to]: &[f64; 2]| x + half + NUMBERS < *from || to + NUMBERS < x - half;
-            if taken.iter().all(free) {
-                canvas.text(&text, (x, y - BOX / 2.0 - 8.0), look)?;
-                taken.push([x - half, x + half]);
-            }
+        let texts = [1, 2, 3].map(|place| significant(percentiles[place]));
+        let mut widths = [0.0; 3];
+        for (width, text) in widths.iter_mut().zip(&texts) {
+            *width = look.width(text)?;
+        }
+        let places = apart([lower, middle, upper], widths, [panel.left, panel.right]);
+        for (text, x) in texts.iter().zip(places) {
+            canvas.text(text, (x, y - BOX / 2.0 - 8.0), look)?;
         }
         Ok(())
     }
@@ -188,5 +198,48 @@ impl Figure for Spreads {
             views: vec![view(vec![Layer::new(Shown::Line, None, curve)]), view(boxes)],
             ..Chart::default()
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn quartiles_are_all_labelled_in_their_order(
+            mut own in proptest::array::uniform3(0.0f64..200.0),
+            widths in proptest::array::uniform3(8.0f64..50.0),
+        ) {
+            own.sort_by(f64::total_cmp);
+            let places = apart(own, widths, [0.0, 200.0]);
+            for i in 0..2 {
+                let free = places[i + 1] - places[i] - (widths[i] + widths[i + 1]) / 2.0;
+                prop_assert!(free >= NUMBERS - 1e-9, "{own:?} {widths:?} {places:?}");
+            }
+            for i in 0..3 {
+                let half = widths[i] / 2.0;
+                prop_assert!(places[i] - half >= -1e-9 && places[i] + half <= 200.0 + 1e-9);
+            }
+        }
+    }
+
+    #[test]
+    fn equal_quartiles_have_a_label_each() {
+        crate::plot::style::register().expect("the font");
+        let spread = crate::plot::Spread::of([1.0, 1.0, 1.0, 1.0, 9.0]);
+        let curve = crate::plot::SpreadCurve {
+            name: "a".to_string(),
+            strategies: vec!["a".to_string()],
+            spread: &spread,
+        };
+        let figure = crate::plot::spreads(crate::plot::STRETCHES, Vec::new(), vec![curve], 12);
+        let drawn = crate::plot::save::svg(&figure.expect("two values")).expect("drawn");
+        assert_eq!(
+            drawn.matches("1.000").count(),
+            4,
+            "three quartiles and the median of the legend"
+        );
     }
 }

@@ -107,7 +107,9 @@ impl Figure for StrategyBars {
         panel.grid_x(canvas)?;
         for (row, strategy) in sorted.iter().enumerate() {
             let value = strategy.mean_pairwise_l1;
-            rows.bar(canvas, &panel, row, value, &significant(value), BLUE)?;
+            rows.bar_between(canvas, row, [panel.left, panel.at_x(value)], BLUE)?;
+            let high = strategy.interval().map_or(value, |[_, high]| high.max(value));
+            rows.value(canvas, panel.at_x(high), row, &significant(value))?;
             if let Some(interval) = strategy.interval() {
                 rows.interval(canvas, &panel, row, interval)?;
             }
@@ -147,7 +149,12 @@ impl Figure for StrategyBars {
         let scales = self.scales();
         let view = |(i, scale): (usize, &Scale)| {
             let encodings = vec![
-                Encoding::new("x", "mean_pairwise_l1", Holds::Numbers(*scale), X_TITLE),
+                Encoding::new(
+                    "x",
+                    "mean_pairwise_l1",
+                    Holds::Numbers(*scale),
+                    &rows::named(X_TITLE, *scale),
+                ),
                 Encoding::new("y", "strategy", Holds::Names(names.clone()), ""),
             ];
             let mark = if i == 0 { Shown::Bar } else { Shown::Disc };

@@ -119,7 +119,7 @@ fn a_gallery_draws_what_applies_and_repeats_its_bytes() {
         "strategies--made--4x4--fcfs.svg",
         "load--made--4x4--fcfs--mc1x1.svg",
         "load--made--4x4--easy--mc1x1.svg",
-        "ties.svg",
+        "ties--made--4x4--fcfs-easy--mc1x1.svg",
     ];
     assert_eq!(svgs, expected);
     // SVG, PNG, PDF, CSV and Vega-Lite.
@@ -184,13 +184,15 @@ fn a_narrow_spread_is_enlarged_and_says_so() {
 fn load_is_in_days_and_percent() {
     register().expect("the font");
     let run = &results()[0];
-    let load = Load::new(Vec::new(), &run.series, 16, run.metrics.schedule.utilization);
+    let load =
+        Load::new(Vec::new(), String::new(), &run.series, 16, run.metrics.schedule.utilization);
     let all = load.spans.iter().map(|span| span.utilization).sum::<f64>() / load.spans.len() as f64;
     assert!((all - load.utilization).abs() < 1e-9, "{all} {}", load.utilization);
     let end = load.spans.last().expect("spans").day + load.days;
     assert!((end - 290_000.0 / 86_400.0).abs() < 1e-9, "{end}");
     // Two slots a processor, as full.
-    let shared = Load::of_slots(Vec::new(), &run.series, 32, load.utilization / 200.0);
+    let shared =
+        Load::of_slots(Vec::new(), String::new(), &run.series, 32, load.utilization / 200.0);
     let all = shared.spans.iter().map(|span| span.utilization).sum::<f64>();
     assert!((all / shared.spans.len() as f64 - load.utilization / 2.0).abs() < 1e-9, "{all}");
     let drawn = svg(&shared).expect("drawn");

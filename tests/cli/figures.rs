@@ -178,7 +178,12 @@ fn strategies_beyond_twelve_are_counted() {
         let said = format!("{} more strategies are not shown", all - 12);
         assert!(svg.contains(&said), "{figure}: {said}");
         assert!(!svg.contains("and 3 others"));
+        // Those that fold jobs are the last: where none is drawn, none is counted.
+        let is_last = figure != bars;
+        assert!(!(is_last && svg.contains("jobs are folded")), "{figure}");
     }
+    let all = text(&dir, "all/plots/comparison--lublin-10x10--10x10--easy.svg");
+    assert!(all.contains(&format!("jobs are folded: {} strategies", runs - comparable)));
 }
 
 /// What a trace, its header or its file is called is never markup in a figure.
@@ -216,6 +221,10 @@ fn bars_have_dates() {
     let dir = Dir::new().file("a.swf", log).file("b.swf", log.split_once('\n').expect("lines").1);
     dir.replay("show --trace a.swf --gantt 0..86400 -q --out a").code(0);
     dir.replay("show --trace b.swf --gantt 0..86400 -q --out b").code(0);
+    // A window beyond the run ends with it, and has dates.
+    dir.replay("show --trace a.swf --gantt 0..9999999999 -q --out c").code(0);
+    let cut = text(&dir, "c/plots/gantt.svg");
+    assert!(cut.contains("from 0 s to 95,400 s") && cut.contains("from 1996-09-23"), "{cut}");
     let [dated, plain] = ["a", "b"].map(|out| text(&dir, &format!("{out}/plots/gantt.svg")));
     assert!(dated.contains("09-23 12:00") && dated.contains("from 1996-09-23"), "{dated}");
     assert!(plain.contains("Time of the trace (h)") && !plain.contains("1996"), "{plain}");

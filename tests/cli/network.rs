@@ -421,11 +421,17 @@ fn contention_is_drawn() {
     };
     for name in ["contention", "stretch"] {
         let text = text(name);
-        assert!(text.contains("seed 0") && text.contains(" jobs send packets"), "{name}");
+        assert!(text.contains("seed 0") && text.contains("send packets"), "{name}");
     }
+    // The number of jobs stands in a subtitle once.
+    let contention = text("contention");
+    let number =
+        contention.split(" jobs send packets").next().and_then(|all| all.split(' ').next_back());
+    let number = format!("\u{B7} {} jobs", number.expect("a number"));
+    assert_eq!(text("stretch").matches(&number).count(), 1, "{number}");
     // Bars begin at the ideal, and say what stands beside the medians.
     let figure = text("contention");
-    for words in ["bar from 1: median", "95th percentile", "(--shake N gives those over copies)"] {
+    for words in ["median", "95th percentile", "--shake N gives intervals over copies"] {
         assert!(figure.contains(words), "{words}");
     }
     let table = dir.read("out/plots/contention--lublin-10x10--10x10--fcfs.csv");

@@ -146,7 +146,12 @@ fn each_trace_is_searched_by_itself() {
     dir.replay(&search).code(0).prints("searched").prints("found on");
     let matrix = String::from_utf8(dir.read("out/portability.csv")).expect("text");
     assert_eq!(matrix.lines().count(), 5, "{matrix}");
-    for figure in ["portability", "convergence", "surface--other", "surface--lublin-10x10"] {
+    for figure in [
+        "portability--lublin-10x10-other--mean_pairwise_l1",
+        "convergence--lublin-10x10-other--mean_pairwise_l1",
+        "surface--other",
+        "surface--lublin-10x10",
+    ] {
         dir.read(&format!("out/plots/{figure}.png"));
     }
     // Jointly: one search of two traces, one to try on.

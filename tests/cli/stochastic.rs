@@ -110,7 +110,12 @@ fn results_are_written() {
     let dir = Dir::new();
     let command = format!("stream --arrivals 1,4 --alloc first-fit,paging {QUICK} --out out -q");
     dir.replay(&command).code(0).says_nothing();
-    for file in ["stream.csv", "stream.parquet", "plots/turnaround.svg", "plots/utilization.png"] {
+    let plots = dir.files("out/plots");
+    for stem in ["turnaround--uniform--", "utilization--uniform--"] {
+        let named = |file: &&String| file.starts_with(stem) && file.ends_with("--fcfs.svg");
+        assert!(plots.iter().any(|file| named(&file)), "{stem} of {plots:?}");
+    }
+    for file in ["stream.csv", "stream.parquet"] {
         assert!(dir.path("out").join(file).is_file(), "{file}");
     }
     let table = fs::read_to_string(dir.path("out/stream.csv")).expect("a table");
@@ -132,7 +137,8 @@ fn machines_are_compared() {
              --preset bani-mohammad --flits 16 {QUICK} --out {out} -q --format csv"
         );
         dir.replay(&command).code(0);
-        fs::read_to_string(dir.path(out).join("plots/turnaround.csv")).expect("a figure")
+        let file = "plots/turnaround--uniform--8x8-12x12--fcfs.csv";
+        fs::read_to_string(dir.path(out).join(file)).expect("a figure")
     };
     // One load: against the number of processors. Several: a line for each machine.
     let by_size = run("0.05", "size");

@@ -10,8 +10,8 @@ use crate::experiment::contention::{
 use crate::experiment::shaken::ShakenRow;
 use crate::number::grouped;
 use crate::plot::{
-    Comparison, LinkMap, LinkMaps, Marks, Plots, STRETCHES, Scatter, ScatterPanel, Spread, Spreads,
-    Stems, save, spreads,
+    Comparison, LinkMap, LinkMaps, Marks, Plots, STRETCHES, Scatter, ScatterPanel, Spread,
+    SpreadCurve, Spreads, Stems, save, spreads,
 };
 
 /// Draws a comparison of every setting and how the stretch of its jobs spreads, the points of every row of correlations, and a map of every run
@@ -175,19 +175,18 @@ fn comparison(group: &[&Contended], shaken: &[ShakenRow]) -> Comparison {
     };
     let (key, pattern) = (&group[0].key, &group[0].pattern);
     let copies = shaken.iter().find(|row| row.run == group[0].run).map(|row| row.mean.count);
-    let mut subtitle = vec![
-        line(key, None),
-        senders(group),
-        format!("{pattern}; stretch of a job is placement times contention"),
-        "placement: alone where it was over alone in the box".to_string(),
-        "contention: among others over alone where it was".to_string(),
-        "bar from 1: median, ring: mean without 5 % at each end, tick: 95th percentile".to_string(),
-    ];
+    let mut subtitle = vec![line(key, None), senders(group), pattern.to_string()];
+    // The last ones first give way on a small page.
     subtitle.push(match copies {
         Some(n) => format!("means over {n} shaken copies of the trace, 95 % intervals"),
-        None => "intervals: 95 %, of the medians over the jobs (--shake N gives those over copies)"
-            .to_string(),
+        None => "95 % intervals of the medians over jobs".to_string(),
     });
+    subtitle.push("stretch of a job is placement times contention".to_string());
+    subtitle.push("placement: alone where it was over alone in the box".to_string());
+    subtitle.push("contention: among others over alone where it was".to_string());
+    if copies.is_none() {
+        subtitle.push("--shake N gives intervals over copies".to_string());
+    }
     Comparison {
         subtitle,
         measures: COMPARED.iter().map(|(title, ..)| title.to_string()).collect(),
@@ -206,8 +205,13 @@ fn stretches(group: &[&Contended], most: usize) -> Option<Spreads> {
     };
     let own: Vec<(String, Spread)> = group.iter().map(spread).collect();
     let (key, pattern) = (&group[0].key, &group[0].pattern);
-    let named = own.iter().map(|(name, spread)| (name.clone(), spread)).collect();
-    spreads(STRETCHES, vec![line(key, None), senders(group), pattern.clone()], named, most)
+    let curves = own.iter().map(|(name, spread)| SpreadCurve {
+        name: name.clone(),
+        strategies: vec![name.clone()],
+        spread,
+    });
+    // The figure itself counts the jobs, which are those that send packets.
+    spreads(STRETCHES, vec![line(key, None), pattern.clone()], curves.collect(), most)
 }
 
 /// The points of a row of correlations, pair by pair, of these runs.

@@ -83,7 +83,17 @@ fn ran(cell: &Cell, quiet: bool) -> Result<Option<RunResult>, Failure> {
     }
 }
 
-/// Draws a window of the cell.
+/// The part of a window that a run has: from its first arrival to its last end. A window beside the run stays as it is.
+fn within_run(run: &RunResult, [from, until]: [i64; 2]) -> [i64; 2] {
+    let begin = run.jobs.iter().map(|job| job.arrival).min().unwrap_or(from);
+    let end = run.allocations.iter().map(|one| one.end).max().unwrap_or(until);
+    match [from.max(begin), until.min(end)] {
+        [first, last] if first < last => [first, last],
+        _ => [from, until],
+    }
+}
+
+/// Draws a window of the cell, cut to the run.
 pub fn draw(
     session: &mut Session,
     loaded: &Loaded,
@@ -98,13 +108,16 @@ pub fn draw(
     let mut tally = Tally::of("pictures", 1);
     let mut part = Part { loaded, cell, drawn, window, run: None, spaces: Vec::new() };
     if let Some(mut run) = ran(cell, session.is_quiet())? {
+        let whole = window;
+        let window = within_run(&run, window);
+        part.window = window;
         let inside = |one: &Allocation| one.start < window[1] && one.end > window[0];
         part.spaces =
             fragmentation(&run, &cell.trace.topology, cell.trace.outages(), window, INSTANTS);
         run.allocations.retain(inside);
         run.jobs.clear();
         if run.allocations.is_empty() {
-            let [from, until] = window.map(grouped);
+            let [from, until] = whole.map(grouped);
             let message = format!("no job has processors between {from} s and {until} s");
             return Err(Failure::usage_message(message));
         }

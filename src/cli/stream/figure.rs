@@ -5,7 +5,27 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::experiment::stream::{Estimates, Life, Metric, Point};
 use crate::metrics::comparable;
 use crate::number::counted;
-use crate::plot::{self, Line, Lines};
+use crate::plot::{self, Line, Lines, Stems, joined};
+
+/// The file name of a figure of these results without its ending: what it shows, sizes of jobs, machines, schedulers,
+/// the allocator if there is only one, and the load if it is of one.
+pub fn stem(shown: &str, results: &[(Point, Estimates)], load: Option<f64>) -> String {
+    let different = |text: fn(&Point) -> String, what: &str| {
+        joined(results.iter().map(|(point, _)| text(point)), what)
+    };
+    let mut parts = vec![
+        shown.to_string(),
+        different(|point| point.stream.sides.to_string(), "sides"),
+        different(|point| point.topology.to_string(), "machines"),
+        different(|point| point.scheduler.to_string(), "schedulers"),
+    ];
+    let mut allocators = results.iter().map(|(point, _)| point.allocator.to_string());
+    if let Some(first) = allocators.next().filter(|first| allocators.all(|other| other == *first)) {
+        parts.push(first);
+    }
+    parts.extend(load.map(|load| load.to_string()));
+    Stems::default().give(&parts.iter().map(String::as_str).collect::<Vec<_>>())
+}
 
 /// What is the same at all points, and what has to be told apart.
 struct Varied {

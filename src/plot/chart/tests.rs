@@ -244,6 +244,7 @@ fn every_other_figure_fits_its_table() {
     for of in [Of::Processors, Of::Slots] {
         let span = Span { day: 0.5, utilization: 60.0, waiting: 3.0 };
         checked(&Load {
+            strategy: "mm".to_string(),
             subtitle: Vec::new(),
             of,
             spans: vec![span],

@@ -236,11 +236,13 @@ fn collect(home: &Path, dir: &Path, texts: &mut BTreeMap<String, String>) -> Res
     for entry in fs::read_dir(dir)? {
         let entry = entry?;
         let path = entry.path();
+        let name = entry.file_name().to_string_lossy().into_owned();
         if entry.file_type()?.is_dir() {
-            collect(home, &path, texts)?;
+            if name != "plots" {
+                collect(home, &path, texts)?;
+            }
             continue;
         }
-        let name = entry.file_name().to_string_lossy().into_owned();
         let text = match path.extension().and_then(|end| end.to_str()) {
             _ if entry.file_type()?.is_symlink()
                 || ["manifest.json", "plan.json"].contains(&&*name) =>

@@ -75,9 +75,12 @@ fn main() -> ExitCode {
         })
         .collect();
     let complete = trials.iter().all(|trial| !trial.has_ignored_flag());
-    trials.push(Trial::test("every_hash_has_its_case", || {
-        every_hash_has_its_case().map_err(Failed::from)
-    }));
+    if writes.is_none() {
+        // Hashes of a retired case go when hashes are written.
+        trials.push(Trial::test("every_hash_has_its_case", || {
+            every_hash_has_its_case().map_err(Failed::from)
+        }));
+    }
     let conclusion = libtest_mimic::run(&arguments, trials);
     if let Some(path) = writes {
         if conclusion.has_failed() || !complete {

@@ -254,7 +254,7 @@ pub fn unranked<Row: Table>(rows: &[Row], sorting: &Sorting<Row>, what: &str) ->
     let behind = comparable::ranked(&apart).iter().filter(|ranked| !**ranked).count();
     let (by, why) = (sorting.column(), comparable::WHY);
     let rows = counted(behind as u64, what);
-    (behind > 0).then(|| format!("the last {rows} are not ranked by {by}: {why}"))
+    (behind > 0).then(|| format!("not ranked by {by}: the last {rows}: {why}"))
 }
 
 /// The table of runs for people, as [`ranked_sheets`].

@@ -84,9 +84,11 @@ fn what_decides_no_number_is_no_other_configuration() {
     fs::create_dir(dir.path("there")).expect("a folder");
     fs::rename(dir.path("moved.swf"), dir.path("there/tiny.swf")).expect("moved");
     let again = "--trace there/tiny.swf --alloc mbs,random --out out";
-    for options in ["--threads 1", "--format json", "--sort mean_wait", "--no-plots -q"] {
+    for options in ["--threads 1", "--format json", "--sort mean_wait", "-q"] {
         dir.replay(&format!("{again} {options}")).code(0);
     }
+    // The same results, but their figures would go.
+    dir.replay(&format!("{again} --no-plots -q")).fails(2, 1, &["--no-plots: out has "]);
 }
 
 fn another_log_of_the_same_name_is_another_configuration() {

@@ -1,15 +1,14 @@
 #!/usr/bin/env bash
 # Compares the self-tuning tie-breaker with fixed vectors and writes results/search/auto.md.
 #
-#   scripts/auto.sh [PROGRAM]
+#   scripts/auto.sh
 #
-# PROGRAM: the replay binary [target/release/replay]. Takes what searches found from
-# results/search/README.md (scripts/search.sh), and wants the traces KTH-SP2, SDSC-Par95,
-# SDSC-Par96, LANL-CM5, NASA-iPSC, CTC-SP2 and SDSC-SP2 ($REPLAY_TRACES, traces/).
+# Takes what searches found from results/search (scripts/search.sh), and needs the traces KTH-SP2, SDSC-Par95,
+# SDSC-Par96, LANL-CM5, NASA-iPSC, CTC-SP2 and SDSC-SP2. It takes 10 minutes. scripts/lib.bash lists the environment variables.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-replay=${1:-target/release/replay}
-out=results/search
+source scripts/lib.bash
+out=$results/search
 mkdir -p "$out"
 seeds=0..4
 
@@ -39,15 +38,13 @@ cost() {
         END { printf "%.0f to %.0f", low, high }'
 }
 
-# The best that searches of a name, or of a name and a number, found: VECTOR[@SLACK].
+# searched NAME: the best that searches of a name, or of a name and a number, found: VECTOR[@SLACK], "-" if there is none.
 searched() {
-    awk -F ' *[|] *' -v name="$1" '
-        $2 ~ "^\\[" name "(-[0-9]+)?\\]" {
-            value = $4
-            gsub(",", "", value)
-            if (best == "" || value + 0 < best) { best = value + 0; found = $3 }
-        }
-        END { print found == "" ? "-" : found }' "$out/README.md"
+    local table
+    for table in "results/search/$1".csv "results/search/$1"-[0-9].csv; do
+        [ ! -e "$table" ] ||
+            csv "$table" 'get("rank") == 1 { print get("value"), get("tie") (get("slack") > 0 ? "@" get("slack") : "") }'
+    done | sort -g | awk 'NR == 1 { print $2 } END { if (!NR) print "-" }'
 }
 
 # Of what a search found: tie and slack of a replay.
@@ -67,7 +64,7 @@ spread() {
 }
 
 traces() {
-    cat << 'RUNS'
+    grep -E "$(quick && echo '^(lublin|NASA)' || echo .)" << 'RUNS'
 KTH-SP2 2,13,20,6 kth
 SDSC-Par95 10,1,3,2 sdsc95
 SDSC-Par96 4,29,5,0 sdsc96
@@ -79,51 +76,49 @@ lublin-10x10 - lublin
 RUNS
 }
 
-# Among exact ties: by trace the vector of the paper ("-" if it has none) and the name of its
-# searches.
+# exact: a row of auto.csv for each trace, among exact ties.
 exact() {
-    local trace paper name found
+    local trace paper name found mean low high
+    echo 'trace,none,2-1-1-1,2-13-20-6,paper,paper_tie,found,found_tie,auto,auto_low,auto_high'
     while read -r trace paper name; do
         found=$(searched "$name")
-        echo "$(figures --trace "$trace" --alloc mc1x1 --tie none) $(value "$trace" 2,1,1,1)" \
-            "$(value "$trace" 2,13,20,6) $(value "$trace" "$paper") $(value "$trace" "$found")" \
-            "$(figures --trace "$trace" --alloc mc1x1 --tie auto --seed "$seeds" | spread)" |
-            awk -v trace="$trace" -v paper="$paper" -v found="$found" '{
-                given = paper == "-" ? "-" : sprintf("%.2f (%s)", $4, paper)
-                searched = found == "-" ? "-" : sprintf("%.2f (%s)", $5, found)
-                share = found == "-" ? "-" : sprintf("%.0f", 100 * ($1 - $6) / ($1 - $5))
-                printf "| %s | %.2f | %.2f | %.2f | %s | %s | %.2f | %s to %s | %.2f | %s |\n", trace, $1, $2, $3,
-                    given, searched, $6, $7, $9, 100 * ($1 - $6) / $1, share
-            }'
+        read -r mean low _ high <<< "$(figures --trace "$trace" --alloc mc1x1 --tie auto --seed "$seeds" | spread)"
+        echo "$trace,$(figures --trace "$trace" --alloc mc1x1 --tie none),$(value "$trace" 2,1,1,1),$(value "$trace" 2,13,20,6),$(value "$trace" "$paper"),\"$paper\",$(value "$trace" "$found"),\"$found\",$mean,$low,$high"
     done < <(traces)
 }
 
-# With nearly tied candidates as well.
+# slack: a row of auto-slack.csv for each trace, with nearly tied candidates as well.
 slack() {
-    local trace paper name found wide
+    local trace paper name found wide tenth mean low high
+    echo 'trace,none,found,found_tie,found_slack,found_slack_tie,auto_tenth,auto,auto_low,auto_high'
     while read -r trace paper name; do
         found=$(searched "$name")
         wide=$(searched "$name-slack")
-        echo "$(figures --trace "$trace" --alloc mc1x1 --tie none) $(value "$trace" "$found") $(value "$trace" "$wide")" \
-            "$(figures --trace "$trace" --alloc 'mc1x1[tie=auto,slack=0.1]' --seed "$seeds" | spread)" \
-            "$(figures --trace "$trace" --alloc 'mc1x1[tie=auto,slack=auto]' --seed "$seeds" | spread)" |
-            awk -v trace="$trace" -v found="$found" -v wide="$wide" '{
-                searched = wide == "-" ? "-" : sprintf("%.2f (%s)", $3, wide)
-                exact = found == "-" ? "-" : sprintf("%.0f", 100 * ($1 - $8) / ($1 - $2))
-                share = wide == "-" ? "-" : sprintf("%.0f", 100 * ($1 - $8) / ($1 - $3))
-                printf "| %s | %.2f | %s | %s | %.2f | %.2f | %s to %s | %.2f | %s | %s |\n", trace, $1,
-                    found == "-" ? "-" : sprintf("%.2f", $2), searched, $4, $8, $9, $11, 100 * ($1 - $8) / $1, exact, share
-            }'
+        read -r tenth _ <<< "$(figures --trace "$trace" --alloc 'mc1x1[tie=auto,slack=0.1]' --seed "$seeds" | spread)"
+        read -r mean low _ high <<< "$(figures --trace "$trace" --alloc 'mc1x1[tie=auto,slack=auto]' --seed "$seeds" | spread)"
+        echo "$trace,$(figures --trace "$trace" --alloc mc1x1 --tie none),$(value "$trace" "$found"),\"$found\",$(value "$trace" "$wide"),\"$wide\",$tenth,$mean,$low,$high"
     done < <(traces)
 }
 
+exact > "$out/auto.csv"
+slack > "$out/auto-slack.csv"
+if quick; then
+    part auto
+    exit
+fi
+cost_none=$(cost none)
+cost_vector=$(cost 2,13,20,6)
+columns='
+    function with(value, tie) { return tie == "-" ? "-" : sprintf("%.2f (%s)", value, tie) }
+    function share(gain, of) { return of == "" ? "-" : sprintf("%.0f", 100 * gain / of) }
+    { none = get("none"); gain = none - get("auto") }
+'
 {
     cat << 'TXT'
 # A tie vector that tunes itself
 
-Made by `scripts/auto.sh`. Mean pairwise L1 under FCFS; *found* is what searches on the very trace found
-([README.md](README.md)). `mc1x1[tie=auto]` has seen nothing of a trace but what went before: mean, least and greatest
-of five seeds.
+Written by `scripts/auto.sh`. Mean pairwise L1 under FCFS; *found* is what searches on the same trace found
+([README.md](README.md)). `mc1x1[tie=auto]` knows only the past of a trace: mean, least and greatest of five seeds.
 
 ## Among exact ties
 
@@ -134,7 +129,12 @@ that is.
 | trace | none | 2,1,1,1 | 2,13,20,6 | paper's best | found | auto | five seeds | gain % | of the found gain % |
 |---|---:|---:|---:|---:|---:|---:|---:|---:|---:|
 TXT
-    exact
+    csv "$out/auto.csv" "$columns"'
+        {
+            printf "| %s | %.2f | %.2f | %.2f | %s | %s | %.2f | %s to %s | %.2f | %s |\n", get("trace"), none, get("2-1-1-1"),
+                get("2-13-20-6"), with(get("paper"), get("paper_tie")), with(get("found"), get("found_tie")), get("auto"),
+                get("auto_low"), get("auto_high"), 100 * gain / none, share(gain, get("found_tie") == "-" ? "" : none - get("found"))
+        }'
     cat << 'TXT'
 
 ## With nearly tied candidates
@@ -146,22 +146,30 @@ tunes that share with the vector. Found by searches with and without a slack; th
 | trace | none | found, exact ties | found with slack | tie=auto, slack=0.1 | tie=auto, slack=auto | five seeds | gain % | of the gain of exact ties % | of the found gain % |
 |---|---:|---:|---:|---:|---:|---:|---:|---:|---:|
 TXT
-    slack
+    csv "$out/auto-slack.csv" "$columns"'
+        {
+            printf "| %s | %.2f | %s | %s | %.2f | %.2f | %s to %s | %.2f | %s | %s |\n", get("trace"), none,
+                get("found_tie") == "-" ? "-" : sprintf("%.2f", get("found")), with(get("found_slack"), get("found_slack_tie")),
+                get("auto_tenth"), get("auto"), get("auto_low"), get("auto_high"), 100 * gain / none,
+                share(gain, get("found_tie") == "-" ? "" : none - get("found")),
+                share(gain, get("found_slack_tie") == "-" ? "" : none - get("found_slack"))
+        }'
     cat << TXT
 
 How to read it:
 
 * A search picks the best of thousands of noisy figures. On KTH-SP2 the vectors 2,13,20,7, 2,13,21,6 and 2,14,20,6, next to
   2,13,20,6, give $(near 2,13,20,7), $(near 2,13,21,6) and $(near 2,14,20,6): a good part of what a search finds belongs to the one course of
-  events it was found on, which the past does not foretell.
-* Among exact ties auto is hardly better than a lucky guess such as 2,1,1,1; what it has is that no vector needs to be
-  guessed.
-* A slack changes more than the vector does: a candidate that is a little worse for its own job, and leaves the machine in
-  better shape, is worth it.
+  events on which it was found.
+* Among exact ties auto is about as good as a lucky guess such as 2,1,1,1; it needs no guess.
+* A slack changes more than the vector does: a candidate that is a little worse for its own job may leave the machine in
+  better shape.
 * The widths and counts inside the tuner were set with KTH-SP2 and SDSC-Par96 in view, coarsely: what was tried around
   them differed by less than two seeds do. The other traces had no part in it.
-* Cost on the first four traces: 24 shadows take $(cost none) times a replay without tie-breaking, $(cost 2,13,20,6) times one with a
+* Cost on the first four traces: 24 shadows take $cost_none times a replay without tie-breaking, $cost_vector times one with a
   fixed vector.
+
+$(stamp "$out/auto.csv")
 TXT
 } > "$out/auto.md.part"
 mv "$out/auto.md.part" "$out/auto.md"

@@ -3,8 +3,8 @@
 
     scripts/links.py OUT_FOLDER [--quick]
 
-Writes links.md, links.csv and links-scale.csv. REPLAY names the program (default: replay), traces are
-found as the program finds them. --quick takes fewer jobs and copies: for a look, not for a claim.
+Prints the page, and writes links.csv and links-scale.csv. REPLAY names the program (default: replay), traces are
+found as the program finds them. --quick runs one trace and one pattern only.
 """
 
 import csv
@@ -14,6 +14,8 @@ import subprocess
 import sys
 import tempfile
 import time
+
+from csv_rows import rows_of
 
 REPLAY = os.environ.get("REPLAY", "replay")
 TRACES = ["KTH-SP2", "SDSC-SP2", "SDSC-Par96", "CTC-SP2"]
@@ -59,8 +61,7 @@ def contend(arguments):
         command = [REPLAY, "contend", *arguments, "--quiet", "--no-plots", "--out", out]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
         after, wall = resource.getrusage(resource.RUSAGE_CHILDREN), time.time() - began
-        with open(os.path.join(out, "contend.csv"), encoding="utf-8") as table:
-            rows = list(csv.DictReader(table))
+        rows = rows_of(os.path.join(out, "contend.csv"))
     return rows, after.ru_utime - before.ru_utime, wall
 
 
@@ -76,37 +77,35 @@ def column(of, measure):
     return [of[name][measure] for name in of]
 
 
-def agreement(jobs, copies, page, table):
+def agreement(jobs, copies, cases, page, table):
     page.append(
         "| trace | pattern | stretch: by rank | linear | placement | contention | flits beside flits | "
         "largest difference | CPU s: flits | links |\n|---|---|---:|---:|---:|---:|---:|---|---:|---:|"
     )
-    for trace in TRACES:
-        for pattern in PATTERNS:
-            common = ["--trace", trace, "--jobs", str(jobs), "--scale", "1", "--pattern", pattern]
-            common += ["--alloc", ALLOCATORS, "--tie", "none", "--shake", str(copies)]
-            (flits, exact, _), (links, fast, _) = (
-                contend([*common, "--network", network]) for network in ("lo", "links")
+    for trace, pattern in cases:
+        common = ["--trace", trace, "--jobs", str(jobs), "--scale", "1", "--pattern", pattern]
+        common += ["--alloc", ALLOCATORS, "--tie", "none", "--shake", str(copies)]
+        (flits, exact, _), (links, fast, _) = (
+            contend([*common, "--network", network]) for network in ("lo", "links")
+        )
+        a, b = means(flits), means(links)
+        names = list(a)
+        halves = [
+            means(flits, lambda row, half=half: int(row["copy"]) % 2 == half) for half in (0, 1)
+        ]
+        of = lambda m: spearman(column(a, m), [b[name][m] for name in names])
+        error = {name: b[name][0] / a[name][0] - 1 for name in names}
+        worst = max(names, key=lambda name: abs(error[name]))
+        ceiling = spearman(column(halves[0], 0), [halves[1][name][0] for name in names])
+        linear = pearson(column(a, 0), [b[name][0] for name in names])
+        page.append(
+            f"| {trace} | {pattern} | {of(0):.3f} | {linear:.3f} | {of(1):.3f} | {of(2):.3f} | {ceiling:.3f} | "
+            f"{worst} {100 * error[worst]:+.0f} % | {exact:.0f} | {fast:.0f} |"
+        )
+        for name in names:
+            table.append(
+                [trace, pattern, name, *(f"{v:.4f}" for pair in zip(a[name], b[name]) for v in pair)]
             )
-            a, b = means(flits), means(links)
-            names = list(a)
-            halves = [
-                means(flits, lambda row, half=half: int(row["copy"]) % 2 == half) for half in (0, 1)
-            ]
-            of = lambda m: spearman(column(a, m), [b[name][m] for name in names])
-            error = {name: b[name][0] / a[name][0] - 1 for name in names}
-            worst = max(names, key=lambda name: abs(error[name]))
-            ceiling = spearman(column(halves[0], 0), [halves[1][name][0] for name in names])
-            linear = pearson(column(a, 0), [b[name][0] for name in names])
-            page.append(
-                f"| {trace} | {pattern} | {of(0):.3f} | {linear:.3f} | {of(1):.3f} | {of(2):.3f} | {ceiling:.3f} | "
-                f"{worst} {100 * error[worst]:+.0f} % | {exact:.0f} | {fast:.0f} |"
-            )
-            for name in names:
-                table.append(
-                    [trace, pattern, name, *(f"{v:.4f}" for pair in zip(a[name], b[name]) for v in pair)]
-                )
-            print(page[-1], flush=True)
 
 
 def scale(jobs, page, table):
@@ -130,7 +129,7 @@ def scale(jobs, page, table):
 
 def main():
     out, quick = sys.argv[1], "--quick" in sys.argv[2:]
-    jobs, copies, large = (150, 1, 300) if quick else (500, 5, 5000)
+    jobs, copies, large = 500, 5, 5000
     page, table, sizes = [], [], []
     page.append(
         f"""# Link loads beside flits
@@ -147,24 +146,27 @@ copies of the flit model itself: more cannot be asked of any model. The *largest
 allocator's stretch by links from its stretch by flits. No constant was fitted. The form of the rule was settled
 while looking at runs of KTH-SP2 and SDSC-Par96; CTC-SP2 was not looked at before it stood.
 
-Made by `scripts/links.py results/experiments`; values by allocator are in `links.csv`, which names the strategies. A rank
-correlation of 0.95 was the goal.
+Values by allocator are in `links.csv`, which names the strategies. A rank correlation of 0.95 was the goal.
 """
     )
     scale_page = []
-    scale(large, scale_page, sizes)
-    agreement(jobs, copies, page, table)
+    cases = [(trace, pattern) for trace in TRACES for pattern in PATTERNS]
+    if quick:
+        cases = [("KTH-SP2", "n-body")]
+    else:
+        scale(large, scale_page, sizes)
+    agreement(jobs, copies, cases, page, table)
     page.append(f"\n## Contention at the scale of a real machine\n\nBlue Waters as a 24x24x24 torus, its first {large:,} jobs.\n")
     page += scale_page
     header = ["trace", "pattern", "allocator"]
     header += [f"{m}_{model}" for m in MEASURES for model in ("flits", "links")]
     write(os.path.join(out, "links.csv"), [header, *table])
-    write(
-        os.path.join(out, "links-scale.csv"),
-        [["allocator", *MEASURES, "mean_wait_hours", "mean_turnaround_hours"], *sizes],
-    )
-    with open(os.path.join(out, "links.md"), "w", encoding="utf-8") as file:
-        file.write("\n".join(page) + "\n")
+    if sizes:
+        write(
+            os.path.join(out, "links-scale.csv"),
+            [["allocator", *MEASURES, "mean_wait_hours", "mean_turnaround_hours"], *sizes],
+        )
+    print("\n".join(page))
 
 
 def write(path, rows):

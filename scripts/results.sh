@@ -10,8 +10,8 @@
 # results/benchmarks/README.md.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-replay=${1:-target/release/replay}
-source scripts/figure.bash
+REPLAY=${1:-${REPLAY:-target/release/replay}}
+source scripts/lib.bash
 
 verified=0
 drawn=$(mktemp -d)

@@ -1,69 +1,53 @@
 #!/usr/bin/env bash
 # Searches tie vectors for the traces of the tie-breaking paper and writes results/search/.
 #
-#   scripts/search.sh [PROGRAM] [SEARCH...]
+#   scripts/search.sh [SEARCH...]     [all whose traces are here, in this order]
 #
-# PROGRAM: the replay binary [target/release/replay]. SEARCH: kth, sdsc96, sdsc95, lanl, nasa,
-# sdsc_sp2, ctc, lublin, portability, slack, shaken [all that are here, in this order]. Traces are looked for as
-# the program does ($REPLAY_TRACES, traces/). On two cores kth takes about 4 minutes, sdsc96 10,
-# sdsc95 15, lanl an hour and a quarter, nasa 3, sdsc_sp2 8, ctc 15, lublin 1, portability 2.
-# START=halving lets sdsc96 and sdsc95 begin with the grid cut by halving, in a third of the time.
-# slack searches vectors and slacks on all traces that are here, half an hour. shaken searches shaken
-# first halves of all traces and tests what it finds on shaken second halves, 20 minutes; COPIES is of
-# how many copies [6].
+# SEARCH: kth, sdsc96, sdsc95, lanl, nasa, sdsc_sp2, ctc, lublin, portability, slack, shaken; `pages` only writes the page
+# of all searches again. Traces are looked up as the program does. On two idle cores kth takes about 4 minutes, sdsc96 10,
+# sdsc95 15, lanl an hour and a quarter, nasa 3, sdsc_sp2 8, ctc 15, lublin 1, portability 2, slack (vectors and slacks on all
+# traces) 30, shaken (perturbed first halves, tested on perturbed second halves) 20.
+#
+# START=halving lets sdsc96 and sdsc95 begin with the grid cut by halving, in a third of the time. COPIES is the number of
+# perturbed copies of `shaken` [6]. A quick run evaluates the best vector of each committed search again.
+# scripts/lib.bash lists the other environment variables.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-replay=${1:-target/release/replay}
-[ $# -gt 0 ] && shift
-source scripts/figure.bash
-out=results/search
+source scripts/lib.bash
+out=$results/search
 mkdir -p "$out"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-here() { "$replay" list traces --format json | grep "\"$1\"" | grep -qv '"path":null'; }
+# here TRACE: whether a trace is found.
+here() { "$replay" --trace "$1" --jobs 1 --alloc random --quiet > /dev/null 2>&1; }
 
-# run NAME ARGUMENTS...: a search; its table, the best vectors and the figures are kept.
+# run NAME ARGUMENTS...: a search; its table and its best vectors are kept, and the figure of a portability matrix.
 run() {
-    local name=$1
+    local name=$1 dir="$work/$1" plots=(--no-plots)
     shift
-    local dir="$work/$name"
-    local begin=$SECONDS
-    local plots=()
-    [ "${PLOTS:-yes}" = yes ] || plots=(--no-plots)
+    [ "$name" != portability ] || plots=()
     "$replay" search "$@" "${plots[@]}" --format md --out "$dir" > "$out/$name.md.part" 2> "$work/$name.err" ||
         { cat "$work/$name.err" >&2; return 1; }
     {
-        echo "# $name"
-        echo
-        echo '```sh'
-        printf 'replay search'
+        printf '# %s\n\n```sh\nreplay search' "$name"
         # Words of this script need no quotes.
         printf ' %s' "$@"
-        echo
-        echo '```'
-        echo
+        printf '\n```\n\n'
         cat "$out/$name.md.part"
         echo
         grep -h -e 'evaluations,' -e 'told from' "$work/$name.err" || true
         echo
-        echo "$((SECONDS - begin)) s on $(nproc) logical processors, load average $(cut -d ' ' -f 1 /proc/loadavg) at the end."
+        stamp "$out/$name.csv"
     } > "$out/$name.md"
     rm "$out/$name.md.part"
-    # The best hundred, and what is not ranked by the constraints: the rest is in the figures.
+    # The best hundred, and what constraints exclude from the ranking.
     head -n 102 "$dir/search.csv" > "$out/$name.csv"
     cp "$dir/spared.csv" "$out/$name-spared.csv"
     [ ! -e "$dir/portability.csv" ] || cp "$dir/portability.csv" "$out/$name-matrix.csv"
-    [ "${PLOTS:-yes}" = yes ] || return 0
-    local drawn stem kinds='surface convergence'
-    # Of several searches at once only the figure of all is kept.
-    [ ! -e "$dir/portability.csv" ] || kinds=portability
-    for stem in $kinds; do
-        for drawn in "$dir/plots/$stem"*.png; do
-            figure "${drawn%.png}" "$out/$name-$stem" "$out/$name-$stem-figure.csv"
-        done
-        printf '\n![](%s-%s.png)\n' "$name" "$stem" >> "$out/$name.md"
-    done
+    [ "$name" = portability ] || return 0
+    figure "$(echo "$dir"/plots/portability*.svg | sed 's/\.svg$//')" "$out/portability-portability" "$out/portability-portability-figure.csv"
+    printf '\n![](portability-portability.svg)\n' >> "$out/$name.md"
 }
 
 kth() { run kth --trace KTH-SP2 --strategy local --start exhaustive --spare 0 --evaluations 3000 --tie 2,13,20,6; }
@@ -130,17 +114,48 @@ shaken() {
     local name trace tie jobs
     while read -r name trace tie jobs; do
         here "$trace" || continue
-        PLOTS=no run "$name-shaken" --trace "$trace" ${jobs:+--jobs "$jobs"} "${halves[@]}" \
+        run "$name-shaken" --trace "$trace" ${jobs:+--jobs "$jobs"} "${halves[@]}" \
             --tie 2,1,1,1 --tie 2,13,20,6 --tie "$tie"
     done <<< "$traces"
     while read -r name trace tie jobs; do
         here "$trace" || continue
-        PLOTS=no run "$name-shaken-slack" --trace "$trace" ${jobs:+--jobs "$jobs"} "${halves[@]}" \
+        run "$name-shaken-slack" --trace "$trace" ${jobs:+--jobs "$jobs"} "${halves[@]}" \
             --slack 0.1,0.3 --tie 2,1,1,1@0 --tie 2,1,1,1@0.1 --tie "$tie@0"
     done <<< "$traces"
 }
 
-if [ $# -gt 0 ]; then
+# evaluated NAME TRACE: the best vector of a committed search, with its value on this machine.
+evaluated() {
+    local name=$1 trace=$2 best tie slack value
+    [ -s "results/search/$name.csv" ] || return 0
+    here "$trace" || { echo "$name: no trace $trace" >&2; return 0; }
+    best=$(csv "results/search/$name.csv" 'get("rank") == 1 { print get("tie") " " get("slack") }')
+    read -r tie slack <<< "$best"
+    "$replay" --trace "$trace" --alloc "mc1x1[tie=$tie${slack:+,slack=$slack}]" --no-jobs --no-plots --quiet --out "$work/best" > /dev/null
+    value=$(csv "$work/best/runs.csv" '{ print get("mean_pairwise_l1") }')
+    rm -r "$work/best"
+    printf 'rank,tie,value\n1,"%s",%s\n' "$tie" "$value" > "$out/$name.csv"
+}
+if quick; then
+    part search
+    while read -r name trace; do
+        for kind in '' -slack; do evaluated "$name$kind" "$trace"; done
+    done << 'RUNS'
+kth KTH-SP2
+sdsc96 SDSC-Par96
+sdsc95 SDSC-Par95
+lanl LANL-CM5
+nasa NASA-iPSC
+sdsc_sp2 SDSC-SP2
+ctc CTC-SP2
+lublin lublin-10x10
+RUNS
+    exit
+fi
+
+if [ "$*" = pages ]; then
+    :
+elif [ $# -gt 0 ]; then
     for search in "$@"; do "$search"; done
 else
     if here KTH-SP2; then kth; fi
@@ -156,31 +171,48 @@ else
     shaken
 fi
 
-# The row of a search: its best, and what was given.
-summary() {
-    [ ! -e "$out/$1.md" ] || awk -F ' *[|] *' -v name="$1" '
-        $2 == 1 { best = $3 " | " $5 " | " $6; if (!given) given = best }
-        $2 == "given" { given = $3 " | " $5 " | " $6 }
-        END { print "| [" name "](" name ".md) | " best " | " given " |" }
-    ' "$out/$1.md"
+# ranked FILE [OPTION...] PROGRAM: runs an awk program over the rows of the tables of a search's page; cell("NAME") is the
+# cell below a heading, and a heading that the first table does not have ends it with exit code 1.
+ranked() {
+    local file=$1
+    awk -F ' *[|] *' -v file__="$file" "${@:2:$#-2}" '
+        function cell(name) {
+            if (!(name in at__)) {
+                printf "%s: no column \"%s\"\n", file__, name > "/dev/stderr"
+                exit 1
+            }
+            return $at__[name]
+        }
+        $2 == "rank" { for (i = 2; i < NF; i++) at__[$i] = i; next }
+        !/^[|]/ && !/told from/ { next }
+    '"${*: -1}" "$file"
 }
 
-# The row of a search on shaken halves: its best on the half searched and on the other, then the given
-# vectors on the other half. A given one that the search evaluated as well is a ranked row.
+# summary NAME: the row of a search: its best, and what was given.
+summary() {
+    [ ! -e "$out/$1.md" ] || ranked "$out/$1.md" -v name="$1" '
+        { row = cell("tie") " | " cell("mean_pairwise_l1") " | " cell("better %") }
+        cell("rank") == 1 { best = row; if (!given) given = best }
+        cell("rank") == "given" { given = row }
+        END { print "| [" name "](" name ".md) | " best " | " given " |" }'
+}
+
+# summary_shaken NAME SUFFIX GIVEN...: the row of a search on shaken halves: its best on the half searched and on the
+# other, then the given vectors on the other half. A given one that the search evaluated as well is a ranked row.
 summary_shaken() {
     local name=$1 suffix=$2
     shift 2
-    [ ! -e "$out/$name-shaken$suffix.md" ] || awk -F ' *[|] *' -v name="$name-shaken$suffix" -v given="$*" '
-        $2 == 1 { best = $3 " | " $6 " | " $8 }
-        $3 != "" && $8 ~ /±/ && !($3 in test) { test[$3] = $8 }
-        /told from/ { split($0, words, /: | of /); split(words[3], of, " "); told = words[2] " of " of[1] }
+    [ ! -e "$out/$name-shaken$suffix.md" ] || ranked "$out/$name-shaken$suffix.md" -v name="$name-shaken$suffix" -v given="$*" '
+        /told from/ { split($0, words, /: | of /); split(words[3], of, " "); told = words[2] " of " of[1]; next }
+        cell("rank") == 1 { best = cell("tie") " | " cell("better %") " | " cell("test %") }
+        { tie = cell("tie"); percent = cell("test %") }
+        tie != "" && percent ~ /±/ && !(tie in test) { test[tie] = percent }
         END {
             row = "| [" name "](" name ".md) | " best " | " told
             count = split(given, ties, " ")
             for (n = 1; n <= count; n++) row = row " | " (ties[n] in test ? test[ties[n]] : "")
             print row " |"
-        }
-    ' "$out/$name-shaken$suffix.md"
+        }'
 }
 
 # The best of each search beside the paper's best vector for the trace, as we evaluate it.
@@ -231,7 +263,7 @@ summary_shaken() {
         echo "Everything below is the best of thousands of vectors on the one log, unshaken, that it was chosen on."
         echo
     fi
-    echo "Made by \`scripts/search.sh\`; each search has its command, its best vectors, what it spared and its figures"
+    echo "Made by \`scripts/search.sh\`; each search has its command, its best vectors, and what constraints exclude"
     echo "beside this file. Values are mean pairwise L1, scheduler FCFS; *given* is the best vector that the paper"
     echo "prints for the trace, here on our version of the log, and on traces that the paper has not, its vector for KTH-SP2."
     echo
@@ -249,19 +281,11 @@ summary_shaken() {
         echo "|---|---|---:|---:|---|---:|---:|"
         for name in kth sdsc95 sdsc96 lanl nasa sdsc_sp2 ctc lublin; do summary "$name-slack"; done
     fi
-    if here LANL-CM5; then
-        echo
-        echo "The first search of LANL-CM5 spends its hour around scan radius 12 and stays just short of the given vector;"
-        echo "the fourth begins at the best of radii 10 and 11 in the same grid and passes it within five minutes. A wider"
-        echo "search over radii 1 to 16, with other draws than these make, found (10,55,92,41):"
-        "$replay" --trace LANL-CM5 --alloc mc1x1 --tie 10,55,92,41 --quiet --format json |
-            sed 's/.*"mean_pairwise_l1":\([0-9.]*\).*/\1./'
-    fi
     if [ -e "$out/portability.md" ]; then
         echo
         echo "[portability](portability.md): vectors found on one trace tried on the others (the paper's Fig. 15)."
         echo
-        echo "![Vectors found on one trace, tried on others](portability-portability.png)"
+        echo "![Vectors found on one trace, tried on others](portability-portability.svg)"
     fi
 } > "$out/README.md.part"
 mv "$out/README.md.part" "$out/README.md"

@@ -1,17 +1,19 @@
 #!/usr/bin/env python3
 """Writes the page on Table 2 of Lo et al. from the streams that scripts/experiments.sh has run.
 
-Usage: table-2.py FOLDER
+Usage: table-2.py FOLDER < TEXT
 
 FOLDER holds table-2-PATTERN.csv, as `replay stream --format csv` prints them. The printed values are those of
-src/published/lo_messages.csv. Needs nothing but Python 3.
+src/published/lo_messages.csv. In the text a line `{TABLE}` is replaced with a table, and `{error PATTERN MEASURE WHEN}` with the
+mean error of a column of the first table. A column that a file does not have ends it with exit code 1. Needs only Python 3.
 """
 
-import csv
 import math
 import re
 import sys
 from pathlib import Path
+
+from csv_rows import rows_of
 
 STRATEGIES = ["random", "mbs", "paging", "paging[size=1]", "paging[size=2]", "paging[size=3]", "first-fit"]
 PATTERNS = {
@@ -41,19 +43,17 @@ def printed_values():
     """By pattern, strategy and metric, as the suite has them."""
     table = Path(__file__).parent.parent / "src/published/lo_messages.csv"
     values = {}
-    with table.open() as file:
-        for row in csv.DictReader(file):
-            if row["relation"] == "value":
-                strategy = re.sub(r",?walk=last-taken", "", row["strategy"]).replace("[]", "")
-                metric = row["metric"].removeprefix("mean_")
-                values[row["pattern"].split("[")[0], strategy, metric] = float(row["printed"])
+    for row in rows_of(table):
+        if row["relation"] == "value":
+            strategy = re.sub(r",?walk=last-taken", "", row["strategy"]).replace("[]", "")
+            metric = row["metric"].removeprefix("mean_")
+            values[row["pattern"].split("[")[0], strategy, metric] = float(row["printed"])
     return values
 
 
 def streams(folder, name):
     """By allocator, a row of numbers."""
-    with (folder / f"table-2-{name}.csv").open() as file:
-        return {row["allocator"]: row for row in csv.DictReader(file)}
+    return {row["allocator"]: row for row in rows_of(folder / f"table-2-{name}.csv")}
 
 
 def ratio(row, column, printed):
@@ -79,26 +79,26 @@ def error(ratios):
     return f"{100 * sum(logs) / len(logs):.1f} %" if logs else ""
 
 
+def ratios(folder, printed, pattern):
+    """Of a pattern, the replications and by column name the ratios of all strategies."""
+    old_name, new_name = PATTERNS[pattern]
+    new, old = streams(folder, new_name), streams(folder, old_name)
+    columns = {}
+    for title, metric, before, now in MEASURES:
+        values = [printed[pattern, strategy, metric] for strategy in STRATEGIES]
+        columns[f"{title} before"] = [ratio(old[s], before, v) for s, v in zip(STRATEGIES, values)]
+        columns[f"{title} now"] = [ratio(new[walked(s)], now, v) for s, v in zip(STRATEGIES, values)]
+    return new["random"]["replications"], columns
+
+
 def before_and_after(folder, printed):
-    for pattern, (old_name, new_name) in PATTERNS.items():
-        print(f"\n### {pattern}\n")
-        new = streams(folder, new_name)
-        # Without numbers of its own the old reading is in the tables of other readings.
-        old = streams(folder, old_name) if (folder / f"table-2-{old_name}.csv").exists() else None
-        print(f"{new['random']['replications']} replications, the same jobs for all.\n")
-        words = [f"{title} {when}" for title, *_ in MEASURES for when in ("before", "now")]
-        head(["strategy", *words], len(words))
-        columns = [[] for _ in words]
-        for strategy in STRATEGIES:
-            cells = []
-            for _, metric, before, now in MEASURES:
-                value = printed[pattern, strategy, metric]
-                cells.append(ratio(old[strategy], before, value) if old else None)
-                cells.append(ratio(new[walked(strategy)], now, value))
-            for column, cell in zip(columns, cells):
-                column.append(cell)
-            line([f"`{strategy}`", *map(shown, cells)])
-        line(["mean error", *map(error, columns)])
+    for pattern in PATTERNS:
+        replications, columns = ratios(folder, printed, pattern)
+        print(f"\n### {pattern}\n\n{replications} replications, the same jobs for all.\n")
+        head(["strategy", *columns], len(columns))
+        for place, strategy in enumerate(STRATEGIES):
+            line([f"`{strategy}`", *(shown(column[place]) for column in columns.values())])
+        line(["mean error", *map(error, columns.values())])
 
 
 def pages(folder, printed):
@@ -142,9 +142,8 @@ def multigrid(folder, printed):
     """Patterns by their mean error on four strategies, the best first."""
     chosen_on = ["random", "paging", "paging[size=2]", "first-fit"]
     patterns = {"multigrid": streams(folder, "multigrid")}
-    with (folder / "table-2-multigrid-search.csv").open() as file:
-        for row in csv.DictReader(file):
-            patterns.setdefault(row["pattern"], {})[row["allocator"]] = row
+    for row in rows_of(folder / "table-2-multigrid-search.csv"):
+        patterns.setdefault(row["pattern"], {})[row["allocator"]] = row
     scores = {name: score(rows, printed, chosen_on, "multigrid") for name, rows in patterns.items()}
     head(["pattern", "replications", "finish time", "blocking", "latency", "all three"], 5)
     for name in sorted(scores, key=lambda name: sum(scores[name])):
@@ -156,13 +155,17 @@ def multigrid(folder, printed):
 def main():
     folder, printed = Path(sys.argv[1]), printed_values()
     parts = {"before-and-after": before_and_after, "pages": pages, "blocks": blocks, "multigrid": multigrid}
+
+    def mean_error(match):
+        pattern, column = match[1].split(" ", 1)
+        return error(ratios(folder, printed, pattern)[1][column])
+
     for text in sys.stdin:
-        # A line with the name of a table in braces is the place of the table.
         place = re.fullmatch(r"\{([a-z-]+)\}\n?", text)
         if place:
             parts[place[1]](folder, printed)
         else:
-            print(text, end="")
+            print(re.sub(r"\{error ([^}]+)\}", mean_error, text), end="")
 
 
 if __name__ == "__main__":

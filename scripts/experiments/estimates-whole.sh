@@ -1,5 +1,6 @@
-# The page estimates-whole: EF in the tie-breaking of MC1x1 on whole logs, by long searches. It takes
-# half an hour of CPU time for the first seven logs, and many hours for Blue Waters: it is made only when named. EVALUATIONS, if set, is the length of each search [400; 60 on Blue Waters].
+# The page estimates-whole: EF in the tie-breaking of MC1x1 on whole logs, by long searches. It takes half an hour of CPU time
+# for the first seven logs, and many hours for Blue Waters: it runs only when named. EVALUATIONS, if set, is the length of
+# each search [400; 60 on Blue Waters].
 
 estimates_whole() {
     local trace usual options
@@ -34,17 +35,10 @@ TXT
     cat "$work/left-out"
     printf '\nFCFS. Every class of size is in `estimates-whole/estimates-TRACE.csv`. The commands:\n\n'
     cat "$work/commands"
+    helps "$out"/estimates-*.csv
     cat << 'TXT'
 
-## What this says, and what it does not
-
-EF helps on none of the seven logs. With the estimates of the log the winner has an EF on two of five (KTH-SP2 and wagap), with
-run times as estimates on three of seven, with shuffled ones, which say nothing, on three of seven, with modelled ones on one of
-two. Wherever it has one, the interval on the second half holds 0. Perfect estimates bring no more than worthless ones: what
-is missing is not better estimates. To prefer neighbours that end together does not help MC1x1 on these logs.
-
-Two searches of 400 evaluations differ by luck: on CTC-SP2 two vectors without any EF are 0.8 % apart on the second half, with an
-interval above 0, and the one that was worse on the first half is the better there. wagap has 44 nodes and 25 blocks of a day: its
-intervals are wide. Blue Waters is in the study of parts only.
+The winner has an EF as often with estimates that hold no information as with run times. Two searches of 400 evaluations differ by
+luck; wagap has 44 nodes and 25 blocks of a day: its intervals are wide.
 TXT
 }

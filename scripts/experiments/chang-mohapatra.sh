@@ -1,0 +1,82 @@
+# The page chang-mohapatra: size reduction of jobs, Figs. 1 to 5 of Chang and Mohapatra.
+
+chang_mohapatra() {
+    local runs=(--log --warm-up 500 --jobs 50500 --min-replications 5 --max-replications 5)
+    local usual=(--service 'exponential[mean=5]' "${runs[@]}")
+    local uniform=0.125,0.125,0.125,0.125,0.125,0.125,0.125,0.125
+    local normal=0.025,0.076,0.162,0.237,0.237,0.162,0.076,0.025
+    local figure sides inner shares schemes name
+    folds() { printf '%s' "$1" && printf ",rsr[t=%s,inner=$1]" 1 2 3 5; }
+    quick && part chang-mohapatra
+    cat << 'TXT'
+# Size reduction (Chang, Mohapatra)
+
+Five replications of 50,500 jobs, the first 500 completions left out, as in the paper; load is the share of the machine that jobs ask
+for, times are in time units of which a job unfolded takes five. `replay verify chang-mohapatra` judges what the text
+says of these figures. Beyond saturation turnaround goes on growing with the number of jobs.
+TXT
+    while read -r figure inner sides; do
+        printf '\n## Fig. %s: %s on a 32 x 32 mesh\n' "$figure" "$inner"
+        stream "chang-mohapatra-$figure" turnaround "${usual[@]}" --mesh 32x32 --sides "$sides" \
+            --load "$(loads 0.05,0.1..0.5:0.1)" --alloc "$(folds "$inner")"
+    done << 'RUNS'
+1a buddy uniform[equal=yes]
+1b frame-sliding uniform
+1c first-fit uniform
+RUNS
+    for figure in 2a 2b; do
+        shares=$uniform name='uniform dimensions'
+        [ "$figure" = 2a ] || shares=$normal name='normal dimensions'
+        printf '\n## Fig. %s: buddy on a hypercube of eight dimensions, %s\n' "$figure" "$name"
+        stream "chang-mohapatra-$figure" turnaround "${usual[@]}" --mesh hypercube:8 \
+            --sides "subcubes[shares=$shares]" --load "$(loads 0.1..0.9:0.1)" --alloc "$(folds cube-buddy),rsr[t=7,inner=cube-buddy]"
+    done
+    printf '\n## Fig. 3: Frame Sliding with folds against First Fit without\n'
+    stream chang-mohapatra-3 turnaround "${usual[@]}" --mesh 32x32 --sides uniform --load "$(loads 0.05,0.1..0.5:0.1)" \
+        --alloc 'first-fit,frame-sliding,rsr[inner=frame-sliding],rsr[t=2,inner=frame-sliding],rsr[t=3,inner=frame-sliding]'
+    schemes='rsr[t=7,inner=cube-buddy],limit[k=0,inner=cube-buddy],rsr[t=2,inner=cube-buddy],limit[k=5,inner=cube-buddy]'
+    schemes+=',rsr[t=1,inner=cube-buddy],limit[k=6,inner=cube-buddy]'
+    for figure in 4a 4b; do
+        shares=$uniform name='uniform dimensions'
+        [ "$figure" = 4a ] || shares=$normal name='normal dimensions'
+        printf '\n## Fig. %s: against limits, %s\n' "$figure" "$name"
+        stream "chang-mohapatra-$figure" turnaround "${usual[@]}" --mesh hypercube:8 \
+            --sides "subcubes[shares=$shares]" --load "$(loads 0.1..0.9:0.1)" --alloc "$schemes"
+    done
+    cat << 'TXT'
+
+The paper compares schemes that fold as often at most: RSR-7 with limit-0, RSR-2 with limit-5, RSR-1 with limit-6. In
+each pair RSR is better at every load, with both distributions. It is not better than every limit: at a load of 0.7
+limit-5 beats RSR-7, because a large job that comes to a full machine is folded up to seven times by the one and twice
+by the other.
+
+## Fig. 5: turnaround by size at a load of 0.7
+TXT
+    stream chang-mohapatra-5 turnaround-by-size--0.7 "${usual[@]}" --mesh hypercube:8 --by-size \
+        --sides "subcubes[shares=$uniform]" --load 0.7 --alloc "$schemes"
+    cat << 'TXT'
+
+## Normal service times
+
+The same on the hypercube with service times from a normal distribution of mean 5 and standard deviation 2, cut off
+at 0.
+TXT
+    usual=(--service 'normal[mean=5,sd=2]' "${runs[@]}")
+    for figure in 2a 2b; do
+        shares=$uniform name='uniform dimensions'
+        [ "$figure" = 2a ] || shares=$normal name='normal dimensions'
+        printf '\n### As Fig. %s: buddy, %s\n' "$figure" "$name"
+        stream "chang-mohapatra-$figure-normal" turnaround "${usual[@]}" --mesh hypercube:8 \
+            --sides "subcubes[shares=$shares]" --load "$(loads 0.1..0.9:0.1)" --alloc "$(folds cube-buddy),rsr[t=7,inner=cube-buddy]"
+    done
+    for figure in 4a 4b; do
+        shares=$uniform name='uniform dimensions'
+        [ "$figure" = 4a ] || shares=$normal name='normal dimensions'
+        printf '\n### As Fig. %s: against limits, %s\n' "$figure" "$name"
+        stream "chang-mohapatra-$figure-normal" turnaround "${usual[@]}" --mesh hypercube:8 \
+            --sides "subcubes[shares=$shares]" --load "$(loads 0.1..0.9:0.1)" --alloc "$schemes"
+    done
+    printf '\n### As Fig. 5: turnaround by size at a load of 0.7\n'
+    stream chang-mohapatra-5-normal turnaround-by-size--0.7 "${usual[@]}" --mesh hypercube:8 --by-size \
+        --sides "subcubes[shares=$uniform]" --load 0.7 --alloc "$schemes"
+}

@@ -1,0 +1,175 @@
+# The page recorded: what logs report of their waits, beside what policies make of the same jobs.
+
+recorded() {
+    local trace options drawn idle
+    cat << 'TXT'
+# What the machines did, beside what policies would have done
+
+`recorded` starts each job when its log says that it started (SWF field 3); the others start the same jobs by their
+own rules, from the same submissions and run times. Waits in the log hold what no scheduler here models: holds by
+users and operators, priorities, limits per user, reservations, outages, and on some machines time sharing. So the
+difference is not what a policy would have gained.
+
+Jobs for which the machine has no processors when the log starts them, by the sizes in the log, are excluded from all measures: the
+policies run them like any other, but all figures are over the other jobs, on both sides. The lines above each table count
+them. Jobs whose wait the log does not report have no start under `recorded`; the policies run them like any other, and the
+figures are again over the other jobs, on both sides.
+
+*Free* in the first table is the share of all waiting in the log during which as many processors as the waiting job asks for
+were free. A policy that starts the head of its queue as soon as it fits has none of that for the head, and EASY has little of it
+for others: only where a job would delay the head. Where jobs are missing from the log (cleaned away, or never written) their
+processors look free: the share is an upper bound then.
+
+TXT
+    : > "$work/recorded-summary"
+    while read -r trace options; do
+        printf '\n## %s\n\n' "$trace"
+        local command=(--trace "$trace" $options --sched recorded,fcfs,easy,conservative --alloc row-major-first-fit)
+        ran "$trace" "${command[@]}" --no-jobs --out "$work/r-$trace" --format md || continue
+        printf '`replay %s`\n\n' "${command[*]}"
+        { grep -E ' records, |, recorded: ' "$work/error" || true; } | sed 's/^/> /; s/$/  /'
+        drawn=$(echo "$work/r-$trace"/plots/waits-by-size--*.svg)
+        figure "${drawn%.svg}" "$out/recorded-$trace" "$out/recorded-$trace-figure.csv"
+        cp "$work/r-$trace/runs.csv" "$out/recorded-$trace.csv"
+        same_jobs "$work/r-$trace/against_log.csv" > "$work/same-jobs.csv"
+        same_jobs_by_size "$work/r-$trace/against_log.csv" > "$out/recorded-$trace-by-size.csv"
+        idle=$(idle_share "$work/r-$trace")
+        summary_of_waits "$trace" "$idle" "$work/same-jobs.csv" >> "$work/recorded-summary"
+        waits "$work/same-jobs.csv"
+        printf '\n![Waits on %s](recorded-%s.svg)\n' "$trace" "$trace"
+        printf '\nMean wait in hours by processors asked for:\n\n'
+        waits_by_class "$out/recorded-$trace-by-size.csv"
+        printf '\nEvery size: [recorded-%s-by-size.csv](recorded-%s-by-size.csv)\n' "$trace" "$trace"
+    done > "$work/recorded-sections" << 'RUNS'
+KTH-SP2
+CTC-SP2
+SDSC-SP2 --mesh 16x8
+SDSC-Par95
+SDSC-Par96
+LANL-CM5
+wagap-2013 --policy cerit
+RUNS
+    printf '| log | mean wait h | waited above 60 s | free | EASY, mean wait h | against the log | FCFS, mean wait h | bounded slowdown, log | EASY |\n'
+    printf '|---|---:|---:|---:|---:|---:|---:|---:|---:|\n'
+    cat "$work/recorded-summary"
+    cat << 'TXT'
+
+FCFS waits far longer than most logs: it is not what these sites ran. EASY and conservative backfilling are closer to each other
+than either is to the log on most machines, so which of the two is replayed says less about what happened than what the log does not
+report. By size the policies err in a direction of their own: large jobs wait longer in most logs than under EASY, and on the
+machines of SDSC jobs of two processors wait less. Queues by size, and hours kept for large jobs, would do both. On the
+LANL-CM5 the log is faster than every policy that gives a processor to one job at a time: jobs start there when too few
+processors are free, by the sizes in the log. On wagap-2013 jobs wait while as many processors as they ask for are free: for nodes of
+a kind, memory, a licence or a limit per user. A replay by numbers of processors does not model these waits.
+
+A policy's waits are thus no forecast of a site's. They compare policies, on a load that a site had.
+TXT
+    cat "$work/recorded-sections"
+    local placed=(--trace wagap-2013 --policy cerit --mesh '4x11*80' --sched recorded --alloc recorded)
+    printf '\n## wagap-2013, places and all\n\n'
+    ran wagap-2013 "${placed[@]}" --no-jobs --no-plots --out "$work/placed" --format md || return 0
+    printf '`replay %s`\n\n' "${placed[*]}"
+    { grep -E 'recorded placements' "$work/error" || true; } | sed 's/^/> /; s/$/  /'
+    cat << 'TXT'
+
+Field 19 of this log names the node of every processor. The run repeats it on a machine of 44 points, in the order of the nodes'
+numbers, since the log does not say where the nodes stand. No node ever has more processors in use
+than the most that the line above reports: the two sizes are those of the two kinds of nodes, and the placements of the
+log do not contradict each other. Other allocators cannot be compared with it: they give a job whole points, and jobs of this
+log share nodes.
+
+TXT
+    without_seconds < "$work/printed"
+}
+
+# idle_share FOLDER: of the jobs of a log, the share that waited above 60 s, and the share of all waiting during which as
+# many processors as the waiting job asked for were free; two cells of a table.
+idle_share() {
+    local source processors
+    source=$(sed -n 's/^ *"source": "\(.*\)",$/\1/p' "$1/manifest.json" | head -n 1)
+    processors=$(csv "$1/runs.csv" 'NR == 2 { print get("processors") }')
+    [ -r "$source" ] || { echo "$1/manifest.json: no source of the trace" >&2; return 1; }
+    # Submission, wait, run, size of the jobs whose wait is known; then the free processors from instant to instant.
+    gzip -cdf "$source" | awk '!/^;/ && $3 >= 0 && $5 > 0 { print $2, $3, ($4 > 0 ? $4 : 0), $5 }' > "$work/jobs"
+    awk '{ print $1 + $2, $4; print $1 + $2 + $3, -$4 }' "$work/jobs" | sort -n > "$work/changes"
+    awk -v processors="$processors" '
+        NR == FNR {
+            if (!steps || $1 != at[steps]) { steps++; at[steps] = $1; free[steps] = steps > 1 ? free[steps - 1] : processors }
+            free[steps] -= $2
+            next
+        }
+        $2 > 0 {
+            jobs += $2 > 60; all += $2
+            low = 0; high = steps
+            while (low < high) { middle = int((low + high + 1) / 2); if (at[middle] <= $1) low = middle; else high = middle - 1 }
+            for (now = $1; now < $1 + $2; low++) {
+                end = low < steps && at[low + 1] < $1 + $2 ? at[low + 1] : $1 + $2
+                if (low == 0 || free[low] >= $4) idle += end - now
+                now = end
+            }
+        }
+        END { printf "%.0f %% | %.0f %%", 100 * jobs / FNR, all ? 100 * idle / all : 0 }' "$work/changes" "$work/jobs"
+}
+
+# summary_of_waits TRACE IDLE FILE: a row about a log: its waits, those of EASY and FCFS.
+summary_of_waits() {
+    csv "$3" -v trace="$1" -v idle="$2" '
+        { wait[get("scheduler")] = get("mean_wait"); slow[get("scheduler")] = get("mean_bounded_slowdown") }
+        END {
+            log_wait = wait["recorded"]
+            printf "| %s | %.2f | %s | %.2f | %+.0f %% | %.2f | %.0f | %.0f |\n", trace, log_wait / 3600, idle, \
+                wait["easy"] / 3600, 100 * (wait["easy"] - log_wait) / log_wait, wait["fcfs"] / 3600, slow["recorded"], slow["easy"]
+        }'
+}
+
+# waits FILE: waits of the log and of policies, a row each.
+waits() {
+    printf '\n| scheduler | mean wait h | against the log | median s | 90 %% h | 99 %% h | bounded slowdown |\n'
+    printf '|---|---:|---:|---:|---:|---:|---:|\n'
+    csv "$1" '
+        {
+            mean = get("mean_wait")
+            if (get("scheduler") == "recorded") log_mean = mean
+            against = mean == log_mean ? "" : sprintf("%+.0f %%", 100 * (mean - log_mean) / log_mean)
+            printf "| %s | %.2f | %s | %d | %.2f | %.2f | %.1f |\n", get("scheduler"), mean / 3600, against, \
+                get("median_wait"), get("p90_wait") / 3600, get("p99_wait") / 3600, get("mean_bounded_slowdown")
+        }'
+}
+
+# same_jobs FILE: measures of each scheduler over the jobs that the log's run has too, those of the log first.
+same_jobs() {
+    csv "$1" '
+        get("of_size") != "" { next }
+        {
+            who = get("scheduler"); what = get("metric")
+            if (!(who in known)) { known[who]; name[++schedulers] = who }
+            own[who, what] = get("run_value"); own["recorded", what] = get("log_value")
+        }
+        END {
+            metrics = split("mean_wait median_wait p90_wait p99_wait mean_bounded_slowdown", metric, " ")
+            printf "scheduler"
+            for (m = 1; m <= metrics; m++) printf ",%s", metric[m]
+            name[0] = "recorded"
+            for (s = 0; s <= schedulers; s++) {
+                printf "\n%s", name[s]
+                for (m = 1; m <= metrics; m++) printf ",%s", own[name[s], metric[m]]
+            }
+            printf "\n"
+        }'
+}
+
+# same_jobs_by_size FILE: mean waits over these jobs by job size.
+same_jobs_by_size() {
+    csv "$1" '
+        BEGIN { print "scheduler,size,jobs,mean_wait" }
+        get("of_size") != "" && get("metric") == "mean_wait" {
+            size = get("of_size") "," get("compared_jobs")
+            log_rows[size] = get("log_value")
+            if (!(size in seen)) { seen[size]; order[++sizes] = size }
+            rows[++count] = get("scheduler") "," size "," get("run_value")
+        }
+        END {
+            for (s = 1; s <= sizes; s++) print "recorded," order[s] "," log_rows[order[s]]
+            for (r = 1; r <= count; r++) print rows[r]
+        }'
+}

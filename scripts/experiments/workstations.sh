@@ -1,0 +1,82 @@
+# The page workstations: chapter 6 of Turner, hosts that jobs share.
+
+# columns FILE NAMES...: a Markdown table of these columns of a CSV file, numbers to three decimals.
+columns() {
+    local file=$1 names=${*:2}
+    printf '|'
+    printf ' %s |' "${@:2}"
+    printf '\n'
+    printf '|---%.0s' "${@:2}"
+    printf '|\n'
+    csv "$file" -v names="$names" '
+        BEGIN { count = split(names, name, " ") }
+        {
+            for (i = 1; i <= count; i++) {
+                value = get(name[i])
+                if (value ~ /^[0-9.]+(e-[0-9]+)?$/) {
+                    value = sprintf(value >= 1000 ? "%.0f" : "%.3f", value)
+                    if (value ~ /\./) sub(/\.?0+$/, "", value)
+                }
+                printf "| %s ", value
+            }
+            printf "|\n"
+        }'
+}
+
+workstations() {
+    local command width held used
+    cat << 'TXT'
+# Workstations that jobs share (Turner, chapter 6)
+
+Why does version 1 of Elmer, which shares hosts, let jobs wait far longer than version 2, which does not share hosts while every
+job computes all the time? A host runs its highest job; the next job gets what that one leaves. A job whose processes wait for
+one another advances at the rate of the slowest of them.
+
+## On a trace
+
+A hundred hosts of one to four slots, jobs of the trace that comes with the program, FCFS. `demand` is the share of its
+processor that a process uses at full speed, 1 by default. `utilization` is the share of all hosts' time in which jobs
+compute; `slots_held_percent` is the share of slots that jobs hold, computing or not.
+TXT
+    command=(--mesh cluster:100,cluster:100x2,cluster:100x4 --alloc 'elmer[version=2],elmer,elmer[mode=strict],elmer[pick=lowest],elmer[demand=0.9],elmer[demand=0.5],elmer[version=2,demand=0.5]')
+    printf '\n`replay %s`\n\n' "${command[*]}"
+    "$replay" "${command[@]}" --quiet --no-jobs --no-plots --out "$work/workstations" > /dev/null
+    cp "$work/workstations/runs.csv" "$out/workstations.csv"
+    columns "$out/workstations.csv" topology allocator mean_wait mean_turnaround makespan utilization slots_held_percent
+    cat << 'TXT'
+
+With one slot a host all strategies are plain space sharing, as is version 2 with two slots or four.
+
+## Jobs of one width
+
+Streams of jobs that all need the same number of hosts and ask for half of the machine's time, 5 x 5000 jobs, the first 500
+left out. Times are in mean service times.
+TXT
+    for width in 1 2 5 10 25 50; do
+        "$replay" stream --mesh cluster:100,cluster:100x2 --sides "uniform[low=$width,high=$width]" --load 0.5 \
+            --jobs 5000 --warm-up 500 --min-replications 5 --max-replications 5 --quiet --format csv \
+            --alloc 'elmer,elmer[pick=lowest],elmer[demand=0.5]'
+    done | joined > "$out/workstations-widths.csv"
+    printf '\n`replay stream --mesh cluster:100,cluster:100x2 --sides uniform[low=WIDTH,high=WIDTH] --load 0.5 --jobs 5000 --warm-up 500 --min-replications 5 --max-replications 5 --alloc elmer,elmer[pick=lowest],elmer[demand=0.5]`\n\n'
+    columns "$out/workstations-widths.csv" sides topology allocator wait_time service_time turnaround_time \
+        utilization_percent slots_held_percent
+    held=$(cell "$out/workstations.csv" %.0f slots_held_percent topology=cluster:100x2 allocator=elmer)
+    used=$(csv "$out/workstations.csv" '
+        get("topology") == "cluster:100x2" && get("allocator") == "elmer" { printf "%.0f", 100 * get("utilization") }')
+    cat << TXT
+
+## Conclusions
+
+* The hosts of a job are drawn at random, so that a wide job is below many others at once. It does not run before the
+  last of them ends; meanwhile the hosts that are free have it as their highest job and idle. Later jobs queue below it in
+  turn. On the trace with two slots a host, jobs hold $held % of the slots and use $used % of the hosts' time.
+* Sharing does not slow narrow jobs down; wide jobs jam a machine that carries the same load with one slot a host almost
+  without waiting.
+* Where jobs take the free hosts with the lowest numbers (\`pick=lowest\`), they are below few others, and the streams do not jam.
+* Two jobs that compute half of the time share a host at full speed, and waits are shorter than without sharing.
+
+Turner warns of this effect (section 6.3): a cluster of low priority that spans several of higher priority. The rule that a
+job advances at the rate of its slowest process holds for programs whose processes wait for one another; EP would not suffer.
+Elmer's threshold of version 2 is the remedy: it shares hosts only where something is left.
+TXT
+}

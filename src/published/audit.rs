@@ -206,6 +206,7 @@ mod tests {
             is_claim: false,
             known: None,
             swaps: swapped.iter().map(swap).collect(),
+            over_packets: None,
         }
     }
 

@@ -146,6 +146,8 @@ pub struct Check {
     pub known: Option<Known>,
     /// What it would come to with the numbers of two strategies exchanged.
     pub swaps: Vec<Swap>,
+    /// Of a mean over jobs the same as a mean over packets.
+    pub over_packets: Option<f64>,
 }
 
 impl Check {
@@ -344,6 +346,7 @@ impl Table for Check {
             Column::new("published", "as printed", "the number compared with: as printed, unless it is a known misprint", |check: &Self| check.published),
             Column::new("ours", "as printed", "our number; null if not run", Self::value),
             Column::new("margin", "as printed", "half the width of its 95 % interval; 0 if it is exact", |check: &Self| check.margin),
+            Column::new("over_packets", "as printed", "where ours is a mean over jobs, the same as a mean over packets; null elsewhere", |check: &Self| check.over_packets),
             Column::new("difference", "as printed", "ours less published; null if not run", |check: &Self| check.value().map(|ours| ours - check.published)),
             Column::new("tolerance", "", "how far they may be apart", |check: &Self| check.tolerance.to_string()),
             Column::new("verdict", "", "same, within, undecided, differs (a number), contradicts (a claim), or not judged or not run and why", |check: &Self| check.verdict().to_string()),
@@ -377,6 +380,7 @@ mod tests {
             is_claim: false,
             known: None,
             swaps: Vec::new(),
+            over_packets: None,
         }
     }
 

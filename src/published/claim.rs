@@ -27,5 +27,6 @@ pub fn claim(
         is_claim: true,
         known: None,
         swaps: Vec::new(),
+        over_packets: None,
     })
 }

@@ -421,6 +421,7 @@ fn check(row: &Row, log: Option<(&str, bool)>, ours: Ours) -> Result<Check, Veri
         is_claim: false,
         known: None,
         swaps: Vec::new(),
+        over_packets: None,
     })
 }
 

@@ -43,7 +43,7 @@ def printed_values():
     values = {}
     with table.open() as file:
         for row in csv.DictReader(file):
-            if row["relation"] == "value":
+            if row["relation"] in ("value", "paired"):
                 strategy = re.sub(r",?walk=last-taken", "", row["strategy"]).replace("[]", "")
                 metric = row["metric"].removeprefix("mean_")
                 values[row["pattern"].split("[")[0], strategy, metric] = float(row["printed"])
@@ -92,7 +92,7 @@ def before_and_after(folder, printed):
         for strategy in STRATEGIES:
             cells = []
             for _, metric, before, now in MEASURES:
-                value = printed[pattern, strategy, metric]
+                value = printed.get((pattern, strategy, metric))
                 cells.append(ratio(old[strategy], before, value) if old else None)
                 cells.append(ratio(new[walked(strategy)], now, value))
             for column, cell in zip(columns, cells):

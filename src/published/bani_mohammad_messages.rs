@@ -170,7 +170,7 @@ impl Long {
             let mut readings: Vec<(&str, fn([Key<'static>; 2]) -> Key<'static>)> =
                 vec![("", |[long, _]| long)];
             if *other == "mbs" {
-                readings.push((", row-major ranks", |[long, _]| row_major(long)));
+                readings.push((READ_ROW_MAJOR, |[long, _]| row_major(long)));
             }
             for (reading, of) in readings {
                 let ours = 100.0 * (1.0 - self.least(runs, other, of)?);
@@ -188,9 +188,9 @@ impl Long {
                 };
                 let check = Check { is_claim: false, note: note.to_string(), ..check };
                 let known =
-                    LONG_KNOWN.iter().find(|(f, o, r, ..)| (f, o, r) == (figure, other, &reading));
+                    LONG_KNOWN.iter().find(|(f, o, r, _)| (f, o, r) == (figure, other, &reading));
                 checks.push(match known {
-                    Some((.., ours, why)) => check.known(*ours, why),
+                    Some((.., ours)) => check.known(*ours, WHY_LONG),
                     None => check,
                 });
             }
@@ -198,13 +198,28 @@ impl Long {
         let ours = self.least(runs, "paging", |[long, _]| long)?
             / self.least(runs, "paging", |[_, short]| short)?;
         let what = "least turnaround of GABL over Paging(0) of five loads, 64 flits over 8";
-        checks.push(claim("claim 15", &streams, what, "1", ours, Tolerance::Below)?);
+        let check = claim("claim 15", &streams, what, "1", ours, Tolerance::Below)?;
+        checks.push(match (*pattern, *sides) {
+            ("all-to-all", "uniform") => check.known(1.2386, WHY_LONG),
+            ("all-to-all", _) => check.known(1.1951, WHY_LONG),
+            _ => check,
+        });
         Ok(checks)
     }
 }
 
-/// By figure, strategy and reading where ours is known to be off with packets of 64 flits.
-const LONG_KNOWN: [(&str, &str, &str, f64, &str); 0] = [];
+/// By figure, strategy and reading where ours is known to be off with packets of 64 flits: ours.
+const LONG_KNOWN: [(&str, &str, &str, f64); 6] = [
+    ("Fig. 4.46", "paging", "", 28.0137),
+    ("Fig. 4.46", "mbs", "", -1.4976),
+    ("Fig. 4.46", "mbs", READ_ROW_MAJOR, 3.5259),
+    ("Fig. 4.49", "paging", "", 23.5396),
+    ("Fig. 4.49", "mbs", "", -3.1451),
+    ("Fig. 4.49", "mbs", READ_ROW_MAJOR, 1.3433),
+];
+const READ_ROW_MAJOR: &str = ", row-major ranks";
+
+const WHY_LONG: &str = "long packets hold the links of short and long paths alike: at no load the gaps widen as printed";
 
 const STRATEGIES: [&str; 4] = ["gabl", "mbs", "paging", "first-fit"];
 

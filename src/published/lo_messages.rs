@@ -86,6 +86,10 @@ fn verify(
     Ok(checks)
 }
 
+/// Largest differences between indexing schemes that contradict the report, in percent of row-major.
+const INDEXING: [(&str, f64); 4] =
+    [(ALL_TO_ALL, 15.8), ("n-body", 14.63), ("fft-2d", 14.14), ("multigrid", 23.42)];
+
 /// The claims of the text about one pattern.
 struct Claims<'a> {
     runs: &'a Runs<'a>,
@@ -130,7 +134,16 @@ impl Claims<'_> {
         let mut checks = Vec::new();
         let what = "pairs of strategies, of 21, whose order by finish time is not the printed one";
         let ours = f64::from(self.inversions(&finish)?);
-        checks.push(self.claim(what, "0", ours, Tolerance::Absolute(0.0))?);
+        let check = self.claim(what, "0", ours, Tolerance::Absolute(0.0))?;
+        checks.push(match self.pattern {
+            ALL_TO_ALL => {
+                check.known(3.0, "First Fit takes 11 % too long, and MBS 2.5 % too short")
+            }
+            "n-body" => check.known(4.0, "Paging(1) takes 17 % too long, Paging(0) 13 % too short"),
+            "multigrid" => check
+                .known(1.0, "Paging(1) and Paging(3) are printed 0.25 % apart, and known to 5 %"),
+            _ => check,
+        });
         if matches!(self.pattern, "n-body" | "fft-2d" | "multigrid") {
             let ours = of("random") / worst_other("random");
             let what = "finish time of Random over the worst other";
@@ -159,7 +172,15 @@ impl Claims<'_> {
         checks.push(self.claim(what, "1", ours, Tolerance::Below)?);
         let what =
             "finish time of Paging(0), largest difference of an indexing scheme from row-major, %";
-        checks.push(self.claim(what, "5", self.indexing()?, Tolerance::AtMost(0.0))?);
+        let check = self.claim(what, "5", self.indexing()?, Tolerance::AtMost(0.0))?;
+        let known = INDEXING.iter().find(|(pattern, _)| *pattern == self.pattern);
+        checks.push(match known {
+            Some((_, ours)) => check.known(
+                *ours,
+                "the report shows no numbers; the shuffled schemes keep a job in squares, as MBS does",
+            ),
+            None => check,
+        });
         let blocking = self.means(Metric::MeanBlocking)?;
         let own = self.mean("first-fit", Metric::MeanBlocking)?;
         let rank = 1 + blocking.iter().filter(|(_, other)| *other < own).count();
@@ -185,20 +206,29 @@ impl Claims<'_> {
                 checks.push(self.claim(what, "1", ours, Tolerance::Below)?);
                 let what = "MBS faster than First Fit, %: not significantly";
                 let ours = 100.0 * (1.0 - ours);
-                checks.push(self.claim(what, "5", ours, Tolerance::AtMost(0.0))?);
+                let check = self.claim(what, "5", ours, Tolerance::AtMost(0.0))?;
+                checks.push(
+                    check.known(
+                        13.2,
+                        "First Fit takes 11 % too long (results/experiments/table-2.md)",
+                    ),
+                );
                 let what = "finish time of Paging over that with the page size before, least";
                 let ours = least(&mut PAGES.windows(2).map(|pair| of(pair[1]) / of(pair[0])));
                 checks.push(self.claim(what, "1", ours, Tolerance::Above)?);
-                for (metric, name) in
-                    [(Metric::WeightedDispersal, "dispersal"), (Metric::MeanBlocking, "blocking")]
-                {
+                for (metric, name, known) in [
+                    (Metric::WeightedDispersal, "dispersal", 1.17),
+                    (Metric::MeanBlocking, "blocking", 1.142),
+                ] {
                     let mut most: f64 = 0.0;
                     for pair in PAGES.windows(2) {
                         most = most.max(self.mean(pair[1], metric)? / self.mean(pair[0], metric)?);
                     }
                     let what =
                         format!("{name} of Paging over that with the page size before, most");
-                    checks.push(self.claim(&what, "1", most, Tolerance::Below)?);
+                    let check = self.claim(&what, "1", most, Tolerance::Below)?;
+                    let why = "the report's own table has both rise from pages of one processor to those of four";
+                    checks.push(check.known(known, why));
                 }
             }
             "one-to-all" => {
@@ -212,7 +242,11 @@ impl Claims<'_> {
                 let what = "finish time of Paging(2) over the best other page size";
                 let others = [of(PAGING_0), of(PAGING_1), of(PAGING_3)];
                 let ours = of(PAGING_2) / least(&mut others.into_iter());
-                checks.push(self.claim(what, "1", ours, Tolerance::Below)?);
+                let check = self.claim(what, "1", ours, Tolerance::Below)?;
+                checks.push(check.known(
+                    1.035,
+                    "Paging(0) takes 13 % too short (results/experiments/table-2.md)",
+                ));
                 let what = "the slowest of MBS, Paging(0) and Paging(2) over the faster of Random and \
                             First Fit, finish time: much faster";
                 let ours = of("mbs").max(of(PAGING_0)).max(of(PAGING_2))

@@ -55,6 +55,10 @@ pub struct Counting {
     pub warm_up: u32,
     /// Keep turnaround times by job size as well.
     pub by_size: bool,
+    /// Measure until so many jobs have completed, while those behind them go on arriving; `None`: until all have.
+    /// Times, utilizations, fragmentation, units and busy lists are then of what has happened until that completion;
+    /// packets, distances, attempts, operations and searches of all jobs of the stream.
+    pub completions: Option<u32>,
 }
 
 /// What decides how long jobs hold their processors.
@@ -92,10 +96,15 @@ impl Point {
             Life::RunTimes => "run times".to_string(),
             Life::Messages(messages) => messages.digest(),
         };
+        let Counting { warm_up, by_size, completions } = counting;
+        let mut counting = format!("Counting {{ warm_up: {warm_up}, by_size: {by_size} }}");
+        if let Some(completions) = completions {
+            counting += &format!(" {completions} completions");
+        }
         // Debug quotes every text and has no line breaks: no two points run into each other.
         CellId::of(&format!(
             "replay stream 2\n{topology}\n{stream:?}\n{scheduler}\n{strategy}\n{life}\n{seed}\n\
-             {rule:?}\n{watched:?}\n{counting:?}\n"
+             {rule:?}\n{watched:?}\n{counting}\n"
         ))
     }
 

@@ -31,7 +31,7 @@ pub const HELD: [(&str, Held); 11] = [
     ("johnson", Held::new([67, 0, 27, 179, 98])),
     ("lo", Held::new([59, 2, 0, 464, 108])),
     ("lo-messages", Held::new([130, 14, 0, 835, 268])),
-    ("bani-mohammad", Held::new([105, 6, 3, 442, 211])),
+    ("bani-mohammad", Held::new([113, 6, 3, 618, 303])),
     ("bani-mohammad-messages", Held::new([190, 14, 0, 777, 333])),
     ("turner", Held::new([150, 5, 15, 244, 100])),
     ("chang-mohapatra", Held::new([65, 15, 1, 532, 316])),

@@ -125,6 +125,9 @@ const LONG: [Long; 3] = [
     },
 ];
 
+/// Which of the points with packets of 64 flits and of 8 is meant, and with which ranks.
+type Reading = fn([Key<'static>; 2]) -> Key<'static>;
+
 impl Long {
     /// A point with packets of 64 flits, and the same with those of 8.
     fn keys<'a>(&self, load: &'a str, strategy: &'a str) -> [Key<'a>; 2] {
@@ -167,8 +170,7 @@ impl Long {
         let streams = format!("16x16 {sides} {pattern} 64 flits");
         let mut checks = Vec::new();
         for (other, percent) in *printed {
-            let mut readings: Vec<(&str, fn([Key<'static>; 2]) -> Key<'static>)> =
-                vec![("", |[long, _]| long)];
+            let mut readings: Vec<(&str, Reading)> = vec![("", |[long, _]| long)];
             if *other == "mbs" {
                 readings.push((READ_ROW_MAJOR, |[long, _]| row_major(long)));
             }

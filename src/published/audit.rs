@@ -6,7 +6,7 @@
 //! go unnoticed. How many of them a suite has, and how many of its rows are undecided or
 //! know no swap, is declared here and must not change unseen.
 
-use super::{Check, NotRun, Ours, Suite, Verdict};
+use super::{Check, Class, NotRun, Ours, Suite, Verdict};
 use crate::report::{Sheet, Shown};
 use crate::table::{Column, Table};
 
@@ -60,6 +60,8 @@ pub struct Audit {
     pub absent: usize,
     /// Rows known to be beyond their tolerance.
     pub known: usize,
+    /// Judged rows by [class](Class::ALL).
+    pub classes: [usize; Class::ALL.len()],
 }
 
 impl Audit {
@@ -83,6 +85,8 @@ impl Audit {
             held,
             absent: checks.iter().filter(absent).count(),
             known: judged().filter(|check| check.known.is_some()).count(),
+            classes: Class::ALL
+                .map(|class| judged().filter(|check| check.class() == class).count()),
         }
     }
 
@@ -136,6 +140,11 @@ impl Audit {
             "judged",
             "undecided",
             "declared",
+            "claims",
+            "implied",
+            "calibrated",
+            "fitted",
+            "out_of_sample",
             "unswapped",
             "swaps",
             "unnoticed",
@@ -158,6 +167,11 @@ impl Table for Audit {
             Column::new("judged", "rows", "rows that are judged", |audit: &Self| audit.found.judged as u64),
             Column::new("undecided", "rows", "of these, rows whose interval is too wide to tell", |audit: &Self| audit.found.undecided as u64),
             Column::new("declared", "rows", "of these, rows declared to be beyond their tolerance", |audit: &Self| audit.known as u64),
+            Column::new("claims", "rows", "of these, claims with a bound of ours", |audit: &Self| audit.classes[0] as u64),
+            Column::new("implied", "rows", "of these, numbers that follow from printed constants that ours is computed from", |audit: &Self| audit.classes[1] as u64),
+            Column::new("calibrated", "rows", "of these, numbers of a network that was calibrated on their table", |audit: &Self| audit.classes[2] as u64),
+            Column::new("fitted", "rows", "of these, numbers on which a rule or a constant was chosen", |audit: &Self| audit.classes[3] as u64),
+            Column::new("out_of_sample", "rows", "of these, printed numbers on which nothing was chosen", |audit: &Self| audit.classes[4] as u64),
             Column::new("unswapped", "rows", "of these, rows of which no other strategy's number is known", |audit: &Self| audit.found.unswapped as u64),
             Column::new("swaps", "swaps", "other strategies' numbers put in the place of a judged row's own", |audit: &Self| audit.found.swaps as u64),
             Column::new("unnoticed", "swaps", "of these, swaps after which the row still comes out as declared", |audit: &Self| audit.found.unnoticed as u64),
@@ -188,7 +202,7 @@ pub fn unnoticed(checks: &[Check]) -> Sheet {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::published::{Ours, SUITES, Swap, Tolerance};
+    use crate::published::{Ours, SUITES, Sample, Swap, Tolerance};
 
     fn check(ours: f64, swapped: &[f64]) -> Check {
         let swap = |&ours: &f64| Swap { with: "another".to_string(), ours, margin: 0.0 };
@@ -207,6 +221,8 @@ mod tests {
             known: None,
             swaps: swapped.iter().map(swap).collect(),
             over_packets: None,
+            sample: Sample::Outside,
+            printed_bound: false,
         }
     }
 

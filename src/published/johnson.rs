@@ -16,7 +16,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::{Check, NotRun, Ours, Selection, Suite, Swap, Tolerance, VerifyError};
+use super::{Check, NotRun, Ours, Sample, Selection, Suite, Swap, Tolerance, VerifyError};
 use crate::experiment::shaken::CONFIDENCE;
 use crate::experiment::{Cell, Measure, RunResult, Trace, Watch, run_cells};
 use crate::metrics::by_size::improvement;
@@ -111,6 +111,16 @@ impl Row {
     fn what(&self) -> String {
         let tie = if self.tie.is_empty() { String::new() } else { format!(" ({})", self.tie) };
         format!("{} {} {}{tie}", self.metric.words(), self.scheduler, self.allocator)
+    }
+
+    /// The order of equally frequent sizes and the walls of a corner were chosen on one number each.
+    fn sample(&self) -> Sample {
+        let is_kth = self.trace.starts_with("KTH") && self.tie == "2,13,20,6";
+        match self.metric {
+            Metric::RankOfWorstSize => Sample::Fitted,
+            Metric::MeanPairwiseL1 if is_kth && self.figure == "fig8" => Sample::Fitted,
+            _ => Sample::Outside,
+        }
     }
 
     fn tolerance(&self, own_log: bool) -> Tolerance {
@@ -422,6 +432,8 @@ fn check(row: &Row, log: Option<(&str, bool)>, ours: Ours) -> Result<Check, Veri
         known: None,
         swaps: Vec::new(),
         over_packets: None,
+        sample: row.sample(),
+        printed_bound: false,
     })
 }
 

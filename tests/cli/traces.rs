@@ -63,6 +63,11 @@ fn kth_verifies(dir: &Dir) {
     let good = |line: &String| ["same", "within"].map(|v| format!("{KTH} {v}")).contains(line);
     run.demand(verdicts.len() > 10 && verdicts.iter().all(good), "all the same, or within");
     run.says("0 differ, 0 contradict, 0 not judged, 0 not run");
+    let sample = run.fields(&["figure", "bound", "out_of_sample"]);
+    let chosen = sample.iter().filter(|row| row.ends_with(" no")).count();
+    run.demand(chosen == 2, "the rank and the corner were chosen on a number each");
+    run.says(" judged: 0 claims with a bound of ours, 0 implied by printed constants, ")
+        .says(" 2 fitted, ");
 }
 
 fn names_of_a_trace(dir: &Dir) {

@@ -1,6 +1,6 @@
 //! A row of a table, and the point that it names.
 
-use super::super::{Check, Ours, Tolerance, VerifyError};
+use super::super::{Check, Ours, Sample, Tolerance, VerifyError};
 use super::Runs;
 use crate::experiment::contention::Messages;
 use crate::experiment::stream::{Life, Metric, Point};
@@ -44,6 +44,9 @@ pub struct Row {
     /// What is printed of the baseline, of a [paired](Relation::Paired) row.
     #[serde(skip)]
     pub base_printed: Option<f64>,
+    /// Whether rules or networks were chosen on the number; the file of the table sets it.
+    #[serde(skip)]
+    pub sample: Sample,
 }
 
 /// How a printed number relates to what is measured.
@@ -305,6 +308,8 @@ impl Row {
             known: None,
             swaps: Vec::new(),
             over_packets: self.over_packets(runs)?,
+            sample: self.sample,
+            printed_bound: false,
         };
         let check = match self.known {
             Some(ours) => check.known(ours, &self.known_why),

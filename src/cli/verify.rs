@@ -18,6 +18,7 @@ use crate::naming::hint;
 use crate::plot::Plots;
 use crate::published::{
     Audit, Check, Class, NotRun, SUITES, Selection, Suite, Verdict, VerifyError, unnoticed,
+    without_verdict,
 };
 use crate::shown::shown;
 use crate::table::{Table, write_csv};
@@ -163,7 +164,8 @@ pub fn run(args: &VerifyArgs) -> Result<Exit, Failure> {
     }
     let printed = match args.audit {
         true => {
-            let sheets = || vec![Audit::sheet(&audits), unnoticed(&checks)];
+            let sheets =
+                || vec![Audit::sheet(&audits), without_verdict(&audits), unnoticed(&checks)];
             args.table.print(&audits, sheets, &mut stdout())
         }
         false => args.table.print(&checks, || vec![Check::sheet(&checks)], &mut stdout()),

@@ -139,9 +139,11 @@ impl Row {
         format!("{} {} {}{tie}", self.metric.words(), self.scheduler, self.allocator)
     }
 
-    /// The order of equally frequent sizes and the walls of a corner were chosen on one number each.
+    /// The order of equally frequent sizes, the processors of the last shell and the walls of a corner were chosen
+    /// on one number each.
     fn sample(&self) -> Sample {
-        let is_kth = self.trace.starts_with("KTH") && self.tie == "2,13,20,6";
+        let is_kth =
+            self.trace.starts_with("KTH") && ["", "2,13,20,6"].contains(&self.tie.as_str());
         match self.metric {
             Metric::RankOfWorstSize => Sample::Fitted,
             Metric::MeanPairwiseL1 | Metric::ImprovementPercent

@@ -44,7 +44,7 @@ def printed_values():
     table = Path(__file__).parent.parent / "src/published/lo_messages.csv"
     values = {}
     for row in rows_of(table):
-        if row["relation"] == "value":
+        if row["relation"] in ("value", "paired"):
             strategy = re.sub(r",?walk=last-taken", "", row["strategy"]).replace("[]", "")
             metric = row["metric"].removeprefix("mean_")
             values[row["pattern"].split("[")[0], strategy, metric] = float(row["printed"])
@@ -57,7 +57,7 @@ def streams(folder, name):
 
 
 def ratio(row, column, printed):
-    return float(row[column]) / printed if printed else None
+    return float(row[column]) / printed if row and printed else None
 
 
 def shown(value):
@@ -82,11 +82,13 @@ def error(ratios):
 def ratios(folder, printed, pattern):
     """Of a pattern, the replications and by column name the ratios of all strategies."""
     old_name, new_name = PATTERNS[pattern]
-    new, old = streams(folder, new_name), streams(folder, old_name)
+    new = streams(folder, new_name)
+    # Without numbers of its own the old reading is in the tables of other readings.
+    old = streams(folder, old_name) if (folder / f"table-2-{old_name}.csv").exists() else {}
     columns = {}
     for title, metric, before, now in MEASURES:
-        values = [printed[pattern, strategy, metric] for strategy in STRATEGIES]
-        columns[f"{title} before"] = [ratio(old[s], before, v) for s, v in zip(STRATEGIES, values)]
+        values = [printed.get((pattern, strategy, metric)) for strategy in STRATEGIES]
+        columns[f"{title} before"] = [ratio(old.get(s), before, v) for s, v in zip(STRATEGIES, values)]
         columns[f"{title} now"] = [ratio(new[walked(s)], now, v) for s, v in zip(STRATEGIES, values)]
     return new["random"]["replications"], columns
 

@@ -92,6 +92,14 @@ pub struct StreamArgs {
     #[arg(long, value_name = "N", default_value_t = 0)]
     warm_up: u32,
 
+    /// Measure until N jobs have completed, while the others of --jobs go on arriving [default: all].
+    ///
+    /// Times, utilization, fragmentation, units and busy lists are then of what has happened until that completion;
+    /// packets, distances, attempts, operations and searches of all jobs. With --warm-up and more jobs than
+    /// completions this is a batch of one long run.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
+    completions: Option<u32>,
+
     /// Turnaround times by job size as well: a table and figures.
     #[arg(long, requires = "out")]
     by_size: bool,
@@ -291,6 +299,7 @@ fn configuration(
         "messages": args.pattern.as_ref().map(|_| args.messages.describe()),
         "seed": args.seed,
         "warm_up": args.warm_up,
+        "completions": args.completions,
         "stop_rule": rule,
         "points": points.collect::<Vec<_>>(),
     })
@@ -359,10 +368,16 @@ fn points(args: &StreamArgs) -> Result<Vec<Point>, Failure> {
                        arrivals per cycle";
         return Err(Failure::usage_message(message));
     }
-    if args.warm_up >= args.jobs {
-        let (warm_up, jobs) = (args.warm_up, args.jobs);
+    if let Some(completions) = args.completions.filter(|&most| most > args.jobs) {
+        let jobs = args.jobs;
         return Err(Failure::usage_message(format!(
-            "--warm-up: of {jobs} jobs (--jobs) {warm_up} cannot be left out"
+            "--completions: of {jobs} jobs (--jobs) {completions} cannot complete"
+        )));
+    }
+    if args.warm_up >= args.completions.unwrap_or(args.jobs) {
+        let (warm_up, jobs) = (args.warm_up, args.completions.unwrap_or(args.jobs));
+        return Err(Failure::usage_message(format!(
+            "--warm-up: of {jobs} jobs {warm_up} cannot be left out"
         )));
     }
     let service = args.service.as_deref().unwrap_or(SERVICE);
@@ -427,7 +442,11 @@ fn points(args: &StreamArgs) -> Result<Vec<Point>, Failure> {
                     scheduler: scheduler.clone(),
                     allocator: AllocatorSpec::clone(allocator),
                     life: life.clone(),
-                    counting: Counting { warm_up: args.warm_up, by_size: args.by_size },
+                    counting: Counting {
+                        warm_up: args.warm_up,
+                        by_size: args.by_size,
+                        completions: args.completions,
+                    },
                 });
             }
         }

@@ -17,7 +17,8 @@ use crate::files::Whole;
 use crate::naming::hint;
 use crate::plot::Plots;
 use crate::published::{
-    Audit, Check, NotRun, SUITES, Selection, Suite, Verdict, VerifyError, unnoticed,
+    Audit, Check, Class, NotRun, SUITES, Selection, Suite, Verdict, VerifyError, unnoticed,
+    without_verdict,
 };
 use crate::shown::shown;
 use crate::table::{Table, write_csv};
@@ -163,7 +164,8 @@ pub fn run(args: &VerifyArgs) -> Result<Exit, Failure> {
     }
     let printed = match args.audit {
         true => {
-            let sheets = || vec![Audit::sheet(&audits), unnoticed(&checks)];
+            let sheets =
+                || vec![Audit::sheet(&audits), without_verdict(&audits), unnoticed(&checks)];
             args.table.print(&audits, sheets, &mut stdout())
         }
         false => args.table.print(&checks, || vec![Check::sheet(&checks)], &mut stdout()),
@@ -172,6 +174,9 @@ pub fn run(args: &VerifyArgs) -> Result<Exit, Failure> {
     let complaints = complaints(&checks, args.audit.then_some(audits.as_slice()));
     if !quiet {
         tell(summary(&checks));
+        if checks.iter().any(Check::is_judged) {
+            tell(by_class(&checks));
+        }
     }
     for missing in audits.iter().filter(|_| args.audit && !quiet).filter_map(Audit::missing) {
         tell(format_args!("replay: {missing} (--complete makes that a failure)"));
@@ -219,6 +224,15 @@ fn summary(checks: &[Check]) -> String {
         "{same} same, {within} within, {undecided} undecided, {differ} differ{known_to_differ}, \
          {contradict} contradict{known_to_contradict}, {not_judged} not judged, {not_run} not run"
     )
+}
+
+/// How many judged rows are of which class.
+fn by_class(checks: &[Check]) -> String {
+    let judged = || checks.iter().filter(|check| check.is_judged());
+    let count = |class| judged().filter(|check| check.class() == class).count();
+    let parts: Vec<String> =
+        Class::ALL.into_iter().map(|class| format!("{} {class}", count(class))).collect();
+    format!("{} judged: {}", judged().count(), parts.join(", "))
 }
 
 fn suite(name: &str) -> Result<Suite, Failure> {

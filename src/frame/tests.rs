@@ -394,6 +394,9 @@ fn files_of_one_table_always_concatenate() {
         is_claim: false,
         known: None,
         swaps: Vec::new(),
+        over_packets: None,
+        sample: crate::published::Sample::Outside,
+        printed_bound: false,
     };
     round_trip(&[check(Ours::Judged(1.0)), check(Ours::NotRun(NotRun::NoValue))]);
 }

@@ -6,7 +6,9 @@
 //! go unnoticed. How many of them a suite has, and how many of its rows are undecided or
 //! know no swap, is declared here and must not change unseen.
 
-use super::{Check, NotRun, Ours, Suite, Verdict};
+use super::{Check, Class, NotRun, Ours, Suite, Verdict};
+use std::collections::BTreeMap;
+
 use crate::report::{Sheet, Shown};
 use crate::table::{Column, Table};
 
@@ -29,12 +31,12 @@ pub struct Held {
 /// swaps, and swaps unnoticed.
 pub const HELD: [(&str, Held); 11] = [
     ("johnson", Held::new([67, 0, 27, 179, 98])),
-    ("lo", Held::new([41, 1, 0, 153, 55])),
+    ("lo", Held::new([59, 2, 0, 464, 108])),
     ("lo-messages", Held::new([130, 14, 0, 835, 268])),
-    ("bani-mohammad", Held::new([105, 6, 3, 442, 211])),
+    ("bani-mohammad", Held::new([113, 6, 3, 618, 303])),
     ("bani-mohammad-messages", Held::new([190, 14, 0, 777, 333])),
-    ("turner", Held::new([129, 5, 11, 207, 99])),
-    ("chang-mohapatra", Held::new([61, 15, 1, 465, 276])),
+    ("turner", Held::new([150, 5, 15, 244, 100])),
+    ("chang-mohapatra", Held::new([65, 15, 1, 532, 316])),
     ("bounds", Held::new([8, 0, 0, 24, 0])),
     ("scheduling", Held::new([15, 0, 3, 18, 0])),
     ("tsafrir", Held::new([0, 0, 0, 0, 0])),
@@ -60,6 +62,16 @@ pub struct Audit {
     pub absent: usize,
     /// Rows known to be beyond their tolerance.
     pub known: usize,
+    /// Rows of the suite.
+    pub rows: usize,
+    /// Of these, rows that are shown without a verdict.
+    pub not_judged: usize,
+    /// Of these, rows that did not run.
+    pub not_run: usize,
+    /// Why rows are not judged or did not run, and how many, by reason.
+    pub reasons: BTreeMap<String, usize>,
+    /// Judged rows by [class](Class::ALL).
+    pub classes: [usize; Class::ALL.len()],
 }
 
 impl Audit {
@@ -70,6 +82,8 @@ impl Audit {
         let absent = |check: &&Check| {
             matches!(&check.ours, Ours::NotRun(NotRun::Absent(_) | NotRun::OtherLog(_)))
         };
+        let count =
+            |of: fn(&Verdict) -> bool| checks.iter().filter(|check| of(&check.verdict())).count();
         let found = Held {
             judged: judged().count(),
             undecided: judged().filter(|check| check.verdict() == Verdict::Undecided).count(),
@@ -82,8 +96,22 @@ impl Audit {
             found,
             held,
             absent: checks.iter().filter(absent).count(),
+            rows: checks.len(),
+            not_judged: count(|verdict| matches!(verdict, Verdict::NotJudged(_))),
+            not_run: count(|verdict| matches!(verdict, Verdict::NotRun(_))),
+            reasons: reasons(checks),
             known: judged().filter(|check| check.known.is_some()).count(),
+            classes: Class::ALL
+                .map(|class| judged().filter(|check| check.class() == class).count()),
         }
+    }
+
+    /// Why rows have no verdict, the most frequent first.
+    fn reasons_shown(&self) -> String {
+        let mut reasons: Vec<_> = self.reasons.iter().collect();
+        reasons.sort_by_key(|(reason, rows)| (usize::MAX - **rows, *reason));
+        let reasons = reasons.into_iter().map(|(reason, rows)| format!("{rows} {reason}"));
+        reasons.collect::<Vec<_>>().join("; ")
     }
 
     /// What could not be audited.
@@ -132,10 +160,18 @@ impl Audit {
     pub fn sheet(audits: &[Self]) -> Sheet {
         let shown = [
             "suite",
+            "rows",
+            "not_judged",
+            "not_run",
             "absent",
             "judged",
             "undecided",
             "declared",
+            "claims",
+            "implied",
+            "calibrated",
+            "fitted",
+            "out_of_sample",
             "unswapped",
             "swaps",
             "unnoticed",
@@ -154,15 +190,50 @@ impl Table for Audit {
     fn columns() -> Vec<Column<Self>> {
         vec![
             Column::text("suite", "suite of published numbers", |audit: &Self| Some(audit.suite)),
+            Column::new("rows", "rows", "printed numbers and claims of the suite", |audit: &Self| audit.rows as u64),
+            Column::new("not_judged", "rows", "of these, rows shown without a verdict", |audit: &Self| audit.not_judged as u64),
+            Column::new("not_run", "rows", "of these, rows that did not run", |audit: &Self| audit.not_run as u64),
             Column::new("absent", "rows", "rows that are not audited, since their log is not here", |audit: &Self| audit.absent as u64),
             Column::new("judged", "rows", "rows that are judged", |audit: &Self| audit.found.judged as u64),
             Column::new("undecided", "rows", "of these, rows whose interval is too wide to tell", |audit: &Self| audit.found.undecided as u64),
             Column::new("declared", "rows", "of these, rows declared to be beyond their tolerance", |audit: &Self| audit.known as u64),
+            Column::new("claims", "rows", "of these, claims with a bound of ours", |audit: &Self| audit.classes[0] as u64),
+            Column::new("implied", "rows", "of these, numbers that follow from printed constants that ours is computed from", |audit: &Self| audit.classes[1] as u64),
+            Column::new("calibrated", "rows", "of these, numbers of a network that was calibrated on their table", |audit: &Self| audit.classes[2] as u64),
+            Column::new("fitted", "rows", "of these, numbers on which a rule or a constant was chosen", |audit: &Self| audit.classes[3] as u64),
+            Column::new("out_of_sample", "rows", "of these, printed numbers on which nothing was chosen", |audit: &Self| audit.classes[4] as u64),
             Column::new("unswapped", "rows", "of these, rows of which no other strategy's number is known", |audit: &Self| audit.found.unswapped as u64),
             Column::new("swaps", "swaps", "other strategies' numbers put in the place of a judged row's own", |audit: &Self| audit.found.swaps as u64),
             Column::new("unnoticed", "swaps", "of these, swaps after which the row still comes out as declared", |audit: &Self| audit.found.unnoticed as u64),
+            Column::new("reasons", "", "why rows have no verdict, each with how many", Self::reasons_shown),
         ]
     }
+}
+
+/// Why rows have no verdict, and how many by reason.
+fn reasons(checks: &[Check]) -> BTreeMap<String, usize> {
+    let mut reasons = BTreeMap::new();
+    for check in checks {
+        if let verdict @ (Verdict::NotJudged(_) | Verdict::NotRun(_)) = check.verdict() {
+            *reasons.entry(verdict.to_string()).or_default() += 1;
+        }
+    }
+    reasons
+}
+
+/// Rows without a verdict by suite and reason, for people.
+pub fn without_verdict(audits: &[Audit]) -> Sheet {
+    let rows: Vec<(&str, &String, &usize)> = audits
+        .iter()
+        .flat_map(|audit| audit.reasons.iter().map(|(reason, rows)| (audit.suite, reason, rows)))
+        .collect();
+    type Row<'a> = (&'a str, &'a String, &'a usize);
+    let shown = vec![
+        Shown::text("suite", |(suite, ..): &Row<'_>| Some(suite.to_string())),
+        Shown::text("rows", |(_, _, rows): &Row<'_>| Some(rows.to_string())).right(),
+        Shown::text("without a verdict", |(_, reason, _): &Row<'_>| Some(reason.to_string())),
+    ];
+    Sheet::of(&rows, shown)
 }
 
 /// A swap that would go unnoticed, for people.
@@ -188,7 +259,7 @@ pub fn unnoticed(checks: &[Check]) -> Sheet {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::published::{Ours, SUITES, Swap, Tolerance};
+    use crate::published::{Ours, SUITES, Sample, Swap, Tolerance};
 
     fn check(ours: f64, swapped: &[f64]) -> Check {
         let swap = |&ours: &f64| Swap { with: "another".to_string(), ours, margin: 0.0 };
@@ -206,12 +277,32 @@ mod tests {
             is_claim: false,
             known: None,
             swaps: swapped.iter().map(swap).collect(),
+            over_packets: None,
+            sample: Sample::Outside,
+            printed_bound: false,
         }
     }
 
     #[test]
     fn every_suite_is_held() {
         assert_eq!(SUITES.map(|suite| suite.name), HELD.map(|(name, _)| name));
+    }
+
+    #[test]
+    fn rows_are_counted_by_class_and_reason() {
+        let claim = Check { is_claim: true, ..check(100.0, &[]) };
+        let checks = [
+            check(100.0, &[]),
+            check(100.0, &[]).sample(Sample::Fitted),
+            claim.clone(),
+            claim.printed_bound(),
+            check(100.0, &[]).not_judged("it is open"),
+            check(100.0, &[]).not_judged("it is open"),
+        ];
+        let audit = Audit::new(&SUITES[0], &checks);
+        assert_eq!((audit.rows, audit.not_judged, audit.not_run), (6, 2, 0));
+        assert_eq!(audit.classes, [1, 0, 0, 1, 2]);
+        assert_eq!(audit.reasons_shown(), "2 not judged: it is open");
     }
 
     #[test]

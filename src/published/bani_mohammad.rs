@@ -10,7 +10,8 @@
 //!
 //! Means of Table 3.2 within 4 %, of Table 5.2 within 8 % (heavy tails are noisy),
 //! utilizations and lengths of the busy list within 4 %, ratios within 10 %, each of a value
-//! in our 95 % interval; printed 95 % intervals must have a value in common with ours; bounds, such as "cannot exceed 37 %", as they stand. Overhead is printed as time; here the elementary operations of the
+//! in our 95 % interval; printed 95 % intervals must have a value in common with ours (the printed relative errors follow from
+//! them); bounds, such as "cannot exceed 37 %", as they stand. Overhead is printed as time; here the elementary operations of the
 //! literal algorithms are counted, which is the same on every machine, and compared within
 //! 30 %. Where the thesis names no load, the note says so.
 //!
@@ -78,7 +79,9 @@ fn on<'a>(machine: &'a str, key: Key<'a>) -> Key<'a> {
 
 fn literal(strategy: &str) -> &str {
     match strategy {
+        TBL => "turning-busy-list[engine=literal]",
         TFF => "turning-first-fit[engine=literal]",
+        BL => "busy-list[engine=literal]",
         FF => "first-fit[engine=literal]",
         other => other,
     }
@@ -128,9 +131,16 @@ fn points() -> Vec<Key<'static>> {
         for machine in ["8x8x8", "12x12x12"] {
             points.push(chapter_3(machine, "uniform", "5.8", literal(strategy)));
         }
+        points.push(chapter_3("8x8x8", "uniform", "1", literal(strategy)));
+        points.push(chapter_3("8x8x8", "exponential", "12.2", literal(strategy)));
     }
     points
 }
+
+/// Busy lists whose operations grow more with the load than "little": ours.
+const LITTLE: [(&str, f64); 2] = [(TBL, 8.328), (BL, 3.686)];
+const WHY_LITTLE: &str = "the operations of a search grow with the square of the busy list, and refused jobs are searched for \
+    again; printed is time, whose fixed part does not grow";
 
 /// The claims of the text that a reproduction must show.
 struct Claims<'a>(&'a Runs<'a>);
@@ -249,7 +259,7 @@ impl Claims<'_> {
         };
         let mut checks = Vec::new();
         for strategy in ALL {
-            let scanning = literal(strategy) != strategy;
+            let scanning = [TFF, FF].contains(&strategy);
             checks.push(claim(
                 "ch. 3, claim 5",
                 "uniform",
@@ -268,6 +278,44 @@ impl Claims<'_> {
                 operations("8x8x8", turning)? / operations("8x8x8", fixed)?,
                 Tolerance::Above,
             )?);
+        }
+        checks.extend(self.overhead_and_load()?);
+        Ok(checks)
+    }
+
+    /// Section 3.4.1: overhead against load and job sizes, on 8 x 8 x 8.
+    fn overhead_and_load(&self) -> Result<Vec<Check>, VerifyError> {
+        let operations = |sides, load, strategy| {
+            self.mean(chapter_3("8x8x8", sides, load, literal(strategy)), Metric::Operations)
+        };
+        let uniform = |load, strategy| operations("uniform", load, strategy);
+        let mut checks = Vec::new();
+        for (busy, scanning) in [(TBL, TFF), (BL, FF)] {
+            let what = format!("operations of {busy}, load 5.8 over 1: little affected");
+            let ours = uniform("5.8", busy)? / uniform("1", busy)?;
+            let check =
+                claim("section 3.4.1", "8x8x8 uniform", &what, "2", ours, Tolerance::Below)?;
+            let note = "\"little\" has no number: the bound is ours";
+            let check = Check { note: note.to_string(), ..check };
+            checks.push(match LITTLE.iter().find(|(name, _)| *name == busy) {
+                Some((_, ours)) => check.known(*ours, WHY_LITTLE),
+                None => check,
+            });
+            let what = format!("operations, {scanning} less {busy}: load 5.8 over 1");
+            let gap =
+                |load| Ok::<f64, VerifyError>(uniform(load, scanning)? - uniform(load, busy)?);
+            let ours = gap("5.8")? / gap("1")?;
+            checks.push(claim(
+                "section 3.4.1",
+                "8x8x8 uniform",
+                &what,
+                "1",
+                ours,
+                Tolerance::Above,
+            )?);
+            let what = format!("operations of {busy}: exponential sides (12.2) over uniform (5.8)");
+            let ours = operations("exponential", "12.2", busy)? / uniform("5.8", busy)?;
+            checks.push(claim("section 3.4.1", "8x8x8", &what, "1", ours, Tolerance::Above)?);
         }
         Ok(checks)
     }
@@ -387,7 +435,7 @@ mod tests {
     #[test]
     fn every_published_row_can_be_read_and_names_something_we_run() {
         let rows = streams::rows(TABLE).expect("the table is sound");
-        assert_eq!(rows.len(), 83);
+        assert_eq!(rows.len(), 75);
         streams::tests::are_sound(&rows);
     }
 }

@@ -1,5 +1,6 @@
 use std::fmt;
 
+use super::basis::{Bound, Class, Sample};
 use super::tolerance::Tolerance;
 use crate::number::fixed;
 use crate::report::{Sheet, Shown};
@@ -146,6 +147,12 @@ pub struct Check {
     pub known: Option<Known>,
     /// What it would come to with the numbers of two strategies exchanged.
     pub swaps: Vec<Swap>,
+    /// Of a mean over jobs the same as a mean over packets.
+    pub over_packets: Option<f64>,
+    /// Whether rules or networks were chosen on the printed number.
+    pub sample: Sample,
+    /// Whether the bound of a claim is printed.
+    pub printed_bound: bool,
 }
 
 impl Check {
@@ -179,6 +186,31 @@ impl Check {
     /// The same, declared to be beyond the tolerance: at `ours`, and why.
     pub fn known(self, ours: f64, why: &str) -> Self {
         Self { known: Some(Known { ours, why: why.to_string() }), ..self }
+    }
+
+    /// The check with its relation to what rules and networks were chosen on.
+    pub fn sample(self, sample: Sample) -> Self {
+        Self { sample, ..self }
+    }
+
+    /// The claim, with a bound that the paper prints.
+    pub fn printed_bound(self) -> Self {
+        Self { printed_bound: true, ..self }
+    }
+
+    /// Who states the bound.
+    pub fn bound(&self) -> Bound {
+        if self.is_claim && !self.printed_bound { Bound::Ours } else { Bound::Printed }
+    }
+
+    /// The class of the row.
+    pub fn class(&self) -> Class {
+        Class::new(self.bound(), self.sample)
+    }
+
+    /// Whether nothing was chosen on what the paper states: yes or no.
+    pub fn out_of_sample(&self) -> &'static str {
+        if self.sample == Sample::Outside { "yes" } else { "no" }
     }
 
     /// Whether it is judged at all.
@@ -322,6 +354,8 @@ impl Check {
             Shown::text("difference", Self::difference).right().rank(1),
             Shown::text("tolerance", |check: &Self| Some(check.tolerance_shown())).right(),
             Shown::column("verdict", "verdict", 0).rank(1),
+            Shown::column("bound", "bound", 0),
+            Shown::column("out_of_sample", "out of sample", 0),
             Shown::column("log", "log that ran", 0),
             Shown::text("note", |check: &Self| Some(check.note_shown())),
         ];
@@ -344,8 +378,11 @@ impl Table for Check {
             Column::new("published", "as printed", "the number compared with: as printed, unless it is a known misprint", |check: &Self| check.published),
             Column::new("ours", "as printed", "our number; null if not run", Self::value),
             Column::new("margin", "as printed", "half the width of its 95 % interval; 0 if it is exact", |check: &Self| check.margin),
+            Column::new("over_packets", "as printed", "where ours is a mean over jobs, the same as a mean over packets; null elsewhere", |check: &Self| check.over_packets),
             Column::new("difference", "as printed", "ours less published; null if not run", |check: &Self| check.value().map(|ours| ours - check.published)),
             Column::new("tolerance", "", "how far they may be apart", |check: &Self| check.tolerance.to_string()),
+            Column::new("bound", "", "ours (the paper says it in words) or printed", |check: &Self| check.bound().to_string()),
+            Column::text("out_of_sample", "yes or no: whether no rule, constant or network was chosen on what the paper states", |check: &Self| Some(check.out_of_sample())),
             Column::new("verdict", "", "same, within, undecided, differs (a number), contradicts (a claim), or not judged or not run and why", |check: &Self| check.verdict().to_string()),
             Column::new("known", "as printed", "our number when it was declared that it is beyond the tolerance; null if it is not", |check: &Self| check.known.as_ref().map(|known| known.ours)),
             Column::text("known_why", "what is thought of the reason; null if there is none", |check: &Self| check.known.as_ref().map(|known| known.why.as_str())),
@@ -377,6 +414,9 @@ mod tests {
             is_claim: false,
             known: None,
             swaps: Vec::new(),
+            over_packets: None,
+            sample: Sample::Outside,
+            printed_bound: false,
         }
     }
 

@@ -1,6 +1,6 @@
 //! Claims that a paper makes in words.
 
-use super::{Check, Ours, Tolerance, VerifyError};
+use super::{Check, Ours, Sample, Tolerance, VerifyError};
 
 /// A claim in words as a comparison of one number with a bound.
 pub fn claim(
@@ -27,5 +27,8 @@ pub fn claim(
         is_claim: true,
         known: None,
         swaps: Vec::new(),
+        over_packets: None,
+        sample: Sample::Outside,
+        printed_bound: false,
     })
 }

@@ -17,7 +17,7 @@ mod closed;
 use std::collections::BTreeMap;
 
 use super::claim::claim;
-use super::{Check, Selection, Suite, Swap, Tolerance, VerifyError};
+use super::{Check, Sample, Selection, Suite, Swap, Tolerance, VerifyError};
 use crate::experiment::shaken::CONFIDENCE;
 use crate::metrics::estimate::Accumulator;
 use crate::workload::lublin::{
@@ -197,6 +197,7 @@ fn verify(
                 margin: ours.half_width,
                 note: "published is what the printed constants imply".to_string(),
                 is_claim: false,
+                sample: Sample::Implied,
                 swaps: classes.keys().filter(|other| *other != class).map(swap).collect(),
                 ..check
             });

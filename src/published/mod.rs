@@ -19,6 +19,7 @@
 mod audit;
 pub mod bani_mohammad;
 pub mod bani_mohammad_messages;
+mod basis;
 pub mod bounds;
 pub mod chang_mohapatra;
 mod check;
@@ -34,7 +35,8 @@ mod tolerance;
 pub mod tsafrir;
 pub mod turner;
 
-pub use audit::{Audit, Held, unnoticed};
+pub use audit::{Audit, Held, unnoticed, without_verdict};
+pub use basis::{Bound, Class, Sample};
 pub use check::{Check, Known, NotRun, Ours, Surprise, Swap, Verdict};
 pub use tolerance::Tolerance;
 

@@ -14,6 +14,7 @@ trials!(
     shapes_lie_beside_a_trace,
     shapes_that_do_not_fit_are_named,
     loads_are_exact,
+    runs_may_end_at_a_completion,
     loads_are_shares,
     distances_tell_strategies_apart,
     impossible_wishes,
@@ -45,6 +46,23 @@ fn loads_are_exact() {
                    --max-replications 2 --format json -q";
     let run = Dir::new().replay(command).code(0);
     assert_eq!(run.fields(&["arrivals"]), ["1.0", "1.2", "1.4", "1.6", "5.8"]);
+}
+
+/// Under FCFS with one processor the first 40 of 120 jobs to complete are those of a stream of 40.
+fn runs_may_end_at_a_completion() {
+    let of = |options: &str| {
+        let command = format!(
+            "stream --mesh 1x1 --arrivals 2 --alloc first-fit --min-replications 2 --max-replications 2 \
+             --format json -q {options}"
+        );
+        let run = Dir::new().replay(&command).code(0);
+        run.fields(&["finish_time", "turnaround_time", "utilization_percent"])
+    };
+    assert_eq!(of("--jobs 120 --completions 40"), of("--jobs 40"));
+    assert_ne!(of("--jobs 120"), of("--jobs 40"));
+    let dir = Dir::new();
+    dir.replay("stream --jobs 40 --completions 41").code(2).says("--completions: of 40 jobs");
+    dir.replay("stream --jobs 40 --completions 20 --warm-up 20").code(2).says("--warm-up");
 }
 
 /// A load is a share of the machine, as in synth.

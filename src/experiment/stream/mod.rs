@@ -56,6 +56,10 @@ pub struct Counting {
     pub warm_up: u32,
     /// Keep turnaround times by job size as well.
     pub by_size: bool,
+    /// Measure until so many jobs have completed, while those behind them go on arriving; `None`: until all have.
+    /// Times, utilizations, fragmentation, units and busy lists are then of what has happened until that completion;
+    /// packets, distances, attempts, operations and searches of all jobs of the stream.
+    pub completions: Option<u32>,
 }
 
 /// What decides how long jobs hold their processors.
@@ -96,14 +100,15 @@ impl Point {
         let StochasticStream { arrivals, sides, service, jobs, extents: [x, y, z], ticks_per_unit } =
             stream;
         let StopRule { relative, confidence, minimum, maximum } = rule;
-        let Counting { warm_up, by_size } = counting;
+        let Counting { warm_up, by_size, completions } = counting;
         let watched: Vec<&str> = watched.iter().map(|metric| metric.caption().column).collect();
         let watched = watched.join(" ");
+        let completions = completions.map(|jobs| format!("{jobs} completions\n")).unwrap_or_default();
         // A field per line: canonical names and numbers have no line breaks.
         CellId::of(&format!(
             "replay stream 3\n{topology}\n{arrivals}\n{sides}\n{service}\n{jobs}\n{x} {y} {z}\n\
              {ticks_per_unit}\n{scheduler}\n{strategy}\n{life}\n{seed}\n\
-             {relative} {confidence} {minimum} {maximum}\n{watched}\n{warm_up} {by_size}\n"
+             {relative} {confidence} {minimum} {maximum}\n{watched}\n{warm_up} {by_size}\n{completions}"
         ))
     }
 

@@ -3,14 +3,14 @@
 use super::metric::Replication;
 use super::{Life, Point, Sample};
 use crate::allocator::reduced::Reduction;
-use crate::allocator::{Allocator, Census};
+use crate::allocator::{Allocator, Census, Refusal};
 use crate::cluster;
 use crate::experiment::{Pace, Watch};
 use crate::metrics::locality::mean_distance;
 use crate::metrics::{Locality, Shared, SystemRecorder};
 use crate::naming::NameError;
 use crate::network::traffic::TrafficError;
-use crate::simulation::{CoupledError, Observer, Overhead, Scene, Service, simulate};
+use crate::simulation::{CoupledError, Observer, Overhead, Scene, Service, State, simulate};
 use crate::stop::{Stop, Stopped};
 use crate::topology::{NodeId, Topology};
 use crate::workload::stochastic::{StochasticError, Stream};
@@ -61,7 +61,9 @@ pub fn sample(
     let paced = Paced(Pace::new(watch, stream.jobs.len()).counted());
     let of_messages = matches!(point.life, Life::Messages(_));
     let distances = Distances::new(&point.topology, &stream.jobs, of_messages);
-    let mut observers = ((SystemRecorder::new(stream.jobs.len()), paced), distances);
+    let completions = point.counting.completions.map_or(stream.jobs.len(), |most| most as usize);
+    let recorder = Until::new(completions, SystemRecorder::new(stream.jobs.len()));
+    let mut observers = ((recorder, paced), distances);
     let scene = scene(point, &stream, stop);
     let (overhead, shared, messages) = match &point.life {
         Life::RunTimes => {
@@ -77,9 +79,13 @@ pub fn sample(
             (overhead, None, Some((*network.totals(), observers.1.weighted_dispersal)))
         }
     };
-    let recorder = &observers.0.0;
+    let Until { observer: recorder, completed, .. } = &observers.0.0;
     let system = recorder.metrics_where(shared, 0, point.topology.processors(), &overhead);
-    let counted = counted(recorder.ends(), point.counting.warm_up as usize);
+    let warm_up = point.counting.warm_up as usize;
+    let counted = match point.counting.completions {
+        None => counted(recorder.ends(), warm_up),
+        Some(_) => completed.iter().skip(warm_up).map(|job| job.index()).collect(),
+    };
     let distances = observers.1.sums();
     let replication =
         Replication { stream: &stream, recorder, counted, system, messages, distances };
@@ -112,6 +118,76 @@ fn run(
         CoupledError::Stopped(stopped) => stopped.into(),
         cause => SampleError::Coupled { point: point.to_string(), cause },
     })
+}
+
+/// Shows an observer what happens until so many jobs have completed.
+struct Until<O> {
+    observer: O,
+    completions: usize,
+    /// In order of completion.
+    completed: Vec<JobId>,
+}
+
+impl<O: Observer> Until<O> {
+    fn new(completions: usize, observer: O) -> Self {
+        Self { observer, completions, completed: Vec::new() }
+    }
+
+    /// The observer, while it is to see what happens.
+    fn watching(&mut self) -> Option<&mut O> {
+        (self.completed.len() < self.completions).then_some(&mut self.observer)
+    }
+}
+
+impl<O: Observer> Observer for Until<O> {
+    fn passed(&mut self, from: i64, to: i64, state: &State) {
+        if let Some(observer) = self.watching() {
+            observer.passed(from, to, state);
+        }
+    }
+
+    fn arrived(&mut self, job: JobId, now: i64) {
+        if let Some(observer) = self.watching() {
+            observer.arrived(job, now);
+        }
+    }
+
+    fn refused(&mut self, job: JobId, refusal: Refusal) {
+        if let Some(observer) = self.watching() {
+            observer.refused(job, refusal);
+        }
+    }
+
+    fn reduced(&mut self, job: JobId, asked: u32, reduction: &Reduction) {
+        if let Some(observer) = self.watching() {
+            observer.reduced(job, asked, reduction);
+        }
+    }
+
+    fn took(&mut self, job: JobId, now: i64, slots: &[NodeId]) {
+        if let Some(observer) = self.watching() {
+            observer.took(job, now, slots);
+        }
+    }
+
+    fn started(&mut self, job: JobId, now: i64, nodes: &[NodeId], census: Option<Census>) {
+        if let Some(observer) = self.watching() {
+            observer.started(job, now, nodes, census);
+        }
+    }
+
+    fn cut_off(&mut self, job: JobId, now: i64, nodes: &[NodeId], again: bool) {
+        if let Some(observer) = self.watching() {
+            observer.cut_off(job, now, nodes, again);
+        }
+    }
+
+    fn completed(&mut self, job: JobId, now: i64) {
+        if let Some(observer) = self.watching() {
+            observer.completed(job, now);
+            self.completed.push(job);
+        }
+    }
 }
 
 /// Counts jobs for a forecast.
@@ -177,8 +253,38 @@ impl Observer for Distances<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::counted;
+    use super::*;
+    use crate::experiment::stream::{Counting, Metric};
+    use crate::scheduler::registry::SchedulerSpec;
+    use crate::workload::stochastic::{Arrivals, StochasticStream};
     use proptest::prelude::*;
+
+    /// One processor, FCFS: jobs complete in their order, so that the first so many of a longer stream are those
+    /// of a shorter one.
+    #[test]
+    fn a_stream_can_be_measured_until_so_many_completions() {
+        let metrics = |jobs, completions| {
+            let point = Point {
+                topology: "1x1".parse().expect("a machine"),
+                stream: StochasticStream {
+                    arrivals: Arrivals::Exponential { mean: 0.5 },
+                    jobs,
+                    ..StochasticStream::new([1, 1, 1])
+                },
+                scheduler: SchedulerSpec::fcfs(),
+                allocator: "first-fit".parse().expect("an allocator"),
+                life: Life::RunTimes,
+                counting: Counting { completions, ..Counting::default() },
+            };
+            let sample = sample(&point, 1, 0, Watch::new(&Stop::new())).expect("it runs");
+            [Metric::FinishTime, Metric::Turnaround, Metric::Utilization]
+                .map(|metric| sample.metrics[metric as usize])
+        };
+        let first = metrics(40, None);
+        assert_eq!(metrics(120, Some(40)), first);
+        assert_eq!(metrics(40, Some(40)), first);
+        assert_ne!(metrics(120, None), first);
+    }
 
     #[test]
     fn the_first_to_end_are_dropped() {

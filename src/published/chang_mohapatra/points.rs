@@ -174,7 +174,11 @@ pub fn point(system: System, load: Load, strategy: &str, jobs: u32) -> Result<Po
         scheduler: SchedulerSpec::fcfs(),
         allocator: strategy.parse().map_err(defect)?,
         life: Life::RunTimes,
-        counting: Counting { warm_up, by_size: load == Some(70) && system.machine() != "32x32" },
+        counting: Counting {
+            warm_up,
+            by_size: load == Some(70) && system.machine() != "32x32",
+            completions: None,
+        },
         topology,
     })
 }

@@ -1,7 +1,6 @@
 //! A row of a table, and the point that it names.
 
-use super::super::claim::claim;
-use super::super::{Check, NotRun, Ours, Tolerance, VerifyError};
+use super::super::{Check, Ours, Sample, Tolerance, VerifyError};
 use super::Runs;
 use crate::experiment::contention::Messages;
 use crate::experiment::stream::{Life, Metric, Point};
@@ -42,6 +41,12 @@ pub struct Row {
     /// What is thought of the reason.
     pub known_why: String,
     pub note: String,
+    /// What is printed of the baseline, of a [paired](Relation::Paired) row.
+    #[serde(skip)]
+    pub base_printed: Option<f64>,
+    /// Whether rules or networks were chosen on the number; the file of the table sets it.
+    #[serde(skip)]
+    pub sample: Sample,
 }
 
 /// How a printed number relates to what is measured.
@@ -52,6 +57,9 @@ pub enum Relation {
     Value,
     /// In percent of the baseline.
     Of,
+    /// The mean itself, compared as a percentage of the baseline, which is printed in another row: what
+    /// both have in common cancels, and paired replications know the percentage better than either mean.
+    Paired,
     /// Percent more than the baseline.
     Above,
     /// Percent less than the baseline.
@@ -66,12 +74,28 @@ pub enum Relation {
 
 /// Reads a table of rows.
 pub fn rows(table: &str) -> Result<Vec<Row>, VerifyError> {
-    let rows: Result<_, csv::Error> =
+    let rows: Result<Vec<Row>, csv::Error> =
         csv::Reader::from_reader(table.as_bytes()).into_deserialize().collect();
-    rows.map_err(|e| VerifyError::Table(e.to_string()))
+    let mut rows = rows.map_err(|e| VerifyError::Table(e.to_string()))?;
+    for at in 0..rows.len() {
+        if rows[at].relation == Relation::Paired {
+            rows[at].base_printed = Some(printed_baseline(&rows, &rows[at])?);
+        }
+    }
+    Ok(rows)
 }
 
-/// One point as the tables write it. Without a network jobs have run times.
+/// What the table prints of the baseline of a paired row.
+fn printed_baseline(rows: &[Row], of: &Row) -> Result<f64, VerifyError> {
+    let is_base = |row: &&Row| {
+        row.relation == Relation::Value && row.metric == of.metric && row.key() == of.baseline()
+    };
+    let printed = rows.iter().find(is_base).and_then(|row| row.printed.parse().ok());
+    printed.ok_or_else(|| VerifyError::Table(format!("{}: no row of its baseline", of.id)))
+}
+
+/// One point as the tables write it. Without a network jobs have run times; behind the name of a network,
+/// and a space, stands the [mapping](crate::network::traffic::Mapping) of ranks if it is not the default.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub struct Key<'a> {
     pub machine: &'a str,
@@ -100,12 +124,16 @@ impl Key<'_> {
         };
         let mut life = Life::RunTimes;
         if !self.network.is_empty() {
-            let preset = Preset::ALL.iter().find(|(name, _)| *name == self.network);
+            let (network, mapping) = self.network.split_once(' ').unwrap_or((self.network, ""));
+            let preset = Preset::ALL.iter().find(|(name, _)| *name == network);
             let (_, preset) = preset.ok_or_else(|| table("no such network"))?;
             let pattern = Pattern::named(self.pattern, *preset);
             let pattern = pattern.ok_or_else(|| table("no such pattern"))?;
             let mut messages = Messages::new(*preset, pattern).map_err(table)?;
             messages.options.flits = self.flits.parse().map_err(table)?;
+            if !mapping.is_empty() {
+                messages.options.mapping = mapping.parse().map_err(table)?;
+            }
             stream.ticks_per_unit = 1;
             life = Life::Messages(messages);
         }
@@ -166,7 +194,7 @@ impl Row {
         };
         let relation = match self.relation {
             Relation::Value => String::new(),
-            Relation::Of => format!(" in % of {}", against()),
+            Relation::Of | Relation::Paired => format!(" in % of {}", against()),
             Relation::Above => format!(" % above {}", against()),
             Relation::Below => format!(" % below {}", against()),
             Relation::AtMost => " at most".to_string(),
@@ -179,24 +207,15 @@ impl Row {
         format!("{metric} {scheduler} {strategy} load {load}{relation}")
     }
 
-    /// The row with nothing beside it.
-    pub fn not_run(&self, why: NotRun) -> Result<Check, VerifyError> {
-        let check = claim(
-            &self.figure,
-            &self.streams(),
-            &self.what(),
-            &self.printed,
-            f64::NAN,
-            Tolerance::Relative(self.tolerance),
-        )?;
-        Ok(Check { ours: Ours::NotRun(why), note: self.note.clone(), ..check })
-    }
-
     fn streams(&self) -> String {
         let Self { machine, network, pattern, flits, sides, service, .. } = self;
         match network.as_str() {
             "" => format!("{machine} {sides} {service}"),
-            _ => format!("{machine} {sides} {pattern} {flits} flits"),
+            name => {
+                let ranks = name.split_once(' ').map(|(_, mapping)| mapping);
+                let ranks = ranks.map_or(String::new(), |mapping| format!(", {mapping} ranks"));
+                format!("{machine} {sides} {pattern} {flits} flits{ranks}")
+            }
         }
     }
 
@@ -213,20 +232,46 @@ impl Row {
         (100.0 * gap / middle, 100.0 * margin / middle)
     }
 
+    /// Of a mean over jobs the same as a mean over packets.
+    fn over_packets(&self, runs: &Runs<'_>) -> Result<Option<f64>, VerifyError> {
+        let metric = match self.metric {
+            Metric::MeanLatency => Metric::Latency,
+            Metric::MeanBlocking => Metric::Blocking,
+            _ => return Ok(None),
+        };
+        Ok(match self.relation {
+            Relation::Paired => {
+                Some(100.0 * runs.ratio(&self.key(), &self.baseline(), metric)?.mean)
+            }
+            _ => Some(runs.mean(&self.key(), metric)?),
+        })
+    }
+
     /// The row beside our estimates.
     pub(super) fn check(&self, runs: &Runs<'_>) -> Result<Check, VerifyError> {
         let metric = self.metric;
-        let published: f64 = self.printed.parse().map_err(|_| {
+        let low: f64 = self.printed.parse().map_err(|_| {
             VerifyError::Table(format!("{}: \"{}\" is no number", self.id, self.printed))
         })?;
         let own = runs.of(&self.key(), metric)?;
         let ratio = runs.ratio(&self.key(), &self.baseline(), metric)?;
         let (ratio, ratio_margin) = (ratio.mean, 100.0 * ratio.half_width);
         let by = self.tolerance;
+        let (printed, published) = match (self.relation, self.base_printed) {
+            (Relation::Paired, Some(base)) => {
+                let share = 100.0 * low / base;
+                (format!("{share:.1}"), (10.0 * share).round() / 10.0)
+            }
+            // Of an interval nothing but the gap to it is compared.
+            (Relation::Overlaps, _) => ("0".to_string(), 0.0),
+            _ => (self.printed.clone(), low),
+        };
         let (ours, margin, tolerance) = match self.relation {
             Relation::Value => (own.mean, own.half_width, Tolerance::Relative(by)),
             Relation::AtMost => (own.mean, own.half_width, Tolerance::AtMost(by)),
-            Relation::Of => (100.0 * ratio, ratio_margin, Tolerance::Relative(by)),
+            Relation::Of | Relation::Paired => {
+                (100.0 * ratio, ratio_margin, Tolerance::Relative(by))
+            }
             Relation::Above => (
                 100.0 * (ratio - 1.0),
                 ratio_margin,
@@ -238,27 +283,33 @@ impl Row {
                 Tolerance::Absolute(rounded(by * (100.0 - published))),
             ),
             Relation::Overlaps => {
-                let (gap, margin) = self.gap(&own, published);
+                let (gap, margin) = self.gap(&own, low);
                 (gap, margin, Tolerance::Absolute(0.0))
             }
             Relation::RelativeError => (own.relative(), 0.0, Tolerance::Relative(by)),
         };
-        // Of an interval nothing but the gap to it is compared.
-        let is_gap = self.relation == Relation::Overlaps;
+        let note = match self.relation {
+            Relation::Paired if self.note.is_empty() => format!("printed: {}", self.printed),
+            Relation::Paired => format!("printed: {}; {}", self.printed, self.note),
+            _ => self.note.clone(),
+        };
         let check = Check {
             figure: self.figure.clone(),
             workload: self.streams(),
             log: Some(format!("{} x 1000 jobs", own.count)),
             what: self.what(),
-            printed: if is_gap { "0".to_string() } else { self.printed.clone() },
-            published: if is_gap { 0.0 } else { published },
+            printed,
+            published,
             ours: Ours::Judged(ours),
             margin,
             tolerance,
-            note: self.note.clone(),
+            note,
             is_claim: false,
             known: None,
             swaps: Vec::new(),
+            over_packets: self.over_packets(runs)?,
+            sample: self.sample,
+            printed_bound: false,
         };
         let check = match self.known {
             Some(ours) => check.known(ours, &self.known_why),
@@ -291,5 +342,46 @@ mod tests {
         assert_eq!(gap(130.0, 10.0), (10.0, 0.0));
         // An interval wider than the tolerance meets anything, and says nothing.
         assert_eq!(gap(130.0, 25.0), (0.0, 25.0));
+    }
+
+    #[test]
+    fn a_paired_row_finds_what_is_printed_of_its_baseline() {
+        let head = "id,figure,machine,network,pattern,flits,sides,service,load,scheduler,strategy,metric,\
+                    relation,base_machine,base_service,base_scheduler,base_strategy,printed,\
+                    tolerance,unjudged,known,known_why,note\n";
+        let row = |id, strategy, relation, base, printed| {
+            format!(
+                "{id},f,8x8,lo,n-body,8,uniform,exponential,1,fcfs,{strategy},latency,{relation},,,,{base},\
+                 {printed},0.1,,,,\n"
+            )
+        };
+        let base = row("a", "random", "value", "", "40");
+        let paired = row("b", "mbs", "paired", "random", "30");
+        let table = rows(&format!("{head}{base}{paired}")).expect("a table");
+        assert_eq!(table[1].base_printed, Some(40.0));
+        assert_eq!(table[1].what(), "latency fcfs mbs load 1 in % of random");
+        assert!(rows(&format!("{head}{paired}")).is_err());
+    }
+
+    #[test]
+    fn a_network_may_name_its_ranks() {
+        let key = |network| Key {
+            machine: "8x8",
+            network,
+            pattern: "one-to-all",
+            flits: "8",
+            sides: "uniform",
+            service: "exponential",
+            load: "1",
+            scheduler: "fcfs",
+            strategy: "mbs",
+        };
+        let mapping = |network| {
+            let point = key(network).point().expect("a point");
+            point.messages().map(|messages| messages.options.mapping.to_string())
+        };
+        assert_eq!(mapping("bani-mohammad").as_deref(), Some("allocation"));
+        assert_eq!(mapping("bani-mohammad row-major").as_deref(), Some("row-major"));
+        assert!(key("bani-mohammad sideways").point().is_err());
     }
 }

@@ -196,6 +196,10 @@ pub fn checks(
     })
 }
 
+/// Of FL and AFL what contradicts the text on larger limits (Q6, Q7): utilization with [17,32] over [9,32], and
+/// turnaround.
+const SLIPS: [[f64; 2]; 2] = [[0.8023, 1.7499], [0.9315, 1.3579]];
+
 struct Claims {
     points: Points,
     checks: Vec<Check>,
@@ -234,10 +238,10 @@ impl Claims {
         Ok(())
     }
 
-    /// The claim made last is not judged.
-    fn not_judged(&mut self, why: &str) {
+    /// The claim made last is known to be contradicted: at `ours`, and why.
+    fn known(&mut self, ours: f64, why: &str) {
         let last = self.checks.pop();
-        self.checks.extend(last.map(|check| check.not_judged(why)));
+        self.checks.extend(last.map(|check| check.known(ours, why)));
     }
 
     /// If large jobs need the whole machine and small ones always fit together, FCFS runs one large
@@ -372,7 +376,8 @@ impl Claims {
             let ours = self.points.ratio(Metric::Utilization, Load::Saturated, ends.0, ends.1)?;
             let what = format!("{name}, [1,8] 0.9: utilization at saturation, [17,32] over [9,32]");
             self.claim("section 4.2, Q6", &what, "1", ours, Tolerance::Above)?;
-            self.not_judged(
+            self.known(
+                SLIPS[usize::from(strategy == AFL)][0],
                 "from [9,32] to [17,32] the claim holds for small shares of small jobs only",
             );
             let (own, base) = (at(8, 17, 50), at(8, 9, 50));
@@ -380,9 +385,10 @@ impl Claims {
             let ours = self.points.ratio(Metric::Turnaround, BELOW, ends.0, ends.1)?;
             let what = format!("{name}, [1,8] 0.5: turnaround at load 0.8, [17,32] over [9,32]");
             self.claim("section 4.2, Q7", &what, "1", ours, Tolerance::Below)?;
-            self.not_judged(
+            self.known(
+                SLIPS[usize::from(strategy == AFL)][1],
                 "large jobs that need the whole machine cannot shorten the queue; the text's \"improves\" \
-                 is taken for a slip",
+                 may be a slip",
             );
         }
         Ok(())

@@ -67,7 +67,7 @@ fn ids_are_those_of_earlier_builds() {
             scheduler: "ssd".parse().expect("a scheduler"),
             allocator: "gabl".parse().expect("an allocator"),
             life,
-            counting: Counting { warm_up: 10, by_size: true },
+            counting: Counting { warm_up: 10, by_size: true, completions: None },
         };
         let watched = [Metric::FinishTime, Metric::Utilization];
         writeln!(text, "stream {name} {}", point.id(7, &StopRule::default(), &watched))

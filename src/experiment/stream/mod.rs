@@ -103,7 +103,8 @@ impl Point {
         let Counting { warm_up, by_size, completions } = counting;
         let watched: Vec<&str> = watched.iter().map(|metric| metric.caption().column).collect();
         let watched = watched.join(" ");
-        let completions = completions.map(|jobs| format!("{jobs} completions\n")).unwrap_or_default();
+        let completions =
+            completions.map(|jobs| format!("{jobs} completions\n")).unwrap_or_default();
         // A field per line: canonical names and numbers have no line breaks.
         CellId::of(&format!(
             "replay stream 3\n{topology}\n{arrivals}\n{sides}\n{service}\n{jobs}\n{x} {y} {z}\n\
